@@ -1,0 +1,156 @@
+import type { LogLevel } from '../telemetry/logger.ts'
+import { duplicateNames, object, type Problem, port, seconds, text, texts } from './fields.ts'
+
+/** A statically configured OAuth client (RFC 6749 section 2). Its secret lies in Secrets, by name. */
+export type ClientConfig = {
+  readonly name: string
+  readonly redirectUris: readonly string[]
+  readonly public: boolean
+}
+
+/** The whole configuration of both programs, without secrets. Durations are in seconds. */
+export type Config = {
+  /** Every group, label and annotation name is built from this one value. */
+  readonly groupDomain: string
+  readonly listen: { readonly address: string; readonly port: number }
+  /** Plain HTTP beside HTTPS, for platforms that expose port 80; off unless a port is given. */
+  readonly http:
+    | { readonly enabled: false }
+    | { readonly enabled: true; readonly address: string; readonly port: number }
+  readonly kubernetes: { readonly kubeconfig: string; readonly namespace: string }
+  /** The Service that the APIService points at. */
+  readonly service: { readonly name: string; readonly port: number }
+  readonly tls: { readonly dnsNames: readonly string[]; readonly ipAddresses: readonly string[] }
+  readonly oauth: {
+    readonly issuer: string
+    readonly socket: string
+    readonly audience: string
+    readonly accessTokenSeconds: number
+    readonly refreshTokenSeconds: number
+    readonly clockSkewSeconds: number
+    readonly clients: readonly ClientConfig[]
+  }
+  readonly logLevel: LogLevel
+  readonly shutdownDelaySeconds: number
+}
+
+/** Client secrets, by client name. Kept apart from Config so that a configuration can be printed. */
+export type Secrets = { readonly clientSecrets: ReadonlyMap<string, string> }
+
+export class ConfigError extends Error {
+  readonly problems: readonly Problem[]
+  constructor(problems: readonly Problem[]) {
+    super(`invalid configuration:\n${problems.map(p => `  ${p.path}: ${p.message}`).join('\n')}`)
+    this.name = 'ConfigError'
+    this.problems = problems
+  }
+}
+
+const dns1123Subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+
+/**
+ * Defaults and checks a parsed configuration file over which the environment was laid (see env.ts).
+ *
+ * @throws ConfigError with every problem, each with its path
+ */
+export function parseConfig(input: unknown): { config: Config; secrets: Secrets } {
+  const problems: Problem[] = []
+  const root = object(input, '', problems, [
+    'groupDomain',
+    'listen',
+    'http',
+    'kubernetes',
+    'service',
+    'tls',
+    'oauth',
+    'logLevel',
+    'shutdownDelaySeconds',
+  ])
+  const groupDomain = text(root, 'groupDomain', {
+    default: 'kapis.io',
+    pattern: dns1123Subdomain,
+    is: 'a DNS subdomain such as kapis.io',
+  })
+  const listen = root.object('listen', ['address', 'port'])
+  const http = root.object('http', ['enabled', 'address', 'port'])
+  const kubernetes = root.object('kubernetes', ['kubeconfig', 'namespace'])
+  const service = root.object('service', ['name', 'port'])
+  const tls = root.object('tls', ['dnsNames', 'ipAddresses'])
+  const oauth = root.object('oauth', [
+    'issuer',
+    'socket',
+    'audience',
+    'accessTokenSeconds',
+    'refreshTokenSeconds',
+    'clockSkewSeconds',
+    'clients',
+  ])
+  const listenPort = port(listen, 'port', 9443)
+  const accessTokenSeconds = seconds(oauth, 'accessTokenSeconds', { default: 7200, min: 60, max: 86_400 })
+  const refreshTokenSeconds = seconds(oauth, 'refreshTokenSeconds', {
+    default: 14_400,
+    min: 60,
+    max: 31_536_000,
+  })
+  if (refreshTokenSeconds < accessTokenSeconds) {
+    oauth.problem('refreshTokenSeconds', 'must not be shorter than oauth.accessTokenSeconds')
+  }
+  const { clients, clientSecrets } = parseClients(oauth)
+  const config: Config = {
+    groupDomain,
+    listen: { address: text(listen, 'address', { default: '0.0.0.0' }), port: listenPort },
+    http: http.boolean('enabled', false)
+      ? {
+          enabled: true,
+          address: text(http, 'address', { default: '0.0.0.0' }),
+          port: port(http, 'port', 9080),
+        }
+      : { enabled: false },
+    kubernetes: {
+      kubeconfig: text(kubernetes, 'kubeconfig', { default: '' }),
+      namespace: text(kubernetes, 'namespace', {
+        default: 'kapis-system',
+        pattern: /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/,
+        is: 'a namespace name',
+      }),
+    },
+    service: { name: text(service, 'name', { default: 'kapis' }), port: port(service, 'port', 443) },
+    tls: { dnsNames: texts(tls, 'dnsNames'), ipAddresses: texts(tls, 'ipAddresses') },
+    oauth: {
+      issuer: text(oauth, 'issuer', {
+        default: `https://localhost:${listenPort}/oauth`,
+        pattern: /^https?:\/\/[^?#]+[^/?#]$/,
+        is: 'an http(s) URL without query, fragment or trailing slash',
+      }),
+      socket: text(oauth, 'socket', { default: '/run/kapis/oauth.sock' }),
+      audience: text(oauth, 'audience', { default: groupDomain }),
+      accessTokenSeconds,
+      refreshTokenSeconds,
+      clockSkewSeconds: seconds(oauth, 'clockSkewSeconds', { default: 10, min: 0, max: 300 }),
+      clients,
+    },
+    logLevel: root.choice('logLevel', ['info', 'debug', 'warn', 'error']),
+    shutdownDelaySeconds: seconds(root, 'shutdownDelaySeconds', { default: 15, min: 0, max: 300 }),
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+  return { config: Object.freeze(config), secrets: { clientSecrets } }
+}
+
+function parseClients(oauth: ReturnType<typeof object>) {
+  const clientSecrets = new Map<string, string>()
+  const clients: ClientConfig[] = []
+  for (const entry of oauth.list('clients', ['name', 'secret', 'redirectUris', 'public']) ?? [undefined]) {
+    if (entry === undefined) {
+      // The client that consoles and scripts know, unless the configuration names its own.
+      clients.push({ name: 'kapis', redirectUris: [], public: false })
+      clientSecrets.set('kapis', 'kapis')
+      continue
+    }
+    const name = text(entry, 'name', { pattern: /^[\x21-\x7e]+$/, is: 'visible ASCII characters' })
+    const isPublic = entry.boolean('public', false)
+    clients.push({ name, redirectUris: texts(entry, 'redirectUris'), public: isPublic })
+    if (!isPublic) clientSecrets.set(name, text(entry, 'secret', {}))
+  }
+  for (const name of duplicateNames(clients)) oauth.problem('clients', `the name ${name} is given twice`)
+  return { clients, clientSecrets }
+}

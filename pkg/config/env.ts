@@ -1,0 +1,41 @@
+/** The environment variables that override members of the configuration file; docs/config.md is made from this list. */
+export const environment: readonly { readonly name: string; readonly path: string }[] = [
+  { name: 'KAPIS_GROUP_DOMAIN', path: 'groupDomain' },
+  { name: 'KAPIS_LISTEN_ADDRESS', path: 'listen.address' },
+  { name: 'KAPIS_LISTEN_PORT', path: 'listen.port' },
+  { name: 'KAPIS_HTTP_ENABLED', path: 'http.enabled' },
+  { name: 'KAPIS_HTTP_ADDRESS', path: 'http.address' },
+  { name: 'KAPIS_HTTP_PORT', path: 'http.port' },
+  { name: 'KAPIS_KUBECONFIG', path: 'kubernetes.kubeconfig' },
+  { name: 'KAPIS_NAMESPACE', path: 'kubernetes.namespace' },
+  { name: 'KAPIS_SERVICE_NAME', path: 'service.name' },
+  { name: 'KAPIS_SERVICE_PORT', path: 'service.port' },
+  { name: 'KAPIS_TLS_DNS_NAMES', path: 'tls.dnsNames' },
+  { name: 'KAPIS_TLS_IP_ADDRESSES', path: 'tls.ipAddresses' },
+  { name: 'KAPIS_OAUTH_ISSUER', path: 'oauth.issuer' },
+  { name: 'KAPIS_OAUTH_SOCKET', path: 'oauth.socket' },
+  { name: 'KAPIS_OAUTH_AUDIENCE', path: 'oauth.audience' },
+  { name: 'KAPIS_LOG_LEVEL', path: 'logLevel' },
+  { name: 'KAPIS_SHUTDOWN_DELAY_SECONDS', path: 'shutdownDelaySeconds' },
+]
+
+/**
+ * Lays the environment over a parsed configuration file: a variable that is set and not empty wins.
+ * Paths that run through something that is no mapping are left for parseConfig to report.
+ */
+export function withEnvironment(file: unknown, env: Readonly<Record<string, string | undefined>>): unknown {
+  let result: unknown = file ?? {}
+  for (const { name, path } of environment) {
+    const value = env[name]
+    if (value !== undefined && value !== '') result = withMember(result, path.split('.'), value)
+  }
+  return result
+}
+
+function withMember(target: unknown, [key, ...rest]: readonly string[], value: string): unknown {
+  if (key === undefined) return value
+  if (typeof target !== 'object' || target === null || Array.isArray(target)) return target
+  const members: Record<string, unknown> = { ...target }
+  members[key] = withMember(members[key] ?? {}, rest, value)
+  return members
+}

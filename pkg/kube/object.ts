@@ -1,0 +1,61 @@
+/** The members of metav1.ObjectMeta that Kapis reads. */
+export type ObjectMeta = {
+  readonly name: string
+  readonly namespace?: string
+  readonly uid: string
+  readonly resourceVersion: string
+  readonly creationTimestamp: string
+  readonly generation?: number
+  readonly deletionTimestamp?: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly ownerReferences?: readonly { readonly kind: string; readonly name: string; readonly uid: string }[]
+  readonly managedFields?: unknown
+}
+
+/** Any object of the orchestrator: its metadata is known, the rest is read by whoever knows the kind. */
+export type KubeObject = {
+  readonly apiVersion?: string
+  readonly kind?: string
+  readonly metadata: ObjectMeta
+  readonly [member: string]: unknown
+}
+
+export type KubeList = {
+  readonly kind: string
+  readonly apiVersion: string
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string }
+  readonly items: readonly KubeObject[]
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Holds the orchestrator to its own contract: every object has a name and a resource version. */
+export function isKubeObject(value: unknown): value is KubeObject {
+  if (!isRecord(value) || !isRecord(value.metadata)) return false
+  const { name, resourceVersion } = value.metadata
+  return typeof name === 'string' && typeof resourceVersion === 'string'
+}
+
+/** @throws Error when the answer is no object */
+export function parseObject(value: unknown): KubeObject {
+  if (isKubeObject(value)) return value
+  throw new Error('the orchestrator answered with something that is no object')
+}
+
+/** @throws Error when the answer is no list */
+export function parseList(value: unknown): KubeList {
+  if (isKubeList(value)) return value
+  throw new Error('the orchestrator answered with something that is no list')
+}
+
+function isKubeList(value: unknown): value is KubeList {
+  return (
+    isRecord(value) &&
+    isRecord(value.metadata) &&
+    typeof value.metadata.resourceVersion === 'string' &&
+    (value.items === null || (Array.isArray(value.items) && value.items.every(isKubeObject)))
+  )
+}

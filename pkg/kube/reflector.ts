@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Status } from '../status/status.ts'
+import type { KubeClient } from './client.ts'
+import { type KubeObject, parseList } from './object.ts'
+import { readWatch, type WatchEvent } from './watch.ts'
+
+/** What a reflector tells; all of it in the orchestrator's order. */
+export type ReflectorSink = {
+  /** The whole state at a resource version: at the start, and again whenever events may have been missed. */
+  readonly replace: (items: readonly KubeObject[], resourceVersion: string) => void
+  readonly apply: (events: readonly WatchEvent[]) => void
+  /** Whether the events are flowing; false also says that what is known may grow stale. */
+  readonly connected?: (connected: boolean) => void
+  readonly failed?: (error: unknown) => void
+}
+
+export type ReflectorOptions = {
+  readonly client: KubeClient
+  /** Collection path, such as /api/v1/nodes; `query` narrows it (a fieldSelector). */
+  readonly path: string
+  readonly query?: Readonly<Record<string, string>>
+  readonly sink: ReflectorSink
+}
+
+const pageSize = 500
+const watchSeconds = { min: 300, spread: 300 }
+const backoffMs = { first: 200, max: 5_000 }
+// The orchestrator sends a bookmark about once a minute; a stream that is silent for longer is dead, whatever TCP says.
+const silenceMs = 90_000
+
+/** List, then watch from there, forever: client-go's Reflector. Restarts by itself, with back-off, until stopped. */
+export class Reflector {
+  readonly #options: ReflectorOptions
+  readonly #abort = new AbortController()
+  readonly #synced = Promise.withResolvers<void>()
+
+  /** Resource version up to which everything was handed on; '' asks for a new list. */
+  #version = ''
+
+  constructor(options: ReflectorOptions) {
+    this.#options = options
+  }
+
+  /** Runs until stop(); resolves once the first state is there. */
+  start(): Promise<void> {
+    void this.#run()
+    return this.#synced.promise
+  }
+
+  stop(): void {
+    this.#abort.abort()
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#abort
+    let delayMs = backoffMs.first
+    while (!signal.aborted) {
+      let sawEvents = false
+      try {
+        if (this.#version === '') await this.#list()
+        sawEvents = await this.#watch()
+      } catch (error) {
+        if (signal.aborted) break
+        // 410 Expired and every other refusal of this version: only a new list can tell what is true now.
+        if (error instanceof Status && error.code < 500 && error.code !== 429) this.#version = ''
+        this.#options.sink.connected?.(false)
+        this.#options.sink.failed?.(error)
+      }
+      // A watch that ends without an event is counted as a failure too, or a server that ends each at once would be stormed.
+      delayMs = sawEvents ? backoffMs.first : Math.min(delayMs * 2, backoffMs.max)
+      // Jitter keeps replicas from coming back in step after an outage of the orchestrator.
+      await sleep(delayMs * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined)
+    }
+  }
+
+  async #list(): Promise<void> {
+    const items: KubeObject[] = []
+    let token = ''
+    for (;;) {
+      const query = new URLSearchParams({ ...this.#options.query, limit: String(pageSize) })
+      if (token !== '') query.set('continue', token)
+      const call = { path: `${this.#options.path}?${query}`, signal: this.#abort.signal, timeoutMs: 30_000 }
+      const list = parseList(await this.#options.client.call(call))
+      for (const item of list.items ?? []) items.push(item)
+      token = list.metadata.continue ?? ''
+      if (token === '') {
+        this.#version = list.metadata.resourceVersion
+        this.#options.sink.replace(items, this.#version)
+        this.#synced.resolve()
+        return
+      }
+    }
+  }
+
+  /** @returns whether anything arrived */
+  async #watch(): Promise<boolean> {
+    const timeoutSeconds = Math.floor(watchSeconds.min + Math.random() * watchSeconds.spread)
+    const query = new URLSearchParams({
+      ...this.#options.query,
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      resourceVersion: this.#version,
+      timeoutSeconds: String(timeoutSeconds),
+    })
+    const path = `${this.#options.path}?${query}`
+    const stream = await this.#options.client.stream({
+      path,
+      signal: this.#abort.signal,
+      timeoutMs: silenceMs,
+    })
+    this.#options.sink.connected?.(true)
+    let sawEvents = false
+    for await (const events of readWatch(stream)) {
+      this.#options.sink.apply(events)
+      // Kept event by event: a stream that breaks must not deliver anything twice.
+      this.#version = events.at(-1)?.object.metadata.resourceVersion ?? this.#version
+      sawEvents = true
+    }
+    return sawEvents
+  }
+}

@@ -1,0 +1,58 @@
+import type { IncomingMessage } from 'node:http'
+import { type Details, type Reason, Status } from '../status/status.ts'
+import { isKubeObject, isRecord, type KubeObject } from './object.ts'
+
+export type WatchEvent = {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'
+  readonly object: KubeObject
+}
+
+/**
+ * Reads the events of a watch until the server ends it.
+ *
+ * @throws Status of an ERROR event (410 Expired when the resource version is too old), or the stream's own error
+ */
+export async function* readWatch(stream: IncomingMessage): AsyncGenerator<readonly WatchEvent[]> {
+  let rest: Buffer[] = []
+  for await (const chunk of stream) {
+    const last = chunk.lastIndexOf(0x0a)
+    if (last < 0) {
+      rest.push(chunk)
+      continue
+    }
+    const text = Buffer.concat([...rest, chunk.subarray(0, last)]).toString('utf8')
+    rest = last + 1 < chunk.length ? [chunk.subarray(last + 1)] : []
+    // What arrived together is handed on together, so that its effects can be written together.
+    yield text.split('\n').filter(Boolean).map(parseEvent)
+  }
+}
+
+function parseEvent(line: string): WatchEvent {
+  const event: unknown = JSON.parse(line)
+  if (!isRecord(event)) throw new Error('a watch event is no object')
+  const { type, object } = event
+  if (type === 'ERROR') throw toStatus(object)
+  if ((type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') && isKubeObject(object))
+    return { type, object }
+  // A bookmark has a resource version and no name.
+  if (type === 'BOOKMARK' && isRecord(object) && isRecord(object.metadata)) {
+    const resourceVersion = String(object.metadata.resourceVersion)
+    return { type, object: { metadata: { name: '', uid: '', creationTimestamp: '', resourceVersion } } }
+  }
+  throw new Error(`a watch event of type ${JSON.stringify(type)} cannot be read`)
+}
+
+function toStatus(object: unknown): Status {
+  const {
+    code,
+    reason,
+    message,
+    details,
+  }: { code?: number; reason?: Reason; message?: string; details?: Details } = isRecord(object) ? object : {}
+  return new Status(
+    code ?? 500,
+    reason ?? 'InternalError',
+    message ?? 'watch error',
+    details ? { details } : {},
+  )
+}

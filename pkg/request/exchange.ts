@@ -1,0 +1,20 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Identity } from './identity.ts'
+import type { RequestInfo } from './request-info.ts'
+
+/** One request and its answer on their way through the filters. Filters hand on a wider copy, they do not mutate. */
+export type Exchange = {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  /** Audit-Id: the caller's own when kube-apiserver sent one, so that both audit logs can be joined. */
+  readonly id: string
+  readonly info: RequestInfo
+  readonly rawPath: string
+  readonly rawQuery: string
+  readonly query: URLSearchParams
+}
+
+export type AuthenticatedExchange = Exchange & { readonly identity: Identity }
+
+/** Answers a request, or throws: a Status for the caller, anything else for the log. */
+export type Handler<E extends Exchange = AuthenticatedExchange> = (exchange: E) => void | Promise<void>

@@ -1,0 +1,38 @@
+import { badRequest } from '../status/status.ts'
+
+/** The request target, split and decoded once. */
+export type Target = { readonly path: string; readonly rawPath: string; readonly rawQuery: string }
+
+/**
+ * Splits the request line's target. Paths that two parsers could read differently are refused instead of cleaned up:
+ * whatever authorizes a request and whatever serves it must see the same path (RFC 3986 section 6.2.2; path confusion
+ * is how filters in front of proxies are passed).
+ *
+ * @param url `req.url`: origin-form (RFC 9112 section 3.2.1)
+ * @throws Status 400
+ */
+export function parseTarget(url: string): Target {
+  if (!url.startsWith('/')) throw badRequest('the request target must be an absolute path')
+  const mark = url.indexOf('?')
+  const rawPath = mark < 0 ? url : url.slice(0, mark)
+  const rawQuery = mark < 0 ? '' : url.slice(mark + 1)
+  if (rawPath.length > 4096) throw badRequest('the path is longer than 4096 bytes')
+  const path = rawPath.includes('%') ? decode(rawPath) : rawPath
+  if (path.includes('//')) throw badRequest('the path contains an empty segment ("//")')
+  if (path.includes('\\')) throw badRequest('the path contains a backslash')
+  if (/\/\.{1,2}(\/|$)/.test(path)) throw badRequest('the path contains a relative segment ("." or "..")')
+  return { path, rawPath, rawQuery }
+}
+
+function decode(rawPath: string): string {
+  if (/%2f|%5c/i.test(rawPath)) throw badRequest('the path contains an encoded slash or backslash')
+  let path: string
+  try {
+    path = decodeURIComponent(rawPath)
+  } catch {
+    throw badRequest('the path contains an invalid percent-encoding')
+  }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  if (/[\u0000-\u001f\u007f]/.test(path)) throw badRequest('the path contains an encoded control character')
+  return path
+}

@@ -1,0 +1,40 @@
+import type { ServerResponse } from 'node:http'
+import { type Status, toStatus } from './status.ts'
+
+/** The metav1.Status JSON of an error, with the members in kube-apiserver's order. */
+export function toKubeStatus(status: Status): Record<string, unknown> {
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: status.metadata,
+    status: 'Failure',
+    message: status.message,
+    reason: status.reason,
+    ...(status.details === undefined ? {} : { details: status.details }),
+    code: status.code,
+  }
+}
+
+/**
+ * Writes anything thrown as a metav1.Status body, and returns it so that the caller can log its cause.
+ * Once headers are out no second body may follow: the socket is cut, so that the client sees a broken answer and not a
+ * short one.
+ */
+export function renderKube(res: ServerResponse, error: unknown): Status {
+  const status = toStatus(error)
+  if (res.headersSent) {
+    res.destroy()
+    return status
+  }
+  const body = Buffer.from(`${JSON.stringify(toKubeStatus(status))}\n`)
+  res.writeHead(status.code, {
+    ...status.headers,
+    'content-type': 'application/json',
+    'content-length': body.length,
+    'cache-control': 'no-cache, private',
+    'x-content-type-options': 'nosniff',
+  })
+  // A HEAD answer must not carry a body (RFC 9110 section 9.3.2); node drops it by itself.
+  res.end(body)
+  return status
+}

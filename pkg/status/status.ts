@@ -1,0 +1,153 @@
+/** Machine-readable reasons: Kubernetes' metav1.StatusReason, as far as Kapis answers with them. */
+export type Reason =
+  | 'BadRequest'
+  | 'Unauthorized'
+  | 'Forbidden'
+  | 'NotFound'
+  | 'AlreadyExists'
+  | 'Conflict'
+  | 'MethodNotAllowed'
+  | 'NotAcceptable'
+  | 'UnsupportedMediaType'
+  | 'RequestEntityTooLarge'
+  | 'Expired'
+  | 'Invalid'
+  | 'TooManyRequests'
+  | 'InternalError'
+  | 'ServiceUnavailable'
+  | 'Timeout'
+
+/** One cause of a failure, as metav1.StatusCause. */
+export type Cause = { reason?: string; message?: string; field?: string }
+
+/** What failed on which object, as metav1.StatusDetails. */
+export type Details = {
+  name?: string
+  group?: string
+  kind?: string
+  uid?: string
+  causes?: readonly Cause[]
+  retryAfterSeconds?: number
+}
+
+type Extras = {
+  details?: Details
+  cause?: unknown
+  /** Extra list metadata; an expired continue token carries its replacement here. */
+  metadata?: { continue?: string }
+  headers?: Readonly<Record<string, string>>
+}
+
+/**
+ * The one error type of Kapis. What is thrown as a Status is meant for the caller: its message goes on the wire as it
+ * stands. Everything else that is thrown becomes an opaque 500 (see toStatus), and its text only reaches the log.
+ */
+export class Status extends Error {
+  readonly code: number
+  readonly reason: Reason
+  readonly details: Details | undefined
+  readonly metadata: { continue?: string }
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(code: number, reason: Reason, message: string, extras: Extras = {}) {
+    super(message, extras.cause === undefined ? undefined : { cause: extras.cause })
+    this.name = 'Status'
+    this.code = code
+    this.reason = reason
+    this.details = extras.details
+    this.metadata = extras.metadata ?? {}
+    this.headers = extras.headers ?? {}
+  }
+}
+
+/** 400: the request itself is malformed. The message names the parameter and what is allowed. */
+export function badRequest(message: string): Status {
+  return new Status(400, 'BadRequest', message)
+}
+
+/** 401 with the bare message that kube-apiserver uses; why it failed is for the log, not for the caller. */
+export function unauthorized(cause?: unknown): Status {
+  return new Status(401, 'Unauthorized', 'Unauthorized', { cause })
+}
+
+/** 404 of an object: `nodes.resources.kapis.io "x" not found`. */
+export function notFound(resource: { group: string; resource: string }, name: string): Status {
+  const { group, resource: kind } = resource
+  return new Status(404, 'NotFound', `${qualified(resource)} "${name}" not found`, {
+    details: group === '' ? { name, kind } : { name, group, kind },
+  })
+}
+
+/** 404 of a path below a known prefix that nothing serves. */
+export function unknownResource(message = 'the server could not find the requested resource'): Status {
+  return new Status(404, 'NotFound', message, { details: {} })
+}
+
+/** 405; `allow` goes into the Allow header, which RFC 9110 section 15.5.6 requires. */
+export function methodNotAllowed(allow: readonly string[]): Status {
+  const message = 'the server does not allow this method on the requested resource'
+  return new Status(405, 'MethodNotAllowed', message, { details: {}, headers: { allow: allow.join(', ') } })
+}
+
+/** 406: nothing that the Accept header names can be served. */
+export function notAcceptable(mediaTypes: readonly string[]): Status {
+  const message = `only the following media types are accepted: ${mediaTypes.join(', ')}`
+  return new Status(406, 'NotAcceptable', message)
+}
+
+/** 410: the resource version asked for is no longer (or not exactly) to be had; clients list again. */
+export function expired(message: string, freshContinue?: string): Status {
+  return new Status(410, 'Expired', message, freshContinue ? { metadata: { continue: freshContinue } } : {})
+}
+
+/** 413: the body is larger than the limit, in bytes. */
+export function tooLarge(limitBytes: number): Status {
+  const message = `Request entity is too large: limit is ${limitBytes}`
+  return new Status(413, 'RequestEntityTooLarge', message)
+}
+
+/** 422: well-formed, but against the rules of one field. */
+export function invalid(kind: { group: string; kind: string }, causes: readonly Cause[]): Status {
+  const text = causes.map(c => (c.field ? `${c.field}: ${c.message}` : c.message)).join(', ')
+  const list = causes.length > 1 ? `[${text}]` : text
+  const message = `${kind.kind}.${kind.group} "" is invalid: ${list}`
+  return new Status(422, 'Invalid', message, { details: { group: kind.group, kind: kind.kind, causes } })
+}
+
+/** 429 with Retry-After in seconds. */
+export function tooManyRequests(message: string, retryAfterSeconds: number): Status {
+  return new Status(429, 'TooManyRequests', message, {
+    details: { retryAfterSeconds },
+    headers: { 'retry-after': String(retryAfterSeconds) },
+  })
+}
+
+/** 503: something that Kapis depends on does not answer. The message says what; the cause is only logged. */
+export function unavailable(message: string, cause?: unknown, retryAfterSeconds = 1): Status {
+  return new Status(503, 'ServiceUnavailable', message, {
+    cause,
+    details: { retryAfterSeconds },
+    headers: { 'retry-after': String(retryAfterSeconds) },
+  })
+}
+
+/** 504 as kube-apiserver answers when a resource version lies ahead of what the server has seen. */
+export function tooLargeResourceVersion(wanted: string, current: string): Status {
+  return new Status(504, 'Timeout', `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
+    details: {
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+      retryAfterSeconds: 1,
+    },
+    headers: { 'retry-after': '1' },
+  })
+}
+
+/** What goes on the wire for anything thrown: a Status as it is, everything else as an opaque 500. */
+export function toStatus(error: unknown): Status {
+  if (error instanceof Status) return error
+  return new Status(500, 'InternalError', 'Internal error occurred', { cause: error })
+}
+
+function qualified(resource: { group: string; resource: string }): string {
+  return resource.group === '' ? resource.resource : `${resource.resource}.${resource.group}`
+}

@@ -1,0 +1,37 @@
+import { type DestinationStream, type Logger, pino } from 'pino'
+
+export type { Logger }
+
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+// A second fence behind "never pass a credential to the logger": these keys are blanked wherever they stand.
+const secretKeys = [
+  'password',
+  'token',
+  'access_token',
+  'refresh_token',
+  'id_token',
+  'client_secret',
+  'secret',
+  'authorization',
+  'cookie',
+]
+
+/** JSON lines on stderr (or `destination`): time in RFC 3339, level by name. Errors are logged under `err`. */
+export function createLogger(options: {
+  program: string
+  level: LogLevel
+  destination?: DestinationStream
+}): Logger {
+  const settings = {
+    level: options.level,
+    base: { program: options.program },
+    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    formatters: { level: (label: string) => ({ level: label }) },
+    redact: { paths: secretKeys.flatMap(key => [key, `*.${key}`]), censor: '[redacted]' },
+  }
+  return options.destination
+    ? pino(settings, options.destination)
+    : pino(settings, pino.destination({ fd: 2, sync: true }))
+}

@@ -1,0 +1,45 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+export type { Counter, Gauge, Histogram, Registry }
+
+type Description<L extends string> = { name: string; help: string; labels?: readonly L[] }
+
+/** A registry of one program; rooms declare their metrics on it beside the code that moves them. */
+export function createRegistry(): Registry {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  return registry
+}
+
+export function counter<L extends string>(registry: Registry, d: Description<L>): Counter<L> {
+  return new Counter({ name: d.name, help: d.help, labelNames: [...(d.labels ?? [])], registers: [registry] })
+}
+
+/** `collect` is called at each scrape; it is the way to expose a figure that something else keeps. */
+export function gauge<L extends string>(
+  registry: Registry,
+  d: Description<L> & { collect?: (gauge: Gauge<L>) => void },
+): Gauge<L> {
+  const read = d.collect
+  return new Gauge({
+    name: d.name,
+    help: d.help,
+    labelNames: [...(d.labels ?? [])],
+    registers: [registry],
+    ...(read === undefined
+      ? {}
+      : {
+          collect(this: Gauge<L>) {
+            read(this)
+          },
+        }),
+  })
+}
+
+export function histogram<L extends string>(
+  registry: Registry,
+  d: Description<L> & { buckets: readonly number[] },
+): Histogram<L> {
+  const { name, help, labels = [], buckets } = d
+  return new Histogram({ name, help, labelNames: [...labels], buckets: [...buckets], registers: [registry] })
+}
