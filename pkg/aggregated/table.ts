@@ -1,0 +1,71 @@
+import { aggregatedForm, objectBytes } from '../resources/body.ts'
+import type { Entry } from '../resources/entry.ts'
+import type { Cell, Kind } from '../resources/kind.ts'
+import { entriesOf, type Selection } from '../resources/leaf.ts'
+import { badRequest } from '../status/status.ts'
+import { formatAge } from './age.ts'
+
+export type MetaVersion = 'v1' | 'v1beta1'
+/** How much of the object a row carries (metav1.IncludeObjectPolicy). */
+export type IncludeObject = 'Metadata' | 'Object' | 'None'
+
+export type TableOptions = {
+  readonly version: MetaVersion
+  readonly includeObject: IncludeObject
+  readonly nowMs: number
+}
+
+/** @throws Status 400 */
+export function parseIncludeObject(query: URLSearchParams): IncludeObject {
+  const text = query.get('includeObject') ?? ''
+  if (text === '') return 'Metadata'
+  if (text === 'Metadata' || text === 'Object' || text === 'None') return text
+  throw badRequest(
+    `unrecognized includeObject value: ${JSON.stringify(text)}: must be Metadata, Object or None`,
+  )
+}
+
+/** The members of a metav1.Table beside its rows. */
+export function tableHead(
+  kind: Kind,
+  version: MetaVersion,
+  metadata: object,
+): Readonly<Record<string, unknown>> {
+  return { kind: 'Table', apiVersion: `meta.k8s.io/${version}`, metadata, columnDefinitions: kind.columns }
+}
+
+/** The rows of a metav1.Table, each as JSON. */
+export function* tableRows(selection: Selection, options: TableOptions): Generator<string> {
+  for (const entry of entriesOf(selection)) yield toRow(entry, options)
+}
+
+/**
+ * The one-row Table of a watch event.
+ *
+ * @param isFirst only the first event of a stream tells the columns
+ */
+export function tableOfEvent(entry: Entry, options: TableOptions, isFirst: boolean): string {
+  const head = tableHead(entry.served.kind, options.version, { resourceVersion: entry.meta.resourceVersion })
+  const members = JSON.stringify(isFirst ? head : { ...head, columnDefinitions: null })
+  return `${members.slice(0, -1)},"rows":[${toRow(entry, options)}]}`
+}
+
+/** metav1.PartialObjectMetadata of an object. */
+export function toPartial(entry: Entry, version: MetaVersion): string {
+  return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(entry.meta)}}`
+}
+
+function toRow(entry: Entry, options: TableOptions): string {
+  const cells = [...entry.facts.cells, ...entry.decoration.cells].map(cell => toCell(cell, options.nowMs))
+  const row = `{"cells":${JSON.stringify(cells)}`
+  if (options.includeObject === 'None') return `${row},"object":null}`
+  const object =
+    options.includeObject === 'Object'
+      ? objectBytes(entry, aggregatedForm).toString()
+      : toPartial(entry, options.version)
+  return `${row},"object":${object}}`
+}
+
+function toCell(cell: Cell, nowMs: number): string | number {
+  return typeof cell === 'object' ? formatAge(cell.since, nowMs) : cell
+}

@@ -1,0 +1,117 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import type { Collection } from '../resources/collection.ts'
+import type { Entry } from '../resources/entry.ts'
+import type { Change } from '../resources/history.ts'
+import type { Encoder } from './watch-encoder.ts'
+
+/** What watchers of one channel have in common. */
+export type ChannelOptions = {
+  readonly key: string
+  readonly matches: (entry: Entry) => boolean
+  readonly encoder: Encoder
+}
+
+export type Watcher = {
+  /** Writes what comes before live events, at the client's pace; live events wait behind it. */
+  readonly begin: (events: Iterable<Buffer>) => Promise<void>
+  readonly write: (event: Buffer) => void
+  readonly leave: () => void
+}
+
+type Channel = ChannelOptions & { readonly members: Set<Member> }
+type Member = { readonly res: ServerResponse; waiting: Buffer[] | undefined; waitingBytes: number }
+
+// A client that is this far behind gets its connection cut and resumes from its last version, instead of filling memory.
+const maxBehindBytes = 16 * 1024 * 1024
+
+/** All watches of all collections: each change is encoded once for every channel and written to its members in one go. */
+export class WatchHub {
+  readonly #channels = new Map<Collection, Map<string, Channel>>()
+  #watchers = 0
+
+  get size(): number {
+    return this.#watchers
+  }
+
+  join(collection: Collection, options: ChannelOptions, res: ServerResponse): Watcher {
+    const channels = this.#channelsOf(collection)
+    const channel = channels.get(options.key) ?? { ...options, members: new Set() }
+    channels.set(options.key, channel)
+    const member: Member = { res, waiting: [], waitingBytes: 0 }
+    channel.members.add(member)
+    this.#watchers++
+    return {
+      begin: events => begin(member, events),
+      write: event => deliver(member, event),
+      leave: () => {
+        if (!channel.members.delete(member)) return
+        this.#watchers--
+        if (channel.members.size === 0) channels.delete(options.key)
+      },
+    }
+  }
+
+  /** Ends every watch cleanly; clients resume elsewhere from their last version. */
+  close(): void {
+    for (const channels of this.#channels.values()) endAll(channels)
+  }
+
+  #channelsOf(collection: Collection): Map<string, Channel> {
+    const found = this.#channels.get(collection)
+    if (found) return found
+    const channels = new Map<string, Channel>()
+    this.#channels.set(collection, channels)
+    collection.subscribe({
+      changed: changes => {
+        for (const channel of channels.values()) broadcast(channel, changes)
+      },
+      reset: () => endAll(channels),
+    })
+    return channels
+  }
+}
+
+function broadcast(channel: Channel, changes: readonly Change[]): void {
+  const events: Buffer[] = []
+  for (const change of changes) {
+    const event = channel.encoder.change(change, channel.matches)
+    if (event) events.push(event)
+  }
+  if (events.length === 0) return
+  const joined = events.length === 1 && events[0] ? events[0] : Buffer.concat(events)
+  for (const member of channel.members) deliver(member, joined)
+}
+
+function deliver(member: Member, event: Buffer): void {
+  const { res } = member
+  if (res.destroyed || res.writableEnded) return
+  if (res.writableLength + member.waitingBytes + event.length > maxBehindBytes) {
+    res.destroy()
+    return
+  }
+  if (member.waiting === undefined) {
+    res.write(event)
+    return
+  }
+  member.waiting.push(event)
+  member.waitingBytes += event.length
+}
+
+async function begin(member: Member, events: Iterable<Buffer>): Promise<void> {
+  const { res } = member
+  for (const event of events) {
+    if (res.destroyed || res.writableEnded) return
+    if (!res.write(event)) await Promise.race([once(res, 'drain'), once(res, 'close')])
+  }
+  const waiting = member.waiting ?? []
+  member.waiting = undefined
+  member.waitingBytes = 0
+  if (waiting.length > 0 && !res.destroyed && !res.writableEnded) res.write(Buffer.concat(waiting))
+}
+
+function endAll(channels: Map<string, Channel>): void {
+  for (const channel of [...channels.values()]) {
+    for (const { res } of [...channel.members]) res.end()
+  }
+}

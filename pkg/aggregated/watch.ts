@@ -1,0 +1,128 @@
+import { randomInt } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import type { Collection } from '../resources/collection.ts'
+import type { Entry } from '../resources/entry.ts'
+import type { Change } from '../resources/history.ts'
+import { expired } from '../status/status.ts'
+import { waitForVersion } from './freshness.ts'
+import { type ListOptions, matchesOptions } from './list-options.ts'
+import { type Encoder, encodeError } from './watch-encoder.ts'
+import type { Watcher, WatchHub } from './watch-hub.ts'
+
+export type WatchRequest = {
+  readonly options: ListOptions
+  readonly encoder: Encoder
+  /** Watchers with one key select and encode alike, and share the work of it. */
+  readonly channelKey: string
+  readonly contentType: string
+  readonly res: ServerResponse
+}
+
+// kube-apiserver ends a watch after 30 to 60 minutes; spread, so that clients do not all come back at once.
+const defaultSeconds = { min: 1_800, max: 3_600 }
+const bookmarkEveryMs = 60_000
+// The last bookmark lets a client resume without a gap when the watch has run its time.
+const bookmarkBeforeEndMs = 2_000
+
+/**
+ * Serves a watch: the head at once, what the start version asks for, then every change until time, client or server end it.
+ * The stream is never compressed, and each event is one JSON object and a line feed.
+ */
+export async function serveWatch(
+  collection: Collection,
+  hub: WatchHub,
+  request: WatchRequest,
+): Promise<void> {
+  const { options, res, encoder } = request
+  const endMs = watchMs(options)
+  const from = options.resourceVersion
+  // KEP-3157: "" asks for the latest; what is cached is what there is.
+  if (options.sendInitialEvents === true) await waitForVersion(collection, from)
+  res.writeHead(200, { 'content-type': request.contentType, 'cache-control': 'no-cache, private' })
+  res.flushHeaders()
+  // A version that another replica gave out may lie ahead of this one: events up to it have been seen by the client.
+  if (Number(from) > collection.version) await collection.waitFor(Number(from), endMs)
+  const first = firstEvents(collection, request)
+  if (first === undefined) {
+    res.end(encodeError(expired(`too old resource version: ${from} (${collection.horizon})`)))
+    return
+  }
+  // Joined in the same turn in which the state was read: nothing can fall between.
+  const watcher = hub.join(
+    collection,
+    { key: request.channelKey, matches: matchesOptions(options), encoder },
+    res,
+  )
+  const stopTimers = startTimers(collection, request, { endMs, watcher })
+  res.on('close', () => {
+    stopTimers()
+    watcher.leave()
+  })
+  await watcher.begin(first)
+}
+
+/** What the client is told before live events: undefined when its version is too old to go on from. */
+function firstEvents(
+  collection: Collection,
+  { options, encoder }: WatchRequest,
+): Iterable<Buffer> | undefined {
+  const { resourceVersion, sendInitialEvents } = options
+  const isState = sendInitialEvents ?? (resourceVersion === '' || resourceVersion === '0')
+  const matches = matchesOptions(options)
+  if (isState) return stateEvents(collection, options, encoder)
+  // sendInitialEvents=false without a version: from now on.
+  if (resourceVersion === '' || resourceVersion === '0') return []
+  const missed = collection.since(Number(resourceVersion))
+  return missed && changesEvents(missed, matches, encoder)
+}
+
+function stateEvents(collection: Collection, options: ListOptions, encoder: Encoder): Iterable<Buffer> {
+  const state = {
+    version: collection.version,
+    leaves: collection.snapshot(),
+    matches: matchesOptions(options),
+  }
+  return (function* () {
+    for (const leaf of state.leaves) {
+      const events = leaf.entries.filter(state.matches).map(entry => encoder.event('ADDED', entry))
+      if (events.length > 0) yield Buffer.concat(events)
+    }
+    // The end of the burst is told to those who take bookmarks (KEP-3157).
+    if (options.allowWatchBookmarks) yield encoder.bookmark(state.version, true)
+  })()
+}
+
+function* changesEvents(
+  changes: readonly Change[],
+  matches: (entry: Entry) => boolean,
+  encoder: Encoder,
+): Generator<Buffer> {
+  for (const change of changes) {
+    const event = encoder.change(change, matches)
+    if (event) yield event
+  }
+}
+
+function startTimers(
+  collection: Collection,
+  request: WatchRequest,
+  plan: { endMs: number; watcher: Watcher },
+): () => void {
+  const { options, res, encoder } = request
+  const { endMs, watcher } = plan
+  const bookmark = () => watcher.write(encoder.bookmark(collection.version, false))
+  const timers = [setTimeout(() => res.end(), endMs)]
+  if (options.allowWatchBookmarks) {
+    timers.push(setInterval(bookmark, bookmarkEveryMs))
+    if (endMs > bookmarkBeforeEndMs) timers.push(setTimeout(bookmark, endMs - bookmarkBeforeEndMs))
+  }
+  return () => {
+    for (const timer of timers) clearTimeout(timer)
+  }
+}
+
+function watchMs({ timeoutSeconds }: ListOptions): number {
+  const seconds = timeoutSeconds || randomInt(defaultSeconds.min, defaultSeconds.max + 1)
+  // The longest that a timer can be set to.
+  return Math.min(seconds * 1000, 2 ** 31 - 1)
+}

@@ -1,0 +1,77 @@
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+
+export type RequestListener = (req: IncomingMessage, res: ServerResponse) => void
+
+/** What the TLS layer needs: the serving pair, and the authorities that a client certificate may come from. */
+export type TlsMaterial = {
+  readonly certPem: string
+  readonly keyPem: string
+  readonly clientCaPems: readonly string[]
+}
+
+const serverOptions = {
+  // Users with hundreds of groups arrive from kube-apiserver with as many headers.
+  maxHeaderSize: 1024 * 1024,
+  // kube-apiserver keeps idle connections for 90 s; the server must not be the one that closes first.
+  keepAliveTimeout: 130_000,
+  headersTimeout: 30_000,
+  // Watches have no end; bodies have limits and deadlines of their own.
+  requestTimeout: 0,
+}
+
+/** HTTPS with client certificates asked for and not demanded: whether one counts is for the authenticators to say. */
+export function createTlsFront(material: TlsMaterial, listener: RequestListener): HttpsServer {
+  const server = createHttpsServer(
+    { ...serverOptions, ...toTlsOptions(material), ALPNProtocols: ['http/1.1'] },
+    listener,
+  )
+  server.maxHeadersCount = 0
+  // One write is one answer or a batch of events: waiting for more would only add latency.
+  server.on('secureConnection', (socket: TLSSocket) => socket.setNoDelay(true))
+  return server
+}
+
+/** New certificates for new connections; those that are open keep what they have. */
+export function updateTls(server: HttpsServer, material: TlsMaterial): void {
+  server.setSecureContext(toTlsOptions(material))
+}
+
+export function createPlainFront(listener: RequestListener): Server {
+  const server = createHttpServer(serverOptions, listener)
+  server.maxHeadersCount = 0
+  return server
+}
+
+/** @returns the port, which the system chose when 0 was asked for */
+export async function listen(server: Server | HttpsServer, address: string, port: number): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  server.listen({ host: address, port, backlog: 2048 }, resolve)
+  await promise
+  server.off('error', reject)
+  const bound = server.address()
+  return isAddressInfo(bound) ? bound.port : port
+}
+
+function toTlsOptions({ certPem, keyPem, clientCaPems }: TlsMaterial) {
+  return {
+    cert: certPem,
+    key: keyPem,
+    ca: [...clientCaPems],
+    requestCert: true,
+    rejectUnauthorized: false,
+    minVersion: 'TLSv1.2' as const,
+  }
+}
+
+function isAddressInfo(address: AddressInfo | string | null): address is AddressInfo {
+  return typeof address === 'object' && address !== null
+}

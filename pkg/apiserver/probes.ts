@@ -1,0 +1,70 @@
+import type { ServerResponse } from 'node:http'
+import type { Exchange } from '../request/exchange.ts'
+import { send } from '../request/respond.ts'
+
+/** One thing that must be so; `problem` says why it is not. */
+export type Check = { readonly name: string; readonly problem: () => string | undefined }
+
+export type Probes = {
+  /** Whether the path is one of /healthz, /livez, /readyz or a single check below one of them. */
+  readonly handles: (path: string) => boolean
+  readonly handle: (exchange: Exchange) => void
+  /** Makes /readyz red while everything else goes on, so that traffic moves away before the server does. */
+  readonly drain: () => void
+}
+
+const plainText = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
+
+/**
+ * The probes of a Kubernetes API server: `ok`, or with ?verbose a line for each check; ?exclude= leaves one out;
+ * /readyz/<name> is one alone. Liveness asks only whether the process serves: a dead orchestrator is no reason to restart.
+ */
+export function createProbes(readiness: readonly Check[]): Probes {
+  let isDraining = false
+  const ping: Check = { name: 'ping', problem: () => undefined }
+  const shutdown: Check = { name: 'shutdown', problem: () => (isDraining ? 'shutting down' : undefined) }
+  const checks: Readonly<Record<string, readonly Check[]>> = {
+    healthz: [ping, ...readiness],
+    livez: [ping],
+    readyz: [ping, ...readiness, shutdown],
+  }
+  return {
+    handles: path => checks[path.split('/')[1] ?? ''] !== undefined && path.split('/').length <= 3,
+    drain: () => {
+      isDraining = true
+    },
+    handle({ res, info, query }) {
+      const [, probe = '', single] = info.path.split('/')
+      const all = checks[probe] ?? []
+      if (single === undefined || single === '') return answer(res, probe, all, query)
+      const check = all.find(({ name }) => name === single)
+      if (check === undefined) return send(res, 404, Buffer.from('404 page not found\n'), plainText)
+      answer(res, `${probe}/${single}`, [check], query)
+    },
+  }
+}
+
+function answer(res: ServerResponse, probe: string, checks: readonly Check[], query: URLSearchParams): void {
+  const excluded = new Set(query.getAll('exclude'))
+  const unknown = [...excluded].filter(name => !checks.some(check => check.name === name))
+  const lines: string[] = []
+  let isHealthy = true
+  for (const { name, problem } of checks) {
+    if (excluded.has(name)) {
+      lines.push(`[+]${name} excluded: ok`)
+    } else if (problem() === undefined) {
+      lines.push(`[+]${name} ok`)
+    } else {
+      // Anyone may ask: the reason is for the log and the metrics.
+      lines.push(`[-]${name} failed: reason withheld`)
+      isHealthy = false
+    }
+  }
+  if (unknown.length > 0)
+    lines.push(
+      `warn: some health checks cannot be excluded: no matches for ${unknown.map(name => JSON.stringify(name)).join(',')}`,
+    )
+  lines.push(`${probe} check ${isHealthy ? 'passed' : 'failed'}`)
+  const isVerbose = query.has('verbose') || !isHealthy
+  send(res, isHealthy ? 200 : 500, Buffer.from(isVerbose ? `${lines.join('\n')}\n` : 'ok'), plainText)
+}

@@ -1,0 +1,103 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import forge from 'node-forge'
+
+/** A certificate and its private key (PKCS #8), both as PEM. */
+export type KeyPair = { certPem: string; keyPem: string }
+
+type Validity = { validityDays: number; now?: Date }
+
+export type AuthorityOptions = Validity & { commonName: string }
+
+export type CertificateOptions = Validity & {
+  commonName: string
+  /** For a client certificate: the groups that Kubernetes reads from it. */
+  organizations?: readonly string[]
+  dnsNames?: readonly string[]
+  ipAddresses?: readonly string[]
+  usages: readonly ('server' | 'client')[]
+}
+
+/** Clocks of the machines that check a new certificate may be a little behind. */
+const backdatedMs = 5 * 60_000
+const dayMs = 86_400_000
+/** As a plain number: the type declarations want a tag class here, the library wants a tag. */
+const utf8: number = forge.asn1.Type.UTF8
+
+/** Makes a self-signed authority that may sign end certificates but no further authorities. */
+export function createAuthority(o: AuthorityOptions): KeyPair {
+  const { cert, keyPem } = newCertificate(o, [])
+  cert.setIssuer(cert.subject.attributes)
+  cert.setExtensions([
+    { name: 'basicConstraints', critical: true, cA: true, pathLenConstraint: 0 },
+    { name: 'keyUsage', critical: true, digitalSignature: true, keyCertSign: true, cRLSign: true },
+    { name: 'subjectKeyIdentifier' },
+  ])
+  return signed(cert, keyPem, keyPem)
+}
+
+/**
+ * Issues a server or client certificate with a key of its own.
+ *
+ * @throws Error when the authority is no RSA key pair, which is all that node-forge can sign with
+ */
+export function issueCertificate(authority: KeyPair, o: CertificateOptions): KeyPair {
+  const issuer = forge.pki.certificateFromPem(authority.certPem)
+  const { cert, keyPem } = newCertificate(o, o.organizations ?? [])
+  cert.setIssuer(issuer.subject.attributes.map(decoded))
+  const altNames = [
+    ...(o.dnsNames ?? []).map(value => ({ type: 2, value })),
+    ...(o.ipAddresses ?? []).map(ip => ({ type: 7, ip })),
+  ]
+  cert.setExtensions([
+    { name: 'basicConstraints', critical: true, cA: false },
+    { name: 'keyUsage', critical: true, digitalSignature: true, keyEncipherment: true },
+    { name: 'extKeyUsage', serverAuth: o.usages.includes('server'), clientAuth: o.usages.includes('client') },
+    { name: 'subjectKeyIdentifier' },
+    { name: 'authorityKeyIdentifier', keyIdentifier: issuer.generateSubjectKeyIdentifier().getBytes() },
+    ...(altNames.length === 0 ? [] : [{ name: 'subjectAltName', altNames }]),
+  ])
+  return signed(cert, keyPem, authority.keyPem)
+}
+
+function newCertificate(o: Validity & { commonName: string }, organizations: readonly string[]) {
+  // OpenSSL makes an RSA key in a fraction of the time that forge's JavaScript needs.
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  })
+  const now = (o.now ?? new Date()).getTime()
+  const cert = forge.pki.createCertificate()
+  cert.publicKey = forge.pki.publicKeyFromPem(publicKey)
+  cert.serialNumber = newSerial()
+  cert.validity.notBefore = new Date(now - backdatedMs)
+  cert.validity.notAfter = new Date(now + o.validityDays * dayMs)
+  cert.setSubject([
+    ...organizations.map(value => attribute('organizationName', value)),
+    attribute('commonName', o.commonName),
+  ])
+  return { cert, keyPem: privateKey }
+}
+
+/** UTF-8, because a PrintableString has no `@`, `_` or `*`, all of which occur in user names. */
+function attribute(name: string, value: string) {
+  return { name, value, valueTagClass: utf8 }
+}
+
+/** A parsed attribute holds the raw bytes, but writing it encodes them: without this the issuer would differ. */
+function decoded<A extends forge.pki.CertificateField>(attr: A): A {
+  if (attr.valueTagClass !== utf8 || typeof attr.value !== 'string') return attr
+  return { ...attr, value: forge.util.decodeUtf8(attr.value) }
+}
+
+/** RFC 5280 4.1.2.2: positive, unique, at most 20 octets. The second-highest bit keeps the first octet from being 0. */
+function newSerial(): string {
+  const bytes = randomBytes(16)
+  bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40
+  return bytes.toString('hex')
+}
+
+function signed(cert: forge.pki.Certificate, keyPem: string, signingKeyPem: string): KeyPair {
+  cert.sign(forge.pki.privateKeyFromPem(signingKeyPem), forge.md.sha256.create())
+  return { certPem: forge.pki.certificateToPem(cert).replaceAll('\r\n', '\n'), keyPem }
+}

@@ -1,0 +1,65 @@
+import type { AuthenticatedExchange } from '../../../request/exchange.ts'
+import { parseListQuery } from '../../../request/list-query.ts'
+import { acceptsGzip, collect, send, sendChunks } from '../../../request/respond.ts'
+import { gzipPieces, isWorthGzip, objectBytes, plainChunks, platformForm } from '../../../resources/body.ts'
+import type { Collection } from '../../../resources/collection.ts'
+import { joinGzip } from '../../../resources/gzip.ts'
+import { listPage, type Page } from '../../../resources/list.ts'
+import { managedFieldsForm } from '../../../resources/managed-fields.ts'
+import { methodNotAllowed, notFound, unknownResource } from '../../../status/status.ts'
+
+export type ReadOptions = {
+  readonly groupDomain: string
+  /** The collection of a plural, undefined when it is not served. @throws Status 503 while it cannot be trusted */
+  readonly collectionOf: (plural: string) => Collection | undefined
+}
+
+/**
+ * `GET /kapis/resources.<group domain>/v1alpha3/[namespaces/{namespace}/]{resources}[/{name}]`: a page as
+ * `{items, totalItems}`, or one object, with selfLink and computed annotations.
+ *
+ * @throws Status 400 naming the parameter, 404 for the resource or the object, 405, 503
+ */
+export async function serveResources(options: ReadOptions, exchange: AuthenticatedExchange): Promise<void> {
+  const { req, info } = exchange
+  const collection = options.collectionOf(info.resource)
+  if (collection === undefined)
+    throw unknownResource(`resource ${JSON.stringify(info.resource)} is not supported`)
+  if (info.namespace !== '' && !collection.served.kind.namespaced) {
+    throw unknownResource(`resource ${JSON.stringify(info.resource)} is not namespaced`)
+  }
+  if (info.subresource !== '') throw unknownResource()
+  if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
+  const isNamed = info.parts.length === (info.namespace === '' ? 2 : 4)
+  if (isNamed) return getObject(collection, exchange)
+  await listObjects(collection, options.groupDomain, exchange)
+}
+
+function getObject(collection: Collection, { res, info, query }: AuthenticatedExchange): void {
+  const entry = collection.get(info.namespace, info.name)
+  const { group } = collection.served.kind.source
+  if (entry === undefined) throw notFound({ group, resource: info.resource }, info.name)
+  const form = parseListQuery(query).managedFields ? managedFieldsForm : platformForm
+  send(res, 200, objectBytes(entry, form), { 'content-type': 'application/json' })
+}
+
+async function listObjects(collection: Collection, groupDomain: string, exchange: AuthenticatedExchange) {
+  const { req, res, info } = exchange
+  const query = parseListQuery(exchange.query)
+  const page = listPage(collection, { query, namespace: info.namespace, groupDomain })
+  const form = query.managedFields ? managedFieldsForm : platformForm
+  const frame = toFrame(page)
+  const headers = { 'content-type': 'application/json', vary: 'Accept-Encoding' }
+  if (acceptsGzip(req) && isWorthGzip(page.selection, form)) {
+    const pieces = await collect(gzipPieces(page.selection, form, frame))
+    return sendChunks(res, joinGzip(pieces), { ...headers, 'content-encoding': 'gzip' })
+  }
+  if (page.selection.runs.length <= 4) {
+    return send(res, 200, Buffer.concat([...plainChunks(page.selection, form, frame)]), headers)
+  }
+  await sendChunks(res, plainChunks(page.selection, form, frame), headers)
+}
+
+function toFrame({ total }: Page) {
+  return { before: '{"items":[', after: `],"totalItems":${total}}\n` }
+}

@@ -1,0 +1,70 @@
+import { badRequest } from '../status/status.ts'
+
+/** The paging and sorting of a platform list; everything else in the query is a filter. */
+export type ListQuery = {
+  /** 1 is the first page. */
+  readonly page: number
+  /** -1 is everything. */
+  readonly limit: number
+  readonly sortBy: string
+  readonly ascending: boolean
+  readonly managedFields: boolean
+  readonly labelSelector: string
+  /** The remaining parameters; of a repeated one the last counts, an empty one is as if it were not given. */
+  readonly filters: ReadonlyMap<string, string>
+}
+
+const ownParameters = new Set([
+  'page',
+  'limit',
+  'sortBy',
+  'ascending',
+  'managedFields',
+  'labelSelector',
+  'pretty',
+])
+const trueWords = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
+const falseWords = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False'])
+
+/**
+ * Reads the query of `GET …/{resources}`. Defaults: first page, no limit, newest first.
+ *
+ * @throws Status 400 that names the parameter and what is allowed
+ */
+export function parseListQuery(query: URLSearchParams): ListQuery {
+  const filters = new Map<string, string>()
+  for (const [key, value] of query) {
+    if (!ownParameters.has(key) && value !== '') filters.set(key, value)
+  }
+  return {
+    page: integer(query, 'page', { min: 1, fallback: 1 }),
+    limit: integer(query, 'limit', { min: -1, fallback: -1 }),
+    sortBy: last(query, 'sortBy') || 'createTime',
+    ascending: boolean(query, 'ascending'),
+    managedFields: boolean(query, 'managedFields'),
+    labelSelector: last(query, 'labelSelector'),
+    filters,
+  }
+}
+
+function last(query: URLSearchParams, name: string): string {
+  return query.getAll(name).at(-1) ?? ''
+}
+
+function integer(query: URLSearchParams, name: string, rule: { min: number; fallback: number }): number {
+  const text = last(query, name)
+  if (text === '') return rule.fallback
+  const value = /^-?\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+  if (value >= rule.min) return value
+  const also = rule.min < 0 ? `, ${rule.min} for everything` : ''
+  throw badRequest(
+    `${name} must be a whole number of at least ${Math.max(rule.min, 0)}${also}, not ${JSON.stringify(text)}`,
+  )
+}
+
+function boolean(query: URLSearchParams, name: string): boolean {
+  const text = last(query, name)
+  if (trueWords.has(text)) return true
+  if (text === '' || falseWords.has(text)) return false
+  throw badRequest(`${name} must be true or false, not ${JSON.stringify(text)}`)
+}

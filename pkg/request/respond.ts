@@ -1,0 +1,68 @@
+import { once } from 'node:events'
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
+/** What kube-apiserver says of everything that has no caching rule of its own. */
+const uncached = { 'cache-control': 'no-cache, private' }
+
+/** Writes a whole body at once. */
+export function send(res: ServerResponse, code: number, body: Buffer, headers: OutgoingHttpHeaders): void {
+  res.writeHead(code, { ...uncached, ...headers, 'content-length': body.length })
+  res.end(body)
+}
+
+export function sendJson(res: ServerResponse, code: number, value: unknown): void {
+  send(res, code, Buffer.from(`${JSON.stringify(value)}\n`), { 'content-type': 'application/json' })
+}
+
+// Longer than this at a stretch, and other requests would feel it.
+const sliceMs = 8
+
+/**
+ * Writes a body piece by piece, at the pace of the client, and lets other requests in between.
+ *
+ * @param chunks made as they are needed; never asked for again once the client is gone
+ */
+export async function sendChunks(
+  res: ServerResponse,
+  chunks: Iterable<Buffer>,
+  headers: OutgoingHttpHeaders,
+): Promise<void> {
+  res.writeHead(200, { ...uncached, ...headers })
+  let since = performance.now()
+  for (const chunk of chunks) {
+    if (res.destroyed) return
+    if (!res.write(chunk)) {
+      // 'close' as well: a client that has gone never drains.
+      await Promise.race([once(res, 'drain'), once(res, 'close')])
+      since = performance.now()
+    } else if (performance.now() - since > sliceMs) {
+      await nextTurn()
+      since = performance.now()
+    }
+  }
+  res.end()
+}
+
+/** Collects lazily made pieces without holding up other requests for long. */
+export async function collect<T>(pieces: Iterable<T>): Promise<T[]> {
+  const all: T[] = []
+  let since = performance.now()
+  for (const piece of pieces) {
+    all.push(piece)
+    if (performance.now() - since > sliceMs) {
+      await nextTurn()
+      since = performance.now()
+    }
+  }
+  return all
+}
+
+/** Whether Accept-Encoding offers gzip (RFC 9110 section 12.5.3); `q=0` takes it back. */
+export function acceptsGzip(req: IncomingMessage): boolean {
+  const header = req.headers['accept-encoding']
+  if (header === undefined || header === 'identity') return false
+  return String(header)
+    .split(',')
+    .some(offer => /^\s*(gzip|\*)\s*(;\s*q=(0\.\d*[1-9]\d*|1(\.0*)?))?\s*$/i.test(offer))
+}

@@ -1,0 +1,174 @@
+import type { KubeObject } from '../kube/object.ts'
+import type { WatchEvent } from '../kube/watch.ts'
+import { Entry, type ServedKind, toKey } from './entry.ts'
+import { type Change, History } from './history.ts'
+import type { Decoration } from './kind.ts'
+import type { Leaf } from './leaf.ts'
+import { byKey } from './order.ts'
+import { SortedIndex } from './sorted-index.ts'
+import { View, type ViewQuery } from './view.ts'
+
+/** Told what happened, in order and once per turn; `reset` says that changes were missed and nothing can be resumed. */
+export type Subscriber = {
+  readonly changed: (changes: readonly Change[]) => void
+  readonly reset: () => void
+}
+
+export type Decorate = (entry: Entry) => Decoration
+
+// A view is an answer kept ready. More of them than this and keeping them costs more than computing them anew.
+const maxViews = 64
+const viewIdleMs = 60_000
+
+/** All objects of one kind, as the orchestrator's events have them, with the sorted and filtered views that are asked for. */
+export class Collection {
+  readonly served: ServedKind
+  readonly #decorate: Decorate | undefined
+  readonly #entries = new Map<string, Entry>()
+  readonly #views = new Map<string, View>()
+  readonly #subscribers = new Set<Subscriber>()
+  #index = new SortedIndex(byKey, [])
+  #history = new History(0)
+  #version = 0
+  #waiters: { readonly version: number; readonly resolve: () => void }[] = []
+
+  constructor(served: ServedKind, decorate?: Decorate) {
+    this.served = served
+    this.#decorate = decorate
+  }
+
+  /** Resource version of the state; the orchestrator's own, so that replicas agree. */
+  get version(): number {
+    return this.#version
+  }
+
+  /** Watches can resume from this version on, and from no earlier one. */
+  get horizon(): number {
+    return this.#history.horizon
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  get(namespace: string, name: string): Entry | undefined {
+    return this.#entries.get(toKey(namespace, name))
+  }
+
+  /** Everything in key order, at this moment. */
+  snapshot(): readonly Leaf[] {
+    return this.#index.snapshot()
+  }
+
+  /** Changes after `version`; undefined when history does not reach back that far. */
+  since(version: number): readonly Change[] | undefined {
+    return this.#history.since(version)
+  }
+
+  /** The objects as they were at `version`, in key order; undefined when history does not reach back that far. */
+  at(version: number): readonly Leaf[] | undefined {
+    if (version === this.#version) return this.snapshot()
+    const changes = version > this.#version ? undefined : this.#history.since(version)
+    if (changes === undefined) return undefined
+    if (changes.length === 0) return this.snapshot()
+    const past = this.#index.copy()
+    for (const { type, entry, old } of [...changes].reverse()) {
+      if (old === undefined) past.remove(entry)
+      else if (type === 'DELETED') past.insert(old)
+      else past.replace(entry, old)
+    }
+    return past.snapshot()
+  }
+
+  /** The ready answer to a query; made on first use, kept up from then on, dropped when nobody asks any more. */
+  view(query: ViewQuery): View {
+    const found = this.#views.get(query.key)
+    // Re-inserting keeps the map in order of use.
+    if (found) this.#views.delete(query.key)
+    const view = found ?? new View(query, this.#entries.values())
+    view.usedAt = Date.now()
+    this.#views.set(query.key, view)
+    for (const [key, old] of this.#views) {
+      if (this.#views.size <= maxViews && old.usedAt > view.usedAt - viewIdleMs) break
+      this.#views.delete(key)
+    }
+    return view
+  }
+
+  subscribe(subscriber: Subscriber): () => void {
+    this.#subscribers.add(subscriber)
+    return () => this.#subscribers.delete(subscriber)
+  }
+
+  /** Resolves true once the state is at least `version`, false when it is not within `timeoutMs`. */
+  async waitFor(version: number, timeoutMs: number): Promise<boolean> {
+    if (this.#version >= version) return true
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const waiter = { version, resolve }
+    this.#waiters.push(waiter)
+    const timer = setTimeout(resolve, timeoutMs)
+    await promise
+    clearTimeout(timer)
+    this.#waiters = this.#waiters.filter(other => other !== waiter)
+    return this.#version >= version
+  }
+
+  /** The whole state at a version: at the start, and when events were missed. Watches cannot be resumed across it. */
+  replace(items: readonly KubeObject[], resourceVersion: string): void {
+    this.#entries.clear()
+    for (const item of items) {
+      const entry = this.#toEntry(item)
+      this.#entries.set(entry.key, entry)
+    }
+    this.#index = new SortedIndex(byKey, [...this.#entries.values()])
+    this.#views.clear()
+    this.#history = new History(Number(resourceVersion))
+    this.#advance(Number(resourceVersion))
+    for (const subscriber of this.#subscribers) subscriber.reset()
+  }
+
+  apply(events: readonly WatchEvent[]): void {
+    const changes: Change[] = []
+    for (const { type, object } of events) {
+      if (type !== 'BOOKMARK') changes.push(this.#change(type, object))
+    }
+    for (const change of changes) this.#history.push(change)
+    const last = events.at(-1)
+    if (last) this.#advance(Number(last.object.metadata.resourceVersion))
+    if (changes.length > 0) for (const subscriber of this.#subscribers) subscriber.changed(changes)
+  }
+
+  /** Decorates again, after what the decoration is made of has moved. No event: the object itself has not changed. */
+  redecorate(names: Iterable<string>): void {
+    for (const key of names) {
+      const old = this.#entries.get(key)
+      if (old && this.#decorate) this.#put(old, old.decorated(this.#decorate(old)))
+    }
+  }
+
+  #toEntry(object: KubeObject): Entry {
+    const entry = Entry.from(this.served, object)
+    return this.#decorate ? entry.decorated(this.#decorate(entry)) : entry
+  }
+
+  #change(type: Change['type'], object: KubeObject): Change {
+    const entry = this.#toEntry(object)
+    const old = this.#entries.get(entry.key)
+    this.#put(old, type === 'DELETED' ? undefined : entry)
+    return { version: entry.version, type, entry, old }
+  }
+
+  #put(old: Entry | undefined, entry: Entry | undefined): void {
+    if (entry) this.#entries.set(entry.key, entry)
+    else if (old) this.#entries.delete(old.key)
+    if (old && entry) this.#index.replace(old, entry)
+    else if (entry) this.#index.insert(entry)
+    else if (old) this.#index.remove(old)
+    for (const view of this.#views.values()) view.put(old, entry)
+  }
+
+  #advance(version: number): void {
+    this.#version = version
+    for (const waiter of this.#waiters) if (waiter.version <= version) waiter.resolve()
+  }
+}

@@ -1,0 +1,61 @@
+import type { KubeObject } from '../kube/object.ts'
+
+/** One column of a Table, as metav1.TableColumnDefinition. Priority 1 is shown by `-o wide` alone. */
+export type Column = {
+  readonly name: string
+  readonly type: 'string' | 'integer'
+  readonly format: '' | 'name'
+  readonly priority: 0 | 1
+  readonly description: string
+}
+
+/** A cell of a row; an age is stored as the time it is counted from, since it changes by itself. */
+export type Cell = string | number | { readonly since: string }
+
+/** What a list reads of an object, taken once when the object arrives. */
+export type Facts = {
+  /** The word that `status=` filters by. */
+  readonly status: string
+  readonly cells: readonly Cell[]
+  /** Kind-specific values that filters and decorations read. */
+  readonly values: Readonly<Record<string, string>>
+}
+
+/** What is known of an object beyond the object itself. */
+export type Decoration = {
+  readonly annotations: Readonly<Record<string, string>>
+  readonly cells: readonly Cell[]
+}
+
+/** Narrows a list by one query parameter. @throws Status 400 when the value is not allowed */
+export type FilterParser = (value: string) => (facts: Facts) => boolean
+
+/** One row of the table of kinds: everything that serving a kind takes. */
+export type Kind = {
+  readonly plural: string
+  readonly singular: string
+  readonly kind: string
+  readonly namespaced: boolean
+  /** Where the orchestrator has it. */
+  readonly source: { readonly group: string; readonly version: string; readonly path: string }
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+  readonly columns: readonly Column[]
+  readonly toFacts: (object: KubeObject) => Facts
+  readonly filters: Readonly<Record<string, FilterParser>>
+}
+
+/** The path of an object in the orchestrator's own API. */
+export function toSelfLink(kind: Kind, namespace: string, name: string): string {
+  const scope =
+    kind.source.group === ''
+      ? `/api/${kind.source.version}`
+      : `/apis/${kind.source.group}/${kind.source.version}`
+  return namespace === ''
+    ? `${scope}/${kind.plural}/${name}`
+    : `${scope}/namespaces/${namespace}/${kind.plural}/${name}`
+}
+
+export function toSourceApiVersion({ source }: Kind): string {
+  return source.group === '' ? source.version : `${source.group}/${source.version}`
+}

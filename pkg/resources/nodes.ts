@@ -1,0 +1,168 @@
+import { isRecord, type KubeObject } from '../kube/object.ts'
+import { badRequest } from '../status/status.ts'
+import type { Column, Decoration, Facts, FilterParser, Kind } from './kind.ts'
+import type { NodeUsage } from './node-usage.ts'
+import { formatQuantity, parseQuantity, percent, type Quantity } from './quantity.ts'
+
+const statusWords = ['unschedulable', 'warning', 'running']
+
+// The first ten are the orchestrator's own columns, name for name; the rest is what its own table does not tell.
+const columns: readonly Column[] = [
+  column('Name', 0, 'Name of the node, unique in the cluster.', 'name'),
+  column('Status', 0, 'Whether the node is ready, and whether pods may be scheduled on it.'),
+  column('Roles', 0, 'Roles given by the node-role.kubernetes.io labels.'),
+  column('Age', 0, 'Time since the node was created.'),
+  column('Version', 0, 'Version of the kubelet.'),
+  column('Internal-IP', 1, 'First internal address.'),
+  column('External-IP', 1, 'First external address.'),
+  column('OS-Image', 1, 'Operating system, as the node reports it.'),
+  column('Kernel-Version', 1, 'Kernel version and architecture, as the node reports them.'),
+  column('Container-Runtime', 1, 'Container runtime and its version.'),
+  column('Pods', 1, 'Pods that have not ended, of those that the node can take.'),
+  column('CPU-Requests', 1, 'CPU that pods request, of what is allocatable.'),
+  column('Memory-Requests', 1, 'Memory that pods request, of what is allocatable.'),
+]
+
+const statusFilter: FilterParser = value => {
+  if (!statusWords.includes(value)) {
+    throw badRequest(`status must be one of ${statusWords.join(', ')}, not ${JSON.stringify(value)}`)
+  }
+  return facts => facts.status === value
+}
+
+export const nodes: Kind = {
+  plural: 'nodes',
+  singular: 'node',
+  kind: 'Node',
+  namespaced: false,
+  source: { group: '', version: 'v1', path: '/api/v1/nodes' },
+  // No short name: `no` is the orchestrator's own, and kubectl warns when two resources claim one.
+  shortNames: [],
+  categories: [],
+  columns,
+  toFacts,
+  filters: { status: statusFilter },
+}
+
+/** The eight request and limit annotations, and the cells of the last three columns. */
+export function decorateNode(facts: Facts, usage: NodeUsage, groupDomain: string): Decoration {
+  const cpu = parseQuantity(facts.values.cpu)
+  const memory = parseQuantity(facts.values.memory)
+  const key = (name: string) => `node.${groupDomain}/${name}`
+  return {
+    annotations: {
+      [key('cpu-limits')]: formatQuantity(usage.cpuLimits),
+      [key('cpu-limits-fraction')]: `${percent(usage.cpuLimits, cpu)}%`,
+      [key('cpu-requests')]: formatQuantity(usage.cpuRequests),
+      [key('cpu-requests-fraction')]: `${percent(usage.cpuRequests, cpu)}%`,
+      [key('memory-limits')]: formatQuantity(usage.memoryLimits),
+      [key('memory-limits-fraction')]: `${percent(usage.memoryLimits, memory)}%`,
+      [key('memory-requests')]: formatQuantity(usage.memoryRequests),
+      [key('memory-requests-fraction')]: `${percent(usage.memoryRequests, memory)}%`,
+    },
+    cells: [
+      `${usage.pods}/${facts.values.pods || '?'}`,
+      share(usage.cpuRequests, cpu),
+      share(usage.memoryRequests, memory),
+    ],
+  }
+}
+
+function toFacts(object: KubeObject): Facts {
+  const spec = record(object.spec)
+  const status = record(object.status)
+  const info = record(status.nodeInfo)
+  const conditions = list(status.conditions).map(record)
+  const allocatable = record(status.allocatable)
+  const isCordoned = spec.unschedulable === true
+  return {
+    status: isCordoned ? 'unschedulable' : conditions.some(isUnhealthy) ? 'warning' : 'running',
+    cells: [
+      object.metadata.name,
+      readiness(conditions) + (isCordoned ? ',SchedulingDisabled' : ''),
+      roles(object.metadata.labels ?? {}),
+      { since: object.metadata.creationTimestamp },
+      text(info.kubeletVersion),
+      address(status, 'InternalIP'),
+      address(status, 'ExternalIP'),
+      text(info.osImage) || '<unknown>',
+      kernel(info),
+      text(info.containerRuntimeVersion) || '<unknown>',
+    ],
+    values: {
+      cpu: text(allocatable.cpu),
+      memory: text(allocatable.memory),
+      pods: text(allocatable.pods),
+    },
+  }
+}
+
+/** The platform's health rule: any condition off its healthy value is a warning. */
+function isUnhealthy(condition: Readonly<Record<string, unknown>>): boolean {
+  const healthy = healthyValues[text(condition.type)]
+  return healthy !== undefined && condition.status !== healthy
+}
+
+const healthyValues: Readonly<Record<string, string>> = {
+  MemoryPressure: 'False',
+  DiskPressure: 'False',
+  PIDPressure: 'False',
+  NetworkUnavailable: 'False',
+  Ready: 'True',
+  ConfigOK: 'True',
+  KubeletReady: 'True',
+}
+
+function readiness(conditions: readonly Readonly<Record<string, unknown>>[]): string {
+  const ready = conditions.find(condition => condition.type === 'Ready')
+  if (ready === undefined) return 'Unknown'
+  return ready.status === 'True' ? 'Ready' : 'NotReady'
+}
+
+function roles(labels: Readonly<Record<string, string>>): string {
+  const found = new Set<string>()
+  for (const [key, value] of Object.entries(labels)) {
+    const role = key.startsWith('node-role.kubernetes.io/')
+      ? key.slice(24)
+      : key === 'kubernetes.io/role'
+        ? value
+        : ''
+    if (role !== '') found.add(role)
+  }
+  return [...found].sort().join(',') || '<none>'
+}
+
+function address(status: Readonly<Record<string, unknown>>, type: string): string {
+  const found = list(status.addresses)
+    .map(record)
+    .find(item => item.type === type)
+  return text(found?.address) || '<none>'
+}
+
+/** Kubernetes 1.36 added the architecture to this column. */
+function kernel(info: Readonly<Record<string, unknown>>): string {
+  const version = text(info.kernelVersion)
+  if (version === '') return '<unknown>'
+  const architecture = text(info.architecture)
+  return architecture === '' ? version : `${version} (${architecture})`
+}
+
+function share(part: Quantity, whole: Quantity): string {
+  return `${formatQuantity(part)}/${formatQuantity(whole)} (${percent(part, whole)}%)`
+}
+
+function column(name: string, priority: 0 | 1, description: string, format: '' | 'name' = ''): Column {
+  return { name, type: 'string', format, priority, description }
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {}
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
+}
