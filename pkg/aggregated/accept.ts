@@ -53,13 +53,8 @@ function choose(accept: string, target: AcceptTarget): Accepted | Status {
     const media = mediaOf(clause, target)
     const conversion = conversionOf(clause)
     if (media === undefined || conversion === undefined) continue
-    return (
-      refusal(conversion.as, target) ?? {
-        media,
-        ...conversion,
-        pretty: clause.parameters.get('pretty') === '1',
-      }
-    )
+    const pretty = clause.parameters.get('pretty') === '1'
+    return refusal(conversion.as, target) ?? { media, ...conversion, pretty }
   }
   return notAcceptable(target === 'watch' ? streamTypes : mediaTypes)
 }
@@ -71,24 +66,20 @@ function mediaOf(clause: Clause, target: AcceptTarget): Accepted['media'] | unde
   return target !== 'watch' && covers(clause, 'yaml') ? 'yaml' : undefined
 }
 
-/** undefined: the clause wants something that is not known here, so the next one is tried. */
-function conversionOf(clause: Clause): Pick<Accepted, 'as' | 'version'> | undefined {
-  const { parameters } = clause
-  const kind = parameters.get('as')
-  const group = parameters.get('g')
-  const version = parameters.get('v')
-  if (kind === undefined && group === undefined && version === undefined)
-    return { as: 'object', version: 'v1' }
-  if (group !== 'meta.k8s.io' || (version !== 'v1' && version !== 'v1beta1')) return undefined
-  const as = conversions.get(kind ?? '')
-  return as === undefined ? undefined : { as, version }
-}
-
 const conversions: ReadonlyMap<string, Accepted['as']> = new Map([
   ['Table', 'table'],
   ['PartialObjectMetadata', 'partial'],
   ['PartialObjectMetadataList', 'partialList'],
 ])
+
+/** undefined: the clause wants something that is not known here, so the next one is tried. */
+function conversionOf({ parameters }: Clause): Pick<Accepted, 'as' | 'version'> | undefined {
+  if (!['as', 'g', 'v'].some(name => parameters.has(name))) return { as: 'object', version: 'v1' }
+  const as = conversions.get(parameters.get('as') ?? '')
+  const version = parameters.get('v')
+  if (as === undefined || parameters.get('g') !== 'meta.k8s.io') return undefined
+  return version === 'v1' || version === 'v1beta1' ? { as, version } : undefined
+}
 
 /** A known conversion of the wrong number ends the choice, as kube-apiserver has it: the caller made a mistake. */
 function refusal(as: Accepted['as'], target: AcceptTarget): Status | undefined {

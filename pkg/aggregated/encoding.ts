@@ -1,12 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import { stringify } from 'yaml'
+import type { Accepted } from './accept.ts'
 
 /** The written form of an answer. JSON without line breaks is the one that costs nothing. */
 export type Encoding = 'json' | 'pretty' | 'yaml'
 
 /** kube-apiserver indents for people: when asked to, and for the programs that people type into. */
-export function toEncoding(media: 'json' | 'yaml', req: IncomingMessage, query: URLSearchParams): Encoding {
-  if (media === 'yaml') return 'yaml'
+export function toEncoding(accepted: Accepted, req: IncomingMessage, query: URLSearchParams): Encoding {
+  if (accepted.media === 'yaml') return 'yaml'
+  if (accepted.pretty) return 'pretty'
   const asked = query.get('pretty')
   if (asked !== null) return asked === '1' || asked === 'true' ? 'pretty' : 'json'
   return /^(curl|Wget|Mozilla\/5\.0)/.test(req.headers['user-agent'] ?? '') ? 'pretty' : 'json'

@@ -62,6 +62,11 @@ export function isSelective(options: ListOptions): boolean {
   return options.labels.length > 0 || options.fields.length > 0
 }
 
+/** Names a selection: lists and watches with one key select alike. */
+export function toSelectorKey(query: URLSearchParams): string {
+  return JSON.stringify([query.get('labelSelector') ?? '', query.get('fieldSelector') ?? ''])
+}
+
 function listCauses(options: ListOptions): readonly Cause[] {
   const { resourceVersion, match: matching, continueToken, sendInitialEvents } = options
   const causes: Cause[] = []

@@ -40,13 +40,13 @@ export function* tableRows(selection: Selection, options: TableOptions): Generat
 }
 
 /**
- * The one-row Table of a watch event.
+ * The one-row metav1.Table of an object, as JSON.
  *
- * @param isFirst only the first event of a stream tells the columns
+ * @param showColumns a stream of tables need not tell its columns again
  */
-export function tableOfEvent(entry: Entry, options: TableOptions, isFirst: boolean): string {
+export function tableOfObject(entry: Entry, options: TableOptions, showColumns = true): string {
   const head = tableHead(entry.served.kind, options.version, { resourceVersion: entry.meta.resourceVersion })
-  const members = JSON.stringify(isFirst ? head : { ...head, columnDefinitions: null })
+  const members = JSON.stringify(showColumns ? head : { ...head, columnDefinitions: null })
   return `${members.slice(0, -1)},"rows":[${toRow(entry, options)}]}`
 }
 

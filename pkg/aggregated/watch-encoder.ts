@@ -3,7 +3,7 @@ import type { Entry, ServedKind } from '../resources/entry.ts'
 import type { Change } from '../resources/history.ts'
 import { toKubeStatus } from '../status/render-kube.ts'
 import type { Status } from '../status/status.ts'
-import { type TableOptions, tableHead, tableOfEvent, toPartial } from './table.ts'
+import { type TableOptions, tableHead, tableOfObject, toPartial } from './table.ts'
 
 /** How objects look in the events of one kind of watch. */
 export type Shape =
@@ -51,7 +51,7 @@ function toEvent(type: string, entry: Entry, shape: Shape): Buffer {
   const object =
     shape.as === 'partial'
       ? toPartial(entry, shape.version)
-      : tableOfEvent(entry, { ...shape, nowMs: Date.now() }, true)
+      : tableOfObject(entry, { ...shape, nowMs: Date.now() })
   return Buffer.from(`${opening}${object}}\n`)
 }
 

@@ -6,10 +6,12 @@ import type { Collection } from '../../../resources/collection.ts'
 import { joinGzip } from '../../../resources/gzip.ts'
 import { listPage, type Page } from '../../../resources/list.ts'
 import { managedFieldsForm } from '../../../resources/managed-fields.ts'
+import type { PageCache } from '../../../resources/page-cache.ts'
 import { methodNotAllowed, notFound, unknownResource } from '../../../status/status.ts'
 
 export type ReadOptions = {
   readonly groupDomain: string
+  readonly pages: PageCache
   /** The collection of a plural, undefined when it is not served. @throws Status 503 while it cannot be trusted */
   readonly collectionOf: (plural: string) => Collection | undefined
 }
@@ -32,7 +34,7 @@ export async function serveResources(options: ReadOptions, exchange: Authenticat
   if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
   const isNamed = info.parts.length === (info.namespace === '' ? 2 : 4)
   if (isNamed) return getObject(collection, exchange)
-  await listObjects(collection, options.groupDomain, exchange)
+  await listObjects(collection, options, exchange)
 }
 
 function getObject(collection: Collection, { res, info, query }: AuthenticatedExchange): void {
@@ -43,10 +45,10 @@ function getObject(collection: Collection, { res, info, query }: AuthenticatedEx
   send(res, 200, objectBytes(entry, form), { 'content-type': 'application/json' })
 }
 
-async function listObjects(collection: Collection, groupDomain: string, exchange: AuthenticatedExchange) {
+async function listObjects(collection: Collection, options: ReadOptions, exchange: AuthenticatedExchange) {
   const { req, res, info } = exchange
   const query = parseListQuery(exchange.query)
-  const page = listPage(collection, { query, namespace: info.namespace, groupDomain })
+  const page = listPage(collection, { query, namespace: info.namespace, groupDomain: options.groupDomain })
   const form = query.managedFields ? managedFieldsForm : platformForm
   const frame = toFrame(page)
   const headers = { 'content-type': 'application/json', vary: 'Accept-Encoding' }
@@ -54,9 +56,8 @@ async function listObjects(collection: Collection, groupDomain: string, exchange
     const pieces = await collect(gzipPieces(page.selection, form, frame))
     return sendChunks(res, joinGzip(pieces), { ...headers, 'content-encoding': 'gzip' })
   }
-  if (page.selection.runs.length <= 4) {
-    return send(res, 200, Buffer.concat([...plainChunks(page.selection, form, frame)]), headers)
-  }
+  const joined = options.pages.page(page.selection, form, frame)
+  if (joined) return send(res, 200, joined, headers)
   await sendChunks(res, plainChunks(page.selection, form, frame), headers)
 }
 

@@ -1,0 +1,99 @@
+import type { AuthenticatedExchange } from '../request/exchange.ts'
+import { acceptsGzip, collect, send, sendChunks } from '../request/respond.ts'
+import { aggregatedForm, gzipPieces, isWorthGzip, objectBytes, plainChunks } from '../resources/body.ts'
+import type { Collection } from '../resources/collection.ts'
+import { joinGzip } from '../resources/gzip.ts'
+import { entriesOf } from '../resources/leaf.ts'
+import type { PageCache } from '../resources/page-cache.ts'
+import { type Accepted, negotiate } from './accept.ts'
+import { contentType, reencodeList, toEncoding } from './encoding.ts'
+import { type ListResult, listObjects } from './list.ts'
+import { parseListOptions, toSelectorKey } from './list-options.ts'
+import { parseIncludeObject, tableHead, tableRows, toPartial } from './table.ts'
+
+/**
+ * Answers a list, or a chunk of one: objects, a Table or their metadata.
+ *
+ * @throws Status 400, 406, 410, 422, 504
+ */
+export async function readList(
+  collection: Collection,
+  pages: PageCache,
+  exchange: AuthenticatedExchange,
+): Promise<void> {
+  const { req, query } = exchange
+  const wanted = negotiate(req.headers.accept, 'list')
+  const options = parseListOptions(query, 'list', '')
+  const includeObject = wanted.as === 'table' ? parseIncludeObject(query) : 'Metadata'
+  const result = await listObjects(collection, options, toSelectorKey(query))
+  const encoding = toEncoding(wanted, req, query)
+  if (wanted.as === 'object' && encoding === 'json')
+    return sendObjects({ collection, pages, result }, exchange)
+
+  const { head, itemsKey, items } = parts(collection, result, wanted, includeObject)
+  const headers = { 'content-type': contentType(encoding) }
+  const chunks =
+    encoding === 'json' ? joinItems(head, itemsKey, items) : reencodeList(head, itemsKey, items, encoding)
+  await sendChunks(exchange.res, chunks, headers)
+}
+
+/** The hot path: the list as stored bytes, compressed ones where the client takes them. */
+async function sendObjects(
+  { collection, pages, result }: { collection: Collection; pages: PageCache; result: ListResult },
+  { req, res }: AuthenticatedExchange,
+) {
+  const { kind, group, version } = collection.served
+  const head = JSON.stringify({
+    kind: `${kind.kind}List`,
+    apiVersion: `${group}/${version}`,
+    metadata: result.metadata,
+  })
+  const frame = { before: `${head.slice(0, -1)},"items":[`, after: ']}\n' }
+  const headers = { 'content-type': 'application/json', vary: 'Accept-Encoding' }
+  const { selection } = result
+  if (acceptsGzip(req) && isWorthGzip(selection, aggregatedForm)) {
+    const pieces = await collect(gzipPieces(selection, aggregatedForm, frame))
+    return sendChunks(res, joinGzip(pieces), { ...headers, 'content-encoding': 'gzip' })
+  }
+  const joined = pages.page(selection, aggregatedForm, frame)
+  if (joined) return send(res, 200, joined, headers)
+  await sendChunks(res, plainChunks(selection, aggregatedForm, frame), headers)
+}
+
+function parts(
+  collection: Collection,
+  result: ListResult,
+  wanted: Accepted,
+  includeObject: ReturnType<typeof parseIncludeObject>,
+) {
+  const { kind, group, version } = collection.served
+  const { metadata, selection } = result
+  if (wanted.as === 'table') {
+    const head = tableHead(kind, wanted.version, metadata)
+    const rowOptions = { version: wanted.version, includeObject, nowMs: Date.now() }
+    return { head, itemsKey: 'rows' as const, items: tableRows(selection, rowOptions) }
+  }
+  if (wanted.as === 'partialList') {
+    const head = { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${wanted.version}`, metadata }
+    const items = entriesOf(selection).map(entry => toPartial(entry, wanted.version))
+    return { head, itemsKey: 'items' as const, items }
+  }
+  const head = { kind: `${kind.kind}List`, apiVersion: `${group}/${version}`, metadata }
+  const items = entriesOf(selection).map(entry => objectBytes(entry, aggregatedForm))
+  return { head, itemsKey: 'items' as const, items }
+}
+
+/** Joins items into pieces of a size that is worth a write. */
+function* joinItems(head: object, itemsKey: string, items: Iterable<Buffer | string>): Generator<Buffer> {
+  let text = `${JSON.stringify(head).slice(0, -1)},"${itemsKey}":[`
+  let separator = ''
+  for (const item of items) {
+    text += separator + item
+    separator = ','
+    if (text.length > 64 * 1024) {
+      yield Buffer.from(text)
+      text = ''
+    }
+  }
+  yield Buffer.from(`${text}]}\n`)
+}

@@ -1,0 +1,37 @@
+import type { AuthenticatedExchange } from '../request/exchange.ts'
+import { send } from '../request/respond.ts'
+import { aggregatedForm, objectBytes } from '../resources/body.ts'
+import type { Collection } from '../resources/collection.ts'
+import { badRequest, notFound } from '../status/status.ts'
+import { negotiate } from './accept.ts'
+import { contentType, reencode, toEncoding } from './encoding.ts'
+import { waitForVersion } from './freshness.ts'
+import { parseListOptions } from './list-options.ts'
+import { parseIncludeObject, tableOfObject, toPartial } from './table.ts'
+
+/**
+ * Answers a get: the object, its one-row Table or its metadata alone.
+ *
+ * @throws Status 400, 404, 406, 504
+ */
+export async function readObject(collection: Collection, exchange: AuthenticatedExchange): Promise<void> {
+  const { req, res, query, info } = exchange
+  const wanted = negotiate(req.headers.accept, 'object')
+  if (query.get('export') !== null)
+    throw badRequest('the export parameter, deprecated since v1.14, is no longer supported')
+  // The same reading of the version as a list's, without its other options.
+  const version = new URLSearchParams({ resourceVersion: query.get('resourceVersion') ?? '' })
+  await waitForVersion(collection, parseListOptions(version, 'list', '').resourceVersion)
+  const entry = collection.get(info.namespace, info.name)
+  if (entry === undefined) throw notFound({ group: info.group, resource: info.resource }, info.name)
+  const encoding = toEncoding(wanted, req, query)
+  const headers = { 'content-type': contentType(encoding) }
+  if (wanted.as === 'object') {
+    const json = objectBytes(entry, aggregatedForm)
+    return send(res, 200, encoding === 'json' ? json : reencode(json, encoding), headers)
+  }
+  if (wanted.as === 'partial')
+    return send(res, 200, reencode(toPartial(entry, wanted.version), encoding), headers)
+  const rowOptions = { version: wanted.version, includeObject: parseIncludeObject(query), nowMs: Date.now() }
+  send(res, 200, reencode(tableOfObject(entry, rowOptions), encoding), headers)
+}

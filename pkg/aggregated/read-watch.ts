@@ -1,0 +1,36 @@
+import type { AuthenticatedExchange } from '../request/exchange.ts'
+import type { Collection } from '../resources/collection.ts'
+import { type Accepted, negotiate } from './accept.ts'
+import { parseListOptions, toSelectorKey } from './list-options.ts'
+import { parseIncludeObject } from './table.ts'
+import { serveWatch } from './watch.ts'
+import { createEncoder, type Shape } from './watch-encoder.ts'
+import type { WatchHub } from './watch-hub.ts'
+
+/**
+ * Answers a watch of a collection, or of the one object that the path names.
+ *
+ * @throws Status 400, 406, 422, 504
+ */
+export async function readWatch(
+  collection: Collection,
+  hub: WatchHub,
+  exchange: AuthenticatedExchange,
+): Promise<void> {
+  const { req, res, query, info } = exchange
+  const shape = toShape(negotiate(req.headers.accept, 'watch'), query)
+  const named = info.parts.length === 2 ? info.name : ''
+  const options = parseListOptions(query, 'watch', named)
+  await serveWatch(collection, hub, {
+    options,
+    encoder: createEncoder(collection.served, shape),
+    channelKey: `${JSON.stringify(shape)} ${named} ${toSelectorKey(query)}`,
+    contentType: 'application/json',
+    res,
+  })
+}
+
+function toShape({ as, version }: Accepted, query: URLSearchParams): Shape {
+  if (as === 'table') return { as, version, includeObject: parseIncludeObject(query) }
+  return as === 'partial' ? { as, version } : { as: 'object' }
+}

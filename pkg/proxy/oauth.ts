@@ -1,0 +1,70 @@
+import { Agent, request } from 'node:http'
+import { pipeline } from 'node:stream'
+import type { Exchange, Handler } from '../request/exchange.ts'
+import { send } from '../request/respond.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { answerHeaders, forwardableHeaders } from './headers.ts'
+
+export type OAuthForwardOptions = {
+  /** Unix socket of the token listener. */
+  readonly socket: string
+  readonly logger: Logger
+}
+
+const answerTimeoutMs = 30_000
+
+/** Whether a path belongs to the token listener. */
+export function isOAuthPath(path: string): boolean {
+  return path === '/oauth' || path.startsWith('/oauth/') || path.startsWith('/.well-known/')
+}
+
+/**
+ * Hands `/oauth/**` to the token listener, body and answer as streams. The listener authenticates its callers itself:
+ * their credentials are clients' and logins', not API tokens.
+ */
+export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchange> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 256 })
+  return ({ req, res, id }) => {
+    const headers = {
+      ...forwardableHeaders(req),
+      'x-forwarded-for': req.socket.remoteAddress ?? '',
+      'x-forwarded-proto': 'encrypted' in req.socket ? 'https' : 'http',
+      'x-forwarded-host': req.headers.host ?? '',
+      'x-request-id': id,
+    }
+    const upstream = request({
+      agent,
+      socketPath: options.socket,
+      method: req.method,
+      path: req.url,
+      headers,
+      timeout: answerTimeoutMs,
+    })
+    upstream.on('timeout', () => upstream.destroy(new Error('the token listener timed out')))
+    upstream.on('error', error => {
+      options.logger.warn({ id, err: error }, 'token listener does not answer')
+      if (res.headersSent) res.destroy()
+      else sendUnavailable(res)
+    })
+    upstream.on('response', answer => {
+      res.writeHead(answer.statusCode ?? 502, answerHeaders(answer))
+      pipeline(answer, res, () => undefined)
+    })
+    // Nobody is left to read the answer.
+    res.on('close', () => upstream.destroy())
+    pipeline(req, upstream, () => undefined)
+  }
+}
+
+/** RFC 6749's own word for it; everything but new logins goes on meanwhile. */
+function sendUnavailable(res: Exchange['res']): void {
+  const body = {
+    error: 'temporarily_unavailable',
+    error_description: 'the token listener does not answer',
+  }
+  send(res, 503, Buffer.from(`${JSON.stringify(body)}\n`), {
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+    'retry-after': '1',
+  })
+}
