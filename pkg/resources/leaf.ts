@@ -51,7 +51,7 @@ export function selectPage(
   const runs: Run[] = []
   let first = 0
   for (const leaf of leaves) {
-    if (first >= end) break
+    if (first >= end || start >= end) break
     const next = first + leaf.entries.length
     if (next > start) {
       runs.push({ leaf, start: Math.max(start - first, 0), end: Math.min(end - first, leaf.entries.length) })

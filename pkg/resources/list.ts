@@ -78,8 +78,8 @@ function toPredicates(kind: Kind, query: ListQuery, groupDomain: string): Predic
   const selector = parseLabelSelector(query.labelSelector)
   if (selector.length > 0) predicates.push(byLabels(selector))
   for (const [key, value] of query.filters) {
-    const own = kind.filters[key]
-    const common = commonFilters[key]
+    const own = Object.hasOwn(kind.filters, key) ? kind.filters[key] : undefined
+    const common = Object.hasOwn(commonFilters, key) ? commonFilters[key] : undefined
     if (own) {
       const matches = own(value)
       predicates.push(entry => matches(entry.facts))

@@ -148,7 +148,10 @@ function kernel(info: Readonly<Record<string, unknown>>): string {
 }
 
 function share(part: Quantity, whole: Quantity): string {
-  return `${formatQuantity(part)}/${formatQuantity(whole)} (${percent(part, whole)}%)`
+  // A node that has not reported yet has no allocatable amounts to take a share of.
+  return whole.nano === 0n
+    ? `${formatQuantity(part)}/?`
+    : `${formatQuantity(part)}/${formatQuantity(whole)} (${percent(part, whole)}%)`
 }
 
 function column(name: string, priority: 0 | 1, description: string, format: '' | 'name' = ''): Column {

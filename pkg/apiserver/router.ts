@@ -1,0 +1,51 @@
+import type { AuthenticatedExchange, Exchange, Handler } from '../request/exchange.ts'
+import { send, sendJson } from '../request/respond.ts'
+import { unknownResource } from '../status/status.ts'
+import type { Registry } from '../telemetry/metrics.ts'
+
+export type DocumentFace = { readonly handles: (path: string) => boolean; readonly handle: Handler<Exchange> }
+
+export type RouterOptions = {
+  /** resources.<group domain> */
+  readonly group: string
+  readonly version: string
+  readonly aggregated: Handler
+  readonly platform: Handler
+  /** Discovery and OpenAPI: documents, each of which knows its paths. */
+  readonly documents: readonly DocumentFace[]
+  readonly registry: Registry
+  readonly versionInfo: object
+}
+
+/** Hands an authorized request to the face that serves it. Reads of resources come first: they are the hot path. */
+export function createRouter(options: RouterOptions): Handler {
+  return exchange => {
+    const { info } = exchange
+    if (info.isResource && info.group === options.group && info.version === options.version) {
+      if (info.prefix === 'apis') return options.aggregated(exchange)
+      if (isPlatform(info.prefix)) return options.platform(exchange)
+    }
+    return routeDocument(options, exchange)
+  }
+}
+
+/** What is no resource of ours: discovery, OpenAPI, operations, and paths that nothing serves. */
+function routeDocument(options: RouterOptions, exchange: AuthenticatedExchange): void | Promise<void> {
+  const { res, info } = exchange
+  const { path, prefix } = info
+  const document = options.documents.find(face => face.handles(path))
+  if (document) return document.handle(exchange)
+  if (path === '/version' && info.verb === 'get') return sendJson(res, 200, options.versionInfo)
+  if (path === '/metrics' && info.verb === 'get') return sendMetrics(options.registry, exchange)
+  if (info.isResource || isPlatform(prefix)) throw unknownResource()
+  const plainText = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
+  send(res, 404, Buffer.from('404 page not found\n'), plainText)
+}
+
+function isPlatform(prefix: string): boolean {
+  return prefix === 'kapis' || prefix === 'kapi'
+}
+
+async function sendMetrics(registry: Registry, { res }: AuthenticatedExchange): Promise<void> {
+  send(res, 200, Buffer.from(await registry.metrics()), { 'content-type': registry.contentType })
+}

@@ -1,0 +1,79 @@
+import type { KubeObject, ObjectMeta } from '../kube/object.ts'
+import type { WatchEvent } from '../kube/watch.ts'
+import { Collection, type Decorate } from './collection.ts'
+import { Entry, type ServedKind } from './entry.ts'
+import { resourcesGroup, resourcesVersion } from './kinds.ts'
+import type { Leaf } from './leaf.ts'
+import { nodes } from './nodes.ts'
+
+export const servedNodes: ServedKind = {
+  kind: nodes,
+  group: resourcesGroup('kapis.io'),
+  version: resourcesVersion,
+}
+
+export type NodeOptions = {
+  readonly version?: number
+  readonly labels?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly created?: string
+  readonly meta?: Partial<ObjectMeta>
+  readonly spec?: Readonly<Record<string, unknown>>
+  readonly status?: Readonly<Record<string, unknown>>
+}
+
+export function node(name: string, options: NodeOptions = {}): KubeObject {
+  const { version = 1, labels, annotations, created = '2031-05-06T07:08:09Z', meta, spec, status } = options
+  return {
+    kind: 'Node',
+    apiVersion: 'v1',
+    metadata: {
+      name,
+      uid: `uid-${name}`,
+      resourceVersion: String(version),
+      creationTimestamp: created,
+      ...(labels === undefined ? {} : { labels }),
+      ...(annotations === undefined ? {} : { annotations }),
+      ...meta,
+    },
+    ...(spec === undefined ? {} : { spec }),
+    ...(status === undefined ? {} : { status }),
+  }
+}
+
+export function entry(name: string, options: NodeOptions = {}): Entry {
+  return Entry.from(servedNodes, node(name, options))
+}
+
+/** A collection of the nodes named, at version 10. */
+export function collectionOf(items: readonly KubeObject[], options: CollectionOptions = {}): Collection {
+  const collection = new Collection(servedNodes, options.decorate)
+  collection.replace(items, String(options.version ?? 10))
+  return collection
+}
+
+type CollectionOptions = { readonly version?: number; readonly decorate?: Decorate }
+
+export function event(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): WatchEvent {
+  return { type, object }
+}
+
+export function bookmark(version: number): WatchEvent {
+  const metadata = { name: '', uid: '', creationTimestamp: '', resourceVersion: String(version) }
+  return { type: 'BOOKMARK', object: { metadata } }
+}
+
+export function namesOf(leaves: readonly Leaf[]): string[] {
+  return leaves.flatMap(leaf => leaf.entries.map(({ name }) => name))
+}
+
+/** Numbers that look random and are the same at every run (mulberry32). */
+export function createRandom(seed: number): (below: number) => number {
+  let state = seed
+  return below => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) % below
+  }
+}

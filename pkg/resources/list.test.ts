@@ -1,0 +1,198 @@
+import { expect } from 'chai'
+import { parseListQuery } from '../request/list-query.ts'
+import { refusalOf } from '../status/fixtures.ts'
+import type { Collection } from './collection.ts'
+import { collectionOf, createRandom, event, node } from './fixtures.ts'
+import { entriesOf } from './leaf.ts'
+import { listPage } from './list.ts'
+
+function page(collection: Collection, query: string, namespace = '') {
+  const parsed = parseListQuery(new URLSearchParams(query))
+  const { selection, total } = listPage(collection, { query: parsed, namespace, groupDomain: 'kapis.io' })
+  return { names: [...entriesOf(selection)].map(({ name }) => name), total }
+}
+
+const ready = { conditions: [{ type: 'Ready', status: 'True' }] }
+const sample = [
+  node('web-1', {
+    created: '2031-01-01T00:00:00Z',
+    labels: { app: 'web', zone: 'a' },
+    annotations: { 'kapis.io/alias-name': 'Front one', team: 'red' },
+    status: ready,
+  }),
+  node('web-2', {
+    created: '2031-01-03T00:00:00Z',
+    labels: { app: 'web', zone: 'b' },
+    annotations: { 'other.io/alias-name': 'Front two', team: 'blue' },
+    spec: { unschedulable: true },
+  }),
+  node('db-1', {
+    created: '2031-01-02T00:00:00Z',
+    labels: { app: 'db' },
+    status: { conditions: [{ type: 'Ready', status: 'Unknown' }] },
+    meta: { ownerReferences: [{ kind: 'Machine', name: 'm', uid: 'o-1' }] },
+  }),
+  node('db-2', { created: '2031-01-03T00:00:00Z', status: ready }),
+]
+
+describe('listPage', () => {
+  const collection = collectionOf(sample)
+
+  const filters: readonly [string, readonly string[]][] = [
+    ['', ['db-1', 'db-2', 'web-1', 'web-2']],
+    ['name=web', ['web-1', 'web-2']],
+    ['name=-1', ['db-1', 'web-1']],
+    ['name=WEB', []],
+    ['name=', ['db-1', 'db-2', 'web-1', 'web-2']],
+    ['name=.', []],
+    ['names=web-1,db-2', ['db-2', 'web-1']],
+    ['names=web', []],
+    ['names=web-1, db-2', ['web-1']],
+    ['alias=Front', ['web-1']],
+    ['alias=front', []],
+    ['uid=uid-db-1', ['db-1']],
+    ['uid=uid-db', []],
+    ['namespace=x', []],
+    ['ownerReference=o-1', ['db-1']],
+    ['ownerReference=m', []],
+    ['ownerKind=Machine', ['db-1']],
+    ['annotation=team%3Dred', ['web-1']],
+    ['annotation=team', ['web-1', 'web-2']],
+    ['annotation=!team', ['db-1', 'db-2']],
+    ['label=app%3Dweb', ['web-1', 'web-2']],
+    ['label=app in (web,db),zone!%3Da', ['db-1', 'web-2']],
+    ['labelSelector=!app', ['db-2']],
+    ['labelSelector=app&label=zone', ['web-1', 'web-2']],
+    ['status=running', ['db-2', 'web-1']],
+    ['status=warning', ['db-1']],
+    ['status=unschedulable', ['web-2']],
+    ['status=running&name=web', ['web-1']],
+    ['name=web&name=db', ['db-1', 'db-2']],
+  ]
+  for (const [query, expected] of filters) {
+    it(`?${query} leaves ${expected.join(', ') || 'nothing'}`, () => {
+      expect(page(collection, `${query}&sortBy=name&ascending=true`)).to.deep.equal({
+        names: expected,
+        total: expected.length,
+      })
+    })
+  }
+
+  const orders: readonly [string, readonly string[]][] = [
+    // Newest first; what was created together, by name, from the end as well.
+    ['', ['web-2', 'db-2', 'db-1', 'web-1']],
+    ['ascending=true', ['web-1', 'db-1', 'db-2', 'web-2']],
+    ['sortBy=createTime', ['web-2', 'db-2', 'db-1', 'web-1']],
+    ['sortBy=creationTimestamp&ascending=1', ['web-1', 'db-1', 'db-2', 'web-2']],
+    ['sortBy=name', ['web-2', 'web-1', 'db-2', 'db-1']],
+    ['sortBy=name&ascending=true', ['db-1', 'db-2', 'web-1', 'web-2']],
+  ]
+  for (const [query, expected] of orders) {
+    it(`?${query} orders as ${expected.join(', ')}`, () => {
+      expect(page(collection, query).names).to.deep.equal(expected)
+    })
+  }
+
+  const pages: readonly [string, readonly string[]][] = [
+    ['limit=3', ['db-1', 'db-2', 'web-1']],
+    ['limit=3&page=2', ['web-2']],
+    ['limit=3&page=3', []],
+    ['limit=2&page=2', ['web-1', 'web-2']],
+    ['limit=4&page=2', []],
+    ['limit=0', []],
+    ['limit=0&page=2', []],
+    ['limit=-1', ['db-1', 'db-2', 'web-1', 'web-2']],
+    ['limit=-1&page=7', ['db-1', 'db-2', 'web-1', 'web-2']],
+    ['page=2', ['db-1', 'db-2', 'web-1', 'web-2']],
+    ['limit=999999999&page=999999999', []],
+  ]
+  for (const [query, expected] of pages) {
+    it(`?${query} is the page ${expected.join(', ') || 'without items'} of four`, () => {
+      expect(page(collection, `${query}&sortBy=name&ascending=true`)).to.deep.equal({
+        names: expected,
+        total: 4,
+      })
+    })
+  }
+
+  it('narrows to a namespace, whatever the filters say', () => {
+    expect(page(collection, 'sortBy=name', 'x')).to.deep.equal({ names: [], total: 0 })
+    const mixed = collectionOf([
+      node('a', { meta: { namespace: 'x' } }),
+      node('b', { meta: { namespace: 'y' } }),
+    ])
+    expect(page(mixed, '', 'x').names).to.deep.equal(['a'])
+    expect(page(mixed, '', 'y').names).to.deep.equal(['b'])
+    expect(page(mixed, 'namespace=y', 'x').names).to.deep.equal([])
+    expect(page(mixed, 'namespace=y').names).to.deep.equal(['b'])
+  })
+
+  const allowed = 'alias, annotation, label, name, names, namespace, ownerKind, ownerReference, status, uid'
+  const unknownFilter = (key: string) =>
+    `${JSON.stringify(key)} is no filter of nodes; allowed are ${allowed}`
+  const unknownSort = (key: string) =>
+    `sortBy must be one of name, createTime, creationTimestamp, not ${JSON.stringify(key)}`
+  const refused: readonly [string, string][] = [
+    ['color=red', unknownFilter('color')],
+    ['fieldSelector=metadata.name%3Dweb-1', unknownFilter('fieldSelector')],
+    ['watch=true', unknownFilter('watch')],
+    ['Name=web', unknownFilter('Name')],
+    ['constructor=x', unknownFilter('constructor')],
+    ['toString=x', unknownFilter('toString')],
+    ['__proto__=x', unknownFilter('__proto__')],
+    ['status=Running', 'status must be one of unschedulable, warning, running, not "Running"'],
+    ['sortBy=startTime', unknownSort('startTime')],
+    ['sortBy=__proto__', unknownSort('__proto__')],
+    [
+      'label=a b',
+      'label "a b" cannot be parsed: "a b" is no requirement (key=value, key in (a,b), key, !key)',
+    ],
+    ['annotation=a%3D-', 'annotation "a=-" cannot be parsed: "-" is no label value'],
+    [
+      'labelSelector=%3D',
+      'labelSelector "=" cannot be parsed: "=" is no requirement (key=value, key in (a,b), key, !key)',
+    ],
+  ]
+  for (const [query, message] of refused) {
+    it(`refuses ?${query}`, () => {
+      expect(refusalOf(() => page(collection, query))).to.deep.equal({
+        code: 400,
+        reason: 'BadRequest',
+        message,
+      })
+    })
+  }
+
+  it('is the same whatever the order of the filters', () => {
+    expect(page(collection, 'name=web&status=running')).to.deep.equal(
+      page(collection, 'status=running&name=web'),
+    )
+  })
+
+  it('goes on being right as objects come and go', () => {
+    const random = createRandom(9)
+    const live = collectionOf([])
+    const names = new Map<string, string>()
+    for (let version = 11; version < 1500; version++) {
+      const name = `n${random(80)}`
+      const zone = random(2) ? 'a' : 'b'
+      const isDeletion = names.has(name) && random(3) === 0
+      const object = node(name, { version, labels: { zone } })
+      live.apply([event(isDeletion ? 'DELETED' : names.has(name) ? 'MODIFIED' : 'ADDED', object)])
+      if (isDeletion) names.delete(name)
+      else names.set(name, zone)
+      const limit = 1 + random(20)
+      const number = 1 + random(4)
+      const expected = [...names]
+        .filter(([, z]) => z === 'a')
+        .map(([n]) => n)
+        .sort()
+        .reverse()
+      const query = `label=zone%3Da&sortBy=name&limit=${limit}&page=${number}`
+      expect(page(live, query)).to.deep.equal({
+        names: expected.slice((number - 1) * limit, number * limit),
+        total: expected.length,
+      })
+    }
+  })
+})
