@@ -1,5 +1,18 @@
-/** Machine-readable reasons: Kubernetes' metav1.StatusReason, as far as Kapis answers with them. */
-export type Reason =
+/** Machine-readable reasons: Kubernetes' metav1.StatusReason and OAuth's error codes, as far as Kapis answers with them. */
+export type Reason = KubeReason | OAuthReason
+
+/** RFC 6749 sections 4.1.2.1 and 5.2. */
+export type OAuthReason =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'unauthorized_client'
+  | 'unsupported_grant_type'
+  | 'invalid_scope'
+  | 'server_error'
+  | 'temporarily_unavailable'
+
+export type KubeReason =
   | 'BadRequest'
   | 'Unauthorized'
   | 'Forbidden'

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto'
+import type { KubeClient } from '../kube/client.ts'
+import { isRecord, parseList, parseObject } from '../kube/object.ts'
+import { Status } from '../status/status.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { PasswordHasher } from './password.ts'
+import { iamVersion, usersPath } from './user.ts'
+
+export type FirstAdministratorOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  readonly namespace: string
+  readonly hasher: PasswordHasher
+  readonly logger: Logger
+}
+
+const secretName = 'kapis-initial-admin'
+const username = 'admin'
+/** manifests/base/rbac.yaml binds this group; the user has no rights but by it. */
+const group = 'platform-admins'
+
+/**
+ * Makes the first user, when there is none at all, with a random password that is kept in a Secret for whoever installed
+ * the platform. The Secret comes first: of two replicas that start together one makes it, and both use what is in it.
+ */
+export async function ensureFirstAdministrator(options: FirstAdministratorOptions): Promise<void> {
+  const { client, groupDomain, hasher, logger } = options
+  const existing = parseList(await client.call({ path: `${usersPath(groupDomain)}?limit=1` }))
+  if ((existing.items ?? []).length > 0) return
+  const password = await ensureSecret(options)
+  const user = {
+    apiVersion: `iam.${groupDomain}/${iamVersion}`,
+    kind: 'User',
+    metadata: { name: username, labels: { 'app.kubernetes.io/managed-by': 'kapis' } },
+    spec: { email: `${username}@${groupDomain}`, groups: [group], password: await hasher.hash(password) },
+  }
+  if (await create(client, usersPath(groupDomain), user)) {
+    logger.info({ user: username, secretName, namespace: options.namespace }, 'made the first administrator')
+  }
+}
+
+async function ensureSecret({ client, namespace }: FirstAdministratorOptions): Promise<string> {
+  const path = `/api/v1/namespaces/${namespace}/secrets`
+  const encode = (text: string) => Buffer.from(text).toString('base64')
+  const password = randomBytes(18).toString('base64url')
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: secretName, namespace, labels: { 'app.kubernetes.io/managed-by': 'kapis' } },
+    data: { username: encode(username), password: encode(password) },
+  }
+  if (await create(client, path, secret)) return password
+  const { data } = parseObject(await client.call({ path: `${path}/${secretName}` }))
+  const stored = isRecord(data) ? data.password : undefined
+  if (typeof stored !== 'string') throw new Error(`Secret ${namespace}/${secretName} has no password`)
+  return Buffer.from(stored, 'base64').toString('utf8')
+}
+
+/** @returns false when it exists already */
+async function create(client: KubeClient, path: string, body: unknown): Promise<boolean> {
+  try {
+    await client.call({ method: 'POST', path, body })
+    return true
+  } catch (error) {
+    if (error instanceof Status && error.code === 409) return false
+    throw error
+  }
+}

@@ -1,0 +1,17 @@
+import { grants } from './token-endpoint.ts'
+
+/** Discovery metadata (OpenID Connect Discovery 1.0 section 3, RFC 8414): what there is, and nothing that there is not. */
+export function toDiscovery(issuer: string): object {
+  return {
+    issuer,
+    token_endpoint: `${issuer}/token`,
+    jwks_uri: `${issuer}/keys`,
+    // Required by the specification; there is no authorization endpoint yet, so there are none.
+    response_types_supported: [],
+    grant_types_supported: grants.map(({ grantType }) => grantType),
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['ES256', 'RS256'],
+    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
+    claims_supported: ['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'sid', 'groups'],
+  }
+}

@@ -1,0 +1,47 @@
+import type { Response } from 'express'
+import { type OAuthReason, Status } from '../status/status.ts'
+
+/**
+ * An error of the token endpoint (RFC 6749 section 5.2).
+ *
+ * @param description for people; '' leaves it out
+ */
+export function oauthError(
+  code: number,
+  reason: OAuthReason,
+  description: string,
+  headers: Readonly<Record<string, string>> = {},
+): Status {
+  return new Status(code, reason, description, { headers })
+}
+
+const oauthReasons: ReadonlySet<string> = new Set<OAuthReason>([
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+  'server_error',
+  'temporarily_unavailable',
+])
+
+/** Writes anything thrown as an OAuth error; what was not meant for the caller says nothing of itself. */
+export function renderOAuth(res: Response, error: unknown): Status {
+  const status = toOAuth(error)
+  const description = status.message === '' ? {} : { error_description: status.message }
+  res.set({ ...status.headers, 'cache-control': 'no-store', pragma: 'no-cache' })
+  res.status(status.code).json({ error: status.reason, ...description })
+  return status
+}
+
+function toOAuth(error: unknown): Status {
+  if (error instanceof Status && oauthReasons.has(error.reason)) return error
+  if (error instanceof Status && (error.code === 503 || error.code === 429)) {
+    return new Status(503, 'temporarily_unavailable', 'try again in a moment', {
+      cause: error,
+      headers: { 'retry-after': '1' },
+    })
+  }
+  return new Status(500, 'server_error', '', { cause: error })
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto'
+import { SignJWT } from 'jose'
+import type { KeySource } from './key-source.ts'
+
+export type TokenSubject = {
+  readonly username: string
+  readonly groups: readonly string[]
+  /** The login that the token belongs to. */
+  readonly sid: string
+  readonly clientId: string
+  readonly scope: string
+}
+
+export type IssuedToken = { readonly token: string; readonly jti: string; readonly expiresAt: number }
+
+type Form = { readonly kind: 'access' | 'refresh'; readonly jti?: string }
+
+export type TokenIssuer = {
+  /** A JWT access token (RFC 9068). */
+  readonly access: (subject: TokenSubject, lifeSeconds: number) => Promise<IssuedToken>
+  /**
+   * A refresh token; good at the token endpoint alone, which its audience says.
+   *
+   * @param jti of the token that this one takes the place of, when its answer may have been lost
+   */
+  readonly refresh: (subject: TokenSubject, lifeSeconds: number, jti?: string) => Promise<IssuedToken>
+}
+
+export function createTokenIssuer(options: {
+  issuer: string
+  audience: string
+  keys: KeySource
+}): TokenIssuer {
+  const { issuer, audience, keys } = options
+
+  async function issue(
+    subject: TokenSubject,
+    lifeSeconds: number,
+    kind: 'access' | 'refresh',
+  ): Promise<IssuedToken> {
+    const now = Math.floor(Date.now() / 1000)
+    const jti = randomUUID()
+    const expiresAt = now + lifeSeconds
+    const signer = keys.current().signer('ES256', now)
+    const token = await new SignJWT({
+      sid: subject.sid,
+      client_id: subject.clientId,
+      scope: subject.scope,
+      // Consoles of the platform read these two.
+      token_type: `${kind}_token`,
+      username: subject.username,
+      // kube-apiserver's JWT authenticator takes the groups from here; Kapis reads the user's own.
+      ...(kind === 'access' ? { groups: subject.groups } : {}),
+    })
+      .setProtectedHeader({ alg: signer.alg, kid: signer.kid, typ: kind === 'access' ? 'at+jwt' : 'JWT' })
+      .setIssuer(issuer)
+      .setSubject(subject.username)
+      .setAudience(kind === 'access' ? [audience] : [issuer])
+      .setIssuedAt(now)
+      .setExpirationTime(expiresAt)
+      .setJti(jti)
+      .sign(signer.key)
+    return { token, jti, expiresAt }
+  }
+
+  return {
+    access: (subject, lifeSeconds) => issue(subject, lifeSeconds, { kind: 'access' }),
+    refresh: (subject, lifeSeconds, jti) =>
+      issue(subject, lifeSeconds, { kind: 'refresh', ...(jti ? { jti } : {}) }),
+  }
+}

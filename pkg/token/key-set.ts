@@ -1,0 +1,96 @@
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
+
+export type SigningAlgorithm = 'ES256' | 'RS256'
+
+/** A signing key as it is kept: a private JWK (RFC 7517) with the time from which it signs, in seconds since the epoch. */
+export type StoredKey = {
+  readonly kid: string
+  readonly alg: SigningAlgorithm
+  readonly signsFrom: number
+  readonly jwk: JWK
+}
+
+type CryptoKeyLike = Exclude<Awaited<ReturnType<typeof importJWK>>, Uint8Array>
+type LoadedKey = StoredKey & {
+  readonly key: CryptoKeyLike
+  readonly publicKey: CryptoKeyLike
+  readonly publicJwk: JWK
+}
+
+/** The keys that are known at one moment, ready to use. */
+export type KeySet = {
+  /** The newest key that signs already. @throws Error when there is none */
+  readonly signer: (alg: SigningAlgorithm, nowSeconds: number) => LoadedKey
+  readonly find: (kid: string, alg: string) => CryptoKeyLike | undefined
+  /** The public half of every key, those that do not sign yet among them (RFC 7517 section 5). */
+  readonly jwks: () => { readonly keys: readonly JWK[] }
+}
+
+const keyTypes: Readonly<Record<SigningAlgorithm, string>> = { ES256: 'EC', RS256: 'RSA' }
+// What of a JWK is public, by name: a private member can never slip through.
+const publicMembers = ['kty', 'crv', 'x', 'y', 'n', 'e'] as const
+
+export async function generateKey(alg: SigningAlgorithm, signsFrom: number): Promise<StoredKey> {
+  const { privateKey } = await generateKeyPair(alg, { extractable: true })
+  const jwk = await exportJWK(privateKey)
+  return { kid: await calculateJwkThumbprint(jwk), alg, signsFrom, jwk }
+}
+
+export async function loadKeySet(stored: readonly StoredKey[]): Promise<KeySet> {
+  const keys = await Promise.all(stored.map(load))
+  const byKid = new Map(keys.map(key => [key.kid, key]))
+  return {
+    signer(alg, nowSeconds) {
+      const ready = keys.filter(key => key.alg === alg && key.signsFrom <= nowSeconds)
+      const newest = ready.reduce<LoadedKey | undefined>(
+        (best, key) => (best && best.signsFrom >= key.signsFrom ? best : key),
+        undefined,
+      )
+      if (newest === undefined) throw new Error(`no ${alg} signing key`)
+      return newest
+    },
+    // The algorithm is the key's, never the token's: RFC 8725 section 3.1.
+    find(kid, alg) {
+      const key = byKid.get(kid)
+      return key?.alg === alg ? key.publicKey : undefined
+    },
+    jwks: () => ({ keys: keys.map(({ publicJwk }) => publicJwk) }),
+  }
+}
+
+/** @throws Error naming what is wrong, never the key */
+export function parseStoredKeys(text: string): readonly StoredKey[] {
+  const parsed: unknown = JSON.parse(text)
+  if (!Array.isArray(parsed) || !parsed.every(isStoredKey))
+    throw new Error('keys.json is no list of signing keys')
+  return parsed
+}
+
+function isStoredKey(value: unknown): value is StoredKey {
+  if (typeof value !== 'object' || value === null) return false
+  const { kid, alg, signsFrom, jwk }: { kid?: unknown; alg?: unknown; signsFrom?: unknown; jwk?: unknown } =
+    value
+  const isKnown = alg === 'ES256' || alg === 'RS256'
+  return (
+    typeof kid === 'string' &&
+    isKnown &&
+    typeof signsFrom === 'number' &&
+    typeof jwk === 'object' &&
+    jwk !== null
+  )
+}
+
+async function load(stored: StoredKey): Promise<LoadedKey> {
+  const { jwk, alg, kid } = stored
+  if (jwk.kty !== keyTypes[alg])
+    throw new Error(`key ${kid} is of type ${jwk.kty} and cannot sign with ${alg}`)
+  const publicJwk: JWK = { use: 'sig', alg, kid }
+  for (const member of publicMembers) if (jwk[member] !== undefined) publicJwk[member] = jwk[member]
+  return { ...stored, key: await importKey(jwk, alg), publicKey: await importKey(publicJwk, alg), publicJwk }
+}
+
+async function importKey(jwk: JWK, alg: string): Promise<CryptoKeyLike> {
+  const key = await importJWK(jwk, alg)
+  if (key instanceof Uint8Array) throw new Error('a symmetric key cannot be used')
+  return key
+}

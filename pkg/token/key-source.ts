@@ -1,0 +1,160 @@
+import type { KubeClient } from '../kube/client.ts'
+import { isRecord, type KubeObject, parseObject } from '../kube/object.ts'
+import { Reflector } from '../kube/reflector.ts'
+import { Status, unavailable } from '../status/status.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import {
+  generateKey,
+  type KeySet,
+  loadKeySet,
+  parseStoredKeys,
+  type SigningAlgorithm,
+  type StoredKey,
+} from './key-set.ts'
+
+export type KeySourceOptions = {
+  readonly client: KubeClient
+  readonly namespace: string
+  readonly logger: Logger
+  /** How long a token that a key has signed can live: an old key is kept for so long after it was replaced. */
+  readonly tokenSeconds: number
+}
+
+export type KeySource = { readonly current: () => KeySet }
+
+const secretName = 'kapis-signing-keys'
+const algorithms: readonly SigningAlgorithm[] = ['ES256', 'RS256']
+const rotateAfterSeconds = 30 * 24 * 3600
+// A new key is published for so long before it signs, so that whoever caches the key set knows it by then.
+const publishAheadSeconds = 3600
+
+/**
+ * The signing keys, kept in a Secret and watched, so that all replicas agree at once. The issuer makes and rotates them
+ * (ensure); verifiers only read.
+ */
+export class SecretKeySource implements KeySource {
+  readonly #options: KeySourceOptions
+  readonly #reflector: Reflector
+  readonly #loaded = Promise.withResolvers<void>()
+  #current: KeySet | undefined
+
+  constructor(options: KeySourceOptions) {
+    this.#options = options
+    this.#reflector = new Reflector({
+      client: options.client,
+      path: `/api/v1/namespaces/${options.namespace}/secrets`,
+      query: { fieldSelector: `metadata.name=${secretName}` },
+      sink: {
+        replace: items => void this.#load(items[0]),
+        apply: events =>
+          void this.#load(events.findLast(({ type }) => type === 'ADDED' || type === 'MODIFIED')?.object),
+        failed: err => options.logger.warn({ err }, 'cannot watch the signing keys'),
+      },
+    })
+  }
+
+  /** Resolves once there are keys. */
+  async start(): Promise<void> {
+    void this.#reflector.start()
+    await this.#loaded.promise
+  }
+
+  stop(): void {
+    this.#reflector.stop()
+  }
+
+  get isReady(): boolean {
+    return this.#current !== undefined
+  }
+
+  /** @throws Status 503 before the first keys are there */
+  current(): KeySet {
+    if (this.#current === undefined) throw unavailable('the signing keys are not there yet')
+    return this.#current
+  }
+
+  /** Makes the keys when there are none, and rotates them when they are due. Safe to run on every replica. */
+  async ensure(nowSeconds = Math.floor(Date.now() / 1000)): Promise<void> {
+    const { client, namespace } = this.#options
+    const secret = await this.#read()
+    const stored = secret === undefined ? [] : parseStoredKeys(decode(secret))
+    const next = await rotate(stored, { nowSeconds, tokenSeconds: this.#options.tokenSeconds })
+    if (next === undefined) return
+    const body = toSecret(namespace, next, secret)
+    const collection = `/api/v1/namespaces/${namespace}/secrets`
+    try {
+      if (secret === undefined) await client.call({ method: 'POST', path: collection, body })
+      else await client.call({ method: 'PUT', path: `${collection}/${secretName}`, body })
+    } catch (error) {
+      // Another replica was first; its keys arrive through the watch.
+      if (!(error instanceof Status && error.code === 409)) throw error
+    }
+  }
+
+  async #read(): Promise<KubeObject | undefined> {
+    const { client, namespace } = this.#options
+    try {
+      return parseObject(await client.call({ path: `/api/v1/namespaces/${namespace}/secrets/${secretName}` }))
+    } catch (error) {
+      if (error instanceof Status && error.code === 404) return undefined
+      throw error
+    }
+  }
+
+  async #load(secret: KubeObject | undefined): Promise<void> {
+    if (secret === undefined) return
+    try {
+      this.#current = await loadKeySet(parseStoredKeys(decode(secret)))
+      this.#loaded.resolve()
+    } catch (error) {
+      // The last good keys stay in use: a broken Secret must not log everybody out.
+      const reason =
+        error instanceof SyntaxError ? 'keys.json is no JSON' : error instanceof Error ? error.message : ''
+      this.#options.logger.error({ secret: secretName, reason }, 'the signing keys cannot be read')
+    }
+  }
+}
+
+/** The keys after rotation; undefined when nothing is due. */
+export async function rotate(
+  stored: readonly StoredKey[],
+  { nowSeconds, tokenSeconds }: { nowSeconds: number; tokenSeconds: number },
+): Promise<readonly StoredKey[] | undefined> {
+  const next: StoredKey[] = []
+  let isDue = false
+  for (const alg of algorithms) {
+    const own = stored.filter(key => key.alg === alg).sort((a, b) => a.signsFrom - b.signsFrom)
+    const newest = own.at(-1)
+    // A key is done once all that it signed has expired: its successor's start plus the life of a token.
+    const kept = own.filter((_, i) => {
+      const successor = own[i + 1]
+      return successor === undefined || successor.signsFrom + tokenSeconds > nowSeconds
+    })
+    const wantsNew =
+      newest === undefined || newest.signsFrom + rotateAfterSeconds - publishAheadSeconds <= nowSeconds
+    if (wantsNew)
+      kept.push(await generateKey(alg, newest === undefined ? nowSeconds : nowSeconds + publishAheadSeconds))
+    isDue ||= wantsNew || kept.length !== own.length
+    next.push(...kept)
+  }
+  return isDue ? next : undefined
+}
+
+function decode(secret: KubeObject): string {
+  const data = isRecord(secret.data) ? secret.data['keys.json'] : undefined
+  return Buffer.from(typeof data === 'string' ? data : '', 'base64').toString('utf8')
+}
+
+function toSecret(namespace: string, keys: readonly StoredKey[], old: KubeObject | undefined) {
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {
+      name: secretName,
+      namespace,
+      labels: { 'app.kubernetes.io/managed-by': 'kapis' },
+      ...(old === undefined ? {} : { resourceVersion: old.metadata.resourceVersion }),
+    },
+    data: { 'keys.json': Buffer.from(JSON.stringify(keys)).toString('base64') },
+  }
+}
