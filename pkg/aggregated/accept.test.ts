@@ -30,7 +30,7 @@ describe('negotiate', () => {
     ['application/json; charset=utf-8', 'object', {}],
     ['application/json;stream=watch', 'watch', {}],
     ['application/yaml, application/json', 'watch', {}],
-    ['application/json;stream=other, application/json;pretty=1', 'watch', { pretty: true }],
+    ['application/json;stream=other, application/json;as=Table;g=meta.k8s.io;v=v1', 'watch', { as: 'table' }],
     [kubectl, 'list', { as: 'table' }],
     [kubectl, 'object', { as: 'table' }],
     [kubectl, 'watch', { as: 'table' }],
@@ -56,6 +56,7 @@ describe('negotiate', () => {
     ['application/json;q=0', 'list', mediaTypes],
     ['application/json;q=x', 'list', mediaTypes],
     ['application/json;as=Unknown;g=meta.k8s.io;v=v1', 'list', mediaTypes],
+    ['application/json;as=constructor;g=meta.k8s.io;v=v1', 'list', mediaTypes],
     ['application/json/extra', 'list', mediaTypes],
     [';;;,,,', 'list', mediaTypes],
     [

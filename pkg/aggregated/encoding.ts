@@ -5,6 +5,9 @@ import type { Accepted } from './accept.ts'
 /** The written form of an answer. JSON without line breaks is the one that costs nothing. */
 export type Encoding = 'json' | 'pretty' | 'yaml'
 
+// kubectl and Go read YAML 1.1, to which a plain `yes` or `0777` is no text.
+const yamlOptions = { compat: 'yaml-1.1' } as const
+
 /** kube-apiserver indents for people: when asked to, and for the programs that people type into. */
 export function toEncoding(accepted: Accepted, req: IncomingMessage, query: URLSearchParams): Encoding {
   if (accepted.media === 'yaml') return 'yaml'
@@ -22,7 +25,9 @@ export function contentType(encoding: Encoding): string {
 export function reencode(json: Buffer | string, encoding: Encoding): Buffer {
   if (encoding === 'json') return Buffer.from(json)
   const value: unknown = JSON.parse(json.toString())
-  return Buffer.from(encoding === 'yaml' ? stringify(value) : `${JSON.stringify(value, null, 2)}\n`)
+  return Buffer.from(
+    encoding === 'yaml' ? stringify(value, yamlOptions) : `${JSON.stringify(value, null, 2)}\n`,
+  )
 }
 
 /**
@@ -46,12 +51,12 @@ function* yamlList(
   itemsKey: string,
   items: Iterable<Buffer | string>,
 ) {
-  yield Buffer.from(stringify(head))
+  yield Buffer.from(stringify(head, yamlOptions))
   let isEmpty = true
   for (const item of items) {
     if (isEmpty) yield Buffer.from(`${itemsKey}:\n`)
     isEmpty = false
-    yield Buffer.from(stringify([JSON.parse(item.toString())]))
+    yield Buffer.from(stringify([JSON.parse(item.toString())], yamlOptions))
   }
   if (isEmpty) yield Buffer.from(`${itemsKey}: []\n`)
 }

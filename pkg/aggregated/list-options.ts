@@ -138,7 +138,7 @@ function version(query: URLSearchParams): string {
 function match(query: URLSearchParams): '' | 'Exact' | 'NotOlderThan' {
   const text = query.get('resourceVersionMatch') ?? ''
   if (text === '' || text === 'Exact' || text === 'NotOlderThan') return text
-  const message = `Unsupported value: ${JSON.stringify(text)}: supported values: "Exact", "NotOlderThan"`
+  const message = `Unsupported value: ${JSON.stringify(text)}: supported values: "Exact", "NotOlderThan", ""`
   throw invalid(listOptionsKind, [
     { reason: 'FieldValueNotSupported', message, field: 'resourceVersionMatch' },
   ])
@@ -153,7 +153,7 @@ function integer(query: URLSearchParams, name: string): number {
 
 /** apimachinery's rule: present and neither false nor 0 is true. */
 function boolean(query: URLSearchParams, name: string): boolean | undefined {
-  const text = query.get(name)
-  if (text === null) return undefined
+  const text = query.get(name)?.toLowerCase()
+  if (text === undefined) return undefined
   return text !== 'false' && text !== '0'
 }

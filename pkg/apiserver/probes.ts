@@ -29,7 +29,7 @@ export function createProbes(readiness: readonly Check[]): Probes {
     readyz: [ping, ...readiness, shutdown],
   }
   return {
-    handles: path => checks[path.split('/')[1] ?? ''] !== undefined && path.split('/').length <= 3,
+    handles: path => Object.hasOwn(checks, path.split('/')[1] ?? '') && path.split('/').length <= 3,
     drain: () => {
       isDraining = true
     },

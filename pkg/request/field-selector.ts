@@ -10,15 +10,16 @@ export type FieldRequirement = {
  * Parses `metadata.name=a,metadata.namespace!=b` (k8s.io/apimachinery/pkg/fields). A backslash escapes `,`, `=` and
  * itself in values.
  *
- * @throws Status 400 on bad syntax, or when a field is not among `known`
+ * @param known the fields that may be named; any, when it is left out
+ * @throws Status 400 on bad syntax, or when a field is not among them
  */
-export function parseFieldSelector(text: string, known: readonly string[]): readonly FieldRequirement[] {
+export function parseFieldSelector(text: string, known?: readonly string[]): readonly FieldRequirement[] {
   if (text === '') return []
   return splitUnescaped(text).map(term => {
     const match = /^((?:[^=!\\]|\\.)*?)(!=|==|=)(.*)$/s.exec(term)
     if (!match) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`)
     const field = match[1] ?? ''
-    if (!known.includes(field)) {
+    if (known && !known.includes(field)) {
       const allowed = known.map(name => JSON.stringify(name)).join(', ')
       throw badRequest(`${JSON.stringify(field)} is not a known field selector: only ${allowed}`)
     }

@@ -27,7 +27,9 @@ export function parseLabelSelector(text: string, parameter = 'labelSelector'): r
 
 /** Whether `labels` satisfy every requirement. A missing key satisfies only `!=`, `notin` and `!`. */
 export function matchesLabels(requirements: readonly LabelRequirement[], labels: Labels): boolean {
-  return requirements.every(requirement => isSatisfied(requirement, labels[requirement.key]))
+  // Own members alone: `constructor` is a lawful label key, and one that every object inherits.
+  const own = (key: string) => (Object.hasOwn(labels, key) ? labels[key] : undefined)
+  return requirements.every(requirement => isSatisfied(requirement, own(requirement.key)))
 }
 
 function isSatisfied({ operator, values }: LabelRequirement, value: string | undefined): boolean {

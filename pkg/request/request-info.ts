@@ -86,8 +86,8 @@ function nameInFieldSelector(verb: string, query: URLSearchParams): string {
 
 /** apimachinery's reading of a boolean parameter: present means true, unless it says false or 0. */
 export function isWatch(query: URLSearchParams): boolean {
-  const value = query.get('watch')
-  return value !== null && value !== 'false' && value !== '0'
+  const value = query.get('watch')?.toLowerCase()
+  return value !== undefined && value !== 'false' && value !== '0'
 }
 
 function nonResource(method: string, path: string, prefix: string): RequestInfo {

@@ -99,19 +99,21 @@ function toFacts(object: KubeObject): Facts {
 
 /** The platform's health rule: any condition off its healthy value is a warning. */
 function isUnhealthy(condition: Readonly<Record<string, unknown>>): boolean {
-  const healthy = healthyValues[text(condition.type)]
+  const healthy = healthyValues.get(text(condition.type))
   return healthy !== undefined && condition.status !== healthy
 }
 
-const healthyValues: Readonly<Record<string, string>> = {
-  MemoryPressure: 'False',
-  DiskPressure: 'False',
-  PIDPressure: 'False',
-  NetworkUnavailable: 'False',
-  Ready: 'True',
-  ConfigOK: 'True',
-  KubeletReady: 'True',
-}
+const healthyValues = new Map(
+  Object.entries({
+    MemoryPressure: 'False',
+    DiskPressure: 'False',
+    PIDPressure: 'False',
+    NetworkUnavailable: 'False',
+    Ready: 'True',
+    ConfigOK: 'True',
+    KubeletReady: 'True',
+  }),
+)
 
 function readiness(conditions: readonly Readonly<Record<string, unknown>>[]): string {
   const ready = conditions.find(condition => condition.type === 'Ready')

@@ -78,9 +78,15 @@ export function badRequest(message: string): Status {
   return new Status(400, 'BadRequest', message)
 }
 
-/** 401 with the bare message that kube-apiserver uses; why it failed is for the log, not for the caller. */
+/**
+ * 401 with the bare message that kube-apiserver uses, and a challenge (RFC 9110 section 11.6.1). Why it failed is for the
+ * log, not for the caller.
+ */
 export function unauthorized(cause?: unknown): Status {
-  return new Status(401, 'Unauthorized', 'Unauthorized', { cause })
+  return new Status(401, 'Unauthorized', 'Unauthorized', {
+    cause,
+    headers: { 'www-authenticate': 'Bearer realm="kapis"' },
+  })
 }
 
 /** 404 of an object: `nodes.resources.kapis.io "x" not found`. */

@@ -33,13 +33,9 @@ export function createTokenIssuer(options: {
 }): TokenIssuer {
   const { issuer, audience, keys } = options
 
-  async function issue(
-    subject: TokenSubject,
-    lifeSeconds: number,
-    kind: 'access' | 'refresh',
-  ): Promise<IssuedToken> {
+  async function issue(subject: TokenSubject, lifeSeconds: number, form: Form): Promise<IssuedToken> {
+    const { kind, jti = randomUUID() } = form
     const now = Math.floor(Date.now() / 1000)
-    const jti = randomUUID()
     const expiresAt = now + lifeSeconds
     const signer = keys.current().signer('ES256', now)
     const token = await new SignJWT({

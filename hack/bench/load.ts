@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+
+export type Load = {
+  readonly url: string
+  readonly connections: number
+  readonly seconds: number
+  readonly token?: string
+  readonly gzip: boolean
+}
+
+export type Outcome = { readonly perSecond: number; readonly p99Ms: number }
+
+const run = promisify(execFile)
+
+/** Builds the load client once; Go's own cache makes the next time instant. */
+export async function buildLoadClient(directory: string, output: string): Promise<string> {
+  await run('go', ['build', '-o', output, 'github.com/rakyll/hey'], { cwd: directory })
+  return output
+}
+
+/**
+ * Keeps `connections` requests in flight for `seconds`.
+ *
+ * @throws Error when anything but 200 came back: the figure of a server that refuses is worth nothing
+ */
+export async function measure(hey: string, load: Load): Promise<Outcome> {
+  const args = ['-z', `${load.seconds}s`, '-c', String(load.connections)]
+  if (!load.gzip) args.push('-disable-compression')
+  if (load.token !== undefined) args.push('-H', `Authorization: Bearer ${load.token}`)
+  const { stdout } = await run(hey, [...args, load.url], { maxBuffer: 64 * 1024 * 1024 })
+  const statuses = [...stdout.matchAll(/^\s+\[(\d{3})\]\s+(\d+) responses/gm)]
+  const total = Number(/Total:\s+([\d.]+) secs/.exec(stdout)?.[1])
+  const ok = Number(statuses.find(([, code]) => code === '200')?.[2] ?? 0)
+  if (statuses.length !== 1 || ok === 0) {
+    throw new Error(`${load.url} did not answer with 200 alone:\n${stdout.slice(-800)}`)
+  }
+  const p99 = Number(/99%(?:%)? in ([\d.]+) secs/.exec(stdout)?.[1] ?? Number.NaN)
+  return { perSecond: ok / total, p99Ms: p99 * 1000 }
+}
+
+/** The median of several rounds; one round on a busy machine says little. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+}

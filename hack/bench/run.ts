@@ -1,0 +1,119 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { join, resolve } from 'node:path'
+import { buildLoadClient } from './load.ts'
+import { benchNodes } from './nodes.ts'
+
+/** What a benchmark needs to know of the running programs. */
+export type BenchEnv = {
+  readonly runDir: string
+  readonly hey: string
+  readonly groupDomain: string
+  readonly kapisUrl: string
+  readonly kapisCa: string
+  readonly kapisToken: string
+  readonly kubeUrl: string
+  readonly kubeToken: string
+  readonly pids: ReadonlyMap<string, number>
+}
+
+const benchmarks: Readonly<Record<string, (env: BenchEnv) => Promise<void>>> = { nodes: benchNodes }
+
+const root = resolve(import.meta.dirname, '../..')
+const runDir = join(root, process.env['RUN_DIR'] ?? '.run-bench')
+
+async function main(): Promise<void> {
+  const only = (process.env['ONLY'] ?? '').split(',').filter(Boolean)
+  const unknown = only.filter(name => benchmarks[name] === undefined)
+  if (unknown.length > 0)
+    throw new Error(`no benchmark ${unknown.join(', ')}; there are ${Object.keys(benchmarks).join(', ')}`)
+  const settings = { NODES: '5000', PODS: '1000', ...process.env, RUN_DIR: runDir }
+  const up = spawnSync('make', ['up'], { cwd: root, env: settings, stdio: 'inherit' })
+  if (up.status !== 0) throw new Error('make up failed')
+  try {
+    const env = await loadEnv()
+    for (const [name, run] of Object.entries(benchmarks)) {
+      if (only.length > 0 && !only.includes(name)) continue
+      console.log(`\n== ${name}`)
+      await run(env)
+    }
+  } finally {
+    spawnSync('make', ['down'], { cwd: root, env: settings, stdio: 'inherit' })
+  }
+}
+
+async function loadEnv(): Promise<BenchEnv> {
+  const env = readEnvFile(join(runDir, 'env'))
+  const get = (name: string) => env.get(name) ?? ''
+  return {
+    runDir,
+    hey: await buildLoadClient(import.meta.dirname, join(runDir, 'hey')),
+    groupDomain: get('KAPIS_GROUP_DOMAIN'),
+    kapisUrl: get('KAPIS_URL'),
+    kapisCa: get('KAPIS_CA'),
+    kapisToken: await login(get),
+    kubeUrl: get('KUBE_URL'),
+    kubeToken: createKubeToken(get),
+    pids: new Map(
+      get('KAPIS_PIDS')
+        .split(' ')
+        .map(pair => [pair.split('=')[0] ?? '', Number(pair.split('=')[1])]),
+    ),
+  }
+}
+
+/** `source` in a shell is the one reading of the file that cannot be wrong. */
+function readEnvFile(file: string): ReadonlyMap<string, string> {
+  const text = execFileSync('bash', ['-c', `set -a; . "${file}"; env -0`], { encoding: 'utf8' })
+  return new Map(
+    text
+      .split('\0')
+      .filter(Boolean)
+      .map(line => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+  )
+}
+
+function login(get: (name: string) => string): Promise<string> {
+  const form = new URLSearchParams({
+    grant_type: 'password',
+    username: get('KAPIS_USER'),
+    password: get('KAPIS_PASSWORD'),
+    client_id: get('KAPIS_CLIENT_ID'),
+    client_secret: get('KAPIS_CLIENT_SECRET'),
+  })
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  return new Promise((done, fail) => {
+    const req = request(
+      `${get('KAPIS_URL')}/oauth/token`,
+      { method: 'POST', headers, ca: readFileSync(get('KAPIS_CA')) },
+      async res => {
+        let text = ''
+        for await (const chunk of res) text += chunk
+        const token: unknown = JSON.parse(text).access_token
+        if (typeof token === 'string') done(token)
+        else fail(new Error(`login answered ${res.statusCode}: ${text}`))
+      },
+    )
+    req.on('error', fail)
+    req.end(form.toString())
+  })
+}
+
+/** A token that kube-apiserver accepts by itself, so that its figures hold no detour to Kapis' issuer. */
+function createKubeToken(get: (name: string) => string): string {
+  const kubectl = (...args: string[]) =>
+    execFileSync('kubectl', ['--kubeconfig', get('KUBECONFIG'), ...args], {
+      encoding: 'utf8',
+      env: { ...process.env, PATH: get('PATH') },
+    }).trim()
+  const account = 'system:serviceaccount:default:bench'
+  kubectl('create', 'serviceaccount', 'bench')
+  kubectl('create', 'clusterrolebinding', 'bench', '--clusterrole=cluster-admin', `--user=${account}`)
+  return kubectl('create', 'token', 'bench', '--duration=1h')
+}
+
+await main().catch(error => {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+})

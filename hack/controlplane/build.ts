@@ -1,0 +1,79 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import type { BinaryName } from './binaries.ts'
+import { loadVersions, type Versions } from './versions.ts'
+
+type Source = { readonly folder: string; readonly module: string; readonly about: string }
+
+const sources: Readonly<Record<BinaryName, Source>> = {
+  etcd: { folder: '.', module: 'go.etcd.io/etcd/server/v3', about: 'about 30 s' },
+  'kube-apiserver': { folder: '.', module: 'k8s.io/kubernetes/cmd/kube-apiserver', about: 'about 5 min' },
+  kubectl: { folder: '.', module: 'k8s.io/kubernetes/cmd/kubectl', about: 'about 30 s' },
+  'kube-controller-manager': {
+    folder: '.',
+    module: 'k8s.io/kubernetes/cmd/kube-controller-manager',
+    about: 'about 90 s',
+  },
+  kwok: { folder: 'kwok', module: 'sigs.k8s.io/kwok/cmd/kwok', about: 'about 60 s' },
+}
+
+const heartbeatMs = 15_000
+
+/**
+ * Builds one program from its Go module, whose every byte the go.sum beside it pins.
+ *
+ * @throws Error when Go is missing or the build fails; the compiler's own words are in it
+ */
+export async function buildBinary(
+  name: BinaryName,
+  target: string,
+  say: (line: string) => void,
+): Promise<void> {
+  if (spawnSync('go', ['version']).error) {
+    throw new Error(
+      `${name} must be built, but there is no Go. Install Go 1.26 or newer (https://go.dev/dl), or point ` +
+        'KUBEBUILDER_ASSETS to a folder that holds etcd, kube-apiserver, kubectl, kube-controller-manager and kwok.',
+    )
+  }
+  const { folder, module, about } = sources[name]
+  say(`building ${name} (${about} on two cores the first time)`)
+  const started = Date.now()
+  const heartbeat = setInterval(() => say(`still building ${name}`), heartbeatMs)
+  try {
+    await run(['build', '-trimpath', '-ldflags', linkerFlags(loadVersions()), '-o', target, module], folder)
+  } finally {
+    clearInterval(heartbeat)
+  }
+  say(`built ${name} in ${Math.round((Date.now() - started) / 1000)} s`)
+}
+
+function run(args: readonly string[], folder: string): Promise<void> {
+  // Programs without cgo run on every Linux, whatever its C library; the cache may be shared by containers.
+  const env = { ...process.env, CGO_ENABLED: '0' }
+  const child = spawn('go', args, {
+    cwd: join(import.meta.dirname, folder),
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  let words = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    words = (words + chunk.toString('utf8')).slice(-4000)
+  })
+  child.on('error', reject)
+  child.on('close', code =>
+    code === 0 ? resolve() : reject(new Error(`go ${args[0]} failed:\n${words.trim()}`)),
+  )
+  return promise
+}
+
+/** Without these Kubernetes calls itself v0.0.0 and refuses what depends on its version. */
+function linkerFlags({ kubernetes, kwok }: Versions): string {
+  const [major = '', minor = ''] = kubernetes.split('.')
+  const values = { gitVersion: `v${kubernetes}`, gitMajor: major, gitMinor: minor, gitTreeState: 'clean' }
+  const packages = ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version']
+  const stamps = packages.flatMap(path =>
+    Object.entries(values).map(([key, value]) => `-X ${path}.${key}=${value}`),
+  )
+  return ['-s', '-w', ...stamps, `-X sigs.k8s.io/kwok/pkg/consts.Version=v${kwok}`].join(' ')
+}

@@ -1,0 +1,8 @@
+import { loadSettings } from './settings.ts'
+import { down } from './stop.ts'
+
+// make down: stops all of the run folder, also what a crash left behind.
+
+const settings = loadSettings(process.env)
+const stopped = await down(settings)
+console.log(stopped.length > 0 ? `stopped ${stopped.join(', ')}` : `nothing runs in ${settings.runDir}`)

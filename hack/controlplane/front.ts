@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { withLock } from './lock.ts'
+import { clearRunDir } from './prepare.ts'
+import { identify } from './processes.ts'
+import { createRecords } from './records.ts'
+import type { Settings } from './settings.ts'
+import { down, stopParts } from './stop.ts'
+
+const tailEveryMs = 100
+
+export type Supervisor = {
+  /** Rejects with the reason when something does not start. */
+  readonly ready: Promise<void>
+  /** Why it ended by itself; undefined when it was told to. */
+  readonly ended: Promise<string | undefined>
+  readonly stop: () => Promise<void>
+  /** Lets it go on alone. */
+  readonly release: () => void
+}
+
+/** Starts a supervisor and shows what it says. What an earlier one left behind is stopped first. */
+export async function startSupervisor(settings: Settings, flags: readonly string[]): Promise<Supervisor> {
+  mkdirSync(settings.runDir, { recursive: true })
+  return withLock(`${settings.runDir}/lock`, console.log, async () => {
+    const left = await down(settings)
+    if (left.length > 0) console.log(`stopped what an earlier run left behind: ${left.join(', ')}`)
+    clearRunDir(settings)
+    mkdirSync(settings.logsDir, { recursive: true })
+    return supervise(settings, flags)
+  })
+}
+
+function supervise(settings: Settings, flags: readonly string[]): Supervisor {
+  const logFile = join(settings.logsDir, 'supervisor.log')
+  const log = openSync(logFile, 'a', 0o600)
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'supervise.ts'), ...flags], {
+    env: { ...process.env, RUN_DIR: settings.runDir },
+    detached: true,
+    stdio: ['ignore', log, log, 'ipc'],
+  })
+  closeSync(log)
+  createRecords(settings.runDir).setPid('supervisor', identify(child.pid ?? 0))
+  const tail = createTail(logFile)
+  const ready = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<string | undefined>()
+  let told = false
+  let failure: string | undefined
+
+  child.on('message', message => {
+    if (typeof message !== 'object' || message === null || !('state' in message)) return
+    if (message.state === 'ready') ready.resolve()
+    if ('reason' in message) failure = String(message.reason)
+  })
+  child.on('exit', async (code, signal) => {
+    tail.close()
+    // Killed outright, it could not stop its parts.
+    if (signal !== null) await stopParts(settings)
+    const reason = failure ?? `the supervisor ended (${signal ?? `exit code ${code}`})`
+    ready.reject(new Error(reason))
+    ended.resolve(told ? undefined : reason)
+  })
+  // Who does not wait for one of the two must not be ended by it.
+  ready.promise.catch(() => undefined)
+
+  return {
+    ready: ready.promise,
+    ended: ended.promise,
+    async stop() {
+      told = true
+      child.kill('SIGTERM')
+      await ended.promise
+    },
+    release() {
+      tail.close()
+      child.removeAllListeners('exit')
+      child.disconnect()
+      child.unref()
+    },
+  }
+}
+
+/** Copies to the terminal what is added to a file. */
+function createTail(file: string): { close: () => void } {
+  const fd = openSync(file, 'r')
+  const chunk = Buffer.alloc(16_384)
+  const copy = () => {
+    for (let n = readSync(fd, chunk); n > 0; n = readSync(fd, chunk)) print(chunk.subarray(0, n))
+  }
+  const timer = setInterval(copy, tailEveryMs)
+  let closed = false
+  return {
+    close() {
+      if (closed) return
+      closed = true
+      clearInterval(timer)
+      copy()
+      closeSync(fd)
+    },
+  }
+}
+
+/** A terminal that is gone is no reason to fail: what was started has still to be stopped. */
+function print(bytes: Buffer): void {
+  try {
+    writeSync(1, bytes)
+  } catch {}
+}

@@ -1,0 +1,81 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { KubeClient } from '../../pkg/kube/client.ts'
+import { isRecord } from '../../pkg/kube/object.ts'
+import { Status } from '../../pkg/status/status.ts'
+import { type Pki, toKubeconfig } from './pki.ts'
+import { create, waitForObject } from './samples.ts'
+import { namespace, type Settings } from './settings.ts'
+
+const inNamespace = `/api/v1/namespaces/${namespace}`
+const tokenSeconds = 7 * 86_400
+const availableWithinMs = 60_000
+
+/** What an installation brings besides the manifests: the authority that this launcher made, and a way to the front. */
+export async function createKapisObjects(client: KubeClient, pki: Pki): Promise<void> {
+  await create(client, '/api/v1/namespaces', { metadata: { name: namespace } })
+  await create(client, `${inNamespace}/serviceaccounts`, { metadata: { name: 'kapis' } })
+  await create(client, `${inNamespace}/secrets`, {
+    metadata: { name: 'kapis-ca' },
+    type: 'kubernetes.io/tls',
+    stringData: { 'tls.crt': pki.kapis.certPem, 'tls.key': pki.kapis.keyPem },
+  })
+  // Without a Service network the orchestrator still follows a name, to the port that the APIService gives.
+  await create(client, `${inNamespace}/services`, {
+    metadata: { name: 'kapis' },
+    spec: { type: 'ExternalName', externalName: 'localhost' },
+  })
+}
+
+/** Kapis signs on as its service account, with the rights that the manifests give and no others. */
+export async function writeKapisKubeconfig(client: KubeClient, settings: Settings, server: string, pki: Pki) {
+  const answer = await client.call({
+    method: 'POST',
+    path: `${inNamespace}/serviceaccounts/kapis/token`,
+    body: { spec: { expirationSeconds: tokenSeconds } },
+  })
+  const token = isRecord(answer) && isRecord(answer.status) ? answer.status.token : undefined
+  if (typeof token !== 'string') throw new Error('no token for the service account kapis')
+  const text = toKubeconfig(server, pki.file('ca.crt'), { token })
+  writeFileSync(join(settings.runDir, 'kapis.kubeconfig'), text, { mode: 0o600 })
+}
+
+/** @throws Error with the orchestrator's own reason when the aggregated API is not available within a minute */
+export async function waitAvailable(
+  client: KubeClient,
+  groupDomain: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const name = `v1alpha3.resources.${groupDomain}`
+  const deadline = Date.now() + availableWithinMs
+  for (;;) {
+    const { status, message } = await available(client, name)
+    if (status === 'True') return
+    if (Date.now() > deadline) throw new Error(`APIService ${name} is not available after 60 s: ${message}`)
+    await sleep(100, undefined, { signal })
+  }
+}
+
+async function available(client: KubeClient, name: string): Promise<{ status: string; message: string }> {
+  try {
+    const object = await client.call({ path: `/apis/apiregistration.k8s.io/v1/apiservices/${name}` })
+    const conditions: unknown = isRecord(object) && isRecord(object.status) ? object.status.conditions : []
+    const found = Array.isArray(conditions)
+      ? conditions.find(condition => isRecord(condition) && condition.type === 'Available')
+      : undefined
+    return { status: String(found?.status ?? ''), message: String(found?.message ?? 'no condition yet') }
+  } catch (error) {
+    if (error instanceof Status) return { status: '', message: error.message }
+    throw error
+  }
+}
+
+/** The first user, whom Kapis makes with a random password when there is none. */
+export async function readInitialUser(client: KubeClient): Promise<{ user: string; password: string }> {
+  const secret = await waitForObject(client, `${inNamespace}/secrets/kapis-initial-admin`)
+  const data = isRecord(secret) && isRecord(secret.data) ? secret.data : {}
+  const decode = (value: unknown) =>
+    Buffer.from(typeof value === 'string' ? value : '', 'base64').toString('utf8')
+  return { user: decode(data.username), password: decode(data.password) }
+}

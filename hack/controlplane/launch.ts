@@ -1,0 +1,27 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { identify, type ProcessId } from './processes.ts'
+import type { Part, Records } from './records.ts'
+
+/** Starts a part in a process group of its own, so that Ctrl-C in a terminal does not reach it, and records it. */
+export async function launch(part: Part, records: Records): Promise<{ child: ChildProcess; id: ProcessId }> {
+  const log = openSync(part.log, 'a', 0o600)
+  try {
+    const child = spawn(part.command, part.args, {
+      cwd: part.cwd,
+      env: part.env,
+      detached: true,
+      stdio: ['ignore', log, log],
+    })
+    await new Promise<void>((resolve, reject) => {
+      child.once('spawn', resolve)
+      child.once('error', error => reject(new Error(`${part.name} cannot be started: ${error.message}`)))
+    })
+    const id = identify(child.pid ?? 0)
+    records.setPart(part)
+    records.setPid(part.name, id)
+    return { child, id }
+  } finally {
+    closeSync(log)
+  }
+}

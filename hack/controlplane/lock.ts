@@ -1,0 +1,65 @@
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { identify, isAlive } from './processes.ts'
+
+/**
+ * Takes a lock file, or says who holds it. A file whose owner is dead counts for nothing.
+ *
+ * @param owner the process for which the lock is taken
+ * @returns the number of the process that holds it, or undefined when it is now ours
+ */
+export function tryLock(file: string, owner = process.pid): number | undefined {
+  mkdirSync(dirname(file), { recursive: true })
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    try {
+      writeFileSync(file, `${owner} ${identify(owner).stamp}\n`, { flag: 'wx' })
+      return undefined
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    }
+    const [pid = '', stamp = ''] = read(file).trim().split(' ')
+    // Made, but not written yet.
+    if (pid === '' && ageMs(file) < 2000) return 0
+    if (Number(pid) === owner) return undefined
+    if (isAlive({ pid: Number(pid), stamp })) return Number(pid)
+    rmSync(file, { force: true })
+  }
+  return 0
+}
+
+export function unlock(file: string): void {
+  const [pid] = read(file).split(' ')
+  if (Number(pid) === process.pid) rmSync(file, { force: true })
+}
+
+/** Does the work while the lock is held; waits for it and says so. */
+export async function withLock<T>(
+  file: string,
+  say: (line: string) => void,
+  work: () => Promise<T>,
+): Promise<T> {
+  let said = false
+  for (let holder = tryLock(file); holder !== undefined; holder = tryLock(file)) {
+    if (!said) say(`waiting for process ${holder}, which is already at it (${file})`)
+    said = true
+    await sleep(500)
+  }
+  try {
+    return await work()
+  } finally {
+    unlock(file)
+  }
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function ageMs(file: string): number {
+  return Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0)
+}

@@ -1,0 +1,44 @@
+import { launch } from './launch.ts'
+import { waitReady } from './probe.ts'
+import { isAlive, stopProcess } from './processes.ts'
+import { createRecords, type Part } from './records.ts'
+import { loadSettings } from './settings.ts'
+
+// Stops and starts one part of what is up, as a fault would: part.ts stop|start|restart NAME [--no-wait]
+
+const [verb = '', name = '', option] = process.argv.slice(2)
+const settings = loadSettings(process.env)
+const records = createRecords(settings.runDir)
+const part = records.parts().find(candidate => candidate.name === name)
+if (part === undefined || !['stop', 'start', 'restart'].includes(verb)) {
+  const known = records.parts().map(candidate => candidate.name)
+  console.error(
+    `usage: part.ts stop|start|restart NAME; parts in ${settings.runDir}: ${known.join(', ') || 'none'}`,
+  )
+  process.exit(2)
+}
+if (verb !== 'start') await stop(part)
+if (verb !== 'stop') await start(part)
+records.updateEnvPids()
+process.exit(0)
+
+async function stop(running: Part): Promise<void> {
+  // Before the signal, so that the supervisor knows that it is meant.
+  records.setPart({ ...running, stopped: true })
+  const id = records.pids().get(running.name)
+  if (id !== undefined) await stopProcess(id)
+  records.forgetPid(running.name)
+  console.log(`stopped ${running.name}`)
+}
+
+async function start(wanted: Part): Promise<void> {
+  const old = records.pids().get(wanted.name)
+  if (old !== undefined && isAlive(old)) {
+    console.log(`${wanted.name} runs already`)
+    return
+  }
+  const { child, id } = await launch({ ...wanted, stopped: false }, records)
+  child.unref()
+  if (option !== '--no-wait') await waitReady(wanted, id, AbortSignal.timeout(60_000))
+  console.log(`started ${wanted.name} (${id.pid})`)
+}

@@ -1,0 +1,151 @@
+import { join } from 'node:path'
+import type { Binaries } from './binaries.ts'
+import type { Pki } from './pki.ts'
+import type { Probe } from './probe.ts'
+import type { Part, PartName } from './records.ts'
+import { childEnvironment, repository, type Settings } from './settings.ts'
+
+export type Ports = {
+  readonly etcd: number
+  readonly etcdPeer: number
+  readonly kubeApiserver: number
+  readonly controllerManager: number
+  readonly kwok: number
+  readonly kapis: number
+}
+
+type Plan = {
+  readonly settings: Settings
+  readonly binaries: Binaries
+  readonly ports: Ports
+  readonly pki: Pki
+}
+
+export function etcd({ settings, binaries, ports }: Plan): Part {
+  const client = `http://127.0.0.1:${ports.etcd}`
+  const peer = `http://127.0.0.1:${ports.etcdPeer}`
+  return part(
+    settings,
+    'etcd',
+    binaries.etcd,
+    { url: `${client}/readyz` },
+    {
+      'data-dir': join(settings.runDir, 'etcd'),
+      'listen-client-urls': client,
+      'advertise-client-urls': client,
+      'listen-peer-urls': peer,
+      'initial-advertise-peer-urls': peer,
+      'initial-cluster': `default=${peer}`,
+      // The data lives no longer than the run: not waiting for the disk makes writes several times faster.
+      'unsafe-no-fsync': 'true',
+      'quota-backend-bytes': String(4 * 1024 ** 3),
+      'log-level': 'warn',
+    },
+  )
+}
+
+export function kubeApiserver({ settings, binaries, ports, pki }: Plan): Part {
+  const probe = { url: `https://127.0.0.1:${ports.kubeApiserver}/readyz`, caFile: pki.file('ca.crt') }
+  return part(settings, 'kube-apiserver', binaries['kube-apiserver'], probe, {
+    'etcd-servers': `http://127.0.0.1:${ports.etcd}`,
+    'bind-address': '127.0.0.1',
+    'advertise-address': '127.0.0.1',
+    // Loopback may not be an endpoint, and nobody here asks for the endpoints of the `kubernetes` Service.
+    'endpoint-reconciler-type': 'none',
+    'secure-port': String(ports.kubeApiserver),
+    'tls-cert-file': pki.file('serving.crt'),
+    'tls-private-key-file': pki.file('serving.key'),
+    'client-ca-file': pki.file('ca.crt'),
+    'authorization-mode': 'Node,RBAC',
+    'authentication-config': join(settings.runDir, 'authentication.yaml'),
+    'service-cluster-ip-range': '10.96.0.0/16',
+    'service-account-issuer': 'https://kubernetes.default.svc',
+    'service-account-key-file': pki.file('service-accounts.pub'),
+    'service-account-signing-key-file': pki.file('service-accounts.key'),
+    'requestheader-client-ca-file': pki.file('front-proxy-ca.crt'),
+    'requestheader-allowed-names': 'front-proxy-client',
+    'requestheader-username-headers': 'X-Remote-User',
+    'requestheader-uid-headers': 'X-Remote-Uid',
+    'requestheader-group-headers': 'X-Remote-Group',
+    'requestheader-extra-headers-prefix': 'X-Remote-Extra-',
+    'proxy-client-cert-file': pki.file('front-proxy-client.crt'),
+    'proxy-client-key-file': pki.file('front-proxy-client.key'),
+    'kubelet-certificate-authority': pki.file('ca.crt'),
+    // The sample nodes have addresses of their own for show, and are all reached at this one.
+    'kubelet-preferred-address-types': 'InternalDNS,InternalIP,Hostname',
+  })
+}
+
+/** Not needed by samples: they would mark nodes, take addresses or wait for clouds, and each keeps caches of its own. */
+const controllersOff = [
+  'node-lifecycle-controller',
+  'node-ipam-controller',
+  'ttl-controller',
+  'taint-eviction-controller',
+  'persistentvolume-attach-detach-controller',
+  'persistentvolume-binder-controller',
+  'persistentvolume-expander-controller',
+  'ephemeral-volume-controller',
+  'resourceclaim-controller',
+  'storage-version-migrator-controller',
+]
+
+export function controllerManager({ settings, binaries, ports, pki }: Plan): Part {
+  const kubeconfig = join(settings.runDir, 'controller-manager.kubeconfig')
+  const probe = { url: `https://127.0.0.1:${ports.controllerManager}/healthz`, caFile: pki.file('ca.crt') }
+  return part(settings, 'kube-controller-manager', binaries['kube-controller-manager'], probe, {
+    kubeconfig,
+    'authentication-kubeconfig': kubeconfig,
+    'authorization-kubeconfig': kubeconfig,
+    'bind-address': '127.0.0.1',
+    'secure-port': String(ports.controllerManager),
+    'tls-cert-file': pki.file('serving.crt'),
+    'tls-private-key-file': pki.file('serving.key'),
+    'leader-elect': 'false',
+    'use-service-account-credentials': 'true',
+    'service-account-private-key-file': pki.file('service-accounts.key'),
+    'root-ca-file': pki.file('ca.crt'),
+    'cluster-signing-cert-file': pki.file('ca.crt'),
+    'cluster-signing-key-file': pki.file('ca.key'),
+    controllers: ['*', ...controllersOff.map(name => `-${name}`)].join(','),
+  })
+}
+
+export function kwok({ settings, binaries, ports, pki }: Plan): Part {
+  const probe = { url: `https://127.0.0.1:${ports.kwok}/healthz`, caFile: pki.file('ca.crt') }
+  return part(settings, 'kwok', binaries.kwok, probe, {
+    kubeconfig: join(settings.runDir, 'admin.kubeconfig'),
+    config: join(settings.runDir, 'kwok.yaml'),
+    'server-address': `127.0.0.1:${ports.kwok}`,
+    'node-ip': '127.0.0.1',
+    'node-port': String(ports.kwok),
+    'tls-cert-file': pki.file('serving.crt'),
+    'tls-private-key-file': pki.file('serving.key'),
+  })
+}
+
+/** One of Kapis' own programs; both read the same file. */
+export function kapisPart(settings: Settings, name: 'oauth' | 'apiserver', probe: Probe): Part {
+  const { args, ...rest } = part(settings, name, process.execPath, probe, {})
+  const program = join(repository, 'cmd', name, 'main.ts')
+  return { ...rest, args: [...args, program, '--config', join(settings.runDir, 'kapis.yaml')] }
+}
+
+function part(
+  settings: Settings,
+  name: PartName,
+  command: string,
+  probe: Probe,
+  flags: Readonly<Record<string, string>>,
+): Part {
+  return {
+    name,
+    command,
+    args: Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`),
+    env: childEnvironment(),
+    cwd: settings.runDir,
+    log: join(settings.logsDir, `${name}.log`),
+    probe,
+    stopped: false,
+  }
+}

@@ -1,0 +1,82 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createAuthority, issueCertificate, type KeyPair } from '../../pkg/certs/issue.ts'
+
+const validityDays = 365
+
+export type Pki = {
+  readonly folder: string
+  /** Path of a file in the folder, such as `ca.crt`. */
+  readonly file: (name: string) => string
+  readonly cluster: KeyPair
+  readonly kapis: KeyPair
+}
+
+/**
+ * Makes all certificates of a control plane. The front proxy has an authority of its own: under a shared one, every
+ * client certificate of the cluster could claim to be the front proxy and speak for anyone.
+ */
+export function createPki(folder: string): Pki {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const file = (name: string) => join(folder, name)
+  const write = (name: string, { certPem, keyPem }: KeyPair) => {
+    writeFileSync(file(`${name}.crt`), certPem, { mode: 0o600 })
+    writeFileSync(file(`${name}.key`), keyPem, { mode: 0o600 })
+  }
+  const authority = (name: string, commonName: string) => {
+    const pair = createAuthority({ commonName, validityDays })
+    write(name, pair)
+    return pair
+  }
+  const client = (name: string, signer: KeyPair, commonName: string, organizations: readonly string[] = []) =>
+    write(name, issueCertificate(signer, { commonName, organizations, usages: ['client'], validityDays }))
+
+  const cluster = authority('ca', 'kubernetes')
+  const frontProxy = authority('front-proxy-ca', 'kubernetes-front-proxy')
+  const kapis = authority('kapis-ca', 'kapis')
+  write(
+    'serving',
+    issueCertificate(cluster, {
+      commonName: 'kube-apiserver',
+      dnsNames: ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'],
+      ipAddresses: ['127.0.0.1', '10.96.0.1'],
+      usages: ['server'],
+      validityDays,
+    }),
+  )
+  client('front-proxy-client', frontProxy, 'front-proxy-client')
+  client('admin', cluster, 'kubernetes-admin', ['system:masters'])
+  client('controller-manager', cluster, 'system:kube-controller-manager')
+
+  const serviceAccounts = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  })
+  writeFileSync(file('service-accounts.pub'), serviceAccounts.publicKey)
+  writeFileSync(file('service-accounts.key'), serviceAccounts.privateKey, { mode: 0o600 })
+  return { folder, file, cluster, kapis }
+}
+
+/** A kubeconfig whose credential is a client certificate in files or a token. */
+export function toKubeconfig(
+  server: string,
+  caFile: string,
+  user: { certFile: string; keyFile: string } | { token: string },
+): string {
+  const credential =
+    'token' in user
+      ? { token: user.token }
+      : { 'client-certificate': user.certFile, 'client-key': user.keyFile }
+  // JSON is YAML, and quotes what needs quoting.
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'kapis', cluster: { server, 'certificate-authority': caFile } }],
+    users: [{ name: 'kapis', user: credential }],
+    contexts: [{ name: 'kapis', context: { cluster: 'kapis', user: 'kapis', namespace: 'default' } }],
+    'current-context': 'kapis',
+  }
+  return `${JSON.stringify(config, null, 2)}\n`
+}

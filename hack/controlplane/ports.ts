@@ -1,0 +1,55 @@
+import { createServer } from 'node:net'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { tryLock, unlock } from './lock.ts'
+
+/** Below the range from which systems take the ports of outgoing connections, so that none of these is in the way. */
+const range = { from: 20_000, to: 32_000 }
+
+/**
+ * Finds ports on loopback and reserves them against other control planes that start at this moment: between choosing a
+ * port and listening on it lie seconds. A reservation lives as long as its owner.
+ */
+export function createPortFinder() {
+  const reserved = (port: number) => join(tmpdir(), `kapis-ports-${userInfo().uid}`, String(port))
+  const take = async (port: number) => (await isFree(port)) && tryLock(reserved(port)) === undefined
+  const taken = new Set<number>()
+
+  return {
+    /** The wanted port or the next free one. */
+    async near(wanted: number): Promise<number> {
+      for (let port = wanted; port < wanted + 200 && port < 65_536; port += 1) {
+        if (!taken.has(port) && (await take(port))) return claim(port)
+      }
+      throw new Error(`no free port from ${wanted} on`)
+    },
+    async any(): Promise<number> {
+      for (let attempt = 0; attempt < 200; attempt += 1) {
+        const port = range.from + Math.floor(Math.random() * (range.to - range.from))
+        if (!taken.has(port) && (await take(port))) return claim(port)
+      }
+      throw new Error(`no free port between ${range.from} and ${range.to}`)
+    },
+    release(): void {
+      for (const port of taken) unlock(reserved(port))
+    },
+  }
+
+  function claim(port: number): number {
+    taken.add(port)
+    return port
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  // A listener on the wildcard address does not keep others from binding loopback, so both are tried.
+  return (await canListen(port, '127.0.0.1')) && (await canListen(port, undefined))
+}
+
+function canListen(port: number, host: string | undefined): Promise<boolean> {
+  return new Promise(resolve => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen({ port, ...(host === undefined ? {} : { host }) }, () => server.close(() => resolve(true)))
+  })
+}

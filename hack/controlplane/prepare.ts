@@ -1,0 +1,109 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { kwokConfig, sampleLog, sampleLogLines } from './kwok-config.ts'
+import type { Ports } from './parts.ts'
+import { type Pki, toKubeconfig } from './pki.ts'
+import { namespace, type Settings } from './settings.ts'
+
+/** Names in a run folder that belong to one run and go when the next one starts. Nothing else there is touched. */
+const ofOneRun = [
+  'admin.kubeconfig',
+  'authentication.yaml',
+  'ca.crt',
+  'controller-manager.kubeconfig',
+  'env',
+  'etcd',
+  'kapis.kubeconfig',
+  'kapis.yaml',
+  'kwok.yaml',
+  'logs',
+  'oauth.sock',
+  'parts.json',
+  'pids',
+  'pki',
+  'sample-pod.log',
+  'socket-folder',
+]
+
+export function clearRunDir({ runDir }: Settings): void {
+  for (const name of ofOneRun) rmSync(join(runDir, name), { recursive: true, force: true })
+}
+
+/** The longest path that every system takes for a Unix socket. */
+const socketPathBytes = 100
+
+/** Where the token listener listens. A folder made for it elsewhere is noted, so that it can be removed (see stop.ts). */
+export function createSocketPath({ runDir }: Settings): string {
+  const path = join(runDir, 'oauth.sock')
+  if (Buffer.byteLength(path) <= socketPathBytes) return path
+  const folder = mkdtempSync(join(tmpdir(), 'kapis-'))
+  writeFileSync(join(runDir, 'socket-folder'), folder)
+  return join(folder, 'oauth.sock')
+}
+
+/** Writes all files that the parts read when they start. */
+export function writeFiles(settings: Settings, ports: Ports, pki: Pki, socket: string): void {
+  const { runDir } = settings
+  const write = (name: string, text: string) => writeFileSync(join(runDir, name), text, { mode: 0o600 })
+  const server = `https://127.0.0.1:${ports.kubeApiserver}`
+  const kubeconfig = (name: string) =>
+    toKubeconfig(server, pki.file('ca.crt'), {
+      certFile: pki.file(`${name}.crt`),
+      keyFile: pki.file(`${name}.key`),
+    })
+
+  write('ca.crt', pki.kapis.certPem)
+  write('admin.kubeconfig', kubeconfig('admin'))
+  write('controller-manager.kubeconfig', kubeconfig('controller-manager'))
+  write('authentication.yaml', json(authentication(settings, ports, pki)))
+  write('kwok.yaml', kwokConfig(settings, ports.kwok))
+  writeFileSync(sampleLog(settings), sampleLogLines(new Date()))
+  write('kapis.yaml', json(kapisConfig(settings, ports, socket)))
+}
+
+export function issuerUrl({ kapis }: Ports): string {
+  return `https://localhost:${kapis}/oauth`
+}
+
+/** With this the orchestrator itself takes Kapis' tokens, so that one token works on every address. */
+function authentication({ groupDomain }: Settings, ports: Ports, pki: Pki) {
+  return {
+    apiVersion: 'apiserver.config.k8s.io/v1',
+    kind: 'AuthenticationConfiguration',
+    jwt: [
+      {
+        issuer: { url: issuerUrl(ports), audiences: [groupDomain], certificateAuthority: pki.kapis.certPem },
+        claimMappings: { username: { claim: 'sub', prefix: '' }, groups: { claim: 'groups', prefix: '' } },
+        // An issuer of people's tokens must not be able to speak for the system.
+        userValidationRules: [
+          {
+            expression: "!user.username.startsWith('system:')",
+            message: 'a user of Kapis is none of the system',
+          },
+          {
+            expression: "user.groups.all(group, !group.startsWith('system:'))",
+            message: 'a group of Kapis is none of the system',
+          },
+        ],
+      },
+    ],
+  }
+}
+
+function kapisConfig({ groupDomain, runDir }: Settings, ports: Ports, socket: string) {
+  return {
+    groupDomain,
+    listen: { address: '127.0.0.1', port: ports.kapis },
+    kubernetes: { kubeconfig: join(runDir, 'kapis.kubeconfig'), namespace },
+    service: { name: 'kapis', port: ports.kapis },
+    tls: { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'] },
+    oauth: { issuer: issuerUrl(ports), socket },
+    shutdownDelaySeconds: 0,
+  }
+}
+
+/** JSON is YAML. */
+function json(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`
+}

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs'
+import { type ClientRequest, get as getPlain } from 'node:http'
+import { get as getSecure } from 'node:https'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isAlive, type ProcessId } from './processes.ts'
+import type { Part } from './records.ts'
+
+/** Where a part says that it is ready: with 200, or on a Unix socket with any answer at all. */
+export type Probe = { readonly url: string; readonly caFile?: string } | { readonly socket: string }
+
+const readyWithinMs = 60_000
+
+/**
+ * Waits until the part answers its probe with 200.
+ *
+ * @throws Error when its process ends or a minute passes, with the last lines of its log
+ */
+export async function waitReady(part: Part, id: ProcessId, signal: AbortSignal): Promise<void> {
+  const deadline = Date.now() + readyWithinMs
+  for (;;) {
+    if (await isReady(part.probe)) return
+    signal.throwIfAborted()
+    if (!isAlive(id)) throw new Error(`${part.name} has ended.${lastLines(part.log)}`)
+    if (Date.now() > deadline) throw new Error(`${part.name} is not ready after 60 s.${lastLines(part.log)}`)
+    await sleep(50, undefined, { signal })
+  }
+}
+
+async function isReady(probe: Probe): Promise<boolean> {
+  if ('socket' in probe)
+    return (await answer(options => getPlain({ socketPath: probe.socket, ...options }))) > 0
+  const { url, caFile } = probe
+  const ca = caFile === undefined ? {} : { ca: readFileSync(caFile) }
+  const get = url.startsWith('https:') ? getSecure : getPlain
+  return (await answer(options => get(url, { ...options, ...ca }))) === 200
+}
+
+/** The status of the answer, 0 when there is none. */
+function answer(send: (options: { timeout: number; agent: false }) => ClientRequest): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>()
+  const req = send({ timeout: 2000, agent: false })
+  req.on('response', res => {
+    res.resume()
+    resolve(res.statusCode ?? 0)
+  })
+  req.on('timeout', () => req.destroy())
+  req.on('error', () => resolve(0))
+  req.on('close', () => resolve(0))
+  return promise
+}
+
+export function lastLines(log: string): string {
+  const lines = readFileSync(log, 'utf8').trimEnd().split('\n').slice(-20)
+  return ` The last lines of ${log}:\n${lines.map(line => `    ${line}`).join('\n')}`
+}

@@ -1,0 +1,111 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Probe } from './probe.ts'
+import type { ProcessId } from './processes.ts'
+
+export type PartName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kwok' | 'oauth' | 'apiserver'
+
+/** One program with its command line, as it was started and as it can be started again. */
+export type Part = {
+  readonly name: PartName
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly cwd: string
+  readonly log: string
+  readonly probe: Probe
+  /** Stopped on purpose, so that nobody takes its end for a failure. */
+  readonly stopped: boolean
+}
+
+/** Each needs those before it. */
+export const startOrder: readonly PartName[] = [
+  'etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kwok',
+  'oauth',
+  'apiserver',
+]
+
+/** Order of KAPIS_PIDS in the env file. */
+const pidOrder: readonly PartName[] = [
+  'etcd',
+  'kube-apiserver',
+  'kwok',
+  'apiserver',
+  'oauth',
+  'kube-controller-manager',
+]
+
+/** The records in a run folder: what runs (`pids`), how it was started (`parts.json`) and what users source (`env`). */
+export function createRecords(runDir: string) {
+  const pidsFile = join(runDir, 'pids')
+  const partsFile = join(runDir, 'parts.json')
+  const envFile = join(runDir, 'env')
+
+  function pids(): Map<string, ProcessId> {
+    const lines = existsSync(pidsFile) ? readFileSync(pidsFile, 'utf8').split('\n') : []
+    const entries = lines.flatMap((line): [string, ProcessId][] => {
+      const [name, pid, stamp] = line.split(' ')
+      return name && pid && stamp ? [[name, { pid: Number(pid), stamp }]] : []
+    })
+    return new Map(entries)
+  }
+
+  return {
+    pids,
+    setPid(name: string, id: ProcessId): void {
+      const all = pids().set(name, id)
+      replace(pidsFile, [...all].map(([key, { pid, stamp }]) => `${key} ${pid} ${stamp}\n`).join(''))
+    },
+    forgetPid(name: string): void {
+      const others = [...pids()].filter(([key]) => key !== name)
+      replace(pidsFile, others.map(([key, { pid, stamp }]) => `${key} ${pid} ${stamp}\n`).join(''))
+    },
+    parts(): Part[] {
+      return existsSync(partsFile) ? JSON.parse(readFileSync(partsFile, 'utf8')) : []
+    },
+    setPart(part: Part): void {
+      const others = this.parts().filter(({ name }) => name !== part.name)
+      replace(partsFile, `${JSON.stringify([...others, part], null, 2)}\n`)
+    },
+    /** KAPIS_PIDS as the env file has it. */
+    pidList(): string {
+      const all = pids()
+      return pidOrder.flatMap(name => (all.has(name) ? [`${name}=${all.get(name)?.pid}`] : [])).join(' ')
+    },
+    writeEnv(variables: Readonly<Record<string, string>>, bin: string): void {
+      const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${quoted(value)}\n`)
+      replace(envFile, `${lines.join('')}export PATH=${quoted(bin)}:"$PATH"\n`)
+    },
+    updateEnvPids(): void {
+      if (!existsSync(envFile)) return
+      const text = readFileSync(envFile, 'utf8')
+      replace(envFile, text.replace(/^export KAPIS_PIDS=.*$/m, `export KAPIS_PIDS=${quoted(this.pidList())}`))
+    },
+    /** The env file as a shell would see it after sourcing; undefined when nothing is up. */
+    readEnv(): Record<string, string> | undefined {
+      if (!existsSync(envFile)) return undefined
+      const env: Record<string, string> = {}
+      for (const [, name = '', value = ''] of readFileSync(envFile, 'utf8').matchAll(
+        /^export (\w+)='(.*?)'/gm,
+      )) {
+        env[name] = name === 'PATH' ? `${value}:${process.env.PATH}` : value
+      }
+      return env
+    },
+  }
+}
+
+export type Records = ReturnType<typeof createRecords>
+
+/** Readers see the old file or the new one, never half of it. */
+function replace(file: string, text: string): void {
+  writeFileSync(`${file}.new`, text, { mode: 0o600 })
+  renameSync(`${file}.new`, file)
+}
+
+function quoted(value: string): string {
+  return `'${value.replaceAll("'", String.raw`'\''`)}'`
+}

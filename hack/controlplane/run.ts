@@ -1,0 +1,58 @@
+import { startSupervisor } from './front.ts'
+import { createRecords } from './records.ts'
+import { loadSettings, type Settings } from './settings.ts'
+import { findSupervisor } from './stop.ts'
+
+// make run: everything in the foreground, until Ctrl-C or until a part dies.
+
+const parent = process.ppid
+const settings = loadSettings(process.env)
+process.stdout.on('error', () => undefined)
+if (findSupervisor(settings) !== undefined) {
+  console.error(`${settings.runDir} is in use already: \`make down\` first, or choose another RUN_DIR`)
+  process.exit(1)
+}
+let stopping = false
+let stop: () => void = () => {
+  process.exit(0)
+}
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop())
+
+const supervisor = await startSupervisor(settings, ['--attached', '--stop-on-death'])
+stop = () => {
+  if (!stopping) void supervisor.stop()
+  stopping = true
+}
+// make may be killed without a word to its children; they are then given to another parent.
+setInterval(() => {
+  if (process.ppid !== parent) stop()
+}, 500).unref()
+
+try {
+  await supervisor.ready
+  console.log(whatToTry(settings))
+} catch {
+  // The reason is the last that the supervisor said, and comes from `ended` too.
+}
+const reason = await supervisor.ended
+if (reason !== undefined) console.error(reason.split('\n')[0])
+process.exit(reason === undefined ? 0 : 1)
+
+function whatToTry({ runDir, groupDomain }: Settings): string {
+  const env = createRecords(runDir).readEnv() ?? {}
+  const url = env.KAPIS_URL ?? ''
+  return `
+Kapis is at ${url}. In another terminal:
+
+  source ${runDir}/env
+  kubectl get nodes
+  kubectl get nodes.resources.${groupDomain}
+  TOKEN=$(curl -s --cacert "$KAPIS_CA" $KAPIS_URL/oauth/token -d grant_type=password -d client_id=$KAPIS_CLIENT_ID \\
+    -d client_secret=$KAPIS_CLIENT_SECRET -d username=$KAPIS_USER --data-urlencode "password=$KAPIS_PASSWORD" |
+    sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+  curl -s --cacert "$KAPIS_CA" -H "Authorization: Bearer $TOKEN" \\
+    "$KAPIS_URL/kapis/resources.${groupDomain}/v1alpha3/nodes?limit=2"
+
+Ctrl-C stops everything.
+`
+}

@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { KubeClient } from '../../pkg/kube/client.ts'
+import { Status } from '../../pkg/status/status.ts'
+import { sampleNode, samplePod } from './sample-objects.ts'
+import type { Settings } from './settings.ts'
+
+const inFlight = 32
+const progressMs = 5000
+
+/** Creates the sample nodes, and pods spread over them. Names that exist already are left as they are. */
+export async function createSamples(
+  client: KubeClient,
+  { nodes, pods }: Settings,
+  kubeletPort: number,
+  say: (line: string) => void,
+): Promise<void> {
+  const now = new Date()
+  const names: string[] = []
+  await createAll('nodes', nodes, client, '/api/v1/nodes', say, i => {
+    const node = sampleNode(i, kubeletPort, now)
+    names[i] = node.metadata.name
+    return node
+  })
+  if (pods === 0 || nodes === 0) return
+  // Admission refuses pods without it, and the controller manager takes seconds to get round to making it.
+  await create(client, '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } })
+  await createAll('pods', pods, client, '/api/v1/namespaces/default/pods', say, i =>
+    samplePod(i, names[i % nodes] ?? ''),
+  )
+}
+
+async function createAll(
+  what: string,
+  count: number,
+  client: KubeClient,
+  path: string,
+  say: (line: string) => void,
+  make: (i: number) => object,
+): Promise<void> {
+  let next = 0
+  let done = 0
+  const progress = setInterval(() => say(`${done} of ${count} sample ${what}`), progressMs)
+  const worker = async () => {
+    while (next < count) {
+      const body = make(next++)
+      await create(client, path, body)
+      done += 1
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: inFlight }, worker))
+  } finally {
+    clearInterval(progress)
+  }
+  say(`${count} sample ${what}`)
+}
+
+/** POST; an object of that name is left alone. */
+export async function create(client: KubeClient, path: string, body: object): Promise<void> {
+  try {
+    await client.call({ method: 'POST', path, body, timeoutMs: 30_000 })
+  } catch (error) {
+    if (!(error instanceof Status && error.reason === 'AlreadyExists')) throw error
+  }
+}
+
+/** @throws Error when it does not appear within half a minute */
+export async function waitForObject(client: KubeClient, path: string): Promise<unknown> {
+  const deadline = Date.now() + 30_000
+  for (;;) {
+    try {
+      return await client.call({ path })
+    } catch (error) {
+      const absent = error instanceof Status && error.reason === 'NotFound'
+      if (!absent) throw error
+      if (Date.now() > deadline) throw new Error(`${path} has not appeared within 30 s`)
+    }
+    await sleep(100)
+  }
+}

@@ -1,0 +1,47 @@
+import { join, resolve } from 'node:path'
+
+export const repository = resolve(import.meta.dirname, '../..')
+export const namespace = 'kapis-system'
+
+/** What the environment asks for; see `make help`. */
+export type Settings = {
+  readonly runDir: string
+  readonly logsDir: string
+  readonly groupDomain: string
+  readonly nodes: number
+  readonly pods: number
+  readonly port: number
+  /** Everything but Kapis itself, for work on the control plane. */
+  readonly onlyControlPlane: boolean
+}
+
+/** @throws Error when a number is none */
+export function loadSettings(env: NodeJS.ProcessEnv): Settings {
+  const runDir = resolve(repository, env.RUN_DIR || '.run')
+  return Object.freeze({
+    runDir,
+    logsDir: join(runDir, 'logs'),
+    groupDomain: env.KAPIS_GROUP_DOMAIN || 'kapis.io',
+    nodes: count(env, 'NODES', 3),
+    pods: count(env, 'PODS', 10),
+    port: count(env, 'PORT', 9443),
+    onlyControlPlane: env.KAPIS_ONLY_CONTROLPLANE === '1',
+  })
+}
+
+function count(env: NodeJS.ProcessEnv, name: string, fallback: number): number {
+  const text = env[name] || String(fallback)
+  if (!/^\d{1,6}$/.test(text)) throw new Error(`${name}=${text}: must be a number`)
+  return Number(text)
+}
+
+/**
+ * The environment of everything that is started here: without proxies, which would swallow calls to loopback, and
+ * without settings of a control plane that the calling shell happens to have sourced.
+ */
+export function childEnvironment(env: NodeJS.ProcessEnv = process.env): Record<string, string> {
+  const unwanted =
+    /^(https?_proxy|all_proxy|no_proxy|kubeconfig|kapis_.*|node_options|run_dir|nodes|pods|port)$/i
+  const kept = Object.entries(env).filter(([name]) => name === 'KAPIS_LOG_LEVEL' || !unwanted.test(name))
+  return Object.fromEntries(kept.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+}

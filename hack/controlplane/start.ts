@@ -1,0 +1,105 @@
+import type { ChildProcess } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { createKubeClient, type KubeClient } from '../../pkg/kube/client.ts'
+import { loadEndpoint } from '../../pkg/kube/endpoint.ts'
+import { applyManifests } from '../manifests.ts'
+import { ensureBinaries } from './binaries.ts'
+import { createKapisObjects, readInitialUser, waitAvailable, writeKapisKubeconfig } from './kapis-objects.ts'
+import { launch } from './launch.ts'
+import { controllerManager, etcd, kapisPart, kubeApiserver, kwok, type Ports } from './parts.ts'
+import { createPki } from './pki.ts'
+import type { createPortFinder } from './ports.ts'
+import { createSocketPath, writeFiles } from './prepare.ts'
+import { waitReady } from './probe.ts'
+import type { Part, Records } from './records.ts'
+import { createSamples } from './samples.ts'
+import { namespace, type Settings } from './settings.ts'
+
+export type Start = {
+  readonly settings: Settings
+  readonly records: Records
+  readonly portFinder: ReturnType<typeof createPortFinder>
+  readonly say: (line: string) => void
+  readonly signal: AbortSignal
+  /** Told every process that was started. */
+  readonly started: (part: Part, child: ChildProcess) => void
+}
+
+/** Starts everything in the order in which each needs the other, and writes the env file when all is ready. */
+export async function start(o: Start): Promise<void> {
+  const { settings, records, say, signal } = o
+  const binaries = await ensureBinaries(say)
+  signal.throwIfAborted()
+  mkdirSync(settings.logsDir, { recursive: true })
+  const ports = await choosePorts(o)
+  const pki = createPki(join(settings.runDir, 'pki'))
+  const socket = createSocketPath(settings)
+  writeFiles(settings, ports, pki, socket)
+
+  const run = async (part: Part) => {
+    signal.throwIfAborted()
+    const { child, id } = await launch(part, records)
+    o.started(part, child)
+    await waitReady(part, id, signal)
+    say(`${part.name} is ready`)
+  }
+  const plan = { settings, binaries, ports, pki }
+  await run(etcd(plan))
+  await run(kubeApiserver(plan))
+  const kubeconfig = join(settings.runDir, 'admin.kubeconfig')
+  const client = createKubeClient(loadEndpoint(kubeconfig))
+  try {
+    await Promise.all([run(controllerManager(plan)), run(kwok(plan))])
+    await applyManifests(binaries.kubectl, kubeconfig, settings.groupDomain)
+    await createKapisObjects(client, pki)
+    await createSamples(client, settings, ports.kwok, say)
+    if (!settings.onlyControlPlane) {
+      await writeKapisKubeconfig(client, settings, `https://127.0.0.1:${ports.kubeApiserver}`, pki)
+      const front = `https://127.0.0.1:${ports.kapis}/readyz`
+      await run(kapisPart(settings, 'oauth', { socket }))
+      await run(kapisPart(settings, 'apiserver', { url: front, caFile: join(settings.runDir, 'ca.crt') }))
+      await waitAvailable(client, settings.groupDomain, signal)
+      say(`the aggregated API v1alpha3.resources.${settings.groupDomain} is available`)
+    }
+    await writeEnv(o, client, ports, dirname(binaries.kubectl))
+  } finally {
+    client.close()
+  }
+}
+
+async function choosePorts({ settings, portFinder, say }: Start): Promise<Ports> {
+  const kapis = await portFinder.near(settings.port)
+  if (kapis !== settings.port) say(`port ${settings.port} is taken: using ${kapis}`)
+  return {
+    kapis,
+    etcd: await portFinder.any(),
+    etcdPeer: await portFinder.any(),
+    kubeApiserver: await portFinder.any(),
+    controllerManager: await portFinder.any(),
+    kwok: await portFinder.any(),
+  }
+}
+
+async function writeEnv({ settings, records }: Start, client: KubeClient, ports: Ports, bin: string) {
+  const { user, password } = settings.onlyControlPlane
+    ? { user: '', password: '' }
+    : await readInitialUser(client)
+  records.writeEnv(
+    {
+      KUBECONFIG: join(settings.runDir, 'admin.kubeconfig'),
+      KUBE_URL: `https://127.0.0.1:${ports.kubeApiserver}`,
+      KAPIS_URL: `https://127.0.0.1:${ports.kapis}`,
+      KAPIS_CA: join(settings.runDir, 'ca.crt'),
+      KAPIS_GROUP_DOMAIN: settings.groupDomain,
+      KAPIS_USER: user,
+      KAPIS_PASSWORD: password,
+      KAPIS_CLIENT_ID: 'kapis',
+      KAPIS_CLIENT_SECRET: 'kapis',
+      KAPIS_PIDS: records.pidList(),
+      KAPIS_LOGS_DIR: settings.logsDir,
+      KAPIS_NAMESPACE: namespace,
+    },
+    bin,
+  )
+}

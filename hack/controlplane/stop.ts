@@ -1,0 +1,61 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isAlive, type ProcessId, stopProcess } from './processes.ts'
+import { createRecords, startOrder } from './records.ts'
+import type { Settings } from './settings.ts'
+
+/** Longer than the supervisor needs to stop every part, each with its grace period. */
+const supervisorWithinMs = 45_000
+
+/** The supervisor of a run folder, if it is alive. */
+export function findSupervisor({ runDir }: Settings): ProcessId | undefined {
+  const id = createRecords(runDir).pids().get('supervisor')
+  return id !== undefined && isAlive(id) ? id : undefined
+}
+
+export function isUp(settings: Settings): boolean {
+  return findSupervisor(settings) !== undefined && existsSync(join(settings.runDir, 'env'))
+}
+
+/** Stops what the records name, last started first, and removes what must not be found by who comes later. */
+export async function stopParts({ runDir }: Settings): Promise<string[]> {
+  rmSync(join(runDir, 'env'), { force: true })
+  const records = createRecords(runDir)
+  const pids = records.pids()
+  const stopped: string[] = []
+  for (const name of startOrder.toReversed()) {
+    const id = pids.get(name)
+    if (id === undefined) continue
+    if (isAlive(id)) stopped.push(name)
+    await stopProcess(id)
+    records.forgetPid(name)
+  }
+  removeSocketFolder(runDir)
+  return stopped
+}
+
+/** Stops all of a run folder, whether its supervisor still lives or was killed. Does nothing when nothing runs. */
+export async function down(settings: Settings): Promise<string[]> {
+  const supervisor = findSupervisor(settings)
+  const pids = createRecords(settings.runDir).pids()
+  const running = startOrder.filter(name => {
+    const id = pids.get(name)
+    return id !== undefined && isAlive(id)
+  })
+  if (supervisor !== undefined) {
+    process.kill(supervisor.pid, 'SIGTERM')
+    const deadline = Date.now() + supervisorWithinMs
+    while (isAlive(supervisor) && Date.now() < deadline) await sleep(50)
+    await stopProcess(supervisor)
+  }
+  await stopParts(settings)
+  return running
+}
+
+function removeSocketFolder(runDir: string): void {
+  const note = join(runDir, 'socket-folder')
+  if (!existsSync(note)) return
+  rmSync(readFileSync(note, 'utf8'), { recursive: true, force: true })
+  rmSync(note)
+}

@@ -1,0 +1,78 @@
+import type { ChildProcess } from 'node:child_process'
+import { createPortFinder } from './ports.ts'
+import { identify } from './processes.ts'
+import { createRecords, type Part } from './records.ts'
+import { loadSettings } from './settings.ts'
+import { start } from './start.ts'
+import { stopParts } from './stop.ts'
+
+// The process that starts and stops the parts. It has no terminal, writes to a log file that run.ts and up.ts show, and
+// talks to them over the channel that Node opens between parent and child; the channel closes however the parent dies.
+// Usage: supervise.ts [--attached]  end with the parent  [--stop-on-death]  end when one of the parts ends
+
+const attached = process.argv.includes('--attached')
+const stopOnDeath = process.argv.includes('--stop-on-death')
+const settings = loadSettings(process.env)
+const records = createRecords(settings.runDir)
+const portFinder = createPortFinder()
+const abort = new AbortController()
+const began = Date.now()
+let ready = false
+let ending: Promise<void> | undefined
+
+const say = (line: string) =>
+  console.log(`${((Date.now() - began) / 1000).toFixed(1).padStart(6)} s  ${line}`)
+
+records.setPid('supervisor', identify(process.pid))
+process.on('disconnect', () => {
+  if (attached || !ready) void end(0)
+})
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void end(0))
+process.on('uncaughtException', error => void fail(error))
+// Nothing else may hold the process while it has parts to look after.
+const alive = setInterval(() => undefined, 60_000)
+
+try {
+  await start({ settings, records, portFinder, say, signal: abort.signal, started: watch })
+  ready = true
+  say('everything is up')
+  process.send?.({ state: 'ready' })
+} catch (error) {
+  if (ending === undefined) await fail(error)
+}
+
+function watch(part: Part, child: ChildProcess): void {
+  child.once('exit', (code, signal) => {
+    const current = records.parts().find(({ name }) => name === part.name)
+    const expected = current?.stopped === true || records.pids().get(part.name)?.pid !== child.pid
+    if (ending !== undefined || expected) return
+    const reason = `${part.name} has ended (${signal ?? `exit code ${code}`}); its log is ${part.log}`
+    say(reason)
+    // While starting, who waits for the part to get ready tells it with the last lines of the log.
+    if (stopOnDeath && ready) void fail(new Error(reason))
+  })
+}
+
+async function fail(error: unknown): Promise<void> {
+  const reason = error instanceof Error ? error.message : String(error)
+  say(`failed: ${reason}`)
+  if (process.connected) process.send?.({ state: 'failed', reason })
+  await end(1)
+}
+
+async function end(code: number): Promise<void> {
+  process.exitCode ||= code
+  ending ??= stopAll()
+  await ending
+}
+
+async function stopAll(): Promise<void> {
+  abort.abort(new Error('stopping'))
+  say('stopping')
+  const stopped = await stopParts(settings)
+  say(stopped.length > 0 ? `stopped ${stopped.join(', ')}` : 'stopped')
+  portFinder.release()
+  records.forgetPid('supervisor')
+  clearInterval(alive)
+  process.exit()
+}

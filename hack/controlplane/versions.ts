@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The versions that make up a control plane; the go.mod files pin them. */
+export type Versions = { readonly kubernetes: string; readonly etcd: string; readonly kwok: string }
+
+export function loadVersions(): Versions {
+  const of = (folder: string, module: string) => {
+    const text = readFileSync(join(import.meta.dirname, folder, 'go.mod'), 'utf8')
+    const version = new RegExp(`^\\s*(?:require )?${module.replaceAll('.', '\\.')} v(\\S+)`, 'm').exec(
+      text,
+    )?.[1]
+    if (version === undefined) throw new Error(`${folder}/go.mod does not require ${module}`)
+    return version
+  }
+  return {
+    kubernetes: of('.', 'k8s.io/kubernetes'),
+    etcd: of('.', 'go.etcd.io/etcd/server/v3'),
+    kwok: of('kwok', 'sigs.k8s.io/kwok'),
+  }
+}
+
+/** The system as Go names it. */
+export function platform(): { os: string; arch: string } {
+  return { os: process.platform === 'win32' ? 'windows' : process.platform, arch: goArch(process.arch) }
+}
+
+function goArch(arch: string): string {
+  return arch === 'x64' ? 'amd64' : arch
+}
+
+/** Names a set of binaries in the cache: other versions or another kind of machine lie in another folder. */
+export function cacheKey({ kubernetes, etcd, kwok }: Versions): string {
+  const { os, arch } = platform()
+  return `kubernetes-${kubernetes}_etcd-${etcd}_kwok-${kwok}_${os}-${arch}`
+}

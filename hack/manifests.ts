@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { parse } from 'yaml'
+import { childEnvironment, repository } from './controlplane/settings.ts'
+
+const folder = join(repository, 'manifests/base')
+/** What runs inside a cluster only: here the programs run beside it, and register themselves. */
+const insideOnly = /(deployment|service|api-?service|pdb|disruption-budget|network-?policy)\.ya?ml$/
+
+/** The manifests that a control plane outside of a cluster needs too, for the group domain in use. */
+export function renderManifests(groupDomain: string): string {
+  const list = join(folder, 'kustomization.yaml')
+  if (!existsSync(list)) return ''
+  const { resources = [] }: { resources?: string[] } = parse(readFileSync(list, 'utf8'))
+  const files = resources.filter(name => !insideOnly.test(name))
+  const texts = files.map(name => readFileSync(join(folder, name), 'utf8'))
+  return texts.join('\n---\n').replaceAll(/\bkapis\.io\b/g, groupDomain)
+}
+
+/** @throws Error with the words of kubectl when it refuses */
+export async function applyManifests(
+  kubectl: string,
+  kubeconfig: string,
+  groupDomain: string,
+): Promise<void> {
+  const text = renderManifests(groupDomain)
+  if (text.trim() === '') return
+  const child = spawn(kubectl, ['apply', '--server-side', '--force-conflicts', '-f', '-'], {
+    env: { ...childEnvironment(), KUBECONFIG: kubeconfig },
+    stdio: ['pipe', 'ignore', 'pipe'],
+  })
+  let words = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    words += chunk.toString('utf8')
+  })
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  child.on('error', reject)
+  child.on('close', code => (code === 0 ? resolve() : reject(new Error(`kubectl apply: ${words.trim()}`))))
+  // A kubectl that ends early says why itself.
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(text)
+  return promise
+}

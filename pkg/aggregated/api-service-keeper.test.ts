@@ -1,0 +1,204 @@
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import { Writable } from 'node:stream'
+import { expect } from 'chai'
+import type { Call, KubeClient } from '../kube/client.ts'
+import { isRecord, type KubeObject, parseObject } from '../kube/object.ts'
+import { Status } from '../status/status.ts'
+import { createLogger } from '../telemetry/logger.ts'
+import { apiServicesPath, toApiService } from './api-service.ts'
+import { type ApiServiceKeeper, createApiServiceKeeper } from './api-service-keeper.ts'
+
+const groupDomain = 'example.io'
+const service = { namespace: 'kapis-system', name: 'kapis', port: 443 }
+const name = 'v1alpha3.resources.example.io'
+const discarded = new Writable({ write: (_chunk, _encoding, done) => done() })
+const logger = createLogger({ program: 'test', level: 'error', destination: discarded })
+
+describe('createApiServiceKeeper', () => {
+  let keeper: ApiServiceKeeper
+  let store: Store
+  let caBundle: string
+
+  function keep(state: KubeObject | null): void {
+    store = createStore(state)
+    caBundle = 'PEM'
+    keeper = createApiServiceKeeper({
+      client: store.client,
+      groupDomain,
+      service,
+      caBundle: () => caBundle,
+      logger,
+    })
+    keeper.start()
+  }
+
+  afterEach(() => keeper.stop())
+
+  it('registers when there is nothing', async () => {
+    keep(null)
+    expect(keeper.problem()).to.equal('not registered yet')
+    await eventually(() => keeper.problem() === undefined)
+    expect(store.writes).to.deep.equal([`POST ${apiServicesPath}`])
+    expect(specOf(store)).to.deep.equal(toApiService({ groupDomain, service, caBundle }).spec)
+  })
+
+  it('leaves a good one alone', async () => {
+    keep(parseObject(stored(toApiService({ groupDomain, service, caBundle: 'PEM' }), 5)))
+    await eventually(() => keeper.problem() === undefined)
+    expect(store.writes).to.deep.equal([])
+  })
+
+  it('makes it again when it is deleted, and mends it when it is changed', async () => {
+    keep(null)
+    await eventually(() => keeper.problem() === undefined)
+    store.remove()
+    await eventually(() => store.current() !== null)
+    store.change({ versionPriority: 3 })
+    await eventually(() => specOf(store).versionPriority === 100)
+    expect(store.writes).to.deep.equal([
+      `POST ${apiServicesPath}`,
+      `POST ${apiServicesPath}`,
+      `PUT ${apiServicesPath}/${name}`,
+    ])
+  })
+
+  it('follows the authority', async () => {
+    keep(null)
+    await eventually(() => keeper.problem() === undefined)
+    caBundle = 'PEM\nOTHER'
+    keeper.caChanged()
+    await eventually(() => specOf(store).caBundle === Buffer.from(caBundle).toString('base64'))
+  })
+
+  it('waits for an authority', async () => {
+    keep(null)
+    caBundle = ''
+    await eventually(() => keeper.problem() === 'there is no serving certificate yet')
+    caBundle = 'PEM'
+    keeper.caChanged()
+    await eventually(() => keeper.problem() === undefined)
+  })
+
+  it('does not touch one of somebody else, and takes over when that is gone', async () => {
+    const theirs = toApiService({ groupDomain, service: { ...service, namespace: 'other' }, caBundle: 'PEM' })
+    keep(parseObject(stored(theirs, 5)))
+    await eventually(() => keeper.problem() !== 'not registered yet')
+    expect(keeper.problem()).to.equal(
+      `the APIService ${name} belongs to the Service other/kapis; delete it to let Kapis register itself`,
+    )
+    keeper.caChanged()
+    expect(store.writes).to.deep.equal([])
+    store.remove()
+    await eventually(() => keeper.problem() === undefined)
+  })
+
+  it('says why it cannot write, and tries again', async () => {
+    keep(null)
+    store.failWith(new Status(403, 'Forbidden', 'no right to create'))
+    await eventually(() => store.writes.length > 1)
+    expect(keeper.problem()).to.equal(`the APIService ${name} cannot be written: no right to create`)
+    store.failWith(undefined)
+    await eventually(() => keeper.problem() === undefined)
+  })
+
+  it('tries again when another replica was faster', async () => {
+    keep(null)
+    store.failWith(new Status(409, 'AlreadyExists', 'exists'))
+    await eventually(() => store.writes.length > 0)
+    expect(keeper.problem()).to.equal('not registered yet')
+    store.failWith(undefined)
+    await eventually(() => keeper.problem() === undefined)
+  })
+
+  it('is slow to go on when something keeps changing it back', async () => {
+    keep(null)
+    await eventually(() => keeper.problem() === undefined)
+    const fight = setInterval(() => store.change({ versionPriority: 3 }), 5)
+    await new Promise(resolve => setTimeout(resolve, 1_500))
+    clearInterval(fight)
+    expect(store.writes.length).to.be.within(8, 16)
+  })
+})
+
+type Store = {
+  readonly client: KubeClient
+  readonly writes: readonly string[]
+  readonly current: () => KubeObject | null
+  readonly remove: () => void
+  readonly change: (spec: object) => void
+  readonly failWith: (error: Status | undefined) => void
+}
+
+/** One APIService in memory, with kube-apiserver's list, watch and conditional update. */
+function createStore(initial: KubeObject | null): Store {
+  let state = initial
+  let version = 5
+  let failure: Status | undefined
+  const writes: string[] = []
+  const stream = new IncomingMessage(new Socket())
+
+  function put(type: string, object: KubeObject): KubeObject {
+    stream.push(`${JSON.stringify({ type, object })}\n`)
+    return object
+  }
+
+  function write({ method, path, body }: Call): KubeObject {
+    writes.push(`${method} ${path}`)
+    if (failure) throw failure
+    const given = parseObject(stored(body, Number(state?.metadata.resourceVersion ?? 0)))
+    if (method === 'POST' && state !== null) throw new Status(409, 'AlreadyExists', 'exists')
+    const expected = isRecord(body) && isRecord(body.metadata) ? body.metadata.resourceVersion : undefined
+    if (method === 'PUT' && expected !== state?.metadata.resourceVersion)
+      throw new Status(409, 'Conflict', 'conflict')
+    state = parseObject(stored(given, ++version))
+    return put(method === 'POST' ? 'ADDED' : 'MODIFIED', state)
+  }
+
+  return {
+    writes,
+    current: () => state,
+    failWith: error => {
+      failure = error
+    },
+    remove() {
+      if (state) put('DELETED', parseObject(stored(state, ++version)))
+      state = null
+    },
+    change(spec) {
+      if (state === null) return
+      const changed = { ...state, spec: { ...(isRecord(state.spec) ? state.spec : {}), ...spec } }
+      state = put('MODIFIED', parseObject(stored(changed, ++version)))
+    },
+    client: {
+      async call(call) {
+        if (call.method !== undefined) return write(call)
+        expect(call.path).to.include(`${apiServicesPath}?fieldSelector=metadata.name%3D${name}`)
+        return { metadata: { resourceVersion: String(version) }, items: state === null ? [] : [state] }
+      },
+      stream: async () => stream,
+      close: () => undefined,
+    },
+  }
+}
+
+function stored(object: unknown, version: number): unknown {
+  const { metadata, ...rest }: { metadata?: object } = isRecord(object) ? object : {}
+  return {
+    ...rest,
+    metadata: { uid: 'u', creationTimestamp: '', ...metadata, resourceVersion: String(version) },
+  }
+}
+
+function specOf(store: Store): Readonly<Record<string, unknown>> {
+  const spec = store.current()?.spec
+  return isRecord(spec) ? spec : {}
+}
+
+async function eventually(check: () => boolean): Promise<void> {
+  const until = Date.now() + 1_500
+  while (!check()) {
+    if (Date.now() > until) throw new Error(`not in time: ${check}`)
+    await new Promise(resolve => setTimeout(resolve, 5))
+  }
+}

@@ -1,0 +1,51 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http'
+import type { Exchange, Handler } from '../request/exchange.ts'
+import { parseRequestInfo } from '../request/request-info.ts'
+import { parseTarget } from '../request/target.ts'
+import { renderKube } from '../status/render-kube.ts'
+
+export type Answer = {
+  readonly code: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+}
+
+export type TestServer = {
+  readonly get: (url: string, headers?: OutgoingHttpHeaders, method?: string) => Promise<Answer>
+  readonly close: () => void
+}
+
+/** For tests: one handler on a free port, without who and may before it. */
+export async function startTestServer(handle: Handler<Exchange>): Promise<TestServer> {
+  const server = createServer(async (req, res) => {
+    try {
+      const { path, rawPath, rawQuery } = parseTarget(req.url ?? '/')
+      const query = new URLSearchParams(rawQuery)
+      const info = parseRequestInfo(req.method ?? 'GET', path, query)
+      await handle({ req, res, id: 'test', info, rawPath, rawQuery, query })
+    } catch (error) {
+      renderKube(res, error)
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (typeof address !== 'object' || address === null) throw new Error('no address')
+  const { port } = address
+
+  return {
+    async get(path, headers = {}, method = 'GET') {
+      const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+      const options = { host: '127.0.0.1', port, path, method, headers, agent: false }
+      const req = request(options, async res => {
+        const body = Buffer.concat(await res.toArray())
+        resolve({ code: res.statusCode ?? 0, headers: res.headers, body })
+      })
+      req.on('error', reject)
+      req.end()
+      return promise
+    },
+    close: () => server.close(),
+  }
+}

@@ -1,0 +1,217 @@
+import { expect } from 'chai'
+import { entry } from '../resources/fixtures.ts'
+import { refusalOf, statusOf } from '../status/fixtures.ts'
+import { toKubeStatus } from '../status/render-kube.ts'
+import { isSelective, type ListOptions, matchesOptions, parseListOptions } from './list-options.ts'
+
+const parse = (query: string, verb: 'list' | 'watch' = 'list', name = '') =>
+  parseListOptions(new URLSearchParams(query), verb, name)
+const defaults: ListOptions = {
+  labels: [],
+  fields: [],
+  resourceVersion: '',
+  match: '',
+  limit: 0,
+  continueToken: '',
+  allowWatchBookmarks: false,
+  sendInitialEvents: undefined,
+  timeoutSeconds: 0,
+}
+const named = (value: string) => ({ field: 'metadata.name', operator: '=' as const, value })
+
+describe('parseListOptions', () => {
+  const valid: readonly [string, 'list' | 'watch', string, Partial<ListOptions>][] = [
+    ['', 'list', '', {}],
+    ['resourceVersion=&limit=&continue=&labelSelector=&fieldSelector=&timeoutSeconds=', 'list', '', {}],
+    ['unknown=1&fieldManager=x', 'list', '', {}],
+    ['resourceVersion=0', 'list', '', { resourceVersion: '0' }],
+    ['resourceVersion=18446744073709551615', 'list', '', { resourceVersion: '18446744073709551615' }],
+    ['limit=500', 'list', '', { limit: 500 }],
+    ['limit=500&continue=abc', 'list', '', { limit: 500, continueToken: 'abc' }],
+    ['resourceVersion=5&resourceVersionMatch=Exact', 'list', '', { resourceVersion: '5', match: 'Exact' }],
+    [
+      'resourceVersion=0&resourceVersionMatch=NotOlderThan',
+      'list',
+      '',
+      { resourceVersion: '0', match: 'NotOlderThan' },
+    ],
+    ['timeoutSeconds=30', 'watch', '', { timeoutSeconds: 30 }],
+    ['allowWatchBookmarks=true', 'watch', '', { allowWatchBookmarks: true }],
+    ['allowWatchBookmarks', 'watch', '', { allowWatchBookmarks: true }],
+    ['allowWatchBookmarks=0', 'watch', '', { allowWatchBookmarks: false }],
+    ['allowWatchBookmarks=False', 'watch', '', { allowWatchBookmarks: false }],
+    [
+      'sendInitialEvents=true&resourceVersionMatch=NotOlderThan',
+      'watch',
+      '',
+      { sendInitialEvents: true, match: 'NotOlderThan' },
+    ],
+    [
+      'sendInitialEvents=false&resourceVersionMatch=NotOlderThan&resourceVersion=5',
+      'watch',
+      '',
+      { sendInitialEvents: false, match: 'NotOlderThan', resourceVersion: '5' },
+    ],
+    ['fieldSelector=metadata.name=a', 'list', '', { fields: [named('a')] }],
+    ['', 'watch', 'n1', { fields: [named('n1')] }],
+    ['fieldSelector=metadata.name=n1', 'watch', 'n1', { fields: [named('n1'), named('n1')] }],
+    [
+      'fieldSelector=metadata.name!=n2',
+      'watch',
+      'n1',
+      { fields: [{ ...named('n2'), operator: '!=' }, named('n1')] },
+    ],
+    ['labelSelector=a=b', 'list', '', { labels: [{ key: 'a', operator: 'in', values: ['b'] }] }],
+  ]
+  for (const [query, verb, name, expected] of valid) {
+    it(`reads a ${verb} ${name && `of ${name} `}?${query}`, () => {
+      expect(parse(query, verb, name)).to.deep.equal({ ...defaults, ...expected })
+    })
+  }
+
+  const version = (text: string) =>
+    `Invalid value: ${JSON.stringify(text)}: resourceVersion must be a decimal integer without leading zeros`
+  const whole = (name: string, text: string) =>
+    `${name} must be a whole number of at least 0, not ${JSON.stringify(text)}`
+  const malformed: readonly [string, string][] = [
+    ['resourceVersion=abc', version('abc')],
+    ['resourceVersion=-1', version('-1')],
+    ['resourceVersion=007', version('007')],
+    ['resourceVersion=00', version('00')],
+    ['resourceVersion=1.5', version('1.5')],
+    ['resourceVersion=1e3', version('1e3')],
+    ['resourceVersion=0x1', version('0x1')],
+    ['resourceVersion=+5', version(' 5')],
+    ['resourceVersion=18446744073709551616', version('18446744073709551616')],
+    ['resourceVersion=99999999999999999999999', version('99999999999999999999999')],
+    ['limit=-1', whole('limit', '-1')],
+    ['limit=ten', whole('limit', 'ten')],
+    ['limit=1.5', whole('limit', '1.5')],
+    ['limit=99999999999999999999', whole('limit', '99999999999999999999')],
+    ['timeoutSeconds=-1', whole('timeoutSeconds', '-1')],
+    ['timeoutSeconds=1h', whole('timeoutSeconds', '1h')],
+    ['fieldSelector=x', "invalid selector: 'x'; can't understand 'x'"],
+    [
+      'fieldSelector=spec.unschedulable=true',
+      '"spec.unschedulable" is not a known field selector: only "metadata.name", "metadata.namespace"',
+    ],
+    [
+      'labelSelector=a b',
+      'labelSelector "a b" cannot be parsed: "a b" is no requirement (key=value, key in (a,b), key, !key)',
+    ],
+  ]
+  for (const [query, message] of malformed) {
+    for (const verb of ['list', 'watch'] as const) {
+      it(`refuses a ${verb} ?${query} as malformed`, () => {
+        expect(refusalOf(() => parse(query, verb))).to.deep.equal({
+          code: 400,
+          reason: 'BadRequest',
+          message,
+        })
+      })
+    }
+  }
+
+  for (const selector of ['metadata.name=n2', 'metadata.name!=n1', 'metadata.name=']) {
+    it(`refuses ${selector} on the path of n1`, () => {
+      const query = new URLSearchParams({ fieldSelector: selector })
+      expect(refusalOf(() => parseListOptions(query, 'watch', 'n1'))).to.deep.equal({
+        code: 400,
+        reason: 'BadRequest',
+        message: "fieldSelector metadata.name doesn't match requested name",
+      })
+    })
+  }
+
+  const match = 'resourceVersionMatch'
+  const unlessVersion = [
+    match,
+    'resourceVersionMatch is forbidden unless resourceVersion is provided',
+  ] as const
+  const withContinue = [match, 'resourceVersionMatch is forbidden when continue is provided'] as const
+  const exactZero = [match, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'] as const
+  const initialOnList = ['sendInitialEvents', 'sendInitialEvents is forbidden for list'] as const
+  const unlessInitial = [
+    match,
+    'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+  ] as const
+  const needsNotOlder = [
+    match,
+    'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+  ] as const
+  const contradictory: readonly [string, 'list' | 'watch', readonly (readonly [string, string])[]][] = [
+    ['resourceVersionMatch=NotOlderThan', 'list', [unlessVersion]],
+    ['resourceVersionMatch=Exact', 'list', [unlessVersion]],
+    ['resourceVersionMatch=NotOlderThan&resourceVersion=5&continue=x', 'list', [withContinue]],
+    ['resourceVersionMatch=Exact&continue=x', 'list', [unlessVersion, withContinue]],
+    ['resourceVersionMatch=Exact&resourceVersion=0', 'list', [exactZero]],
+    ['sendInitialEvents=true', 'list', [initialOnList]],
+    ['sendInitialEvents=false', 'list', [initialOnList]],
+    ['resourceVersionMatch=NotOlderThan&sendInitialEvents=true', 'list', [unlessVersion, initialOnList]],
+    ['resourceVersionMatch=NotOlderThan&resourceVersion=5', 'watch', [unlessInitial]],
+    ['resourceVersionMatch=Exact&resourceVersion=5', 'watch', [unlessInitial]],
+    ['sendInitialEvents=true', 'watch', [needsNotOlder]],
+    ['sendInitialEvents=false', 'watch', [needsNotOlder]],
+    ['sendInitialEvents=true&resourceVersionMatch=Exact&resourceVersion=5', 'watch', [needsNotOlder]],
+  ]
+  for (const [query, verb, causes] of contradictory) {
+    it(`refuses a ${verb} ?${query} as contradictory`, () => {
+      const texts = causes.map(([field, why]) => `${field}: Forbidden: ${why}`)
+      const list = texts.length > 1 ? `[${texts.join(', ')}]` : texts[0]
+      expect(toKubeStatus(statusOf(() => parse(query, verb)))).to.deep.equal({
+        kind: 'Status',
+        apiVersion: 'v1',
+        metadata: {},
+        status: 'Failure',
+        message: `ListOptions.meta.k8s.io "" is invalid: ${list}`,
+        reason: 'Invalid',
+        details: {
+          group: 'meta.k8s.io',
+          kind: 'ListOptions',
+          causes: causes.map(([field, why]) => ({
+            reason: 'FieldValueForbidden',
+            message: `Forbidden: ${why}`,
+            field,
+          })),
+        },
+        code: 422,
+      })
+    })
+  }
+
+  for (const verb of ['list', 'watch'] as const) {
+    it(`refuses a match rule that there is none of (${verb})`, () => {
+      const status = statusOf(() => parse('resourceVersion=5&resourceVersionMatch=exact', verb))
+      expect(toKubeStatus(status)).to.deep.include({ code: 422, reason: 'Invalid' })
+      expect(status.message).to.equal(
+        'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: ' +
+          'Unsupported value: "exact": supported values: "Exact", "NotOlderThan"',
+      )
+      expect(status.details?.causes?.[0]).to.include({ reason: 'FieldValueNotSupported', field: match })
+    })
+  }
+})
+
+describe('matchesOptions', () => {
+  const web = entry('web-1', { labels: { app: 'web' } })
+  const table: readonly [string, string, boolean][] = [
+    ['', '', true],
+    ['labelSelector=app%3Dweb', '', true],
+    ['labelSelector=app%3Ddb', '', false],
+    ['fieldSelector=metadata.name%3Dweb-1', '', true],
+    ['fieldSelector=metadata.name%3Dweb', '', false],
+    ['fieldSelector=metadata.namespace%3D', '', true],
+    ['fieldSelector=metadata.namespace%3Dx', '', false],
+    ['labelSelector=app&fieldSelector=metadata.name!%3Dweb-1', '', false],
+    ['', 'web-1', true],
+    ['', 'web-2', false],
+    ['labelSelector=!app', 'web-1', false],
+  ]
+  for (const [query, name, expected] of table) {
+    it(`is ${expected} for ?${query} ${name && `on the path of ${name}`}`, () => {
+      const options = parse(query, 'watch', name)
+      expect(matchesOptions(options)(web)).to.equal(expected)
+      expect(isSelective(options)).to.equal(query !== '' || name !== '')
+    })
+  }
+})

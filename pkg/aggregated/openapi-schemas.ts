@@ -1,0 +1,46 @@
+import { schemasOfGroup } from './schema/of-group.ts'
+import type { Schema } from './schema/schema.ts'
+import type { ServedGroup } from './served-group.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** How a version of OpenAPI refers to another schema, given its whole name, with a description beside it. */
+export type WriteRef = (name: string, description: string | undefined) => Json
+
+/**
+ * The whole name of a schema. kube-apiserver merges the definitions of all servers into one document and renames those
+ * that clash, so they are named by the reversed group: io.kapis.resources.v1alpha3.Node.
+ */
+export function schemaName({ group, version }: ServedGroup, name: string): string {
+  return [...group.split('.').reverse(), version, name].join('.')
+}
+
+/** The schemas of a group as OpenAPI writes them, by whole name. Kinds say which kind they are: explain finds them so. */
+export function writeSchemas(served: ServedGroup, writeRef: WriteRef): Json {
+  const { group, version } = served
+  const kinds = new Set(served.resources.flatMap(({ kind }) => [kind, `${kind}List`]))
+  const toRef: WriteRef = (name, description) => writeRef(schemaName(served, name), description)
+  const entries = Object.entries(schemasOfGroup(served)).map(([name, schema]) => {
+    const groupVersionKind = kinds.has(name)
+      ? { 'x-kubernetes-group-version-kind': [{ group, kind: name, version }] }
+      : {}
+    return [schemaName(served, name), { ...writeSchema(schema, toRef), ...groupVersionKind }]
+  })
+  return Object.fromEntries(entries)
+}
+
+function writeSchema(schema: Schema, writeRef: WriteRef): Json {
+  const { ref, properties, items, additionalProperties, preserveUnknownFields, ...plain } = schema
+  if (ref !== undefined) return writeRef(ref, schema.description)
+  return {
+    ...plain,
+    ...(properties && { properties: mapValues(properties, inner => writeSchema(inner, writeRef)) }),
+    ...(items && { items: writeSchema(items, writeRef) }),
+    ...(additionalProperties && { additionalProperties: writeSchema(additionalProperties, writeRef) }),
+    ...(preserveUnknownFields && { 'x-kubernetes-preserve-unknown-fields': true }),
+  }
+}
+
+function mapValues<A, B>(record: Readonly<Record<string, A>>, change: (value: A) => B): Record<string, B> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]))
+}

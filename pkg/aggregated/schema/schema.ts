@@ -1,0 +1,66 @@
+/** A JSON schema, as far as OpenAPI 2 and 3 and kubectl's explain understand it alike. `ref` names another schema. */
+export type Schema = {
+  readonly type?: 'object' | 'array' | 'string' | 'integer' | 'boolean'
+  readonly format?: string
+  readonly description?: string
+  readonly enum?: readonly string[]
+  readonly required?: readonly string[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+  readonly additionalProperties?: Schema
+  readonly ref?: string
+  readonly preserveUnknownFields?: true
+}
+
+/** Schemas by their short name, such as NodeSpec. */
+export type Schemas = Readonly<Record<string, Schema>>
+
+export function object(
+  description: string,
+  properties: Readonly<Record<string, Schema>>,
+  required: readonly string[] = [],
+): Schema {
+  return { type: 'object', description, properties, ...(required.length > 0 ? { required } : {}) }
+}
+
+/** An object of which no more is said. */
+export function anyObject(description: string): Schema {
+  return { type: 'object', description, preserveUnknownFields: true }
+}
+
+export function string(description: string, values: readonly string[] = []): Schema {
+  return { type: 'string', description, ...(values.length > 0 ? { enum: values } : {}) }
+}
+
+export function time(description: string): Schema {
+  return { type: 'string', format: 'date-time', description }
+}
+
+export function integer(description: string, format: 'int32' | 'int64'): Schema {
+  return { type: 'integer', format, description }
+}
+
+export function boolean(description: string): Schema {
+  return { type: 'boolean', description }
+}
+
+/** @param description what the other schema means in this place; its own description is shown as well */
+export function ref(name: string, description?: string): Schema {
+  return { ref: name, ...(description === undefined ? {} : { description }) }
+}
+
+export function array(description: string, items: Schema): Schema {
+  return { type: 'array', description, items }
+}
+
+/** A map from any string. */
+export function map(description: string, values: Schema): Schema {
+  return { type: 'object', description, additionalProperties: values }
+}
+
+/** The short names that a schema leads to, itself not included. */
+export function refsOf(schema: Schema): readonly string[] {
+  const nested = [schema.items, schema.additionalProperties, ...Object.values(schema.properties ?? {})]
+  const below = nested.flatMap(inner => (inner === undefined ? [] : refsOf(inner)))
+  return schema.ref === undefined ? below : [schema.ref, ...below]
+}

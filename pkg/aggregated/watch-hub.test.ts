@@ -1,0 +1,193 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { type Loopback, startLoopback } from '../request/fixtures.ts'
+import { collectionOf, event, node } from '../resources/fixtures.ts'
+import type { Encoder } from './watch-encoder.ts'
+import { type ChannelOptions, type Watcher, WatchHub } from './watch-hub.ts'
+
+function createCountingEncoder(size = 0): { encoder: Encoder; readonly calls: string[] } {
+  const calls: string[] = []
+  const text = (type: string, name: string) => Buffer.from(`${type} ${name}${'x'.repeat(size)}\n`)
+  return {
+    calls,
+    encoder: {
+      event: (type, entry) => text(type, entry.name),
+      change: (change, matches) => {
+        calls.push(change.entry.name)
+        return matches(change.entry) ? text(change.type, change.entry.name) : undefined
+      },
+      bookmark: version => text('BOOKMARK', String(version)),
+    },
+  }
+}
+
+describe('WatchHub', () => {
+  let loopback: Loopback | undefined
+  afterEach(() => loopback?.close())
+
+  async function start() {
+    const hub = new WatchHub()
+    const collection = collectionOf([])
+    const server = await startLoopback((_req, res) => arrivals.shift()?.(res))
+    loopback = server
+    const arrivals: ((res: ServerResponse) => void)[] = []
+    let version = 10
+    const change = (...names: readonly string[]) =>
+      collection.apply(names.map(name => event('ADDED', node(name, { version: ++version }))))
+
+    async function join(options: ChannelOptions, first: Iterable<Buffer> | undefined = []) {
+      const arrived = Promise.withResolvers<ServerResponse>()
+      arrivals.push(arrived.resolve)
+      const opening = server.open('/')
+      const response = await arrived.promise
+      response.flushHeaders()
+      const writes: Buffer[] = []
+      const write = response.write.bind(response)
+      response.write = (chunk: unknown) => {
+        if (Buffer.isBuffer(chunk)) writes.push(chunk)
+        return write(chunk)
+      }
+      const watcher = hub.join(collection, options, response)
+      if (first) await watcher.begin(first)
+      const res: IncomingMessage = await opening
+      return { watcher, response, res, written: () => writes.map(String) }
+    }
+    return { hub, change, join }
+  }
+
+  const all = (key: string, encoder: Encoder): ChannelOptions => ({ key, matches: () => true, encoder })
+  const leave = (...watchers: readonly { readonly watcher: Watcher }[]) => {
+    for (const { watcher } of watchers) watcher.leave()
+  }
+
+  it('encodes a change once for all watchers of a channel', async () => {
+    const { change, join } = await start()
+    const [one, two] = [createCountingEncoder(), createCountingEncoder()]
+    const watchers = [
+      await join(all('x', one.encoder)),
+      await join(all('x', one.encoder)),
+      await join(all('x', one.encoder)),
+      await join(all('y', two.encoder)),
+    ]
+    change('a')
+    expect([one.calls, two.calls]).to.deep.equal([['a'], ['a']])
+    for (const { written } of watchers) expect(written()).to.deep.equal(['ADDED a\n'])
+  })
+
+  it('writes together what came together', async () => {
+    const { change, join } = await start()
+    const { written } = await join(all('x', createCountingEncoder().encoder))
+    change('a', 'b', 'c')
+    change('d')
+    expect(written()).to.deep.equal(['ADDED a\nADDED b\nADDED c\n', 'ADDED d\n'])
+  })
+
+  it('writes nothing of what a channel does not select', async () => {
+    const { change, join } = await start()
+    const { encoder } = createCountingEncoder()
+    const { written } = await join({ key: 'x', encoder, matches: e => e.name === 'b' })
+    change('a')
+    change('a', 'b', 'c')
+    expect(written()).to.deep.equal(['ADDED b\n'])
+  })
+
+  it('lets live events wait behind what comes first', async () => {
+    const { change, join } = await start()
+    const { watcher, written } = await join(all('x', createCountingEncoder().encoder), undefined)
+    change('a')
+    watcher.write(Buffer.from('BOOKMARK\n'))
+    change('b')
+    expect(written()).to.deep.equal([])
+    await watcher.begin([Buffer.from('first\n'), Buffer.from('second\n')])
+    expect(written()).to.deep.equal(['first\n', 'second\n', 'ADDED a\nBOOKMARK\nADDED b\n'])
+    change('c')
+    expect(written().at(-1)).to.equal('ADDED c\n')
+  })
+
+  it('counts its watchers, and one that leaves twice once', async () => {
+    const { hub, change, join } = await start()
+    const { encoder, calls } = createCountingEncoder()
+    const [a, b] = [await join(all('x', encoder)), await join(all('x', encoder))]
+    expect(hub.size).to.equal(2)
+    leave(a, a)
+    expect(hub.size).to.equal(1)
+    change('n1')
+    expect([a.written(), b.written()]).to.deep.equal([[], ['ADDED n1\n']])
+    leave(b)
+    expect(hub.size).to.equal(0)
+    change('n2')
+    expect(calls).to.deep.equal(['n1'])
+  })
+
+  it('opens a channel anew after its last watcher has left', async () => {
+    const { change, join } = await start()
+    const first = await join(all('x', createCountingEncoder().encoder))
+    leave(first)
+    const second = await join(all('x', createCountingEncoder().encoder))
+    leave(first)
+    change('a')
+    expect(second.written()).to.deep.equal(['ADDED a\n'])
+  })
+
+  it('cuts off a client that does not read, and no other', async () => {
+    const { change, join } = await start()
+    const { encoder } = createCountingEncoder(1024 * 1024)
+    const slow = await join(all('x', encoder))
+    const quick = await join(all('x', encoder))
+    slow.res.on('error', () => undefined).pause()
+    quick.res.resume()
+    for (let i = 0; i < 40 && !slow.response.destroyed; i++) {
+      change(`n${i}`)
+      await sleep(5)
+    }
+    expect(slow.response.destroyed).to.equal(true)
+    expect(quick.response.destroyed).to.equal(false)
+    const before = quick.written().length
+    change('last')
+    expect(quick.written()).to.have.length(before + 1)
+  }).timeout(5_000)
+
+  it('cuts off a client whose events pile up behind a first state that it does not read', async () => {
+    const { change, join } = await start()
+    const { encoder } = createCountingEncoder(1024 * 1024)
+    const { response, res } = await join(all('x', encoder), undefined)
+    res.on('error', () => undefined)
+    for (let i = 0; i < 17; i++) change(`n${i}`)
+    expect(response.destroyed).to.equal(true)
+  })
+
+  it('stops writing the first state to a client that has gone', async () => {
+    const { join } = await start()
+    const { watcher, response, res } = await join(all('x', createCountingEncoder().encoder), undefined)
+    let made = 0
+    function* state() {
+      for (; made < 1000; made++) yield Buffer.alloc(256 * 1024)
+    }
+    res.on('error', () => undefined).pause()
+    const beginning = watcher.begin(state())
+    await sleep(20)
+    res.destroy()
+    await beginning
+    expect(made).to.be.below(1000)
+    expect(response.destroyed).to.equal(true)
+  })
+
+  it('leaves no listeners behind on a client that is slow to take the first state', async () => {
+    const { join } = await start()
+    const { watcher, response, res } = await join(all('x', createCountingEncoder().encoder), undefined)
+    const before = response.listenerCount('close')
+    res.resume()
+    await watcher.begin(Array.from({ length: 100 }, () => Buffer.alloc(256 * 1024)))
+    expect(response.listenerCount('close') - before).to.be.below(3)
+  })
+
+  it('ends every watch when it closes, and writes no more', async () => {
+    const { hub, change, join } = await start()
+    const { response, written } = await join(all('x', createCountingEncoder().encoder))
+    hub.close()
+    expect(response.writableEnded).to.equal(true)
+    change('a')
+    expect(written()).to.deep.equal([])
+  })
+})

@@ -1,0 +1,113 @@
+import type { IncomingMessage } from 'node:http'
+import { AuthenticationConfigSource } from '../authn/authentication-config.ts'
+import { createUnion } from '../authn/authenticator.ts'
+import { createClientCertificateAuthenticator } from '../authn/client-certificate.ts'
+import { createFrontProxyAuthenticator } from '../authn/front-proxy.ts'
+import { createKapisTokenAuthenticator } from '../authn/kapis-token.ts'
+import { refuseImpersonation, stripCredentials } from '../authn/strip.ts'
+import { createTokenReviewAuthenticator } from '../authn/token-review.ts'
+import { type Authorize, createAuthorizer } from '../authz/authorizer.ts'
+import type { Config } from '../config/config.ts'
+import { SessionStore } from '../iam/session-store.ts'
+import { UserStore } from '../iam/user-store.ts'
+import type { KubeClient } from '../kube/client.ts'
+import type { Identity } from '../request/identity.ts'
+import { unavailable } from '../status/status.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { counter, type Registry } from '../telemetry/metrics.ts'
+import { SecretKeySource } from '../token/key-source.ts'
+import { createTokenVerifier } from '../token/verify.ts'
+import type { Check } from './probes.ts'
+
+export type Access = {
+  readonly authenticate: (req: IncomingMessage) => Promise<Identity>
+  readonly authorize: Authorize
+  readonly checks: readonly Check[]
+  /** Authorities that client certificates may come from; they change while the program runs. */
+  readonly clientCaPems: () => readonly string[]
+  readonly onChange: (listener: () => void) => void
+  readonly start: () => void
+  readonly stop: () => void
+}
+
+export type AccessOptions = {
+  readonly client: KubeClient
+  readonly config: Config
+  readonly logger: Logger
+  readonly registry: Registry
+  readonly group: string
+}
+
+/** Joins what finds out who calls and what decides whether they may. */
+export function createAccess({ client, config, logger, registry, group }: AccessOptions): Access {
+  const { groupDomain } = config
+  const { issuer, audience, clockSkewSeconds, accessTokenSeconds, refreshTokenSeconds } = config.oauth
+  const authentication = new AuthenticationConfigSource({ client, logger })
+  const users = new UserStore({ client, groupDomain, logger })
+  const sessions = new SessionStore({ client, groupDomain, logger, accessTokenSeconds })
+  const keys = new SecretKeySource({
+    client,
+    namespace: config.kubernetes.namespace,
+    logger,
+    tokenSeconds: refreshTokenSeconds,
+  })
+  const verifier = createTokenVerifier({ issuer, audience, clockSkewSeconds, keys })
+
+  const attempts = counter(registry, {
+    name: 'kapis_authentication_attempts_total',
+    help: 'Credentials looked at, by method and result.',
+    labels: ['method', 'result'],
+  })
+  const decisions = counter(registry, {
+    name: 'kapis_authorization_decisions_total',
+    help: 'Authorization decisions, and where they came from.',
+    labels: ['decision', 'source'],
+  })
+
+  const known = {
+    get(name: string) {
+      // Before the first list every user would look like one who does not exist.
+      if (!users.isReady || !sessions.isReady)
+        throw unavailable('users are still being read from the orchestrator')
+      return users.get(name)
+    },
+  }
+  const union = createUnion(
+    [
+      createFrontProxyAuthenticator(() => authentication.current()),
+      createClientCertificateAuthenticator(() => authentication.current()),
+      createKapisTokenAuthenticator({ verifier, users: known, sessions, clockSkewSeconds }),
+      createTokenReviewAuthenticator({ client, isOurs: verifier.isOurs }),
+    ],
+    (method, result) => attempts.inc({ method, result }),
+  )
+
+  return {
+    async authenticate(req) {
+      const identity = await union(req)
+      refuseImpersonation(req)
+      stripCredentials(req)
+      return identity
+    },
+    authorize: createAuthorizer({
+      client,
+      group,
+      observe: (decision, source) => decisions.inc({ decision, source }),
+    }),
+    checks: [
+      {
+        name: 'authentication-config',
+        problem: () => (authentication.current() ? undefined : 'not read yet'),
+      },
+      { name: 'users', problem: () => (users.isReady && sessions.isReady ? undefined : 'not read yet') },
+    ],
+    clientCaPems: () => authentication.current()?.pems ?? [],
+    onChange: listener => authentication.onChange(listener),
+    start() {
+      for (const part of [authentication, users, sessions, keys]) void part.start()
+    },
+    stop() {
+      for (const part of [authentication, users, sessions, keys]) part.stop()
+    },
+  }
+}

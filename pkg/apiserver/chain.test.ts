@@ -1,0 +1,203 @@
+import { connect } from 'node:net'
+import { expect } from 'chai'
+import { jane, type Loopback, startLoopback } from '../request/fixtures.ts'
+import { sendJson } from '../request/respond.ts'
+import { badRequest, Status, unauthorized } from '../status/status.ts'
+import { createLogger } from '../telemetry/logger.ts'
+import { type ChainOptions, createChain } from './chain.ts'
+
+type Record = { readonly [key: string]: unknown }
+
+describe('createChain', () => {
+  let loopback: Loopback | undefined
+  afterEach(() => loopback?.close())
+
+  async function start(overrides: Partial<ChainOptions> = {}) {
+    const steps: string[] = []
+    const logged: Record[] = []
+    const metrics: string[] = []
+    const destination = { write: (line: string) => void logged.push(JSON.parse(line)) }
+    const listener = createChain({
+      logger: createLogger({ program: 'test', level: 'debug', destination }),
+      metrics: {
+        started: () => metrics.push('started'),
+        finished: (info, code) => metrics.push(`finished ${info?.verb} ${code}`),
+      },
+      unguarded: {
+        handles: path => path === '/livez',
+        handle: ({ res }) => sendJson(res, 200, 'alive'),
+      },
+      authenticate: () => {
+        steps.push('authenticate')
+        return jane
+      },
+      authorize: (info, identity) => {
+        steps.push(`authorize ${identity.username} ${info.verb} ${info.path}`)
+      },
+      route: ({ res, info, identity }) => {
+        steps.push('route')
+        sendJson(res, 200, { verb: info.verb, username: identity.username })
+      },
+      ...overrides,
+    })
+    loopback = await startLoopback(listener)
+    return { ...loopback, steps, logged, metrics }
+  }
+
+  it('asks who, then whether, then answers', async () => {
+    const { get, steps } = await start()
+    const { code, text } = await get('/api/v1/nodes?watch=true')
+    expect({ code, text }).to.deep.equal({ code: 200, text: '{"verb":"watch","username":"jane"}\n' })
+    expect(steps).to.deep.equal(['authenticate', 'authorize jane watch /api/v1/nodes', 'route'])
+  })
+
+  it('answers the probes before anything is asked', async () => {
+    const { get, steps } = await start()
+    expect((await get('/livez')).text).to.equal('"alive"\n')
+    expect(steps).to.deep.equal([])
+  })
+
+  it('does not go on after a refusal', async () => {
+    for (const stage of ['authenticate', 'authorize'] as const) {
+      const { get, steps, close } = await start({
+        [stage]: () => {
+          throw unauthorized()
+        },
+      })
+      expect(JSON.parse((await get('/api/v1/nodes')).text)).to.deep.equal({
+        kind: 'Status',
+        apiVersion: 'v1',
+        metadata: {},
+        status: 'Failure',
+        message: 'Unauthorized',
+        reason: 'Unauthorized',
+        code: 401,
+      })
+      expect(steps).to.not.include('route')
+      await close()
+    }
+  })
+
+  it('does not ask who when the path is one that two parsers could read differently', async () => {
+    const { get, steps } = await start()
+    for (const path of [
+      '//livez',
+      '/livez/../api',
+      '/livez%2f..%2fapi',
+      '/livez/%2e%2e/api',
+      '/api/v1/%00',
+    ]) {
+      const { code, text } = await get(path)
+      expect(code, path).to.equal(400)
+      expect(JSON.parse(text)).to.include({ kind: 'Status', reason: 'BadRequest', code: 400 })
+    }
+    expect(steps).to.deep.equal([])
+  })
+
+  it('refuses a target in absolute form', async () => {
+    const { port, steps } = await start()
+    const socket = connect(port, '127.0.0.1')
+    socket.end('GET http://evil.example.org/livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+    const answer = Buffer.concat(await socket.toArray()).toString()
+    expect(answer).to.match(/^HTTP\/1\.1 400 /)
+    expect(answer).to.contain('the request target must be an absolute path')
+    expect(steps).to.deep.equal([])
+  })
+
+  it('writes a Status as it is and everything else as an opaque 500', async () => {
+    const errors: Readonly<{ [path: string]: () => never }> = {
+      '/bad': () => {
+        throw badRequest('page is odd')
+      },
+      '/broken': () => {
+        throw new Error('postgres://user:hunter2@db')
+      },
+    }
+    const { get, logged } = await start({ route: ({ info }) => errors[info.path]?.() })
+    expect(JSON.parse((await get('/bad')).text)).to.include({ code: 400, message: 'page is odd' })
+    const { code, text } = await get('/broken')
+    expect(code).to.equal(500)
+    expect(text).to.not.contain('hunter2')
+    expect(JSON.parse(text)).to.include({ reason: 'InternalError', message: 'Internal error occurred' })
+    const failures = logged.filter(({ msg }) => msg === 'request failed')
+    expect(failures).to.have.length(1)
+    expect(failures[0]).to.deep.include({ level: 'error', code: 500, path: '/broken' })
+    expect(failures[0]).to.have.nested.property('err.message', 'postgres://user:hunter2@db')
+  })
+
+  it('logs the cause of what it could not do', async () => {
+    const { get, logged } = await start({
+      route: () => {
+        throw new Status(503, 'ServiceUnavailable', 'down', { cause: new Error('ECONNREFUSED') })
+      },
+    })
+    expect((await get('/x')).text).to.not.contain('ECONNREFUSED')
+    const failure = logged.find(({ msg }) => msg === 'request failed')
+    expect(failure).to.have.nested.property('err.message', 'ECONNREFUSED')
+  })
+
+  it('cuts an answer that fails after it has begun', async () => {
+    const { get } = await start({
+      route: ({ res }) => {
+        res.write('half')
+        throw new Error('late')
+      },
+    })
+    const failure = await get('/x').then(
+      () => undefined,
+      (error: NodeJS.ErrnoException) => error.code,
+    )
+    expect(failure).to.equal('ECONNRESET')
+  })
+
+  const ids: readonly [string, string, boolean][] = [
+    ['a UUID', '123e4567-e89b-12d3-a456-426614174000', true],
+    ['text', 'not an id', false],
+    ['markup', '<script>alert(1)</script>', false],
+    ['something short', 'abc', false],
+    ['something endless', 'a'.repeat(65), false],
+  ]
+  for (const [what, given, isKept] of ids) {
+    it(`${isKept ? 'keeps' : 'replaces'} an Audit-Id that is ${what}`, async () => {
+      const { get, logged } = await start()
+      const { headers } = await get('/x', { headers: { 'audit-id': given } })
+      if (isKept) expect(headers['audit-id']).to.equal(given)
+      else
+        expect(headers['audit-id']).to.match(
+          /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/,
+        )
+      expect(logged.some(({ id }) => id === headers['audit-id'])).to.equal(true)
+    })
+  }
+
+  it('gives every request an id of its own', async () => {
+    const { get } = await start()
+    const [a, b] = [await get('/x'), await get('/x')]
+    expect(a.headers['audit-id']).to.not.equal(b.headers['audit-id'])
+  })
+
+  it('counts every request once, those that cannot be read as well', async () => {
+    const { get, metrics, close } = await start()
+    await get('/api/v1/nodes')
+    await get('/a//b')
+    await get('/livez')
+    await close()
+    expect(metrics).to.deep.equal([
+      'started',
+      'finished list 200',
+      'started',
+      'finished undefined 400',
+      'started',
+      'finished get 200',
+    ])
+  })
+
+  it('logs who asked for what, and no query, which may hold a credential', async () => {
+    const { get, logged, close } = await start()
+    await get('/api/v1/nodes?access_token=hunter2', { headers: { authorization: 'Bearer hunter2' } })
+    await close()
+    const line = logged.find(({ msg }) => msg === 'request')
+    expect(line).to.include({ method: 'GET', path: '/api/v1/nodes', code: 200, user: 'jane' })
+    expect(JSON.stringify(logged)).to.not.contain('hunter2')
+  })
+})

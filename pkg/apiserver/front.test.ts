@@ -1,0 +1,133 @@
+import { get as httpGet, type RequestOptions } from 'node:https'
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
+import { expect } from 'chai'
+import { createAuthority, issueCertificate, type KeyPair } from '../certs/issue.ts'
+import { type Answer, closeServer, readAnswer } from '../request/fixtures.ts'
+import {
+  createPlainFront,
+  createTlsFront,
+  listen,
+  type RequestListener,
+  type TlsMaterial,
+  updateTls,
+} from './front.ts'
+
+const authority = createAuthority({ commonName: 'server CA', validityDays: 1 })
+const clients = createAuthority({ commonName: 'client CA', validityDays: 1 })
+const strangers = createAuthority({ commonName: 'client CA', validityDays: 1 })
+const serve = (commonName: string) =>
+  issueCertificate(authority, { commonName, dnsNames: ['localhost'], usages: ['server'], validityDays: 1 })
+const client = (of: KeyPair) =>
+  issueCertificate(of, { commonName: 'jane', usages: ['client'], validityDays: 1 })
+const material = (pair: KeyPair): TlsMaterial => ({ ...pair, clientCaPems: [clients.certPem] })
+
+describe('createTlsFront', () => {
+  let stop: (() => Promise<void>) | undefined
+  afterEach(() => stop?.())
+
+  async function start(listener: RequestListener = (_req, res) => res.end('ok')) {
+    const server = createTlsFront(material(serve('first')), listener)
+    stop = () => closeServer(server)
+    const port = await listen(server, '127.0.0.1', 0)
+    return { server, port, tls: { port, host: '127.0.0.1', servername: 'localhost', ca: authority.certPem } }
+  }
+
+  async function get(options: RequestOptions): Promise<Answer> {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    httpGet({ agent: false, ...options }, res => resolve(readAnswer(res))).on('error', reject)
+    return promise
+  }
+
+  async function handshake(options: ConnectionOptions): Promise<TLSSocket> {
+    const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>()
+    const socket = connect(options, () => resolve(socket)).on('error', reject)
+    return promise
+  }
+
+  const authorized: RequestListener = (req, res) => {
+    const { socket } = req
+    res.end(String('authorized' in socket && socket.authorized))
+  }
+
+  it('asks for a client certificate and does without', async () => {
+    const { tls } = await start(authorized)
+    expect((await get(tls)).text).to.equal('false')
+    const known = client(clients)
+    expect((await get({ ...tls, cert: known.certPem, key: known.keyPem })).text).to.equal('true')
+  })
+
+  it('lets a stranger in, and says that it does not know it', async () => {
+    const { tls } = await start(authorized)
+    const stranger = client(strangers)
+    expect((await get({ ...tls, cert: stranger.certPem, key: stranger.keyPem })).text).to.equal('false')
+  })
+
+  it('speaks HTTP/1.1 and nothing older than TLS 1.2', async () => {
+    const { tls } = await start()
+    const socket = await handshake({ ...tls, ALPNProtocols: ['h2', 'http/1.1'] })
+    expect(socket.alpnProtocol).to.equal('http/1.1')
+    expect(socket.getProtocol()).to.equal('TLSv1.3')
+    socket.destroy()
+    const old = await handshake({ ...tls, maxVersion: 'TLSv1.1', minVersion: 'TLSv1' }).then(
+      () => 'connected',
+      () => 'refused',
+    )
+    expect(old).to.equal('refused')
+  })
+
+  it('takes a caller with hundreds of groups', async () => {
+    const { port, tls } = await start((req, res) =>
+      res.end(String(req.headersDistinct['x-remote-group']?.length)),
+    )
+    const socket = await handshake(tls)
+    const groups = Array.from({ length: 3000 }, (_, i) => `X-Remote-Group: group-${i}-${'x'.repeat(100)}\r\n`)
+    socket.end(`GET / HTTP/1.1\r\nHost: localhost:${port}\r\nConnection: close\r\n${groups.join('')}\r\n`)
+    const answer = Buffer.concat(await socket.toArray()).toString()
+    expect(answer).to.match(/^HTTP\/1\.1 200 OK\r\n/)
+    expect(answer).to.match(/\r\n3000(\r\n|$)/)
+  })
+
+  it('shows a new certificate to new connections, and keeps the open ones', async () => {
+    const { server, tls } = await start()
+    const before = await handshake(tls)
+    updateTls(server, material(serve('second')))
+    const after = await handshake(tls)
+    expect([before, after].map(socket => socket.getPeerCertificate().subject.CN)).to.deep.equal([
+      'first',
+      'second',
+    ])
+    before.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+    expect(Buffer.concat(await before.toArray()).toString()).to.match(/^HTTP\/1\.1 200 /)
+    after.destroy()
+  })
+
+  it('forgets a client authority that is no longer named', async () => {
+    const { server, tls } = await start(authorized)
+    const known = client(clients)
+    updateTls(server, { ...serve('second'), clientCaPems: [strangers.certPem] })
+    expect((await get({ ...tls, cert: known.certPem, key: known.keyPem })).text).to.equal('false')
+  })
+})
+
+describe('listen', () => {
+  it('tells the port that the system chose, and refuses one that is taken', async () => {
+    const [a, b] = [createPlainFront(() => undefined), createPlainFront(() => undefined)]
+    const port = await listen(a, '127.0.0.1', 0)
+    expect(port).to.be.above(0)
+    const failure = await listen(b, '127.0.0.1', port).then(
+      () => undefined,
+      (error: NodeJS.ErrnoException) => error.code,
+    )
+    expect(failure).to.equal('EADDRINUSE')
+    await closeServer(a)
+  })
+})
+
+describe('createPlainFront', () => {
+  it('outlives the idle connections of its clients', () => {
+    const server = createPlainFront(() => undefined)
+    expect(server.keepAliveTimeout).to.be.above(90_000)
+    expect(server.requestTimeout).to.equal(0)
+    expect(server.maxHeadersCount).to.equal(0)
+  })
+})

@@ -1,0 +1,154 @@
+import type { Server } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createApiServiceKeeper } from '../aggregated/api-service-keeper.ts'
+import { createDiscovery } from '../aggregated/discovery.ts'
+import { createOpenApi } from '../aggregated/openapi.ts'
+import { serveRead } from '../aggregated/read.ts'
+import { WatchHub } from '../aggregated/watch-hub.ts'
+import { ServingCertificates } from '../certs/serving-certificates.ts'
+import type { Config } from '../config/config.ts'
+import { serveResources } from '../kapis/resources/v1alpha3/read.ts'
+import { createKubeClient } from '../kube/client.ts'
+import { loadEndpoint } from '../kube/endpoint.ts'
+import { createOAuthForward, isOAuthPath } from '../proxy/oauth.ts'
+import { ResourceCache } from '../resources/cache.ts'
+import { kinds, resourcesGroup, resourcesVersion } from '../resources/kinds.ts'
+import { PageCache } from '../resources/page-cache.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { createRegistry } from '../telemetry/metrics.ts'
+import { createAccess } from './access.ts'
+import { createChain } from './chain.ts'
+import { createPlainFront, createTlsFront, listen, updateTls } from './front.ts'
+import { createProbes } from './probes.ts'
+import { createRequestMetrics } from './request-metrics.ts'
+import { createRouter } from './router.ts'
+import { type BuildInfo, toVersionInfo } from './version.ts'
+
+const retryMs = 2_000
+const drainMs = 60_000
+
+/**
+ * Builds the rooms, joins them and serves until `signal`. The orchestrator may come later than this program: it waits for
+ * what it needs to open the listener, and is ready once its caches are.
+ */
+export async function runApiserver(
+  parts: { readonly config: Config; readonly logger: Logger; readonly build: BuildInfo },
+  signal: AbortSignal,
+): Promise<void> {
+  const { config, logger } = parts
+  const { groupDomain } = config
+  const group = resourcesGroup(groupDomain)
+  const registry = createRegistry()
+  const client = createKubeClient(loadEndpoint(config.kubernetes.kubeconfig))
+  const cache = new ResourceCache({ client, groupDomain, logger })
+  const access = createAccess({ client, config, logger, registry, group })
+  const certificates = new ServingCertificates({ client, config, logger })
+  const service = {
+    name: config.service.name,
+    namespace: config.kubernetes.namespace,
+    port: config.service.port,
+  }
+  const keeper = createApiServiceKeeper({
+    client,
+    groupDomain,
+    service,
+    caBundle: () => certificates.current().bundlePem,
+    logger,
+  })
+  await untilDone(() => certificates.start(), { logger, signal })
+  if (signal.aborted) return
+  certificates.onChange(() => keeper.caChanged())
+
+  const hub = new WatchHub()
+  const pages = new PageCache()
+  const collectionOf = (plural: string) => cache.collection(plural)
+  const groups = [{ group, version: resourcesVersion, resources: kinds }]
+  const probes = createProbes([
+    { name: 'informer-sync', problem: () => (cache.isSynced ? undefined : 'resources are still being read') },
+    ...access.checks,
+    { name: 'apiservice-registration', problem: () => keeper.problem() },
+  ])
+  const forward = createOAuthForward({ socket: config.oauth.socket, logger })
+  const chain = createChain({
+    logger,
+    metrics: createRequestMetrics(
+      registry,
+      (g, resource) => g === group && kinds.some(({ plural }) => plural === resource),
+    ),
+    unguarded: {
+      handles: path => probes.handles(path) || isOAuthPath(path),
+      handle: exchange => (isOAuthPath(exchange.info.path) ? forward(exchange) : probes.handle(exchange)),
+    },
+    authenticate: access.authenticate,
+    authorize: access.authorize,
+    route: createRouter({
+      group,
+      version: resourcesVersion,
+      aggregated: exchange => serveRead({ collectionOf, hub, pages }, exchange),
+      platform: exchange => serveResources({ collectionOf, groupDomain, pages }, exchange),
+      documents: [createDiscovery(groups), createOpenApi(groups)],
+      registry,
+      versionInfo: toVersionInfo(parts.build),
+    }),
+  })
+
+  const tls = () => ({ ...certificates.current(), clientCaPems: access.clientCaPems() })
+  const front = createTlsFront(tls(), chain)
+  const reload = () => updateTls(front, tls())
+  certificates.onChange(reload)
+  access.onChange(reload)
+  const fronts: Server[] = []
+  const port = await listen(front, config.listen.address, config.listen.port)
+  logger.info({ address: config.listen.address, port }, 'listening')
+  if (config.http.enabled) {
+    const plain = createPlainFront(chain)
+    fronts.push(plain)
+    logger.info(
+      { address: config.http.address, port: await listen(plain, config.http.address, config.http.port) },
+      'listening for plain HTTP',
+    )
+  }
+  access.start()
+  keeper.start()
+  cache.start().then(
+    () => logger.info('ready'),
+    err => logger.error({ err }, 'the resource cache cannot start'),
+  )
+
+  if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
+  await drain([front, ...fronts], { probes, hub, delaySeconds: config.shutdownDelaySeconds, logger })
+  for (const part of [keeper, certificates, cache, access]) part.stop()
+  client.close()
+}
+
+/** Red for new traffic first, then no new connections, then the end of watches, then whatever is still being answered. */
+async function drain(
+  servers: readonly Pick<Server, 'close' | 'closeIdleConnections' | 'closeAllConnections'>[],
+  parts: { probes: { drain: () => void }; hub: WatchHub; delaySeconds: number; logger: Logger },
+): Promise<void> {
+  parts.logger.info({ delaySeconds: parts.delaySeconds }, 'shutting down')
+  parts.probes.drain()
+  await sleep(parts.delaySeconds * 1000)
+  const closed = servers.map(server => new Promise<void>(resolve => server.close(() => resolve())))
+  parts.hub.close()
+  for (const server of servers) server.closeIdleConnections()
+  const isDrained = await Promise.race([
+    Promise.all(closed).then(() => true),
+    sleep(drainMs, false, { ref: false }),
+  ])
+  if (!isDrained) for (const server of servers) server.closeAllConnections()
+}
+
+async function untilDone(
+  work: () => Promise<void>,
+  { logger, signal }: { logger: Logger; signal: AbortSignal },
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      return await work()
+    } catch (err) {
+      logger.warn({ err }, 'cannot start yet, trying again')
+      await sleep(retryMs, undefined, { signal }).catch(() => undefined)
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import type { X509Certificate } from 'node:crypto'
+import type { KubeClient } from '../kube/client.ts'
+import { isRecord, type KubeObject } from '../kube/object.ts'
+import { Reflector } from '../kube/reflector.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { parseBundle } from './certificate-chain.ts'
+
+/** What kube-apiserver publishes for servers behind its aggregator; header names in lower case. */
+export type AuthenticationConfig = {
+  readonly clientAuthorities: readonly X509Certificate[]
+  readonly proxyAuthorities: readonly X509Certificate[]
+  /** Both bundles as PEM: what the TLS layer advertises to clients. */
+  readonly pems: readonly string[]
+  /** Common names that the front proxy may have; empty for any. */
+  readonly allowedNames: readonly string[]
+  readonly usernameHeaders: readonly string[]
+  readonly groupHeaders: readonly string[]
+  readonly uidHeaders: readonly string[]
+  readonly extraHeaderPrefixes: readonly string[]
+}
+
+const name = 'extension-apiserver-authentication'
+
+/** Watches the ConfigMap by its name, which is all that its Role allows, and keeps the last one that could be read. */
+export class AuthenticationConfigSource {
+  readonly #reflector: Reflector
+  readonly #listeners = new Set<() => void>()
+  readonly #loaded = Promise.withResolvers<void>()
+  readonly #logger: Logger
+  #current: AuthenticationConfig | undefined
+
+  constructor({ client, logger }: { client: KubeClient; logger: Logger }) {
+    this.#logger = logger
+    this.#reflector = new Reflector({
+      client,
+      path: '/api/v1/namespaces/kube-system/configmaps',
+      query: { fieldSelector: `metadata.name=${name}` },
+      sink: {
+        replace: items => this.#load(items.at(0)),
+        apply: events => {
+          for (const { type, object } of events)
+            if (type === 'ADDED' || type === 'MODIFIED') this.#load(object)
+        },
+        failed: err => logger.warn({ err, configMap: name }, 'cannot watch the authentication configuration'),
+      },
+    })
+  }
+
+  /** Resolves once it has been read. */
+  async start(): Promise<void> {
+    void this.#reflector.start()
+    await this.#loaded.promise
+  }
+
+  stop(): void {
+    this.#reflector.stop()
+  }
+
+  current(): AuthenticationConfig | undefined {
+    return this.#current
+  }
+
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener)
+  }
+
+  #load(configMap: KubeObject | undefined): void {
+    if (configMap === undefined) return
+    try {
+      this.#current = parseAuthenticationConfig(isRecord(configMap.data) ? configMap.data : {})
+    } catch (err) {
+      this.#logger.error(
+        { err, configMap: name },
+        'the authentication configuration cannot be read; the last one stays in use',
+      )
+      return
+    }
+    this.#loaded.resolve()
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+/** @throws Error naming the key that cannot be read */
+export function parseAuthenticationConfig(data: Readonly<Record<string, unknown>>): AuthenticationConfig {
+  const pem = (key: string) => (typeof data[key] === 'string' ? data[key] : '')
+  const headers = (key: string) => strings(data, key).map(header => header.toLowerCase())
+  const clientPem = pem('client-ca-file')
+  const proxyPem = pem('requestheader-client-ca-file')
+  return {
+    clientAuthorities: bundle('client-ca-file', clientPem),
+    proxyAuthorities: bundle('requestheader-client-ca-file', proxyPem),
+    pems: [clientPem, proxyPem].filter(text => text !== ''),
+    allowedNames: strings(data, 'requestheader-allowed-names'),
+    usernameHeaders: headers('requestheader-username-headers'),
+    groupHeaders: headers('requestheader-group-headers'),
+    uidHeaders: headers('requestheader-uid-headers'),
+    extraHeaderPrefixes: headers('requestheader-extra-headers-prefix'),
+  }
+}
+
+function bundle(key: string, pem: string): readonly X509Certificate[] {
+  try {
+    return parseBundle(pem)
+  } catch (error) {
+    throw new Error(`${key} is no bundle of certificates`, { cause: error })
+  }
+}
+
+function strings(data: Readonly<Record<string, unknown>>, key: string): readonly string[] {
+  const text = data[key]
+  if (typeof text !== 'string' || text === '') return []
+  const parsed: unknown = JSON.parse(text)
+  if (!Array.isArray(parsed) || !parsed.every(item => typeof item === 'string'))
+    throw new Error(`${key} is no list of strings`)
+  return parsed
+}

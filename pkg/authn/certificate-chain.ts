@@ -1,0 +1,78 @@
+import { X509Certificate } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { TLSSocket } from 'node:tls'
+
+export type Chain = readonly X509Certificate[]
+
+const clientAuth = '1.3.6.1.5.5.7.3.2'
+const anyUsage = '2.5.29.37.0'
+const maxDepth = 5
+
+/**
+ * The certificates that the peer presented, its own first. The TLS layer has proved that the peer has the key of the first;
+ * it was told not to judge who issued it.
+ */
+export function readPeerChain(req: IncomingMessage): Chain {
+  const { socket } = req
+  if (!(socket instanceof TLSSocket)) return []
+  const leaf = socket.getPeerX509Certificate()
+  if (leaf === undefined) return []
+  const chain: X509Certificate[] = [leaf]
+  for (let next = leaf.issuerCertificate; next && chain.length < maxDepth; next = next.issuerCertificate) {
+    // A self-signed authority names itself as its issuer.
+    if (chain.some(known => known.fingerprint256 === next?.fingerprint256)) break
+    chain.push(next)
+  }
+  return chain
+}
+
+export function parseBundle(pem: string): readonly X509Certificate[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
+  return blocks.map(block => new X509Certificate(block))
+}
+
+/**
+ * Whether the chain leads to one of the authorities, by signature and not by name alone, is in its time, and may be used by
+ * a client (RFC 5280 section 6).
+ */
+export function isTrusted(chain: Chain, authorities: readonly X509Certificate[], nowMs: number): boolean {
+  const [leaf] = chain
+  if (leaf === undefined || !isInTime(leaf, nowMs) || !isForClients(leaf)) return false
+  let current = leaf
+  for (let depth = 0; depth < maxDepth; depth++) {
+    if (authorities.some(authority => isInTime(authority, nowMs) && isIssuedBy(current, authority)))
+      return true
+    const issuer = chain.find(
+      other => other !== current && other.ca && isInTime(other, nowMs) && isIssuedBy(current, other),
+    )
+    if (issuer === undefined) return false
+    current = issuer
+  }
+  return false
+}
+
+function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
+  return issuer.ca && certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey)
+}
+
+function isInTime(certificate: X509Certificate, nowMs: number): boolean {
+  return certificate.validFromDate.getTime() <= nowMs && nowMs <= certificate.validToDate.getTime()
+}
+
+/** Kubernetes demands the client usage; a certificate that names no usages at all is for any. */
+function isForClients({ keyUsage }: X509Certificate): boolean {
+  // Node.js names extended key usages keyUsage.
+  const usages: readonly string[] | undefined = keyUsage
+  return usages === undefined || usages.includes(clientAuth) || usages.includes(anyUsage)
+}
+
+/** The values of one attribute of the subject, such as CN or O, in order. */
+export function subjectValues(
+  certificate: X509Certificate,
+  attribute: 'CN' | 'O' | 'UID',
+): readonly string[] {
+  const subject: Readonly<Record<string, unknown>> = { ...certificate.toLegacyObject().subject }
+  const value = subject[attribute]
+  if (typeof value === 'string') return [value]
+  return Array.isArray(value) ? value.filter(item => typeof item === 'string') : []
+}

@@ -1,0 +1,38 @@
+import type { IncomingMessage } from 'node:http'
+import type { Identity } from '../request/identity.ts'
+import { unauthorized } from '../status/status.ts'
+import type { AuthenticationConfig } from './authentication-config.ts'
+import type { Authenticator } from './authenticator.ts'
+import { isTrusted, readPeerChain, subjectValues } from './certificate-chain.ts'
+
+type Verdict = {
+  readonly config: AuthenticationConfig
+  readonly identity: Identity
+  readonly untilMs: number
+}
+
+/** A certificate of the cluster's client authority: the user is its common name, the groups its organizations. */
+export function createClientCertificateAuthenticator(
+  config: () => AuthenticationConfig | undefined,
+): Authenticator {
+  const verdicts = new WeakMap<object, Verdict>()
+  return {
+    name: 'client-certificate',
+    authenticate(req: IncomingMessage) {
+      const current = config()
+      if (current === undefined) return null
+      const known = verdicts.get(req.socket)
+      if (known?.config === current && Date.now() <= known.untilMs) return known.identity
+      const chain = readPeerChain(req)
+      const [leaf] = chain
+      if (leaf === undefined) return null
+      if (!isTrusted(chain, current.clientAuthorities, Date.now()))
+        throw unauthorized('the client certificate is of no known authority')
+      const username = subjectValues(leaf, 'CN')[0] ?? ''
+      if (username === '') throw unauthorized('the client certificate has no common name')
+      const identity: Identity = { username, uid: '', groups: subjectValues(leaf, 'O'), extra: {} }
+      verdicts.set(req.socket, { config: current, identity, untilMs: leaf.validToDate.getTime() })
+      return identity
+    },
+  }
+}

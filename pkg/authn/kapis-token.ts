@@ -1,0 +1,76 @@
+import type { Identity } from '../request/identity.ts'
+import { unauthorized } from '../status/status.ts'
+import type { Authenticator } from './authenticator.ts'
+import { readBearer, tokenKey } from './bearer.ts'
+import { ExpiringCache } from './expiring-cache.ts'
+
+type Claims = { readonly sub: string; readonly sid: string; readonly jti: string; readonly exp: number }
+type User = {
+  readonly name: string
+  readonly uid: string
+  readonly groups: readonly string[]
+  readonly state: string
+}
+
+export type KapisTokenOptions = {
+  readonly verifier: {
+    readonly isOurs: (token: string) => boolean
+    readonly verifyAccess: (token: string) => Promise<Claims>
+  }
+  readonly users: { readonly get: (name: string) => User | undefined }
+  readonly sessions: { readonly isRevoked: (sid: string) => boolean }
+  readonly clockSkewSeconds: number
+}
+
+type Verified = { readonly claims: Claims; user: User; identity: Identity }
+
+const maxTokens = 10_000
+
+/**
+ * An access token of Kapis' own issuer. Its signature is checked once; whether the user is still there and active, and
+ * the login not ended, is asked for each request. Groups are the user's own of this moment, not those in the token.
+ */
+export function createKapisTokenAuthenticator(options: KapisTokenOptions): Authenticator {
+  const { verifier, users, sessions } = options
+  const verified = new ExpiringCache<Verified>(maxTokens)
+
+  async function verify(token: string, key: string): Promise<Identity> {
+    const claims = await verifier.verifyAccess(token)
+    const user = findUser(claims)
+    const identity = toIdentity(user, claims)
+    verified.set(key, { claims, user, identity }, (claims.exp + options.clockSkewSeconds) * 1000)
+    return identity
+  }
+
+  function findUser({ sub, sid }: Claims): User {
+    const user = users.get(sub)
+    if (user === undefined) throw unauthorized('the user does not exist')
+    // A user who is locked out of logging in keeps the logins there are.
+    if (user.state === 'Disabled') throw unauthorized('the user is disabled')
+    if (sessions.isRevoked(sid)) throw unauthorized('the login has ended')
+    return user
+  }
+
+  return {
+    name: 'kapis-token',
+    authenticate(req) {
+      const token = readBearer(req)
+      if (token === null) return null
+      const key = tokenKey(token)
+      const known = verified.get(key)
+      if (known === undefined) return verifier.isOurs(token) ? verify(token, key) : null
+      const user = findUser(known.claims)
+      if (user !== known.user) {
+        known.user = user
+        known.identity = toIdentity(user, known.claims)
+      }
+      return known.identity
+    },
+  }
+}
+
+function toIdentity(user: User, { jti }: Claims): Identity {
+  // Kubernetes' own name for what identifies the credential (KEP-4193).
+  const extra = { 'authentication.kubernetes.io/credential-id': [`JTI=${jti}`] }
+  return { username: user.name, uid: user.uid, groups: user.groups, extra }
+}

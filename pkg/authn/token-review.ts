@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { KubeClient } from '../kube/client.ts'
+import { isRecord } from '../kube/object.ts'
+import type { Identity } from '../request/identity.ts'
+import { Status, unauthorized, unavailable } from '../status/status.ts'
+import type { Authenticator } from './authenticator.ts'
+import { readBearer, tokenKey } from './bearer.ts'
+import { ExpiringCache } from './expiring-cache.ts'
+
+export type TokenReviewOptions = {
+  readonly client: KubeClient
+  /** Tokens of Kapis' own issuer are verified here and never sent away. */
+  readonly isOurs: (token: string) => boolean
+}
+
+const cacheMs = 10_000
+const maxTokens = 10_000
+const attempts = 3
+const retryMs = 250
+
+/** Any other bearer, a service account's above all: the orchestrator says whose it is (authentication.k8s.io/v1). */
+export function createTokenReviewAuthenticator({ client, isOurs }: TokenReviewOptions): Authenticator {
+  const reviewed = new ExpiringCache<Identity | 'refused'>(maxTokens)
+  const underWay = new Map<string, Promise<Identity | 'refused'>>()
+
+  async function review(token: string, key: string): Promise<Identity | 'refused'> {
+    const result = await askOften(client, token)
+    // An outage is not remembered; an answer is.
+    reviewed.set(key, result, Date.now() + cacheMs)
+    return result
+  }
+
+  return {
+    name: 'token-review',
+    async authenticate(req) {
+      const token = readBearer(req)
+      if (token === null || isOurs(token)) return null
+      const key = tokenKey(token)
+      let result = reviewed.get(key)
+      if (result === undefined) {
+        const running = underWay.get(key) ?? review(token, key).finally(() => underWay.delete(key))
+        underWay.set(key, running)
+        result = await running
+      }
+      if (result === 'refused') throw unauthorized('the orchestrator does not know the token')
+      return result
+    },
+  }
+}
+
+async function askOften(client: KubeClient, token: string): Promise<Identity | 'refused'> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await ask(client, token)
+    } catch (error) {
+      const isWorthRetrying = error instanceof Status && (error.code >= 500 || error.code === 429)
+      if (!isWorthRetrying || attempt >= attempts) {
+        throw unavailable('the orchestrator cannot review the token', error)
+      }
+      await sleep(retryMs * attempt)
+    }
+  }
+}
+
+async function ask(client: KubeClient, token: string): Promise<Identity | 'refused'> {
+  const answer = await client.call({
+    method: 'POST',
+    path: '/apis/authentication.k8s.io/v1/tokenreviews',
+    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } },
+  })
+  const status = isRecord(answer) && isRecord(answer.status) ? answer.status : {}
+  if (status.authenticated !== true || !isRecord(status.user)) return 'refused'
+  const { username, uid, groups, extra } = status.user
+  if (typeof username !== 'string' || username === '') return 'refused'
+  return {
+    username,
+    uid: typeof uid === 'string' ? uid : '',
+    groups: toStrings(groups),
+    extra: toExtra(extra),
+  }
+}
+
+function toStrings(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter(item => typeof item === 'string') : []
+}
+
+function toExtra(value: unknown): Readonly<Record<string, readonly string[]>> {
+  if (!isRecord(value)) return {}
+  return Object.fromEntries(Object.entries(value).map(([key, values]) => [key, toStrings(values)]))
+}

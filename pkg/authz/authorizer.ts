@@ -1,0 +1,98 @@
+import type { KubeClient } from '../kube/client.ts'
+import type { Identity } from '../request/identity.ts'
+import type { RequestInfo } from '../request/request-info.ts'
+import { toReviewSpec } from './attributes.ts'
+import { refusalFor } from './refusal.ts'
+import { type Decision, type ReviewSpec, review } from './review.ts'
+
+export type AuthorizerOptions = {
+  readonly client: KubeClient
+  /** The aggregated group, where an anonymous caller is refused as kube-apiserver refuses. */
+  readonly group: string
+  readonly observe: (decision: 'allowed' | 'denied' | 'error', source: 'rule' | 'cache' | 'review') => void
+}
+
+export type Authorize = (
+  info: RequestInfo,
+  identity: Identity,
+  query: URLSearchParams,
+) => Promise<void> | void
+
+const superuserGroup = 'system:masters'
+const cacheMs = 10_000
+const maxDecisions = 8192
+// A key that the caller can make this long would let one caller fill the cache's memory.
+const maxKeyLength = 10_000
+
+/**
+ * Whether the caller may, as Kubernetes RBAC (or whatever the orchestrator authorizes with) has it.
+ *
+ * @throws Status 403, 401 for a caller who should log in first, 503 when the orchestrator does not answer
+ */
+export function createAuthorizer(options: AuthorizerOptions): Authorize {
+  const decisions = new Map<string, { readonly decision: Decision; readonly untilMs: number }>()
+  const underWay = new Map<string, Promise<Decision>>()
+  const identityKey = createIdentityKey()
+
+  function judge(decision: Decision, info: RequestInfo, identity: Identity): void {
+    if (decision.isAllowed) return
+    throw refusalFor(info, identity, { reason: decision.reason, group: options.group })
+  }
+
+  async function ask(key: string, spec: ReviewSpec): Promise<Decision> {
+    const running = underWay.get(key) ?? review(options.client, spec).finally(() => underWay.delete(key))
+    underWay.set(key, running)
+    try {
+      const decision = await running
+      options.observe(decision.isAllowed ? 'allowed' : 'denied', 'review')
+      if (key.length < maxKeyLength) remember(key, decision)
+      return decision
+    } catch (error) {
+      options.observe('error', 'review')
+      throw error
+    }
+  }
+
+  function remember(key: string, decision: Decision): void {
+    decisions.delete(key)
+    decisions.set(key, { decision, untilMs: Date.now() + cacheMs })
+    for (const oldest of decisions.keys()) {
+      if (decisions.size <= maxDecisions) break
+      decisions.delete(oldest)
+    }
+  }
+
+  return (info, identity, query) => {
+    if (identity.groups.includes(superuserGroup)) {
+      options.observe('allowed', 'rule')
+      return
+    }
+    const key = `${identityKey(identity)} ${requestKey(info, query)}`
+    const known = decisions.get(key)
+    if (known && known.untilMs > Date.now()) {
+      options.observe(known.decision.isAllowed ? 'allowed' : 'denied', 'cache')
+      return judge(known.decision, info, identity)
+    }
+    return ask(key, toReviewSpec(info, identity, query)).then(decision => judge(decision, info, identity))
+  }
+}
+
+/** A short name for who asks; users with hundreds of groups are common, and this is asked for each request. */
+function createIdentityKey(): (identity: Identity) => string {
+  const keys = new WeakMap<Identity, string>()
+  return identity => {
+    const known = keys.get(identity)
+    if (known !== undefined) return known
+    const key = JSON.stringify([identity.username, identity.uid, identity.groups, identity.extra])
+    keys.set(identity, key)
+    return key
+  }
+}
+
+function requestKey(info: RequestInfo, query: URLSearchParams): string {
+  if (!info.isResource) return JSON.stringify([info.verb, info.path])
+  const { verb, group, version, namespace, resource, subresource, name } = info
+  const isSelective = verb === 'list' || verb === 'watch' || verb === 'deletecollection'
+  const selectors = isSelective ? [query.get('labelSelector'), query.get('fieldSelector')] : []
+  return JSON.stringify([verb, group, version, namespace, resource, subresource, name, ...selectors])
+}

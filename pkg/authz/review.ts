@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { KubeClient } from '../kube/client.ts'
+import { isRecord } from '../kube/object.ts'
+import { Status, unavailable } from '../status/status.ts'
+
+/** spec of authorization.k8s.io/v1 SubjectAccessReview. */
+export type ReviewSpec = {
+  readonly user: string
+  readonly uid: string
+  readonly groups: readonly string[]
+  readonly extra: Readonly<Record<string, readonly string[]>>
+  readonly resourceAttributes?: Readonly<Record<string, unknown>>
+  readonly nonResourceAttributes?: { readonly path: string; readonly verb: string }
+}
+
+export type Decision = { readonly isAllowed: boolean; readonly reason: string }
+
+const attempts = 3
+const retryMs = 250
+
+/**
+ * Asks the orchestrator whether a user may.
+ *
+ * @throws Status 503 when it does not answer
+ */
+export async function review(client: KubeClient, spec: ReviewSpec): Promise<Decision> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await ask(client, spec)
+    } catch (error) {
+      const isWorthRetrying = error instanceof Status && (error.code >= 500 || error.code === 429)
+      if (!isWorthRetrying || attempt >= attempts) {
+        throw unavailable('the orchestrator cannot say what the user may do', error)
+      }
+      await sleep(retryMs * attempt)
+    }
+  }
+}
+
+async function ask(client: KubeClient, spec: ReviewSpec): Promise<Decision> {
+  const answer = await client.call({
+    method: 'POST',
+    path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+    body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec },
+  })
+  const status = isRecord(answer) && isRecord(answer.status) ? answer.status : {}
+  // An authorizer that denies outright is stronger than one that allows.
+  const isAllowed = status.allowed === true && status.denied !== true
+  return { isAllowed, reason: typeof status.reason === 'string' ? status.reason : '' }
+}

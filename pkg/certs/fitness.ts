@@ -1,0 +1,39 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import type { KeyPair } from './issue.ts'
+
+export type Names = { readonly dnsNames: readonly string[]; readonly ipAddresses: readonly string[] }
+
+// The last third of its life is time enough to notice that renewal does not work.
+const renewAfterFraction = 2 / 3
+
+/**
+ * Why a serving pair should be replaced; undefined while it is good.
+ *
+ * @param authorityPem the authority that clients know
+ */
+export function unfitness(
+  pair: KeyPair,
+  authorityPem: string,
+  wanted: { names: Names; nowMs: number },
+): string | undefined {
+  let certificate: X509Certificate
+  try {
+    certificate = new X509Certificate(pair.certPem)
+    if (!certificate.checkPrivateKey(createPrivateKey(pair.keyPem)))
+      return 'the key is of another certificate'
+  } catch {
+    return 'it cannot be read'
+  }
+  const authority = new X509Certificate(authorityPem)
+  if (!certificate.checkIssued(authority) || !certificate.verify(authority.publicKey))
+    return 'it is of another authority'
+  const { names, nowMs } = wanted
+  const missing = [
+    ...names.dnsNames.filter(name => certificate.checkHost(name) === undefined),
+    ...names.ipAddresses.filter(address => certificate.checkIP(address) === undefined),
+  ]
+  if (missing.length > 0) return `it does not name ${missing.join(', ')}`
+  const from = certificate.validFromDate.getTime()
+  const until = certificate.validToDate.getTime()
+  return nowMs > from + (until - from) * renewAfterFraction ? 'it is due for renewal' : undefined
+}

@@ -1,0 +1,339 @@
+import { expect } from 'chai'
+import { type Config, ConfigError, parseConfig } from './config.ts'
+import type { Problem } from './fields.ts'
+
+function problemsOf(input: unknown): readonly Problem[] {
+  try {
+    parseConfig(input)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+  return []
+}
+
+const defaults: Config = {
+  groupDomain: 'kapis.io',
+  listen: { address: '0.0.0.0', port: 9443 },
+  http: { enabled: false },
+  kubernetes: { kubeconfig: '', namespace: 'kapis-system' },
+  service: { name: 'kapis', port: 443 },
+  tls: { dnsNames: [], ipAddresses: [] },
+  oauth: {
+    issuer: 'https://localhost:9443/oauth',
+    socket: '/run/kapis/oauth.sock',
+    audience: 'kapis.io',
+    accessTokenSeconds: 7200,
+    refreshTokenSeconds: 14_400,
+    clockSkewSeconds: 10,
+    clients: [{ name: 'kapis', redirectUris: [], public: false }],
+  },
+  logLevel: 'info',
+  shutdownDelaySeconds: 15,
+}
+
+describe('parseConfig', () => {
+  it('needs nothing', () => {
+    const { config, secrets } = parseConfig({})
+    expect(config).to.deep.equal(defaults)
+    expect([...secrets.clientSecrets]).to.deep.equal([['kapis', 'kapis']])
+  })
+
+  it('takes null, which is how YAML reads a key without a value, as not given', () => {
+    const { config } = parseConfig({
+      groupDomain: null,
+      listen: null,
+      oauth: { clients: null, issuer: null },
+    })
+    expect(config).to.deep.equal(defaults)
+  })
+
+  it('builds what is not given from what is', () => {
+    const { config } = parseConfig({ groupDomain: 'kubesphere.io', listen: { port: 8443 } })
+    expect(config.oauth).to.deep.include({
+      issuer: 'https://localhost:8443/oauth',
+      audience: 'kubesphere.io',
+    })
+  })
+
+  it('reads everything that can be given', () => {
+    const { config } = parseConfig({
+      groupDomain: 'platform.example.org',
+      listen: { address: '::', port: 0 },
+      http: { enabled: true, address: '127.0.0.1', port: 80 },
+      kubernetes: { kubeconfig: '/etc/kubeconfig', namespace: 'ns-1' },
+      service: { name: 'front', port: 8443 },
+      tls: { dnsNames: ['a.example.org'], ipAddresses: ['10.0.0.1', '::1'] },
+      oauth: {
+        issuer: 'https://a.example.org/oauth',
+        socket: '/tmp/s',
+        audience: 'aud',
+        accessTokenSeconds: 60,
+        refreshTokenSeconds: 60,
+        clockSkewSeconds: 0,
+        clients: [
+          { name: 'console', secret: 's1', redirectUris: ['https://a.example.org/cb'] },
+          { name: 'cli', public: true, redirectUris: ['http://127.0.0.1/cb'] },
+        ],
+      },
+      logLevel: 'debug',
+      shutdownDelaySeconds: 300,
+    })
+    expect(config).to.deep.equal({
+      groupDomain: 'platform.example.org',
+      listen: { address: '::', port: 0 },
+      http: { enabled: true, address: '127.0.0.1', port: 80 },
+      kubernetes: { kubeconfig: '/etc/kubeconfig', namespace: 'ns-1' },
+      service: { name: 'front', port: 8443 },
+      tls: { dnsNames: ['a.example.org'], ipAddresses: ['10.0.0.1', '::1'] },
+      oauth: {
+        issuer: 'https://a.example.org/oauth',
+        socket: '/tmp/s',
+        audience: 'aud',
+        accessTokenSeconds: 60,
+        refreshTokenSeconds: 60,
+        clockSkewSeconds: 0,
+        clients: [
+          { name: 'console', redirectUris: ['https://a.example.org/cb'], public: false },
+          { name: 'cli', redirectUris: ['http://127.0.0.1/cb'], public: true },
+        ],
+      },
+      logLevel: 'debug',
+      shutdownDelaySeconds: 300,
+    })
+  })
+
+  it('takes text for numbers, flags and lists, since the environment has nothing else', () => {
+    const { config } = parseConfig({
+      listen: { port: '8443' },
+      http: { enabled: 'true', port: '0' },
+      tls: { dnsNames: 'a,b,', ipAddresses: '' },
+      shutdownDelaySeconds: '0',
+    })
+    expect(config.listen.port).to.equal(8443)
+    expect(config.http).to.deep.equal({ enabled: true, address: '0.0.0.0', port: 0 })
+    expect(config.tls).to.deep.equal({ dnsNames: ['a', 'b'], ipAddresses: [] })
+    expect(config.shutdownDelaySeconds).to.equal(0)
+  })
+
+  it('keeps secrets out of what can be printed', () => {
+    const clients = [
+      { name: 'console', secret: 'hunter2-console' },
+      { name: 'cli', public: true },
+    ]
+    const { config, secrets } = parseConfig({ oauth: { clients } })
+    expect(JSON.stringify(config)).to.not.contain('hunter2')
+    expect([...secrets.clientSecrets]).to.deep.equal([['console', 'hunter2-console']])
+  })
+
+  it('has no client when the list is empty', () => {
+    const { config, secrets } = parseConfig({ oauth: { clients: [] } })
+    expect(config.oauth.clients).to.deep.equal([])
+    expect(secrets.clientSecrets.size).to.equal(0)
+  })
+
+  it('cannot be changed', () => {
+    expect(Object.isFrozen(parseConfig({}).config)).to.equal(true)
+  })
+
+  const dns = (value: string) => `must be a DNS subdomain such as kapis.io, not ${JSON.stringify(value)}`
+  const url = (value: string) =>
+    `must be an http(s) URL without query, fragment or trailing slash, not ${JSON.stringify(value)}`
+  const whole = (min: number, max: number, given: string) =>
+    `must be a whole number from ${min} to ${max}, not ${given}`
+  const top =
+    'unknown; allowed are groupDomain, listen, http, kubernetes, service, tls, oauth, logLevel, shutdownDelaySeconds'
+  const invalid: readonly [string, unknown, Problem][] = [
+    ['a list for the document', [], { path: '(document)', message: 'must be a mapping' }],
+    ['text for the document', 'x', { path: '(document)', message: 'must be a mapping' }],
+    ['an unknown member', { groupdomain: 'x' }, { path: 'groupdomain', message: top }],
+    [
+      'a member that every object inherits',
+      JSON.parse('{"__proto__": {"port": 1}}'),
+      { path: '__proto__', message: top },
+    ],
+    [
+      'an unknown member inside',
+      { listen: { prot: 1 } },
+      { path: 'listen.prot', message: 'unknown; allowed are address, port' },
+    ],
+    ['text for a mapping', { listen: 'x' }, { path: 'listen', message: 'must be a mapping' }],
+    ['a list for a mapping', { oauth: [] }, { path: 'oauth', message: 'must be a mapping' }],
+    ['a domain in capitals', { groupDomain: 'Kapis.io' }, { path: 'groupDomain', message: dns('Kapis.io') }],
+    ['an empty domain', { groupDomain: '' }, { path: 'groupDomain', message: dns('') }],
+    ['a domain with a dot at the end', { groupDomain: 'a.' }, { path: 'groupDomain', message: dns('a.') }],
+    ['a domain with a path', { groupDomain: 'a/b' }, { path: 'groupDomain', message: dns('a/b') }],
+    ['a domain with a line feed', { groupDomain: 'a\n' }, { path: 'groupDomain', message: dns('a\n') }],
+    ['a number for a domain', { groupDomain: 7 }, { path: 'groupDomain', message: 'must be a string' }],
+    [
+      'a port too high',
+      { listen: { port: 65_536 } },
+      { path: 'listen.port', message: whole(0, 65_535, '65536') },
+    ],
+    ['a port below 0', { listen: { port: -1 } }, { path: 'listen.port', message: whole(0, 65_535, '-1') }],
+    ['a broken port', { listen: { port: 1.5 } }, { path: 'listen.port', message: whole(0, 65_535, '1.5') }],
+    ['text for a port', { listen: { port: 'x' } }, { path: 'listen.port', message: whole(0, 65_535, '"x"') }],
+    [
+      'a port with space',
+      { listen: { port: '1 ' } },
+      { path: 'listen.port', message: whole(0, 65_535, '"1 "') },
+    ],
+    [
+      'a flag for a port',
+      { service: { port: true } },
+      { path: 'service.port', message: whole(0, 65_535, 'true') },
+    ],
+    [
+      'a word for a flag',
+      { http: { enabled: 'yes' } },
+      { path: 'http.enabled', message: 'must be true or false' },
+    ],
+    [
+      'an unknown level',
+      { logLevel: 'trace' },
+      { path: 'logLevel', message: 'must be one of info, debug, warn, error' },
+    ],
+    [
+      'an inherited name for a level',
+      { logLevel: 'constructor' },
+      { path: 'logLevel', message: 'must be one of info, debug, warn, error' },
+    ],
+    [
+      'numbers among names',
+      { tls: { dnsNames: ['a', 1] } },
+      { path: 'tls.dnsNames', message: 'must be a list of strings' },
+    ],
+    [
+      'a mapping for a list',
+      { tls: { dnsNames: {} } },
+      { path: 'tls.dnsNames', message: 'must be a list of strings' },
+    ],
+    [
+      'an issuer with a slash at the end',
+      { oauth: { issuer: 'https://a/oauth/' } },
+      { path: 'oauth.issuer', message: url('https://a/oauth/') },
+    ],
+    [
+      'an issuer with a query',
+      { oauth: { issuer: 'https://a/oauth?x=y' } },
+      { path: 'oauth.issuer', message: url('https://a/oauth?x=y') },
+    ],
+    [
+      'an issuer of another scheme',
+      { oauth: { issuer: 'ftp://a/oauth' } },
+      { path: 'oauth.issuer', message: url('ftp://a/oauth') },
+    ],
+    [
+      'a token that is too short-lived',
+      { oauth: { accessTokenSeconds: 59 } },
+      { path: 'oauth.accessTokenSeconds', message: whole(60, 86_400, '59') },
+    ],
+    [
+      'a login shorter than a token',
+      { oauth: { accessTokenSeconds: 100, refreshTokenSeconds: 99 } },
+      { path: 'oauth.refreshTokenSeconds', message: 'must not be shorter than oauth.accessTokenSeconds' },
+    ],
+    [
+      'a skew that makes expiry meaningless',
+      { oauth: { clockSkewSeconds: 301 } },
+      { path: 'oauth.clockSkewSeconds', message: whole(0, 300, '301') },
+    ],
+    [
+      'a mapping for the clients',
+      { oauth: { clients: { name: 'x' } } },
+      { path: 'oauth.clients', message: 'must be a list' },
+    ],
+    [
+      'a client that is no mapping',
+      {
+        oauth: {
+          clients: [
+            { name: 'a', secret: 'b' },
+            { name: 'c', public: true, typo: 1 },
+          ],
+        },
+      },
+      {
+        path: 'oauth.clients[1].typo',
+        message: 'unknown; allowed are name, secret, redirectUris, public',
+      },
+    ],
+    [
+      'a client without a name',
+      { oauth: { clients: [{ secret: 'b' }] } },
+      { path: 'oauth.clients[0].name', message: 'is required' },
+    ],
+    [
+      'a client whose name cannot stand in a header',
+      { oauth: { clients: [{ name: 'a b', secret: 'b' }] } },
+      { path: 'oauth.clients[0].name', message: 'must be visible ASCII characters, not "a b"' },
+    ],
+    [
+      'a client without a secret that is not public',
+      { oauth: { clients: [{ name: 'a' }] } },
+      { path: 'oauth.clients[0].secret', message: 'is required' },
+    ],
+    [
+      'a client with an empty secret',
+      { oauth: { clients: [{ name: 'a', secret: '' }] } },
+      { path: 'oauth.clients[0].secret', message: 'is required' },
+    ],
+    [
+      'one name twice',
+      {
+        oauth: {
+          clients: [
+            { name: 'a', secret: 'b' },
+            { name: 'a', secret: 'c' },
+          ],
+        },
+      },
+      { path: 'oauth.clients', message: 'the name a is given twice' },
+    ],
+  ]
+  for (const [what, input, problem] of invalid) {
+    it(`refuses ${what}`, () => {
+      expect(problemsOf(input)).to.deep.equal([problem])
+    })
+  }
+
+  it('tells all problems at once, each with its path', () => {
+    const input = {
+      colour: 'red',
+      groupDomain: '_',
+      listen: { port: 'x', host: 'y' },
+      oauth: { clients: [{ public: 'maybe' }] },
+      shutdownDelaySeconds: 301,
+    }
+    expect(problemsOf(input).map(problem => problem.path)).to.have.members([
+      'colour',
+      'groupDomain',
+      'listen.host',
+      'listen.port',
+      'oauth.clients[0].name',
+      'oauth.clients[0].public',
+      'oauth.clients[0].secret',
+      'shutdownDelaySeconds',
+    ])
+  })
+
+  it('does not repeat a secret in its message', () => {
+    const clients = [
+      { name: 'a', secret: 'hunter2' },
+      { name: 'a', secret: ['hunter2'] },
+    ]
+    expect(() => parseConfig({ oauth: { clients } }))
+      .to.throw(ConfigError)
+      .and.not.match(/hunter2/)
+  })
+})
+
+describe('ConfigError', () => {
+  it('reads as one line for each problem', () => {
+    const error = new ConfigError([
+      { path: 'a', message: 'x' },
+      { path: 'b.c', message: 'y' },
+    ])
+    expect(error.message).to.equal('invalid configuration:\n  a: x\n  b.c: y')
+  })
+})

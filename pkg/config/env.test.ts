@@ -1,0 +1,69 @@
+import { expect } from 'chai'
+import { parseConfig } from './config.ts'
+import { environment, withEnvironment } from './env.ts'
+
+describe('withEnvironment', () => {
+  it('lays variables over the file and leaves the file as it was', () => {
+    const file = { groupDomain: 'a.io', listen: { address: '::', port: 1 } }
+    const before = structuredClone(file)
+    const result = withEnvironment(file, { KAPIS_LISTEN_PORT: '8443', KAPIS_LOG_LEVEL: 'warn' })
+    expect(result).to.deep.equal({
+      groupDomain: 'a.io',
+      listen: { address: '::', port: '8443' },
+      logLevel: 'warn',
+    })
+    expect(file).to.deep.equal(before)
+  })
+
+  it('makes the mappings that the file does not have', () => {
+    expect(withEnvironment(undefined, { KAPIS_OAUTH_ISSUER: 'https://a/oauth' })).to.deep.equal({
+      oauth: { issuer: 'https://a/oauth' },
+    })
+    expect(withEnvironment({ oauth: null }, { KAPIS_OAUTH_AUDIENCE: 'x' })).to.deep.equal({
+      oauth: { audience: 'x' },
+    })
+  })
+
+  it('takes an empty variable as not set', () => {
+    expect(withEnvironment({ groupDomain: 'a.io' }, { KAPIS_GROUP_DOMAIN: '' })).to.deep.equal({
+      groupDomain: 'a.io',
+    })
+  })
+
+  it('reads no variable that it does not name', () => {
+    expect(withEnvironment({}, { KAPIS_OAUTH_CLIENTS: 'x', PATH: '/bin', KAPIS_ADMIN: '1' })).to.deep.equal(
+      {},
+    )
+  })
+
+  it('leaves what is no mapping for the parser to report', () => {
+    expect(withEnvironment({ listen: 'x' }, { KAPIS_LISTEN_PORT: '1' })).to.deep.equal({ listen: 'x' })
+    expect(withEnvironment([], { KAPIS_LISTEN_PORT: '1' })).to.deep.equal([])
+    expect(withEnvironment('text', { KAPIS_GROUP_DOMAIN: 'a.io' })).to.equal('text')
+  })
+
+  const valid: Readonly<Record<string, string>> = {
+    KAPIS_LISTEN_PORT: '1',
+    KAPIS_HTTP_ENABLED: 'true',
+    KAPIS_HTTP_PORT: '2',
+    KAPIS_SERVICE_PORT: '3',
+    KAPIS_OAUTH_ISSUER: 'https://a/oauth',
+    KAPIS_LOG_LEVEL: 'error',
+    KAPIS_SHUTDOWN_DELAY_SECONDS: '4',
+  }
+  for (const { name, path } of environment) {
+    it(`${name} is read as ${path}`, () => {
+      const value = valid[name] ?? 'a'
+      const on = name.startsWith('KAPIS_HTTP_') ? { KAPIS_HTTP_ENABLED: 'true' } : {}
+      const { config } = parseConfig(withEnvironment({}, { ...on, [name]: value }))
+      const found = path.split('.').reduce<unknown>((at, key) => Reflect.get(Object(at), key), config)
+      expect(String(found)).to.equal(value)
+    })
+  }
+
+  it('has no variable for a secret', () => {
+    expect(environment.filter(({ name, path }) => /secret|password|client/i.test(name + path))).to.deep.equal(
+      [],
+    )
+  })
+})

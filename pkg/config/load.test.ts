@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { ConfigError } from './config.ts'
+import { loadConfig } from './load.ts'
+
+describe('loadConfig', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kapis-config-'))
+  after(() => rmSync(folder, { recursive: true }))
+
+  function file(name: string, text: string): string {
+    const path = join(folder, name)
+    writeFileSync(path, text)
+    return path
+  }
+
+  it('needs no file', () => {
+    expect(loadConfig([], {}).config.groupDomain).to.equal('kapis.io')
+  })
+
+  for (const [name, text] of [
+    ['a.yaml', 'groupDomain: a.io # comment\nlisten:\n  port: 8443\n'],
+    ['a.json', '{"groupDomain": "a.io", "listen": {"port": 8443}}'],
+  ] as const) {
+    it(`reads ${name}, under either spelling of the flag`, () => {
+      const path = file(name, text)
+      for (const argv of [['--config', path], [`--config=${path}`]]) {
+        const { config } = loadConfig(argv, {})
+        expect([config.groupDomain, config.listen.port]).to.deep.equal(['a.io', 8443])
+      }
+    })
+  }
+
+  it('lets the environment win over the file', () => {
+    const path = file('b.yaml', 'groupDomain: a.io\nservice: {name: x}\n')
+    const { config } = loadConfig(['--config', path], { KAPIS_GROUP_DOMAIN: 'b.io', KAPIS_SERVICE_PORT: '8' })
+    expect(config.groupDomain).to.equal('b.io')
+    expect(config.service).to.deep.equal({ name: 'x', port: 8 })
+  })
+
+  it('takes an empty file as one that says nothing', () => {
+    expect(loadConfig(['--config', file('empty.yaml', '')], {}).config.groupDomain).to.equal('kapis.io')
+  })
+
+  const refused: readonly [string, () => readonly string[], string, RegExp][] = [
+    [
+      'an unknown flag',
+      () => ['--verbose'],
+      '--verbose',
+      /^unknown argument; the only one is --config FILE$/,
+    ],
+    ['a flag without a file', () => ['--config'], '--config', /^unknown argument/],
+    ['an empty file name', () => ['--config='], '--config', /^unknown argument/],
+    ['a file that is not there', () => ['--config', join(folder, 'none')], '--config', /ENOENT/],
+    ['broken YAML', () => ['--config', file('c.yaml', 'a: [1')], '--config', /line 1/],
+    ['one key twice', () => ['--config', file('d.yaml', 'a: 1\na: 2')], '--config', /unique/],
+    ['a list', () => ['--config', file('e.yaml', '- a')], '(document)', /^must be a mapping$/],
+  ]
+  for (const [what, argv, path, message] of refused) {
+    it(`refuses ${what}`, () => {
+      try {
+        loadConfig(argv(), {})
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error
+        expect(error.problems).to.have.length(1)
+        expect(error.problems[0]?.path).to.equal(path)
+        expect(error.problems[0]?.message).to.match(message)
+        return
+      }
+      throw new Error('nothing was thrown')
+    })
+  }
+
+  it('reports a mistake in the environment like one in the file', () => {
+    expect(() => loadConfig([], { KAPIS_LISTEN_PORT: 'x', KAPIS_GROUP_DOMAIN: '_' }))
+      .to.throw(ConfigError)
+      .with.property('message')
+      .that.matches(/^invalid configuration:\n {2}groupDomain: .*\n {2}listen\.port: /)
+  })
+})

@@ -1,0 +1,187 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { rejectionOf, toRefusal } from '../status/fixtures.ts'
+import { createKubeClient } from './client.ts'
+import { answerJson, type FakeOrchestrator, startFakeOrchestrator } from './fixtures.ts'
+
+describe('createKubeClient', () => {
+  let fake: FakeOrchestrator | undefined
+  const start = async (...options: Parameters<typeof startFakeOrchestrator>) => {
+    fake = await startFakeOrchestrator(...options)
+    return fake
+  }
+  afterEach(() => fake?.close())
+
+  describe('call', () => {
+    it('sends the request with its own credential and reads the answer', async () => {
+      const seen: Record<string, unknown> = {}
+      const { client } = await start(async (req, res) => {
+        let body = ''
+        for await (const chunk of req) body += chunk
+        Object.assign(seen, { method: req.method, url: req.url, headers: req.headers, body })
+        answerJson(res, 201, { a: 'grün' })
+      })
+      const path = '/apis/x/v1/reviews?dryRun=All'
+      expect(await client.call({ method: 'POST', path, body: { text: 'grün' } })).to.deep.equal({ a: 'grün' })
+      expect(seen).to.include({ method: 'POST', url: path, body: '{"text":"grün"}' })
+      expect(seen.headers).to.include({
+        authorization: 'Bearer own',
+        accept: 'application/json',
+        'content-type': 'application/json',
+        'content-length': '16',
+        'user-agent': 'kapis',
+      })
+    })
+
+    it('sends no body with a GET, and the accept and content types asked for', async () => {
+      const headers: Record<string, unknown>[] = []
+      const { client } = await start((req, res) => {
+        headers.push(req.headers)
+        answerJson(res, 200, {})
+      })
+      await client.call({ path: '/x', accept: 'application/yaml' })
+      await client.call({ method: 'PATCH', path: '/x', body: [], contentType: 'application/json-patch+json' })
+      expect(headers[0]).to.include({ accept: 'application/yaml' })
+      expect(headers[0]).to.not.have.any.keys('content-type', 'content-length')
+      expect(headers[1]).to.include({ 'content-type': 'application/json-patch+json' })
+    })
+
+    for (const basePath of ['/k8s/clusters/c-1', '/k8s/clusters/c-1/']) {
+      it(`goes below the path of the server's URL ${basePath}`, async () => {
+        const { client, requests } = await start((_req, res) => answerJson(res, 200, {}), basePath)
+        await client.call({ path: '/api/v1/nodes' })
+        expect(requests).to.deep.equal(['GET /k8s/clusters/c-1/api/v1/nodes'])
+      })
+    }
+
+    it('reads an empty answer as undefined', async () => {
+      const { client } = await start((_req, res) => res.writeHead(200).end())
+      expect(await client.call({ path: '/x' })).to.equal(undefined)
+    })
+
+    it("keeps the orchestrator's own errors, so that they can be acted on", async () => {
+      const details = { name: 'x', kind: 'users' }
+      const { client } = await start((_req, res) =>
+        answerJson(res, 409, {
+          kind: 'Status',
+          reason: 'AlreadyExists',
+          message: 'users "x" already exists',
+          details,
+        }),
+      )
+      const status = await rejectionOf(client.call({ path: '/x' }))
+      expect(toRefusal(status)).to.deep.equal({
+        code: 409,
+        reason: 'AlreadyExists',
+        message: 'users "x" already exists',
+      })
+      expect(status.details).to.deep.equal(details)
+    })
+
+    const strange: readonly [number, string, string, string][] = [
+      [502, '<html>bad gateway</html>', 'InternalError', '<html>bad gateway</html>'],
+      [404, '404 page not found\n', 'InternalError', '404 page not found\n'],
+      [500, '', 'InternalError', ''],
+      [403, '{}', 'InternalError', '{}'],
+      [403, 'null', 'InternalError', 'null'],
+      [503, '{"message":"m"}', 'InternalError', 'm'],
+      [500, 'x'.repeat(5000), 'InternalError', 'x'.repeat(200)],
+    ]
+    for (const [code, text, reason, message] of strange) {
+      it(`makes a Status of ${code} ${JSON.stringify(text.slice(0, 30))}`, async () => {
+        const { client } = await start((_req, res) => res.writeHead(code).end(text))
+        expect(toRefusal(await rejectionOf(client.call({ path: '/x' })))).to.deep.equal({
+          code,
+          reason,
+          message,
+        })
+      })
+    }
+
+    const silent = { code: 503, reason: 'ServiceUnavailable', message: 'the orchestrator does not answer' }
+
+    it('says 503 when nobody listens, and keeps the address for the log', async () => {
+      const { endpoint, close } = await start(() => undefined)
+      await close()
+      const status = await rejectionOf(createKubeClient(endpoint).call({ path: '/x' }))
+      fake = undefined
+      expect(toRefusal(status)).to.deep.equal(silent)
+      expect(status.cause).to.have.property('code', 'ECONNREFUSED')
+    })
+
+    it('says 503 when no answer comes in time', async () => {
+      const { client } = await start(() => undefined)
+      const startedAt = Date.now()
+      expect(toRefusal(await rejectionOf(client.call({ path: '/x', timeoutMs: 50 })))).to.deep.equal(silent)
+      expect(Date.now() - startedAt).to.be.below(1000)
+    })
+
+    it('says 503 when the answer breaks off', async () => {
+      const { client } = await start((_req, res) => {
+        res.writeHead(200, { 'content-length': 1000 })
+        res.write('{"a":', () => res.destroy())
+      })
+      expect(toRefusal(await rejectionOf(client.call({ path: '/x' })))).to.deep.equal({
+        ...silent,
+        message: 'the orchestrator broke off its answer',
+      })
+    })
+
+    it('does not accept a certificate of an authority that it does not know', async () => {
+      const { endpoint } = await start((_req, res) => answerJson(res, 200, {}))
+      const { agent: _, ...options } = await endpoint.options()
+      const client = createKubeClient({ ...endpoint, options: async () => ({ ...options, agent: false }) })
+      const status = await rejectionOf(client.call({ path: '/x' }))
+      expect(toRefusal(status)).to.deep.equal(silent)
+    })
+
+    it('can be called off', async () => {
+      const { client, requests } = await start(() => undefined)
+      const abort = new AbortController()
+      const calling = rejectionOf(client.call({ path: '/x', signal: abort.signal }))
+      while (requests.length === 0) await sleep(1)
+      abort.abort()
+      expect(toRefusal(await calling)).to.deep.equal(silent)
+    })
+
+    it('keeps its connection for the next call', async () => {
+      const ports = new Set<number | undefined>()
+      const { client } = await start((req, res) => {
+        ports.add(req.socket.remotePort)
+        answerJson(res, 200, {})
+      })
+      for (let i = 0; i < 5; i++) await client.call({ path: '/x' })
+      expect(ports.size).to.equal(1)
+    })
+  })
+
+  describe('stream', () => {
+    it('resolves with the head, before the body is there', async () => {
+      const { client } = await start((_req, res) => res.flushHeaders())
+      const res = await client.stream({ path: '/x' })
+      expect(res.statusCode).to.equal(200)
+      res.destroy()
+    })
+
+    it('rejects as call does', async () => {
+      const { client } = await start((_req, res) =>
+        answerJson(res, 410, { reason: 'Expired', message: 'too old', code: 410 }),
+      )
+      expect(toRefusal(await rejectionOf(client.stream({ path: '/x' })))).to.deep.equal({
+        code: 410,
+        reason: 'Expired',
+        message: 'too old',
+      })
+    })
+
+    it('breaks when it is silent for longer than allowed', async () => {
+      const { client } = await start((_req, res) => res.flushHeaders())
+      const res = await client.stream({ path: '/x', timeoutMs: 50 })
+      const failure = await res.toArray().then(
+        () => undefined,
+        (error: NodeJS.ErrnoException) => error.code,
+      )
+      expect(failure).to.equal('ECONNRESET')
+    })
+  })
+})

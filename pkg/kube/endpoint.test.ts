@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { loadEndpoint } from './endpoint.ts'
+
+describe('loadEndpoint', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kapis-endpoint-'))
+  after(() => rmSync(folder, { recursive: true }))
+
+  function kubeconfig(server: string, context = 'c'): string {
+    const path = join(folder, `${Math.random()}.yaml`)
+    writeFileSync(
+      path,
+      JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Config',
+        'current-context': context,
+        clusters: [{ name: 'k', cluster: { server, 'insecure-skip-tls-verify': true } }],
+        users: [{ name: 'u', user: { token: 'secret-token' } }],
+        contexts: [{ name: 'c', context: { cluster: 'k', user: 'u' } }],
+      }),
+    )
+    return path
+  }
+
+  it('reads server and credential, and keeps them for the next call', async () => {
+    const endpoint = loadEndpoint(kubeconfig('https://10.0.0.1:6443'))
+    const options = await endpoint.options()
+    expect(options).to.include({ host: '10.0.0.1', port: 6443 })
+    expect(options.headers).to.have.property('Authorization', 'Bearer secret-token')
+    expect(await endpoint.options()).to.equal(options)
+    endpoint.close()
+  })
+
+  it('takes 443 for a server without a port', async () => {
+    const endpoint = loadEndpoint(kubeconfig('https://k8s.example.org/base'))
+    expect(await endpoint.options()).to.include({ host: 'k8s.example.org', port: 443 })
+    expect(endpoint.url.pathname).to.equal('/base')
+    endpoint.close()
+  })
+
+  it('refuses a file that names no cluster', () => {
+    expect(() => loadEndpoint(kubeconfig('https://x', 'missing'))).to.throw(/has no current cluster/)
+  })
+})

@@ -1,0 +1,74 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Agent, createServer, type Server } from 'node:https'
+import { createAuthority, issueCertificate } from '../certs/issue.ts'
+import { createKubeClient, type KubeClient } from './client.ts'
+import type { Endpoint } from './endpoint.ts'
+
+const authority = createAuthority({ commonName: 'orchestrator', validityDays: 2 })
+const serving = issueCertificate(authority, {
+  commonName: 'localhost',
+  ipAddresses: ['127.0.0.1'],
+  usages: ['server'],
+  validityDays: 1,
+})
+
+export type FakeOrchestrator = {
+  readonly server: Server
+  readonly client: KubeClient
+  readonly endpoint: Endpoint
+  /** Method and URL of each request so far. */
+  readonly requests: readonly string[]
+  readonly close: () => Promise<void>
+}
+
+/** An orchestrator for the faults that a real one cannot be made to show; `basePath` is the path of its URL. */
+export async function startFakeOrchestrator(
+  listener: (req: IncomingMessage, res: ServerResponse) => unknown,
+  basePath = '/',
+): Promise<FakeOrchestrator> {
+  const requests: string[] = []
+  const server = createServer({ cert: serving.certPem, key: serving.keyPem }, (req, res) => {
+    requests.push(`${req.method} ${req.url}`)
+    void listener(req, res)
+  })
+  const listening = Promise.withResolvers<void>()
+  server.listen(0, '127.0.0.1', listening.resolve)
+  await listening.promise
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const agent = new Agent({ keepAlive: true, ca: authority.certPem })
+  const endpoint: Endpoint = {
+    url: new URL(basePath, `https://127.0.0.1:${port}`),
+    options: async () => ({ host: '127.0.0.1', port, agent, headers: { authorization: 'Bearer own' } }),
+    close: () => agent.destroy(),
+  }
+  const client = createKubeClient(endpoint)
+  return {
+    server,
+    client,
+    endpoint,
+    requests,
+    close: async () => {
+      client.close()
+      const closed = Promise.withResolvers<void>()
+      server.close(() => closed.resolve())
+      server.closeAllConnections()
+      await closed.promise
+    },
+  }
+}
+
+export function answerJson(res: ServerResponse, code: number, value: unknown): void {
+  res.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+}
+
+/** Resolves once `condition` holds; fails the test when it does not within two seconds. */
+export async function until(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 2_000
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error('it did not happen')
+    const { promise, resolve } = Promise.withResolvers<void>()
+    setTimeout(resolve, 2)
+    await promise
+  }
+}

@@ -1,0 +1,70 @@
+import { expect } from 'chai'
+import { isKubeObject, isRecord, parseList, parseObject } from './object.ts'
+
+const good = { metadata: { name: 'a', resourceVersion: '1' } }
+
+describe('parseObject', () => {
+  it('hands on an object as it is', () => {
+    expect(parseObject(good)).to.equal(good)
+    expect(isKubeObject(good)).to.equal(true)
+  })
+
+  const bad: readonly unknown[] = [
+    undefined,
+    null,
+    'text',
+    [],
+    [good],
+    {},
+    { metadata: null },
+    { metadata: [] },
+    { metadata: { name: 'a' } },
+    { metadata: { resourceVersion: '1' } },
+    { metadata: { name: 'a', resourceVersion: 1 } },
+    { metadata: { name: 7, resourceVersion: '1' } },
+  ]
+  for (const value of bad) {
+    it(`refuses ${JSON.stringify(value)}`, () => {
+      expect(isKubeObject(value)).to.equal(false)
+      expect(() => parseObject(value)).to.throw('the orchestrator answered with something that is no object')
+    })
+  }
+})
+
+describe('parseList', () => {
+  for (const items of [[], [good], null]) {
+    it(`hands on a list of ${JSON.stringify(items)}`, () => {
+      const list = { kind: 'NodeList', apiVersion: 'v1', metadata: { resourceVersion: '1' }, items }
+      expect(parseList(list)).to.equal(list)
+    })
+  }
+
+  const bad: readonly unknown[] = [
+    null,
+    [],
+    {},
+    { metadata: {}, items: [] },
+    { metadata: { resourceVersion: 1 }, items: [] },
+    { metadata: { resourceVersion: '1' } },
+    { metadata: { resourceVersion: '1' }, items: {} },
+    { metadata: { resourceVersion: '1' }, items: [good, {}] },
+  ]
+  for (const value of bad) {
+    it(`refuses ${JSON.stringify(value)}`, () => {
+      expect(() => parseList(value)).to.throw('the orchestrator answered with something that is no list')
+    })
+  }
+})
+
+describe('isRecord', () => {
+  it('is for objects that are no lists', () => {
+    expect([{}, [], null, undefined, 'x', 1].map(isRecord)).to.deep.equal([
+      true,
+      false,
+      false,
+      false,
+      false,
+      false,
+    ])
+  })
+})

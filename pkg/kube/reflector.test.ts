@@ -1,0 +1,252 @@
+import type { ServerResponse } from 'node:http'
+import { expect } from 'chai'
+import { Status } from '../status/status.ts'
+import { answerJson, type FakeOrchestrator, startFakeOrchestrator, until } from './fixtures.ts'
+import { Reflector } from './reflector.ts'
+
+const object = (name: string, version: number) => ({
+  metadata: { name, uid: name, resourceVersion: String(version), creationTimestamp: '' },
+})
+const line = (type: string, of: unknown) => `${JSON.stringify({ type, object: of })}\n`
+const expired = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' }
+
+type Step = (res: ServerResponse, url: URL) => unknown
+
+/** Answers lists and watches by a script; what comes after its end waits for ever. */
+async function start(
+  script: { lists: readonly Step[]; watches?: readonly Step[] },
+  query?: Record<string, string>,
+) {
+  const lists = [...script.lists]
+  const watches = [...(script.watches ?? [])]
+  const fake = await startFakeOrchestrator((req, res) => {
+    const url = new URL(req.url ?? '/', 'http://x')
+    const steps = url.searchParams.get('watch') === 'true' ? watches : lists
+    return steps.shift()?.(res, url)
+  })
+  const told: string[] = []
+  const names = (items: readonly { metadata: { name: string; resourceVersion: string } }[]) =>
+    items.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`).join(' ')
+  const reflector = new Reflector({
+    client: fake.client,
+    path: '/api/v1/nodes',
+    ...(query === undefined ? {} : { query }),
+    sink: {
+      replace: (items, version) => told.push(`replace ${version}: ${names(items)}`),
+      apply: events => told.push(`apply ${events.map(e => `${e.type} ${names([e.object])}`).join(', ')}`),
+      connected: connected => told.push(connected ? 'connected' : 'disconnected'),
+      failed: error => told.push(`failed ${error instanceof Status ? error.code : error}`),
+    },
+  })
+  return { fake, told, reflector, synced: reflector.start() }
+}
+
+const list =
+  (version: number, ...items: readonly ReturnType<typeof object>[]): Step =>
+  res =>
+    answerJson(res, 200, {
+      kind: 'NodeList',
+      apiVersion: 'v1',
+      metadata: { resourceVersion: String(version) },
+      items,
+    })
+const stream =
+  (text: string, ending: 'open' | 'end' | 'cut' = 'open'): Step =>
+  res => {
+    res.writeHead(200, { 'content-type': 'application/json' })
+    res.flushHeaders()
+    const finish = () => {
+      if (ending === 'end') res.end()
+      if (ending === 'cut') res.destroy()
+    }
+    if (text === '') finish()
+    else res.write(text, finish)
+  }
+
+describe('Reflector', () => {
+  let running: { fake: FakeOrchestrator; reflector: Reflector } | undefined
+  afterEach(async () => {
+    running?.reflector.stop()
+    await running?.fake.close()
+  })
+  const run = async (...options: Parameters<typeof start>) => {
+    const started = await start(...options)
+    running = started
+    return started
+  }
+  const queriesOf = (fake: FakeOrchestrator) =>
+    fake.requests.map(request => Object.fromEntries(new URL(request.slice(4), 'http://x').searchParams))
+
+  it('lists, then watches from there, and hands everything on', async () => {
+    const { fake, told, synced } = await run({
+      lists: [list(5, object('a', 1), object('b', 2))],
+      watches: [stream(line('ADDED', object('c', 6)) + line('DELETED', object('a', 7)))],
+    })
+    await synced
+    await until(() => told.length === 3)
+    expect(told).to.deep.equal(['replace 5: a@1 b@2', 'connected', 'apply ADDED c@6, DELETED a@7'])
+    const [listed, watched] = queriesOf(fake)
+    expect(listed).to.deep.equal({ limit: '500' })
+    const { timeoutSeconds, ...rest } = watched ?? {}
+    expect(rest).to.deep.equal({ watch: 'true', allowWatchBookmarks: 'true', resourceVersion: '5' })
+    expect(Number(timeoutSeconds)).to.be.within(300, 600)
+  })
+
+  it('narrows list and watch alike', async () => {
+    const query = { fieldSelector: 'metadata.name=x' }
+    const { fake, synced } = await run({ lists: [list(5)], watches: [stream('')] }, query)
+    await synced
+    await until(() => fake.requests.length === 2)
+    for (const asked of queriesOf(fake)) expect(asked).to.include(query)
+  })
+
+  it('puts the chunks of a long list together', async () => {
+    const chunk =
+      (items: readonly unknown[], next?: string): Step =>
+      res =>
+        answerJson(res, 200, {
+          kind: 'NodeList',
+          apiVersion: 'v1',
+          metadata: { resourceVersion: '5', ...(next === undefined ? {} : { continue: next }) },
+          items,
+        })
+    const { fake, told, synced } = await run({
+      lists: [chunk([object('a', 1)], 'to&2'), chunk([object('b', 2)], 'to3'), chunk([object('c', 3)])],
+    })
+    await synced
+    expect(told[0]).to.equal('replace 5: a@1 b@2 c@3')
+    expect(queriesOf(fake).map(query => query.continue)).to.deep.equal(
+      [undefined, 'to&2', 'to3', undefined].slice(0, fake.requests.length),
+    )
+  })
+
+  it('takes null for an empty list', async () => {
+    const empty: Step = res =>
+      answerJson(res, 200, {
+        kind: 'NodeList',
+        apiVersion: 'v1',
+        metadata: { resourceVersion: '5' },
+        items: null,
+      })
+    const { told, synced } = await run({ lists: [empty] })
+    await synced
+    expect(told[0]).to.equal('replace 5: ')
+  })
+
+  it('resumes a stream that broke from the last event, without a new list and without anything twice', async () => {
+    const { fake, told } = await run({
+      lists: [list(5, object('a', 1))],
+      watches: [
+        stream(line('MODIFIED', object('a', 6)) + line('MODIFIED', object('a', 7)), 'cut'),
+        stream(line('MODIFIED', object('a', 8))),
+      ],
+    })
+    await until(() => told.some(text => text.includes('a@8')))
+    expect(queriesOf(fake).map(query => query.resourceVersion)).to.deep.equal([undefined, '5', '7'])
+    expect(told.filter(text => /replace|apply/.test(text))).to.deep.equal([
+      'replace 5: a@1',
+      'apply MODIFIED a@6, MODIFIED a@7',
+      'apply MODIFIED a@8',
+    ])
+    expect(told).to.include.members(['disconnected', 'connected'])
+  })
+
+  it('resumes a stream that ended in peace from its last bookmark', async () => {
+    const mark = { kind: 'Node', metadata: { resourceVersion: '40' } }
+    const { fake, told } = await run({
+      lists: [list(5)],
+      watches: [stream(line('BOOKMARK', mark), 'end'), stream('')],
+    })
+    await until(() => fake.requests.length === 3)
+    expect(queriesOf(fake).at(-1)?.resourceVersion).to.equal('40')
+    expect(told).to.not.include('disconnected')
+  })
+
+  for (const [what, gone] of [
+    ['an ERROR event', stream(line('ERROR', expired), 'end')],
+    ['an answer', (res: ServerResponse) => answerJson(res, 410, expired)],
+  ] as const) {
+    it(`lists anew when ${what} says that the version is too old`, async () => {
+      const { fake, told } = await run({
+        lists: [list(5, object('a', 1)), list(90, object('b', 80))],
+        watches: [gone, stream('')],
+      })
+      await until(() => fake.requests.length === 4)
+      expect(told.filter(text => !text.includes('connected'))).to.deep.equal([
+        'replace 5: a@1',
+        'failed 410',
+        'replace 90: b@80',
+      ])
+      expect(queriesOf(fake).at(-1)?.resourceVersion).to.equal('90')
+    })
+  }
+
+  for (const code of [429, 500, 503]) {
+    it(`tries the same version again after ${code}`, async () => {
+      const { fake, told } = await run({
+        lists: [list(5)],
+        watches: [res => answerJson(res, code, { code, message: 'busy' }), stream('')],
+      })
+      await until(() => fake.requests.length === 3)
+      expect(queriesOf(fake).at(-1)?.resourceVersion).to.equal('5')
+      expect(told).to.deep.include.members(['disconnected', `failed ${code}`])
+    })
+  }
+
+  it('tries the same version again after an event that cannot be read', async () => {
+    const { fake, told } = await run({
+      lists: [list(5)],
+      watches: [stream(`${line('ADDED', object('a', 6))}`, 'open'), stream('')],
+    })
+    await until(() => told.length === 3)
+    expect(fake.requests).to.have.length(2)
+  })
+
+  it('is not synced before the first list is whole, and goes on trying until then', async () => {
+    const { told, synced } = await run({
+      lists: [res => answerJson(res, 503, {}), res => answerJson(res, 403, { message: 'not yet' }), list(5)],
+    })
+    await synced
+    expect(told.filter(text => !text.includes('connected'))).to.deep.equal([
+      'failed 503',
+      'failed 403',
+      'replace 5: ',
+    ])
+  }).timeout(5_000)
+
+  it('waits longer after each failure', async () => {
+    const at: number[] = []
+    const fail: Step = res => {
+      at.push(Date.now())
+      answerJson(res, 503, {})
+    }
+    const { fake } = await run({ lists: [fail, fail, fail] })
+    await until(() => at.length === 2)
+    expect(fake.requests).to.have.length(2)
+    // The first wait is 400 ms, give or take half.
+    expect((at[1] ?? 0) - (at[0] ?? 0)).to.be.within(190, 700)
+  })
+
+  it('does not storm a server that ends each watch at once', async () => {
+    const end = stream('', 'end')
+    const { fake, synced } = await run({ lists: [list(5)], watches: Array.from({ length: 100 }, () => end) })
+    await synced
+    const { promise, resolve } = Promise.withResolvers<void>()
+    setTimeout(resolve, 500)
+    await promise
+    expect(fake.requests.length).to.be.below(5)
+  })
+
+  it('stops at once, and says nothing more', async () => {
+    const { fake, told, reflector, synced } = await run({ lists: [list(5)], watches: [stream('')] })
+    await synced
+    await until(() => told.includes('connected'))
+    const before = [...told]
+    reflector.stop()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    setTimeout(resolve, 50)
+    await promise
+    expect(told).to.deep.equal(before)
+    expect(fake.requests).to.have.length(2)
+  })
+})

@@ -1,0 +1,151 @@
+import { createServer, get, type IncomingMessage } from 'node:http'
+import { expect } from 'chai'
+import { rejectionOf, toRefusal } from '../status/fixtures.ts'
+import { readWatch, type WatchEvent } from './watch.ts'
+
+const object = (name: string, version: string) => ({
+  metadata: {
+    name,
+    uid: name,
+    resourceVersion: version,
+    creationTimestamp: '',
+    labels: { city: 'Zürich 証明書 🎉' },
+  },
+})
+const line = (type: string, of: unknown) => `${JSON.stringify({ type, object: of })}\n`
+
+/** The events of a stream that arrives in just these pieces. */
+async function read(
+  pieces: readonly Buffer[],
+  ending: 'end' | 'cut' = 'end',
+): Promise<readonly (readonly WatchEvent[])[]> {
+  const server = createServer(async (_req, res) => {
+    res.flushHeaders()
+    for (const piece of pieces) {
+      const written = Promise.withResolvers<void>()
+      // One turn between two pieces, so that they arrive one by one.
+      res.write(piece, () => setImmediate(written.resolve))
+      await written.promise
+    }
+    if (ending === 'end') res.end()
+    else res.destroy()
+  })
+  const listening = Promise.withResolvers<void>()
+  server.listen(0, '127.0.0.1', listening.resolve)
+  await listening.promise
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  const opened = Promise.withResolvers<IncomingMessage>()
+  get({ host: '127.0.0.1', port, agent: false }, opened.resolve).on('error', opened.reject)
+  try {
+    const batches: (readonly WatchEvent[])[] = []
+    for await (const events of readWatch(await opened.promise)) batches.push(events)
+    return batches
+  } finally {
+    server.close()
+  }
+}
+
+describe('readWatch', () => {
+  const events = [
+    { type: 'ADDED', object: object('a', '1') },
+    { type: 'MODIFIED', object: object('a', '2') },
+    { type: 'DELETED', object: object('b', '3') },
+  ]
+  const bytes = Buffer.from(events.map(event => line(event.type, event.object)).join(''))
+
+  it('hands on together what arrived together', async () => {
+    expect(await read([bytes])).to.deep.equal([events])
+  })
+
+  it('reads the same however the stream is cut, in the middle of a letter as well', async () => {
+    const cuts = Array.from({ length: bytes.length - 1 }, (_, i) => i + 1)
+    for (let i = 0; i < cuts.length; i += 40) {
+      const batch = cuts.slice(i, i + 40)
+      const readings = batch.map(cut => read([bytes.subarray(0, cut), bytes.subarray(cut)]))
+      for (const batches of await Promise.all(readings)) expect(batches.flat()).to.deep.equal(events)
+    }
+  }).timeout(10_000)
+
+  it('reads a stream that arrives byte by byte', async () => {
+    const pieces = Array.from(bytes, byte => Buffer.from([byte]))
+    expect((await read(pieces)).flat()).to.deep.equal(events)
+  })
+
+  it('passes over empty lines', async () => {
+    expect((await read([Buffer.from(`\n\n${line('ADDED', object('a', '1'))}\n`)])).flat()).to.have.length(1)
+  })
+
+  it('gives a bookmark its version and no name', async () => {
+    const mark = { kind: 'Node', metadata: { resourceVersion: '12746', creationTimestamp: null } }
+    expect((await read([Buffer.from(line('BOOKMARK', mark))])).flat()).to.deep.equal([
+      {
+        type: 'BOOKMARK',
+        object: { metadata: { name: '', uid: '', creationTimestamp: '', resourceVersion: '12746' } },
+      },
+    ])
+  })
+
+  it('drops an event that the end of the stream cut off', async () => {
+    const whole = Buffer.from(line('ADDED', object('a', '1')))
+    expect(await read([whole, whole.subarray(0, -1)])).to.deep.equal([
+      [{ type: 'ADDED', object: object('a', '1') }],
+    ])
+  })
+
+  it('ends with the Status of an ERROR event', async () => {
+    const status = {
+      kind: 'Status',
+      code: 410,
+      reason: 'Expired',
+      message: 'too old resource version: 1 (5)',
+      details: { kind: 'nodes' },
+    }
+    const error = await rejectionOf(read([Buffer.from(line('ERROR', status))]))
+    expect(toRefusal(error)).to.deep.equal({
+      code: 410,
+      reason: 'Expired',
+      message: 'too old resource version: 1 (5)',
+    })
+    expect(error.details).to.deep.equal({ kind: 'nodes' })
+  })
+
+  for (const thing of [undefined, null, 'text', {}]) {
+    it(`takes an ERROR event with ${JSON.stringify(thing)} as a fault of the server`, async () => {
+      expect(toRefusal(await rejectionOf(read([Buffer.from(line('ERROR', thing))])))).to.deep.equal({
+        code: 500,
+        reason: 'InternalError',
+        message: 'watch error',
+      })
+    })
+  }
+
+  const broken: readonly [string, string, RegExp][] = [
+    ['no JSON', '{"type":\n', /JSON/],
+    ['no object', '[]\n', /^a watch event is no object$/],
+    [
+      'an unknown type',
+      line('RENAMED', object('a', '1')),
+      /^a watch event of type "RENAMED" cannot be read$/,
+    ],
+    ['an object without a name', line('ADDED', { metadata: {} }), /^a watch event of type "ADDED" cannot/],
+    ['a bookmark without metadata', line('BOOKMARK', {}), /^a watch event of type "BOOKMARK" cannot/],
+  ]
+  for (const [what, text, message] of broken) {
+    it(`fails at ${what}`, async () => {
+      const error = await read([Buffer.from(text)]).then(
+        () => undefined,
+        (thrown: Error) => thrown,
+      )
+      expect(error?.message).to.match(message)
+    })
+  }
+
+  it('fails when the connection breaks', async () => {
+    const error = await read([bytes], 'cut').then(
+      () => undefined,
+      (thrown: NodeJS.ErrnoException) => thrown,
+    )
+    expect(error?.code).to.equal('ECONNRESET')
+  })
+})

@@ -1,0 +1,94 @@
+import { expect } from 'chai'
+import { refusalOf } from '../status/fixtures.ts'
+import { matchesFields, parseFieldSelector } from './field-selector.ts'
+
+const known = ['metadata.name', 'metadata.namespace']
+const name = (value: string, operator: '=' | '!=' = '=') => ({ field: 'metadata.name', operator, value })
+const namespace = (value: string, operator: '=' | '!=' = '=') => ({
+  field: 'metadata.namespace',
+  operator,
+  value,
+})
+
+describe('parseFieldSelector', () => {
+  const valid: readonly [string, readonly ReturnType<typeof name>[]][] = [
+    ['', []],
+    [',', []],
+    ['metadata.name=a', [name('a')]],
+    ['metadata.name==a', [name('a')]],
+    ['metadata.name!=a', [name('a', '!=')]],
+    ['metadata.name=', [name('')]],
+    ['metadata.name!=', [name('', '!=')]],
+    ['metadata.name=a,metadata.namespace!=b', [name('a'), namespace('b', '!=')]],
+    ['metadata.name=a,,metadata.name=b', [name('a'), name('b')]],
+    ['metadata.name=a,', [name('a')]],
+    ['metadata.name=a\\,b', [name('a,b')]],
+    ['metadata.name=a\\=b', [name('a=b')]],
+    ['metadata.name=a\\\\', [name('a\\')]],
+    ['metadata.name=a\\\\,metadata.namespace=b', [name('a\\'), namespace('b')]],
+    ['metadata.name=a\\,metadata.namespace\\=b', [name('a,metadata.namespace=b')]],
+    ['metadata.name=a!b', [name('a!b')]],
+    ['metadata.name= a ', [name(' a ')]],
+  ]
+  for (const [text, expected] of valid) {
+    it(`reads ${JSON.stringify(text)}`, () => {
+      expect(parseFieldSelector(text, known)).to.deep.equal(expected)
+    })
+  }
+
+  const unknown = (field: string) =>
+    `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`
+  const invalid: readonly [string, string][] = [
+    ['metadata.name', "invalid selector: 'metadata.name'; can't understand 'metadata.name'"],
+    ['!metadata.name', "invalid selector: '!metadata.name'; can't understand '!metadata.name'"],
+    ['metadata.name=a,b', "invalid selector: 'metadata.name=a,b'; can't understand 'b'"],
+    ['spec.nodeName=a', unknown('spec.nodeName')],
+    ['constructor=a', unknown('constructor')],
+    ['=a', unknown('')],
+    [' metadata.name=a', unknown(' metadata.name')],
+    ['metadata.name in (a)=b', unknown('metadata.name in (a)')],
+    ['metadata\\.name=a', unknown('metadata\\.name')],
+    ['metadata.name=a=b', 'invalid field selector "metadata.name=a=b": unescaped "=" in a value'],
+    ['metadata.name===a', 'invalid field selector "metadata.name===a": unescaped "=" in a value'],
+    ['metadata.name=a\\', 'invalid field selector "metadata.name=a\\\\": "\\\\" is no escape sequence'],
+    ['metadata.name=a\\b', 'invalid field selector "metadata.name=a\\\\b": "\\\\b" is no escape sequence'],
+  ]
+  for (const [text, message] of invalid) {
+    it(`refuses ${JSON.stringify(text)}`, () => {
+      expect(refusalOf(() => parseFieldSelector(text, known))).to.deep.equal({
+        code: 400,
+        reason: 'BadRequest',
+        message,
+      })
+    })
+  }
+
+  it('reads a hostile text in no time', () => {
+    const startedAt = performance.now()
+    for (const text of ['\\'.repeat(40_001), 'a!'.repeat(20_000), ','.repeat(40_000), 'a\\,'.repeat(10_000)])
+      try {
+        parseFieldSelector(text, known)
+      } catch {}
+    expect(performance.now() - startedAt).to.be.below(500)
+  })
+})
+
+describe('matchesFields', () => {
+  const fields = { 'metadata.name': 'a', 'metadata.namespace': '' }
+  const table: readonly [string, boolean][] = [
+    ['', true],
+    ['metadata.name=a', true],
+    ['metadata.name=b', false],
+    ['metadata.name!=b', true],
+    ['metadata.name!=a', false],
+    ['metadata.namespace=', true],
+    ['metadata.namespace!=x', true],
+    ['metadata.name=a,metadata.namespace=x', false],
+    ['metadata.name=a,metadata.name=b', false],
+  ]
+  for (const [selector, expected] of table) {
+    it(`${JSON.stringify(selector)} is ${expected}`, () => {
+      expect(matchesFields(parseFieldSelector(selector, known), fields)).to.equal(expected)
+    })
+  }
+})

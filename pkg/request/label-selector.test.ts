@@ -1,0 +1,204 @@
+import { expect } from 'chai'
+import { statusOf } from '../status/fixtures.ts'
+import { type LabelRequirement, matchesLabels, parseLabelSelector } from './label-selector.ts'
+
+type Operator = LabelRequirement['operator']
+
+describe('parseLabelSelector', () => {
+  const valid: readonly [string, readonly (readonly [string, Operator, ...string[]])[]][] = [
+    ['', []],
+    ['  ', []],
+    ['a', [['a', 'exists']]],
+    ['!a', [['a', '!']]],
+    ['! a', [['a', '!']]],
+    ['a=b', [['a', 'in', 'b']]],
+    ['a==b', [['a', 'in', 'b']]],
+    ['a = b', [['a', 'in', 'b']]],
+    ['a=', [['a', 'in', '']]],
+    ['a==', [['a', 'in', '']]],
+    ['a!=', [['a', 'notin', '']]],
+    ['a!=b', [['a', 'notin', 'b']]],
+    ['a != b', [['a', 'notin', 'b']]],
+    ['a in (b)', [['a', 'in', 'b']]],
+    ['a in (b,c)', [['a', 'in', 'b', 'c']]],
+    ['a in(b,c)', [['a', 'in', 'b', 'c']]],
+    ['a  in  ( b , c )', [['a', 'in', 'b', 'c']]],
+    ['a notin (b,c)', [['a', 'notin', 'b', 'c']]],
+    ['a in ()', [['a', 'in', '']]],
+    [
+      'a in (),b',
+      [
+        ['a', 'in', ''],
+        ['b', 'exists'],
+      ],
+    ],
+    ['a in (,b)', [['a', 'in', '', 'b']]],
+    ['a notin (b,)', [['a', 'notin', 'b', '']]],
+    ['a>1', [['a', 'gt', '1']]],
+    ['a > 1', [['a', 'gt', '1']]],
+    ['a<9223372036854775807', [['a', 'lt', '9223372036854775807']]],
+    [
+      'a=b,c!=d,e in (f,g),!h,i',
+      [
+        ['a', 'in', 'b'],
+        ['c', 'notin', 'd'],
+        ['e', 'in', 'f', 'g'],
+        ['h', '!'],
+        ['i', 'exists'],
+      ],
+    ],
+    [
+      ' a=b , c=d ',
+      [
+        ['a', 'in', 'b'],
+        ['c', 'in', 'd'],
+      ],
+    ],
+    [
+      'a=b,a!=c',
+      [
+        ['a', 'in', 'b'],
+        ['a', 'notin', 'c'],
+      ],
+    ],
+    ['node-role.kubernetes.io/control-plane', [['node-role.kubernetes.io/control-plane', 'exists']]],
+    ['node-role.kubernetes.io/control-plane=', [['node-role.kubernetes.io/control-plane', 'in', '']]],
+    ['example.org/A_b.c-D in (X_y.z)', [['example.org/A_b.c-D', 'in', 'X_y.z']]],
+    ['in in (in,notin)', [['in', 'in', 'in', 'notin']]],
+    ['notin', [['notin', 'exists']]],
+    ['in=notin', [['in', 'in', 'notin']]],
+    ['1=2', [['1', 'in', '2']]],
+    [`${'k'.repeat(63)}=${'v'.repeat(63)}`, [['k'.repeat(63), 'in', 'v'.repeat(63)]]],
+  ]
+  for (const [text, expected] of valid) {
+    it(`reads ${JSON.stringify(text)}`, () => {
+      const requirements = expected.map(([key, operator, ...values]) => ({ key, operator, values }))
+      expect(parseLabelSelector(text)).to.deep.equal(requirements)
+    })
+  }
+
+  const noRequirement = (term: string) =>
+    `${JSON.stringify(term)} is no requirement (key=value, key in (a,b), key, !key)`
+  const invalid: readonly [string, string][] = [
+    [',', noRequirement('')],
+    ['a,', noRequirement('')],
+    [',a', noRequirement('')],
+    ['a,,b', noRequirement('')],
+    ['=', noRequirement('=')],
+    ['=b', noRequirement('=b')],
+    ['!', noRequirement('!')],
+    ['!!a', noRequirement('!!a')],
+    ['!a=b', noRequirement('!a=b')],
+    ['!a in (b)', '"!a" is no label key'],
+    ['a b', noRequirement('a b')],
+    ['a=b c', noRequirement('a=b c')],
+    ['a not in (b)', noRequirement('a not in (b)')],
+    ['a IN (b)', noRequirement('a IN (b)')],
+    ['a in b', noRequirement('a in b')],
+    ['a in (b', noRequirement('a in (b')],
+    ['a in b)', noRequirement('a in b)')],
+    ['a in ((b))', noRequirement('a in ((b))')],
+    ['a in (b) c', noRequirement('a in (b) c')],
+    ['a(b)', noRequirement('a(b)')],
+    ['a==b==c', '"b==c" is no label value'],
+    ['a===b', '"=b" is no label value'],
+    ['a=b||c=d', '"b||c=d" is no label value'],
+    ['a in (b c)', '"b c" is no label value'],
+    ['a=-b', '"-b" is no label value'],
+    ['a=b-', '"b-" is no label value'],
+    ['a=ü', '"ü" is no label value'],
+    ['a=b/c', '"b/c" is no label value'],
+    [`a=${'v'.repeat(64)}`, `"${'v'.repeat(64)}" is no label value`],
+    [`${'k'.repeat(64)}=b`, `"${'k'.repeat(64)}" is no label key`],
+    ['-a=b', '"-a" is no label key'],
+    ['__proto__', '"__proto__" is no label key'],
+    ['/a=b', '"/a" is no label key'],
+    ['a/=b', '"a/" is no label key'],
+    ['a/b/c=d', '"a/b/c" is no label key'],
+    ['Example.org/a=b', '"Example.org/a" is no label key'],
+    ['a>b', '"b" is no integer'],
+    ['a<1.5', '"1.5" is no integer'],
+    ['a>', '"" is no integer'],
+    ['a<-1', '"-1" is no label value'],
+  ]
+  for (const [text, why] of invalid) {
+    it(`refuses ${JSON.stringify(text)}`, () => {
+      const { code, reason, message } = statusOf(() => parseLabelSelector(text))
+      expect({ code, reason, message }).to.deep.equal({
+        code: 400,
+        reason: 'BadRequest',
+        message: `labelSelector ${JSON.stringify(text)} cannot be parsed: ${why}`,
+      })
+    })
+  }
+
+  it('names the parameter that the selector came in', () => {
+    expect(statusOf(() => parseLabelSelector('=', 'annotation')).message).to.match(/^annotation "=" cannot/)
+  })
+
+  it('reads a hostile text in no time', () => {
+    const startedAt = performance.now()
+    for (const text of [
+      'a '.repeat(20_000),
+      '('.repeat(40_000),
+      `a in (${'b,'.repeat(20_000)})`,
+      'a!'.repeat(20_000),
+    ])
+      try {
+        parseLabelSelector(text)
+      } catch {}
+    expect(performance.now() - startedAt).to.be.below(500)
+  })
+})
+
+describe('matchesLabels', () => {
+  const labels = { app: 'web', tier: '', generation: '7', negative: '-3', word: 'x7' }
+  const table: readonly [string, boolean][] = [
+    ['', true],
+    ['app', true],
+    ['tier', true],
+    ['missing', false],
+    ['!missing', true],
+    ['!app', false],
+    ['!tier', false],
+    ['app=web', true],
+    ['app=Web', false],
+    ['app=', false],
+    ['tier=', true],
+    ['missing=', false],
+    ['app!=web', false],
+    ['app!=db', true],
+    ['missing!=db', true],
+    ['missing!=', true],
+    ['app in (db,web)', true],
+    ['app in (db)', false],
+    ['missing in (db)', false],
+    ['missing in ()', false],
+    ['tier in ()', true],
+    ['app notin (db)', true],
+    ['app notin (web,db)', false],
+    ['missing notin (web)', true],
+    ['generation>6', true],
+    ['generation>7', false],
+    ['generation<8', true],
+    ['generation<7', false],
+    ['negative<0', true],
+    ['missing>0', false],
+    ['missing<9', false],
+    ['word>1', false],
+    ['tier<1', false],
+    ['generation<99999999999999999', true],
+    ['app=web,generation>6,!missing', true],
+    ['app=web,generation>6,missing', false],
+    // What every JavaScript object has is no label.
+    ['constructor', false],
+    ['!constructor', true],
+    ['toString', false],
+    ['hasOwnProperty!=x', true],
+  ]
+  for (const [selector, expected] of table) {
+    it(`${JSON.stringify(selector)} is ${expected}`, () => {
+      expect(matchesLabels(parseLabelSelector(selector), labels)).to.equal(expected)
+    })
+  }
+})

@@ -1,0 +1,91 @@
+import { expect } from 'chai'
+import { refusalOf } from '../status/fixtures.ts'
+import { type ListQuery, parseListQuery } from './list-query.ts'
+
+const defaults: ListQuery = {
+  page: 1,
+  limit: -1,
+  sortBy: 'createTime',
+  ascending: false,
+  managedFields: false,
+  labelSelector: '',
+  filters: new Map(),
+}
+const filters = (...pairs: [string, string][]) => ({ filters: new Map(pairs) })
+
+describe('parseListQuery', () => {
+  const valid: readonly [string, Partial<ListQuery>][] = [
+    ['', {}],
+    ['page=&limit=&sortBy=&ascending=&managedFields=&labelSelector=', {}],
+    ['page=3&limit=20', { page: 3, limit: 20 }],
+    ['page=999999999&limit=999999999', { page: 999_999_999, limit: 999_999_999 }],
+    ['page=01', { page: 1 }],
+    ['limit=0', { limit: 0 }],
+    ['limit=-1', { limit: -1 }],
+    ['page=2&page=3', { page: 3 }],
+    ['limit=x&limit=5', { limit: 5 }],
+    ['sortBy=name', { sortBy: 'name' }],
+    ['sortBy=name&sortBy=createTime', { sortBy: 'createTime' }],
+    ...['1', 't', 'T', 'true', 'TRUE', 'True'].map((word): [string, Partial<ListQuery>] => [
+      `ascending=${word}`,
+      { ascending: true },
+    ]),
+    ...['0', 'f', 'F', 'false', 'FALSE', 'False'].map((word): [string, Partial<ListQuery>] => [
+      `ascending=${word}`,
+      { ascending: false },
+    ]),
+    ['managedFields=true', { managedFields: true }],
+    ['labelSelector=a%3Db%2C!c', { labelSelector: 'a=b,!c' }],
+    ['pretty=true', {}],
+    ['name=web', filters(['name', 'web'])],
+    ['name=', {}],
+    ['name=a&name=b', filters(['name', 'b'])],
+    ['name=a&name=', filters(['name', 'a'])],
+    ['status=running&name=a+b', filters(['status', 'running'], ['name', 'a b'])],
+    ['Page=2', filters(['Page', '2'])],
+    ['__proto__=x', filters(['__proto__', 'x'])],
+    ['=x', filters(['', 'x'])],
+  ]
+  for (const [query, expected] of valid) {
+    it(`reads ?${query}`, () => {
+      expect(parseListQuery(new URLSearchParams(query))).to.deep.equal({ ...defaults, ...expected })
+    })
+  }
+
+  const page = (text: string) => `page must be a whole number of at least 1, not ${JSON.stringify(text)}`
+  const limit = (text: string) =>
+    `limit must be a whole number of at least 0, -1 for everything, not ${JSON.stringify(text)}`
+  const flag = (name: string, text: string) => `${name} must be true or false, not ${JSON.stringify(text)}`
+  const invalid: readonly [string, string][] = [
+    ['page=0', page('0')],
+    ['page=-0', page('-0')],
+    ['page=-1', page('-1')],
+    ['page=abc', page('abc')],
+    ['page=1.5', page('1.5')],
+    ['page=1e3', page('1e3')],
+    ['page=0x10', page('0x10')],
+    ['page=+1', page(' 1')],
+    ['page=%2B1', page('+1')],
+    ['page=1%00', page('1\u0000')],
+    ['page=9999999999', page('9999999999')],
+    ['page=1&page=0', page('0')],
+    ['page=٣', page('٣')],
+    ['limit=-2', limit('-2')],
+    ['limit=ten', limit('ten')],
+    ['limit=NaN', limit('NaN')],
+    ['limit=Infinity', limit('Infinity')],
+    ['limit=10;drop', limit('10;drop')],
+    ['ascending=yes', flag('ascending', 'yes')],
+    ['ascending=tRuE', flag('ascending', 'tRuE')],
+    ['managedFields=2', flag('managedFields', '2')],
+  ]
+  for (const [query, message] of invalid) {
+    it(`refuses ?${query}`, () => {
+      expect(refusalOf(() => parseListQuery(new URLSearchParams(query)))).to.deep.equal({
+        code: 400,
+        reason: 'BadRequest',
+        message,
+      })
+    })
+  }
+})

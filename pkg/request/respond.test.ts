@@ -1,0 +1,171 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { type Listener, type Loopback, startLoopback } from './fixtures.ts'
+import { acceptsGzip, collect, send, sendChunks, sendJson } from './respond.ts'
+
+describe('respond', () => {
+  let loopback: Loopback | undefined
+  const serve = async (listener: Listener) => {
+    loopback = await startLoopback(listener)
+    return loopback
+  }
+  afterEach(() => loopback?.close())
+
+  describe('send', () => {
+    it('writes code, length and body, and lets nobody cache it', async () => {
+      const { get } = await serve((_req, res) => send(res, 203, Buffer.from('grün'), { 'x-a': 'b' }))
+      const { code, headers, text } = await get('/')
+      expect({ code, text }).to.deep.equal({ code: 203, text: 'grün' })
+      expect(headers).to.include({ 'content-length': '5', 'cache-control': 'no-cache, private', 'x-a': 'b' })
+    })
+
+    it('lets the caller set its own caching rule', async () => {
+      const { get } = await serve((_req, res) =>
+        send(res, 200, Buffer.from(''), { 'cache-control': 'public' }),
+      )
+      expect((await get('/')).headers['cache-control']).to.equal('public')
+    })
+  })
+
+  describe('sendJson', () => {
+    it('ends with a line feed', async () => {
+      const { get } = await serve((_req, res) => sendJson(res, 200, { a: [1] }))
+      const { headers, text } = await get('/')
+      expect(text).to.equal('{"a":[1]}\n')
+      expect(headers['content-type']).to.equal('application/json')
+    })
+  })
+
+  describe('sendChunks', () => {
+    it('writes all pieces in order', async () => {
+      const pieces = Array.from({ length: 300 }, (_, i) => Buffer.alloc(1000, i % 256))
+      const { get } = await serve((_req, res) => sendChunks(res, pieces, { 'x-a': 'b' }))
+      const { code, headers, body } = await get('/')
+      expect(code).to.equal(200)
+      expect(headers['x-a']).to.equal('b')
+      expect(body.equals(Buffer.concat(pieces))).to.equal(true)
+    })
+
+    it('answers an empty body', async () => {
+      const { get } = await serve((_req, res) => sendChunks(res, [], {}))
+      expect(await get('/')).to.include({ code: 200, text: '' })
+    })
+
+    it('makes pieces no faster than the client takes them', async () => {
+      let made = 0
+      function* pieces() {
+        for (; made < 2000; made++) yield Buffer.alloc(64 * 1024)
+      }
+      const { open } = await serve((_req, res) => sendChunks(res, pieces(), {}))
+      const res = await open('/')
+      res.pause()
+      await sleep(100)
+      expect(made).to.be.below(1000)
+      res.destroy()
+    })
+
+    it('stops when the client has gone', async () => {
+      let made = 0
+      const finished = Promise.withResolvers<void>()
+      function* pieces() {
+        for (; made < 2000; made++) yield Buffer.alloc(64 * 1024)
+      }
+      const { open } = await serve((_req, res) => sendChunks(res, pieces(), {}).then(finished.resolve))
+      const res = await open('/')
+      await once(res, 'data')
+      res.destroy()
+      await finished.promise
+      expect(made).to.be.below(2000)
+    })
+
+    it('lets other requests in between', async () => {
+      function* pieces() {
+        for (let i = 0; i < 100; i++) {
+          const until = performance.now() + 5
+          while (performance.now() < until);
+          yield Buffer.from('x')
+        }
+      }
+      const { get } = await serve((req, res) =>
+        req.url === '/long' ? sendChunks(res, pieces(), {}) : send(res, 200, Buffer.from('short'), {}),
+      )
+      let isDone = false
+      const long = get('/long').then(() => {
+        isDone = true
+      })
+      await sleep(30)
+      await get('/short')
+      expect(isDone).to.equal(false)
+      await long
+    })
+
+    it('leaves no listeners behind on a connection that is slow', async () => {
+      let response: ServerResponse | undefined
+      let before = 0
+      let most = 0
+      function* pieces() {
+        for (let i = 0; i < 100; i++) {
+          most = Math.max(most, response?.listenerCount('close') ?? 0)
+          yield Buffer.alloc(256 * 1024)
+        }
+      }
+      const { get } = await serve((_req, res) => {
+        response = res
+        before = res.listenerCount('close')
+        return sendChunks(res, pieces(), {})
+      })
+      await get('/')
+      expect(most - before).to.be.below(3)
+    })
+  })
+
+  describe('collect', () => {
+    it('takes all in order and lets timers run in between', async () => {
+      let ticks = 0
+      const timer = setInterval(() => ticks++, 1)
+      function* slow() {
+        for (let i = 0; i < 20; i++) {
+          const until = performance.now() + 5
+          while (performance.now() < until);
+          yield i
+        }
+      }
+      expect(await collect(slow())).to.deep.equal(Array.from({ length: 20 }, (_, i) => i))
+      clearInterval(timer)
+      expect(ticks).to.be.above(2)
+    })
+  })
+
+  describe('acceptsGzip', () => {
+    const table: readonly [string | undefined, boolean][] = [
+      [undefined, false],
+      ['', false],
+      ['identity', false],
+      ['gzip', true],
+      ['GZIP', true],
+      ['gzip, deflate, br', true],
+      ['br;q=1.0, gzip;q=0.5', true],
+      ['gzip ; q=1', true],
+      ['gzip;q=1.000', true],
+      ['*', true],
+      ['gzip;q=0.001', true],
+      ['gzip;q=0', false],
+      ['gzip;q=0.000', false],
+      ['*;q=0', false],
+      ['deflate, br', false],
+      ['xgzip', false],
+      ['gzip2', false],
+      // The named coding goes before the wildcard (RFC 9110 section 12.5.3).
+      ['gzip;q=0, *', false],
+    ]
+    for (const [header, expected] of table) {
+      it(`is ${expected} for ${header}`, async () => {
+        const { get } = await serve((req, res) => sendJson(res, 200, acceptsGzip(req)))
+        const headers: Record<string, string> = header === undefined ? {} : { 'accept-encoding': header }
+        expect((await get('/', { headers })).text).to.equal(`${expected}\n`)
+      })
+    }
+  })
+})

@@ -1,0 +1,90 @@
+import { expect } from 'chai'
+import { refusalOf } from '../status/fixtures.ts'
+import { parseTarget } from './target.ts'
+
+describe('parseTarget', () => {
+  const valid: readonly [string, { path: string; rawPath?: string; rawQuery?: string }][] = [
+    ['/', { path: '/' }],
+    ['/api/v1/nodes', { path: '/api/v1/nodes' }],
+    ['/api/v1/nodes/', { path: '/api/v1/nodes/' }],
+    ['/apis?a=b', { path: '/apis', rawPath: '/apis', rawQuery: 'a=b' }],
+    ['/apis?', { path: '/apis', rawPath: '/apis', rawQuery: '' }],
+    ['/apis?a=?&b=/../x//y%2f', { path: '/apis', rawPath: '/apis', rawQuery: 'a=?&b=/../x//y%2f' }],
+    ['/apis?%zz', { path: '/apis', rawPath: '/apis', rawQuery: '%zz' }],
+    ['/n%6fdes', { path: '/nodes', rawPath: '/n%6fdes' }],
+    ['/a%20b', { path: '/a b', rawPath: '/a%20b' }],
+    ['/z%C3%BCrich', { path: '/zürich', rawPath: '/z%C3%BCrich' }],
+    ['/a%3Fb', { path: '/a?b', rawPath: '/a%3Fb' }],
+    // Decoded once: what is left is a literal, and goes on as it came.
+    ['/a%252fb', { path: '/a%2fb', rawPath: '/a%252fb' }],
+    ['/a%252e%252e/b', { path: '/a%2e%2e/b', rawPath: '/a%252e%252e/b' }],
+    // Dots that make no relative segment.
+    ['/...', { path: '/...' }],
+    ['/.hidden/a..b/c.', { path: '/.hidden/a..b/c.' }],
+    [`/${'a'.repeat(4095)}`, { path: `/${'a'.repeat(4095)}` }],
+    [`/a?${'q'.repeat(9000)}`, { path: '/a', rawPath: '/a', rawQuery: 'q'.repeat(9000) }],
+  ]
+  for (const [url, expected] of valid) {
+    it(`reads ${url.slice(0, 60)}`, () => {
+      expect(parseTarget(url)).to.deep.equal({ rawPath: expected.path, rawQuery: '', ...expected })
+    })
+  }
+
+  const notAbsolute = 'the request target must be an absolute path'
+  const emptySegment = 'the path contains an empty segment ("//")'
+  const relative = 'the path contains a relative segment ("." or "..")'
+  const encodedSlash = 'the path contains an encoded slash or backslash'
+  const badEncoding = 'the path contains an invalid percent-encoding'
+  const control = 'the path contains an encoded control character'
+  const invalid: readonly [string, string][] = [
+    ['', notAbsolute],
+    ['*', notAbsolute],
+    ['?a=b', notAbsolute],
+    ['api/v1', notAbsolute],
+    ['http://example.org/api', notAbsolute],
+    ['https://user@host/healthz', notAbsolute],
+    ['//', emptySegment],
+    ['//example.org/api', emptySegment],
+    ['/api//v1', emptySegment],
+    ['/api/v1//', emptySegment],
+    ['/./healthz', relative],
+    ['/.', relative],
+    ['/..', relative],
+    ['/healthz/../api/v1/secrets', relative],
+    ['/healthz/..', relative],
+    ['/healthz/%2e%2e/api/v1/secrets', relative],
+    ['/healthz/%2E./api', relative],
+    ['/healthz/.%2e/api', relative],
+    ['/%2e', relative],
+    ['/%2e%2e', relative],
+    ['/api%2fv1', encodedSlash],
+    ['/api%2Fv1', encodedSlash],
+    ['/api%5cv1', encodedSlash],
+    ['/api%5Cv1', encodedSlash],
+    ['/healthz%2f..%2fapi', encodedSlash],
+    ['/%2f%2f', encodedSlash],
+    ['/%2fexample.org/..', encodedSlash],
+    ['/api\\v1', 'the path contains a backslash'],
+    ['/api%61\\v1', 'the path contains a backslash'],
+    ['/a%00', control],
+    ['/a%00.json', control],
+    ['/a%0d%0aSet-Cookie:x', control],
+    ['/a%1f', control],
+    ['/a%7f', control],
+    ['/a%', badEncoding],
+    ['/a%z', badEncoding],
+    ['/a%zz', badEncoding],
+    ['/a%2', badEncoding],
+    ['/%c0%af', badEncoding],
+    ['/%c0%ae%c0%ae/api', badEncoding],
+    ['/%ff', badEncoding],
+    ['/%ed%a0%80', badEncoding],
+    [`/${'a'.repeat(4096)}`, 'the path is longer than 4096 bytes'],
+    [`/${'%61'.repeat(2000)}`, 'the path is longer than 4096 bytes'],
+  ]
+  for (const [url, message] of invalid) {
+    it(`refuses ${JSON.stringify(url.slice(0, 60))}`, () => {
+      expect(refusalOf(() => parseTarget(url))).to.deep.equal({ code: 400, reason: 'BadRequest', message })
+    })
+  }
+})

@@ -1,0 +1,136 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { join } from 'node:path'
+import { output, type Ran, run, scratch, setting } from './run.ts'
+
+export const group = `resources.${process.env.KAPIS_GROUP_DOMAIN ?? 'kapis.io'}`
+export const version = 'v1alpha3'
+/** The name that kubectl users type. */
+export const nodes = `nodes.${group}`
+export const collectionPath = `/apis/${group}/${version}/nodes`
+
+/** kubectl as cluster administrator. */
+export function kubectl(...args: readonly string[]): Promise<Ran> {
+  return run('kubectl', args)
+}
+
+/** What kubectl prints; it must succeed. */
+export function kubectlOutput(...args: readonly string[]): Promise<string> {
+  return output('kubectl', args)
+}
+
+export async function kubectlJson(...args: readonly string[]): Promise<unknown> {
+  return JSON.parse(await kubectlOutput(...args, '-o', 'json'))
+}
+
+export async function nodeNames(): Promise<readonly string[]> {
+  const names = await kubectlOutput('get', 'nodes', '-o', 'jsonpath={.items[*].metadata.name}')
+  return names.split(' ')
+}
+
+/** A name that no other run, now or before, has used. */
+export function uniqueName(what: string): string {
+  return `kapis-e2e-${what}-${Date.now().toString(36)}`
+}
+
+/** A namespace with service accounts; whoever makes one deletes it. */
+export async function makeNamespace(name: string, serviceAccounts: readonly string[]): Promise<void> {
+  await kubectlOutput('create', 'namespace', name)
+  for (const account of serviceAccounts) {
+    // `default` may be made by the controller manager in the same moment.
+    const { code, stderr } = await kubectl('-n', name, 'create', 'serviceaccount', account)
+    if (code !== 0 && !stderr.includes('AlreadyExists')) throw new Error(stderr)
+  }
+}
+
+export async function tokenOf(namespace: string, serviceAccount: string): Promise<string> {
+  return (await kubectlOutput('-n', namespace, 'create', 'token', serviceAccount)).trim()
+}
+
+/**
+ * The arguments by which kubectl signs on with a token and nothing else. The administrator's kubeconfig would not do: its
+ * client certificate comes before any token.
+ */
+export async function withToken(token: string): Promise<readonly string[]> {
+  return [
+    '--kubeconfig',
+    '/dev/null',
+    '--server',
+    setting('KUBE_URL'),
+    '--certificate-authority',
+    await kubeCa(),
+    '--token',
+    token,
+  ]
+}
+
+let caFile: Promise<string> | undefined
+
+/** A file with the authority of kube-apiserver. */
+function kubeCa(): Promise<string> {
+  caFile ??= (async () => {
+    const path = '{.clusters[0].cluster.certificate-authority-data}'
+    const args = ['config', 'view', '--raw', '--minify', '--flatten', '-o', `jsonpath=${path}`]
+    const file = join(scratch, 'kube-ca.crt')
+    writeFileSync(file, Buffer.from(await kubectlOutput(...args), 'base64'))
+    return file
+  })()
+  return caFile
+}
+
+export type Answer = {
+  readonly code: number
+  readonly headers: NodeJS.Dict<string | string[]>
+  readonly body: string
+}
+
+export type Ask = {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** One request to kube-apiserver with a token. */
+export async function askKube(token: string, path: string, options: Ask = {}): Promise<Answer> {
+  const authorization = `Bearer ${token}`
+  const headers = { accept: 'application/json', ...options.headers, authorization }
+  return ask(setting('KUBE_URL'), await kubeCa(), path, { ...options, headers })
+}
+
+/** One request to the front of Kapis. */
+export function askKapis(path: string, options: Ask = {}): Promise<Answer> {
+  return ask(setting('KAPIS_URL'), setting('KAPIS_CA'), path, options)
+}
+
+/** An access token of the first administrator, by the password grant. */
+export async function accessToken(): Promise<string> {
+  const form = new URLSearchParams({
+    grant_type: 'password',
+    username: setting('KAPIS_USER'),
+    password: setting('KAPIS_PASSWORD'),
+    client_id: setting('KAPIS_CLIENT_ID'),
+    client_secret: setting('KAPIS_CLIENT_SECRET'),
+  })
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const answer = await askKapis('/oauth/token', { method: 'POST', headers, body: String(form) })
+  const { access_token: token } = JSON.parse(answer.body)
+  if (typeof token !== 'string') throw new Error(`no access token: ${answer.code}`)
+  return token
+}
+
+function ask(base: string, caPath: string, path: string, { method = 'GET', headers = {}, body }: Ask) {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const options = { method, headers, ca: readFileSync(caPath), agent: false, timeout: 20_000 }
+  const req = request(new URL(path, base), options, async res => {
+    try {
+      const text = Buffer.concat(await res.toArray()).toString('utf8')
+      resolve({ code: res.statusCode ?? 0, headers: res.headers, body: text })
+    } catch (error) {
+      reject(error)
+    }
+  })
+  req.on('timeout', () => req.destroy(new Error(`no answer from ${base}${path}`)))
+  req.on('error', reject)
+  req.end(body)
+  return promise
+}

@@ -1,0 +1,145 @@
+import { expect } from 'chai'
+import {
+  askKube,
+  group,
+  kubectl,
+  kubectlOutput,
+  makeNamespace,
+  tokenOf,
+  uniqueName,
+  version,
+} from './cluster.ts'
+import { parseColumns } from './columns.ts'
+
+const namespace = uniqueName('discovery')
+const apiService = `${version}.${group}`
+const prefix = `${group.split('.').reverse().join('.')}.${version}.`
+const apiVersionFlag = `--api-version=${group}/${version}`
+
+describe('discovery, through kube-apiserver', function () {
+  this.timeout(90_000)
+
+  before(() => makeNamespace(namespace, ['default']))
+  after(() => kubectl('delete', 'namespace', namespace, '--wait=false'))
+
+  it('the APIService is available', async () => {
+    const [row] = parseColumns(await kubectlOutput('get', 'apiservice', apiService))
+    expect(row).to.include({ NAME: apiService, AVAILABLE: 'True' })
+    const path = '{.status.conditions[?(@.type=="Available")].message}'
+    const message = await kubectlOutput('get', 'apiservice', apiService, '-o', `jsonpath=${path}`)
+    expect(message).to.equal('all checks passed')
+  })
+
+  it('api-resources lists the nodes', async () => {
+    const text = await kubectlOutput('api-resources', `--api-group=${group}`, '-o', 'wide')
+    const row = parseColumns(text).find(({ NAME }) => NAME === 'nodes')
+    expect(row).to.include({
+      SHORTNAMES: '',
+      APIVERSION: `${group}/${version}`,
+      NAMESPACED: 'false',
+      KIND: 'Node',
+      VERBS: 'get,list,watch',
+    })
+    expect(await kubectlOutput('api-versions')).to.include(`${group}/${version}\n`)
+  })
+
+  it('plain nodes stay the ones of the orchestrator', async () => {
+    const name = await kubectlOutput('get', 'nodes,no', '-o', 'name')
+    expect(name)
+      .to.match(/^node\//)
+      .and.not.include(group)
+  })
+
+  it('explain describes them, and what is within', async () => {
+    const whole = await kubectlOutput('explain', apiVersionFlag, 'nodes')
+    expect(whole).to.match(new RegExp(`^GROUP: +${group}\nKIND: +Node\nVERSION: +${version}\n`))
+    expect(whole).to.match(/\n {2}spec\t<NodeSpec>\n.*\n\n {2}status\t<NodeStatus>\n/s)
+    const conditions = await kubectlOutput('explain', apiVersionFlag, 'nodes.status.conditions')
+    expect(conditions).to.include('FIELD: conditions <[]NodeCondition>')
+    expect(conditions).to.match(/\n {2}status\t<string> -required-\n/)
+    const all = await kubectlOutput('explain', apiVersionFlag, 'nodes', '--recursive')
+    expect(all).to.match(/\n {4}nodeInfo\t<NodeSystemInfo>\n {6}architecture\t<string> -required-\n/)
+    const old = await kubectlOutput(
+      'explain',
+      apiVersionFlag,
+      'nodes.spec.taints',
+      '--output=plaintext-openapiv2',
+    )
+    expect(old).to.match(/RESOURCE: taints <\[\]Object>/)
+  })
+
+  it('the OpenAPI document of the cluster has them, and is whole', async () => {
+    const swagger: Swagger = JSON.parse(await kubectlOutput('get', '--raw', '/openapi/v2'))
+    expect(swagger.paths).to.include.keys([
+      `/apis/${group}/${version}/nodes`,
+      `/apis/${group}/${version}/nodes/{name}`,
+    ])
+    expect(swagger.definitions).to.include.keys([`${prefix}Node`, `${prefix}NodeStatus`])
+    // A suffix would say that a definition here clashed with one of somebody else's.
+    const renamed = Object.keys(swagger.definitions).filter(
+      name => name.startsWith(prefix) && /_v\d+$/.test(name),
+    )
+    expect(renamed).to.deep.equal([])
+    const index: { paths: Record<string, unknown> } = JSON.parse(
+      await kubectlOutput('get', '--raw', '/openapi/v3'),
+    )
+    expect(index.paths).to.include.keys([`apis/${group}/${version}`, 'version', 'api/v1'])
+  })
+
+  it('the protobuf form of the document can still be made', async () => {
+    // One invalid part would make it impossible, and old clients ask for nothing else.
+    const accept = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
+    const answer = await askKube(await tokenOf(namespace, 'default'), '/openapi/v2', { headers: { accept } })
+    expect(answer.code).to.equal(200)
+    expect(answer.body).to.include(`${prefix}NodeStatus`)
+  })
+})
+
+describe('the APIService', function () {
+  this.timeout(60_000)
+
+  it('comes back within a second when it is deleted', async () => {
+    const uid = await uidOf()
+    await kubectlOutput('delete', 'apiservice', apiService)
+    const later = await eventually(async () => {
+      const now = await uidOf()
+      return now !== '' && now !== uid
+    }, 1_500)
+    expect(later).to.equal(true)
+    await kubectlOutput('wait', '--for=condition=Available', `apiservice/${apiService}`, '--timeout=30s')
+  })
+
+  it('is mended within a second when it is changed', async () => {
+    await patch({
+      spec: { versionPriority: 7, service: { port: 1 } },
+      metadata: { labels: { 'test/kept': 'yes' } },
+    })
+    const path = '{.spec.versionPriority} {.metadata.labels.test/kept}'
+    const mended = await eventually(async () => {
+      const text = await kubectlOutput('get', 'apiservice', apiService, '-o', `jsonpath=${path}`)
+      return text === '100 yes'
+    }, 1_500)
+    expect(mended).to.equal(true)
+    await patch({ metadata: { labels: { 'test/kept': null } } })
+    await kubectlOutput('wait', '--for=condition=Available', `apiservice/${apiService}`, '--timeout=30s')
+  })
+})
+
+type Swagger = { paths: Record<string, unknown>; definitions: Record<string, unknown> }
+
+async function uidOf(): Promise<string> {
+  const { stdout } = await kubectl('get', 'apiservice', apiService, '-o', 'jsonpath={.metadata.uid}')
+  return stdout
+}
+
+async function patch(change: object): Promise<void> {
+  await kubectlOutput('patch', 'apiservice', apiService, '--type=merge', '-p', JSON.stringify(change))
+}
+
+async function eventually(check: () => Promise<boolean>, timeoutMs: number): Promise<boolean> {
+  const until = Date.now() + timeoutMs
+  while (Date.now() < until) {
+    if (await check()) return true
+  }
+  return false
+}

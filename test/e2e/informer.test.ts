@@ -1,0 +1,83 @@
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { group, kubectlOutput, nodeNames } from './cluster.ts'
+import { follow, output, run, scratch } from './run.ts'
+
+const source = join(import.meta.dirname, '..', 'informer')
+const program = join(scratch, 'informer')
+const updates = 20
+const label = 'test/seq'
+const maxSyncMs = 5_000
+
+type Line = {
+  type: string
+  name?: string
+  sequence?: number
+  count?: number
+  milliseconds?: number
+  watchList?: boolean
+}
+
+describe('a client-go informer', () => {
+  let names: readonly string[]
+  let node: string
+
+  before(async function () {
+    // The first build on a machine compiles all of client-go.
+    this.timeout(600_000)
+    if (!(await hasGo())) {
+      console.error('      skipped: building the informer takes Go')
+      this.skip()
+    }
+    names = await nodeNames()
+    node = names[0] ?? ''
+    await build()
+  })
+
+  for (const watchList of [true, false]) {
+    it(`syncs and sees every update in order, WatchList ${watchList ? 'on' : 'off'}`, async function () {
+      this.timeout(90_000)
+      await kubectlOutput('label', 'node', node, `${label}-`)
+      const flags = [`-group=${group}`, `-node=${node}`, `-updates=${updates}`, `-watchlist=${watchList}`]
+      const informer = follow(program, [...flags, '-timeout=60s'])
+      try {
+        const synced = parseLine(await informer.line(line => parseLine(line).type === 'synced', 15_000))
+        expect(synced).to.include({ count: names.length, watchList })
+        expect(synced.milliseconds).to.be.lessThan(maxSyncMs)
+        for (let i = 1; i <= updates; i++) {
+          await kubectlOutput('label', 'node', node, `${label}=${i}`, '--overwrite')
+        }
+        await informer.line(line => parseLine(line).sequence === updates)
+        expect(await informer.ended).to.equal(0)
+        const seen = informer.lines.map(parseLine).filter(({ name, sequence }) => name === node && sequence)
+        const numbers = [...new Set(seen.map(({ sequence }) => sequence))]
+        expect(numbers).to.deep.equal(Array.from({ length: updates }, (_, i) => i + 1))
+      } finally {
+        await informer.stop()
+        await kubectlOutput('label', 'node', node, `${label}-`)
+      }
+    })
+  }
+})
+
+async function hasGo(): Promise<boolean> {
+  return run('go', ['version']).then(
+    ({ code }) => code === 0,
+    () => false,
+  )
+}
+
+async function build(): Promise<void> {
+  const startedAt = Date.now()
+  console.error('      building the informer (a minute or two the first time)')
+  const progress = setInterval(() => {
+    console.error(`      still building, ${Math.round((Date.now() - startedAt) / 1000)} s`)
+  }, 15_000)
+  await output('go', ['build', '-o', program, '.'], { cwd: source, timeoutMs: 600_000 }).finally(() =>
+    clearInterval(progress),
+  )
+}
+
+function parseLine(line: string): Line {
+  return JSON.parse(line)
+}
