@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { parse } from 'yaml'
 import { childEnvironment, repository } from './controlplane/settings.ts'
 

@@ -76,14 +76,14 @@ async function benchOne(env: BenchEnv, workload: Workload, staticUrl: string): P
 function toWorkloads(groupDomain: string): readonly Workload[] {
   const kapis = `/kapis/resources.${groupDomain}/v1alpha3/nodes`
   const aggregated = `/apis/resources.${groupDomain}/v1alpha3/nodes`
-  const selector = 'labelSelector=topology.kubernetes.io%2Fzone%3Dzone-b'
+  const selector = 'labelSelector=topology.kubernetes.io%2Fzone%3Dlocal-b'
   return [
     {
       name: 'one node',
       connections: 16,
       gzip: false,
-      kapis: `${aggregated}/node-0`,
-      native: '/api/v1/nodes/node-0',
+      kapis: `${aggregated}/worker-1`,
+      native: '/api/v1/nodes/worker-1',
       target: { native: 3, static: 0.5 },
     },
     {

@@ -29,8 +29,9 @@ async function main(): Promise<void> {
   if (unknown.length > 0)
     throw new Error(`no benchmark ${unknown.join(', ')}; there are ${Object.keys(benchmarks).join(', ')}`)
   const settings = { NODES: '5000', PODS: '1000', ...process.env, RUN_DIR: runDir }
-  const up = spawnSync('make', ['up'], { cwd: root, env: settings, stdio: 'inherit' })
-  if (up.status !== 0) throw new Error('make up failed')
+  const launcher = (script: string) =>
+    spawnSync(process.execPath, [join(root, 'hack/controlplane', script)], { cwd: root, env: settings, stdio: 'inherit' })
+  if (launcher('up.ts').status !== 0) throw new Error('the control plane did not start')
   try {
     const env = await loadEnv()
     for (const [name, run] of Object.entries(benchmarks)) {
@@ -39,7 +40,7 @@ async function main(): Promise<void> {
       await run(env)
     }
   } finally {
-    spawnSync('make', ['down'], { cwd: root, env: settings, stdio: 'inherit' })
+    launcher('down.ts')
   }
 }
 

@@ -50,6 +50,8 @@ function supervise(settings: Settings, flags: readonly string[]): Supervisor {
 
   child.on('message', message => {
     if (typeof message !== 'object' || message === null || !('state' in message)) return
+    // What the supervisor has said so far comes before what is said of its being ready.
+    tail.copy()
     if (message.state === 'ready') ready.resolve()
     if ('reason' in message) failure = String(message.reason)
   })
@@ -82,20 +84,22 @@ function supervise(settings: Settings, flags: readonly string[]): Supervisor {
 }
 
 /** Copies to the terminal what is added to a file. */
-function createTail(file: string): { close: () => void } {
+function createTail(file: string): { copy: () => void; close: () => void } {
   const fd = openSync(file, 'r')
   const chunk = Buffer.alloc(16_384)
+  let closed = false
   const copy = () => {
+    if (closed) return
     for (let n = readSync(fd, chunk); n > 0; n = readSync(fd, chunk)) print(chunk.subarray(0, n))
   }
   const timer = setInterval(copy, tailEveryMs)
-  let closed = false
   return {
+    copy,
     close() {
       if (closed) return
-      closed = true
       clearInterval(timer)
       copy()
+      closed = true
       closeSync(fd)
     },
   }

@@ -37,8 +37,8 @@ export async function writeKapisKubeconfig(client: KubeClient, settings: Setting
   })
   const token = isRecord(answer) && isRecord(answer.status) ? answer.status.token : undefined
   if (typeof token !== 'string') throw new Error('no token for the service account kapis')
-  const text = toKubeconfig(server, pki.file('ca.crt'), { token })
-  writeFileSync(join(settings.runDir, 'kapis.kubeconfig'), text, { mode: 0o600 })
+  const kubeconfig = toKubeconfig(server, pki.file('ca.crt'), { token })
+  writeFileSync(join(settings.runDir, 'kapis.kubeconfig'), kubeconfig, { mode: 0o600 })
 }
 
 /** @throws Error with the orchestrator's own reason when the aggregated API is not available within a minute */

@@ -35,7 +35,7 @@ export function stages(heartbeatMs: number): Stage[] {
         [phase, 'In', 'Pending'],
         [ready, 'NotIn', 'True'],
       ],
-      spec: { next: { statusTemplate: running } },
+      spec: { next: replaceStatus(running) },
     },
     {
       name: 'pod-complete',
@@ -45,7 +45,7 @@ export function stages(heartbeatMs: number): Stage[] {
         [phase, 'In', 'Running'],
         ['.metadata.ownerReferences.[].kind', 'In', 'Job'],
       ],
-      spec: { next: { statusTemplate: completed } },
+      spec: { next: replaceStatus(completed) },
     },
     {
       name: 'pod-delete',
@@ -54,6 +54,11 @@ export function stages(heartbeatMs: number): Stage[] {
       spec: { next: { delete: true } },
     },
   ]
+}
+
+/** A strategic patch, which is kwok's default, would add to the pod's addresses when it is applied twice: refused. */
+function replaceStatus(template: string): object {
+  return { patches: [{ subresource: 'status', root: 'status', type: 'merge', template }] }
 }
 
 const conditions = `

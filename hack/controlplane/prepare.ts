@@ -67,25 +67,27 @@ export function issuerUrl({ kapis }: Ports): string {
 }
 
 /** With this the orchestrator itself takes Kapis' tokens, so that one token works on every address. */
-function authentication({ groupDomain }: Settings, ports: Ports, pki: Pki) {
+function authentication(settings: Settings, ports: Ports, pki: Pki) {
   return {
     apiVersion: 'apiserver.config.k8s.io/v1',
     kind: 'AuthenticationConfiguration',
-    jwt: [
+    jwt: [issuer(settings, ports, pki)],
+  }
+}
+
+function issuer({ groupDomain }: Settings, ports: Ports, pki: Pki) {
+  return {
+    issuer: { url: issuerUrl(ports), audiences: [groupDomain], certificateAuthority: pki.kapis.certPem },
+    claimMappings: { username: { claim: 'sub', prefix: '' }, groups: { claim: 'groups', prefix: '' } },
+    // An issuer of people's tokens must not be able to speak for the system.
+    userValidationRules: [
       {
-        issuer: { url: issuerUrl(ports), audiences: [groupDomain], certificateAuthority: pki.kapis.certPem },
-        claimMappings: { username: { claim: 'sub', prefix: '' }, groups: { claim: 'groups', prefix: '' } },
-        // An issuer of people's tokens must not be able to speak for the system.
-        userValidationRules: [
-          {
-            expression: "!user.username.startsWith('system:')",
-            message: 'a user of Kapis is none of the system',
-          },
-          {
-            expression: "user.groups.all(group, !group.startsWith('system:'))",
-            message: 'a group of Kapis is none of the system',
-          },
-        ],
+        expression: "!user.username.startsWith('system:')",
+        message: 'a user of Kapis is none of the system',
+      },
+      {
+        expression: "user.groups.all(group, !group.startsWith('system:'))",
+        message: 'a group of Kapis is none of the system',
       },
     ],
   }

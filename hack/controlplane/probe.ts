@@ -5,8 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isAlive, type ProcessId } from './processes.ts'
 import type { Part } from './records.ts'
 
-/** Where a part says that it is ready: with 200, or on a Unix socket with any answer at all. */
-export type Probe = { readonly url: string; readonly caFile?: string } | { readonly socket: string }
+/** Where a part says with 200 that it is ready. */
+export type Probe =
+  | { readonly url: string; readonly caFile?: string }
+  | { readonly socket: string; readonly path: string }
 
 const readyWithinMs = 60_000
 
@@ -27,8 +29,10 @@ export async function waitReady(part: Part, id: ProcessId, signal: AbortSignal):
 }
 
 async function isReady(probe: Probe): Promise<boolean> {
-  if ('socket' in probe)
-    return (await answer(options => getPlain({ socketPath: probe.socket, ...options }))) > 0
+  if ('socket' in probe) {
+    const { socket: socketPath, path } = probe
+    return (await answer(options => getPlain({ socketPath, path, ...options }))) === 200
+  }
   const { url, caFile } = probe
   const ca = caFile === undefined ? {} : { ca: readFileSync(caFile) }
   const get = url.startsWith('https:') ? getSecure : getPlain

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { KubeClient } from '../../pkg/kube/client.ts'
+import { parseList } from '../../pkg/kube/object.ts'
 import { Status } from '../../pkg/status/status.ts'
 import { sampleNode, samplePod } from './sample-objects.ts'
 import type { Settings } from './settings.ts'
@@ -53,6 +54,16 @@ async function createAll(
     clearInterval(progress)
   }
   say(`${count} sample ${what}`)
+}
+
+/** @throws Error when sample pods still wait for their kubelet after two minutes */
+export async function waitRunning(client: KubeClient, signal: AbortSignal): Promise<void> {
+  const path = '/api/v1/namespaces/default/pods?limit=1&fieldSelector=status.phase%3DPending'
+  const deadline = Date.now() + 120_000
+  while (parseList(await client.call({ path })).items.length > 0) {
+    if (Date.now() > deadline) throw new Error('sample pods are still pending after 120 s')
+    await sleep(100, undefined, { signal })
+  }
 }
 
 /** POST; an object of that name is left alone. */

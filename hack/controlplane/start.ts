@@ -5,15 +5,16 @@ import { createKubeClient, type KubeClient } from '../../pkg/kube/client.ts'
 import { loadEndpoint } from '../../pkg/kube/endpoint.ts'
 import { applyManifests } from '../manifests.ts'
 import { ensureBinaries } from './binaries.ts'
+import { createIssuerStandIn } from './issuer-stand-in.ts'
 import { createKapisObjects, readInitialUser, waitAvailable, writeKapisKubeconfig } from './kapis-objects.ts'
 import { launch } from './launch.ts'
 import { controllerManager, etcd, kapisPart, kubeApiserver, kwok, type Ports } from './parts.ts'
 import { createPki } from './pki.ts'
 import type { createPortFinder } from './ports.ts'
-import { createSocketPath, writeFiles } from './prepare.ts'
+import { createSocketPath, issuerUrl, writeFiles } from './prepare.ts'
 import { waitReady } from './probe.ts'
 import type { Part, Records } from './records.ts'
-import { createSamples } from './samples.ts'
+import { createSamples, waitRunning } from './samples.ts'
 import { namespace, type Settings } from './settings.ts'
 
 export type Start = {
@@ -46,7 +47,13 @@ export async function start(o: Start): Promise<void> {
   }
   const plan = { settings, binaries, ports, pki }
   await run(etcd(plan))
-  await run(kubeApiserver(plan))
+  const standIn = await createIssuerStandIn(pki, issuerUrl(ports), ports.kapis)
+  try {
+    await run(kubeApiserver(plan))
+    await standIn.asked
+  } finally {
+    standIn.close()
+  }
   const kubeconfig = join(settings.runDir, 'admin.kubeconfig')
   const client = createKubeClient(loadEndpoint(kubeconfig))
   try {
@@ -57,11 +64,12 @@ export async function start(o: Start): Promise<void> {
     if (!settings.onlyControlPlane) {
       await writeKapisKubeconfig(client, settings, `https://127.0.0.1:${ports.kubeApiserver}`, pki)
       const front = `https://127.0.0.1:${ports.kapis}/readyz`
-      await run(kapisPart(settings, 'oauth', { socket }))
+      await run(kapisPart(settings, 'oauth', { socket, path: '/healthz' }))
       await run(kapisPart(settings, 'apiserver', { url: front, caFile: join(settings.runDir, 'ca.crt') }))
       await waitAvailable(client, settings.groupDomain, signal)
       say(`the aggregated API v1alpha3.resources.${settings.groupDomain} is available`)
     }
+    await waitRunning(client, signal)
     await writeEnv(o, client, ports, dirname(binaries.kubectl))
   } finally {
     client.close()

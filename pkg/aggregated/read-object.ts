@@ -1,7 +1,8 @@
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import { send } from '../request/respond.ts'
-import { aggregatedForm, objectBytes } from '../resources/body.ts'
+import { aggregatedForm } from '../resources/body.ts'
 import type { Collection } from '../resources/collection.ts'
+import type { PageCache } from '../resources/page-cache.ts'
 import { badRequest, notFound } from '../status/status.ts'
 import { negotiate } from './accept.ts'
 import { contentType, reencode, toEncoding } from './encoding.ts'
@@ -14,7 +15,11 @@ import { parseIncludeObject, tableOfObject, toPartial } from './table.ts'
  *
  * @throws Status 400, 404, 406, 504
  */
-export async function readObject(collection: Collection, exchange: AuthenticatedExchange): Promise<void> {
+export async function readObject(
+  collection: Collection,
+  pages: PageCache,
+  exchange: AuthenticatedExchange,
+): Promise<void> {
   const { req, res, query, info } = exchange
   const wanted = negotiate(req.headers.accept, 'object')
   if (query.get('export') !== null)
@@ -27,7 +32,7 @@ export async function readObject(collection: Collection, exchange: Authenticated
   const encoding = toEncoding(wanted, req, query)
   const headers = { 'content-type': contentType(encoding) }
   if (wanted.as === 'object') {
-    const json = objectBytes(entry, aggregatedForm)
+    const json = pages.object(entry, aggregatedForm)
     return send(res, 200, encoding === 'json' ? json : reencode(json, encoding), headers)
   }
   if (wanted.as === 'partial')

@@ -26,6 +26,8 @@ export async function serveRead(options: ReadOptions, exchange: AuthenticatedExc
   if (collection.served.kind.namespaced === false && info.namespace !== '') throw unknownResource()
   if (req.method !== 'GET') throw methodNotAllowed(['GET'])
   if (info.verb === 'watch') return readWatch(collection, options.hub, exchange)
-  if (info.verb === 'get') return readObject(collection, exchange)
+  if (info.verb === 'get') return readObject(collection, options.pages, exchange)
+  // `/proxy/nodes/x` was authorized as another verb: it must not be answered with a list.
+  if (info.verb !== 'list') throw unknownResource()
   return readList(collection, options.pages, exchange)
 }

@@ -36,7 +36,7 @@ describe('WatchHub', () => {
     const change = (...names: readonly string[]) =>
       collection.apply(names.map(name => event('ADDED', node(name, { version: ++version }))))
 
-    async function join(options: ChannelOptions, first: Iterable<Buffer> | undefined = []) {
+    async function join(options: ChannelOptions, begins = true) {
       const arrived = Promise.withResolvers<ServerResponse>()
       arrivals.push(arrived.resolve)
       const opening = server.open('/')
@@ -49,7 +49,7 @@ describe('WatchHub', () => {
         return write(chunk)
       }
       const watcher = hub.join(collection, options, response)
-      if (first) await watcher.begin(first)
+      if (begins) await watcher.begin([])
       const res: IncomingMessage = await opening
       return { watcher, response, res, written: () => writes.map(String) }
     }
@@ -94,7 +94,7 @@ describe('WatchHub', () => {
 
   it('lets live events wait behind what comes first', async () => {
     const { change, join } = await start()
-    const { watcher, written } = await join(all('x', createCountingEncoder().encoder), undefined)
+    const { watcher, written } = await join(all('x', createCountingEncoder().encoder), false)
     change('a')
     watcher.write(Buffer.from('BOOKMARK\n'))
     change('b')
@@ -151,7 +151,7 @@ describe('WatchHub', () => {
   it('cuts off a client whose events pile up behind a first state that it does not read', async () => {
     const { change, join } = await start()
     const { encoder } = createCountingEncoder(1024 * 1024)
-    const { response, res } = await join(all('x', encoder), undefined)
+    const { response, res } = await join(all('x', encoder), false)
     res.on('error', () => undefined)
     for (let i = 0; i < 17; i++) change(`n${i}`)
     expect(response.destroyed).to.equal(true)
@@ -159,7 +159,7 @@ describe('WatchHub', () => {
 
   it('stops writing the first state to a client that has gone', async () => {
     const { join } = await start()
-    const { watcher, response, res } = await join(all('x', createCountingEncoder().encoder), undefined)
+    const { watcher, response, res } = await join(all('x', createCountingEncoder().encoder), false)
     let made = 0
     function* state() {
       for (; made < 1000; made++) yield Buffer.alloc(256 * 1024)
@@ -175,7 +175,7 @@ describe('WatchHub', () => {
 
   it('leaves no listeners behind on a client that is slow to take the first state', async () => {
     const { join } = await start()
-    const { watcher, response, res } = await join(all('x', createCountingEncoder().encoder), undefined)
+    const { watcher, response, res } = await join(all('x', createCountingEncoder().encoder), false)
     const before = response.listenerCount('close')
     res.resume()
     await watcher.begin(Array.from({ length: 100 }, () => Buffer.alloc(256 * 1024)))

@@ -1,5 +1,5 @@
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import { createPacedWriter } from '../request/respond.ts'
 import type { Collection } from '../resources/collection.ts'
 import type { Entry } from '../resources/entry.ts'
 import type { Change } from '../resources/history.ts'
@@ -28,10 +28,18 @@ const maxBehindBytes = 16 * 1024 * 1024
 /** All watches of all collections: each change is encoded once for every channel and written to its members in one go. */
 export class WatchHub {
   readonly #channels = new Map<Collection, Map<string, Channel>>()
+  readonly #open = new Set<ServerResponse>()
   #watchers = 0
 
   get size(): number {
     return this.#watchers
+  }
+
+  /** Counts a watch in from its first moment, so that close() ends it even while it waits for its first state. */
+  admit(res: ServerResponse): void {
+    if (this.#open.has(res)) return
+    this.#open.add(res)
+    res.once('close', () => this.#open.delete(res))
   }
 
   join(collection: Collection, options: ChannelOptions, res: ServerResponse): Watcher {
@@ -40,6 +48,7 @@ export class WatchHub {
     channels.set(options.key, channel)
     const member: Member = { res, waiting: [], waitingBytes: 0 }
     channel.members.add(member)
+    this.admit(res)
     this.#watchers++
     return {
       begin: events => begin(member, events),
@@ -54,7 +63,7 @@ export class WatchHub {
 
   /** Ends every watch cleanly; clients resume elsewhere from their last version. */
   close(): void {
-    for (const channels of this.#channels.values()) endAll(channels)
+    for (const res of [...this.#open]) res.end()
   }
 
   #channelsOf(collection: Collection): Map<string, Channel> {
@@ -100,9 +109,10 @@ function deliver(member: Member, event: Buffer): void {
 
 async function begin(member: Member, events: Iterable<Buffer>): Promise<void> {
   const { res } = member
+  const write = createPacedWriter(res)
   for (const event of events) {
     if (res.destroyed || res.writableEnded) return
-    if (!res.write(event)) await Promise.race([once(res, 'drain'), once(res, 'close')])
+    await write(event)
   }
   const waiting = member.waiting ?? []
   member.waiting = undefined

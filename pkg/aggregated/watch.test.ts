@@ -201,7 +201,7 @@ describe('serveWatch', () => {
 
     it('at a version ahead leaves nothing behind when the client goes before it comes', async () => {
       const { collection, hub, responses, watch } = await start()
-      const client = await watch('resourceVersion=12')
+      const client = await watch('resourceVersion=12&timeoutSeconds=2')
       client.res.destroy()
       await until(() => responses[0]?.destroyed === true)
       collection.apply([bookmark(12)])

@@ -33,29 +33,42 @@ export async function serveWatch(
   hub: WatchHub,
   request: WatchRequest,
 ): Promise<void> {
-  const { options, res, encoder } = request
-  const endMs = watchMs(options)
+  const { options, res } = request
   const from = options.resourceVersion
   // KEP-3157: "" asks for the latest; what is cached is what there is.
   if (options.sendInitialEvents === true) await waitForVersion(collection, from)
+  if (res.destroyed) return
+  hub.admit(res)
+  const gone = new AbortController()
+  res.once('close', () => gone.abort())
+  const endAtMs = Date.now() + watchMs(options)
+  const end = setTimeout(() => res.end(), endAtMs - Date.now())
+  res.once('close', () => clearTimeout(end))
   res.writeHead(200, { 'content-type': request.contentType, 'cache-control': 'no-cache, private' })
   res.flushHeaders()
   // A version that another replica gave out may lie ahead of this one: events up to it have been seen by the client.
-  if (Number(from) > collection.version) await collection.waitFor(Number(from), endMs)
+  if (Number(from) > collection.version) {
+    await collection.waitFor(Number(from), endAtMs - Date.now(), gone.signal)
+  }
+  if (!res.destroyed && !res.writableEnded) await follow(collection, hub, { ...request, endAtMs })
+}
+
+type Followed = WatchRequest & { readonly endAtMs: number }
+
+async function follow(collection: Collection, hub: WatchHub, request: Followed): Promise<void> {
+  const { options, res, encoder } = request
   const first = firstEvents(collection, request)
   if (first === undefined) {
-    res.end(encodeError(expired(`too old resource version: ${from} (${collection.horizon})`)))
+    const message = `too old resource version: ${options.resourceVersion} (${collection.horizon})`
+    res.end(encodeError(expired(message)))
     return
   }
   // Joined in the same turn in which the state was read: nothing can fall between.
-  const watcher = hub.join(
-    collection,
-    { key: request.channelKey, matches: matchesOptions(options), encoder },
-    res,
-  )
-  const stopTimers = startTimers(collection, request, { endMs, watcher })
-  res.on('close', () => {
-    stopTimers()
+  const channel = { key: request.channelKey, matches: matchesOptions(options), encoder }
+  const watcher = hub.join(collection, channel, res)
+  const stopBookmarks = startBookmarks(collection, request, watcher)
+  res.once('close', () => {
+    stopBookmarks()
     watcher.leave()
   })
   await watcher.begin(first)
@@ -103,19 +116,12 @@ function* changesEvents(
   }
 }
 
-function startTimers(
-  collection: Collection,
-  request: WatchRequest,
-  plan: { endMs: number; watcher: Watcher },
-): () => void {
-  const { options, res, encoder } = request
-  const { endMs, watcher } = plan
-  const bookmark = () => watcher.write(encoder.bookmark(collection.version, false))
-  const timers = [setTimeout(() => res.end(), endMs)]
-  if (options.allowWatchBookmarks) {
-    timers.push(setInterval(bookmark, bookmarkEveryMs))
-    if (endMs > bookmarkBeforeEndMs) timers.push(setTimeout(bookmark, endMs - bookmarkBeforeEndMs))
-  }
+function startBookmarks(collection: Collection, request: Followed, watcher: Watcher): () => void {
+  if (!request.options.allowWatchBookmarks) return () => undefined
+  const bookmark = () => watcher.write(request.encoder.bookmark(collection.version, false))
+  const timers = [setInterval(bookmark, bookmarkEveryMs)]
+  const lastMs = request.endAtMs - Date.now() - bookmarkBeforeEndMs
+  if (lastMs > 0) timers.push(setTimeout(bookmark, lastMs))
   return () => {
     for (const timer of timers) clearTimeout(timer)
   }

@@ -12,10 +12,10 @@ const protocolPrefix = 'base64url.bearer.authorization.k8s.io.'
  * @throws Status 401 for another scheme, two headers, or something too long to be a token
  */
 export function readBearer(req: IncomingMessage): string | null {
-  const headers = req.headersDistinct.authorization ?? []
-  if (headers.length > 1) throw unauthorized('there are two Authorization headers')
-  const [header] = headers
+  const header = req.headers.authorization
   if (header === undefined || header === '') return readProtocol(req)
+  // node keeps the first and forgets the others: who put which in front must not decide who is calling.
+  if (countHeaders(req, 'authorization') > 1) throw unauthorized('there are two Authorization headers')
   const match = /^bearer +(\S+) *$/i.exec(header.slice(0, maxTokenLength + 16))
   if (!match) throw unauthorized('the Authorization header is no bearer token')
   const token = match[1] ?? ''
@@ -37,4 +37,13 @@ function readProtocol(req: IncomingMessage): string | null {
   if (token === '' || token.length > maxTokenLength)
     throw unauthorized('the WebSocket bearer token cannot be read')
   return token
+}
+
+function countHeaders(req: IncomingMessage, name: string): number {
+  let count = 0
+  for (let i = 0; i < req.rawHeaders.length; i += 2) {
+    const raw = req.rawHeaders[i]
+    if (raw?.length === name.length && raw.toLowerCase() === name) count++
+  }
+  return count
 }

@@ -7,7 +7,7 @@ import { isTrusted, readPeerChain, subjectValues } from './certificate-chain.ts'
 
 type Verdict = {
   readonly config: AuthenticationConfig
-  readonly identity: Identity
+  readonly identity: Identity | null
   readonly untilMs: number
 }
 
@@ -25,7 +25,11 @@ export function createClientCertificateAuthenticator(
       if (known?.config === current && Date.now() <= known.untilMs) return known.identity
       const chain = readPeerChain(req)
       const [leaf] = chain
-      if (leaf === undefined) return null
+      if (leaf === undefined) {
+        // Asking the TLS layer again for each request costs more than the rest of this file.
+        verdicts.set(req.socket, { config: current, identity: null, untilMs: Number.POSITIVE_INFINITY })
+        return null
+      }
       if (!isTrusted(chain, current.clientAuthorities, Date.now()))
         throw unauthorized('the client certificate is of no known authority')
       const username = subjectValues(leaf, 'CN')[0] ?? ''

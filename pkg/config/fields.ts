@@ -58,8 +58,8 @@ type TextRule = { default?: string; pattern?: RegExp; is?: string }
 /** A string; required when the rule has no default. */
 export function text(fields: Fields, key: string, rule: TextRule): string {
   const given = fields.value(key) ?? rule.default
-  if (typeof given !== 'string') {
-    fields.problem(key, given === undefined ? 'is required' : 'must be a string')
+  if (typeof given !== 'string' || (given === '' && rule.default === undefined)) {
+    fields.problem(key, given === undefined || given === '' ? 'is required' : 'must be a string')
     return ''
   }
   if (rule.pattern && !rule.pattern.test(given))

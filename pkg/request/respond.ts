@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
@@ -29,19 +28,33 @@ export async function sendChunks(
   headers: OutgoingHttpHeaders,
 ): Promise<void> {
   res.writeHead(200, { ...uncached, ...headers })
+  const write = createPacedWriter(res)
   let since = performance.now()
   for (const chunk of chunks) {
     if (res.destroyed) return
-    if (!res.write(chunk)) {
-      // 'close' as well: a client that has gone never drains.
-      await Promise.race([once(res, 'drain'), once(res, 'close')])
-      since = performance.now()
-    } else if (performance.now() - since > sliceMs) {
+    if (await write(chunk)) since = performance.now()
+    else if (performance.now() - since > sliceMs) {
       await nextTurn()
       since = performance.now()
     }
   }
   res.end()
+}
+
+/**
+ * Writes at the pace of the client: each call waits until what was written before has gone, or the client has.
+ *
+ * @returns whether it had to wait
+ */
+export function createPacedWriter(res: ServerResponse): (chunk: Buffer) => Promise<boolean> | boolean {
+  // One listener for the whole body: a slow client may make it wait a thousand times.
+  let closed: Promise<unknown> | undefined
+  return chunk => {
+    if (res.write(chunk)) return false
+    closed ??= new Promise(resolve => res.once('close', resolve))
+    const drained = new Promise(resolve => res.once('drain', resolve))
+    return Promise.race([drained, closed]).then(() => true)
+  }
 }
 
 /** Collects lazily made pieces without holding up other requests for long. */
@@ -62,7 +75,11 @@ export async function collect<T>(pieces: Iterable<T>): Promise<T[]> {
 export function acceptsGzip(req: IncomingMessage): boolean {
   const header = req.headers['accept-encoding']
   if (header === undefined || header === 'identity') return false
-  return String(header)
+  const offers = String(header)
     .split(',')
-    .some(offer => /^\s*(gzip|\*)\s*(;\s*q=(0\.\d*[1-9]\d*|1(\.0*)?))?\s*$/i.test(offer))
+    .map(offer => offer.trim().toLowerCase())
+  // What is said of gzip itself counts before what is said of everything.
+  const offer =
+    offers.find(text => /^gzip(\s*;|$)/.test(text)) ?? offers.find(text => /^\*(\s*;|$)/.test(text))
+  return offer !== undefined && /^[^;]+(;\s*q=(0\.\d*[1-9]\d*|1(\.0*)?)\s*)?$/.test(offer)
 }

@@ -100,13 +100,14 @@ export class Collection {
     return () => this.#subscribers.delete(subscriber)
   }
 
-  /** Resolves true once the state is at least `version`, false when it is not within `timeoutMs`. */
-  async waitFor(version: number, timeoutMs: number): Promise<boolean> {
+  /** Resolves true once the state is at least `version`, false when it is not within `timeoutMs` or before `signal`. */
+  async waitFor(version: number, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
     if (this.#version >= version) return true
     const { promise, resolve } = Promise.withResolvers<void>()
     const waiter = { version, resolve }
     this.#waiters.push(waiter)
     const timer = setTimeout(resolve, timeoutMs)
+    signal?.addEventListener('abort', () => resolve(), { once: true })
     await promise
     clearTimeout(timer)
     this.#waiters = this.#waiters.filter(other => other !== waiter)

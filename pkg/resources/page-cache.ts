@@ -1,9 +1,11 @@
-import { type Form, type Frame, plainChunks } from './body.ts'
+import { type Form, type Frame, objectBytes, plainChunks } from './body.ts'
+import type { Entry } from './entry.ts'
 import type { Leaf, Selection } from './leaf.ts'
 
 type Page = { readonly leaves: readonly Leaf[]; readonly frame: string; readonly bytes: Buffer }
 
 const maxBytes = 32 * 1024 * 1024
+const maxObjects = 1024
 // Larger answers are streamed, and would push everything else out.
 const maxRuns = 8
 
@@ -14,6 +16,7 @@ const maxRuns = 8
  */
 export class PageCache {
   readonly #pages = new Map<string, Page>()
+  readonly #objects = new Map<Entry, { readonly form: Form; readonly bytes: Buffer }>()
   #bytes = 0
 
   /** The list as one buffer; undefined when it is too large to be kept and should be streamed. */
@@ -27,6 +30,19 @@ export class PageCache {
     if (found?.frame === text && runs.every(({ leaf }, i) => found.leaves[i] === leaf)) return found.bytes
     const bytes = Buffer.concat([...plainChunks(selection, form, frame)])
     this.#keep(key, { leaves: runs.map(({ leaf }) => leaf), frame: text, bytes })
+    return bytes
+  }
+
+  /** One object as one buffer. An entry never changes, so neither do its bytes. */
+  object(entry: Entry, form: Form): Buffer {
+    const known = this.#objects.get(entry)
+    if (known?.form === form) return known.bytes
+    const bytes = objectBytes(entry, form)
+    this.#objects.set(entry, { form, bytes })
+    for (const oldest of this.#objects.keys()) {
+      if (this.#objects.size <= maxObjects) break
+      this.#objects.delete(oldest)
+    }
     return bytes
   }
 

@@ -39,7 +39,7 @@ export async function makeNamespace(name: string, serviceAccounts: readonly stri
   for (const account of serviceAccounts) {
     // `default` may be made by the controller manager in the same moment.
     const { code, stderr } = await kubectl('-n', name, 'create', 'serviceaccount', account)
-    if (code !== 0 && !stderr.includes('AlreadyExists')) throw new Error(stderr)
+    if (code !== 0 && !stderr.includes('already exists')) throw new Error(stderr)
   }
 }
 

@@ -1,13 +1,13 @@
 import type { AuthenticatedExchange } from '../../../request/exchange.ts'
 import { parseListQuery } from '../../../request/list-query.ts'
 import { acceptsGzip, collect, send, sendChunks } from '../../../request/respond.ts'
-import { gzipPieces, isWorthGzip, objectBytes, plainChunks, platformForm } from '../../../resources/body.ts'
+import { gzipPieces, isWorthGzip, plainChunks, platformForm } from '../../../resources/body.ts'
 import type { Collection } from '../../../resources/collection.ts'
 import { joinGzip } from '../../../resources/gzip.ts'
 import { listPage, type Page } from '../../../resources/list.ts'
 import { managedFieldsForm } from '../../../resources/managed-fields.ts'
 import type { PageCache } from '../../../resources/page-cache.ts'
-import { methodNotAllowed, notFound, unknownResource } from '../../../status/status.ts'
+import { badRequest, methodNotAllowed, notFound, unknownResource } from '../../../status/status.ts'
 
 export type ReadOptions = {
   readonly groupDomain: string
@@ -32,17 +32,23 @@ export async function serveResources(options: ReadOptions, exchange: Authenticat
   }
   if (info.subresource !== '') throw unknownResource()
   if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
+  // `/watch/nodes` and `/proxy/nodes/x` were authorized as another verb: a list or an object is another right.
+  if (info.verb !== 'get' && info.verb !== 'list') throw badRequest(`${info.verb} is not supported here`)
   const isNamed = info.parts.length === (info.namespace === '' ? 2 : 4)
-  if (isNamed) return getObject(collection, exchange)
+  if (isNamed) return getObject(collection, options.pages, exchange)
   await listObjects(collection, options, exchange)
 }
 
-function getObject(collection: Collection, { res, info, query }: AuthenticatedExchange): void {
+function getObject(
+  collection: Collection,
+  pages: PageCache,
+  { res, info, query }: AuthenticatedExchange,
+): void {
   const entry = collection.get(info.namespace, info.name)
   const { group } = collection.served.kind.source
   if (entry === undefined) throw notFound({ group, resource: info.resource }, info.name)
   const form = parseListQuery(query).managedFields ? managedFieldsForm : platformForm
-  send(res, 200, objectBytes(entry, form), { 'content-type': 'application/json' })
+  send(res, 200, pages.object(entry, form), { 'content-type': 'application/json' })
 }
 
 async function listObjects(collection: Collection, options: ReadOptions, exchange: AuthenticatedExchange) {

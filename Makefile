@@ -1,0 +1,57 @@
+# Every target sees to the Node.js and the dependencies it needs by itself (hack/setup.sh).
+SHELL := /bin/bash
+NODE := hack/setup.sh node
+# Node.js warns of what it calls experimental; nobody here can do anything about it.
+export NODE_NO_WARNINGS := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help
+help: ## Show this help
+	@echo 'Targets:'
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo 'Settings, from the environment or as make VARIABLE=value:'
+	@awk -F '#: ' '/^#: / { print "  " $$2 }' $(MAKEFILE_LIST)
+
+#: NODES=3, PODS=10       sample nodes and pods
+#: PORT=9443              port of Kapis; the next free one when it is taken
+#: RUN_DIR=.run           state of what runs; another one for another set side by side
+#: KAPIS_GROUP_DOMAIN     domain of the API groups (kapis.io)
+#: ONLY, GREP             make test: unit or e2e; only tests whose title matches. make bench ONLY=<name>
+#: KUBEBUILDER_ASSETS     folder with etcd, kube-apiserver and kubectl; otherwise they are downloaded or built
+
+.PHONY: run up down
+run: ## Start a control plane, sample nodes and pods, and Kapis; Ctrl-C stops all of it
+	@$(NODE) hack/controlplane/run.ts
+up: ## The same in the background; returns when all is ready
+	@$(NODE) hack/controlplane/up.ts
+down: ## Stop what `make up` started
+	@$(NODE) hack/controlplane/down.ts
+
+.PHONY: test test-unit test-e2e bench
+test: ## Run all tests; the last line is `N passed, N failed`
+	@$(NODE) hack/test.ts
+test-unit: ## Run the tests that need no control plane
+	@ONLY=unit $(NODE) hack/test.ts
+test-e2e: ## Run the tests against a control plane of their own
+	@ONLY=e2e $(NODE) hack/test.ts
+bench: ## Measure against kube-apiserver and other peers, as ratios; ONLY=<name> one of them
+	@$(NODE) hack/bench/run.ts
+
+.PHONY: verify update
+verify: ## Check types, style, import rules and everything generated
+	@$(NODE) hack/verify.ts
+update: ## Format, and make everything generated anew
+	@$(NODE) hack/update.ts
+
+.PHONY: image kind
+image: ## Build the container image (needs Docker; comes with the installation work)
+	@$(not-yet)
+kind: ## A kind cluster with everything installed (needs Docker; comes with the installation work)
+	@$(not-yet)
+not-yet = echo 'make $@ is not there yet: it comes with the installation work, and will need Docker.' >&2; exit 1
+
+.PHONY: clean
+clean: ## Stop what runs in RUN_DIR, and remove what was built and installed here; the shared cache stays
+	@if [ -d node_modules ]; then $(NODE) hack/controlplane/down.ts; fi
+	rm -rf .run .run-* coverage node_modules hack/node/node_modules

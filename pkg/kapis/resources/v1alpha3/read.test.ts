@@ -1,0 +1,188 @@
+import { gunzipSync } from 'node:zlib'
+import { expect } from 'chai'
+import {
+  type Answer,
+  type GetOptions,
+  type Loopback,
+  startLoopback,
+  toExchange,
+} from '../../../request/fixtures.ts'
+import type { Collection } from '../../../resources/collection.ts'
+import { collectionOf, node } from '../../../resources/fixtures.ts'
+import { PageCache } from '../../../resources/page-cache.ts'
+import { renderKube } from '../../../status/render-kube.ts'
+import { serveResources } from './read.ts'
+
+const g = '/kapis/resources.kapis.io/v1alpha3'
+const managedFields = [{ manager: 'kubelet' }]
+const items = [
+  node('a', { created: '2031-01-01T00:00:00Z', annotations: { own: 'kept' }, meta: { managedFields } }),
+  node('b', { created: '2031-01-02T00:00:00Z', spec: { unschedulable: true } }),
+  node('c', { created: '2031-01-03T00:00:00Z' }),
+]
+const decorate = () => ({ annotations: { 'node.kapis.io/cpu-requests': '650m' }, cells: [] })
+
+function platform(name: string, isManaged = false) {
+  const found = items.find(item => item.metadata.name === name)
+  const { managedFields: managed, ...metadata } = found?.metadata ?? {}
+  return {
+    ...found,
+    metadata: {
+      ...metadata,
+      ...(isManaged && managed !== undefined ? { managedFields: managed } : {}),
+      selfLink: `/api/v1/nodes/${name}`,
+      annotations: { ...found?.metadata.annotations, 'node.kapis.io/cpu-requests': '650m' },
+    },
+  }
+}
+
+describe('serveResources', () => {
+  let loopback: Loopback | undefined
+  afterEach(() => loopback?.close())
+
+  async function start(collection: Collection = collectionOf(items, { decorate })) {
+    const pages = new PageCache()
+    const options = {
+      groupDomain: 'kapis.io',
+      pages,
+      collectionOf: (plural: string) => (plural === 'nodes' ? collection : undefined),
+    }
+    loopback = await startLoopback(async (req, res) => {
+      try {
+        await serveResources(options, toExchange(req, res))
+      } catch (error) {
+        renderKube(res, error)
+      }
+    })
+    return loopback
+  }
+  const ask = async (path: string, options?: GetOptions) => (await start()).get(path, options)
+  const json = ({ text }: Answer) => JSON.parse(text)
+
+  it('lists everything, newest first, with selfLink and computed annotations', async () => {
+    const answer = await ask(`${g}/nodes`)
+    expect(answer.code).to.equal(200)
+    expect(answer.headers).to.include({
+      'content-type': 'application/json',
+      'cache-control': 'no-cache, private',
+      vary: 'Accept-Encoding',
+    })
+    expect(json(answer)).to.deep.equal({
+      items: ['c', 'b', 'a'].map(name => platform(name)),
+      totalItems: 3,
+    })
+  })
+
+  it('gives one object', async () => {
+    expect(json(await ask(`${g}/nodes/a`))).to.deep.equal(platform('a'))
+  })
+
+  it('shows managedFields to those who ask', async () => {
+    const { get } = await start()
+    expect(json(await get(`${g}/nodes/a?managedFields=true`))).to.deep.equal(platform('a', true))
+    const { items: listed } = json(await get(`${g}/nodes?managedFields=true&name=a`))
+    expect(listed).to.deep.equal([platform('a', true)])
+    expect(json(await get(`${g}/nodes/a`))).to.deep.equal(platform('a'))
+  })
+
+  const pages: readonly [string, readonly string[], number][] = [
+    ['?sortBy=name&ascending=true', ['a', 'b', 'c'], 3],
+    ['?limit=2', ['c', 'b'], 3],
+    ['?limit=2&page=2', ['a'], 3],
+    ['?limit=2&page=3', [], 3],
+    ['?limit=0', [], 3],
+    ['?status=unschedulable', ['b'], 1],
+    ['?name=zz', [], 0],
+    ['?names=a,c&limit=1', ['c'], 2],
+    ['?pretty=true', ['c', 'b', 'a'], 3],
+  ]
+  for (const [query, names, totalItems] of pages) {
+    it(`${query} is ${names.join(', ') || 'empty'} of ${totalItems}`, async () => {
+      const list = json(await ask(`${g}/nodes${query}`))
+      expect(list).to.deep.equal({ items: names.map(name => platform(name)), totalItems })
+    })
+  }
+
+  it('answers a page that is asked for again as it is by then', async () => {
+    const collection = collectionOf(items, { decorate })
+    const { get } = await start(collection)
+    const query = `${g}/nodes?limit=2&sortBy=name&ascending=true`
+    expect(
+      json(await get(query)).items.map((item: { metadata: { name: string } }) => item.metadata.name),
+    ).to.deep.equal(['a', 'b'])
+    collection.apply([{ type: 'DELETED', object: node('a', { version: 11 }) }])
+    const after = json(await get(query))
+    expect(after).to.deep.equal({ items: [platform('b'), platform('c')], totalItems: 2 })
+  })
+
+  it('compresses a large list, and streams what is larger still', async () => {
+    const big = Array.from({ length: 500 }, (_, i) =>
+      node(`n${1000 + i}`, { spec: { text: 'x'.repeat(2000) } }),
+    )
+    const { get } = await start(collectionOf(big))
+    const plain = await get(`${g}/nodes`)
+    const zipped = await get(`${g}/nodes`, { headers: { 'accept-encoding': 'gzip, br' } })
+    expect(zipped.headers['content-encoding']).to.equal('gzip')
+    expect(gunzipSync(zipped.body).equals(plain.body)).to.equal(true)
+    expect(json(plain)).to.have.property('totalItems', 500)
+    expect(json(plain).items).to.have.length(500)
+  })
+
+  it('answers HEAD with the head alone', async () => {
+    const { code, headers, text } = await ask(`${g}/nodes/a`, { method: 'HEAD' })
+    expect({ code, text }).to.deep.equal({ code: 200, text: '' })
+    expect(Number(headers['content-length'])).to.be.above(100)
+  })
+
+  const refused: readonly [string, string, number, string, string][] = [
+    ['GET', '/pods', 404, 'NotFound', 'resource "pods" is not supported'],
+    ['GET', '/constructor', 404, 'NotFound', 'resource "constructor" is not supported'],
+    ['GET', '/nodes/zz', 404, 'NotFound', 'nodes "zz" not found'],
+    ['GET', '/nodes/a/status', 404, 'NotFound', 'the server could not find the requested resource'],
+    ['GET', '/namespaces/x/nodes', 404, 'NotFound', 'resource "nodes" is not namespaced'],
+    ['GET', '/namespaces/x/nodes/a', 404, 'NotFound', 'resource "nodes" is not namespaced'],
+    [
+      'DELETE',
+      '/nodes/a',
+      405,
+      'MethodNotAllowed',
+      'the server does not allow this method on the requested resource',
+    ],
+    ['GET', '/nodes?page=0', 400, 'BadRequest', 'page must be a whole number of at least 1, not "0"'],
+    ['GET', '/nodes/a?managedFields=x', 400, 'BadRequest', 'managedFields must be true or false, not "x"'],
+    [
+      'GET',
+      '/nodes?fieldSelector=metadata.name%3Da',
+      400,
+      'BadRequest',
+      '"fieldSelector" is no filter of nodes; allowed are ' +
+        'alias, annotation, label, name, names, namespace, ownerKind, ownerReference, status, uid',
+    ],
+    [
+      'GET',
+      '/nodes?__proto__=x',
+      400,
+      'BadRequest',
+      '"__proto__" is no filter of nodes; allowed are ' +
+        'alias, annotation, label, name, names, namespace, ownerKind, ownerReference, status, uid',
+    ],
+  ]
+  for (const [method, path, code, reason, message] of refused) {
+    it(`refuses ${method} ${path} with ${code}`, async () => {
+      const answer = await ask(`${g}${path}`, { method })
+      expect(answer.code).to.equal(code)
+      expect(json(answer)).to.deep.include({ kind: 'Status', status: 'Failure', code, reason, message })
+    })
+  }
+
+  it('names the methods that it has', async () => {
+    expect((await ask(`${g}/nodes`, { method: 'POST' })).headers.allow).to.equal('GET, HEAD')
+  })
+
+  // What was authorized as another verb must not be answered as a list or a get.
+  for (const path of ['/proxy/nodes/a', '/proxy/nodes', '/watch/nodes', '/watch/nodes/a']) {
+    it(`does not answer ${path}`, async () => {
+      expect((await ask(`${g}${path}`)).code).to.be.within(400, 499)
+    })
+  }
+})
