@@ -8,7 +8,7 @@ import { repository } from './controlplane/settings.ts'
 const tool = (name: string) => join(repository, 'node_modules/.bin', name)
 const checks: readonly (readonly [string, ...string[]])[] = [
   [tool('tsc'), '-p', '.', '--noEmit'],
-  [tool('biome'), 'ci', '--error-on-warnings'],
+  [tool('biome'), 'ci', '--error-on-warnings', '--colors=off'],
   ...globSync('hack/verify-*.ts', { cwd: repository, exclude: ['**/*.test.ts'] })
     .sort()
     .map(file => [process.execPath, file] as const),

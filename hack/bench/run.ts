@@ -21,16 +21,20 @@ export type BenchEnv = {
 const benchmarks: Readonly<Record<string, (env: BenchEnv) => Promise<void>>> = { nodes: benchNodes }
 
 const root = resolve(import.meta.dirname, '../..')
-const runDir = join(root, process.env['RUN_DIR'] ?? '.run-bench')
+const runDir = join(root, process.env.RUN_DIR ?? '.run-bench')
 
 async function main(): Promise<void> {
-  const only = (process.env['ONLY'] ?? '').split(',').filter(Boolean)
+  const only = (process.env.ONLY ?? '').split(',').filter(Boolean)
   const unknown = only.filter(name => benchmarks[name] === undefined)
   if (unknown.length > 0)
     throw new Error(`no benchmark ${unknown.join(', ')}; there are ${Object.keys(benchmarks).join(', ')}`)
   const settings = { NODES: '5000', PODS: '1000', ...process.env, RUN_DIR: runDir }
   const launcher = (script: string) =>
-    spawnSync(process.execPath, [join(root, 'hack/controlplane', script)], { cwd: root, env: settings, stdio: 'inherit' })
+    spawnSync(process.execPath, [join(root, 'hack/controlplane', script)], {
+      cwd: root,
+      env: settings,
+      stdio: 'inherit',
+    })
   if (launcher('up.ts').status !== 0) throw new Error('the control plane did not start')
   try {
     const env = await loadEnv()

@@ -138,7 +138,7 @@ function version(query: URLSearchParams): string {
 function match(query: URLSearchParams): '' | 'Exact' | 'NotOlderThan' {
   const text = query.get('resourceVersionMatch') ?? ''
   if (text === '' || text === 'Exact' || text === 'NotOlderThan') return text
-  const message = `Unsupported value: ${JSON.stringify(text)}: supported values: "Exact", "NotOlderThan"`
+  const message = `Unsupported value: ${JSON.stringify(text)}: supported values: "Exact", "NotOlderThan", ""`
   throw invalid(listOptionsKind, [
     { reason: 'FieldValueNotSupported', message, field: 'resourceVersionMatch' },
   ])
