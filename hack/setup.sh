@@ -6,6 +6,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 wanted=24
+found_path=$PATH
 
 # npm and Go keep their caches below it, and fail in odd ways without one.
 if [ -z "${HOME:-}" ]; then
@@ -22,11 +23,21 @@ major() { "$1" -p 'process.versions.node.split(".")[0]' 2>/dev/null || echo 0; }
 # The lock file is older than what npm last installed from it.
 is_installed() { [ -e "$1/node_modules/.package-lock.json" ] && [ ! "$1/package-lock.json" -nt "$1/node_modules/.package-lock.json" ]; }
 
+# With the PATH as it was found: npm takes the machine's own settings (a registry mirror, a proxy) from beside the Node.js
+# that runs it.
+# A registry that lacks optional packages for other systems leaves them out of a lock file made there, and `npm ci`
+# then refuses that lock file; `npm install` takes the same locked versions and checksums without that demand.
+npm_install() {
+  local flags=(--ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error)
+  PATH="$found_path" npm ci "${flags[@]}" >/dev/null 2>&1 ||
+    PATH="$found_path" npm install --no-save "${flags[@]}" >&2
+}
+
 install() {
   local folder=$1 what=$2
   is_installed "$folder" && return
   command -v npm >/dev/null || fail "npm is needed to install $what"
-  say "installing $what (npm ci in ${folder#"$root"/})"
+  say "installing $what"
   (
     cd "$folder"
     # Two makes at once must not both install; the second finds the work done.
@@ -35,9 +46,9 @@ install() {
       flock 9
       trap 'rm -f "$folder/package-lock.json.wait"' EXIT
     fi
-    is_installed "$folder" || npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2
+    is_installed "$folder" || npm_install
     touch node_modules/.package-lock.json
-  ) || fail "npm ci failed"
+  ) || fail "npm could not install $what"
 }
 
 if [ "$(major node)" -lt "$wanted" ]; then

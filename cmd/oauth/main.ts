@@ -1,8 +1,13 @@
 #!/usr/bin/env node
+import { availableParallelism } from 'node:os'
 import { ConfigError } from '../../pkg/config/config.ts'
 import { loadConfig } from '../../pkg/config/load.ts'
 import { runOAuth } from '../../pkg/oauth/run.ts'
 import { createLogger } from '../../pkg/telemetry/logger.ts'
+
+// Password hashes take a thread for each core. Signing and file access share the pool, and must not wait behind them.
+// The pool is made when it is first used, which is later than this.
+process.env.UV_THREADPOOL_SIZE ??= String(availableParallelism() + 4)
 
 const stop = new AbortController()
 process.on('SIGTERM', () => stop.abort())

@@ -107,6 +107,8 @@ async function writeEnv({ settings, records }: Start, client: KubeClient, ports:
       KAPIS_PIDS: records.pidList(),
       KAPIS_LOGS_DIR: settings.logsDir,
       KAPIS_NAMESPACE: namespace,
+      // kubectl remembers what a server serves by its address, and another one may have had this port before.
+      KUBECACHEDIR: join(settings.runDir, 'kube-cache'),
     },
     bin,
   )

@@ -185,7 +185,7 @@ describe('parseListOptions', () => {
       expect(toKubeStatus(status)).to.deep.include({ code: 422, reason: 'Invalid' })
       expect(status.message).to.equal(
         'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: ' +
-          'Unsupported value: "exact": supported values: "Exact", "NotOlderThan"',
+          'Unsupported value: "exact": supported values: "Exact", "NotOlderThan", ""',
       )
       expect(status.details?.causes?.[0]).to.include({ reason: 'FieldValueNotSupported', field: match })
     })

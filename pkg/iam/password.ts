@@ -1,47 +1,41 @@
 import { randomBytes } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/bcrypt'
-import { unavailable } from '../status/status.ts'
+import { createWorkQueue } from './work-queue.ts'
 
 export type PasswordHasher = {
   readonly hash: (password: string) => Promise<string>
   /**
    * Whether the password is the one that was hashed. Without a hash (no such user) it takes as long and says no, so that
    * time tells nobody which users there are.
+   *
+   * @param signal of whoever waits for the answer: what nobody waits for any more is not worked out
+   * @throws Status 503 when too many wait
    */
-  readonly verify: (password: string, stored: string | undefined) => Promise<boolean>
+  readonly verify: (password: string, stored: string | undefined, signal?: AbortSignal) => Promise<boolean>
   /** Hashes under way and waiting. */
   readonly pending: () => number
 }
 
+// What the platform's other components write; a hash of another cost would be told apart by its time.
 const cost = 10
 // bcrypt reads 72 bytes and no more; what is longer than any password is refused before it costs anything.
 const maxPasswordLength = 1024
-// At some 60 ms each on four threads this is a second of waiting; more of them is an attack or an outage.
-const maxPending = 64
+// At some 60 ms each on two cores this is seven seconds of waiting; beyond that it is better to be told to come back.
+const maxWaiting = 256
 
-/** bcrypt on the threads of the pool, never on the event loop; a bounded queue before it. */
-export async function createPasswordHasher(): Promise<PasswordHasher> {
+/** bcrypt on the threads of the pool, never on the event loop, as many at once as there are cores. */
+export async function createPasswordHasher(threads = availableParallelism()): Promise<PasswordHasher> {
   const nobody = await hash(randomBytes(16).toString('hex'), { cost })
-  let pending = 0
-
-  async function queued<T>(work: () => Promise<T>): Promise<T> {
-    if (pending >= maxPending) throw unavailable('too many logins at once')
-    pending++
-    try {
-      return await work()
-    } finally {
-      pending--
-    }
-  }
-
+  const queue = createWorkQueue({ threads, maxWaiting })
   return {
-    hash: password => queued(() => hash(password, { cost })),
-    verify: (password, stored) =>
-      queued(async () => {
+    hash: password => queue.run(() => hash(password, { cost })),
+    verify: (password, stored, signal) =>
+      queue.run(async () => {
         const usable = password.length > 0 && password.length <= maxPasswordLength
         const isSame = await verify(usable ? password : 'x', stored ?? nobody)
         return isSame && usable && stored !== undefined
-      }),
-    pending: () => pending,
+      }, signal),
+    pending: queue.pending,
   }
 }

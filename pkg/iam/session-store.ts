@@ -3,7 +3,8 @@ import { parseObject } from '../kube/object.ts'
 import { Reflector } from '../kube/reflector.ts'
 import { Status } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import { type Session, sessionsPath, toLoginSession, toSession } from './session.ts'
+import { isLeftBehind, type Session, sessionsPath, toLoginSession, toSession } from './session.ts'
+import type { User } from './user.ts'
 
 export type SessionStoreOptions = {
   readonly client: KubeClient
@@ -11,7 +12,12 @@ export type SessionStoreOptions = {
   readonly logger: Logger
   /** How long after a session's end a token of it can still be good: the life of an access token. */
   readonly accessTokenSeconds: number
+  /** With them a login is over when its user's password is changed, or the name is given to somebody else. */
+  readonly users?: { readonly get: (name: string) => User | undefined }
 }
+
+// Longer than a list takes and clocks differ: a login that is older than that was in the list, or it is gone.
+const certainAfterMs = 300_000
 
 /**
  * Logins, kept in the orchestrator. What is asked for each request (has it ended?) is answered from the watch; what
@@ -19,10 +25,9 @@ export type SessionStoreOptions = {
  */
 export class SessionStore {
   readonly #options: SessionStoreOptions
-  readonly #ended = new Set<string>()
-  readonly #expiresAtMs = new Map<string, number>()
+  readonly #sessions = new Map<string, Session>()
   readonly #reflector: Reflector
-  #isReady = false
+  #listedAtMs = 0
 
   constructor(options: SessionStoreOptions) {
     this.#options = options
@@ -30,16 +35,12 @@ export class SessionStore {
       client: options.client,
       path: sessionsPath(options.groupDomain),
       sink: {
-        replace: items => {
-          this.#ended.clear()
-          this.#expiresAtMs.clear()
-          for (const item of items) this.#put(toSession(item))
-          this.#isReady = true
-        },
+        replace: items => this.#replace(items.map(toSession)),
         apply: events => {
           for (const { type, object } of events) {
-            if (type === 'BOOKMARK') continue
-            this.#observe(type, toSession(object))
+            if (type === 'BOOKMARK') this.#prune()
+            else if (type === 'DELETED') this.#deleted(toSession(object))
+            else this.#sessions.set(object.metadata.name, toSession(object))
           }
         },
         failed: err => options.logger.warn({ err }, 'cannot watch login sessions'),
@@ -56,15 +57,21 @@ export class SessionStore {
   }
 
   get isReady(): boolean {
-    return this.#isReady
+    return this.#listedAtMs > 0
   }
 
   /**
-   * Whether a login is known to have ended. One that is not known at all has not: another replica may have made it a
-   * moment ago.
+   * Whether a login is known to have ended. One that is not known at all has not, unless its token is older than what is
+   * known: another replica may have made it a moment ago.
+   *
+   * @param issuedAtSeconds the iat claim of the token
    */
-  isRevoked(sid: string): boolean {
-    return this.#ended.has(sid)
+  isRevoked(sid: string, issuedAtSeconds = Number.POSITIVE_INFINITY): boolean {
+    const session = this.#sessions.get(sid)
+    if (session === undefined) return issuedAtSeconds * 1000 < this.#listedAtMs - certainAfterMs
+    if (session.ended !== '') return true
+    const user = this.#options.users?.get(session.user)
+    return user !== undefined && isLeftBehind(session, user)
   }
 
   async create(session: Omit<Session, 'resourceVersion'>): Promise<void> {
@@ -75,10 +82,8 @@ export class SessionStore {
 
   /** The session as it is now, read from the orchestrator; undefined when there is none. */
   async read(sid: string): Promise<Session | undefined> {
-    const { client, groupDomain } = this.#options
     try {
-      const path = `${sessionsPath(groupDomain)}/${encodeURIComponent(sid)}`
-      return toSession(parseObject(await client.call({ path })))
+      return toSession(parseObject(await this.#options.client.call({ path: this.#path(sid) })))
     } catch (error) {
       if (error instanceof Status && error.code === 404) return undefined
       throw error
@@ -88,9 +93,9 @@ export class SessionStore {
   /** @returns false when it has changed since it was read */
   async update(session: Session): Promise<boolean> {
     const { client, groupDomain } = this.#options
-    const path = `${sessionsPath(groupDomain)}/${encodeURIComponent(session.sid)}`
     try {
-      await client.call({ method: 'PUT', path, body: toLoginSession(session, groupDomain) })
+      const body = toLoginSession(session, groupDomain)
+      await client.call({ method: 'PUT', path: this.#path(session.sid), body })
       return true
     } catch (error) {
       if (error instanceof Status && (error.code === 409 || error.code === 404)) return false
@@ -100,33 +105,44 @@ export class SessionStore {
 
   /** Removes sessions of which no token can be good any more. Safe to run on every replica. */
   async collect(nowMs = Date.now()): Promise<void> {
-    const { client, groupDomain } = this.#options
-    for (const [sid, expiresAtMs] of this.#expiresAtMs) {
+    for (const { sid, expiresAtMs } of [...this.#sessions.values()]) {
       if (!this.#isOver(expiresAtMs, nowMs)) continue
-      this.#forget(sid)
-      const path = `${sessionsPath(groupDomain)}/${encodeURIComponent(sid)}`
-      await client.call({ method: 'DELETE', path }).catch(() => undefined)
+      try {
+        await this.#options.client.call({ method: 'DELETE', path: this.#path(sid) })
+      } catch (error) {
+        if (!(error instanceof Status && error.code === 404)) throw error
+      }
+      this.#sessions.delete(sid)
     }
   }
 
-  #observe(type: 'ADDED' | 'MODIFIED' | 'DELETED', session: Session): void {
-    if (type !== 'DELETED') this.#put(session)
-    else if (this.#isOver(session.expiresAtMs, Date.now())) this.#forget(session.sid)
-    // Deleted before its time: somebody ended the login.
-    else this.#put({ ...session, ended: 'deleted' })
+  #path(sid: string): string {
+    return `${sessionsPath(this.#options.groupDomain)}/${encodeURIComponent(sid)}`
+  }
+
+  #replace(sessions: readonly Session[]): void {
+    const gone = new Map(this.#sessions)
+    for (const session of sessions) {
+      gone.delete(session.sid)
+      this.#sessions.set(session.sid, session)
+    }
+    for (const session of gone.values()) this.#deleted(session)
+    this.#listedAtMs = Date.now()
+  }
+
+  /** A login that was deleted before its time was ended by somebody: it is remembered for as long as its tokens live. */
+  #deleted(session: Session): void {
+    if (this.#isOver(session.expiresAtMs, Date.now())) this.#sessions.delete(session.sid)
+    else this.#sessions.set(session.sid, { ...session, ended: session.ended || 'deleted' })
+  }
+
+  #prune(nowMs = Date.now()): void {
+    for (const { sid, expiresAtMs, ended } of this.#sessions.values()) {
+      if (ended !== '' && this.#isOver(expiresAtMs, nowMs)) this.#sessions.delete(sid)
+    }
   }
 
   #isOver(expiresAtMs: number, nowMs: number): boolean {
     return expiresAtMs + this.#options.accessTokenSeconds * 1000 < nowMs
-  }
-
-  #forget(sid: string): void {
-    this.#expiresAtMs.delete(sid)
-    this.#ended.delete(sid)
-  }
-
-  #put(session: Session): void {
-    if (session.ended !== '') this.#ended.add(session.sid)
-    this.#expiresAtMs.set(session.sid, session.expiresAtMs)
   }
 }

@@ -1,11 +1,18 @@
 import { isRecord, type KubeObject } from '../kube/object.ts'
-import { iamVersion } from './user.ts'
+import { iamVersion, type User } from './user.ts'
 
 /** One login: a `LoginSession` of iam.<group domain>/v1alpha2, named by the sid claim of its tokens. */
 export type Session = {
   readonly sid: string
   readonly resourceVersion: string
   readonly user: string
+  /** Of the user who logged in: another one of the same name has no part in this login. */
+  readonly userUid: string
+  readonly userGeneration: number
+  /** The user's credential at the login (see User); '' where a password had no part in it. */
+  readonly credential: string
+  /** The identity provider; '' for users that Kapis keeps itself. */
+  readonly provider: string
   readonly clientId: string
   readonly scope: string
   readonly refreshId: string
@@ -21,6 +28,16 @@ export function sessionsPath(groupDomain: string): string {
   return `/apis/iam.${groupDomain}/${iamVersion}/loginsessions`
 }
 
+/**
+ * Whether a login was left behind by its user: somebody else has the name now, or the password was changed. Views of users
+ * and of logins arrive apart: a user older than the login says nothing about it.
+ */
+export function isLeftBehind(session: Session, user: User): boolean {
+  if (session.userUid !== '' && session.userUid !== user.uid) return true
+  if (session.credential === '' || user.generation < session.userGeneration) return false
+  return session.credential !== user.credential
+}
+
 export function toSession({ metadata, spec }: KubeObject): Session {
   const stored = isRecord(spec) ? spec : {}
   const text = (key: string) => (typeof stored[key] === 'string' ? stored[key] : '')
@@ -28,6 +45,10 @@ export function toSession({ metadata, spec }: KubeObject): Session {
     sid: metadata.name,
     resourceVersion: metadata.resourceVersion,
     user: text('user'),
+    userUid: text('userUid'),
+    userGeneration: typeof stored.userGeneration === 'number' ? stored.userGeneration : 0,
+    credential: text('credential'),
+    provider: text('provider'),
     clientId: text('clientId'),
     scope: text('scope'),
     refreshId: text('refreshId'),
@@ -40,20 +61,26 @@ export function toSession({ metadata, spec }: KubeObject): Session {
 
 /** @param session without a resource version it is a new one */
 export function toLoginSession(session: Session, groupDomain: string): object {
-  const { sid, resourceVersion, user, clientId, scope, refreshId, previousRefreshId, ended } = session
+  const { sid, resourceVersion, rotatedAtMs, expiresAtMs, ...rest } = session
+  // What is empty says nothing, and is left out.
+  const members = Object.entries(rest).filter(([, value]) => value !== '')
   return {
     apiVersion: `iam.${groupDomain}/${iamVersion}`,
     kind: 'LoginSession',
-    metadata: { name: sid, ...(resourceVersion === '' ? {} : { resourceVersion }) },
+    metadata: {
+      name: sid,
+      ...(resourceVersion === '' ? {} : { resourceVersion }),
+      // The orchestrator itself removes the logins of a user who is removed.
+      ...(session.userUid === '' ? {} : { ownerReferences: [toOwner(session, groupDomain)] }),
+    },
     spec: {
-      user,
-      clientId,
-      scope,
-      refreshId,
-      ...(previousRefreshId === '' ? {} : { previousRefreshId }),
-      rotatedAt: new Date(session.rotatedAtMs).toISOString(),
-      expiresAt: new Date(session.expiresAtMs).toISOString(),
-      ...(ended === '' ? {} : { ended }),
+      ...Object.fromEntries(members),
+      rotatedAt: new Date(rotatedAtMs).toISOString(),
+      expiresAt: new Date(expiresAtMs).toISOString(),
     },
   }
+}
+
+function toOwner({ user, userUid }: Session, groupDomain: string): object {
+  return { apiVersion: `iam.${groupDomain}/${iamVersion}`, kind: 'User', name: user, uid: userUid }
 }

@@ -6,7 +6,7 @@ import { toUser, type User, usersPath } from './user.ts'
 /** All users, as their watch has them: a change of one reaches every replica within a moment. */
 export class UserStore {
   readonly #users = new Map<string, User>()
-  readonly #byEmail = new Map<string, string>()
+  readonly #byEmail = new Map<string, readonly User[]>()
   readonly #reflector: Reflector
   #isReady = false
 
@@ -18,13 +18,16 @@ export class UserStore {
         replace: items => {
           this.#users.clear()
           this.#byEmail.clear()
-          for (const item of items) this.#put(toUser(item))
+          for (const item of items) if (item.metadata.deletionTimestamp === undefined) this.#put(toUser(item))
           this.#isReady = true
         },
         apply: events => {
           for (const { type, object } of events) {
-            if (type === 'DELETED') this.#remove(object.metadata.name)
-            else if (type !== 'BOOKMARK') this.#put(toUser(object))
+            if (type === 'BOOKMARK') continue
+            // One that waits for a finalizer is as good as gone.
+            const isGone = type === 'DELETED' || object.metadata.deletionTimestamp !== undefined
+            if (isGone) this.#remove(object.metadata.name)
+            else this.#put(toUser(object))
           }
         },
         failed: err => options.logger.warn({ err }, 'cannot watch users'),
@@ -52,24 +55,36 @@ export class UserStore {
     return this.#users.get(name)
   }
 
-  /** By user name, or by e-mail address when the login looks like one (RFC 5322 addr-spec). */
+  /**
+   * By user name, or by e-mail address when the login looks like one (RFC 5322 addr-spec). Of several users with one
+   * address the oldest has it: a newcomer must not take over a login.
+   */
   find(login: string): User | undefined {
-    const name = login.includes('@') ? (this.#byEmail.get(login.toLowerCase()) ?? login) : login
-    return this.#users.get(name)
+    if (!login.includes('@')) return this.#users.get(login)
+    return this.#byEmail.get(login.toLowerCase())?.[0]
   }
 
   #put(user: User): void {
     this.#remove(user.name)
     this.#users.set(user.name, user)
     const email = user.email.toLowerCase()
-    // Of two users with one address the first keeps it: a newcomer must not take over a login.
-    if (email !== '' && !this.#byEmail.has(email)) this.#byEmail.set(email, user.name)
+    if (email === '') return
+    const holders = [...(this.#byEmail.get(email) ?? []), user]
+    this.#byEmail.set(email, holders.sort(byAge))
   }
 
   #remove(name: string): void {
     const old = this.#users.get(name)
     if (old === undefined) return
     this.#users.delete(name)
-    if (this.#byEmail.get(old.email.toLowerCase()) === name) this.#byEmail.delete(old.email.toLowerCase())
+    const email = old.email.toLowerCase()
+    const others = this.#byEmail.get(email)?.filter(user => user.name !== name) ?? []
+    if (others.length === 0) this.#byEmail.delete(email)
+    else this.#byEmail.set(email, others)
   }
+}
+
+/** Total, so that all replicas agree. */
+function byAge(a: User, b: User): number {
+  return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.name < b.name) ? -1 : 1
 }

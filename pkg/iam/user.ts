@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto'
 import { isRecord, type KubeObject } from '../kube/object.ts'
+import { isReservedName } from '../token/reserved-name.ts'
 
 export type UserState = 'Active' | 'Disabled' | 'AuthLimitExceeded'
 
@@ -6,11 +8,16 @@ export type UserState = 'Active' | 'Disabled' | 'AuthLimitExceeded'
 export type User = {
   readonly name: string
   readonly uid: string
+  readonly createdAt: string
+  /** Grows with each change of the spec; tells which of two views of a user is the newer one. */
+  readonly generation: number
   readonly email: string
   readonly groups: readonly string[]
   readonly state: UserState
   /** bcrypt; undefined for a user who cannot log in with a password. */
   readonly passwordHash: string | undefined
+  /** Changes when the password does, and says nothing about it. */
+  readonly credential: string
 }
 
 export const iamVersion = 'v1alpha2'
@@ -19,20 +26,27 @@ export function usersPath(groupDomain: string): string {
   return `/apis/iam.${groupDomain}/${iamVersion}/users`
 }
 
+// A cost of more than 15 takes seconds: whoever may write users could stop all logins with one of 31.
+const bcryptHash = /^\$2[aby]\$(0[4-9]|1[0-5])\$[./A-Za-z0-9]{53}$/
+
 export function toUser({ metadata, spec, status }: KubeObject): User {
-  const wanted = isRecord(spec) ? spec : {}
+  const { email, groups, password } = isRecord(spec) ? spec : {}
   const state = isRecord(status) ? status.state : undefined
-  const { email, groups, password } = wanted
+  const passwordHash = typeof password === 'string' && bcryptHash.test(password) ? password : undefined
   return {
     name: metadata.name,
     uid: metadata.uid,
+    createdAt: metadata.creationTimestamp,
+    generation: metadata.generation ?? 0,
     email: typeof email === 'string' ? email : '',
     // The schema refuses the orchestrator's own groups; a user that was stored before the schema must not gain them.
     groups: Array.isArray(groups)
-      ? groups.filter(group => typeof group === 'string' && !group.startsWith('system:'))
+      ? groups.filter(group => typeof group === 'string' && !isReservedName(group))
       : [],
     // A user who was made a moment ago has no state yet, and may log in.
     state: state === 'Disabled' || state === 'AuthLimitExceeded' ? state : 'Active',
-    passwordHash: typeof password === 'string' && password.startsWith('$2') ? password : undefined,
+    passwordHash,
+    credential:
+      passwordHash === undefined ? '' : createHash('sha256').update(passwordHash).digest('hex').slice(0, 16),
   }
 }

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { ClientConfig } from '../config/config.ts'
+import type { Status } from '../status/status.ts'
 import { oauthError } from './error.ts'
 import type { Form } from './form.ts'
 
@@ -8,9 +9,11 @@ export type ClientRegistry = {
   readonly secrets: ReadonlyMap<string, string>
 }
 
+type Credential = { readonly id: string; readonly secret: string | undefined; readonly isBasic: boolean }
+
 /**
  * Who asks for a token (RFC 6749 section 2.3.1): by HTTP Basic or by form, not by both. A public client only names itself.
- * Any other Authorization scheme is left alone: consoles send their refresh token along as a bearer.
+ * A bearer token has no part in this: consoles send their refresh token along as one.
  *
  * @throws Status invalid_client, invalid_request
  */
@@ -19,35 +22,48 @@ export function authenticateClient(
   form: Form,
   authorization: string | undefined,
 ): ClientConfig {
-  const basic = parseBasic(authorization)
-  if (basic && form.has('client_secret')) {
-    throw oauthError(400, 'invalid_request', 'the client must authenticate in one way only')
-  }
-  const id = basic?.id ?? form.get('client_id') ?? ''
-  const secret = basic?.secret ?? form.get('client_secret') ?? ''
-  const fail = (description: string) =>
-    oauthError(
-      401,
-      'invalid_client',
-      description,
-      basic ? { 'www-authenticate': 'Basic realm="kapis", charset="UTF-8"' } : {},
-    )
+  const { id, secret, isBasic } = readCredential(form, authorization)
   const client = registry.clients.find(({ name }) => name === id)
-  if (client === undefined) throw fail('the OAuth client was not found')
-  if (basic && form.has('client_id') && form.get('client_id') !== id) throw fail('invalid client credential')
-  if (client.public) return client
+  if (client === undefined) throw invalidClient('the OAuth client was not found', 'unknown_client', isBasic)
   const expected = registry.secrets.get(client.name)
-  if (expected === undefined || !isEqual(secret, expected)) throw fail('invalid client credential')
+  const isRight = client.public
+    ? secret === undefined
+    : expected !== undefined && isEqual(secret ?? '', expected)
+  if (!isRight) throw invalidClient('invalid client credential', 'wrong_client_secret', isBasic)
   return client
 }
 
-function parseBasic(authorization: string | undefined): { id: string; secret: string } | undefined {
-  const match = /^basic +([A-Za-z0-9+/=]+)$/i.exec(authorization ?? '')
-  if (!match) return undefined
-  const text = Buffer.from(match[1] ?? '', 'base64').toString('utf8')
+function readCredential(form: Form, authorization: string | undefined): Credential {
+  const formId = form.get('client_id')
+  const formSecret = form.get('client_secret')
+  if (!/^basic( |$)/i.test(authorization ?? '')) {
+    return { id: formId ?? '', secret: formSecret, isBasic: false }
+  }
+  const basic = parseBasic(authorization ?? '')
+  if (basic === undefined)
+    throw invalidClient('the Basic credential cannot be read', 'broken_client_credential', true)
+  if (formSecret !== undefined || (formId !== undefined && formId !== basic.id))
+    throw oauthError(400, 'invalid_request', 'the client must authenticate in one way only')
+  return { ...basic, isBasic: true }
+}
+
+/** RFC 6749 section 5.2: whoever came with an Authorization header is told which one would do. */
+function invalidClient(description: string, why: string, isBasic: boolean): Status {
+  const headers: Record<string, string> = isBasic
+    ? { 'www-authenticate': 'Basic realm="kapis", charset="UTF-8"' }
+    : {}
+  return oauthError(401, 'invalid_client', description, { headers, why })
+}
+
+function parseBasic(authorization: string): { id: string; secret: string | undefined } | undefined {
+  const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1]
+  if (encoded === undefined) return undefined
+  const text = Buffer.from(encoded, 'base64').toString('utf8')
   const colon = text.indexOf(':')
-  if (colon < 0) return { id: formDecode(text), secret: '' }
-  return { id: formDecode(text.slice(0, colon)), secret: formDecode(text.slice(colon + 1)) }
+  if (colon < 0) return undefined
+  const secret = formDecode(text.slice(colon + 1))
+  // A public client has no secret, and may say so with an empty one.
+  return { id: formDecode(text.slice(0, colon)), secret: secret === '' ? undefined : secret }
 }
 
 /** Both halves are form-encoded before they are joined (RFC 6749 section 2.3.1); what is not is taken as it stands. */

@@ -1,13 +1,17 @@
+import { supportedScopes } from './scope.ts'
 import { grants } from './token-endpoint.ts'
 
 /** Discovery metadata (OpenID Connect Discovery 1.0 section 3, RFC 8414): what there is, and nothing that there is not. */
 export function toDiscovery(issuer: string): object {
+  // Some platforms name the host alone as their issuer; the endpoints are where they are.
+  const base = issuer.endsWith('/oauth') ? issuer : `${issuer}/oauth`
   return {
     issuer,
-    token_endpoint: `${issuer}/token`,
-    jwks_uri: `${issuer}/keys`,
+    token_endpoint: `${base}/token`,
+    jwks_uri: `${base}/keys`,
     // Required by the specification; there is no authorization endpoint yet, so there are none.
     response_types_supported: [],
+    scopes_supported: supportedScopes,
     grant_types_supported: grants.map(({ grantType }) => grantType),
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['ES256', 'RS256'],

@@ -1,5 +1,24 @@
 import type { Response } from 'express'
+import { renderKube } from '../status/render-kube.ts'
 import { type OAuthReason, Status } from '../status/status.ts'
+
+/** Why a request was refused, in one word for the audit and the metrics; what the caller reads says less. */
+export class Refusal extends Error {
+  /** A user who exists; what else was typed as a name may be a password, and is not kept. */
+  readonly user: string | undefined
+
+  constructor(why: string, user?: string) {
+    super(why)
+    this.name = 'Refusal'
+    this.user = user
+  }
+}
+
+type OAuthErrorExtras = {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly why?: string
+  readonly user?: string
+}
 
 /**
  * An error of the token endpoint (RFC 6749 section 5.2).
@@ -10,9 +29,9 @@ export function oauthError(
   code: number,
   reason: OAuthReason,
   description: string,
-  headers: Readonly<Record<string, string>> = {},
+  { headers = {}, why = reason, user }: OAuthErrorExtras = {},
 ): Status {
-  return new Status(code, reason, description, { headers })
+  return new Status(code, reason, description, { headers, cause: new Refusal(why, user) })
 }
 
 const oauthReasons: ReadonlySet<string> = new Set<OAuthReason>([
@@ -28,6 +47,8 @@ const oauthReasons: ReadonlySet<string> = new Set<OAuthReason>([
 
 /** Writes anything thrown as an OAuth error; what was not meant for the caller says nothing of itself. */
 export function renderOAuth(res: Response, error: unknown): Status {
+  // A bad bearer is refused in Kubernetes' words on every path of the platform, this listener's too.
+  if (error instanceof Status && error.reason === 'Unauthorized') return renderKube(res, error)
   const status = toOAuth(error)
   const description = status.message === '' ? {} : { error_description: status.message }
   res.set({ ...status.headers, 'cache-control': 'no-store', pragma: 'no-cache' })
@@ -40,7 +61,7 @@ function toOAuth(error: unknown): Status {
   if (error instanceof Status && (error.code === 503 || error.code === 429)) {
     return new Status(503, 'temporarily_unavailable', 'try again in a moment', {
       cause: error,
-      headers: { 'retry-after': '1' },
+      headers: { 'retry-after': error.headers['retry-after'] ?? '1' },
     })
   }
   return new Status(500, 'server_error', '', { cause: error })

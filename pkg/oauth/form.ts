@@ -4,23 +4,41 @@ import { oauthError } from './error.ts'
 /** Parameters of a form, each given once. */
 export type Form = ReadonlyMap<string, string>
 
+const mediaType = 'application/x-www-form-urlencoded'
+
 /**
  * Reads the body that express has read as text. Parameters come from the body alone: in the URL they would stand in logs
  * (RFC 6749 section 2.3.1), and a repeated one is refused, since two readers could take different ones (section 3.2).
  * An empty parameter is as if it were not given.
  */
 export function readForm(req: Request): Form {
-  if (!req.is('application/x-www-form-urlencoded')) {
-    throw oauthError(415, 'invalid_request', 'the body must be application/x-www-form-urlencoded')
+  if (!req.is(mediaType)) {
+    throw oauthError(415, 'invalid_request', `the body must be ${mediaType}`, {
+      headers: { 'accept-post': mediaType },
+    })
   }
+  const seen = new Set<string>()
   const form = new Map<string, string>()
-  for (const [name, value] of new URLSearchParams(typeof req.body === 'string' ? req.body : '')) {
-    if (form.has(name))
+  for (const pair of String(req.body ?? '').split('&')) {
+    if (pair === '') continue
+    const equals = pair.indexOf('=')
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals))
+    if (seen.has(name))
       throw oauthError(400, 'invalid_request', `the parameter ${printable(name)} is given twice`)
-    form.set(name, value)
+    seen.add(name)
+    const value = equals < 0 ? '' : decode(pair.slice(equals + 1))
+    if (value !== '') form.set(name, value)
   }
-  for (const [name, value] of form) if (value === '') form.delete(name)
   return form
+}
+
+/** Strict, unlike URLSearchParams: a password with a bare % must not quietly become another one. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw oauthError(400, 'invalid_request', 'the body contains an invalid percent-encoding')
+  }
 }
 
 /** A caller's text inside an error_description: RFC 6749 allows printable ASCII without quote and backslash. */

@@ -12,6 +12,8 @@ export type TokenAnswer = {
   readonly token_type: 'Bearer'
   readonly refresh_token: string
   readonly expires_in: number
+  /** Said only when it is not what was asked for. */
+  readonly scope?: string
 }
 
 /** What grants work with; the listener joins it to what keeps users and logins. */
@@ -25,6 +27,7 @@ export type GrantTools = {
     readonly read: (sid: string) => Promise<Session | undefined>
     readonly update: (session: Session) => Promise<boolean>
   }
+  readonly recordLogin: (user: string) => void
   readonly hasher: PasswordHasher
   readonly issuer: TokenIssuer
   readonly verifier: TokenVerifier
@@ -32,8 +35,19 @@ export type GrantTools = {
   readonly refreshTokenSeconds: number
 }
 
+export type GrantRequest = {
+  readonly client: ClientConfig
+  readonly form: Form
+  /** Aborted when the caller has gone. */
+  readonly signal: AbortSignal
+}
+
+export type Granted = { readonly user: string; readonly answer: TokenAnswer }
+
 /** A grant type: its name on the wire, and what it answers. */
 export type Grant = {
   readonly grantType: string
-  readonly handle: (tools: GrantTools, request: { client: ClientConfig; form: Form }) => Promise<TokenAnswer>
+  /** Public clients cannot keep a secret: they may use what needs none of them. */
+  readonly isForPublicClients: boolean
+  readonly handle: (tools: GrantTools, request: GrantRequest) => Promise<Granted>
 }

@@ -1,17 +1,20 @@
 import { counter, gauge, type Registry } from '../telemetry/metrics.ts'
 
-export type OAuthMetrics = { readonly answered: (code: number) => void }
+export type OAuthMetrics = {
+  /** @param grant of a known name; undefined when it did not come so far */
+  readonly outcome: (grant: string | undefined, outcome: string) => void
+}
 
 export function createOAuthMetrics(registry: Registry, pendingHashes: () => number): OAuthMetrics {
-  const answers = counter(registry, {
+  const outcomes = counter(registry, {
     name: 'kapis_oauth_token_requests_total',
-    help: 'Answers of the token endpoint, by status code.',
-    labels: ['code'],
+    help: 'Requests for tokens, by grant type and outcome: success, or the reason of the refusal.',
+    labels: ['grant', 'outcome'],
   })
   gauge(registry, {
     name: 'kapis_oauth_password_hashes_pending',
     help: 'Password hashes under way and waiting.',
     collect: metric => metric.set(pendingHashes()),
   })
-  return { answered: code => answers.inc({ code: String(code) }) }
+  return { outcome: (grant = '', outcome) => outcomes.inc({ grant, outcome }) }
 }

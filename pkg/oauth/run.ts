@@ -1,19 +1,24 @@
-import { chmod, unlink } from 'node:fs/promises'
-import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createUnion } from '../authn/authenticator.ts'
+import { createKapisTokenAuthenticator } from '../authn/kapis-token.ts'
+import { createTokenReviewAuthenticator } from '../authn/token-review.ts'
 import type { Config, Secrets } from '../config/config.ts'
 import { ensureFirstAdministrator } from '../iam/first-administrator.ts'
+import { createLastLoginRecorder } from '../iam/last-login.ts'
 import { createPasswordHasher } from '../iam/password.ts'
 import { SessionStore } from '../iam/session-store.ts'
 import { UserStore } from '../iam/user-store.ts'
 import { createKubeClient } from '../kube/client.ts'
 import { loadEndpoint } from '../kube/endpoint.ts'
+import { unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { createRegistry } from '../telemetry/metrics.ts'
 import { createTokenIssuer } from '../token/issue.ts'
 import { SecretKeySource } from '../token/key-source.ts'
 import { createTokenVerifier } from '../token/verify.ts'
 import { createOAuthApp } from './app.ts'
+import { createTokenAudit } from './audit.ts'
+import { closeServer, listenOnSocket } from './listener.ts'
 import { createOAuthMetrics } from './metrics.ts'
 
 const upkeepEveryMs = 5 * 60_000
@@ -27,61 +32,74 @@ export async function runOAuth(
   const { config, secrets, logger } = parts
   const { groupDomain } = config
   const { issuer, audience, clockSkewSeconds, accessTokenSeconds, refreshTokenSeconds, socket } = config.oauth
-  const { namespace } = config.kubernetes
-  const client = createKubeClient(loadEndpoint(config.kubernetes.kubeconfig))
+  const { namespace, kubeconfig } = config.kubernetes
+  const client = createKubeClient(loadEndpoint(kubeconfig))
   const metricsRegistry = createRegistry()
   const hasher = await createPasswordHasher()
   const users = new UserStore({ client, groupDomain, logger })
-  const sessions = new SessionStore({ client, groupDomain, logger, accessTokenSeconds })
-  const keys = new SecretKeySource({ client, namespace, logger, tokenSeconds: refreshTokenSeconds })
+  const sessions = new SessionStore({ client, groupDomain, logger, accessTokenSeconds, users })
+  const tokenSeconds = refreshTokenSeconds + clockSkewSeconds
+  const keys = new SecretKeySource({ client, namespace, logger, tokenSeconds })
+  const verifier = createTokenVerifier({ issuer, audience, clockSkewSeconds, keys })
 
   let isPrepared = false
+  const isReady = () => isPrepared && users.isReady && sessions.isReady && keys.isReady
+  const known = {
+    get(name: string) {
+      if (!isReady()) throw unavailable('users are still being read from the orchestrator')
+      return users.get(name)
+    },
+  }
+  const authenticate = createUnion(
+    [
+      createKapisTokenAuthenticator({ verifier, users: known, sessions, clockSkewSeconds }),
+      createTokenReviewAuthenticator({ client, isOurs: verifier.isOurs }),
+    ],
+    () => undefined,
+  )
   const app = createOAuthApp({
     issuer,
     registry: { clients: config.oauth.clients, secrets: secrets.clientSecrets },
     tools: {
       users,
       sessions,
+      recordLogin: createLastLoginRecorder({ client, groupDomain, logger }),
       hasher,
       issuer: createTokenIssuer({ issuer, audience, keys }),
-      verifier: createTokenVerifier({ issuer, audience, clockSkewSeconds, keys }),
+      verifier,
       accessTokenSeconds,
       refreshTokenSeconds,
     },
     keys,
-    isReady: () => isPrepared && users.isReady && sessions.isReady && keys.isReady,
+    check: { authenticate, isOurs: verifier.isOurs },
+    isReady,
     logger,
-    metrics: createOAuthMetrics(metricsRegistry, hasher.pending),
+    audit: createTokenAudit({ logger, metrics: createOAuthMetrics(metricsRegistry, hasher.pending) }),
     metricsRegistry,
   })
-  const server = createServer({ keepAliveTimeout: 130_000 }, app)
-  await unlink(socket).catch(() => undefined)
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(socket, resolve))
-  // The front is in the same Pod under the same user; nobody else has business here.
-  await chmod(socket, 0o660)
+  const server = await listenOnSocket(socket, app)
   logger.info({ socket, issuer }, 'listening')
 
-  void users.start()
-  void sessions.start()
-  void keys.start()
+  for (const part of [users, sessions, keys]) void part.start()
   const prepare = async () => {
     await keys.ensure()
     await ensureFirstAdministrator({ client, groupDomain, namespace, hasher, logger })
     isPrepared = true
   }
   await untilDone(prepare, { logger, signal })
-  const upkeep = setInterval(() => {
-    Promise.all([keys.ensure(), sessions.collect()]).catch(err =>
-      logger.warn({ err }, 'upkeep failed, trying again'),
-    )
-  }, upkeepEveryMs)
+  const upkeep = setInterval(
+    () => {
+      Promise.all([keys.ensure(), sessions.collect()]).catch(err =>
+        logger.warn({ err }, 'upkeep failed, trying again'),
+      )
+    },
+    // Apart from the other replicas, which have the same to do.
+    upkeepEveryMs * (0.8 + Math.random() * 0.4),
+  )
 
   if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
   clearInterval(upkeep)
-  await new Promise(resolve => {
-    server.close(resolve)
-    server.closeIdleConnections()
-  })
+  await closeServer(server)
   for (const part of [users, sessions, keys]) part.stop()
   client.close()
 }

@@ -1,23 +1,52 @@
 import type { Request, Response } from 'express'
+import type { TokenAudit, TokenEvent } from './audit.ts'
 import { authenticateClient, type ClientRegistry } from './client.ts'
 import { oauthError } from './error.ts'
 import { readForm } from './form.ts'
-import type { Grant, GrantTools } from './grant.ts'
+import type { Grant, Granted, GrantTools } from './grant.ts'
 import { passwordGrant } from './grants/password.ts'
 import { refreshTokenGrant } from './grants/refresh-token.ts'
 
 /** The grants of the token endpoint; a new one is one more file and one more name here. */
 export const grants: readonly Grant[] = [passwordGrant, refreshTokenGrant]
 
+export type TokenEndpointOptions = {
+  readonly registry: ClientRegistry
+  readonly tools: GrantTools
+  readonly audit: TokenAudit
+}
+
 /** POST /oauth/token (RFC 6749 section 3.2): the client first, then the grant, then whatever it asks for. */
-export function createTokenEndpoint(registry: ClientRegistry, tools: GrantTools) {
-  return async (req: Request, res: Response): Promise<void> => {
+export function createTokenEndpoint({ registry, tools, audit }: TokenEndpointOptions) {
+  async function handle(req: Request, res: Response, event: TokenEvent): Promise<Granted> {
     const form = readForm(req)
     const client = authenticateClient(registry, form, req.headers.authorization)
+    event.client = client.name
     const grant = grants.find(({ grantType }) => grantType === form.get('grant_type'))
     if (grant === undefined) throw oauthError(400, 'unsupported_grant_type', '')
-    const answer = await grant.handle(tools, { client, form })
-    // RFC 6749 section 5.1: what holds tokens is never stored.
-    res.set({ 'cache-control': 'no-store', pragma: 'no-cache' }).json(answer)
+    event.grant = grant.grantType
+    if (client.public && !grant.isForPublicClients)
+      throw oauthError(400, 'unauthorized_client', 'a public client may not use this grant type')
+    return grant.handle(tools, { client, form, signal: goneSignal(res) })
   }
+
+  return async (req: Request, res: Response): Promise<void> => {
+    const event: TokenEvent = {}
+    try {
+      const { user, answer } = await handle(req, res, event)
+      // RFC 6749 section 5.1: what holds tokens is never stored.
+      res.set({ 'cache-control': 'no-store', pragma: 'no-cache' }).json(answer)
+      audit.succeeded(req, { ...event, user })
+    } catch (error) {
+      audit.failed(req, event, error)
+      throw error
+    }
+  }
+}
+
+/** Aborted when the caller has hung up: a password that nobody waits for is not hashed. */
+function goneSignal(res: Response): AbortSignal {
+  const gone = new AbortController()
+  res.once('close', () => gone.abort(oauthError(400, 'invalid_request', 'the caller has gone')))
+  return gone.signal
 }

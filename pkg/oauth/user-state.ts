@@ -7,8 +7,20 @@ const lockedRetrySeconds = 600
 export function assertMayLogIn(user: User): void {
   if (user.state === 'AuthLimitExceeded') {
     throw oauthError(429, 'invalid_grant', 'auth rate limit exceeded', {
-      'retry-after': String(lockedRetrySeconds),
+      headers: { 'retry-after': String(lockedRetrySeconds) },
+      why: 'user_locked',
+      user: user.name,
     })
   }
-  if (user.state !== 'Active') throw oauthError(400, 'invalid_grant', 'account is not active')
+  assertMayStay(user)
+}
+
+/**
+ * For logins that there are: a user who is locked out of logging in keeps them, or anybody could end them by guessing.
+ *
+ * @throws Status invalid_grant
+ */
+export function assertMayStay(user: User): void {
+  if (user.state === 'Disabled')
+    throw oauthError(400, 'invalid_grant', 'account is not active', { why: 'user_disabled', user: user.name })
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
 import type { KeySource } from './key-source.ts'
+import { isReservedName } from './reserved-name.ts'
 
 export type TokenSubject = {
   readonly username: string
@@ -35,6 +36,8 @@ export function createTokenIssuer(options: {
 
   async function issue(subject: TokenSubject, lifeSeconds: number, form: Form): Promise<IssuedToken> {
     const { kind, jti = randomUUID() } = form
+    if (isReservedName(subject.username))
+      throw new Error(`a token for ${subject.username} must never be issued`)
     const now = Math.floor(Date.now() / 1000)
     const expiresAt = now + lifeSeconds
     const signer = keys.current().signer('ES256', now)
@@ -46,7 +49,7 @@ export function createTokenIssuer(options: {
       token_type: `${kind}_token`,
       username: subject.username,
       // kube-apiserver's JWT authenticator takes the groups from here; Kapis reads the user's own.
-      ...(kind === 'access' ? { groups: subject.groups } : {}),
+      ...(kind === 'access' ? { groups: subject.groups.filter(group => !isReservedName(group)) } : {}),
     })
       .setProtectedHeader({ alg: signer.alg, kid: signer.kid, typ: kind === 'access' ? 'at+jwt' : 'JWT' })
       .setIssuer(issuer)

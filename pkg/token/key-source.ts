@@ -3,14 +3,8 @@ import { isRecord, type KubeObject, parseObject } from '../kube/object.ts'
 import { Reflector } from '../kube/reflector.ts'
 import { Status, unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import {
-  generateKey,
-  type KeySet,
-  loadKeySet,
-  parseStoredKeys,
-  type SigningAlgorithm,
-  type StoredKey,
-} from './key-set.ts'
+import { type KeySet, loadKeySet, parseStoredKeys, type StoredKey } from './key-set.ts'
+import { rotate } from './rotation.ts'
 
 export type KeySourceOptions = {
   readonly client: KubeClient
@@ -23,10 +17,6 @@ export type KeySourceOptions = {
 export type KeySource = { readonly current: () => KeySet }
 
 const secretName = 'kapis-signing-keys'
-const algorithms: readonly SigningAlgorithm[] = ['ES256', 'RS256']
-const rotateAfterSeconds = 30 * 24 * 3600
-// A new key is published for so long before it signs, so that whoever caches the key set knows it by then.
-const publishAheadSeconds = 3600
 
 /**
  * The signing keys, kept in a Secret and watched, so that all replicas agree at once. The issuer makes and rotates them
@@ -37,6 +27,8 @@ export class SecretKeySource implements KeySource {
   readonly #reflector: Reflector
   readonly #loaded = Promise.withResolvers<void>()
   #current: KeySet | undefined
+  /** Keys are imported one Secret after the other: an older one must not overtake a newer one. */
+  #loading: Promise<void> = Promise.resolve()
 
   constructor(options: KeySourceOptions) {
     this.#options = options
@@ -45,9 +37,9 @@ export class SecretKeySource implements KeySource {
       path: `/api/v1/namespaces/${options.namespace}/secrets`,
       query: { fieldSelector: `metadata.name=${secretName}` },
       sink: {
-        replace: items => void this.#load(items[0]),
+        replace: items => this.#enqueue(items[0]),
         apply: events =>
-          void this.#load(events.findLast(({ type }) => type === 'ADDED' || type === 'MODIFIED')?.object),
+          this.#enqueue(events.findLast(({ type }) => type === 'ADDED' || type === 'MODIFIED')?.object),
         failed: err => options.logger.warn({ err }, 'cannot watch the signing keys'),
       },
     })
@@ -101,8 +93,11 @@ export class SecretKeySource implements KeySource {
     }
   }
 
-  async #load(secret: KubeObject | undefined): Promise<void> {
-    if (secret === undefined) return
+  #enqueue(secret: KubeObject | undefined): void {
+    if (secret !== undefined) this.#loading = this.#loading.then(() => this.#load(secret))
+  }
+
+  async #load(secret: KubeObject): Promise<void> {
     try {
       this.#current = await loadKeySet(parseStoredKeys(decode(secret)))
       this.#loaded.resolve()
@@ -113,31 +108,6 @@ export class SecretKeySource implements KeySource {
       this.#options.logger.error({ secret: secretName, reason }, 'the signing keys cannot be read')
     }
   }
-}
-
-/** The keys after rotation; undefined when nothing is due. */
-export async function rotate(
-  stored: readonly StoredKey[],
-  { nowSeconds, tokenSeconds }: { nowSeconds: number; tokenSeconds: number },
-): Promise<readonly StoredKey[] | undefined> {
-  const next: StoredKey[] = []
-  let isDue = false
-  for (const alg of algorithms) {
-    const own = stored.filter(key => key.alg === alg).sort((a, b) => a.signsFrom - b.signsFrom)
-    const newest = own.at(-1)
-    // A key is done once all that it signed has expired: its successor's start plus the life of a token.
-    const kept = own.filter((_, i) => {
-      const successor = own[i + 1]
-      return successor === undefined || successor.signsFrom + tokenSeconds > nowSeconds
-    })
-    const wantsNew =
-      newest === undefined || newest.signsFrom + rotateAfterSeconds - publishAheadSeconds <= nowSeconds
-    if (wantsNew)
-      kept.push(await generateKey(alg, newest === undefined ? nowSeconds : nowSeconds + publishAheadSeconds))
-    isDue ||= wantsNew || kept.length !== own.length
-    next.push(...kept)
-  }
-  return isDue ? next : undefined
 }
 
 function decode(secret: KubeObject): string {

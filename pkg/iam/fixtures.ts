@@ -1,0 +1,53 @@
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import type { KubeClient } from '../kube/client.ts'
+import type { KubeObject } from '../kube/object.ts'
+import type { WatchEvent } from '../kube/watch.ts'
+import { createLogger } from '../telemetry/logger.ts'
+
+export const silent = createLogger({
+  program: 'test',
+  level: 'error',
+  destination: { write: () => undefined },
+})
+
+/**
+ * One collection whose watch does what a real one does only rarely: break off, and come back after events were missed.
+ */
+export function createScriptedCollection(initial: readonly KubeObject[]) {
+  let items = initial
+  let watch: IncomingMessage | undefined
+  const deleted: string[] = []
+  const client: KubeClient = {
+    async call({ method = 'GET', path }) {
+      if (method === 'DELETE') deleted.push(path)
+      return { kind: 'List', apiVersion: 'v1', metadata: { resourceVersion: '1' }, items }
+    },
+    async stream() {
+      watch = new IncomingMessage(new Socket())
+      return watch
+    },
+    close: () => undefined,
+  }
+  const push = (event: unknown) => void watch?.push(`${JSON.stringify(event)}\n`)
+  return {
+    client,
+    /** Paths that were deleted. */
+    deleted,
+    emit: (event: WatchEvent) => push(event),
+    /** The watch ends with 410; what is listed next is `next`. */
+    expire(next: readonly KubeObject[]) {
+      items = next
+      push({ type: 'ERROR', object: { code: 410, reason: 'Expired', message: 'too old' } })
+    },
+  }
+}
+
+/** Waits for what a watch will bring. */
+export async function until(isSo: () => boolean): Promise<void> {
+  const deadline = Date.now() + 3000
+  while (!isSo()) {
+    if (Date.now() > deadline) throw new Error('it has not come')
+    await new Promise(resolve => setTimeout(resolve, 5))
+  }
+}

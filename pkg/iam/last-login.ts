@@ -1,0 +1,31 @@
+import type { KubeClient } from '../kube/client.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { usersPath } from './user.ts'
+
+// One user may log in many times a second (a script, a benchmark); nobody reads the time that closely.
+const everyMs = 10_000
+
+/** Keeps status.lastLoginTime of users. It is for people to look at: a login does not wait for it, nor fail by it. */
+export function createLastLoginRecorder(options: {
+  client: KubeClient
+  groupDomain: string
+  logger: Logger
+}): (user: string) => void {
+  const { client, groupDomain, logger } = options
+  const recent = new Map<string, number>()
+
+  return user => {
+    const nowMs = Date.now()
+    if ((recent.get(user) ?? 0) > nowMs - everyMs) return
+    if (recent.size > 1000) recent.clear()
+    recent.set(user, nowMs)
+    const call = {
+      method: 'PATCH',
+      path: `${usersPath(groupDomain)}/${encodeURIComponent(user)}/status`,
+      contentType: 'application/merge-patch+json',
+      // metav1.Time has no fraction of a second.
+      body: { status: { lastLoginTime: new Date(nowMs).toISOString().replace(/\.\d+Z$/, 'Z') } },
+    } as const
+    client.call(call).catch(err => logger.warn({ err, user }, 'cannot record the last login'))
+  }
+}

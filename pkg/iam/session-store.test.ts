@@ -1,0 +1,114 @@
+import { expect } from 'chai'
+import type { KubeObject } from '../kube/object.ts'
+import { createScriptedCollection, silent, until } from './fixtures.ts'
+import { SessionStore } from './session-store.ts'
+import { toUser } from './user.ts'
+
+const hour = 3_600_000
+
+function session(name: string, spec: Readonly<Record<string, unknown>> = {}): KubeObject {
+  const expiresAt = new Date(Date.now() + hour).toISOString()
+  return {
+    metadata: { name, uid: name, resourceVersion: '2', creationTimestamp: '2026-01-01T00:00:00Z' },
+    spec: { user: 'alice', clientId: 'kapis', refreshId: 'r', expiresAt, ...spec },
+  }
+}
+
+describe('SessionStore', () => {
+  let store: SessionStore
+  afterEach(() => store.stop())
+
+  async function follow(
+    initial: readonly KubeObject[],
+    users = new Map<string, ReturnType<typeof toUser>>(),
+  ) {
+    const collection = createScriptedCollection(initial)
+    const { client } = collection
+    store = new SessionStore({
+      client,
+      groupDomain: 'kapis.io',
+      logger: silent,
+      accessTokenSeconds: 7200,
+      users,
+    })
+    expect(store.isReady).to.equal(false)
+    await store.start()
+    expect(store.isReady).to.equal(true)
+    return collection
+  }
+
+  it('knows which logins have ended', async () => {
+    await follow([session('good'), session('over', { ended: 'logout' })])
+    expect(store.isRevoked('good')).to.equal(false)
+    expect(store.isRevoked('over')).to.equal(true)
+  })
+
+  it('lets a login pass that another replica may have made a moment ago', async () => {
+    await follow([])
+    expect(store.isRevoked('new')).to.equal(false)
+    expect(store.isRevoked('new', Date.now() / 1000)).to.equal(false)
+    expect(store.isRevoked('new', Date.now() / 1000 - 60)).to.equal(false)
+  })
+
+  it('does not take an old token for one of a login that was made a moment ago', async () => {
+    await follow([])
+    expect(store.isRevoked('gone', Date.now() / 1000 - 3000)).to.equal(true)
+  })
+
+  it('learns of an end as it happens', async () => {
+    const collection = await follow([session('s')])
+    await until(() => {
+      collection.emit({ type: 'MODIFIED', object: session('s', { ended: 'logout' }) })
+      return store.isRevoked('s')
+    })
+  })
+
+  it('takes a login that is deleted before its time for ended', async () => {
+    const collection = await follow([session('s')])
+    await until(() => {
+      collection.emit({ type: 'DELETED', object: session('s') })
+      return store.isRevoked('s')
+    })
+  })
+
+  it('remembers it when the watch has to begin anew', async () => {
+    const collection = await follow([session('s'), session('missed'), session('kept')])
+    await until(() => {
+      collection.emit({ type: 'DELETED', object: session('s') })
+      return store.isRevoked('s')
+    })
+    collection.expire([session('kept')])
+    // Deleted while nobody was watching.
+    await until(() => store.isRevoked('missed'))
+    expect(store.isRevoked('s')).to.equal(true)
+    expect(store.isRevoked('kept')).to.equal(false)
+  })
+
+  it('ends logins by what their user has become', async () => {
+    const metadata = { name: 'alice', uid: 'u1', resourceVersion: '1', creationTimestamp: '', generation: 1 }
+    const password = `$2b$10$${'a'.repeat(53)}`
+    const alice = toUser({ metadata, spec: { password } })
+    const users = new Map([['alice', alice]])
+    const { credential } = alice
+    await follow([session('s', { userUid: 'u1', userGeneration: 1, credential })], users)
+    expect(store.isRevoked('s')).to.equal(false)
+    const changed = `$2b$10$${'b'.repeat(53)}`
+    users.set('alice', toUser({ metadata: { ...metadata, generation: 2 }, spec: { password: changed } }))
+    expect(store.isRevoked('s')).to.equal(true)
+  })
+
+  it('collects what no token can be good of any more, and nothing else', async () => {
+    const at = (ms: number) => ({ expiresAt: new Date(Date.now() + ms).toISOString() })
+    const { deleted } = await follow([
+      session('current', at(hour)),
+      session('refreshed-no-more', at(-hour)),
+      session('over', at(-3 * hour)),
+      session('over-and-ended', { ...at(-3 * hour), ended: 'logout' }),
+    ])
+    await store.collect()
+    const path = '/apis/iam.kapis.io/v1alpha2/loginsessions'
+    expect(deleted).to.deep.equal([`${path}/over`, `${path}/over-and-ended`])
+    await store.collect()
+    expect(deleted).to.have.length(2)
+  })
+})

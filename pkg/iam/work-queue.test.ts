@@ -1,0 +1,74 @@
+import { expect } from 'chai'
+import { Status } from '../status/status.ts'
+import { createWorkQueue } from './work-queue.ts'
+
+/** Work that ends when it is told to. */
+function task(log: string[], name: string) {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  return {
+    run: () => {
+      log.push(name)
+      return promise
+    },
+    end: () => resolve(name),
+  }
+}
+
+const turn = () => new Promise(resolve => setImmediate(resolve))
+
+describe('createWorkQueue', () => {
+  it('runs as many at once as there are threads, the others in the order in which they came', async () => {
+    const queue = createWorkQueue({ threads: 2, maxWaiting: 10 })
+    const log: string[] = []
+    const [a, b, c, d] = [task(log, 'a'), task(log, 'b'), task(log, 'c'), task(log, 'd')]
+    const all = [a, b, c, d].map(({ run }) => queue.run(run))
+    await turn()
+    expect(log).to.deep.equal(['a', 'b'])
+    expect(queue.pending()).to.equal(4)
+    b.end()
+    await turn()
+    expect(log).to.deep.equal(['a', 'b', 'c'])
+    for (const { end } of [a, c, d]) end()
+    expect(await Promise.all(all)).to.deep.equal(['a', 'b', 'c', 'd'])
+    expect(queue.pending()).to.equal(0)
+  })
+
+  it('refuses what would wait too long', async () => {
+    const queue = createWorkQueue({ threads: 1, maxWaiting: 1 })
+    const first = task([], 'a')
+    const running = [queue.run(first.run), queue.run(async () => 'b')]
+    let refused: unknown
+    await queue
+      .run(async () => 'c')
+      .catch(error => {
+        refused = error
+      })
+    expect(refused).to.be.instanceOf(Status).and.include({ code: 503 })
+    first.end()
+    expect(await Promise.all(running)).to.deep.equal(['a', 'b'])
+  })
+
+  it('does not begin what nobody waits for any more, and lets the next one pass', async () => {
+    const queue = createWorkQueue({ threads: 1, maxWaiting: 10 })
+    const log: string[] = []
+    const first = task(log, 'a')
+    const gone = new AbortController()
+    const running = queue.run(first.run)
+    const abandoned = queue.run(task(log, 'b').run, gone.signal).catch(error => String(error))
+    const last = queue.run(async () => {
+      log.push('c')
+    })
+    gone.abort(new Error('gone'))
+    expect(await abandoned).to.equal('Error: gone')
+    first.end()
+    await Promise.all([running, last])
+    expect(log).to.deep.equal(['a', 'c'])
+    expect(queue.pending()).to.equal(0)
+  })
+
+  it('goes on after a failure', async () => {
+    const queue = createWorkQueue({ threads: 1, maxWaiting: 10 })
+    const failing = queue.run(() => Promise.reject(new Error('no'))).catch(error => String(error))
+    expect(await Promise.all([failing, queue.run(async () => 'yes')])).to.deep.equal(['Error: no', 'yes'])
+  })
+})

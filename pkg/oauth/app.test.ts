@@ -1,0 +1,96 @@
+import { expect } from 'chai'
+import { issuer } from '../token/fixtures.ts'
+import { startApp, type TestApp } from './fixtures.ts'
+
+describe('createOAuthApp', () => {
+  let app: TestApp
+  before(async () => {
+    app = await startApp()
+  })
+  after(() => app.close())
+
+  const discovery = {
+    issuer,
+    token_endpoint: `${issuer}/token`,
+    jwks_uri: `${issuer}/keys`,
+    response_types_supported: [],
+    scopes_supported: ['openid', 'profile', 'email', 'offline_access'],
+    grant_types_supported: ['password', 'refresh_token'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['ES256', 'RS256'],
+    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
+    claims_supported: ['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'sid', 'groups'],
+  }
+  for (const path of [
+    '/oauth/.well-known/openid-configuration',
+    '/.well-known/openid-configuration',
+    '/.well-known/oauth-authorization-server/oauth',
+  ]) {
+    it(`serves discovery at ${path}`, async () => {
+      const answer = await app.ask('GET', path)
+      expect(answer.code).to.equal(200)
+      expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8')
+      expect(JSON.parse(answer.body)).to.deep.equal(discovery)
+    })
+  }
+
+  it('serves the public half of its keys', async () => {
+    const answer = await app.ask('GET', '/oauth/keys')
+    expect(answer.code).to.equal(200)
+    expect(answer.headers['cache-control']).to.equal('public, max-age=300')
+    expect(JSON.parse(answer.body)).to.deep.equal(app.keys.set.jwks())
+    expect(answer.body).to.not.match(/"(d|p|q|dp|dq|qi|oth|k)":/)
+  })
+
+  it('says whether it is ready', async () => {
+    const ready = await app.ask('GET', '/healthz')
+    app.state.isReady = false
+    const starting = await app.ask('GET', '/healthz')
+    app.state.isReady = true
+    expect([ready.code, ready.body, starting.code, starting.body]).to.deep.equal([
+      200,
+      'ok',
+      503,
+      'not ready',
+    ])
+  })
+
+  const refused: readonly [string, string, number, object, string?][] = [
+    ['GET', '/oauth/token', 405, { error_description: 'the endpoint takes POST' }, 'POST'],
+    ['PUT', '/oauth/token', 405, { error_description: 'the endpoint takes POST' }, 'POST'],
+    ['POST', '/oauth/keys', 405, { error_description: 'the endpoint takes GET, HEAD' }, 'GET, HEAD'],
+    ['GET', '/oauth/Token', 404, { error_description: 'there is no such endpoint' }],
+    ['GET', '/oauth/keys/', 404, { error_description: 'there is no such endpoint' }],
+    ['GET', '/oauth/unheard-of', 404, { error_description: 'there is no such endpoint' }],
+  ]
+  for (const [method, path, code, body, allow] of refused) {
+    it(`answers ${method} ${path} with ${code}`, async () => {
+      const answer = await app.ask(method, path)
+      expect(answer.code).to.equal(code)
+      expect(JSON.parse(answer.body)).to.deep.equal({ error: 'invalid_request', ...body })
+      expect(answer.headers.allow).to.equal(allow)
+    })
+  }
+
+  const unauthorized = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: 'Unauthorized',
+    reason: 'Unauthorized',
+    code: 401,
+  }
+  for (const [method, path] of [
+    ['GET', '/oauth/keys'],
+    ['GET', '/.well-known/openid-configuration'],
+    ['POST', '/oauth/token'],
+  ] as const) {
+    it(`does not take a broken bearer for none: ${method} ${path}`, async () => {
+      const answer = await app.ask(method, path, { headers: { authorization: 'Bearer garbage' } })
+      expect(answer.code).to.equal(401)
+      expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
+      expect(JSON.parse(answer.body)).to.deep.equal(unauthorized)
+    })
+  }
+})

@@ -1,0 +1,37 @@
+import type { Request } from 'express'
+import { Status } from '../status/status.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { Refusal } from './error.ts'
+import type { OAuthMetrics } from './metrics.ts'
+
+/** What is known of a token request so far; never a credential. */
+export type TokenEvent = { client?: string; grant?: string; user?: string }
+
+export type TokenAudit = {
+  readonly succeeded: (req: Request, event: TokenEvent) => void
+  readonly failed: (req: Request, event: TokenEvent, error: unknown) => void
+}
+
+/** Every outcome of the token endpoint: one log line with a named reason, and one count. */
+export function createTokenAudit({ logger, metrics }: { logger: Logger; metrics: OAuthMetrics }): TokenAudit {
+  const toLine = (req: Request, event: TokenEvent) => ({
+    audit: 'token',
+    id: req.headers['x-request-id'],
+    // The front sets it, from its peer's address, and is the only one that this socket is for.
+    sourceIp: req.headers['x-forwarded-for'],
+    ...event,
+  })
+  return {
+    succeeded(req, event) {
+      metrics.outcome(event.grant, 'success')
+      logger.info({ ...toLine(req, event), outcome: 'success' }, 'token issued')
+    },
+    failed(req, event, error) {
+      const refusal = error instanceof Status && error.cause instanceof Refusal ? error.cause : undefined
+      const reason = refusal?.message ?? 'error'
+      const user = refusal?.user ?? event.user
+      metrics.outcome(event.grant, reason)
+      logger.info({ ...toLine(req, event), user, outcome: 'failure', reason }, 'token refused')
+    },
+  }
+}

@@ -1,0 +1,28 @@
+import type { ErrorRequestHandler } from 'express'
+import type { Logger } from '../telemetry/logger.ts'
+import { oauthError, renderOAuth } from './error.ts'
+
+export const formLimit = '64kb'
+
+/** The one place where errors of the listener are written, and logged when they are ours. */
+export function toErrorHandler(logger: Logger): ErrorRequestHandler {
+  return (error, req, res, next) => {
+    if (res.headersSent) return next(error)
+    const status = renderOAuth(res, fromBodyParser(error))
+    const id = req.headers['x-request-id']
+    if (status.code >= 500)
+      logger.error({ id, path: req.path, err: status.cause ?? status }, 'token request failed')
+  }
+}
+
+/** express' own parser throws errors with a status of their own. */
+function fromBodyParser(error: unknown): unknown {
+  const type = typeof error === 'object' && error !== null && 'type' in error ? error.type : undefined
+  if (type === 'entity.too.large')
+    return oauthError(413, 'invalid_request', `the body is larger than ${formLimit}`)
+  if (type === 'charset.unsupported' || type === 'encoding.unsupported')
+    return oauthError(415, 'invalid_request', 'the body must be UTF-8')
+  if (type === 'request.aborted' || type === 'request.size.invalid')
+    return oauthError(400, 'invalid_request', 'the body is incomplete')
+  return error
+}

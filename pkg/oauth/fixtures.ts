@@ -1,0 +1,166 @@
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Session } from '../iam/session.ts'
+import type { User } from '../iam/user.ts'
+import { unauthorized } from '../status/status.ts'
+import { createLogger } from '../telemetry/logger.ts'
+import { createRegistry } from '../telemetry/metrics.ts'
+import { audience, issuer, memoryKeys } from '../token/fixtures.ts'
+import { createTokenIssuer } from '../token/issue.ts'
+import { createTokenVerifier } from '../token/verify.ts'
+import { createOAuthApp } from './app.ts'
+import { createTokenAudit } from './audit.ts'
+import type { GrantTools } from './grant.ts'
+import { createOAuthMetrics } from './metrics.ts'
+
+export function memorySessions() {
+  const sessions = new Map<string, Session>()
+  let version = 0
+  return {
+    sessions,
+    async create(session: Omit<Session, 'resourceVersion'>) {
+      sessions.set(session.sid, { ...session, resourceVersion: String(++version) })
+    },
+    async read(sid: string) {
+      return sessions.get(sid)
+    },
+    async update(session: Session) {
+      if (sessions.get(session.sid)?.resourceVersion !== session.resourceVersion) return false
+      sessions.set(session.sid, { ...session, resourceVersion: String(++version) })
+      return true
+    },
+  }
+}
+
+export function memoryUser(name: string, changes: Partial<User> = {}): User {
+  return {
+    name,
+    uid: `uid-${name}`,
+    createdAt: '2026-01-01T00:00:00Z',
+    generation: 1,
+    email: `${name}@kapis.io`,
+    groups: ['dev'],
+    state: 'Active',
+    passwordHash: 'right',
+    credential: 'c1',
+    ...changes,
+  }
+}
+
+export type Answer = {
+  readonly code: number
+  readonly headers: NodeJS.Dict<string | string[]>
+  readonly body: string
+}
+
+/** The listener's app on a free port of loopback, with users and logins in memory. A user's password is his hash. */
+export async function startApp() {
+  const keys = await memoryKeys()
+  const users = new Map(
+    [
+      memoryUser('alice'),
+      memoryUser('disabled', { state: 'Disabled' }),
+      memoryUser('locked', { state: 'AuthLimitExceeded' }),
+      memoryUser('nopassword', { passwordHash: undefined, credential: '' }),
+    ].map(user => [user.name, user]),
+  )
+  const sessions = memorySessions()
+  const lines: Record<string, unknown>[] = []
+  const logger = createLogger({
+    program: 'test',
+    level: 'info',
+    destination: { write: line => void lines.push(JSON.parse(line)) },
+  })
+  const verifier = createTokenVerifier({ issuer, audience, clockSkewSeconds: 10, keys })
+  const tools: GrantTools = {
+    users: {
+      get: name => users.get(name),
+      find: login => users.get(login.replace('@kapis.io', '')),
+    },
+    sessions,
+    recordLogin: () => undefined,
+    hasher: {
+      hash: async password => password,
+      verify: async (password, stored) => stored !== undefined && password === stored,
+      pending: () => 0,
+    },
+    issuer: createTokenIssuer({ issuer, audience, keys }),
+    verifier,
+    accessTokenSeconds: 7200,
+    refreshTokenSeconds: 14_400,
+  }
+  const metricsRegistry = createRegistry()
+  const state = { isReady: true }
+  const app = createOAuthApp({
+    issuer,
+    registry: {
+      clients: [
+        { name: 'kapis', redirectUris: [], public: false },
+        { name: 'a:b c', redirectUris: [], public: false },
+        { name: 'cli', redirectUris: [], public: true },
+      ],
+      secrets: new Map([
+        ['kapis', 'kapis'],
+        ['a:b c', 'p%+ä'],
+      ]),
+    },
+    tools,
+    keys,
+    check: {
+      isOurs: verifier.isOurs,
+      async authenticate({ headers: { authorization } }) {
+        if (authorization === undefined) return
+        await verifier.verifyAccess(authorization.replace(/^Bearer /, '')).catch(cause => {
+          throw unauthorized(cause)
+        })
+      },
+    },
+    isReady: () => state.isReady,
+    logger,
+    audit: createTokenAudit({ logger, metrics: createOAuthMetrics(metricsRegistry, () => 0) }),
+    metricsRegistry,
+  })
+  const server = createServer(app).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+
+  function ask(
+    method: string,
+    path: string,
+    { headers = {}, body }: { headers?: Record<string, string>; body?: string } = {},
+  ) {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    const req = request({ port, host: '127.0.0.1', method, path, headers, agent: false }, async res => {
+      const text = Buffer.concat(await res.toArray()).toString('utf8')
+      resolve({ code: res.statusCode ?? 0, headers: res.headers, body: text })
+    })
+    req.on('error', reject)
+    req.end(body)
+    return promise
+  }
+
+  return {
+    ask,
+    keys,
+    lines,
+    sessions: sessions.sessions,
+    state,
+    users,
+    tools,
+    /** A form to the token endpoint; the client is `kapis` unless the form or a header says otherwise. */
+    token(form: Readonly<Record<string, string>>, headers: Record<string, string> = {}) {
+      const client =
+        'client_id' in form || 'authorization' in headers
+          ? {}
+          : { client_id: 'kapis', client_secret: 'kapis' }
+      return ask('POST', '/oauth/token', {
+        headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+        body: String(new URLSearchParams({ ...client, ...form })),
+      })
+    },
+    close: () => server.close(),
+  }
+}
+
+export type TestApp = Awaited<ReturnType<typeof startApp>>

@@ -1,0 +1,189 @@
+import { expect } from 'chai'
+import { memoryUser, startApp, type TestApp } from '../fixtures.ts'
+
+type Tokens = { access_token: string; refresh_token: string }
+
+describe('refresh_token', () => {
+  let app: TestApp
+  before(async () => {
+    app = await startApp()
+  })
+  after(() => app.close())
+  beforeEach(() => void app.users.set('alice', memoryUser('alice')))
+
+  async function login(scope = ''): Promise<Tokens> {
+    const form = { grant_type: 'password', username: 'alice', password: 'right', scope }
+    return JSON.parse((await app.token(form)).body)
+  }
+  const refresh = (token: string, more: Record<string, string> = {}, headers: Record<string, string> = {}) =>
+    app.token({ grant_type: 'refresh_token', refresh_token: token, ...more }, headers)
+  async function refreshed(token: string): Promise<Tokens> {
+    const answer = await refresh(token)
+    expect(answer.code, answer.body).to.equal(200)
+    return JSON.parse(answer.body)
+  }
+  const sidOf = async (token: string) => (await app.tools.verifier.verifyRefresh(token)).sid
+  /** Lets time pass for a login: its last refresh lies so far back. */
+  async function age(token: string, ms: number): Promise<void> {
+    const session = app.sessions.get(await sidOf(token))
+    if (session) app.sessions.set(session.sid, { ...session, rotatedAtMs: session.rotatedAtMs - ms })
+  }
+
+  it('gives a new pair of the same login', async () => {
+    const first = await login('openid')
+    const answer = await refresh(first.refresh_token)
+    const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
+    expect(rest).to.deep.equal({ token_type: 'Bearer', expires_in: 7200 })
+    expect(answer.headers['cache-control']).to.equal('no-store')
+    const sid = await sidOf(first.refresh_token)
+    expect(await app.tools.verifier.verifyAccess(access_token)).to.include({ sid, scope: 'openid' })
+    expect(await app.tools.verifier.verifyRefresh(refresh_token)).to.include({ sid, scope: 'openid' })
+  })
+
+  it('goes on for as many times as it is used in turn', async () => {
+    let { refresh_token: token } = await login()
+    for (let i = 0; i < 4; i++) token = (await refreshed(token)).refresh_token
+  })
+
+  it('takes the groups that the user has by now', async () => {
+    const { refresh_token } = await login()
+    app.users.set('alice', memoryUser('alice', { groups: ['ops'] }))
+    const { access_token } = await refreshed(refresh_token)
+    const payload = JSON.parse(Buffer.from(access_token.split('.')[1] ?? '', 'base64url').toString('utf8'))
+    expect(payload.groups).to.deep.equal(['ops'])
+  })
+
+  it('gives the same token again to a client whose answer was lost', async () => {
+    const { refresh_token: lost } = await login()
+    const [a, b] = [await refreshed(lost), await refreshed(lost)]
+    const jti = async (tokens: Tokens) => (await app.tools.verifier.verifyRefresh(tokens.refresh_token)).jti
+    expect(await jti(a)).to.equal(await jti(b))
+    // Both of them go on, as the one login that they are.
+    await refreshed(b.refresh_token)
+  })
+
+  it('gives one login to requests that arrive together, on any replica', async () => {
+    const { refresh_token } = await login()
+    const answers = await Promise.all(Array.from({ length: 5 }, () => refreshed(refresh_token)))
+    const ids = await Promise.all(
+      answers.map(async answer => (await app.tools.verifier.verifyRefresh(answer.refresh_token)).jti),
+    )
+    expect(new Set(ids).size).to.equal(1)
+  })
+
+  it('ends the login when a token comes back after the grace, for whoever holds it', async () => {
+    const { refresh_token: stolen } = await login()
+    const { refresh_token: current } = await refreshed(stolen)
+    await age(stolen, 11_000)
+    const answer = await refresh(stolen)
+    expect(answer.code).to.equal(400)
+    expect(JSON.parse(answer.body)).to.deep.equal({
+      error: 'invalid_grant',
+      error_description: 'the refresh token was used before; the login has ended',
+    })
+    expect(app.sessions.get(await sidOf(stolen))?.ended).to.equal('refresh token used twice')
+    const after = await refresh(current)
+    expect(JSON.parse(after.body)).to.deep.equal({
+      error: 'invalid_grant',
+      error_description: 'the login has ended',
+    })
+  })
+
+  it('ends the login when a token comes back that is two refreshes old, within the grace as well', async () => {
+    const { refresh_token: stolen } = await login()
+    await refreshed((await refreshed(stolen)).refresh_token)
+    expect(await refresh(stolen)).to.include({ code: 400 })
+    expect(app.sessions.get(await sidOf(stolen))?.ended).to.equal('refresh token used twice')
+  })
+
+  const ended = { error: 'invalid_grant', error_description: 'the login has ended' }
+  const inactive = { error: 'invalid_grant', error_description: 'account is not active' }
+  const gone = { error: 'invalid_grant', error_description: 'authenticated user does not exist' }
+  const changes: readonly [string, () => void, object][] = [
+    ['has a new password', () => app.users.set('alice', memoryUser('alice', { credential: 'c2' })), ended],
+    ['is another one by now', () => app.users.set('alice', memoryUser('alice', { uid: 'u2' })), ended],
+    ['is disabled', () => app.users.set('alice', memoryUser('alice', { state: 'Disabled' })), inactive],
+    ['is gone', () => app.users.delete('alice'), gone],
+  ]
+  for (const [what, change, body] of changes) {
+    it(`ends with a user who ${what}`, async () => {
+      const { refresh_token } = await login()
+      change()
+      const answer = await refresh(refresh_token)
+      expect(answer.code).to.equal(400)
+      expect(JSON.parse(answer.body)).to.deep.equal(body)
+    })
+  }
+
+  it('goes on for a user who is locked: anybody could have done that', async () => {
+    const { refresh_token } = await login()
+    app.users.set('alice', memoryUser('alice', { state: 'AuthLimitExceeded' }))
+    await refreshed(refresh_token)
+  })
+
+  it('ends with a login that is gone', async () => {
+    const { refresh_token } = await login()
+    app.sessions.delete(await sidOf(refresh_token))
+    expect(JSON.parse((await refresh(refresh_token)).body)).to.deep.equal(ended)
+  })
+
+  it('narrows the scope, and never widens it', async () => {
+    const { refresh_token } = await login('openid email')
+    const narrowed = await refresh(refresh_token, { scope: 'openid' })
+    const { access_token, refresh_token: next } = JSON.parse(narrowed.body)
+    expect(await app.tools.verifier.verifyAccess(access_token)).to.include({ scope: 'openid' })
+    expect(await app.tools.verifier.verifyRefresh(next)).to.include({ scope: 'openid email' })
+    expect(JSON.parse((await refresh(next, { scope: 'openid profile' })).body)).to.deep.equal({
+      error: 'invalid_scope',
+      error_description: 'the parameter scope asks for more than the login was granted',
+    })
+  })
+
+  it('is bound to its client', async () => {
+    const { refresh_token } = await login()
+    const answer = await refresh(refresh_token, { client_id: 'cli' })
+    expect(JSON.parse(answer.body)).to.deep.equal({
+      error: 'invalid_grant',
+      error_description: 'the refresh token was issued to another client',
+    })
+  })
+
+  it('tolerates a refresh token as bearer, an old one too, since consoles send it along', async () => {
+    const { refresh_token } = await login()
+    const authorization = `Bearer ${refresh_token}`
+    const form = { client_id: 'kapis', client_secret: 'kapis' }
+    expect(await refresh(refresh_token, form, { authorization })).to.include({ code: 200 })
+    const again = await refresh(refresh_token, form, { authorization })
+    expect(again).to.include({ code: 200 })
+  })
+
+  const invalid = { error: 'invalid_grant', error_description: 'the refresh token is invalid or expired' }
+  const hostile: readonly [string, () => Promise<string> | string, object][] = [
+    [
+      'nothing',
+      () => '',
+      { error: 'invalid_request', error_description: 'the parameter refresh_token is required' },
+    ],
+    ['garbage', () => 'garbage', invalid],
+    ['an access token', async () => (await login()).access_token, invalid],
+    ['a token that is cut off', async () => (await login()).refresh_token.slice(0, -3), invalid],
+    ['60 KB', () => 'x'.repeat(60_000), invalid],
+    [
+      'an expired one',
+      async () => {
+        const { refresh_token } = await login()
+        const { sid, clientId, scope } = await app.tools.verifier.verifyRefresh(refresh_token)
+        const subject = { username: 'alice', groups: [], sid, clientId, scope }
+        return (await app.tools.issuer.refresh(subject, -60)).token
+      },
+      invalid,
+    ],
+  ]
+  for (const [what, make, body] of hostile) {
+    it(`refuses ${what}`, async () => {
+      const answer = await refresh(await make())
+      expect(answer.code).to.equal(400)
+      expect(JSON.parse(answer.body)).to.deep.equal(body)
+    })
+  }
+})

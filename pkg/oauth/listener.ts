@@ -1,0 +1,54 @@
+import { chmod, mkdir, unlink } from 'node:fs/promises'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { connect } from 'node:net'
+import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const stopWithinMs = 10_000
+
+/**
+ * Listens on a Unix socket. One that was left behind by a crash is removed; one that somebody answers on is not.
+ *
+ * @throws Error when another process listens there, or the place cannot be written
+ */
+export async function listenOnSocket(path: string, handler: RequestListener): Promise<Server> {
+  await mkdir(dirname(path), { recursive: true })
+  if (await isAnswered(path)) throw new Error(`another process listens on ${path}`)
+  await unlink(path).catch(error => {
+    if (error.code !== 'ENOENT') throw error
+  })
+  // The front keeps idle connections; it must be the one that closes them.
+  const server = createServer({ keepAliveTimeout: 130_000 }, handler)
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  server.listen(path, resolve)
+  await promise
+  server.off('error', reject)
+  // The front is in the same Pod under the same group; nobody else has business here.
+  await chmod(path, 0o660)
+  return server
+}
+
+/** Lets what is under way finish, for a while. */
+export async function closeServer(server: Server): Promise<void> {
+  const closed = new Promise<void>(resolve => server.close(() => resolve()))
+  server.closeIdleConnections()
+  const hurry = new AbortController()
+  // Connections that fall idle only now are not closed by themselves.
+  const timer = setInterval(() => server.closeIdleConnections(), 100)
+  const deadline = sleep(stopWithinMs, undefined, { signal: hurry.signal })
+    .then(() => server.closeAllConnections())
+    .catch(() => undefined)
+  await closed
+  clearInterval(timer)
+  hurry.abort()
+  await deadline
+}
+
+function isAnswered(path: string): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const socket = connect(path)
+  socket.once('connect', () => resolve(true))
+  socket.once('error', () => resolve(false))
+  return promise.finally(() => socket.destroy())
+}

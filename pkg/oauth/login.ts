@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto'
+import type { User } from '../iam/user.ts'
+import type { Form } from './form.ts'
+import type { Granted, GrantTools } from './grant.ts'
+import { grantScope } from './scope.ts'
+
+export type Login = {
+  readonly user: User
+  readonly clientId: string
+  /** The identity provider that vouched for the user; '' when it was a password of ours. */
+  readonly provider: string
+  readonly form: Form
+}
+
+/** Begins a login: a session of its own, and the first pair of tokens. */
+export async function beginLogin(
+  tools: GrantTools,
+  { user, clientId, provider, form }: Login,
+): Promise<Granted> {
+  const sid = randomUUID()
+  const requested = form.get('scope')
+  const scope = grantScope(requested)
+  const subject = { username: user.name, groups: user.groups, sid, clientId, scope }
+  const [access, refresh] = await Promise.all([
+    tools.issuer.access(subject, tools.accessTokenSeconds),
+    tools.issuer.refresh(subject, tools.refreshTokenSeconds),
+  ])
+  // Kept before it is given out: a token whose login is not known could never be ended.
+  await tools.sessions.create({
+    sid,
+    user: user.name,
+    userUid: user.uid,
+    userGeneration: user.generation,
+    credential: provider === '' ? user.credential : '',
+    provider,
+    clientId,
+    scope,
+    refreshId: refresh.jti,
+    previousRefreshId: '',
+    rotatedAtMs: Date.now(),
+    expiresAtMs: refresh.expiresAt * 1000,
+    ended: '',
+  })
+  tools.recordLogin(user.name)
+  return {
+    user: user.name,
+    answer: {
+      access_token: access.token,
+      token_type: 'Bearer',
+      refresh_token: refresh.token,
+      expires_in: tools.accessTokenSeconds,
+      ...(requested === undefined || requested === scope ? {} : { scope }),
+    },
+  }
+}

@@ -1,0 +1,34 @@
+import { oauthError } from './error.ts'
+
+/** The scopes that mean something here; others are left out of what is granted. */
+export const supportedScopes: readonly string[] = ['openid', 'profile', 'email', 'offline_access']
+
+// RFC 6749 section 3.3: printable ASCII without quote and backslash, separated by single spaces.
+const syntax = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/
+const maxLength = 1024
+
+/**
+ * What is granted of the scope that was asked for.
+ *
+ * @throws Status invalid_scope when it is no scope at all
+ */
+export function grantScope(requested: string | undefined): string {
+  if (requested === undefined) return ''
+  if (requested.length > maxLength || !syntax.test(requested))
+    throw oauthError(400, 'invalid_scope', 'the parameter scope is malformed')
+  return [...new Set(requested.split(' '))].filter(scope => supportedScopes.includes(scope)).join(' ')
+}
+
+/**
+ * The scope of a refreshed access token: no more than the login was granted (RFC 6749 section 6).
+ *
+ * @throws Status invalid_scope
+ */
+export function narrowScope(granted: string, requested: string | undefined): string {
+  if (requested === undefined) return granted
+  const narrowed = grantScope(requested)
+  const allowed = granted.split(' ')
+  if (narrowed.split(' ').some(scope => scope !== '' && !allowed.includes(scope)))
+    throw oauthError(400, 'invalid_scope', 'the parameter scope asks for more than the login was granted')
+  return narrowed
+}

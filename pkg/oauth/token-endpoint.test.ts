@@ -1,0 +1,282 @@
+import { expect } from 'chai'
+import { type Answer, startApp, type TestApp } from './fixtures.ts'
+
+const alice = { grant_type: 'password', username: 'alice', password: 'right' }
+const formType = 'application/x-www-form-urlencoded'
+const basic = (id: string, secret: string) =>
+  `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')}`
+
+describe('POST /oauth/token', () => {
+  let app: TestApp
+  before(async () => {
+    app = await startApp()
+  })
+  after(() => app.close())
+
+  function expectError(answer: Answer, code: number, body: object) {
+    expect(answer.code).to.equal(code)
+    expect(JSON.parse(answer.body)).to.deep.equal(body)
+    expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8')
+    expect(answer.headers['cache-control']).to.equal('no-store')
+    expect(answer.headers.pragma).to.equal('no-cache')
+    expect(answer.headers['x-powered-by']).to.equal(undefined)
+  }
+
+  it('answers with both tokens, and that they are not to be stored', async () => {
+    const answer = await app.token(alice)
+    expect(answer.code).to.equal(200)
+    const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
+    expect(rest).to.deep.equal({ token_type: 'Bearer', expires_in: 7200 })
+    expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8')
+    expect(answer.headers['cache-control']).to.equal('no-store')
+    expect(answer.headers.pragma).to.equal('no-cache')
+    const claims = await app.tools.verifier.verifyAccess(access_token)
+    expect(claims).to.include({ sub: 'alice', clientId: 'kapis', scope: '' })
+    expect(await app.tools.verifier.verifyRefresh(refresh_token)).to.include({ sid: claims.sid })
+    expect(app.sessions.get(claims.sid)).to.include({ user: 'alice', userUid: 'uid-alice', credential: 'c1' })
+  })
+
+  it('takes an e-mail address for a user name', async () => {
+    expect(await app.token({ ...alice, username: 'alice@kapis.io' })).to.include({ code: 200 })
+  })
+
+  it('says which scope was granted when it is not the one that was asked for', async () => {
+    const granted = JSON.parse((await app.token({ ...alice, scope: 'openid admin' })).body)
+    expect(granted.scope).to.equal('openid')
+    const exact = JSON.parse((await app.token({ ...alice, scope: 'openid email' })).body)
+    expect(exact).to.not.have.property('scope')
+  })
+
+  describe('client', () => {
+    const right: readonly [string, Record<string, string>, Record<string, string>][] = [
+      ['by form', { client_id: 'kapis', client_secret: 'kapis' }, {}],
+      ['by Basic', {}, { authorization: basic('kapis', 'kapis') }],
+      ['by Basic in lower case', {}, { authorization: basic('kapis', 'kapis').replace('Basic', 'basic') }],
+      ['by Basic, named again', { client_id: 'kapis' }, { authorization: basic('kapis', 'kapis') }],
+      ['with colon, space and umlaut, by Basic', {}, { authorization: basic('a:b c', 'p%+ä') }],
+      ['with colon, space and umlaut, by form', { client_id: 'a:b c', client_secret: 'p%+ä' }, {}],
+    ]
+    for (const [what, form, headers] of right) {
+      it(`is known ${what}`, async () => {
+        expect(await app.token({ ...alice, ...form }, headers)).to.include({ code: 200 })
+      })
+    }
+
+    const unknown = { error: 'invalid_client', error_description: 'the OAuth client was not found' }
+    const wrong = { error: 'invalid_client', error_description: 'invalid client credential' }
+    const unreadable = {
+      error: 'invalid_client',
+      error_description: 'the Basic credential cannot be read',
+    }
+    const twoWays = {
+      error: 'invalid_request',
+      error_description: 'the client must authenticate in one way only',
+    }
+    const challenge = 'Basic realm="kapis", charset="UTF-8"'
+    const refused: readonly [
+      string,
+      Record<string, string>,
+      Record<string, string>,
+      number,
+      object,
+      string?,
+    ][] = [
+      ['without a name', { client_id: '' }, {}, 401, unknown],
+      ['that is unknown', { client_id: 'nobody', client_secret: 'kapis' }, {}, 401, unknown],
+      ['with a wrong secret', { client_id: 'kapis', client_secret: 'x' }, {}, 401, wrong],
+      ['without a secret', { client_id: 'kapis' }, {}, 401, wrong],
+      ['with a secret in capitals', { client_id: 'kapis', client_secret: 'KAPIS' }, {}, 401, wrong],
+      ['that is public and has a secret', { client_id: 'cli', client_secret: 'x' }, {}, 401, wrong],
+      ['by an inherited name', { client_id: '__proto__', client_secret: '' }, {}, 401, unknown],
+      ['unknown, by Basic', {}, { authorization: basic('nobody', 'x') }, 401, unknown, challenge],
+      ['wrong, by Basic', {}, { authorization: basic('kapis', 'x') }, 401, wrong, challenge],
+      ['empty Basic', {}, { authorization: 'Basic' }, 401, unreadable, challenge],
+      ['broken Basic', {}, { authorization: 'Basic !!!' }, 401, unreadable, challenge],
+      ['Basic without colon', {}, { authorization: 'Basic a2FwaXM=' }, 401, unreadable, challenge],
+      ['in two ways', { client_secret: 'kapis' }, { authorization: basic('kapis', 'kapis') }, 400, twoWays],
+      ['under two names', { client_id: 'cli' }, { authorization: basic('kapis', 'kapis') }, 400, twoWays],
+    ]
+    for (const [what, form, headers, code, body, authenticate] of refused) {
+      it(`is refused: ${what}`, async () => {
+        const answer = await app.token({ ...alice, ...form }, headers)
+        expectError(answer, code, body)
+        expect(answer.headers['www-authenticate']).to.equal(authenticate)
+      })
+    }
+
+    it('that is public gets no token for a password', async () => {
+      expectError(await app.token({ ...alice, client_id: 'cli' }), 400, {
+        error: 'unauthorized_client',
+        error_description: 'a public client may not use this grant type',
+      })
+    })
+
+    it('is asked for before the grant', async () => {
+      expect(await app.token({ grant_type: 'nothing', client_id: 'nobody' })).to.include({ code: 401 })
+    })
+  })
+
+  describe('grant type', () => {
+    for (const grant of ['', 'implicit', 'Password', '__proto__']) {
+      it(`is refused when it is ${grant || 'not there'}`, async () => {
+        expectError(await app.token({ ...alice, grant_type: grant }), 400, {
+          error: 'unsupported_grant_type',
+        })
+      })
+    }
+  })
+
+  describe('password', () => {
+    const incorrect = { error: 'invalid_grant', error_description: 'incorrect password' }
+    const refused: readonly [string, Record<string, string>, number, object][] = [
+      ['a wrong password', { password: 'wrong' }, 400, incorrect],
+      ['a password in capitals', { password: 'RIGHT' }, 400, incorrect],
+      ['an unknown user', { username: 'nobody' }, 400, incorrect],
+      ['no user', { username: '' }, 400, incorrect],
+      ['no password', { password: '' }, 400, incorrect],
+      ['a user without a password', { username: 'nopassword' }, 400, incorrect],
+      ['a wrong password of one who is disabled', { username: 'disabled', password: 'x' }, 400, incorrect],
+      [
+        'one who is disabled',
+        { username: 'disabled' },
+        400,
+        { error: 'invalid_grant', error_description: 'account is not active' },
+      ],
+      [
+        'one who is locked',
+        { username: 'locked' },
+        429,
+        { error: 'invalid_grant', error_description: 'auth rate limit exceeded' },
+      ],
+      [
+        'a malformed scope',
+        { scope: 'a"b' },
+        400,
+        { error: 'invalid_scope', error_description: 'the parameter scope is malformed' },
+      ],
+      [
+        'a scope without end',
+        { scope: 'a'.repeat(2000) },
+        400,
+        { error: 'invalid_scope', error_description: 'the parameter scope is malformed' },
+      ],
+    ]
+    for (const [what, changes, code, body] of refused) {
+      it(`refuses ${what}`, async () => {
+        const answer = await app.token({ ...alice, ...changes })
+        expectError(answer, code, body)
+        expect(answer.headers['retry-after']).to.equal(code === 429 ? '600' : undefined)
+      })
+    }
+  })
+
+  describe('body', () => {
+    const client = 'client_id=kapis&client_secret=kapis'
+    const form = `grant_type=password&username=alice&password=right&${client}`
+    const media = { error: 'invalid_request', error_description: `the body must be ${formType}` }
+    const post = (body: string, headers: Record<string, string> = { 'content-type': formType }, query = '') =>
+      app.ask('POST', `/oauth/token${query}`, { headers, body })
+
+    for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=x', 'nonsense']) {
+      it(`of ${type} is 415`, async () => {
+        const answer = await post(form, { 'content-type': type })
+        expectError(answer, 415, media)
+        expect(answer.headers['accept-post']).to.equal(formType)
+      })
+    }
+    it('of no type is 415', async () => {
+      expectError(await post(form, {}), 415, media)
+    })
+    it('that is not there is 415', async () => {
+      expectError(await app.ask('POST', '/oauth/token'), 415, media)
+    })
+    it('may say its charset', async () => {
+      expect(await post(form, { 'content-type': `${formType}; charset=UTF-8` })).to.include({ code: 200 })
+    })
+    it('is where parameters count: in the query they are ignored', async () => {
+      expectError(await post(client, undefined, '?grant_type=password&username=alice&password=right'), 400, {
+        error: 'unsupported_grant_type',
+      })
+      expect(await post(form, undefined, '?grant_type=nothing&client_id=nobody')).to.include({ code: 200 })
+    })
+    for (const name of ['grant_type', 'client_id', 'password', 'unheard-of']) {
+      it(`that gives ${name} twice is refused, the same value or not`, async () => {
+        expectError(await post(`${form}&${name}=x&${name}=`), 400, {
+          error: 'invalid_request',
+          error_description: `the parameter ${name} is given twice`,
+        })
+      })
+    }
+    it('does not have its names repeated as they are', async () => {
+      expectError(await post('%22%5C%0a%3Cb%3E=1&%22%5C%0a%3Cb%3E=2'), 400, {
+        error: 'invalid_request',
+        error_description: 'the parameter ???<b> is given twice',
+      })
+    })
+    for (const broken of ['password=100%', 'password=%zz', '%=1', 'password=%ff']) {
+      it(`with ${broken} is refused`, async () => {
+        expectError(await post(`grant_type=password&username=alice&${client}&${broken}`), 400, {
+          error: 'invalid_request',
+          error_description: 'the body contains an invalid percent-encoding',
+        })
+      })
+    }
+    it('of more than 64 KB is 413', async () => {
+      expectError(await post(`${form}&x=${'y'.repeat(65_536)}`), 413, {
+        error: 'invalid_request',
+        error_description: 'the body is larger than 64kb',
+      })
+    })
+    it('of another charset is 415', async () => {
+      expectError(await post(form, { 'content-type': `${formType}; charset=nonsense` }), 415, {
+        error: 'invalid_request',
+        error_description: 'the body must be UTF-8',
+      })
+    })
+  })
+
+  describe('audit', () => {
+    it('names every outcome, and no credential', async () => {
+      app.lines.length = 0
+      const headers = { 'x-request-id': 'id-1', 'x-forwarded-for': '192.0.2.1' }
+      await app.token(alice, headers)
+      await app.token({ ...alice, password: 'hunter2' }, headers)
+      await app.token({ ...alice, username: 'hunter2', password: 'hunter2' }, headers)
+      await app.token({ ...alice, client_id: 'hunter2', client_secret: 'hunter2' }, headers)
+      const common = { id: 'id-1', sourceIp: '192.0.2.1' }
+      expect(app.lines.map(({ level, time, program, audit, msg, ...rest }) => rest)).to.deep.equal([
+        { ...common, client: 'kapis', grant: 'password', user: 'alice', outcome: 'success' },
+        {
+          ...common,
+          client: 'kapis',
+          grant: 'password',
+          user: 'alice',
+          outcome: 'failure',
+          reason: 'wrong_password',
+        },
+        { ...common, client: 'kapis', grant: 'password', outcome: 'failure', reason: 'unknown_user' },
+        { ...common, outcome: 'failure', reason: 'unknown_client' },
+      ])
+      expect(JSON.stringify(app.lines)).to.not.contain('hunter2')
+    })
+
+    it('counts them', async () => {
+      const { body } = await app.ask('GET', '/metrics')
+      expect(body).to.match(
+        /^kapis_oauth_token_requests_total\{grant="password",outcome="wrong_password"\} \d+$/m,
+      )
+      expect(body).to.match(/^kapis_oauth_token_requests_total\{grant="",outcome="unknown_client"\} \d+$/m)
+    })
+  })
+
+  it('is 503 until users are known: a right password must not seem wrong', async () => {
+    app.state.isReady = false
+    const answer = await app.token(alice)
+    app.state.isReady = true
+    expectError(answer, 503, {
+      error: 'temporarily_unavailable',
+      error_description: 'the token listener is starting',
+    })
+    expect(answer.headers['retry-after']).to.equal('1')
+  })
+})

@@ -1,0 +1,61 @@
+import { expect } from 'chai'
+import type { StoredKey } from './key-set.ts'
+import { rotate } from './rotation.ts'
+
+const day = 24 * 3600
+const hour = 3600
+const tokenSeconds = 4 * hour
+
+async function rotated(stored: readonly StoredKey[], nowSeconds: number): Promise<readonly StoredKey[]> {
+  return (await rotate(stored, { nowSeconds, tokenSeconds })) ?? stored
+}
+
+describe('rotate', () => {
+  let first: readonly StoredKey[]
+  const start = 1_000_000
+  before(async () => {
+    first = await rotated([], start)
+  })
+  const es = (keys: readonly StoredKey[]) => keys.filter(({ alg }) => alg === 'ES256')
+
+  it('begins with one key for each algorithm, which sign at once', () => {
+    expect(first.map(({ alg, signsFrom }) => ({ alg, signsFrom }))).to.deep.equal([
+      { alg: 'ES256', signsFrom: start },
+      { alg: 'RS256', signsFrom: start },
+    ])
+  })
+
+  it('has nothing to do until a new key is to be published', async () => {
+    expect(await rotate(first, { nowSeconds: start, tokenSeconds })).to.equal(undefined)
+    const nowSeconds = start + 30 * day - hour - 1
+    expect(await rotate(first, { nowSeconds, tokenSeconds })).to.equal(undefined)
+  })
+
+  it('publishes the next key an hour before it signs', async () => {
+    const now = start + 30 * day - hour
+    const keys = es(await rotated(first, now))
+    expect(keys.map(({ signsFrom }) => signsFrom)).to.deep.equal([start, now + hour])
+    expect(keys[0]?.kid).to.equal(es(first)[0]?.kid)
+    expect(keys[1]?.kid).to.not.equal(keys[0]?.kid)
+  })
+
+  it('is done once: another look changes nothing', async () => {
+    const now = start + 30 * day - hour
+    expect(await rotate(await rotated(first, now), { nowSeconds: now + 60, tokenSeconds })).to.equal(
+      undefined,
+    )
+  })
+
+  it('publishes ahead even when the time for it was slept through', async () => {
+    const now = start + 90 * day
+    expect(es(await rotated(first, now)).map(({ signsFrom }) => signsFrom)).to.deep.equal([start, now + hour])
+  })
+
+  it('keeps the old key until the last token that it signed has expired', async () => {
+    const published = start + 30 * day - hour
+    const two = await rotated(first, published)
+    const lastExpiry = published + hour + tokenSeconds
+    expect(es(await rotated(two, lastExpiry - 1))).to.have.length(2)
+    expect(es(await rotated(two, lastExpiry)).map(({ kid }) => kid)).to.deep.equal([es(two)[1]?.kid])
+  })
+})

@@ -1,0 +1,254 @@
+import { createHmac } from 'node:crypto'
+import { expect } from 'chai'
+import { exportSPKI, importJWK } from 'jose'
+import { Status } from '../status/status.ts'
+import { audience, forge, issuer, memoryKeys } from './fixtures.ts'
+import { createTokenIssuer } from './issue.ts'
+import { generateKey } from './key-set.ts'
+import { createTokenVerifier } from './verify.ts'
+
+const alice = { username: 'alice', groups: ['dev'], sid: 'sid-1', clientId: 'kapis', scope: 'openid' }
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+const keys = await memoryKeys()
+const [es, rs] = keys.stored
+if (es === undefined || rs === undefined) throw new Error('no keys')
+const tokens = createTokenIssuer({ issuer, audience, keys })
+const verifier = createTokenVerifier({ issuer, audience, clockSkewSeconds: 10, keys })
+
+async function refusal(work: Promise<unknown>): Promise<Status> {
+  try {
+    await work
+  } catch (error) {
+    if (error instanceof Status) return error
+    throw error
+  }
+  throw new Error('it was accepted')
+}
+
+function decode(token: string): unknown[] {
+  return token
+    .split('.')
+    .slice(0, 2)
+    .map(part => JSON.parse(Buffer.from(part, 'base64url').toString('utf8')))
+}
+
+describe('createTokenIssuer', () => {
+  it('says in an access token what kube-apiserver and consoles read', async () => {
+    const { token, jti, expiresAt } = await tokens.access(alice, 7200)
+    const [header, payload] = decode(token)
+    expect(header).to.deep.equal({ alg: 'ES256', kid: es.kid, typ: 'at+jwt' })
+    expect(payload).to.deep.equal({
+      iss: issuer,
+      sub: 'alice',
+      username: 'alice',
+      aud: [audience],
+      exp: expiresAt,
+      iat: expiresAt - 7200,
+      jti,
+      sid: 'sid-1',
+      client_id: 'kapis',
+      scope: 'openid',
+      groups: ['dev'],
+      token_type: 'access_token',
+    })
+  })
+
+  it('addresses a refresh token to the issuer alone', async () => {
+    const { token, jti, expiresAt } = await tokens.refresh(alice, 14_400)
+    const [header, payload] = decode(token)
+    expect(header).to.deep.equal({ alg: 'ES256', kid: es.kid, typ: 'JWT' })
+    expect(payload).to.deep.equal({
+      iss: issuer,
+      sub: 'alice',
+      username: 'alice',
+      aud: [issuer],
+      exp: expiresAt,
+      iat: expiresAt - 14_400,
+      jti,
+      sid: 'sid-1',
+      client_id: 'kapis',
+      scope: 'openid',
+      token_type: 'refresh_token',
+    })
+  })
+
+  it('gives every token an id of its own, unless one takes the place of another', async () => {
+    const ids = await Promise.all([1, 2].map(async () => (await tokens.refresh(alice, 60)).jti))
+    expect(new Set(ids).size).to.equal(2)
+    expect((await tokens.refresh(alice, 60, 'jti-7')).jti).to.equal('jti-7')
+  })
+
+  it('leaves out groups of the system and issues nothing to its users', async () => {
+    const { token } = await tokens.access({ ...alice, groups: ['system:masters', 'dev'] }, 60)
+    expect(decode(token)[1]).to.have.property('groups').that.deep.equals(['dev'])
+    let message = ''
+    await tokens.access({ ...alice, username: 'system:admin' }, 60).catch(error => {
+      message = error.message
+    })
+    expect(message).to.equal('a token for system:admin must never be issued')
+  })
+})
+
+describe('createTokenVerifier', () => {
+  it('reads an access token', async () => {
+    const { token, jti, expiresAt } = await tokens.access(alice, 60)
+    expect(await verifier.verifyAccess(token)).to.deep.equal({
+      sub: 'alice',
+      sid: 'sid-1',
+      jti,
+      exp: expiresAt,
+      iat: expiresAt - 60,
+      clientId: 'kapis',
+      scope: 'openid',
+    })
+  })
+
+  it('reads a refresh token, and takes neither for the other', async () => {
+    const access = await tokens.access(alice, 60)
+    const refresh = await tokens.refresh(alice, 60)
+    expect(await verifier.verifyRefresh(refresh.token)).to.include({ sub: 'alice', jti: refresh.jti })
+    expect(await refusal(verifier.verifyAccess(refresh.token))).to.include({ code: 401 })
+    expect(await refusal(verifier.verifyRefresh(access.token))).to.include({ code: 401 })
+  })
+
+  it('accepts RS256 with the key that is for it', async () => {
+    expect(await verifier.verifyAccess(await forge(rs))).to.include({ sub: 'alice' })
+  })
+
+  const now = Math.floor(Date.now() / 1000)
+  it('forgives clocks that differ by the skew: on exp, nbf and iat alike', async () => {
+    const moment = Math.floor(Date.now() / 1000)
+    for (const changes of [{ exp: moment - 5 }, { nbf: moment + 8 }, { iat: moment + 8 }])
+      expect(await verifier.verifyAccess(await forge(es, changes))).to.include({ sub: 'alice' })
+  })
+
+  it('takes 503 for an answer while the keys are not known', async () => {
+    const none = createTokenVerifier({
+      issuer,
+      audience,
+      clockSkewSeconds: 10,
+      keys: {
+        current() {
+          throw new Status(503, 'ServiceUnavailable', 'not yet')
+        },
+      },
+    })
+    expect(await refusal(none.verifyAccess(await forge(es)))).to.include({ code: 503 })
+  })
+
+  const claims: readonly [string, Readonly<Record<string, unknown>>][] = [
+    ['expired beyond the skew', { exp: now - 30 }],
+    ['without exp', { exp: undefined }],
+    ['with exp as text', { exp: '9999999999' }],
+    ['not valid yet', { nbf: now + 60 }],
+    ['from the future', { iat: now + 60 }],
+    ['without iat', { iat: undefined }],
+    ['for another audience', { aud: ['other'] }],
+    ['for the issuer', { aud: [issuer] }],
+    ['without an audience', { aud: undefined }],
+    ['of another issuer', { iss: 'https://evil/oauth' }],
+    ['of an issuer that begins alike', { iss: `${issuer}/` }],
+    ['without sub', { sub: undefined }],
+    ['with an empty sub', { sub: '' }],
+    ['with a list for sub', { sub: ['alice'] }],
+    ['of the system', { sub: 'system:admin' }],
+    ['without a login', { sid: undefined }],
+    ['with a number for a login', { sid: 7 }],
+    ['without an id', { jti: undefined }],
+    ['without a client', { client_id: undefined }],
+    ['of another type', { token_type: 'id_token' }],
+    ['of no type', { token_type: undefined }],
+  ]
+  for (const [what, changes] of claims) {
+    it(`refuses a token ${what}`, async () => {
+      const status = await refusal(verifier.verifyAccess(await forge(es, changes)))
+      expect(status).to.include({ code: 401, reason: 'Unauthorized', message: 'Unauthorized' })
+    })
+  }
+
+  const hostile: readonly [string, () => Promise<string> | string][] = [
+    ['nothing', () => ''],
+    ['garbage', () => 'garbage'],
+    ['three dots', () => '...'],
+    ['a JWE of five parts', () => 'a.b.c.d.e'],
+    ['a token of typ JWT', () => forge(es, {}, { typ: 'JWT' })],
+    ['a token without typ', () => forge(es, {}, { typ: undefined })],
+    ['a token without kid', () => forge(es, {}, { kid: undefined })],
+    ['a token with a foreign kid', () => forge(es, {}, { kid: 'other' })],
+    ['a token with the kid of another key', () => forge(es, {}, { kid: rs.kid })],
+    ['a token with a critical header that is not known', () => forge(es, {}, { crit: ['x'], x: 1 })],
+    [
+      'a token signed by a key of the attacker under our kid',
+      async () => forge(await generateKey('ES256', 0), {}, { kid: es.kid }),
+    ],
+    [
+      'a token that brings its own key',
+      async () => {
+        const own = await generateKey('ES256', 0)
+        return forge(own, {}, { jwk: { ...own.jwk, d: undefined }, jku: 'https://evil/keys' })
+      },
+    ],
+    [
+      'alg none',
+      async () => {
+        const [, payload] = (await forge(es)).split('.')
+        return `${encode({ alg: 'none', typ: 'at+jwt', kid: es.kid })}.${payload}.`
+      },
+    ],
+    [
+      'HS256 keyed with our public key',
+      async () => {
+        const publicKey = await importJWK({ kty: 'RSA', n: rs.jwk.n ?? '', e: rs.jwk.e ?? '' }, 'RS256')
+        if (publicKey instanceof Uint8Array) throw new Error('symmetric')
+        const [, payload] = (await forge(rs)).split('.')
+        const input = `${encode({ alg: 'HS256', typ: 'at+jwt', kid: rs.kid })}.${payload}`
+        return `${input}.${createHmac('sha256', await exportSPKI(publicKey))
+          .update(input)
+          .digest('base64url')}`
+      },
+    ],
+    [
+      'a signature of zeros (CVE-2022-21449)',
+      async () => (await forge(es)).replace(/[^.]*$/, Buffer.alloc(64).toString('base64url')),
+    ],
+    ['a token that is cut off', async () => (await forge(es)).slice(0, -4)],
+    ['a token without its signature', async () => (await forge(es)).replace(/[^.]*$/, '')],
+    [
+      'a token whose claims were exchanged',
+      async () => (await forge(es)).replace(/\.[^.]*\./, `.${encode({ sub: 'admin' })}.`),
+    ],
+    ['100 KB in a valid token', () => forge(es, { pad: 'x'.repeat(100_000) })],
+    ['100 KB of dots', () => '.'.repeat(100_000)],
+  ]
+  for (const [what, make] of hostile) {
+    it(`refuses ${what}`, async () => {
+      expect(await refusal(verifier.verifyAccess(await make()))).to.include({ code: 401 })
+    })
+  }
+
+  describe('isOurs', () => {
+    it('goes by the issuer that the token claims, verified or not', async () => {
+      expect(verifier.isOurs(await forge(es))).to.equal(true)
+      expect(verifier.isOurs(await forge(await generateKey('ES256', 0)))).to.equal(true)
+      expect(verifier.isOurs(await forge(es, { iss: 'https://kubernetes.default.svc' }))).to.equal(false)
+    })
+
+    const foreign = [
+      '',
+      'opaque',
+      '..',
+      'a.b.c',
+      `a.${encode(null)}.c`,
+      `a.${encode([issuer])}.c`,
+      `a.${encode({ iss: [issuer] })}.c`,
+      `a.${encode({ iss: issuer })}`,
+      `a.${encode({ iss: issuer })}.c.d`,
+      `a.${encode({ iss: issuer, pad: 'x'.repeat(100_000) })}.c`,
+    ]
+    for (const token of foreign) {
+      it(`is false for ${token.slice(0, 40) || 'nothing'}`, () => {
+        expect(verifier.isOurs(token)).to.equal(false)
+      })
+    }
+  })
+})
