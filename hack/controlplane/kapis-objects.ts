@@ -51,10 +51,24 @@ export async function waitAvailable(
   const deadline = Date.now() + availableWithinMs
   for (;;) {
     const { status, message } = await available(client, name)
-    if (status === 'True') return
+    if (status === 'True' && (await isDiscovered(client, groupDomain))) return
     if (Date.now() > deadline) throw new Error(`APIService ${name} is not available after 60 s: ${message}`)
     await sleep(100, undefined, { signal })
   }
+}
+
+/**
+ * Whether kube-apiserver tells its clients of the group already, in discovery and in OpenAPI: it learns of both on its own
+ * time, a second or two after it has found the server available, and kubectl would remember that there is no such group.
+ */
+async function isDiscovered(client: KubeClient, groupDomain: string): Promise<boolean> {
+  const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+  const group = `resources.${groupDomain}`
+  const discovery = JSON.stringify(await client.call({ path: '/apis', accept }))
+  if (!new RegExp(`"name":"${group}".{0,400}"resource":"nodes"`).test(discovery)) return false
+  const openapi = await client.call({ path: '/openapi/v3' })
+  const paths = isRecord(openapi) && isRecord(openapi.paths) ? openapi.paths : {}
+  return paths[`apis/${group}/v1alpha3`] !== undefined
 }
 
 async function available(client: KubeClient, name: string): Promise<{ status: string; message: string }> {

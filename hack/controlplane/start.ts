@@ -97,6 +97,7 @@ async function writeEnv({ settings, records }: Start, client: KubeClient, ports:
     {
       KUBECONFIG: join(settings.runDir, 'admin.kubeconfig'),
       KUBE_URL: `https://127.0.0.1:${ports.kubeApiserver}`,
+      KUBE_CA: join(settings.runDir, 'pki/ca.crt'),
       KAPIS_URL: `https://127.0.0.1:${ports.kapis}`,
       KAPIS_CA: join(settings.runDir, 'ca.crt'),
       KAPIS_GROUP_DOMAIN: settings.groupDomain,

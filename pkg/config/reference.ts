@@ -1,0 +1,88 @@
+import { environment } from './env.ts'
+
+/** One member of the configuration file, for docs/config.md. The default is read from the parser itself. */
+export type ConfigEntry = { readonly path: string; readonly text: string }
+
+/** Every member, in the order of the file. */
+export const reference: readonly ConfigEntry[] = [
+  {
+    path: 'groupDomain',
+    text: 'Domain of every API group, label and annotation that Kapis serves. `kubesphere.io` makes it answer on the paths of KubeSphere.',
+  },
+  { path: 'listen.address', text: 'Address of the HTTPS listener.' },
+  { path: 'listen.port', text: 'Port of the HTTPS listener; 0 for any free one.' },
+  {
+    path: 'http.enabled',
+    text: 'A plain HTTP listener beside it, for platforms that expose port 80. Tokens cross the network in clear text: only behind something that ends TLS.',
+  },
+  { path: 'http.address', text: 'Address of the plain HTTP listener.' },
+  { path: 'http.port', text: 'Port of the plain HTTP listener.' },
+  {
+    path: 'kubernetes.kubeconfig',
+    text: 'How to reach the orchestrator; empty for the service account of the Pod.',
+  },
+  { path: 'kubernetes.namespace', text: 'Namespace of the Secrets that Kapis keeps, and of its Service.' },
+  { path: 'service.name', text: 'Service that the APIService points at; the serving certificate names it.' },
+  { path: 'service.port', text: 'Port of that Service.' },
+  {
+    path: 'tls.dnsNames',
+    text: 'More DNS names for the serving certificate, beside the Service and localhost.',
+  },
+  { path: 'tls.ipAddresses', text: 'More IP addresses for the serving certificate, beside 127.0.0.1.' },
+  {
+    path: 'oauth.issuer',
+    text: 'URL of the token issuer as its users reach it: `iss` of every token. Changing it ends every login.',
+  },
+  { path: 'oauth.socket', text: 'Unix socket between the front and the token listener.' },
+  {
+    path: 'oauth.audience',
+    text: 'Audience of access tokens: what the JWT authenticator of kube-apiserver is told to accept.',
+  },
+  { path: 'oauth.accessTokenSeconds', text: 'Life of an access token, in seconds.' },
+  {
+    path: 'oauth.refreshTokenSeconds',
+    text: 'Life of a refresh token, in seconds; a login that is not refreshed for so long ends.',
+  },
+  {
+    path: 'oauth.clockSkewSeconds',
+    text: 'How far clocks may differ when the times of a token are judged, in seconds.',
+  },
+  {
+    path: 'oauth.clients',
+    text: 'OAuth clients: a list of `{name, secret, redirectUris, public}`. Without it there is one, `kapis` with the secret `kapis`: name your own in production.',
+  },
+  { path: 'logLevel', text: 'debug, info, warn or error.' },
+  {
+    path: 'shutdownDelaySeconds',
+    text: 'How long to go on serving after SIGTERM with /readyz red, in seconds, until nobody sends new requests here.',
+  },
+]
+
+/** docs/config.md, from the reference, the environment and the defaults of the parser. */
+export function renderReference(defaults: object): string {
+  const variables = new Map(environment.map(({ path, name }) => [path, name]))
+  const rows = reference.map(({ path, text }) => {
+    const value = JSON.stringify(read(defaults, path.split('.')))
+    const variable = variables.get(path)
+    return `| \`${path}\` | ${value === undefined ? '' : `\`${value}\``} | ${variable === undefined ? '' : `\`${variable}\``} | ${text} |`
+  })
+  return `# Configuration
+
+<!-- Made by \`make update\` from pkg/config; \`make verify\` checks it. -->
+
+Both programs read one YAML file, named with \`--config\`, and then the environment, which wins. Everything that is wrong is
+reported at once, each with its path, and the program does not start. Unknown members are mistakes too.
+
+| member | default | environment | what it is |
+|---|---|---|---|
+${rows.join('\n')}
+
+Client secrets are kept apart from the rest once they are read, so that a configuration can be printed.
+`
+}
+
+function read(value: unknown, [key, ...rest]: readonly string[]): unknown {
+  if (key === undefined) return value
+  if (typeof value !== 'object' || value === null) return undefined
+  return read(new Map(Object.entries(value)).get(key), rest)
+}
