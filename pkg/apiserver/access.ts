@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import { AuthenticationConfigSource } from '../authn/authentication-config.ts'
 import { createUnion } from '../authn/authenticator.ts'
 import { createClientCertificateAuthenticator } from '../authn/client-certificate.ts'
@@ -11,16 +10,16 @@ import type { Config } from '../config/config.ts'
 import { SessionStore } from '../iam/session-store.ts'
 import { UserStore } from '../iam/user-store.ts'
 import type { KubeClient } from '../kube/client.ts'
-import type { Identity } from '../request/identity.ts'
 import { unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { counter, type Registry } from '../telemetry/metrics.ts'
 import { SecretKeySource } from '../token/key-source.ts'
 import { createTokenVerifier } from '../token/verify.ts'
+import type { Authenticate } from './chain.ts'
 import type { Check } from './probes.ts'
 
 export type Access = {
-  readonly authenticate: (req: IncomingMessage) => Promise<Identity>
+  readonly authenticate: Authenticate
   readonly authorize: Authorize
   readonly checks: readonly Check[]
   /** Authorities that client certificates may come from; they change while the program runs. */
@@ -84,10 +83,10 @@ export function createAccess({ client, config, logger, registry, group }: Access
 
   return {
     async authenticate(req) {
-      const identity = await union(req)
+      const { identity, method } = await union(req)
       refuseImpersonation(req)
       stripCredentials(req)
-      return identity
+      return { identity, isAggregated: method === 'front-proxy' }
     },
     authorize: createAuthorizer({
       client,

@@ -17,7 +17,7 @@ describe('createChain', () => {
     const logged: Record[] = []
     const metrics: string[] = []
     const destination = { write: (line: string) => void logged.push(JSON.parse(line)) }
-    const listener = createChain({
+    const chain = createChain({
       logger: createLogger({ program: 'test', level: 'debug', destination }),
       metrics: {
         started: () => metrics.push('started'),
@@ -27,20 +27,23 @@ describe('createChain', () => {
         handles: path => path === '/livez',
         handle: ({ res }) => sendJson(res, 200, 'alive'),
       },
-      authenticate: () => {
+      authenticate: async () => {
         steps.push('authenticate')
-        return jane
+        return { identity: jane, isAggregated: false }
       },
-      authorize: (info, identity) => {
+      authorize: ({ info, identity }) => {
         steps.push(`authorize ${identity.username} ${info.verb} ${info.path}`)
       },
       route: ({ res, info, identity }) => {
         steps.push('route')
         sendJson(res, 200, { verb: info.verb, username: identity.username })
       },
+      upgrade: () => {
+        steps.push('upgrade')
+      },
       ...overrides,
     })
-    loopback = await startLoopback(listener)
+    loopback = await startLoopback(chain.request)
     return { ...loopback, steps, logged, metrics }
   }
 

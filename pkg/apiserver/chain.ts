@@ -1,12 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
 import type { AuthenticatedExchange, Exchange, Handler } from '../request/exchange.ts'
 import type { Identity } from '../request/identity.ts'
-import { parseRequestInfo, type RequestInfo } from '../request/request-info.ts'
+import { parseRequestInfo } from '../request/request-info.ts'
 import { parseTarget } from '../request/target.ts'
 import { renderKube } from '../status/render-kube.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { RequestMetrics } from './request-metrics.ts'
+
+/** Finds out who calls, and whether kube-apiserver's aggregator says so. @throws Status 401, 503 */
+export type Authenticate = (
+  req: IncomingMessage,
+) => Promise<{ readonly identity: Identity; readonly isAggregated: boolean }>
 
 export type ChainOptions = {
   readonly logger: Logger
@@ -14,18 +20,35 @@ export type ChainOptions = {
   /** Answered before anything else is asked of the caller: the probes. */
   readonly unguarded: { readonly handles: (path: string) => boolean; readonly handle: Handler<Exchange> }
   /** Who. @throws Status 401, 503 */
-  readonly authenticate: (req: IncomingMessage) => Promise<Identity> | Identity
+  readonly authenticate: Authenticate
   /** May. @throws Status 401, 403, 503 */
-  readonly authorize: (info: RequestInfo, identity: Identity, query: URLSearchParams) => Promise<void> | void
+  readonly authorize: Handler
   readonly route: Handler
+  /** The same for a request that wants another protocol; `head` is what was read behind it. */
+  readonly upgrade: (exchange: AuthenticatedExchange, head: Buffer) => Promise<void> | void
 }
 
 const uuid = /^[0-9A-Fa-f-]{8,64}$/
 
+export type Chain = {
+  readonly request: (req: IncomingMessage, res: ServerResponse) => void
+  readonly upgrade: (req: IncomingMessage, socket: Duplex, head: Buffer) => void
+}
+
 /** A request's way, in one place: id, access log and metrics, RequestInfo, who, may, route, and the one error writer. */
-export function createChain(options: ChainOptions): (req: IncomingMessage, res: ServerResponse) => void {
-  return (req, res) => {
-    void answer(options, req, res)
+export function createChain(options: ChainOptions): Chain {
+  return {
+    request: (req, res) => void answer(options, req, res),
+    upgrade(req, socket, head) {
+      socket.on('error', () => socket.destroy())
+      // Node gives an upgrade no response object; with one it goes the same way as every other request.
+      const res = new ServerResponse(req)
+      res.shouldKeepAlive = false
+      res.assignSocket(req.socket)
+      res.once('finish', () => socket.end())
+      const route = (exchange: AuthenticatedExchange) => options.upgrade(exchange, head)
+      void answer({ ...options, route }, req, res)
+    },
   }
 }
 
@@ -49,10 +72,10 @@ async function answer(options: ChainOptions, req: IncomingMessage, res: ServerRe
   try {
     exchange = toExchange(req, res, id)
     if (options.unguarded.handles(exchange.info.path)) return await options.unguarded.handle(exchange)
-    const identity = await options.authenticate(req)
-    user = identity.username
-    const authenticated: AuthenticatedExchange = { ...exchange, identity }
-    await options.authorize(exchange.info, identity, exchange.query)
+    const caller = await options.authenticate(req)
+    user = caller.identity.username
+    const authenticated: AuthenticatedExchange = { ...exchange, ...caller }
+    await options.authorize(authenticated)
     await options.route(authenticated)
   } catch (error) {
     const status = renderKube(res, error)

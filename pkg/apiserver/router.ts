@@ -13,6 +13,8 @@ export type RouterOptions = {
   readonly platform: Handler
   /** Discovery and OpenAPI: documents, each of which knows its paths. */
   readonly documents: readonly DocumentFace[]
+  /** Everything of the orchestrator's own, as the calling user. */
+  readonly proxy: Handler
   readonly registry: Registry
   readonly versionInfo: object
 }
@@ -33,6 +35,7 @@ export function createRouter(options: RouterOptions): Handler {
 function routeDocument(options: RouterOptions, exchange: AuthenticatedExchange): void | Promise<void> {
   const { res, info } = exchange
   const { path, prefix } = info
+  if (isForProxy(exchange, options.group)) return options.proxy(exchange)
   const document = options.documents.find(face => face.handles(path))
   if (document) return document.handle(exchange)
   if (path === '/version' && info.verb === 'get') return sendJson(res, 200, options.versionInfo)
@@ -40,6 +43,18 @@ function routeDocument(options: RouterOptions, exchange: AuthenticatedExchange):
   if (info.isResource || isPlatform(prefix)) throw unknownResource()
   const plainText = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
   send(res, 404, Buffer.from('404 page not found\n'), plainText)
+}
+
+/**
+ * Whether a request is for the orchestrator: all of /api and /apis but the aggregated group, and the documents in which it
+ * tells of all groups, the aggregated one among them. kube-apiserver itself asks for this server's own.
+ */
+export function isForProxy({ info, isAggregated }: AuthenticatedExchange, group: string): boolean {
+  if (isAggregated) return false
+  const { path, prefix } = info
+  if (path === '/openapi/v2' || path === '/openapi/v3' || path.startsWith('/openapi/v3/')) return true
+  if (prefix !== 'api' && prefix !== 'apis') return false
+  return path !== `/apis/${group}` && !path.startsWith(`/apis/${group}/`)
 }
 
 function isPlatform(prefix: string): boolean {

@@ -10,7 +10,10 @@ import type { Config } from '../config/config.ts'
 import { serveResources } from '../kapis/resources/v1alpha3/read.ts'
 import { createKubeClient } from '../kube/client.ts'
 import { loadEndpoint } from '../kube/endpoint.ts'
+import { createKubeProxy } from '../proxy/kube.ts'
 import { createOAuthForward, isOAuthPath } from '../proxy/oauth.ts'
+import { forwardUpgrade } from '../proxy/upgrade.ts'
+import { isAnonymous } from '../request/identity.ts'
 import { ResourceCache } from '../resources/cache.ts'
 import { kinds, resourcesGroup, resourcesVersion } from '../resources/kinds.ts'
 import { PageCache } from '../resources/page-cache.ts'
@@ -21,11 +24,14 @@ import { createChain } from './chain.ts'
 import { createPlainFront, createTlsFront, listen, updateTls } from './front.ts'
 import { createProbes } from './probes.ts'
 import { createRequestMetrics } from './request-metrics.ts'
-import { createRouter } from './router.ts'
+import { createRouter, isForProxy } from './router.ts'
 import { type BuildInfo, toVersionInfo } from './version.ts'
 
 const retryMs = 2_000
+// Watches and terminals through the proxy each hold a connection.
+const maxProxied = 4_096
 const drainMs = 60_000
+const sweepMs = 100
 
 /**
  * Builds the rooms, joins them and serves until `signal`. The orchestrator may come later than this program: it waits for
@@ -59,6 +65,7 @@ export async function runApiserver(
   if (signal.aborted) return
   certificates.onChange(() => keeper.caChanged())
 
+  const proxied = loadEndpoint(config.kubernetes.kubeconfig, maxProxied)
   const hub = new WatchHub()
   const pages = new PageCache()
   const collectionOf = (plural: string) => cache.collection(plural)
@@ -69,6 +76,16 @@ export async function runApiserver(
     { name: 'apiservice-registration', problem: () => keeper.problem() },
   ])
   const forward = createOAuthForward({ socket: config.oauth.socket, logger })
+  const route = createRouter({
+    group,
+    version: resourcesVersion,
+    aggregated: exchange => serveRead({ collectionOf, hub, pages }, exchange),
+    platform: exchange => serveResources({ collectionOf, groupDomain, pages }, exchange),
+    documents: [createDiscovery(groups), createOpenApi(groups)],
+    proxy: createKubeProxy(proxied),
+    registry,
+    versionInfo: toVersionInfo(parts.build),
+  })
   const chain = createChain({
     logger,
     metrics: createRequestMetrics(
@@ -80,20 +97,19 @@ export async function runApiserver(
       handle: exchange => (isOAuthPath(exchange.info.path) ? forward(exchange) : probes.handle(exchange)),
     },
     authenticate: access.authenticate,
-    authorize: access.authorize,
-    route: createRouter({
-      group,
-      version: resourcesVersion,
-      aggregated: exchange => serveRead({ collectionOf, hub, pages }, exchange),
-      platform: exchange => serveResources({ collectionOf, groupDomain, pages }, exchange),
-      documents: [createDiscovery(groups), createOpenApi(groups)],
-      registry,
-      versionInfo: toVersionInfo(parts.build),
-    }),
+    // What goes to the orchestrator is judged there, as the caller; without one, here.
+    authorize: exchange =>
+      isForProxy(exchange, group) && !isAnonymous(exchange.identity)
+        ? undefined
+        : access.authorize(exchange.info, exchange.identity, exchange.query),
+    route,
+    upgrade: (exchange, head) =>
+      isForProxy(exchange, group) ? forwardUpgrade(proxied, exchange, head) : route(exchange),
   })
 
   const tls = () => ({ ...certificates.current(), clientCaPems: access.clientCaPems() })
-  const front = createTlsFront(tls(), chain)
+  const front = createTlsFront(tls(), chain.request)
+  front.on('upgrade', chain.upgrade)
   const reload = () => updateTls(front, tls())
   certificates.onChange(reload)
   access.onChange(reload)
@@ -101,7 +117,8 @@ export async function runApiserver(
   const port = await listen(front, config.listen.address, config.listen.port)
   logger.info({ address: config.listen.address, port }, 'listening')
   if (config.http.enabled) {
-    const plain = createPlainFront(chain)
+    const plain = createPlainFront(chain.request)
+    plain.on('upgrade', chain.upgrade)
     fronts.push(plain)
     logger.info(
       { address: config.http.address, port: await listen(plain, config.http.address, config.http.port) },
@@ -131,11 +148,15 @@ async function drain(
   await sleep(parts.delaySeconds * 1000)
   const closed = servers.map(server => new Promise<void>(resolve => server.close(() => resolve())))
   parts.hub.close()
-  for (const server of servers) server.closeIdleConnections()
+  // A connection is idle again only once its last answer is out, and kube-apiserver keeps its own for long.
+  const sweep = setInterval(() => {
+    for (const server of servers) server.closeIdleConnections()
+  }, sweepMs)
   const isDrained = await Promise.race([
     Promise.all(closed).then(() => true),
     sleep(drainMs, false, { ref: false }),
   ])
+  clearInterval(sweep)
   if (!isDrained) for (const server of servers) server.closeAllConnections()
 }
 

@@ -9,6 +9,9 @@ export type Authenticator = {
   readonly authenticate: (req: IncomingMessage) => Promise<Identity | null> | Identity | null
 }
 
+/** The caller, and by which authenticator it was found out. */
+export type Authenticated = { readonly identity: Identity; readonly method: string }
+
 /** Told of every outcome, by the authenticator's name; never of a credential. */
 export type AuthenticationObserver = (method: string, result: 'success' | 'failure') => void
 
@@ -21,7 +24,7 @@ export type AuthenticationObserver = (method: string, result: 'success' | 'failu
 export function createUnion(
   authenticators: readonly Authenticator[],
   observe: AuthenticationObserver,
-): (req: IncomingMessage) => Promise<Identity> {
+): (req: IncomingMessage) => Promise<Authenticated> {
   return async req => {
     let broken: unknown
     for (const { name, authenticate } of authenticators) {
@@ -30,14 +33,14 @@ export function createUnion(
         const identity = found instanceof Promise ? await found : found
         if (identity === null) continue
         observe(name, 'success')
-        return remembered(identity)
+        return { identity: remembered(identity), method: name }
       } catch (error) {
         observe(name, 'failure')
         if (error instanceof Status && error.code >= 500) throw error
         broken ??= error
       }
     }
-    if (broken === undefined) return anonymous
+    if (broken === undefined) return { identity: anonymous, method: 'anonymous' }
     throw unauthorized(broken)
   }
 }

@@ -3,19 +3,26 @@ import { Status } from '../status/status.ts'
 
 const identityHeader = /^(authorization$|x-remote-)/i
 
-/** Takes the credential and every claimed identity off a request, so that nothing behind can log or forward them. */
+/** What stands in the place of a header that was taken off. */
+export const strippedHeader = 'x-kapis-stripped'
+
+/**
+ * Takes the credential and every claimed identity off a request, so that nothing behind can log or forward them. The raw
+ * headers are blanked and not removed: node counts on their number when it makes its other views of them.
+ */
 export function stripCredentials(req: IncomingMessage): void {
   const { rawHeaders } = req
-  const kept: string[] = []
+  let isStripped = false
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? ''
-    if (identityHeader.test(name)) delete req.headers[name.toLowerCase()]
-    else kept.push(name, rawHeaders[i + 1] ?? '')
+    if (!identityHeader.test(name)) continue
+    delete req.headers[name.toLowerCase()]
+    rawHeaders[i] = strippedHeader
+    rawHeaders[i + 1] = ''
+    isStripped = true
   }
-  if (kept.length === rawHeaders.length) return
-  req.rawHeaders = kept
-  // Made from the raw ones when they are asked for; a copy that was made before would still have them.
-  Object.assign(req, { headersDistinct: undefined })
+  // Made from the raw ones when they are asked for; a view that was made before would still have them.
+  if (isStripped) Object.assign(req, { headersDistinct: undefined })
 }
 
 /**

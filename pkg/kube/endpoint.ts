@@ -14,8 +14,10 @@ const credentialTtlMs = 60_000
 /**
  * Reads a kubeconfig file, or the Pod's service account when `kubeconfig` is ''.
  * Only the credential handling of the client library is used: its calls cost several times a keep-alive request.
+ *
+ * @param maxSockets connections at most; callers that hold them open for long must not starve the others
  */
-export function loadEndpoint(kubeconfig: string): Endpoint {
+export function loadEndpoint(kubeconfig: string, maxSockets = 128): Endpoint {
   const config = new KubeConfig()
   if (kubeconfig === '') config.loadFromCluster()
   else config.loadFromFile(kubeconfig)
@@ -36,7 +38,7 @@ export function loadEndpoint(kubeconfig: string): Endpoint {
       agent?.destroy()
       agent = new Agent({
         keepAlive: true,
-        maxSockets: 128,
+        maxSockets,
         scheduling: 'lifo',
         ...(ca === undefined ? {} : { ca }),
         ...(cert === undefined ? {} : { cert }),

@@ -14,7 +14,7 @@ const hopByHop = new Set([
 ])
 
 // Names that carry an identity or a route behind a proxy: only the proxy may say them, never its caller.
-const reserved = /^(x-remote-|impersonate-|x-forwarded-|forwarded$|x-real-ip$|x-client-ip$)/
+const reserved = /^(x-remote-|impersonate-|x-forwarded-|forwarded$|x-real-ip$|x-client-ip$|x-kapis-)/
 
 /**
  * The caller's headers as they may go on: without those of this hop, and without those in which a caller could claim an

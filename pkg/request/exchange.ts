@@ -14,7 +14,11 @@ export type Exchange = {
   readonly query: URLSearchParams
 }
 
-export type AuthenticatedExchange = Exchange & { readonly identity: Identity }
+export type AuthenticatedExchange = Exchange & {
+  readonly identity: Identity
+  /** Whether kube-apiserver's aggregator forwarded the request, and its caller is somebody else. */
+  readonly isAggregated: boolean
+}
 
 /** Answers a request, or throws: a Status for the caller, anything else for the log. */
 export type Handler<E extends Exchange = AuthenticatedExchange> = (exchange: E) => void | Promise<void>

@@ -85,5 +85,5 @@ export function toExchange(req: IncomingMessage, res: ServerResponse): Authentic
   const { path, rawPath, rawQuery } = parseTarget(req.url ?? '/')
   const query = new URLSearchParams(rawQuery)
   const info = parseRequestInfo(req.method ?? 'GET', path, query)
-  return { req, res, id: 'id-1', info, rawPath, rawQuery, query, identity: jane }
+  return { req, res, id: 'id-1', info, rawPath, rawQuery, query, identity: jane, isAggregated: false }
 }
