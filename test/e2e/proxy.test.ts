@@ -1,0 +1,181 @@
+import { expect } from 'chai'
+import {
+  accessToken,
+  askKapis,
+  kubectl,
+  kubectlOutput,
+  makeNamespace,
+  tokenOf,
+  uniqueName,
+  withToken,
+} from './cluster.ts'
+import { follow, type Ran, run, setting } from './run.ts'
+
+const namespace = uniqueName('proxy')
+
+describe('the orchestrator through the front', function () {
+  this.timeout(60_000)
+  let token: string
+  let pod: string
+
+  before(async () => {
+    await makeNamespace(namespace, ['nobody'])
+    token = await accessToken()
+    pod = (await kubectlOutput('get', 'pods', '-o', 'jsonpath={.items[0].metadata.name}')).trim()
+  })
+  after(async () => {
+    await kubectl('delete', 'namespace', namespace, '--wait=false')
+  })
+
+  /** kubectl with the front as its server, and as its server alone. */
+  function front(...args: readonly string[]): Promise<Ran> {
+    return run('kubectl', [...frontArguments(token), ...args])
+  }
+
+  /** The same straight at kube-apiserver, with the same token. */
+  async function direct(...args: readonly string[]): Promise<Ran> {
+    return run('kubectl', [...(await withToken(token)), ...args])
+  }
+
+  const same: readonly (readonly string[])[] = [
+    ['get', 'nodes', '-o', 'wide'],
+    ['get', 'pods', '-o', 'name'],
+    ['get', 'nodes', '-o', 'name', '--chunk-size=2'],
+    ['get', 'pods', '-n', 'no-such-namespace'],
+    ['get', 'no-such-resource'],
+    ['get', 'pod', 'no-such-pod'],
+    ['api-resources', '--no-headers', '-o', 'name', '--sort-by=name'],
+    ['api-versions'],
+    ['explain', 'pods.spec.hostname'],
+    ['explain', `--api-version=resources.${setting('KAPIS_GROUP_DOMAIN')}/v1alpha3`, 'nodes.spec'],
+    ['auth', 'can-i', 'delete', 'nodes'],
+    ['auth', 'can-i', '--list', '-n', 'kube-system'],
+    ['get', '--raw', '/apis/apps/v1'],
+    ['get', '--raw', '/api/v1/namespaces/default/pods/no-such-pod'],
+  ]
+  for (const args of same) {
+    it(`kubectl ${args.join(' ')} prints the same`, async () => {
+      expect(await front(...args)).to.deep.equal(await direct(...args))
+    })
+  }
+
+  it('kubectl auth whoami is the caller, and not Kapis', async () => {
+    const { stdout } = await front('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}')
+    expect(stdout).to.equal(setting('KAPIS_USER'))
+  })
+
+  it('writes, patches, scales and deletes', async () => {
+    const here = ['-n', namespace]
+    expect(await front(...here, 'create', 'configmap', 'a', '--from-literal=k=v')).to.include({ code: 0 })
+    const patch = '{"data":{"k":"w"}}'
+    expect(await front(...here, 'patch', 'configmap', 'a', '--type=merge', '-p', patch)).to.include({
+      code: 0,
+    })
+    expect(await kubectlOutput(...here, 'get', 'configmap', 'a', '-o', 'jsonpath={.data.k}')).to.equal('w')
+    const manifest = JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'b' },
+      data: { x: 'y' },
+    })
+    const apply = [...frontArguments(token), ...here, 'apply', '--server-side', '-f', '-']
+    expect(await run('kubectl', apply, { stdin: manifest })).to.include({
+      stdout: 'configmap/b serverside-applied\n',
+    })
+    const create = ['create', 'deployment', 'd', '--image=none', '--replicas=0']
+    expect(await front(...here, ...create)).to.include({ code: 0 })
+    expect(await front(...here, 'scale', 'deployment', 'd', '--replicas=1')).to.include({ code: 0 })
+    expect(await front(...here, 'delete', 'deployment/d', 'configmap/a', 'configmap/b')).to.include({
+      code: 0,
+    })
+    expect(await front(...here, 'get', 'configmap', 'a')).to.include({ code: 1 })
+  })
+
+  it('carries a megabyte there and back', async () => {
+    const data = 'x'.repeat(1_000_000)
+    const manifest = JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'big' },
+      data: { data },
+    })
+    const create = [...frontArguments(token), '-n', namespace, 'create', '-f', '-']
+    expect(await run('kubectl', create, { stdin: manifest })).to.include({ code: 0 })
+    const { stdout } = await front('-n', namespace, 'get', 'configmap', 'big', '-o', 'jsonpath={.data.data}')
+    expect(stdout.length).to.equal(data.length)
+  })
+
+  it('kubectl get -w shows what happens', async () => {
+    const watch = follow('kubectl', [
+      ...frontArguments(token),
+      '-n',
+      namespace,
+      'get',
+      'configmaps',
+      '-w',
+      '-o',
+      'name',
+    ])
+    try {
+      await watch.line(line => line.includes('kube-root-ca.crt'))
+      await kubectlOutput('-n', namespace, 'create', 'configmap', 'seen')
+      await watch.line(line => line === 'configmap/seen')
+    } finally {
+      await watch.stop()
+    }
+  })
+
+  it('kubectl exec runs a command, input and output through', async () => {
+    // head and not cat: the sample pods' kubelet does not pass on that the input has ended.
+    const exec = [...frontArguments(token), 'exec', '-i', pod, '--', 'head', '-1']
+    const spoken = await run('kubectl', exec, { stdin: 'there and back\n' })
+    expect(spoken).to.include({ code: 0, stdout: 'there and back\n' })
+    const fails = ['exec', pod, '--', 'sh', '-c', 'exit 7']
+    expect(await front(...fails)).to.deep.equal(await direct(...fails))
+  })
+
+  it('kubectl exec over SPDY, as older clients do it', async () => {
+    const env = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false' }
+    const ran = await run('kubectl', [...frontArguments(token), 'exec', pod, '--', 'echo', 'spdy'], { env })
+    expect(ran).to.include({ code: 0, stdout: 'spdy\n' })
+  })
+
+  it('kubectl logs prints the same', async () => {
+    const args = ['logs', pod, '--tail=5']
+    expect(await front(...args)).to.deep.equal(await direct(...args))
+  })
+
+  it('a service account without rights has none, on any path', async () => {
+    const nobody = frontArguments(await tokenOf(namespace, 'nobody'))
+    const { code, stderr } = await run('kubectl', [...nobody, 'get', 'pods'])
+    expect(code).to.equal(1)
+    expect(stderr).to.include(`User "system:serviceaccount:${namespace}:nobody" cannot list resource "pods"`)
+    expect(await run('kubectl', [...nobody, 'exec', pod, '--', 'true'])).to.include({ code: 1 })
+  })
+
+  const claims = {
+    'impersonate-user': 'system:admin',
+    'impersonate-group': 'system:masters',
+    'x-remote-user': 'admin',
+  }
+  for (const [name, value] of Object.entries(claims)) {
+    it(`${name} raises no right`, async () => {
+      const authorization = `Bearer ${await tokenOf(namespace, 'nobody')}`
+      const { code } = await askKapis('/api/v1/pods', { headers: { authorization, [name]: value } })
+      expect(code).to.equal(403)
+    })
+  }
+
+  it('a caller without credentials is asked for some', async () => {
+    const { code, headers } = await askKapis('/api/v1/pods')
+    expect({ code, challenge: headers['www-authenticate'] }).to.deep.equal({
+      code: 401,
+      challenge: 'Bearer realm="kapis"',
+    })
+  })
+})
+
+function frontArguments(token: string): readonly string[] {
+  const server = ['--server', setting('KAPIS_URL'), '--certificate-authority', setting('KAPIS_CA')]
+  return ['--kubeconfig', '/dev/null', ...server, '--token', token]
+}
