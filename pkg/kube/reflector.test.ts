@@ -174,7 +174,6 @@ describe('Reflector', () => {
       await until(() => fake.requests.length === 4)
       expect(told.filter(text => !text.includes('connected'))).to.deep.equal([
         'replace 5: a@1',
-        'failed 410',
         'replace 90: b@80',
       ])
       expect(queriesOf(fake).at(-1)?.resourceVersion).to.equal('90')

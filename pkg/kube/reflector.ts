@@ -24,7 +24,7 @@ export type ReflectorOptions = {
 
 const pageSize = 500
 const watchSeconds = { min: 300, spread: 300 }
-const backoffMs = { first: 200, max: 5_000 }
+const backoffMs = { first: 200, max: 2_000 }
 // The orchestrator sends a bookmark about once a minute; a stream that is silent for longer is dead, whatever TCP says.
 const silenceMs = 90_000
 
@@ -63,8 +63,11 @@ export class Reflector {
         if (signal.aborted) break
         // 410 Expired and every other refusal of this version: only a new list can tell what is true now.
         if (error instanceof Status && error.code < 500 && error.code !== 429) this.#version = ''
-        this.#options.sink.connected?.(false)
-        this.#options.sink.failed?.(error)
+        // A version that has grown too old is ordinary life after an outage, and a new list mends it.
+        if (!(error instanceof Status && error.code === 410)) {
+          this.#options.sink.connected?.(false)
+          this.#options.sink.failed?.(error)
+        }
       }
       // A watch that ends without an event is counted as a failure too, or a server that ends each at once would be stormed.
       delayMs = sawEvents ? backoffMs.first : Math.min(delayMs * 2, backoffMs.max)

@@ -1,0 +1,206 @@
+import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { connect, type PeerCertificate } from 'node:tls'
+import { expect } from 'chai'
+import {
+  accessToken,
+  askKapis,
+  kubectl,
+  kubectlOutput,
+  makeNamespace,
+  tokenOf,
+  uniqueName,
+} from './cluster.ts'
+import { askAs, expectStatus, logIn, platformPath, statusBody } from './http.ts'
+import { setting } from './run.ts'
+
+const namespace = uniqueName('contract')
+const text = 'text/plain; charset=utf-8'
+const checks = ['ping', 'informer-sync', 'authentication-config', 'users', 'apiservice-registration']
+
+describe('what operators rely on', function () {
+  this.timeout(60_000)
+
+  let token = ''
+  let plain = ''
+
+  before(async () => {
+    await makeNamespace(namespace, ['plain'])
+    token = await accessToken()
+    plain = await tokenOf(namespace, 'plain')
+  })
+  after(() => kubectl('delete', 'namespace', namespace, '--wait=false'))
+
+  describe('probes', () => {
+    for (const probe of ['healthz', 'livez', 'readyz']) {
+      it(`/${probe} says ok to anyone`, async () => {
+        const { code, body, headers } = await askKapis(`/${probe}`)
+        expect([code, body, headers['content-type']]).to.deep.equal([200, 'ok', text])
+        const wrong = await askKapis(`/${probe}`, { headers: { authorization: 'Bearer nonsense' } })
+        expect([wrong.code, wrong.body]).to.deep.equal([200, 'ok'])
+      })
+    }
+
+    it('?verbose has a line for each check', async () => {
+      const line = (name: string) => `[+]${name} ok\n`
+      const own = { healthz: checks, livez: ['ping'], readyz: [...checks, 'shutdown'] }
+      for (const [probe, names] of Object.entries(own)) {
+        const { code, body } = await askKapis(`/${probe}?verbose`)
+        expect([code, body]).to.deep.equal([200, `${names.map(line).join('')}${probe} check passed\n`])
+      }
+    })
+
+    it('each check can be asked alone', async () => {
+      for (const name of [...checks, 'shutdown']) {
+        const { code, body } = await askKapis(`/readyz/${name}`)
+        expect([code, body], name).to.deep.equal([200, 'ok'])
+      }
+      expect((await askKapis('/readyz/ping?verbose')).body).to.equal('[+]ping ok\nreadyz/ping check passed\n')
+      expect((await askKapis('/readyz/no-such-check')).code).to.equal(404)
+      expect((await askKapis('/livez/informer-sync')).code).to.equal(404)
+    })
+
+    it('?exclude leaves one out, and says when there is none of that name', async () => {
+      const some = await askKapis('/readyz?verbose&exclude=users&exclude=ping')
+      expect(some.code).to.equal(200)
+      expect(some.body).to.include('[+]users excluded: ok\n').and.include('[+]ping excluded: ok\n')
+      expect((await askKapis('/livez?verbose&exclude=nonsense')).body).to.equal(
+        '[+]ping ok\nwarn: some health checks cannot be excluded: no matches for "nonsense"\nlivez check passed\n',
+      )
+    })
+  })
+
+  describe('version, metrics and paths', () => {
+    it('/version has the fields of a Kubernetes version', async () => {
+      const { code, body } = await askAs(token, '/version')
+      expect(code).to.equal(200)
+      const version = JSON.parse(body)
+      expect(version).to.include.keys('major', 'minor', 'gitVersion', 'gitCommit', 'compiler', 'platform')
+      expect(version.gitVersion).to.match(/^v\d+\.\d+\.\d+/)
+      expect(version.gitVersion.startsWith(`v${version.major}.${version.minor}.`)).to.equal(true)
+    })
+
+    it('/metrics needs the right to it', async () => {
+      const user = `system:serviceaccount:${namespace}:plain`
+      const message = `forbidden: User "${user}" cannot get path "/metrics"`
+      expectStatus(await askAs(plain, '/metrics'), statusBody(403, 'Forbidden', message, {}))
+      expect((await askKapis('/metrics')).code).to.be.oneOf([401, 403])
+    })
+
+    it('/metrics counts requests by resource, and holds no token', async () => {
+      await askAs(token, platformPath)
+      const { code, body, headers } = await askAs(token, '/metrics')
+      expect(code).to.equal(200)
+      expect(headers['content-type']).to.match(/^text\/plain; version=0\.0\.4/)
+      const line =
+        /^apiserver_request_total\{(?=[^}]*verb="LIST")(?=[^}]*resource="nodes")(?=[^}]*code="200")[^}]*\} \d+$/m
+      expect(body).to.match(line)
+      for (const secret of [token, plain, setting('KAPIS_PASSWORD')]) {
+        expect(body.includes(secret)).to.equal(false)
+      }
+      expect(body).to.not.match(/eyJ[\w-]{10}/)
+    })
+
+    it('a path that a caller invents makes no new series', async () => {
+      const invented = uniqueName('invented')
+      await askAs(token, `/kapis/${invented}.example.com/v1/${invented}`)
+      await askAs(token, `/${invented}`)
+      expect((await askAs(token, '/metrics')).body).to.not.include(invented)
+    })
+
+    it('the Audit-Id is the caller’s, or a new one', async () => {
+      const id = randomUUID()
+      expect(
+        (await askAs(token, platformPath, { headers: { 'audit-id': id } })).headers['audit-id'],
+      ).to.equal(id)
+      expect((await askKapis(platformPath, { headers: { 'audit-id': id } })).headers['audit-id']).to.equal(id)
+      const [one, two] = [await askAs(token, platformPath), await askAs(token, platformPath)]
+      expect(one.headers['audit-id']).to.match(/^[\da-f-]{36}$/)
+      expect(two.headers['audit-id']).to.not.equal(one.headers['audit-id'])
+      const odd = await askAs(token, platformPath, { headers: { 'audit-id': '<b>odd</b>' } })
+      expect(odd.headers['audit-id']).to.match(/^[\da-f-]{36}$/)
+    })
+
+    it('a path that nothing serves', async () => {
+      const { code, body, headers } = await askAs(token, '/no/such/path')
+      expect([code, body, headers['content-type']]).to.deep.equal([404, '404 page not found\n', text])
+    })
+  })
+
+  it('the serving certificate has the names by which it is reached, and KAPIS_CA vouches for it', async () => {
+    const inCluster = `kapis.${setting('KAPIS_NAMESPACE')}.svc`
+    for (const name of ['localhost', inCluster]) {
+      const certificate = await certificateFor(name)
+      const names = (certificate.subjectaltname ?? '').split(', ')
+      expect(names).to.include.members(['DNS:localhost', `DNS:${inCluster}`, 'IP Address:127.0.0.1'])
+    }
+    const refused = await certificateFor('somebody-else.example.com').catch(error => error)
+    expect(refused).to.include({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
+  })
+
+  it('no secret comes into a log', async () => {
+    const answer = await logIn(setting('KAPIS_USER'), setting('KAPIS_PASSWORD'))
+    expect(answer.code).to.equal(200)
+    const { access_token: access, refresh_token: refresh } = JSON.parse(answer.body)
+    const mistyped = `mistyped-${randomUUID()}`
+    expect((await logIn(`nobody-${namespace}`, mistyped)).code).to.equal(400)
+    await askAs(access, `${platformPath}?color=red`)
+    await askAs(plain, platformPath)
+    await askAs(`${access}x`, platformPath)
+    const secrets = { access, refresh, token, plain, mistyped, password: setting('KAPIS_PASSWORD') }
+    const folder = setting('KAPIS_LOGS_DIR')
+    const logs = readdirSync(folder).filter(name => name.endsWith('.log'))
+    expect(logs).to.include.members(['apiserver.log', 'oauth.log', 'kube-apiserver.log'])
+    for (const log of logs) {
+      const content = readFileSync(join(folder, log), 'utf8')
+      for (const [what, secret] of Object.entries(secrets)) {
+        expect(secret, what).to.be.a('string').with.length.above(8)
+        // A token without its signature is as bad in a log that many read.
+        const shown = secret.split('.').slice(0, 2).join('.')
+        expect(content.includes(shown), `${what} in ${log}`).to.equal(false)
+      }
+    }
+  })
+
+  it('KAPIS_PIDS names the processes that run', () => {
+    // Faults start parts anew: the file tells, and not what a shell sourced before.
+    const file = readFileSync(join(dirname(setting('KAPIS_CA')), 'env'), 'utf8')
+    const [, list = ''] = /^export KAPIS_PIDS='(.*)'$/m.exec(file) ?? []
+    const pids = Object.fromEntries(list.split(' ').map(pair => pair.split('=')))
+    expect(pids).to.include.keys('etcd', 'kube-apiserver', 'kwok', 'apiserver', 'oauth')
+    for (const [name, pid] of Object.entries(pids)) {
+      expect(() => process.kill(Number(pid), 0), `${name}=${pid}`).to.not.throw()
+    }
+  })
+
+  it('the cluster has no authority of Kapis’ own in plain sight of a service account', async () => {
+    const user = `--as=system:serviceaccount:${namespace}:plain`
+    const { stdout } = await kubectl(
+      'auth',
+      'can-i',
+      'get',
+      'secrets',
+      '-n',
+      setting('KAPIS_NAMESPACE'),
+      user,
+    )
+    expect(stdout).to.equal('no\n')
+    expect(await kubectlOutput('get', 'secret', '-n', setting('KAPIS_NAMESPACE'), '-o', 'name')).to.include(
+      'secret/kapis-serving\n',
+    )
+  })
+})
+
+/** The certificate shown to who asks for a name. Rejects when it is not good for that name. */
+function certificateFor(servername: string): Promise<PeerCertificate> {
+  const { hostname, port } = new URL(setting('KAPIS_URL'))
+  const { promise, resolve, reject } = Promise.withResolvers<PeerCertificate>()
+  const ca = readFileSync(setting('KAPIS_CA'))
+  const socket = connect({ host: hostname, port: Number(port), servername, ca }, () => {
+    resolve(socket.getPeerCertificate())
+    socket.destroy()
+  })
+  socket.on('error', reject)
+  return promise
+}

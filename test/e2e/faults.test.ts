@@ -1,0 +1,218 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect } from 'node:tls'
+import { expect } from 'chai'
+import {
+  type Answer,
+  accessToken,
+  askKapis,
+  kubectl,
+  kubectlOutput,
+  makeNamespace,
+  nodes,
+  tokenOf,
+  uniqueName,
+} from './cluster.ts'
+import { askAs, eventually, listAs, logIn, platformPath } from './http.ts'
+import { follow, output, setting } from './run.ts'
+
+const namespace = uniqueName('faults')
+const healMs = 10_000
+const repository = join(import.meta.dirname, '..', '..')
+
+// These stop and start parts of what is up. Each test leaves everything running, whether it passes or not.
+describe('when something fails', function () {
+  this.timeout(120_000)
+
+  let token = ''
+  let reader = ''
+
+  before(async () => {
+    await makeNamespace(namespace, ['reader'])
+    await kubectlOutput('create', 'clusterrole', namespace, '--verb=get,list,watch', `--resource=${nodes}`)
+    const subject = `--serviceaccount=${namespace}:reader`
+    await kubectlOutput('create', 'clusterrolebinding', namespace, `--clusterrole=${namespace}`, subject)
+    token = await accessToken()
+    reader = await tokenOf(namespace, 'reader')
+  })
+
+  afterEach(async () => {
+    for (const name of ['etcd', 'kube-apiserver', 'oauth', 'apiserver']) await part('start', name)
+    await eventually(readsEverywhere, 30_000)
+  })
+
+  after(async () => {
+    await kubectl('delete', 'clusterrolebinding,clusterrole', namespace)
+    await kubectl('delete', 'namespace', namespace, '--wait=false')
+  })
+
+  it('the token listener: no new logins meanwhile, and everything else goes on', async () => {
+    await part('stop', 'oauth')
+    const refused = await logIn(setting('KAPIS_USER'), setting('KAPIS_PASSWORD'))
+    expect(refused.code).to.equal(503)
+    expect(refused.headers).to.include({ 'content-type': 'application/json', 'cache-control': 'no-store' })
+    expect(Number(refused.headers['retry-after'])).to.be.above(0)
+    expect(JSON.parse(refused.body)).to.deep.equal({
+      error: 'temporarily_unavailable',
+      error_description: 'the token listener does not answer',
+    })
+    for (const who of [token, reader]) expect((await askAs(who, platformPath)).code).to.equal(200)
+    expect((await askKapis('/readyz')).code).to.equal(200)
+
+    await part('start', 'oauth')
+    const again = await logIn(setting('KAPIS_USER'), setting('KAPIS_PASSWORD'))
+    expect(again.code, again.body).to.equal(200)
+    const { access_token: fresh } = JSON.parse(again.body)
+    for (const who of [token, fresh]) expect((await askAs(who, platformPath)).code).to.equal(200)
+  })
+
+  it('Kapis itself, started anew: kubectl reads within ten seconds, and tokens are still good', async () => {
+    await part('restart', 'apiserver', '--no-wait')
+    note('kubectl reads', await eventually(readsEverywhere, healMs))
+    for (const who of [token, reader]) expect((await askAs(who, platformPath)).code).to.equal(200)
+    expect((await logIn(setting('KAPIS_USER'), setting('KAPIS_PASSWORD'))).code).to.equal(200)
+    await watchSeesChanges()
+  })
+
+  it('the orchestrator: lists go on or say 503, and all heals by itself', async () => {
+    for (const who of [token, reader]) expect((await askAs(who, platformPath)).code).to.equal(200)
+    await part('stop', 'kube-apiserver')
+    const stoppedAt = performance.now()
+    for (const who of [token, reader]) {
+      await eventually(
+        async () => {
+          const answer = await answered(who)
+          expect((await askKapis('/livez')).code).to.equal(200)
+          expect(answer.code).to.equal(503)
+        },
+        20_000 - (performance.now() - stoppedAt),
+        250,
+      )
+    }
+    note('503', (performance.now() - stoppedAt) / 1000)
+    const unavailable = await answered(token)
+    expect(JSON.parse(unavailable.body)).to.include({
+      kind: 'Status',
+      reason: 'ServiceUnavailable',
+      code: 503,
+    })
+    expect(unavailable.body).to.not.match(/127\.0\.0\.1|ECONN/)
+    expect(Number(unavailable.headers['retry-after'])).to.be.above(0)
+    expect((await askKapis(platformPath)).code).to.be.oneOf([401, 503])
+
+    await part('start', 'kube-apiserver')
+    const heal = await eventually(async () => {
+      expect((await answered(token)).code).to.equal(200)
+      expect((await answered(reader)).code).to.equal(200)
+      await readsEverywhere()
+    }, healMs)
+    note('healed', heal)
+    await cacheFollows()
+    await watchSeesChanges()
+  })
+
+  it('the orchestrator’s store: the same', async () => {
+    await part('stop', 'etcd')
+    for (let i = 0; i < 8; i++) {
+      await answered(token)
+      expect((await askKapis('/livez')).code).to.equal(200)
+      await sleep(250)
+    }
+    await part('start', 'etcd')
+    note('healed', await eventually(readsEverywhere, healMs))
+    for (const who of [token, reader]) {
+      await eventually(async () => {
+        expect((await answered(who)).code).to.equal(200)
+      }, healMs)
+    }
+    await cacheFollows()
+    await watchSeesChanges()
+  })
+
+  it('the serving certificate, deleted: another is made and served', async () => {
+    const secret = ['get', 'secret', 'kapis-serving', '-n', setting('KAPIS_NAMESPACE'), '-o']
+    const oldUid = await kubectlOutput(...secret, 'jsonpath={.metadata.uid}')
+    const oldPrint = await fingerprint()
+    await kubectlOutput('delete', 'secret', 'kapis-serving', '-n', setting('KAPIS_NAMESPACE'))
+    const seconds = await eventually(async () => {
+      const uid = await kubectlOutput(...secret, 'jsonpath={.metadata.uid}')
+      expect(uid).to.not.be.oneOf(['', oldUid])
+      expect(await fingerprint()).to.not.equal(oldPrint)
+    }, healMs)
+    note('served', seconds)
+    expect((await askAs(token, platformPath)).code).to.equal(200)
+    await eventually(readsEverywhere, healMs)
+  })
+
+  /** A list may go on from what is known, or say that it cannot; nothing else. */
+  async function answered(who: string): Promise<Answer> {
+    const answer = await askAs(who, platformPath)
+    expect(answer.code, answer.body).to.be.oneOf([200, 503])
+    return answer
+  }
+
+  async function readsEverywhere(): Promise<void> {
+    const { code, stderr } = await kubectl('get', nodes, '-o', 'name', '--request-timeout=5s')
+    expect(code, stderr).to.equal(0)
+    const answer = await askAs(token, platformPath)
+    expect(answer.code, answer.body).to.equal(200)
+  }
+
+  /** What changes now is in the next list: the cache is followed and not only kept. */
+  async function cacheFollows(): Promise<void> {
+    const [name = ''] = (await listAs(token, '?limit=1')).items.map(({ metadata }) => metadata.name)
+    const mark = uniqueName('mark')
+    await kubectlOutput('label', 'node', name, `e2e-mark=${mark}`, '--overwrite')
+    const seconds = await eventually(async () => {
+      const { items } = await listAs(token, `?labelSelector=e2e-mark%3D${mark}`)
+      expect(items.map(({ metadata }) => metadata.name)).to.deep.equal([name])
+    }, healMs)
+    note('follows', seconds)
+    await kubectlOutput('label', 'node', name, 'e2e-mark-')
+  }
+
+  async function watchSeesChanges(): Promise<void> {
+    const path = 'jsonpath={.metadata.labels.e2e-mark}{"\\n"}'
+    const watch = follow('kubectl', ['get', nodes, '--watch', '-o', path])
+    try {
+      await watch.line(() => true)
+      const [name = ''] = (await listAs(token, '?limit=1')).items.map(({ metadata }) => metadata.name)
+      const mark = uniqueName('watched')
+      await kubectlOutput('label', 'node', name, `e2e-mark=${mark}`, '--overwrite')
+      await watch.line(line => line === mark)
+      await kubectlOutput('label', 'node', name, 'e2e-mark-')
+    } finally {
+      await watch.stop()
+    }
+  }
+})
+
+/** Stops or starts a part of what is up, and waits until it is so. */
+async function part(verb: 'stop' | 'start' | 'restart', name: string, ...options: readonly string[]) {
+  const script = join(repository, 'hack/controlplane/part.ts')
+  const env = { RUN_DIR: dirname(setting('KAPIS_CA')) }
+  await output(process.execPath, [script, verb, name, ...options], {
+    env,
+    timeoutMs: 70_000,
+    cwd: repository,
+  })
+}
+
+/** How long it took, for who reads the output with E2E_FIGURES set. */
+function note(what: string, seconds: number): void {
+  if (process.env.E2E_FIGURES) console.log(`      ${what} after ${seconds.toFixed(1)} s`)
+}
+
+function fingerprint(): Promise<string> {
+  const { hostname, port } = new URL(setting('KAPIS_URL'))
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  const ca = readFileSync(setting('KAPIS_CA'))
+  const options = { host: hostname, port: Number(port), servername: 'localhost', ca }
+  const socket = connect(options, () => {
+    resolve(socket.getPeerCertificate().fingerprint256)
+    socket.destroy()
+  })
+  socket.on('error', reject)
+  return promise
+}

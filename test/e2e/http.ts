@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { type Answer, type Ask, askKapis, group, kubectlJson, kubectlOutput, version } from './cluster.ts'
+import { output, setting } from './run.ts'
+
+export const groupDomain = group.slice('resources.'.length)
+export const platformPath = `/kapis/${group}/${version}/nodes`
+/** The path with the prefix that SDKs of the platform also know. */
+export const shortPath = `/kapi/${group}/${version}/nodes`
+
+/** One request to the front with its target as it stands: nothing is cleaned up on the way. */
+export function askRaw(target: string, { method = 'GET', headers = {}, body }: Ask = {}): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const { hostname, port } = new URL(setting('KAPIS_URL'))
+  const options = { hostname, port, path: target, method, headers, ca: readFileSync(setting('KAPIS_CA')) }
+  const req = request({ ...options, agent: false, timeout: 30_000 }, async (res: IncomingMessage) => {
+    try {
+      const text = Buffer.concat(await res.toArray()).toString('utf8')
+      resolve({ code: res.statusCode ?? 0, headers: res.headers, body: text })
+    } catch (error) {
+      reject(error)
+    }
+  })
+  req.on('timeout', () => req.destroy(new Error(`no answer to ${target}`)))
+  req.on('error', reject)
+  req.end(body)
+  return promise
+}
+
+/** One request to the front with a bearer token. */
+export function askAs(token: string, path: string, options: Ask = {}): Promise<Answer> {
+  return askKapis(path, { ...options, headers: { ...options.headers, authorization: `Bearer ${token}` } })
+}
+
+/** A login by password, whatever comes of it. */
+export function logIn(username: string, password: string): Promise<Answer> {
+  const form = new URLSearchParams({
+    grant_type: 'password',
+    username,
+    password,
+    client_id: setting('KAPIS_CLIENT_ID'),
+    client_secret: setting('KAPIS_CLIENT_SECRET'),
+  })
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  return askKapis('/oauth/token', { method: 'POST', headers, body: String(form) })
+}
+
+/** The wire form of a failure without details. */
+export function statusBody(code: number, reason: string, message: string, details?: object) {
+  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code }
+  return details === undefined ? status : { ...status, details }
+}
+
+export function expectStatus(answer: Answer, body: ReturnType<typeof statusBody>): void {
+  expect(JSON.parse(answer.body)).to.deep.equal(body)
+  expect(answer.code).to.equal(body.code)
+  expect(answer.headers['content-type']).to.equal('application/json')
+}
+
+/** Tries until it holds. @returns the seconds that it took */
+export async function eventually(
+  check: () => Promise<void>,
+  withinMs: number,
+  everyMs = 100,
+): Promise<number> {
+  const startedAt = performance.now()
+  for (;;) {
+    try {
+      await check()
+      return (performance.now() - startedAt) / 1000
+    } catch (error) {
+      if (performance.now() - startedAt > withinMs) throw error
+    }
+    await sleep(everyMs)
+  }
+}
+
+/** A user of the platform with the password of the first administrator, and no rights of its own. */
+export async function makeUser(name: string): Promise<void> {
+  const users = `users.iam.${groupDomain}`
+  const password = await kubectlOutput('get', users, setting('KAPIS_USER'), '-o', 'jsonpath={.spec.password}')
+  await apply({
+    apiVersion: `iam.${groupDomain}/v1alpha2`,
+    kind: 'User',
+    metadata: { name },
+    spec: { email: `${name}@example.com`, password },
+  })
+}
+
+export async function apply(object: object): Promise<void> {
+  await output('kubectl', ['create', '-f', '-'], { stdin: JSON.stringify(object) })
+}
+
+export type NodeObject = {
+  readonly kind: string
+  readonly apiVersion: string
+  readonly metadata: {
+    readonly name: string
+    readonly uid: string
+    readonly resourceVersion: string
+    readonly creationTimestamp: string
+    readonly selfLink?: string
+    readonly labels?: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+    readonly ownerReferences?: readonly { readonly uid: string; readonly kind: string }[]
+    readonly managedFields?: readonly object[]
+  }
+  readonly spec: { readonly unschedulable?: boolean }
+  readonly status: {
+    readonly allocatable: Readonly<Record<string, string>>
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+  }
+}
+export type Page = { readonly items: readonly NodeObject[]; readonly totalItems: number }
+
+/** The nodes as the orchestrator has them. */
+export async function kubeNodes(): Promise<readonly NodeObject[]> {
+  const list = await kubectlJson('get', 'nodes')
+  return (list as { items: NodeObject[] }).items
+}
+
+export async function listAs(token: string, query = ''): Promise<Page> {
+  const answer = await askAs(token, `${platformPath}${query}`)
+  expect([answer.code, answer.headers['content-type']], answer.body).to.deep.equal([200, 'application/json'])
+  return JSON.parse(answer.body)
+}

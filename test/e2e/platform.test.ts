@@ -1,0 +1,619 @@
+import { expect } from 'chai'
+import {
+  accessToken,
+  askKapis,
+  group,
+  kubectl,
+  kubectlJson,
+  kubectlOutput,
+  makeNamespace,
+  nodes,
+  tokenOf,
+  uniqueName,
+} from './cluster.ts'
+import {
+  apply,
+  askAs,
+  askRaw,
+  eventually,
+  expectStatus,
+  groupDomain,
+  kubeNodes,
+  listAs,
+  logIn,
+  makeUser,
+  type NodeObject,
+  platformPath,
+  shortPath,
+  statusBody,
+} from './http.ts'
+import { setting } from './run.ts'
+
+const namespace = uniqueName('platform')
+const cordoned = `${namespace}-cordoned`
+const pressed = `${namespace}-pressed`
+const disabledUser = uniqueName('user')
+const amounts = ['cpu-requests', 'cpu-limits', 'memory-requests', 'memory-limits']
+const computed = amounts
+  .flatMap(name => [name, `${name}-fraction`])
+  .map(name => `node.${groupDomain}/${name}`)
+
+describe('the platform API of nodes', function () {
+  this.timeout(60_000)
+
+  let token = ''
+  let reader = ''
+  let nobody = ''
+
+  before(async () => {
+    await makeNamespace(namespace, ['default', 'reader', 'nobody'])
+    await kubectlOutput('create', 'clusterrole', namespace, '--verb=get,list', `--resource=${nodes}`)
+    const subjects = [`--serviceaccount=${namespace}:reader`, `--user=${disabledUser}`]
+    await kubectlOutput('create', 'clusterrolebinding', namespace, `--clusterrole=${namespace}`, ...subjects)
+    await makeNodes()
+    await makePods()
+    token = await accessToken()
+    reader = await tokenOf(namespace, 'reader')
+    nobody = await tokenOf(namespace, 'nobody')
+  })
+
+  after(async () => {
+    await kubectl('delete', 'clusterrolebinding,clusterrole', namespace)
+    await kubectl('delete', `users.iam.${groupDomain}`, disabledUser, '--ignore-not-found')
+    await kubectl('delete', 'pods', '--all', '-n', namespace, '--force', '--grace-period=0')
+    await kubectl('delete', 'node', cordoned, pressed, '--ignore-not-found')
+    await kubectl('delete', 'namespace', namespace, '--wait=false')
+  })
+
+  describe('who may read', () => {
+    for (const path of [platformPath, shortPath]) {
+      it(`${path.split('/')[1]}: a login by password lists and gets`, async () => {
+        const list = await askAs(token, `${path}?sortBy=name&ascending=true`)
+        expect(list.code).to.equal(200)
+        const page = JSON.parse(list.body)
+        expect(page).to.have.all.keys('items', 'totalItems')
+        const [first] = page.items
+        const one = await askAs(token, `${path}/${first.metadata.name}`)
+        expect(one.code).to.equal(200)
+        expect(JSON.parse(one.body)).to.deep.equal(first)
+      })
+
+      it(`${path.split('/')[1]}: a service account with the right`, async () => {
+        expect((await askAs(reader, path)).code).to.equal(200)
+        expect((await askAs(reader, `${path}/${cordoned}`)).code).to.equal(200)
+      })
+
+      it(`${path.split('/')[1]}: not a service account without it`, async () => {
+        const user = `system:serviceaccount:${namespace}:nobody`
+        const message = `${nodes} is forbidden: User "${user}" cannot list resource "nodes" in API group "${group}" at the cluster scope`
+        expectStatus(
+          await askAs(nobody, path),
+          statusBody(403, 'Forbidden', message, { group, kind: 'nodes' }),
+        )
+        const named = `${nodes} "${cordoned}" is forbidden: User "${user}" cannot get resource "nodes" in API group "${group}" at the cluster scope`
+        const details = { name: cordoned, group, kind: 'nodes' }
+        expectStatus(await askAs(nobody, `${path}/${cordoned}`), statusBody(403, 'Forbidden', named, details))
+      })
+
+      it(`${path.split('/')[1]}: without credentials there is a challenge`, async () => {
+        for (const target of [path, `${path}/${cordoned}`, `${path}/no-such-node`]) {
+          const answer = await askKapis(target)
+          expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
+          expect(answer.headers['www-authenticate']).to.match(/^Bearer\b/)
+        }
+      })
+    }
+
+    it('a token that nobody issued is no one', async () => {
+      for (const wrong of ['x', 'a.b.c', `${token}x`, `${token.split('.').slice(0, 2).join('.')}.`]) {
+        const answer = await askAs(wrong, platformPath)
+        expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
+        expect(answer.headers['www-authenticate']).to.match(/^Bearer\b/)
+      }
+    })
+
+    it('a content type on a GET is no one’s business', async () => {
+      const headers = { 'content-type': 'application/json' }
+      expect((await askAs(token, platformPath, { headers })).code).to.equal(200)
+      expect((await askAs(token, `${platformPath}/${cordoned}`, { headers })).code).to.equal(200)
+    })
+
+    it('headers that claim an identity raise no right', async () => {
+      const claims = [
+        { 'x-remote-user': 'system:admin', 'x-remote-group': 'system:masters' },
+        { 'impersonate-user': 'system:admin', 'impersonate-group': 'system:masters' },
+        { 'impersonate-group': 'system:masters' },
+        { 'x-remote-user': setting('KAPIS_USER'), 'x-remote-extra-scopes': 'all', 'x-remote-uid': '0' },
+      ]
+      for (const headers of claims) {
+        const told = JSON.stringify(headers)
+        expect((await askAs(nobody, platformPath, { headers })).code, told).to.equal(403)
+        expect((await askKapis(platformPath, { headers })).code, told).to.be.oneOf([401, 403])
+        const metrics = await askAs(nobody, '/metrics', { headers })
+        expect(metrics.code, told).to.equal(403)
+      }
+    })
+
+    it('a user who is disabled is refused within two seconds', async () => {
+      await makeUser(disabledUser)
+      let access = ''
+      await eventually(async () => {
+        const answer = await logIn(disabledUser, setting('KAPIS_PASSWORD'))
+        expect(answer.code, answer.body).to.equal(200)
+        access = JSON.parse(answer.body).access_token
+      }, 15_000)
+      await eventually(async () => {
+        const answer = await askAs(access, platformPath)
+        expect(answer.code, answer.body).to.equal(200)
+      }, 15_000)
+      const patch = JSON.stringify({ status: { state: 'Disabled' } })
+      const users = `users.iam.${groupDomain}`
+      const args = ['--subresource=status', '--type=merge', '-p', patch]
+      await kubectlOutput('patch', users, disabledUser, ...args)
+      await eventually(async () => {
+        const answer = await askAs(access, platformPath)
+        expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
+      }, 2_000)
+      expect((await logIn(disabledUser, setting('KAPIS_PASSWORD'))).code).to.equal(400)
+    })
+  })
+
+  describe('what is answered', () => {
+    it('every node as the orchestrator has it, with a link and the sums', async () => {
+      await eventually(async () => {
+        const { items, totalItems } = await listAs(token)
+        const expected = await kubeNodes()
+        expect(totalItems).to.equal(expected.length)
+        expect(byName(items.map(withoutAdditions))).to.deep.equal(byName(expected))
+      }, 10_000)
+    })
+
+    it('what is added is the link and eight annotations, and empty labels are kept', async () => {
+      const { items } = await listAs(token)
+      for (const item of items) {
+        expect(item).to.have.all.keys('kind', 'apiVersion', 'metadata', 'spec', 'status')
+        expect([item.kind, item.apiVersion]).to.deep.equal(['Node', 'v1'])
+        expect(item.metadata.selfLink).to.equal(`/api/v1/nodes/${item.metadata.name}`)
+        expect(item.metadata).to.include.keys('uid', 'resourceVersion', 'creationTimestamp')
+        expect(item.metadata).to.not.have.property('managedFields')
+        expect(item.metadata.annotations).to.include.keys(computed)
+      }
+      const own = items.find(({ metadata }) => metadata.name === cordoned)
+      expect(own?.metadata.labels).to.include({ 'e2e/empty': '', 'e2e/color': 'red' })
+    })
+
+    it('managed fields only when they are asked for', async () => {
+      const { items } = await listAs(token, '?managedFields=true')
+      for (const item of items) expect(item.metadata.managedFields).to.be.an('array').that.is.not.empty
+      const one = JSON.parse((await askAs(token, `${platformPath}/${cordoned}?managedFields=true`)).body)
+      expect(one.metadata.managedFields).to.be.an('array').that.is.not.empty
+      const plain = JSON.parse((await askAs(token, `${platformPath}/${cordoned}?managedFields=false`)).body)
+      expect(plain.metadata).to.not.have.property('managedFields')
+    })
+
+    it('the sums are those of the pods that have not ended', async () => {
+      await eventually(async () => {
+        const { items } = await listAs(token)
+        const pods = ((await kubectlJson('get', 'pods', '-A')) as { items: Pod[] }).items
+        for (const { metadata, status } of items) {
+          const own = Object.fromEntries(
+            computed.map(key => [key.slice(key.indexOf('/') + 1), metadata.annotations?.[key] ?? '']),
+          )
+          expect(read(own), metadata.name).to.deep.equal(sums(pods, metadata.name, status.allocatable))
+        }
+        const unit = items.find(({ metadata }) => metadata.name === cordoned)?.metadata.annotations ?? {}
+        // 100m + a sidecar's 100m, less than an init container's 700m beside that sidecar.
+        expect(computed.map(key => unit[key])).to.deep.equal([
+          '800m',
+          '20%',
+          '500m',
+          '12%',
+          '192Mi',
+          '9%',
+          '256Mi',
+          '12%',
+        ])
+      }, 10_000)
+    })
+
+    it('HEAD is GET without the body', async () => {
+      for (const target of [`${platformPath}?sortBy=name`, `${platformPath}/${cordoned}`]) {
+        const get = await askAs(token, target)
+        const head = await askAs(token, target, { method: 'HEAD' })
+        expect([head.code, head.body]).to.deep.equal([200, ''])
+        expect(head.headers['content-type']).to.equal(get.headers['content-type'])
+        expect(head.headers['content-length']).to.equal(get.headers['content-length'])
+      }
+      const missing = await askAs(token, `${platformPath}/no-such-node`, { method: 'HEAD' })
+      expect([missing.code, missing.body]).to.deep.equal([404, ''])
+    })
+  })
+
+  describe('order and pages', () => {
+    const orders: readonly (readonly [string, (node: NodeObject) => string, boolean])[] = [
+      ['', created, false],
+      ['?ascending=true', created, true],
+      ['?sortBy=name', named, false],
+      ['?sortBy=name&ascending=true', named, true],
+      ['?sortBy=name&ascending=false', named, false],
+      ['?sortBy=createTime', created, false],
+      ['?sortBy=createTime&ascending=1', created, true],
+      ['?sortBy=creationTimestamp&ascending=T', created, true],
+      ['?sortBy=name&sortBy=createTime', created, false],
+    ]
+    for (const [query, key, isAscending] of orders) {
+      it(`${query || 'no query'}: ${isAscending ? 'ascending' : 'descending'}, ties by name`, async () => {
+        const { items } = await listAs(token, query)
+        expect(items.map(named)).to.deep.equal(ordered(await kubeNodes(), key, isAscending))
+      })
+    }
+
+    it('pages cut the order into pieces, and the total stays', async () => {
+      const all = ordered(await kubeNodes(), named, true)
+      for (const limit of [1, 2, 3, all.length, all.length + 7]) {
+        for (let page = 1; page <= Math.ceil(all.length / limit) + 1; page++) {
+          const query = `?sortBy=name&ascending=true&limit=${limit}&page=${page}`
+          const { items, totalItems } = await listAs(token, query)
+          expect(items.map(named), query).to.deep.equal(all.slice((page - 1) * limit, page * limit))
+          expect(totalItems).to.equal(all.length)
+        }
+      }
+    })
+
+    it('limit 0 counts only, limit -1 is everything, and beyond the end is nothing', async () => {
+      const total = (await kubeNodes()).length
+      expect(await listAs(token, '?limit=0')).to.deep.equal({ items: [], totalItems: total })
+      for (const query of ['?limit=-1', '?limit=-1&page=3', '?limit=', '?page=1']) {
+        expect((await listAs(token, query)).items, query).to.have.lengthOf(total)
+      }
+      expect(await listAs(token, '?limit=10&page=999')).to.deep.equal({ items: [], totalItems: total })
+    })
+  })
+
+  describe('filters', () => {
+    it('each leaves what brute force over the orchestrator’s own list leaves', async () => {
+      const all = await kubeNodes()
+      const own = all.find(({ metadata }) => metadata.name === cordoned)
+      const owner = own?.metadata.ownerReferences?.[0]?.uid ?? ''
+      const cases: readonly (readonly [string, (node: NodeObject) => boolean])[] = [
+        ['name=worker', node => named(node).includes('worker')],
+        ['name=WORKER', node => named(node).includes('WORKER')],
+        [
+          `names=${cordoned},nothing,${named(all[0]!)}`,
+          node => [cordoned, named(all[0]!)].includes(named(node)),
+        ],
+        ['names=work', () => false],
+        [
+          'alias=blue',
+          node => node.metadata.annotations?.[`${groupDomain}/alias-name`]?.includes('blue') === true,
+        ],
+        [`uid=${own?.metadata.uid}`, node => named(node) === cordoned],
+        ['uid=none', () => false],
+        ['namespace=default', () => false],
+        [
+          `ownerReference=${owner}`,
+          node => (node.metadata.ownerReferences ?? []).some(({ uid }) => uid === owner),
+        ],
+        [
+          'ownerKind=Namespace',
+          node => (node.metadata.ownerReferences ?? []).some(({ kind }) => kind === 'Namespace'),
+        ],
+        ['annotation=e2e/note%3Dyes', node => node.metadata.annotations?.['e2e/note'] === 'yes'],
+        ['label=e2e/color%3Dred', node => node.metadata.labels?.['e2e/color'] === 'red'],
+        ['labelSelector=e2e/color%3Dred', node => node.metadata.labels?.['e2e/color'] === 'red'],
+        ['labelSelector=e2e/color!%3Dred', node => node.metadata.labels?.['e2e/color'] !== 'red'],
+        ['labelSelector=e2e/color%20in%20(red,green)', node => hasLabel(node, 'e2e/color')],
+        ['labelSelector=e2e/color%20notin%20(red)', node => node.metadata.labels?.['e2e/color'] !== 'red'],
+        ['labelSelector=e2e/empty', node => hasLabel(node, 'e2e/empty')],
+        ['labelSelector=e2e/empty%3D', node => node.metadata.labels?.['e2e/empty'] === ''],
+        ['labelSelector=!e2e/empty', node => !hasLabel(node, 'e2e/empty')],
+        ['labelSelector=e2e/empty,e2e/color%3Dgreen', () => false],
+        ['status=unschedulable', node => status(node) === 'unschedulable'],
+        ['status=warning', node => status(node) === 'warning'],
+        ['status=running', node => status(node) === 'running'],
+        ['status=running&name=worker', node => status(node) === 'running' && named(node).includes('worker')],
+        ['name=', () => true],
+      ]
+      for (const [query, keeps] of cases) {
+        const { items, totalItems } = await listAs(token, `?sortBy=name&ascending=true&${query}`)
+        const expected = ordered(all.filter(keeps), named, true)
+        expect({ names: items.map(named), totalItems }, query).to.deep.equal({
+          names: expected,
+          totalItems: expected.length,
+        })
+      }
+      expect(all.map(status)).to.include.members(['unschedulable', 'running'])
+    })
+  })
+
+  describe('what is refused', () => {
+    const allowed = 'alias, annotation, label, name, names, namespace, ownerKind, ownerReference, status, uid'
+    const bad: readonly (readonly [string, string])[] = [
+      ['page=x', 'page must be a whole number of at least 1, not "x"'],
+      ['page=0', 'page must be a whole number of at least 1, not "0"'],
+      ['page=-1', 'page must be a whole number of at least 1, not "-1"'],
+      ['page=1.5', 'page must be a whole number of at least 1, not "1.5"'],
+      ['limit=ten', 'limit must be a whole number of at least 0, -1 for everything, not "ten"'],
+      ['limit=-2', 'limit must be a whole number of at least 0, -1 for everything, not "-2"'],
+      ['limit=1e3', 'limit must be a whole number of at least 0, -1 for everything, not "1e3"'],
+      ['sortBy=startTime', 'sortBy must be one of name, createTime, creationTimestamp, not "startTime"'],
+      ['ascending=yes', 'ascending must be true or false, not "yes"'],
+      ['managedFields=2', 'managedFields must be true or false, not "2"'],
+      ['status=Ready', 'status must be one of unschedulable, warning, running, not "Ready"'],
+      ['color=red', `"color" is no filter of nodes; allowed are ${allowed}`],
+      ['__proto__=x', `"__proto__" is no filter of nodes; allowed are ${allowed}`],
+    ]
+    for (const [query, message] of bad) {
+      it(`?${query}`, async () => {
+        expectStatus(await askAs(token, `${platformPath}?${query}`), statusBody(400, 'BadRequest', message))
+      })
+    }
+
+    for (const parameter of ['labelSelector', 'label', 'annotation']) {
+      it(`a ${parameter} that cannot be read, by its name`, async () => {
+        const answer = await askAs(token, `${platformPath}?${parameter}=a%3D%3D%3Db(`)
+        const { message, ...rest } = JSON.parse(answer.body)
+        expect({ ...rest, message: '' }).to.deep.equal(statusBody(400, 'BadRequest', ''))
+        expect(message).to.match(new RegExp(`^${parameter} "a===b\\(" cannot be parsed`))
+      })
+    }
+
+    it('a node that is not there', async () => {
+      const details = { name: 'no-such-node', kind: 'nodes' }
+      const body = statusBody(404, 'NotFound', 'nodes "no-such-node" not found', details)
+      expectStatus(await askAs(token, `${platformPath}/no-such-node`), body)
+    })
+
+    it('a resource that is not served, and what is below a node', async () => {
+      const base = platformPath.slice(0, platformPath.lastIndexOf('/'))
+      for (const path of [
+        `${base}/gadgets`,
+        `${base}/gadgets/x`,
+        `${base}/namespaces/default/nodes`,
+        `${platformPath}/${cordoned}/status`,
+        '/kapis/nothing.example.com/v1/nodes',
+        '/kapis',
+      ]) {
+        const answer = await askAs(token, path)
+        const { message, ...rest } = JSON.parse(answer.body)
+        expect(message, path).to.be.a('string').that.is.not.empty
+        expect({ ...rest, message: '' }, path).to.deep.equal(statusBody(404, 'NotFound', '', {}))
+        expect(answer.code, path).to.equal(404)
+      }
+    })
+
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      it(`${method}, naming what is allowed`, async () => {
+        const message = 'the server does not allow this method on the requested resource'
+        for (const path of [platformPath, `${platformPath}/${cordoned}`]) {
+          const answer = await askAs(token, path, { method })
+          expectStatus(answer, statusBody(405, 'MethodNotAllowed', message, {}))
+          expect(answer.headers.allow).to.equal('GET, HEAD')
+        }
+        expect((await askAs(reader, platformPath, { method })).code).to.equal(403)
+      })
+    }
+
+    it('a path that two readers could read differently', async () => {
+      const base = platformPath.slice(0, platformPath.lastIndexOf('/'))
+      const paths = [
+        `/${platformPath}`,
+        `${base}//nodes`,
+        `${platformPath}//`,
+        `${base}/../v1alpha3/nodes`,
+        `${base}/./nodes`,
+        `${platformPath}/..`,
+        `${base}/%2e%2e/v1alpha3/nodes`,
+        `${base}/nodes%2f${cordoned}`,
+        `${base}/nodes%2F${cordoned}`,
+        `${base}/nodes%5c${cordoned}`,
+        `${base}\\nodes`,
+        `${platformPath}/a%00b`,
+        `${platformPath}/a%0d%0ab`,
+        `${platformPath}/%zz`,
+        `${platformPath}/%ff`,
+        `/healthz/../${platformPath.slice(1)}`,
+        `/oauth/..${platformPath}`,
+      ]
+      for (const path of paths) {
+        for (const headers of [{ authorization: `Bearer ${token}` }, {}]) {
+          const answer = await askRaw(path, { headers })
+          const { message, ...rest } = JSON.parse(answer.body)
+          expect(message, path).to.be.a('string').that.is.not.empty
+          expect({ ...rest, message: '' }, path).to.deep.equal(statusBody(400, 'BadRequest', ''))
+          expect(answer.code, path).to.equal(400)
+        }
+      }
+    })
+  })
+})
+
+function named({ metadata }: NodeObject): string {
+  return metadata.name
+}
+
+function created({ metadata }: NodeObject): string {
+  return metadata.creationTimestamp
+}
+
+function byName(list: readonly NodeObject[]): readonly NodeObject[] {
+  return list.toSorted((a, b) => (named(a) < named(b) ? -1 : 1))
+}
+
+/** Names in the order wanted; descending is the ascending order read from its end, ties included. */
+function ordered(list: readonly NodeObject[], key: (node: NodeObject) => string, isAscending: boolean) {
+  const keys = list.map(node => [key(node), named(node)] as const)
+  const names = keys
+    .toSorted((a, b) => (a[0] === b[0] ? (a[1] < b[1] ? -1 : 1) : a[0] < b[0] ? -1 : 1))
+    .map(([, name]) => name)
+  return isAscending ? names : names.reverse()
+}
+
+function hasLabel({ metadata }: NodeObject, key: string): boolean {
+  return Object.hasOwn(metadata.labels ?? {}, key)
+}
+
+const healthyWhenTrue = ['Ready', 'ConfigOK', 'KubeletReady']
+const healthyWhenFalse = ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'NetworkUnavailable']
+
+function status(node: NodeObject): string {
+  if (node.spec.unschedulable) return 'unschedulable'
+  const isIll = (node.status.conditions ?? []).some(
+    condition =>
+      (healthyWhenTrue.includes(condition.type) && condition.status !== 'True') ||
+      (healthyWhenFalse.includes(condition.type) && condition.status !== 'False'),
+  )
+  return isIll ? 'warning' : 'running'
+}
+
+function withoutAdditions(node: NodeObject): NodeObject {
+  const { selfLink, annotations, ...metadata } = node.metadata
+  const own = Object.entries(annotations ?? {}).filter(([key]) => !computed.includes(key))
+  return {
+    ...node,
+    metadata: own.length > 0 ? { ...metadata, annotations: Object.fromEntries(own) } : metadata,
+  }
+}
+
+type Container = {
+  readonly restartPolicy?: string
+  readonly resources?: Readonly<Record<string, Readonly<Record<string, string>>>>
+}
+type Pod = {
+  readonly spec: {
+    readonly nodeName?: string
+    readonly containers: readonly Container[]
+    readonly initContainers?: readonly Container[]
+    readonly overhead?: Readonly<Record<string, string>>
+  }
+  readonly status: { readonly phase: string }
+}
+
+const scales: Readonly<Record<string, number>> = {
+  m: 1e-3,
+  '': 1,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+}
+
+/** Thousandths, so that what the samples use stays whole. */
+function thousandths(quantity: string | undefined): number {
+  const [, digits = '0', unit = ''] = /^([\d.]+)(\D*)$/.exec(quantity ?? '0') ?? []
+  const scale = scales[unit]
+  if (scale === undefined) throw new Error(`${quantity}: what unit is that?`)
+  return Math.round(Number(digits) * scale * 1000)
+}
+
+function read(annotations: Readonly<Record<string, string>>) {
+  return Object.fromEntries(
+    Object.entries(annotations).map(([key, value]) => [
+      key,
+      key.endsWith('-fraction') ? value : thousandths(value),
+    ]),
+  )
+}
+
+function sums(pods: readonly Pod[], node: string, allocatable: Readonly<Record<string, string>>) {
+  const on = pods.filter(
+    ({ spec, status }) => spec.nodeName === node && !['Succeeded', 'Failed'].includes(status.phase),
+  )
+  return Object.fromEntries(
+    amounts.flatMap(name => {
+      const [resource = '', kind = ''] = name.split('-')
+      const sum = on.reduce((before, pod) => before + ofPod(pod, kind, resource), 0)
+      const whole = thousandths(allocatable[resource])
+      const fraction = whole === 0 ? 0 : Math.floor((sum * 100) / whole)
+      return [
+        [name, sum],
+        [`${name}-fraction`, `${fraction}%`],
+      ]
+    }),
+  )
+}
+
+function ofPod({ spec }: Pod, kind: string, resource: string): number {
+  const amount = ({ resources }: Container) => thousandths(resources?.[kind]?.[resource])
+  let sidecars = 0
+  let peak = 0
+  for (const container of spec.initContainers ?? []) {
+    if (container.restartPolicy === 'Always') sidecars += amount(container)
+    peak = Math.max(peak, sidecars + (container.restartPolicy === 'Always' ? 0 : amount(container)))
+  }
+  const running = sidecars + spec.containers.reduce((sum, container) => sum + amount(container), 0)
+  const most = Math.max(running, peak)
+  if (kind === 'limits' && most === 0) return 0
+  return most + thousandths(spec.overhead?.[resource])
+}
+
+/** Nodes with what samples lack: an alias, an owner, empty labels, a cordon, a condition off its healthy value. */
+async function makeNodes(): Promise<void> {
+  const uid = await kubectlOutput('get', 'namespace', 'default', '-o', 'jsonpath={.metadata.uid}')
+  const owner = { apiVersion: 'v1', kind: 'Namespace', name: 'default', uid }
+  const base = { apiVersion: 'v1', kind: 'Node' }
+  const status = {
+    allocatable: { cpu: '4', memory: '2Gi', pods: '10' },
+    capacity: { cpu: '4', memory: '2Gi', pods: '10' },
+  }
+  await apply({
+    ...base,
+    metadata: {
+      name: cordoned,
+      labels: { 'e2e/empty': '', 'e2e/color': 'red' },
+      annotations: { 'e2e/note': 'yes', [`${groupDomain}/alias-name`]: 'the blue one' },
+      ownerReferences: [owner],
+    },
+    spec: { unschedulable: true },
+    status,
+  })
+  await apply({ ...base, metadata: { name: pressed, labels: { 'e2e/color': 'green' } }, status })
+  await setStatus('node', pressed, { conditions: [{ type: 'MemoryPressure', status: 'True' }] })
+}
+
+async function makePods(): Promise<void> {
+  const container = (name: string, cpu: string, memory: string) => ({
+    name,
+    image: 'registry.example.com/e2e:v1',
+    resources: { requests: { cpu, memory } },
+  })
+  const pod = (name: string, spec: object) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace },
+    spec: { nodeName: cordoned, tolerations: [{ operator: 'Exists' }], ...spec },
+  })
+  const limited = {
+    ...container('main', '100m', '64Mi'),
+    resources: { requests: { cpu: '100m', memory: '64Mi' }, limits: { cpu: '500m', memory: '256Mi' } },
+  }
+  await apply(
+    pod('layered', {
+      initContainers: [
+        { ...container('sidecar', '100m', '64Mi'), restartPolicy: 'Always' },
+        container('first', '700m', '128Mi'),
+      ],
+      containers: [limited],
+    }),
+  )
+  await apply(pod('ended', { containers: [container('main', '2', '1Gi')], restartPolicy: 'Never' }))
+  await setStatus('pod', 'ended', { phase: 'Succeeded' })
+}
+
+async function setStatus(kind: string, name: string, status: object): Promise<void> {
+  const patch = JSON.stringify({ status })
+  await kubectlOutput(
+    'patch',
+    kind,
+    name,
+    '-n',
+    namespace,
+    '--subresource=status',
+    '--type=merge',
+    '-p',
+    patch,
+  )
+}
