@@ -43,7 +43,7 @@ export function createAccess({ client, config, logger, registry, group }: Access
   const { issuer, audience, clockSkewSeconds, accessTokenSeconds, refreshTokenSeconds } = config.oauth
   const authentication = new AuthenticationConfigSource({ client, logger })
   const users = new UserStore({ client, groupDomain, logger })
-  const sessions = new SessionStore({ client, groupDomain, logger, accessTokenSeconds })
+  const sessions = new SessionStore({ client, groupDomain, logger, accessTokenSeconds, users })
   const keys = new SecretKeySource({
     client,
     namespace: config.kubernetes.namespace,

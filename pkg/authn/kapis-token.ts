@@ -4,7 +4,13 @@ import type { Authenticator } from './authenticator.ts'
 import { readBearer, tokenKey } from './bearer.ts'
 import { ExpiringCache } from './expiring-cache.ts'
 
-type Claims = { readonly sub: string; readonly sid: string; readonly jti: string; readonly exp: number }
+type Claims = {
+  readonly sub: string
+  readonly sid: string
+  readonly jti: string
+  readonly exp: number
+  readonly iat: number
+}
 type User = {
   readonly name: string
   readonly uid: string
@@ -18,7 +24,7 @@ export type KapisTokenOptions = {
     readonly verifyAccess: (token: string) => Promise<Claims>
   }
   readonly users: { readonly get: (name: string) => User | undefined }
-  readonly sessions: { readonly isRevoked: (sid: string) => boolean }
+  readonly sessions: { readonly isRevoked: (sid: string, iat: number) => boolean }
   readonly clockSkewSeconds: number
 }
 
@@ -43,12 +49,12 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Authe
     return identity
   }
 
-  function findUser({ sub, sid }: Claims): User {
+  function findUser({ sub, sid, iat }: Claims): User {
     const user = users.get(sub)
     if (user === undefined) throw unauthorized('the user does not exist')
     // A user who is locked out of logging in keeps the logins there are.
     if (user.state === 'Disabled') throw unauthorized('the user is disabled')
-    if (sessions.isRevoked(sid)) throw unauthorized('the login has ended')
+    if (sessions.isRevoked(sid, iat)) throw unauthorized('the login has ended')
     return user
   }
 

@@ -10,22 +10,22 @@ export function createLastLoginRecorder(options: {
   client: KubeClient
   groupDomain: string
   logger: Logger
-}): (user: string) => void {
+}): (user: { readonly name: string; readonly uid: string }) => void {
   const { client, groupDomain, logger } = options
   const recent = new Map<string, number>()
 
-  return user => {
+  return ({ name, uid }) => {
     const nowMs = Date.now()
-    if ((recent.get(user) ?? 0) > nowMs - everyMs) return
+    if ((recent.get(uid) ?? 0) > nowMs - everyMs) return
     if (recent.size > 1000) recent.clear()
-    recent.set(user, nowMs)
+    recent.set(uid, nowMs)
     const call = {
       method: 'PATCH',
-      path: `${usersPath(groupDomain)}/${encodeURIComponent(user)}/status`,
+      path: `${usersPath(groupDomain)}/${encodeURIComponent(name)}/status`,
       contentType: 'application/merge-patch+json',
       // metav1.Time has no fraction of a second.
       body: { status: { lastLoginTime: new Date(nowMs).toISOString().replace(/\.\d+Z$/, 'Z') } },
     } as const
-    client.call(call).catch(err => logger.warn({ err, user }, 'cannot record the last login'))
+    client.call(call).catch(err => logger.warn({ err, user: name }, 'cannot record the last login'))
   }
 }

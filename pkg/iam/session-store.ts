@@ -74,6 +74,11 @@ export class SessionStore {
     return user !== undefined && isLeftBehind(session, user)
   }
 
+  /** Every login that is known, those that have ended among them. */
+  all(): Iterable<Session> {
+    return this.#sessions.values()
+  }
+
   async create(session: Omit<Session, 'resourceVersion'>): Promise<void> {
     const { client, groupDomain } = this.#options
     const body = toLoginSession({ ...session, resourceVersion: '' }, groupDomain)

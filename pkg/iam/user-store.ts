@@ -3,6 +3,14 @@ import { Reflector } from '../kube/reflector.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { toUser, type User, usersPath } from './user.ts'
 
+export type UserStoreOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  readonly logger: Logger
+  /** Told of each change that the watch brings; undefined stands for "is not there". */
+  readonly onChange?: (name: string, before: User | undefined, after: User | undefined) => void
+}
+
 /** All users, as their watch has them: a change of one reaches every replica within a moment. */
 export class UserStore {
   readonly #users = new Map<string, User>()
@@ -10,24 +18,30 @@ export class UserStore {
   readonly #reflector: Reflector
   #isReady = false
 
-  constructor(options: { client: KubeClient; groupDomain: string; logger: Logger }) {
+  constructor(options: UserStoreOptions) {
     this.#reflector = new Reflector({
       client: options.client,
       path: usersPath(options.groupDomain),
       sink: {
         replace: items => {
+          const before = new Map(this.#users)
           this.#users.clear()
           this.#byEmail.clear()
           for (const item of items) if (item.metadata.deletionTimestamp === undefined) this.#put(toUser(item))
           this.#isReady = true
+          // What happened while the watch was broken.
+          for (const [name, user] of before) options.onChange?.(name, user, this.#users.get(name))
         },
         apply: events => {
           for (const { type, object } of events) {
             if (type === 'BOOKMARK') continue
             // One that waits for a finalizer is as good as gone.
             const isGone = type === 'DELETED' || object.metadata.deletionTimestamp !== undefined
-            if (isGone) this.#remove(object.metadata.name)
+            const { name } = object.metadata
+            const before = this.#users.get(name)
+            if (isGone) this.#remove(name)
             else this.#put(toUser(object))
+            options.onChange?.(name, before, this.#users.get(name))
           }
         },
         failed: err => options.logger.warn({ err }, 'cannot watch users'),

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
-import { isRecord, type KubeObject } from '../kube/object.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { isRecord, type KubeObject, parseObject } from '../kube/object.ts'
+import { Status } from '../status/status.ts'
 import { isReservedName } from '../token/reserved-name.ts'
 
 export type UserState = 'Active' | 'Disabled' | 'AuthLimitExceeded'
@@ -48,5 +50,21 @@ export function toUser({ metadata, spec, status }: KubeObject): User {
     passwordHash,
     credential:
       passwordHash === undefined ? '' : createHash('sha256').update(passwordHash).digest('hex').slice(0, 16),
+  }
+}
+
+/** The user as he is now; undefined when there is none, or soon will be none. */
+export async function readUser(
+  client: KubeClient,
+  groupDomain: string,
+  name: string,
+): Promise<User | undefined> {
+  try {
+    const path = `${usersPath(groupDomain)}/${encodeURIComponent(name)}`
+    const object = parseObject(await client.call({ path }))
+    return object.metadata.deletionTimestamp === undefined ? toUser(object) : undefined
+  } catch (error) {
+    if (error instanceof Status && error.code === 404) return undefined
+    throw error
   }
 }

@@ -27,7 +27,7 @@ export type GrantTools = {
     readonly read: (sid: string) => Promise<Session | undefined>
     readonly update: (session: Session) => Promise<boolean>
   }
-  readonly recordLogin: (user: string) => void
+  readonly recordLogin: (user: User) => void
   readonly hasher: PasswordHasher
   readonly issuer: TokenIssuer
   readonly verifier: TokenVerifier

@@ -41,7 +41,7 @@ export async function beginLogin(
     expiresAtMs: refresh.expiresAt * 1000,
     ended: '',
   })
-  tools.recordLogin(user.name)
+  tools.recordLogin(user)
   return {
     user: user.name,
     answer: {

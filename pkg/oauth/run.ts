@@ -6,7 +6,9 @@ import type { Config, Secrets } from '../config/config.ts'
 import { ensureFirstAdministrator } from '../iam/first-administrator.ts'
 import { createLastLoginRecorder } from '../iam/last-login.ts'
 import { createPasswordHasher } from '../iam/password.ts'
+import { createSessionKeeper } from '../iam/session-keeper.ts'
 import { SessionStore } from '../iam/session-store.ts'
+import { readUser } from '../iam/user.ts'
 import { UserStore } from '../iam/user-store.ts'
 import { createKubeClient } from '../kube/client.ts'
 import { loadEndpoint } from '../kube/endpoint.ts'
@@ -36,8 +38,18 @@ export async function runOAuth(
   const client = createKubeClient(loadEndpoint(kubeconfig))
   const metricsRegistry = createRegistry()
   const hasher = await createPasswordHasher()
-  const users = new UserStore({ client, groupDomain, logger })
+  const users: UserStore = new UserStore({
+    client,
+    groupDomain,
+    logger,
+    onChange: (...change) => keeper.changed(...change),
+  })
   const sessions = new SessionStore({ client, groupDomain, logger, accessTokenSeconds, users })
+  const keeper = createSessionKeeper({
+    readUser: name => readUser(client, groupDomain, name),
+    sessions,
+    logger,
+  })
   const tokenSeconds = refreshTokenSeconds + clockSkewSeconds
   const keys = new SecretKeySource({ client, namespace, logger, tokenSeconds })
   const verifier = createTokenVerifier({ issuer, audience, clockSkewSeconds, keys })
@@ -80,19 +92,23 @@ export async function runOAuth(
   const server = await listenOnSocket(socket, app)
   logger.info({ socket, issuer }, 'listening')
 
-  for (const part of [users, sessions, keys]) void part.start()
+  const synced = Promise.all([users, sessions, keys].map(part => part.start()))
   const prepare = async () => {
     await keys.ensure()
     await ensureFirstAdministrator({ client, groupDomain, namespace, hasher, logger })
     isPrepared = true
   }
   await untilDone(prepare, { logger, signal })
+  const keepUp = async () => {
+    await keys.ensure()
+    await keeper.checkAll(name => users.get(name))
+    await sessions.collect()
+  }
+  const keepUpOrTryAgain = () =>
+    void keepUp().catch(err => logger.warn({ err }, 'upkeep failed, trying again'))
+  void synced.then(keepUpOrTryAgain)
   const upkeep = setInterval(
-    () => {
-      Promise.all([keys.ensure(), sessions.collect()]).catch(err =>
-        logger.warn({ err }, 'upkeep failed, trying again'),
-      )
-    },
+    keepUpOrTryAgain,
     // Apart from the other replicas, which have the same to do.
     upkeepEveryMs * (0.8 + Math.random() * 0.4),
   )

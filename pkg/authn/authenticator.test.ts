@@ -1,0 +1,41 @@
+import { expect } from 'chai'
+import { jane } from '../request/fixtures.ts'
+import { rejectionOf } from '../status/fixtures.ts'
+import { Status, unavailable } from '../status/status.ts'
+import { createUnion } from './authenticator.ts'
+import { received } from './fixtures.ts'
+
+describe('createUnion', () => {
+  const says = (name: string, result: () => typeof jane | null) => ({ name, authenticate: result })
+  const broken = () => {
+    throw new Status(401, 'Unauthorized', 'Unauthorized')
+  }
+
+  it('takes the first who knows the caller, a broken credential before notwithstanding', async () => {
+    const outcomes: string[] = []
+    const union = createUnion(
+      [says('a', () => null), says('b', broken), says('c', () => jane)],
+      (method, result) => {
+        outcomes.push(`${method} ${result}`)
+      },
+    )
+    expect(await union(await received([]))).to.deep.equal({ identity: jane, method: 'c' })
+    expect(outcomes).to.deep.equal(['b failure', 'c success'])
+  })
+
+  it('is anonymous when nobody knows anything, and 401 when something was broken', async () => {
+    const req = await received([])
+    const none = createUnion([says('a', () => null)], () => undefined)
+    expect((await none(req)).identity.username).to.equal('system:anonymous')
+    const bad = createUnion([says('a', broken), says('b', () => null)], () => undefined)
+    expect(await rejectionOf(bad(req))).to.include({ code: 401, message: 'Unauthorized' })
+  })
+
+  it('stops at an authenticator that could not find out', async () => {
+    const down = () => {
+      throw unavailable('down')
+    }
+    const union = createUnion([says('a', down), says('b', () => jane)], () => undefined)
+    expect(await rejectionOf(union(await received([])))).to.include({ code: 503 })
+  })
+})

@@ -1,0 +1,40 @@
+import { expect } from 'chai'
+import { Status } from '../status/status.ts'
+import { readBearer } from './bearer.ts'
+import { received } from './fixtures.ts'
+
+const protocol = `base64url.bearer.authorization.k8s.io.${Buffer.from('t0ken').toString('base64url')}`
+
+describe('readBearer', () => {
+  const valid: readonly (readonly [string, readonly string[], string | null])[] = [
+    ['no header', [], null],
+    ['an empty header', ['Authorization', ''], null],
+    ['a token', ['Authorization', 'Bearer abc'], 'abc'],
+    ['another case', ['authorization', 'bEARER abc'], 'abc'],
+    ['more spaces', ['Authorization', 'Bearer   abc  '], 'abc'],
+    ['a WebSocket protocol', ['Sec-WebSocket-Protocol', `v4.channel.k8s.io, ${protocol}`], 't0ken'],
+    ['other WebSocket protocols', ['Sec-WebSocket-Protocol', 'v4.channel.k8s.io'], null],
+  ]
+  for (const [what, headers, expected] of valid) {
+    it(`reads ${what}`, async () => expect(readBearer(await received(headers))).to.equal(expected))
+  }
+
+  const invalid: readonly (readonly [string, readonly string[]])[] = [
+    ['Basic', ['Authorization', 'Basic YTpi']],
+    ['no token', ['Authorization', 'Bearer']],
+    ['two tokens', ['Authorization', 'Bearer a b']],
+    ['two headers', ['Authorization', 'Bearer a', 'authorization', 'Bearer b']],
+    ['a token of 40 KB', ['Authorization', `Bearer ${'a'.repeat(40_000)}`]],
+    ['an empty WebSocket token', ['Sec-WebSocket-Protocol', 'base64url.bearer.authorization.k8s.io.']],
+  ]
+  for (const [what, headers] of invalid) {
+    it(`refuses ${what}`, async () => {
+      // Node's own limit for all headers is lower than that of the front.
+      const req = what.includes('40 KB') ? await received(['a', 'b']) : await received(headers)
+      if (what.includes('40 KB')) req.headers.authorization = headers[1]
+      expect(() => readBearer(req))
+        .to.throw(Status)
+        .with.property('code', 401)
+    })
+  }
+})

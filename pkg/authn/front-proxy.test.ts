@@ -1,0 +1,201 @@
+import type { IncomingMessage } from 'node:http'
+import { createServer, request, type Server } from 'node:https'
+import { expect } from 'chai'
+import { createAuthority, issueCertificate, type KeyPair } from '../certs/issue.ts'
+import type { Identity } from '../request/identity.ts'
+import { Status } from '../status/status.ts'
+import { type AuthenticationConfig, parseAuthenticationConfig } from './authentication-config.ts'
+import { createClientCertificateAuthenticator } from './client-certificate.ts'
+import { createFrontProxyAuthenticator } from './front-proxy.ts'
+
+const day = 24 * 3600_000
+const proxyAuthority = createAuthority({ commonName: 'front-proxy-ca', validityDays: 2 })
+const clientAuthority = createAuthority({ commonName: 'client-ca', validityDays: 2 })
+// The same subject, another key: what a forger can make.
+const forgedAuthority = createAuthority({ commonName: 'front-proxy-ca', validityDays: 2 })
+const serving = issueCertificate(clientAuthority, {
+  commonName: 'localhost',
+  dnsNames: ['localhost'],
+  usages: ['server'],
+  validityDays: 1,
+})
+
+const config: AuthenticationConfig = parseAuthenticationConfig({
+  'client-ca-file': clientAuthority.certPem,
+  'requestheader-client-ca-file': proxyAuthority.certPem,
+  'requestheader-allowed-names': '["front-proxy-client"]',
+  'requestheader-username-headers': '["X-Remote-User"]',
+  'requestheader-group-headers': '["X-Remote-Group"]',
+  'requestheader-uid-headers': '["X-Remote-Uid"]',
+  'requestheader-extra-headers-prefix': '["X-Remote-Extra-"]',
+})
+
+type Outcome = Identity | null | 401
+
+describe('who a certificate says is calling, on a real TLS connection', () => {
+  let server: Server
+  let port = 0
+  let current = config
+  let outcome: { proxy: Outcome; client: Outcome } = { proxy: null, client: null }
+
+  before(async () => {
+    const proxy = createFrontProxyAuthenticator(() => current)
+    const client = createClientCertificateAuthenticator(() => current)
+    const ask = (authenticator: typeof proxy, req: IncomingMessage): Outcome => {
+      try {
+        const found = authenticator.authenticate(req)
+        return found instanceof Promise ? null : found
+      } catch (error) {
+        if (error instanceof Status && error.code === 401) return 401
+        throw error
+      }
+    }
+    server = createServer(
+      {
+        cert: serving.certPem,
+        key: serving.keyPem,
+        ca: [clientAuthority.certPem, proxyAuthority.certPem],
+        requestCert: true,
+        rejectUnauthorized: false,
+      },
+      (req, res) => {
+        outcome = { proxy: ask(proxy, req), client: ask(client, req) }
+        res.end()
+      },
+    )
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const address = server.address()
+    port = typeof address === 'object' && address !== null ? address.port : 0
+  })
+  beforeEach(() => {
+    current = config
+  })
+  after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+
+  async function call(pair: KeyPair | undefined, headers: readonly string[] = []) {
+    const identity = pair === undefined ? {} : { cert: pair.certPem, key: pair.keyPem }
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const options = {
+      host: '127.0.0.1',
+      servername: 'localhost',
+      port,
+      agent: false,
+      ca: clientAuthority.certPem,
+    }
+    const req = request({ ...options, ...identity, headers: ['host', 'localhost', ...headers] }, res => {
+      res.resume()
+      res.on('end', resolve)
+    })
+    req.on('error', reject)
+    req.end()
+    await promise
+    return outcome
+  }
+
+  const named = (commonName: string, more: object = {}) => ({
+    commonName,
+    usages: ['client'] as const,
+    validityDays: 1,
+    ...more,
+  })
+  const proxyPair = issueCertificate(proxyAuthority, named('front-proxy-client'))
+  const spoof = ['X-Remote-User', 'admin', 'X-Remote-Group', 'system:masters']
+
+  it('takes the caller from the headers of the front proxy', async () => {
+    const { proxy } = await call(proxyPair, [
+      ...['X-Remote-User', Buffer.from('jörg').toString('latin1')],
+      ...['X-Remote-Group', 'a,b', 'x-remote-group', 'c', 'X-Remote-Uid', 'u-7'],
+      ...['X-Remote-Extra-Example.org%2fScope', 'one', 'X-Remote-Extra-Example.org%2fScope', 'two'],
+      ...['X-Remote-Extra-Bad%zz', 'kept'],
+    ])
+    expect(proxy).to.deep.equal({
+      username: 'jörg',
+      uid: 'u-7',
+      groups: ['a,b', 'c'],
+      extra: { 'example.org/scope': ['one', 'two'], 'bad%zz': ['kept'] },
+    })
+  })
+
+  it('believes a uid only where the orchestrator says that it sets the header', async () => {
+    current = { ...config, uidHeaders: [] }
+    const { proxy } = await call(proxyPair, ['X-Remote-User', 'jane', 'X-Remote-Uid', 'claimed'])
+    expect(proxy).to.include({ username: 'jane', uid: '' })
+  })
+
+  it('gives out one object for one caller, so that decisions can be remembered by it', async () => {
+    const first = (await call(proxyPair, ['X-Remote-User', 'jane'])).proxy
+    expect((await call(proxyPair, ['X-Remote-User', 'jane'])).proxy).to.equal(first)
+  })
+
+  it('takes any name of the front proxy where none is listed', async () => {
+    current = { ...config, allowedNames: [] }
+    const other = issueCertificate(proxyAuthority, named('anything'))
+    expect((await call(other, spoof)).proxy).to.include({ username: 'admin' })
+  })
+
+  it('follows a new configuration on a connection that is open', async () => {
+    current = { ...config, allowedNames: ['somebody-else'] }
+    expect((await call(proxyPair, spoof)).proxy).to.equal(null)
+  })
+
+  const notTheProxy: readonly (readonly [string, KeyPair | undefined, Outcome | 'user'])[] = [
+    ['no certificate', undefined, null],
+    [
+      'a certificate of the client authority',
+      issueCertificate(clientAuthority, named('front-proxy-client')),
+      'user',
+    ],
+    [
+      'a forged authority of the same name',
+      issueCertificate(forgedAuthority, named('front-proxy-client')),
+      401,
+    ],
+    ['another name', issueCertificate(proxyAuthority, named('mallory')), 401],
+    [
+      'a certificate for servers',
+      issueCertificate(proxyAuthority, { ...named('front-proxy-client'), usages: ['server'] }),
+      401,
+    ],
+    [
+      'one that has expired',
+      issueCertificate(proxyAuthority, named('front-proxy-client', { now: new Date(Date.now() - 2 * day) })),
+      401,
+    ],
+    [
+      'one that is not valid yet',
+      issueCertificate(proxyAuthority, named('front-proxy-client', { now: new Date(Date.now() + day) })),
+      401,
+    ],
+  ]
+  for (const [what, pair, expected] of notTheProxy) {
+    it(`does not believe headers that come with ${what}`, async () => {
+      const { proxy, client } = await call(pair, spoof)
+      expect(proxy).to.equal(null)
+      if (expected === 'user') expect(client).to.include({ username: 'front-proxy-client' })
+      else expect(client).to.equal(expected)
+    })
+  }
+
+  it('is nobody without a user header, and then what the certificate itself says', async () => {
+    const { proxy, client } = await call(proxyPair, ['X-Remote-Group', 'system:masters'])
+    expect({ proxy, client }).to.deep.equal({ proxy: null, client: 401 })
+  })
+
+  it('reads user and groups from a client certificate', async () => {
+    const pair = issueCertificate(clientAuthority, named('jane', { organizations: ['dev', 'ops'] }))
+    expect((await call(pair)).client).to.deep.equal({
+      username: 'jane',
+      uid: '',
+      groups: ['dev', 'ops'],
+      extra: {},
+    })
+  })
+
+  it('knows nobody before there is a configuration', () => {
+    const none = createFrontProxyAuthenticator(() => undefined)
+    expect(none.authenticate(Object.create(null))).to.equal(null)
+  })
+})

@@ -1,0 +1,58 @@
+import { expect } from 'chai'
+import { rejectionOf } from '../status/fixtures.ts'
+import { received } from './fixtures.ts'
+import { createKapisTokenAuthenticator } from './kapis-token.ts'
+
+describe('createKapisTokenAuthenticator', () => {
+  const claims = { sub: 'jane', sid: 's-1', jti: 'j-1', exp: Date.now() / 1000 + 60, iat: 1 }
+  function start() {
+    const state = {
+      verified: 0,
+      isRevoked: false,
+      user: { name: 'jane', uid: 'u-1', groups: ['dev'], state: 'Active' } as
+        | { name: string; uid: string; groups: string[]; state: string }
+        | undefined,
+    }
+    const authenticator = createKapisTokenAuthenticator({
+      verifier: {
+        isOurs: token => token === 'ours',
+        verifyAccess: async () => {
+          state.verified++
+          return claims
+        },
+      },
+      users: { get: () => state.user },
+      sessions: { isRevoked: () => state.isRevoked },
+      clockSkewSeconds: 10,
+    })
+    const ask = async () => authenticator.authenticate(await received(['Authorization', 'Bearer ours']))
+    return { state, ask, authenticator }
+  }
+
+  it('checks a signature once, and the user each time', async () => {
+    const { state, ask } = start()
+    expect(await ask()).to.deep.include({ username: 'jane', uid: 'u-1', groups: ['dev'] })
+    state.user = { name: 'jane', uid: 'u-1', groups: ['ops'], state: 'Active' }
+    expect(await ask()).to.deep.include({ groups: ['ops'] })
+    expect(state.verified).to.equal(1)
+  })
+
+  const changes: readonly (readonly [string, (state: ReturnType<typeof start>['state']) => object])[] = [
+    ['the user is disabled', state => Object.assign(state, { user: { ...state.user, state: 'Disabled' } })],
+    ['the user is gone', state => Object.assign(state, { user: undefined })],
+    ['the login has ended', state => Object.assign(state, { isRevoked: true })],
+  ]
+  for (const [what, change] of changes) {
+    it(`refuses a token it has accepted before, once ${what}`, async () => {
+      const { state, ask } = start()
+      await ask()
+      change(state)
+      expect(await rejectionOf(ask())).to.include({ code: 401, message: 'Unauthorized' })
+    })
+  }
+
+  it('leaves the tokens of others alone', async () => {
+    const { authenticator } = start()
+    expect(authenticator.authenticate(await received(['Authorization', 'Bearer foreign']))).to.equal(null)
+  })
+})

@@ -1,0 +1,55 @@
+import { expect } from 'chai'
+import { rejectionOf } from '../status/fixtures.ts'
+import { unavailable } from '../status/status.ts'
+import { received } from './fixtures.ts'
+import { createTokenReviewAuthenticator } from './token-review.ts'
+
+describe('createTokenReviewAuthenticator', () => {
+  function start(answer: () => unknown) {
+    let calls = 0
+    const client = {
+      call: async () => {
+        calls++
+        return answer()
+      },
+      stream: () => Promise.reject(new Error('not asked for')),
+      close: () => undefined,
+    }
+    const authenticator = createTokenReviewAuthenticator({ client, isOurs: token => token === 'ours' })
+    const ask = async (token: string) =>
+      authenticator.authenticate(await received(['Authorization', `Bearer ${token}`]))
+    return { ask, calls: () => calls }
+  }
+  const user = { username: 'system:serviceaccount:a:b', uid: 'u', groups: ['g'], extra: { k: ['v'] } }
+
+  it('remembers whose a token is, and asks once for those who come together', async () => {
+    const { ask, calls } = start(() => ({ status: { authenticated: true, user } }))
+    const [first] = await Promise.all([ask('t'), ask('t'), ask('t')])
+    expect(first).to.deep.equal(user)
+    await ask('t')
+    expect(calls()).to.equal(1)
+  })
+
+  it('remembers a refusal too', async () => {
+    const { ask, calls } = start(() => ({ status: { authenticated: false } }))
+    for (let i = 0; i < 2; i++) expect(await rejectionOf(Promise.resolve(ask('t')))).to.include({ code: 401 })
+    expect(calls()).to.equal(1)
+  })
+
+  it('answers 503 and remembers nothing while the orchestrator is down', async () => {
+    let isDown = true
+    const { ask } = start(() => {
+      if (isDown) throw unavailable('down')
+      return { status: { authenticated: true, user } }
+    })
+    expect(await rejectionOf(Promise.resolve(ask('t')))).to.include({ code: 503 })
+    isDown = false
+    expect(await ask('t')).to.deep.equal(user)
+  })
+
+  it('never sends away a token of our own issuer', async () => {
+    const { ask, calls } = start(() => ({}))
+    expect(await ask('ours')).to.equal(null)
+    expect(calls()).to.equal(0)
+  })
+})

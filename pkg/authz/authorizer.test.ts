@@ -1,0 +1,185 @@
+import { expect } from 'chai'
+import type { Identity } from '../request/identity.ts'
+import { anonymous } from '../request/identity.ts'
+import { parseRequestInfo } from '../request/request-info.ts'
+import { rejectionOf } from '../status/fixtures.ts'
+import { unavailable } from '../status/status.ts'
+import { createAuthorizer } from './authorizer.ts'
+import type { ReviewSpec } from './review.ts'
+
+const jane: Identity = { username: 'jane', uid: 'u-1', groups: ['dev', 'system:authenticated'], extra: {} }
+const group = 'resources.kapis.io'
+const collection = `/apis/${group}/v1alpha3/nodes`
+
+function start(answer: (spec: ReviewSpec) => unknown = () => ({ allowed: true })) {
+  const specs: ReviewSpec[] = []
+  const observed: string[] = []
+  const client = {
+    call: async ({ body }: { body?: unknown }) => {
+      const { spec } = body as { spec: ReviewSpec }
+      specs.push(spec)
+      return { status: answer(spec) }
+    },
+    stream: () => Promise.reject(new Error('not asked for')),
+    close: () => undefined,
+  }
+  const authorize = createAuthorizer({
+    client,
+    group,
+    observe: (decision, source) => void observed.push(`${decision} ${source}`),
+  })
+  const ask = async (identity: Identity, method: string, url: string) => {
+    const [path = '', search = ''] = url.split('?')
+    const query = new URLSearchParams(search)
+    await authorize(parseRequestInfo(method, path, query), identity, query)
+  }
+  return { ask, specs, observed }
+}
+
+describe('createAuthorizer', () => {
+  it('asks once for what it is asked often, and says where decisions came from', async () => {
+    const { ask, specs, observed } = start()
+    await Promise.all([ask(jane, 'GET', collection), ask(jane, 'GET', collection)])
+    await ask(jane, 'GET', collection)
+    expect(specs.length).to.equal(1)
+    expect(observed.at(-1)).to.equal('allowed cache')
+  })
+
+  it('remembers a refusal as well', async () => {
+    const { ask, specs } = start(() => ({ allowed: false }))
+    for (let i = 0; i < 3; i++)
+      expect(await rejectionOf(ask(jane, 'GET', collection))).to.include({ code: 403 })
+    expect(specs.length).to.equal(1)
+  })
+
+  it('never mixes up callers, verbs, names or selectors', async () => {
+    const { ask, specs } = start()
+    const other = { ...jane, groups: ['ops'] }
+    await ask(jane, 'GET', collection)
+    await ask(other, 'GET', collection)
+    await ask(jane, 'DELETE', collection)
+    await ask(jane, 'GET', `${collection}/a`)
+    await ask(jane, 'GET', `${collection}?watch=true`)
+    await ask(jane, 'GET', `${collection}?labelSelector=a%3Db`)
+    await ask(jane, 'GET', `/kapis/${group}/v1alpha3/namespaces/x/pods`)
+    expect(specs.length).to.equal(7)
+  })
+
+  it('does not ask about superusers', async () => {
+    const { ask, specs } = start(() => ({ allowed: false }))
+    await ask({ ...jane, groups: ['system:masters'] }, 'DELETE', collection)
+    expect(specs).to.deep.equal([])
+  })
+
+  it('lets an outright denial win over a permission', async () => {
+    const { ask } = start(() => ({ allowed: true, denied: true }))
+    expect(await rejectionOf(ask(jane, 'GET', collection))).to.include({ code: 403 })
+  })
+
+  it('does not remember what the caller can make as long as they like', async () => {
+    const { ask, specs } = start()
+    const url = `${collection}?labelSelector=${'a'.repeat(10_000)}`
+    await ask(jane, 'GET', url)
+    await ask(jane, 'GET', url)
+    expect(specs.length).to.equal(2)
+  })
+
+  it('answers 503 while the orchestrator does not, and remembers nothing of it', async () => {
+    let isDown = true
+    const { ask } = start(() => {
+      if (isDown) throw unavailable('down')
+      return { allowed: true }
+    })
+    expect(await rejectionOf(ask(jane, 'GET', collection))).to.include({ code: 503 })
+    isDown = false
+    await ask(jane, 'GET', collection)
+  }).timeout(10_000)
+
+  it('asks for what the request is about', async () => {
+    const { ask, specs } = start()
+    await ask(
+      jane,
+      'GET',
+      `${collection}?fieldSelector=metadata.name%3Da&labelSelector=x%20in%20(b,c),!y,z%3D1`,
+    )
+    await ask(jane, 'GET', `${collection}?labelSelector=x%3E5`)
+    await ask(jane, 'GET', '/metrics')
+    expect(specs[0]?.resourceAttributes).to.deep.equal({
+      verb: 'list',
+      group,
+      version: 'v1alpha3',
+      resource: 'nodes',
+      name: 'a',
+      fieldSelector: { requirements: [{ key: 'metadata.name', operator: 'In', values: ['a'] }] },
+      labelSelector: {
+        requirements: [
+          { key: 'x', operator: 'In', values: ['b', 'c'] },
+          { key: 'y', operator: 'DoesNotExist' },
+          { key: 'z', operator: 'In', values: ['1'] },
+        ],
+      },
+    })
+    expect(specs[1]?.resourceAttributes).to.not.have.property('labelSelector')
+    expect(specs[2]).to.deep.equal({
+      user: 'jane',
+      uid: 'u-1',
+      groups: jane.groups,
+      extra: {},
+      nonResourceAttributes: { path: '/metrics', verb: 'get' },
+    })
+  })
+
+  const messages: readonly (readonly [string, string, string])[] = [
+    [
+      'GET',
+      collection,
+      `nodes.${group} is forbidden: User "jane" cannot list resource "nodes" in API group "${group}" at the cluster scope`,
+    ],
+    [
+      'GET',
+      `${collection}/n1`,
+      `nodes.${group} "n1" is forbidden: User "jane" cannot get resource "nodes" in API group "${group}" at the cluster scope`,
+    ],
+    [
+      'PUT',
+      `${collection}/n1/status`,
+      `nodes.${group} "n1" is forbidden: User "jane" cannot update resource "nodes/status" in API group "${group}" at the cluster scope`,
+    ],
+    [
+      'GET',
+      '/api/v1/namespaces/ns/pods',
+      'pods is forbidden: User "jane" cannot list resource "pods" in API group "" in the namespace "ns"',
+    ],
+    ['GET', '/metrics', 'forbidden: User "jane" cannot get path "/metrics"'],
+    ['GET', '/a<b>&', 'forbidden: User "jane" cannot get path "/a&lt;b&gt;&amp;"'],
+  ]
+  for (const [method, path, message] of messages) {
+    it(`says of ${method} ${path} what kube-apiserver says`, async () => {
+      const { ask } = start(() => ({ allowed: false, reason: 'because' }))
+      expect(await rejectionOf(ask(jane, method, path))).to.include({
+        code: 403,
+        reason: 'Forbidden',
+        message: `${message}: because`,
+      })
+    })
+  }
+
+  const withoutCredentials: readonly (readonly [string, 401 | 403])[] = [
+    [`/kapis/${group}/v1alpha3/nodes`, 401],
+    [`/kapi/${group}/v1alpha3/nodes`, 401],
+    ['/kapis/version', 401],
+    ['/api/v1/nodes', 401],
+    ['/apis/apps/v1/deployments', 401],
+    [collection, 403],
+    [`/apis/${group}/v1alpha3`, 403],
+    ['/metrics', 403],
+  ]
+  for (const [path, code] of withoutCredentials) {
+    it(`answers ${code} to a caller without credentials at ${path}`, async () => {
+      const { ask } = start(() => ({ allowed: false }))
+      const refusal = await rejectionOf(ask(anonymous, 'GET', path))
+      expect(refusal.code).to.equal(code)
+      expect(refusal.headers['www-authenticate']).to.equal(code === 401 ? 'Bearer realm="kapis"' : undefined)
+    })
+  }
+})

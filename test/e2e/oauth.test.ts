@@ -1,0 +1,245 @@
+import { createPublicKey, verify } from 'node:crypto'
+import { expect } from 'chai'
+import { type Answer, askKapis, askKube, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
+import {
+  bearer,
+  claimsOf,
+  createUser,
+  credentials,
+  form,
+  loginAs,
+  patchUser,
+  refresh,
+  removeUser,
+  type Tokens,
+  token,
+} from './oauth.ts'
+import { setting } from './run.ts'
+
+const nodesPath = `/kapis/resources.${setting('KAPIS_GROUP_DOMAIN')}/v1alpha3/nodes`
+const withinMs = 2_000
+
+/** Asks until the answer has the code, for as long as a revocation may take. */
+async function untilCode(code: number, ask: () => Promise<Answer>): Promise<Answer> {
+  const deadline = Date.now() + withinMs
+  for (;;) {
+    const answer = await ask()
+    if (answer.code === code || Date.now() > deadline) return answer
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+}
+
+describe('tokens, through the front', function () {
+  this.timeout(60_000)
+  const admin = { username: setting('KAPIS_USER'), password: setting('KAPIS_PASSWORD') }
+
+  it('come for a password: the whole answer', async () => {
+    const answer = await token({ grant_type: 'password', ...admin })
+    expect(answer.code).to.equal(200)
+    expect(answer.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
+    const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
+    expect(rest).to.deep.equal({ token_type: 'Bearer', expires_in: 7200 })
+    const { exp, iat, jti, sid, iss, ...claims } = claimsOf(access_token)
+    expect(Number(exp) - Number(iat)).to.equal(7200)
+    expect(claims).to.deep.equal({
+      sub: admin.username,
+      username: admin.username,
+      aud: [setting('KAPIS_GROUP_DOMAIN')],
+      client_id: setting('KAPIS_CLIENT_ID'),
+      scope: '',
+      groups: ['platform-admins'],
+      token_type: 'access_token',
+    })
+    expect(claimsOf(refresh_token)).to.deep.include({ sid, iss, aud: [iss], token_type: 'refresh_token' })
+  })
+
+  it('are signed by a key of the published set', async () => {
+    const { access_token } = await loginAs(admin)
+    const [head = '', payload = '', signature = ''] = access_token.split('.')
+    const header = JSON.parse(Buffer.from(head, 'base64url').toString('utf8'))
+    expect(header).to.include({ alg: 'ES256', typ: 'at+jwt' })
+    const discovered = await askKapis('/oauth/.well-known/openid-configuration')
+    const { issuer, jwks_uri } = JSON.parse(discovered.body)
+    expect(claimsOf(access_token).iss).to.equal(issuer)
+    const { keys } = JSON.parse((await askKapis(new URL(jwks_uri).pathname)).body)
+    const key = createPublicKey({
+      key: keys.find(({ kid }: { kid: string }) => kid === header.kid),
+      format: 'jwk',
+    })
+    const input = Buffer.from(`${head}.${payload}`)
+    const ieee = { key, dsaEncoding: 'ieee-p1363' } as const
+    expect(verify('sha256', input, ieee, Buffer.from(signature, 'base64url'))).to.equal(true)
+  })
+
+  it('are good for every API: the platform, the aggregated one, and kube-apiserver itself', async () => {
+    const { access_token } = await loginAs(admin)
+    expect(await bearer(access_token, nodesPath)).to.include({ code: 200 })
+    const aggregated = `/apis/resources.${setting('KAPIS_GROUP_DOMAIN')}/v1alpha3/nodes`
+    expect(await bearer(access_token, aggregated)).to.include({ code: 200 })
+    expect(await askKube(access_token, '/api/v1/nodes')).to.include({ code: 200 })
+    expect(await askKube(access_token, aggregated)).to.include({ code: 200 })
+  })
+
+  it('are good for none when they are refresh tokens', async () => {
+    const { refresh_token } = await loginAs(admin)
+    expect(await bearer(refresh_token, nodesPath)).to.include({ code: 401 })
+    expect(await askKube(refresh_token, '/api/v1/nodes')).to.include({ code: 401 })
+  })
+
+  it('are refused in the words of RFC 6749', async () => {
+    const rows: readonly [Record<string, string>, number, object][] = [
+      [{ password: 'wrong' }, 400, { error: 'invalid_grant', error_description: 'incorrect password' }],
+      [{ username: 'nobody' }, 400, { error: 'invalid_grant', error_description: 'incorrect password' }],
+      [{ grant_type: 'implicit' }, 400, { error: 'unsupported_grant_type' }],
+      [
+        { client_id: 'nobody' },
+        401,
+        { error: 'invalid_client', error_description: 'the OAuth client was not found' },
+      ],
+      [
+        { client_secret: 'wrong' },
+        401,
+        { error: 'invalid_client', error_description: 'invalid client credential' },
+      ],
+    ]
+    for (const [changes, code, body] of rows) {
+      const answer = await token({ grant_type: 'password', ...admin, ...changes })
+      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([code, body])
+    }
+  })
+
+  it('take HTTP Basic for the client', async () => {
+    const { client_id, client_secret } = credentials
+    const authorization = `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`
+    const body = { grant_type: 'password', ...admin }
+    const answer = await form('/oauth/token', body, { authorization })
+    expect(answer.code).to.equal(200)
+  })
+
+  it('are not to be had by what a caller claims in headers', async () => {
+    const headers = { 'x-remote-user': 'admin', 'impersonate-user': 'admin', 'x-forwarded-for': '127.0.0.1' }
+    const answer = await form('/oauth/token', { grant_type: 'password', ...credentials }, headers)
+    expect([answer.code, JSON.parse(answer.body).error]).to.deep.equal([400, 'invalid_grant'])
+  })
+
+  it('are not exchanged for what comes in the query', async () => {
+    const query = new URLSearchParams({ grant_type: 'password', ...admin, ...credentials })
+    const answer = await form(`/oauth/token?${query}`, {})
+    expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+      401,
+      { error: 'invalid_client', error_description: 'the OAuth client was not found' },
+    ])
+  })
+
+  describe('of a user', () => {
+    const name = uniqueName('user')
+    const user = { username: name, password: 'Correct horse 1' }
+    let tokens: Tokens
+
+    beforeEach(async () => {
+      await createUser(user, { groups: ['e2e-group'] })
+      tokens = await loginAs(user)
+    })
+    afterEach(() => removeUser(name))
+
+    it('come at once, although the user was made a moment ago', () => {
+      expect(claimsOf(tokens.access_token)).to.deep.include({ sub: name, groups: ['e2e-group'] })
+    })
+
+    it('come by e-mail address too', async () => {
+      const { access_token } = await loginAs({ ...user, username: `${name}@e2e.test` })
+      expect(claimsOf(access_token).sub).to.equal(name)
+    })
+
+    it('have no rights but those of RBAC', async () => {
+      const answer = await bearer(tokens.access_token, nodesPath)
+      expect(answer.code).to.equal(403)
+      expect(JSON.parse(answer.body).message).to.include(`User "${name}" cannot list resource "nodes"`)
+    })
+
+    it('are recorded: the login, and when it was', async () => {
+      const { sid } = claimsOf(tokens.access_token)
+      const session = Object(await kubectlJson('get', 'loginsessions', String(sid)))
+      expect(session.spec).to.include({ user: name, clientId: setting('KAPIS_CLIENT_ID') })
+      // The login does not wait for it.
+      const args = ['get', `users.iam.${setting('KAPIS_GROUP_DOMAIN')}`, name] as const
+      let at: string | undefined
+      for (let i = 0; i < 20 && at === undefined; i++)
+        at = Object(await kubectlJson(...args)).status?.lastLoginTime
+      expect(Date.now() - Date.parse(at ?? '')).to.be.within(-2_000, 30_000)
+    })
+
+    it('rotate, with the refresh token as bearer as consoles send it', async () => {
+      const authorization = `Bearer ${tokens.refresh_token}`
+      const answer = await refresh(tokens.refresh_token, { authorization })
+      expect(answer.code).to.equal(200)
+      const next: Tokens = JSON.parse(answer.body)
+      expect(claimsOf(next.refresh_token).jti).to.not.equal(claimsOf(tokens.refresh_token).jti)
+      expect(claimsOf(next.access_token).sid).to.equal(claimsOf(tokens.access_token).sid)
+      // A retry within the grace gets what its lost answer had.
+      const retried: Tokens = JSON.parse((await refresh(tokens.refresh_token)).body)
+      expect(claimsOf(retried.refresh_token).jti).to.equal(claimsOf(next.refresh_token).jti)
+    })
+
+    it('end with the login when a refresh token is used again', async () => {
+      const second: Tokens = JSON.parse((await refresh(tokens.refresh_token)).body)
+      const third: Tokens = JSON.parse((await refresh(second.refresh_token)).body)
+      const answer = await refresh(tokens.refresh_token)
+      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+        400,
+        {
+          error: 'invalid_grant',
+          error_description: 'the refresh token was used before; the login has ended',
+        },
+      ])
+      expect(await untilCode(401, () => bearer(third.access_token, nodesPath))).to.include({ code: 401 })
+      expect(await refresh(third.refresh_token)).to.include({ code: 400 })
+    })
+
+    const ends: readonly [string, () => Promise<unknown>, string][] = [
+      [
+        'is disabled',
+        () => patchUser(name, { status: { state: 'Disabled' } }, '--subresource=status'),
+        'account is not active',
+      ],
+      [
+        'gets another password',
+        () => createUser({ ...user, password: 'Other horse 22' }),
+        'the login has ended',
+      ],
+      ['is deleted', () => removeUser(name), 'authenticated user does not exist'],
+    ]
+    for (const [what, end, description] of ends) {
+      it(`end within two seconds when the user ${what}`, async () => {
+        expect(await bearer(tokens.access_token, nodesPath)).to.include({ code: 403 })
+        await end()
+        const answer = await untilCode(401, () => bearer(tokens.access_token, nodesPath))
+        expect(answer.code).to.equal(401)
+        const refused = await untilCode(400, () => refresh(tokens.refresh_token))
+        expect(JSON.parse(refused.body)).to.deep.equal({
+          error: 'invalid_grant',
+          error_description: description,
+        })
+      })
+    }
+
+    it('end within two seconds when the login is deleted', async () => {
+      await kubectlOutput('delete', 'loginsession', String(claimsOf(tokens.access_token).sid))
+      const answer = await untilCode(401, () => bearer(tokens.access_token, nodesPath))
+      expect(answer.code).to.equal(401)
+      expect(await refresh(tokens.refresh_token)).to.include({ code: 400 })
+    })
+
+    it('are kept by a user who is locked out of logging in', async () => {
+      await patchUser(name, { status: { state: 'AuthLimitExceeded' } }, '--subresource=status')
+      const answer = await untilCode(429, () => token({ grant_type: 'password', ...user }))
+      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+        429,
+        { error: 'invalid_grant', error_description: 'auth rate limit exceeded' },
+      ])
+      expect(Number(answer.headers['retry-after'])).to.be.greaterThan(0)
+      expect(await bearer(tokens.access_token, nodesPath)).to.include({ code: 403 })
+      expect(await refresh(tokens.refresh_token)).to.include({ code: 200 })
+    })
+  })
+})

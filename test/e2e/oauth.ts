@@ -1,0 +1,76 @@
+import { createPasswordHasher } from '../../pkg/iam/password.ts'
+import { type Answer, askKapis, kubectlOutput } from './cluster.ts'
+import { output, setting } from './run.ts'
+
+export type Tokens = { readonly access_token: string; readonly refresh_token: string }
+export type Login = { readonly username: string; readonly password: string }
+
+/** The client's own, in a form. */
+export const credentials = {
+  client_id: setting('KAPIS_CLIENT_ID'),
+  client_secret: setting('KAPIS_CLIENT_SECRET'),
+}
+
+export const iamVersion = `iam.${setting('KAPIS_GROUP_DOMAIN')}/v1alpha2`
+
+export function form(
+  path: string,
+  fields: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  return askKapis(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    body: String(new URLSearchParams(fields)),
+  })
+}
+
+export function token(fields: Readonly<Record<string, string>>, headers?: Readonly<Record<string, string>>) {
+  return form('/oauth/token', { ...credentials, ...fields }, headers)
+}
+
+export function refresh(refreshToken: string, headers?: Readonly<Record<string, string>>) {
+  return token({ grant_type: 'refresh_token', refresh_token: refreshToken }, headers)
+}
+
+/** Logs in, also as a user who was made a moment ago and has yet to reach the listener. */
+export async function loginAs(login: Login): Promise<Tokens> {
+  const deadline = Date.now() + 3_000
+  for (;;) {
+    const answer = await token({ grant_type: 'password', ...login })
+    if (answer.code === 200) return JSON.parse(answer.body)
+    if (Date.now() > deadline) throw new Error(`cannot log in: ${answer.code} ${answer.body}`)
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+}
+
+export function bearer(accessToken: string, path: string): Promise<Answer> {
+  return askKapis(path, { headers: { authorization: `Bearer ${accessToken}` } })
+}
+
+/** What a token says; unverified. */
+export function claimsOf(jwt: string): Readonly<Record<string, unknown>> {
+  return JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString('utf8'))
+}
+
+/** Makes a user, or gives one another password. */
+export async function createUser({ username, password }: Login, spec: object = {}): Promise<void> {
+  const hasher = await createPasswordHasher()
+  const user = {
+    apiVersion: iamVersion,
+    kind: 'User',
+    metadata: { name: username },
+    spec: { email: `${username}@e2e.test`, password: await hasher.hash(password), ...spec },
+  }
+  await output('kubectl', ['apply', '-f', '-'], { stdin: JSON.stringify(user) })
+}
+
+export function patchUser(name: string, patch: object, ...args: readonly string[]): Promise<string> {
+  return kubectlOutput('patch', users, name, '--type=merge', '-p', JSON.stringify(patch), ...args)
+}
+
+export async function removeUser(name: string): Promise<void> {
+  await kubectlOutput('delete', users, name, '--ignore-not-found')
+}
+
+const users = `users.iam.${setting('KAPIS_GROUP_DOMAIN')}`
