@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { buildBinary } from './build.ts'
@@ -11,13 +11,16 @@ const names = ['etcd', 'kube-apiserver', 'kubectl', 'kube-controller-manager', '
 const archived: readonly BinaryName[] = ['etcd', 'kube-apiserver', 'kubectl']
 
 export type BinaryName = (typeof names)[number]
+/** How the making of programs tells of itself, and how it is broken off. */
+export type Making = { readonly say: (line: string) => void; readonly signal: AbortSignal }
 export type Binaries = Readonly<Record<BinaryName, string>>
 
 /**
  * The programs of a real control plane: from KUBEBUILDER_ASSETS, else from the cache that all clones share, else
  * downloaded, else built.
  */
-export async function ensureBinaries(say: (line: string) => void): Promise<Binaries> {
+export async function ensureBinaries(making: Making): Promise<Binaries> {
+  const { say } = making
   const assets = process.env.KUBEBUILDER_ASSETS
   if (assets) {
     const lacking = archived.filter(name => !existsSync(join(assets, name)))
@@ -29,7 +32,7 @@ export async function ensureBinaries(say: (line: string) => void): Promise<Binar
   const missing = () => names.filter(name => find(folders, name) === undefined)
   if (missing().length > 0) {
     say(`not in the cache yet: ${missing().join(', ')} (${cache})`)
-    await withLock(`${cache}.lock`, say, () => fill(cache, missing, say))
+    await withLock(`${cache}.lock`, say, () => fill(cache, missing, making))
   }
   const path = (name: BinaryName) => find(folders, name) ?? ''
   return {
@@ -50,8 +53,11 @@ function cacheFolder(): string {
 }
 
 /** Makes what is missing in a folder beside the cache; each program appears there whole or not at all. */
-async function fill(cache: string, missing: () => BinaryName[], say: (line: string) => void): Promise<void> {
+async function fill(cache: string, missing: () => BinaryName[], making: Making): Promise<void> {
+  const { say } = making
   mkdirSync(cache, { recursive: true })
+  // Left behind by who was killed at it: nobody else is at it now.
+  for (const left of globSync(`${cache}.new-*`)) rmSync(left, { recursive: true, force: true })
   const scratch = mkdtempSync(`${cache}.new-`)
   const publish = (name: string) => renameSync(join(scratch, name), join(cache, name))
   try {
@@ -61,7 +67,7 @@ async function fill(cache: string, missing: () => BinaryName[], say: (line: stri
       else for (const name of readdirSync(scratch)) publish(name)
     }
     for (const name of missing()) {
-      await buildBinary(name, join(scratch, name), say)
+      await buildBinary(name, join(scratch, name), making)
       publish(name)
     }
   } finally {

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import type { BinaryName } from './binaries.ts'
+import type { BinaryName, Making } from './binaries.ts'
 import { loadVersions, type Versions } from './versions.ts'
 
 type Source = { readonly folder: string; readonly module: string; readonly about: string }
@@ -24,11 +24,7 @@ const heartbeatMs = 15_000
  *
  * @throws Error when Go is missing or the build fails; the compiler's own words are in it
  */
-export async function buildBinary(
-  name: BinaryName,
-  target: string,
-  say: (line: string) => void,
-): Promise<void> {
+export async function buildBinary(name: BinaryName, target: string, { say, signal }: Making): Promise<void> {
   if (spawnSync('go', ['version']).error) {
     throw new Error(
       `${name} must be built, but there is no Go. Install Go 1.26 or newer (https://go.dev/dl), or point ` +
@@ -40,20 +36,25 @@ export async function buildBinary(
   const started = Date.now()
   const heartbeat = setInterval(() => say(`still building ${name}`), heartbeatMs)
   try {
-    await run(['build', '-trimpath', '-ldflags', linkerFlags(loadVersions()), '-o', target, module], folder)
+    await run(
+      ['build', '-trimpath', '-ldflags', linkerFlags(loadVersions()), '-o', target, module],
+      folder,
+      signal,
+    )
   } finally {
     clearInterval(heartbeat)
   }
   say(`built ${name} in ${Math.round((Date.now() - started) / 1000)} s`)
 }
 
-function run(args: readonly string[], folder: string): Promise<void> {
+function run(args: readonly string[], folder: string, signal: AbortSignal): Promise<void> {
   // Programs without cgo run on every Linux, whatever its C library; the cache may be shared by containers.
   const env = { ...process.env, CGO_ENABLED: '0' }
   const child = spawn('go', args, {
     cwd: join(import.meta.dirname, folder),
     env,
     stdio: ['ignore', 'ignore', 'pipe'],
+    signal,
   })
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   let words = ''

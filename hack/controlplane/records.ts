@@ -88,9 +88,9 @@ export function createRecords(runDir: string) {
     readEnv(): Record<string, string> | undefined {
       if (!existsSync(envFile)) return undefined
       const env: Record<string, string> = {}
-      for (const [, name = '', value = ''] of readFileSync(envFile, 'utf8').matchAll(
-        /^export (\w+)='(.*?)'/gm,
-      )) {
+      const text = readFileSync(envFile, 'utf8')
+      for (const [, name = '', raw = ''] of text.matchAll(/^export (\w+)='((?:[^']|'\\'')*)'/gm)) {
+        const value = raw.replaceAll(String.raw`'\''`, "'")
         env[name] = name === 'PATH' ? `${value}:${process.env.PATH}` : value
       }
       return env

@@ -56,12 +56,27 @@ async function createAll(
   say(`${count} sample ${what}`)
 }
 
+const nudgeAfterMs = 10_000
+
 /** @throws Error when sample pods still wait for their kubelet after two minutes */
 export async function waitRunning(client: KubeClient, signal: AbortSignal): Promise<void> {
-  const path = '/api/v1/namespaces/default/pods?limit=1&fieldSelector=status.phase%3DPending'
-  const deadline = Date.now() + 120_000
-  while (parseList(await client.call({ path })).items.length > 0) {
-    if (Date.now() > deadline) throw new Error('sample pods are still pending after 120 s')
+  const pods = '/api/v1/namespaces/default/pods'
+  const startedAt = Date.now()
+  let nudgedAt = startedAt
+  for (;;) {
+    const path = `${pods}?limit=500&fieldSelector=status.phase%3DPending`
+    const pending = parseList(await client.call({ path })).items
+    if (pending.length === 0) return
+    if (Date.now() - startedAt > 120_000) throw new Error('sample pods are still pending after 120 s')
+    if (Date.now() - nudgedAt > nudgeAfterMs) {
+      // kwok now and then misses a pod that came before it had taken on its node; any change makes it look again.
+      const body = { metadata: { annotations: { 'kapis.io/nudged': new Date().toISOString() } } }
+      const contentType = 'application/merge-patch+json'
+      const nudge = (name: string) =>
+        client.call({ method: 'PATCH', path: `${pods}/${name}`, contentType, body })
+      await Promise.all(pending.map(({ metadata }) => nudge(metadata.name)))
+      nudgedAt = Date.now()
+    }
     await sleep(100, undefined, { signal })
   }
 }

@@ -30,7 +30,7 @@ export type Start = {
 /** Starts everything in the order in which each needs the other, and writes the env file when all is ready. */
 export async function start(o: Start): Promise<void> {
   const { settings, records, say, signal } = o
-  const binaries = await ensureBinaries(say)
+  const binaries = await ensureBinaries({ say, signal })
   signal.throwIfAborted()
   mkdirSync(settings.logsDir, { recursive: true })
   const ports = await choosePorts(o)

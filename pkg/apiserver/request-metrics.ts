@@ -44,19 +44,32 @@ export function createRequestMetrics(
     help: 'Requests being answered at this moment, watches among them.',
     collect: metric => metric.set(inFlight),
   })
+  // Finding a row by its labels costs more than counting in it, and there are few of them.
+  const rows = new Map<string, Row>()
+  function rowOf(info: RequestInfo | undefined, code: number): Row {
+    const values = toLabels(info, isKnown)
+    const key = `${values.verb} ${values.group} ${values.version} ${values.resource} ${values.scope} ${code}`
+    const known = rows.get(key)
+    if (known) return known
+    const row = { total: total.labels({ ...values, code: String(code) }), duration: duration.labels(values) }
+    rows.set(key, row)
+    return row
+  }
   return {
     started: () => {
       inFlight++
     },
     finished(info, code, seconds) {
       inFlight--
-      const values = toLabels(info, isKnown)
-      total.inc({ ...values, code: String(code) })
+      const row = rowOf(info, code)
+      row.total.inc()
       // How long a watch lasts says nothing about how quickly anything was answered.
-      if (info?.verb !== 'watch') duration.observe(values, seconds)
+      if (info?.verb !== 'watch') row.duration.observe(seconds)
     },
   }
 }
+
+type Row = { readonly total: { inc: () => void }; readonly duration: { observe: (seconds: number) => void } }
 
 const nothing = { verb: 'NONRESOURCE', group: '', version: '', resource: '', scope: '' }
 

@@ -1,0 +1,67 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { tryLock, unlock, withLock } from './lock.ts'
+import { identify } from './processes.ts'
+
+describe('tryLock', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kapis-lock-'))
+  after(() => rmSync(folder, { recursive: true }))
+  const file = () => join(folder, String(Math.random()))
+
+  it('takes a free lock, and gives it back', () => {
+    const lock = file()
+    expect(tryLock(lock)).to.equal(undefined)
+    expect(existsSync(lock)).to.equal(true)
+    unlock(lock)
+    expect(existsSync(lock)).to.equal(false)
+  })
+
+  it('names the living process that holds it', () => {
+    const lock = file()
+    writeFileSync(lock, `${process.ppid} ${identify(process.ppid).stamp}\n`)
+    expect(tryLock(lock)).to.equal(process.ppid)
+    unlock(lock)
+    expect(existsSync(lock), 'not ours to give back').to.equal(true)
+  })
+
+  it('takes over from a process that is dead', () => {
+    const lock = file()
+    writeFileSync(lock, `${spawnSync('true').pid} 1\n`)
+    expect(tryLock(lock)).to.equal(undefined)
+  })
+
+  it('takes over when the number has gone to another process since', () => {
+    const lock = file()
+    writeFileSync(lock, `${process.ppid} 1\n`)
+    expect(tryLock(lock)).to.equal(undefined)
+  })
+
+  it('leaves alone a file that is being written', () => {
+    const lock = file()
+    writeFileSync(lock, '')
+    expect(tryLock(lock)).to.equal(0)
+  })
+})
+
+describe('withLock', () => {
+  it('waits, says once for whom, and gives the lock back whatever happens', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'kapis-lock-'))
+    const lock = join(folder, 'lock')
+    writeFileSync(lock, `${process.ppid} ${identify(process.ppid).stamp}\n`)
+    setTimeout(() => rmSync(lock), 50)
+    const said: string[] = []
+    const failure = await withLock(
+      lock,
+      line => said.push(line),
+      () => Promise.reject(new Error('work')),
+    ).catch(error => error)
+    expect(failure).to.have.property('message', 'work')
+    expect(said).to.have.length(1)
+    expect(said[0]).to.include(`process ${process.ppid}`)
+    expect(existsSync(lock)).to.equal(false)
+    rmSync(folder, { recursive: true })
+  })
+})

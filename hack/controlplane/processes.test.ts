@@ -1,0 +1,42 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { expect } from 'chai'
+import { identify, isAlive, processStamp, stopProcess } from './processes.ts'
+
+describe('processStamp', () => {
+  it('stays the same for a process and is none for one that is gone', () => {
+    expect(processStamp(process.pid)).to.match(/./)
+    expect(processStamp(process.pid)).to.equal(processStamp(process.pid))
+    expect(processStamp(spawnSync('true').pid)).to.equal(undefined)
+  })
+})
+
+describe('stopProcess', () => {
+  /** The script prints a process number, or nothing of use, when it has come so far that it can be stopped. */
+  const start = async (script: string) => {
+    const child = spawn('sh', ['-c', script], { detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
+    const [printed] = await once(child.stdout, 'data')
+    return { id: identify(child.pid ?? 0), printed: Number(String(printed)) }
+  }
+
+  it('ends a process that listens to SIGTERM', async () => {
+    const { id } = await start('echo; exec sleep 60')
+    await stopProcess(id)
+    expect(isAlive(id)).to.equal(false)
+  })
+
+  it('ends one that does not, after the grace period, with all of its group', async () => {
+    const { id, printed } = await start("trap '' TERM; sleep 60 & echo $!; wait; sleep 60")
+    const member = identify(printed)
+    await stopProcess(id, 100)
+    expect(isAlive(id)).to.equal(false)
+    expect(isAlive(member)).to.equal(false)
+  })
+
+  it('leaves alone a later process with the same number', async () => {
+    const { id } = await start('echo; exec sleep 60')
+    await stopProcess({ ...id, stamp: '1' })
+    expect(isAlive(id)).to.equal(true)
+    await stopProcess(id)
+  })
+})

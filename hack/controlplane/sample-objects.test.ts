@@ -1,0 +1,42 @@
+import { expect } from 'chai'
+import { sampleNode, samplePod } from './sample-objects.ts'
+
+const now = new Date('2030-01-02T03:04:05.678Z')
+
+describe('sampleNode', () => {
+  const nodes = Array.from({ length: 5000 }, (_, i) => sampleNode(i, 10250, now))
+
+  it('gives each node a name, an address and a range of its own', () => {
+    for (const of of [
+      nodes.map(node => node.metadata.name),
+      nodes.map(node => node.status.addresses[0]?.address),
+      nodes.map(node => node.spec.podCIDR),
+      nodes.map(node => node.status.nodeInfo.machineID),
+    ]) {
+      expect(new Set(of).size).to.equal(nodes.length)
+    }
+  })
+
+  it('is of the size that nodes have in clusters that are in use', () => {
+    for (const node of nodes.slice(0, 10)) expect(JSON.stringify(node).length).to.be.within(5500, 7500)
+  })
+
+  it('is ready from the start, so that a large cluster needs no second write each', () => {
+    expect(nodes[7]?.status.conditions.at(-1)).to.deep.include({
+      type: 'Ready',
+      status: 'True',
+      lastTransitionTime: '2030-01-02T03:04:05Z',
+    })
+  })
+})
+
+describe('samplePod', () => {
+  it('runs where it is told to and asks for resources', () => {
+    const { spec } = samplePod(3, 'worker-1')
+    expect(spec.nodeName).to.equal('worker-1')
+    expect(spec.containers[0]?.resources).to.deep.equal({
+      requests: { cpu: '250m', memory: '320Mi' },
+      limits: { cpu: '800m', memory: '896Mi' },
+    })
+  })
+})
