@@ -2,7 +2,7 @@
 const layers: readonly (readonly [name: string, rooms: readonly string[]])[] = [
   ['the ground', ['pkg/status']],
   ['the foundations', ['pkg/kube', 'pkg/token', 'pkg/certs', 'pkg/request', 'pkg/telemetry', 'pkg/config']],
-  ['the domains', ['pkg/resources', 'pkg/iam', 'pkg/logs', 'pkg/authn', 'pkg/authz']],
+  ['the domains', ['pkg/resources', 'pkg/iam', 'pkg/logs', 'pkg/authn', 'pkg/authz', 'pkg/audit']],
   ['the faces', ['pkg/aggregated', 'pkg/kapis', 'pkg/oauth', 'pkg/proxy']],
   ['the composition', ['pkg/apiserver']],
   ['the programs', ['cmd']],
@@ -42,11 +42,15 @@ export function refusal(from: Place, to: Place): string | undefined {
 
 /** Third-party libraries and who may import them: each is owned by one room, so that it can be replaced in one place. */
 const owners: Readonly<Record<string, readonly string[]>> = {
+  '@duckdb/node-api': ['pkg/logs'],
   '@kubernetes/client-node': ['pkg/kube'],
   '@node-rs/bcrypt': ['pkg/iam'],
+  '@opensearch-project/opensearch': ['pkg/logs'],
   express: ['pkg/aggregated', 'pkg/kapis', 'pkg/oauth', 'pkg/proxy', 'pkg/apiserver', 'cmd'],
   jose: ['pkg/token'],
+  ldapts: ['pkg/iam'],
   'node-forge': ['pkg/certs'],
+  'openid-client': ['pkg/iam'],
   pino: ['pkg/telemetry'],
   'prom-client': ['pkg/telemetry'],
   yaml: ['pkg/config', 'pkg/aggregated', 'cmd'],

@@ -10,7 +10,8 @@ export type RouterOptions = {
   readonly group: string
   readonly version: string
   readonly aggregated: Handler
-  readonly platform: Handler
+  /** The faces under /kapis, by `<group>/<version>`. */
+  readonly platform: ReadonlyMap<string, Handler>
   /** Discovery and OpenAPI: documents, each of which knows its paths. */
   readonly documents: readonly DocumentFace[]
   /** Everything of the orchestrator's own, as the calling user. */
@@ -23,9 +24,12 @@ export type RouterOptions = {
 export function createRouter(options: RouterOptions): Handler {
   return exchange => {
     const { info } = exchange
-    if (info.isResource && info.group === options.group && info.version === options.version) {
-      if (info.prefix === 'apis') return options.aggregated(exchange)
-      if (isPlatform(info.prefix)) return options.platform(exchange)
+    if (!info.isResource) return routeDocument(options, exchange)
+    if (isPlatform(info.prefix)) {
+      const face = options.platform.get(`${info.group}/${info.version}`)
+      if (face) return face(exchange)
+    } else if (info.prefix === 'apis' && info.group === options.group && info.version === options.version) {
+      return options.aggregated(exchange)
     }
     return routeDocument(options, exchange)
   }

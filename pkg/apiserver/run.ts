@@ -13,6 +13,7 @@ import { loadEndpoint } from '../kube/endpoint.ts'
 import { createKubeProxy } from '../proxy/kube.ts'
 import { createOAuthForward, isOAuthPath } from '../proxy/oauth.ts'
 import { forwardUpgrade } from '../proxy/upgrade.ts'
+import type { Handler } from '../request/exchange.ts'
 import { isAnonymous } from '../request/identity.ts'
 import { ResourceCache } from '../resources/cache.ts'
 import { kinds, resourcesGroup, resourcesVersion } from '../resources/kinds.ts'
@@ -80,7 +81,12 @@ export async function runApiserver(
     group,
     version: resourcesVersion,
     aggregated: exchange => serveRead({ collectionOf, hub, pages }, exchange),
-    platform: exchange => serveResources({ collectionOf, groupDomain, pages }, exchange),
+    platform: new Map<string, Handler>([
+      [
+        `${group}/${resourcesVersion}`,
+        exchange => serveResources({ collectionOf, groupDomain, pages }, exchange),
+      ],
+    ]),
     documents: [createDiscovery(groups), createOpenApi(groups)],
     proxy: createKubeProxy(proxied),
     registry,
