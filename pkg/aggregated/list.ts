@@ -1,4 +1,5 @@
 import type { Collection } from '../resources/collection.ts'
+import { waitForVersion } from '../resources/freshness.ts'
 import {
   countEntries,
   type Leaf,
@@ -10,7 +11,6 @@ import {
 import { byKey } from '../resources/order.ts'
 import { expired } from '../status/status.ts'
 import { formatContinueToken, inconsistent, parseContinueToken } from './continue-token.ts'
-import { waitForVersion } from './freshness.ts'
 import { isSelective, type ListOptions, matchesOptions } from './list-options.ts'
 
 /** A list, or one chunk of it, with its metav1.ListMeta. */

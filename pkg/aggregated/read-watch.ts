@@ -1,11 +1,11 @@
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import type { Collection } from '../resources/collection.ts'
+import { serveWatch } from '../resources/watch.ts'
+import type { WatchHub } from '../resources/watch-hub.ts'
 import { type Accepted, negotiate } from './accept.ts'
-import { parseListOptions, toSelectorKey } from './list-options.ts'
+import { matchesOptions, parseListOptions, toSelectorKey } from './list-options.ts'
 import { parseIncludeObject } from './table.ts'
-import { serveWatch } from './watch.ts'
 import { createEncoder, type Shape } from './watch-encoder.ts'
-import type { WatchHub } from './watch-hub.ts'
 
 /**
  * Answers a watch of a collection, or of the one object that the path names.
@@ -23,6 +23,7 @@ export async function readWatch(
   const options = parseListOptions(query, 'watch', named)
   await serveWatch(collection, hub, {
     options,
+    matches: matchesOptions(options),
     encoder: createEncoder(collection.served, shape),
     channelKey: `${JSON.stringify(shape)} ${named} ${toSelectorKey(query)}`,
     contentType: 'application/json',

@@ -11,10 +11,10 @@ import {
 import type { Collection } from '../resources/collection.ts'
 import { bookmark, collectionOf, node } from '../resources/fixtures.ts'
 import { PageCache } from '../resources/page-cache.ts'
+import { WatchHub } from '../resources/watch-hub.ts'
 import { renderKube } from '../status/render-kube.ts'
 import { unavailable } from '../status/status.ts'
 import { serveRead } from './read.ts'
-import { WatchHub } from './watch-hub.ts'
 
 const g = '/apis/resources.kapis.io/v1alpha3'
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'

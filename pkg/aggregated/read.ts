@@ -1,11 +1,11 @@
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import type { Collection } from '../resources/collection.ts'
 import type { PageCache } from '../resources/page-cache.ts'
+import type { WatchHub } from '../resources/watch-hub.ts'
 import { methodNotAllowed, unknownResource } from '../status/status.ts'
 import { readList } from './read-list.ts'
 import { readObject } from './read-object.ts'
 import { readWatch } from './read-watch.ts'
-import type { WatchHub } from './watch-hub.ts'
 
 export type ReadOptions = {
   /** The collection of a plural, undefined when it is not served. @throws Status 503 while it cannot be trusted */

@@ -2,8 +2,9 @@ import { expect } from 'chai'
 import type { Entry } from '../resources/entry.ts'
 import { entry, servedNodes } from '../resources/fixtures.ts'
 import type { Change } from '../resources/history.ts'
+import { encodeError } from '../resources/watch-encoder.ts'
 import { expired } from '../status/status.ts'
-import { createEncoder, encodeError, type Shape } from './watch-encoder.ts'
+import { createEncoder, type Shape } from './watch-encoder.ts'
 
 const objects: Shape = { as: 'object' }
 const partials: Shape = { as: 'partial', version: 'v1' }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Loopback, startLoopback } from '../request/fixtures.ts'
-import { collectionOf, event, node } from '../resources/fixtures.ts'
+import { collectionOf, event, node } from './fixtures.ts'
 import type { Encoder } from './watch-encoder.ts'
 import { type ChannelOptions, type Watcher, WatchHub } from './watch-hub.ts'
 

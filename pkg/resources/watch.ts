@@ -1,16 +1,26 @@
 import { randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import type { Collection } from '../resources/collection.ts'
-import type { Entry } from '../resources/entry.ts'
-import type { Change } from '../resources/history.ts'
 import { expired } from '../status/status.ts'
+import type { Collection } from './collection.ts'
+import type { Entry } from './entry.ts'
 import { waitForVersion } from './freshness.ts'
-import { type ListOptions, matchesOptions } from './list-options.ts'
+import type { Change } from './history.ts'
 import { type Encoder, encodeError } from './watch-encoder.ts'
 import type { Watcher, WatchHub } from './watch-hub.ts'
 
+/** The options of a watch, as metav1.ListOptions has them. */
+export type WatchOptions = {
+  /** '' is the most recent state, '0' any. */
+  readonly resourceVersion: string
+  readonly allowWatchBookmarks: boolean
+  readonly sendInitialEvents: boolean | undefined
+  /** 0 leaves it to the server. */
+  readonly timeoutSeconds: number
+}
+
 export type WatchRequest = {
-  readonly options: ListOptions
+  readonly options: WatchOptions
+  readonly matches: (entry: Entry) => boolean
   readonly encoder: Encoder
   /** Watchers with one key select and encode alike, and share the work of it. */
   readonly channelKey: string
@@ -64,7 +74,7 @@ async function follow(collection: Collection, hub: WatchHub, request: Followed):
     return
   }
   // Joined in the same turn in which the state was read: nothing can fall between.
-  const channel = { key: request.channelKey, matches: matchesOptions(options), encoder }
+  const channel = { key: request.channelKey, matches: request.matches, encoder }
   const watcher = hub.join(collection, channel, res)
   const stopBookmarks = startBookmarks(collection, request, watcher)
   res.once('close', () => {
@@ -77,27 +87,25 @@ async function follow(collection: Collection, hub: WatchHub, request: Followed):
 /** What the client is told before live events: undefined when its version is too old to go on from. */
 function firstEvents(
   collection: Collection,
-  { options, encoder }: WatchRequest,
+  { options, matches, encoder }: WatchRequest,
 ): Iterable<Buffer> | undefined {
   const { resourceVersion, sendInitialEvents } = options
   const isState = sendInitialEvents ?? (resourceVersion === '' || resourceVersion === '0')
-  const matches = matchesOptions(options)
-  if (isState) return stateEvents(collection, options, encoder)
+  if (isState) return stateEvents(collection, { options, matches, encoder })
   // sendInitialEvents=false without a version: from now on.
   if (resourceVersion === '' || resourceVersion === '0') return []
   const missed = collection.since(Number(resourceVersion))
   return missed && changesEvents(missed, matches, encoder)
 }
 
-function stateEvents(collection: Collection, options: ListOptions, encoder: Encoder): Iterable<Buffer> {
-  const state = {
-    version: collection.version,
-    leaves: collection.snapshot(),
-    matches: matchesOptions(options),
-  }
+function stateEvents(
+  collection: Collection,
+  { options, matches, encoder }: Pick<WatchRequest, 'options' | 'matches' | 'encoder'>,
+): Iterable<Buffer> {
+  const state = { version: collection.version, leaves: collection.snapshot() }
   return (function* () {
     for (const leaf of state.leaves) {
-      const events = leaf.entries.filter(state.matches).map(entry => encoder.event('ADDED', entry))
+      const events = leaf.entries.filter(matches).map(entry => encoder.event('ADDED', entry))
       if (events.length > 0) yield Buffer.concat(events)
     }
     // The end of the burst is told to those who take bookmarks (KEP-3157).
@@ -127,7 +135,7 @@ function startBookmarks(collection: Collection, request: Followed, watcher: Watc
   }
 }
 
-function watchMs({ timeoutSeconds }: ListOptions): number {
+function watchMs({ timeoutSeconds }: WatchOptions): number {
   const seconds = timeoutSeconds || randomInt(defaultSeconds.min, defaultSeconds.max + 1)
   // The longest that a timer can be set to.
   return Math.min(seconds * 1000, 2 ** 31 - 1)

@@ -1,5 +1,5 @@
-import type { Collection } from '../resources/collection.ts'
 import { tooLargeResourceVersion } from '../status/status.ts'
+import type { Collection } from './collection.ts'
 
 // As kube-apiserver: long enough for a watch event on its way, short enough for a client with a wrong version.
 const waitMs = 3_000

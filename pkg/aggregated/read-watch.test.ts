@@ -4,11 +4,12 @@ import { expect } from 'chai'
 import { type Loopback, startLoopback } from '../request/fixtures.ts'
 import type { Collection } from '../resources/collection.ts'
 import { bookmark, collectionOf, event, node, servedNodes } from '../resources/fixtures.ts'
+import { serveWatch } from '../resources/watch.ts'
+import type { Encoder } from '../resources/watch-encoder.ts'
+import { WatchHub } from '../resources/watch-hub.ts'
 import { renderKube } from '../status/render-kube.ts'
-import { parseListOptions, toSelectorKey } from './list-options.ts'
-import { serveWatch } from './watch.ts'
-import { createEncoder, type Encoder } from './watch-encoder.ts'
-import { WatchHub } from './watch-hub.ts'
+import { matchesOptions, parseListOptions, toSelectorKey } from './list-options.ts'
+import { createEncoder } from './watch-encoder.ts'
 
 type Told = {
   readonly type: string
@@ -102,6 +103,7 @@ describe('serveWatch', () => {
         const channelKey = toSelectorKey(query)
         await serveWatch(collection, hub, {
           options,
+          matches: matchesOptions(options),
           encoder,
           channelKey,
           contentType: 'application/json',

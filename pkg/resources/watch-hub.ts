@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { createPacedWriter } from '../request/respond.ts'
-import type { Collection } from '../resources/collection.ts'
-import type { Entry } from '../resources/entry.ts'
-import type { Change } from '../resources/history.ts'
+import type { Collection } from './collection.ts'
+import type { Entry } from './entry.ts'
+import type { Change } from './history.ts'
 import type { Encoder } from './watch-encoder.ts'
 
 /** What watchers of one channel have in common. */

@@ -1,0 +1,56 @@
+import { toKubeStatus } from '../status/render-kube.ts'
+import type { Status } from '../status/status.ts'
+import { type Form, objectBytes } from './body.ts'
+import type { Entry, ServedKind } from './entry.ts'
+import type { Change } from './history.ts'
+import { toSourceApiVersion } from './kind.ts'
+
+export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
+
+/** How a watch tells what it tells; one JSON object and a line feed for each event. */
+export type Encoder = {
+  readonly event: (type: EventType, entry: Entry) => Buffer
+  /** The event that a change is for a selection: entering it is ADDED, leaving it is DELETED; undefined for neither. */
+  readonly change: (change: Change, matches: (entry: Entry) => boolean) => Buffer | undefined
+  readonly bookmark: (version: number, endsInitialEvents: boolean) => Buffer
+}
+
+const initialEventsEnd = 'k8s.io/initial-events-end'
+
+/** What a change is for a selection, by whatever way one event is encoded. */
+export function toChangeEncoder(event: Encoder['event']): Encoder['change'] {
+  return ({ version, type, entry, old }, matches) => {
+    const is = type !== 'DELETED' && matches(entry)
+    const was = old !== undefined && matches(old)
+    if (is) return event(was ? 'MODIFIED' : 'ADDED', entry)
+    if (!was) return undefined
+    // The last state that was in the selection, at the version at which it left.
+    return event('DELETED', type === 'DELETED' ? entry : old.at(version))
+  }
+}
+
+/** Events with whole objects, as one form shows them under the orchestrator's own apiVersion. */
+export function createFormEncoder({ kind }: ServedKind, form: Form): Encoder {
+  const event: Encoder['event'] = (type, entry) =>
+    Buffer.concat([Buffer.from(`{"type":"${type}","object":`), objectBytes(entry, form), Buffer.from('}\n')])
+  return {
+    event,
+    change: toChangeEncoder(event),
+    bookmark(version, endsInitialEvents) {
+      const metadata = toBookmarkMeta(version, endsInitialEvents)
+      const object = { kind: kind.kind, apiVersion: toSourceApiVersion(kind), metadata }
+      return Buffer.from(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`)
+    },
+  }
+}
+
+/** metadata of a bookmark; the end of the initial events is told by an annotation (KEP-3157). */
+export function toBookmarkMeta(version: number, endsInitialEvents: boolean): object {
+  const annotations = endsInitialEvents ? { annotations: { [initialEventsEnd]: 'true' } } : {}
+  return { resourceVersion: String(version), creationTimestamp: null, ...annotations }
+}
+
+/** The ERROR event with which a watch ends; its object is always a Status. */
+export function encodeError(status: Status): Buffer {
+  return Buffer.from(`{"type":"ERROR","object":${JSON.stringify(toKubeStatus(status))}}\n`)
+}
