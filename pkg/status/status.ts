@@ -29,6 +29,7 @@ export type KubeReason =
   | 'InternalError'
   | 'ServiceUnavailable'
   | 'Timeout'
+  | 'InsufficientStorage'
 
 /** One cause of a failure, as metav1.StatusCause. */
 export type Cause = { reason?: string; message?: string; field?: string }
@@ -159,6 +160,16 @@ export function tooLargeResourceVersion(wanted: string, current: string): Status
     },
     headers: { 'retry-after': '1' },
   })
+}
+
+/** 504: a question took longer than it may. The message says what and how long. */
+export function timedOut(message: string): Status {
+  return new Status(504, 'Timeout', message)
+}
+
+/** 507 (RFC 4918 section 11.5): nothing more can be stored until there is space again. */
+export function insufficientStorage(message: string, cause?: unknown): Status {
+  return new Status(507, 'InsufficientStorage', message, { cause })
 }
 
 /** What goes on the wire for anything thrown: a Status as it is, everything else as an opaque 500. */

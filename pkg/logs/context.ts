@@ -1,0 +1,30 @@
+import { allOf, isOneOf } from './expression.ts'
+import type { Scope } from './filter.ts'
+import type { LogRecord } from './record.ts'
+import type { Hit, LogStore, Order, QueryLimits } from './store.ts'
+
+/** What the same container wrote right before and right after a record, each in the order of time. */
+export type Context = { readonly before: readonly Hit[]; readonly after: readonly Hit[] }
+
+/** @param around the record in question: its cursor, and whose it is; a scope that does not permit it finds nothing */
+export async function findContext(
+  store: LogStore,
+  around: { readonly cursor: string } & Pick<LogRecord, 'namespace' | 'pod' | 'container'>,
+  wanted: { readonly scope: Scope; readonly before: number; readonly after: number },
+  limits: QueryLimits,
+): Promise<Context> {
+  const { cursor, namespace, pod, container } = around
+  const expression = allOf([
+    isOneOf('namespace', [namespace]),
+    isOneOf('pod', [pod]),
+    isOneOf('container', [container]),
+  ])
+  const filter = { scope: wanted.scope, ...(expression ? { expression } : {}) }
+  const read = async (order: Order, size: number): Promise<readonly Hit[]> => {
+    if (size === 0) return []
+    const query = { filter, order, size, start: { after: cursor }, withTotal: false }
+    return (await store.query(query, limits)).hits
+  }
+  const [before, after] = await Promise.all([read('desc', wanted.before), read('asc', wanted.after)])
+  return { before: before.toReversed(), after }
+}

@@ -1,0 +1,45 @@
+import type { Field } from './record.ts'
+
+/**
+ * What is asked of a record. Every store translates it, with values as parameters and never as text of its own language;
+ * `createMatcher` says what it means.
+ */
+export type Expression =
+  | { readonly op: 'and' | 'or'; readonly operands: readonly Expression[] }
+  | { readonly op: 'not'; readonly operand: Expression }
+  | { readonly op: 'match'; readonly field: Field; readonly test: Test }
+
+/** A test of one field. A label that is missing passes none. */
+export type Test =
+  /** The whole value is one of these, with case. */
+  | { readonly kind: 'in'; readonly values: readonly string[] }
+  /**
+   * These words stand side by side, whatever is between them, case aside. With `prefix` the last need only begin so (the
+   * match_phrase_prefix of Elasticsearch). Words are those of `wordsOf`; a test without words passes everything.
+   */
+  | { readonly kind: 'words'; readonly words: readonly string[]; readonly prefix: boolean }
+  /** Contains the text, anywhere. */
+  | { readonly kind: 'contains'; readonly text: string; readonly caseSensitive: boolean }
+  /** A regular expression finds something; its syntax is that of `parseRegex`. */
+  | { readonly kind: 'regex'; readonly source: string; readonly caseSensitive: boolean }
+  /** A pod name (the field is `pod`) that a workload of one of these names gives to its pods, or the name itself. */
+  | { readonly kind: 'workload'; readonly names: readonly string[] }
+
+export function match(field: Field, test: Test): Expression {
+  return { op: 'match', field, test }
+}
+
+export function isOneOf(field: Field, values: readonly string[]): Expression {
+  return match(field, { kind: 'in', values })
+}
+
+/** All of them; undefined when there are none. */
+export function allOf(operands: readonly Expression[]): Expression | undefined {
+  return operands.length > 1 ? { op: 'and', operands } : operands[0]
+}
+
+/** One of them at least; nothing passes when there are none. */
+export function anyOf(operands: readonly Expression[]): Expression {
+  const [first] = operands
+  return operands.length === 1 && first !== undefined ? first : { op: 'or', operands }
+}
