@@ -1,0 +1,28 @@
+import java.util.concurrent.CountDownLatch;
+import org.codelibs.opensearch.runner.OpenSearchRunner;
+
+/** One OpenSearch node on loopback, until SIGTERM. Usage: java Launcher.java FOLDER HTTP-PORT */
+public class Launcher {
+    public static void main(String[] args) throws Exception {
+        final int port = Integer.parseInt(args[1]);
+        final CountDownLatch end = new CountDownLatch(1);
+        final OpenSearchRunner runner = new OpenSearchRunner();
+        runner.onBuild((node, settings) -> {
+            settings.put("http.host", "127.0.0.1");
+            settings.put("network.host", "127.0.0.1");
+            settings.put("http.port", port);
+        });
+        // The runner counts ports up from its base, and refuses those over its maximum.
+        runner.setMaxHttpPort(port + 1);
+        runner.build(OpenSearchRunner.newConfigs().basePath(args[0]).clusterName("kapis").numOfNode(1)
+                .baseHttpPort(port - 1).useLogger());
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+            try {
+                runner.close();
+            } catch (Exception e) {
+                e.printStackTrace();
+            }
+        }));
+        end.await();
+    }
+}

@@ -1,0 +1,45 @@
+import { isRecord } from '../kube/object.ts'
+import type { Identity } from '../request/identity.ts'
+
+/** A verb on a resource, in whatever namespace; `resource` with its subresource, as RBAC writes it: `pods/log`. */
+export type Right = { readonly verb: string; readonly group: string; readonly resource: string }
+
+/**
+ * Whether the rules of a Role or ClusterRole give a right for every name, as k8s.io/kubernetes' RBAC authorizer reads them.
+ *
+ * @param rules the member of that name, as it came
+ */
+export function givesRight(rules: unknown, { verb, group, resource }: Right): boolean {
+  if (!Array.isArray(rules)) return false
+  const subresource = resource.includes('/') ? resource.slice(resource.indexOf('/')) : undefined
+  return rules.some(rule => {
+    if (!isRecord(rule)) return false
+    const has = (list: unknown, ...values: readonly string[]) =>
+      Array.isArray(list) && values.some(value => list.includes(value))
+    // Names are given to pick out single objects; a whole namespace's are meant here.
+    const isForAllNames = !Array.isArray(rule.resourceNames) || rule.resourceNames.length === 0
+    return (
+      isForAllNames &&
+      has(rule.verbs, verb, '*') &&
+      has(rule.apiGroups, group, '*') &&
+      has(rule.resources, resource, '*', ...(subresource === undefined ? [] : [`*${subresource}`]))
+    )
+  })
+}
+
+/** What the subjects of bindings are known by; two that mean the same caller have the same key. */
+export function subjectKeys(subjects: unknown, namespace: string): readonly string[] {
+  if (!Array.isArray(subjects)) return []
+  return subjects.filter(isRecord).flatMap(({ kind, name, namespace: own }) => {
+    if (typeof name !== 'string') return []
+    if (kind === 'User') return [`user ${name}`]
+    if (kind === 'Group') return [`group ${name}`]
+    const place = typeof own === 'string' && own !== '' ? own : namespace
+    return kind === 'ServiceAccount' ? [`user system:serviceaccount:${place}:${name}`] : []
+  })
+}
+
+/** The keys under which bindings for a caller are found. */
+export function callerKeys({ username, groups }: Identity): readonly string[] {
+  return [`user ${username}`, ...groups.map(group => `group ${group}`)]
+}

@@ -1,0 +1,72 @@
+import { isRecord } from '../../kube/object.ts'
+import { badRequest } from '../../status/status.ts'
+import { type Line, parseDocument } from './document.ts'
+import type { IngestLimits } from './limits.ts'
+import { splitLines } from './lines.ts'
+
+export type BulkAction = 'create' | 'index'
+
+/** One item of a bulk request. `id` is the client's own for the document, '' when it leaves that to the server. */
+export type BulkItem = Line & {
+  readonly action: BulkAction | 'update' | 'delete'
+  readonly index: string
+  readonly id: string
+}
+
+/**
+ * Reads the body of Elasticsearch's `_bulk`: for each item an action line, and for all but `delete` a line with the
+ * document. Logs are only added to, so of the four actions create and index are taken.
+ *
+ * @param index the index of the path; an item may name its own
+ * @throws Status 400 when an action line cannot be read: what follows it could be anything
+ */
+export function* parseBulk(body: Buffer, index: string, limits: IngestLimits): Generator<BulkItem> {
+  let number = 0
+  let head: Omit<BulkItem, 'record' | 'problem'> | undefined
+  for (const bytes of splitLines(body)) {
+    number++
+    const text = bytes.toString('utf8')
+    if (head !== undefined) {
+      yield { ...head, ...readDocument(head.action, text, limits) }
+      head = undefined
+    } else if (text.trim() !== '') {
+      const action = parseAction(text, number, index)
+      if (action.action === 'delete') yield { ...action, problem: unsupported('delete') }
+      else head = action
+    }
+  }
+  if (head !== undefined) throw badRequest(`line ${number}: the document after the last action is missing`)
+}
+
+function readDocument(action: string, text: string, limits: IngestLimits): Line {
+  return action === 'update' ? { problem: unsupported(action) } : parseDocument(text, limits)
+}
+
+function unsupported(action: string): string {
+  return `${action}: lines of a log are not changed; send create or index`
+}
+
+function parseAction(text: string, number: number, index: string) {
+  const malformed = (is: string) =>
+    badRequest(
+      `line ${number}: ${is}; expected an action such as {"create":{}}, and the document on the next line`,
+    )
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    throw malformed('not valid JSON')
+  }
+  const [[action, meta] = ['', undefined], ...rest] = isRecord(parsed) ? Object.entries(parsed) : []
+  if (rest.length > 0 || !isAction(action) || !isRecord(meta)) throw malformed('not an action')
+  const { _index: own, _id: id } = meta
+  return {
+    action,
+    index: typeof own === 'string' && own !== '' ? own : index,
+    id: typeof id === 'string' ? id : '',
+  }
+}
+
+function isAction(action: string): action is BulkItem['action'] {
+  return action === 'create' || action === 'index' || action === 'update' || action === 'delete'
+}

@@ -1,0 +1,108 @@
+import { isRecord } from '../../kube/object.ts'
+import type { LogRecord } from '../record.ts'
+import type { IngestLimits } from './limits.ts'
+import { parseTimestamp } from './timestamp.ts'
+
+/** A line, or why it is none; what is wrong with a line is no exception, since the rest of its batch is taken. */
+export type Line =
+  | { readonly record: LogRecord; readonly problem?: never }
+  | { readonly problem: string; readonly record?: never }
+
+// The container runtime's own time comes first; `date` is what Fluent Bit's http output calls its time.
+const timeKeys = ['time', '@timestamp', 'date'] as const
+// Fluent Bit's cri parser calls it message.
+const lineKeys = ['log', 'message'] as const
+
+type Names = Pick<LogRecord, 'namespace' | 'pod' | 'container' | 'host' | 'dockerId'>
+
+/**
+ * Reads a document as Fluent Bit's Kubernetes filter makes it: `{"time" or "@timestamp", "log", "kubernetes": {…}}`.
+ * A line that comes from no pod (a journal, a kernel) has no `kubernetes`.
+ *
+ * @param text the JSON text of one document
+ */
+export function parseDocument(text: string, limits: IngestLimits): Line {
+  let document: unknown
+  try {
+    document = JSON.parse(text)
+  } catch {
+    return { problem: 'not valid JSON' }
+  }
+  if (!isRecord(document)) return { problem: 'not a JSON object' }
+  const timeNs = readTime(document, text)
+  if (typeof timeNs !== 'bigint') return timeNs
+  const log = lineKeys.map(key => document[key]).find(value => typeof value === 'string')
+  if (typeof log !== 'string') return { problem: 'log: is missing or no string' }
+  const kubernetes = document.kubernetes ?? {}
+  if (!isRecord(kubernetes)) return { problem: 'kubernetes: must be an object' }
+  const names: Names = {
+    namespace: toText(kubernetes.namespace_name),
+    pod: toText(kubernetes.pod_name),
+    container: toText(kubernetes.container_name),
+    host: toText(kubernetes.host),
+    dockerId: toText(kubernetes.docker_id),
+  }
+  return checkLine({ timeNs, log, ...names, ...readLabels(kubernetes.labels) }, limits)
+}
+
+/** Holds a line to the limits, whatever protocol it came by. */
+export function checkLine(record: LogRecord, limits: IngestLimits): Line {
+  const length = byteLength(record.log)
+  if (length > limits.lineBytes) {
+    return { problem: `log: is ${length} bytes long, the limit is ${limits.lineBytes}` }
+  }
+  const { namespace, pod, container, host, dockerId } = record
+  const long = Object.entries({ namespace, pod, container, host, dockerId }).find(
+    ([, value]) => value.length * 3 > limits.fieldBytes && byteLength(value) > limits.fieldBytes,
+  )
+  if (long) return { problem: `${long[0]}: is longer than ${limits.fieldBytes} bytes` }
+  return checkLabels(record.labels ?? {}, limits) ?? { record }
+}
+
+function checkLabels(labels: Readonly<Record<string, string>>, limits: IngestLimits): Line | undefined {
+  const entries = Object.entries(labels)
+  if (entries.length > limits.labels) {
+    return { problem: `labels: there are ${entries.length}, the limit is ${limits.labels}` }
+  }
+  const long = entries.find(pair => pair.some(text => byteLength(text) > limits.fieldBytes))
+  return long && { problem: `labels: a key or value is longer than ${limits.fieldBytes} bytes` }
+}
+
+function readTime(document: Readonly<Record<string, unknown>>, text: string): bigint | Line {
+  const given = timeKeys.filter(key => document[key] !== undefined)
+  for (const key of given) {
+    const value = document[key]
+    const source = typeof value === 'number' ? sourceOf(text, key) : value
+    const time = typeof source === 'string' ? parseTimestamp(source) : undefined
+    if (time !== undefined) return time
+  }
+  const [key] = given
+  if (key === undefined) return { problem: 'time: is missing; give time or @timestamp' }
+  const shown = JSON.stringify(document[key]).slice(0, 64)
+  return { problem: `${key}: must be RFC 3339 or a number of seconds since 1970, not ${shown}` }
+}
+
+/** A number's digits as they were sent: as a double it has lost its nanoseconds. */
+function sourceOf(text: string, key: string): string | undefined {
+  const sources = new Map<unknown, string | undefined>()
+  const root = JSON.parse(text, function (this: unknown, name, value, context?: { source?: string }) {
+    // Inner objects may have a member of this name too.
+    if (name === key) sources.set(this, context?.source)
+    return value
+  })
+  return sources.get(root)
+}
+
+function readLabels(labels: unknown): Pick<LogRecord, 'labels'> {
+  if (!isRecord(labels)) return {}
+  return { labels: Object.fromEntries(Object.entries(labels).map(([key, value]) => [key, toText(value)])) }
+}
+
+function toText(value: unknown): string {
+  if (typeof value === 'string') return value
+  return value === undefined || value === null ? '' : JSON.stringify(value)
+}
+
+function byteLength(text: string): number {
+  return Buffer.byteLength(text)
+}

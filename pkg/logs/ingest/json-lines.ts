@@ -1,0 +1,53 @@
+import { type Line, parseDocument } from './document.ts'
+import type { IngestLimits } from './limits.ts'
+import { splitLines } from './lines.ts'
+
+/** A line with its number in the body, from 1. */
+export type NumberedLine = Line & { readonly line: number }
+
+/**
+ * Reads one document a line, as Fluent Bit's http output sends with `Format json_lines`; a body that is a JSON array, its
+ * `Format json`, is read too. Lines are parsed as they are asked for.
+ */
+export function* parseJsonLines(body: Buffer, limits: IngestLimits): Generator<NumberedLine> {
+  if (body[0] === 0x5b) return yield* parseArray(body, limits)
+  let line = 0
+  for (const bytes of splitLines(body)) {
+    line++
+    const text = bytes.toString('utf8')
+    if (text.trim() !== '') yield { line, ...parseDocument(text, limits) }
+  }
+}
+
+function* parseArray(body: Buffer, limits: IngestLimits): Generator<NumberedLine> {
+  let line = 0
+  for (const text of splitArray(body.toString('utf8'))) {
+    line++
+    yield { line, ...(text === undefined ? { problem: 'not valid JSON' } : parseDocument(text, limits)) }
+  }
+}
+
+/**
+ * The members of a JSON array as text, so that the digits of their numbers are kept. Each member is parsed later, and that
+ * finds what is wrong inside it; here only strings and depth count.
+ *
+ * @returns undefined in place of a rest that is no member
+ */
+function* splitArray(text: string): Generator<string | undefined> {
+  const structure = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}",]/gs
+  let depth = 0
+  let from = 1
+  for (const { 0: token, index } of text.matchAll(structure)) {
+    if (token === '"') return yield undefined
+    if (token === '[' || token === '{') depth++
+    else if (token === ']' || token === '}') depth--
+    if ((token === ',' && depth === 1) || depth === 0) {
+      const member = text.slice(from, index)
+      from = index + 1
+      if (depth > 0 || member.trim() !== '') yield member
+      if (depth === 0 && token !== ']') return yield undefined
+      if (depth === 0) break
+    }
+  }
+  if (depth > 0 || text.slice(from).trim() !== '') yield undefined
+}

@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { refusalOf } from '../../../status/fixtures.ts'
+import { defaultLimits } from '../limits.ts'
+import { readExportRequestJson } from './json.ts'
+import { readExportRequest, writeExportResponse } from './protobuf.ts'
+import { toLines } from './records.ts'
+import { readFields, WireError, writeVarint } from './wire.ts'
+
+// What the exporters of OpenTelemetry for JavaScript sent for the same three records.
+const fixtures = join(import.meta.dirname, '../../../../test/fixtures')
+const protobuf = readFileSync(join(fixtures, 'otlp-logs.bin'))
+const json = readFileSync(join(fixtures, 'otlp-logs.json'))
+
+const shared = {
+  namespace: 'shop',
+  pod: 'web-0',
+  container: 'web',
+  host: 'worker-1',
+  dockerId: 'c0ffee',
+  labels: { app: 'web' },
+}
+const records = [
+  { ...shared, timeNs: 1589644842608962452n, log: 'plain text é', container: 'sidecar' },
+  {
+    ...shared,
+    timeNs: 1589644843000000000n,
+    log: '{"message":"structured","code":500,"nested":{"a":[1,2.5,"x",null]}}',
+  },
+  { ...shared, timeNs: 1589644844000000001n, log: '' },
+]
+const linesOf = (resources: Iterable<Parameters<typeof toLines>[0]>) =>
+  [...resources].flatMap(resource => [...toLines(resource, defaultLimits)])
+
+describe('toLines of OTLP', () => {
+  it('reads what an exporter sends as protobuf', () => {
+    const lines = linesOf(readExportRequest(protobuf)).map(({ record }) => record)
+    // Integers of protobuf are 64 bits wide; inside a structured body they are written as text.
+    const wide = records[1]?.log.replace('500', '"500"').replace('[1,', '["1",') ?? ''
+    expect(lines).to.deep.equal([records[0], { ...records[1], log: wide }, records[2]])
+  })
+
+  it('reads what an exporter sends as JSON', () => {
+    expect(linesOf(readExportRequestJson(json)).map(({ record }) => record)).to.deep.equal(records)
+  })
+
+  it('takes the observed time of a record without one of its own, and refuses one without any', () => {
+    const logRecords = [{ observedTimeUnixNano: '5', body: { stringValue: 'a' } }, { body: { stringValue: 'b' } }]
+    const body = Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }))
+    const lines = linesOf(readExportRequestJson(body))
+    expect(lines.map(({ record, problem }) => record?.timeNs ?? problem)).to.deep.equal([
+      5n,
+      'timeUnixNano: is missing, and so is observedTimeUnixNano',
+    ])
+  })
+})
+
+describe('readExportRequest', () => {
+  const invalid: Readonly<Record<string, Buffer>> = {
+    'a cut field': protobuf.subarray(0, 200),
+    'a number without an end': Buffer.from([0x0a, 0xff, 0xff]),
+    'a number of eleven bytes': Buffer.from([0x08, ...Array(11).fill(0xff)]),
+    'a field number of 0': Buffer.from([0x02, 0x00]),
+    'a group': Buffer.from([0x0b]),
+    'a message that is a number': Buffer.from([0x08, 0x01]),
+    text: Buffer.from('{"resourceLogs":[]}'),
+  }
+  for (const [what, body] of Object.entries(invalid)) {
+    it(`refuses ${what}`, () => expect(() => linesOf(readExportRequest(body))).to.throw(WireError))
+  }
+
+  it('refuses values nested without end', () => {
+    let value = Buffer.from([0x0a, 0x01, 0x78])
+    const wrap = (number: number) => {
+      value = Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(value.length), value])
+    }
+    for (let depth = 0; depth < 2000; depth++) for (const number of [1, 5]) wrap(number)
+    for (const number of [5, 2, 2, 1]) wrap(number)
+    expect(() => linesOf(readExportRequest(value))).to.throw(WireError, 'values are nested deeper than 32')
+  })
+
+  it('never fails in another way, whatever the bytes are', () => {
+    for (let at = 0; at < protobuf.length; at++) {
+      for (const byte of [0x00, 0x7f, 0x80, 0xff]) {
+        const bytes = Buffer.from(protobuf)
+        bytes[at] = byte
+        try {
+          linesOf(readExportRequest(bytes))
+        } catch (error) {
+          expect(error).to.be.instanceOf(WireError)
+        }
+      }
+    }
+  })
+})
+
+describe('readExportRequestJson', () => {
+  const invalid: Readonly<Record<string, string>> = {
+    '{': 'the body is not valid JSON',
+    '[]': 'the body must be an ExportLogsServiceRequest',
+    '{"resourceLogs":{}}': 'resourceLogs: must be a list of objects',
+    '{"resourceLogs":[{"scopeLogs":[{},1]}]}': 'resourceLogs[0].scopeLogs: must be a list of objects',
+    '{"resourceLogs":[{"scopeLogs":[{"logRecords":"x"}]}]}':
+      'resourceLogs[0].scopeLogs[0].logRecords: must be a list of objects',
+  }
+  for (const [body, message] of Object.entries(invalid)) {
+    it(`refuses ${body}`, () => {
+      const refusal = refusalOf(() => linesOf(readExportRequestJson(Buffer.from(body))))
+      expect(refusal).to.deep.equal({ code: 400, reason: 'BadRequest', message })
+    })
+  }
+})
+
+describe('writeExportResponse', () => {
+  it('is empty when all was taken', () => expect(writeExportResponse(0, '')).to.have.length(0))
+
+  it('says how many were not, and why', () => {
+    const [outer] = [...readFields(writeExportResponse(300, 'time: is missing'))]
+    const fields = [...readFields(outer?.bytes ?? Buffer.alloc(0))]
+    expect(fields.map(({ number, value, bytes }) => [number, value ?? String(bytes)])).to.deep.equal([
+      [1, 300n],
+      [2, 'time: is missing'],
+    ])
+  })
+})

@@ -1,0 +1,66 @@
+/** One field of a protobuf message: a varint or fixed number, or the bytes of a string, of bytes or of a message. */
+export type Field =
+  | { readonly number: number; readonly value: bigint; readonly bytes?: never }
+  | { readonly number: number; readonly bytes: Buffer; readonly value?: never }
+
+/** What does not follow the encoding; the caller says it to its client. */
+export class WireError extends Error {}
+
+/**
+ * Reads the fields of a message (protobuf.dev, Encoding). Fields that the reader does not know are yielded too, and are
+ * his to leave out. Groups are not read: no message of OTLP has one.
+ *
+ * @throws WireError
+ */
+export function* readFields(message: Buffer): Generator<Field> {
+  let at = 0
+
+  function varint(): bigint {
+    let value = 0n
+    for (let shift = 0n; shift < 70n; shift += 7n) {
+      const byte = message[at++]
+      if (byte === undefined) throw new WireError('a number is cut off')
+      value |= BigInt(byte & 0x7f) << shift
+      if (byte < 0x80) return BigInt.asUintN(64, value)
+    }
+    throw new WireError('a number is longer than ten bytes')
+  }
+
+  /** Tags and lengths: small numbers, without the cost of big ones. */
+  function small(): number {
+    const byte = message[at]
+    if (byte !== undefined && byte < 0x80) {
+      at++
+      return byte
+    }
+    return Number(varint())
+  }
+
+  function take(length: number): Buffer {
+    if (length > message.length - at) throw new WireError('a field is cut off')
+    at += length
+    return message.subarray(at - length, at)
+  }
+
+  while (at < message.length) {
+    const tag = small()
+    const number = Math.floor(tag / 8)
+    if (number === 0) throw new WireError('a field has the number 0')
+    if (tag % 8 === 0) yield { number, value: varint() }
+    else if (tag % 8 === 1) yield { number, value: take(8).readBigUInt64LE() }
+    else if (tag % 8 === 2) yield { number, bytes: take(small()) }
+    else if (tag % 8 === 5) yield { number, value: BigInt(take(4).readUInt32LE()) }
+    else throw new WireError(`wire type ${tag % 8} is not known`)
+  }
+}
+
+/** A varint's bytes; for answers. */
+export function writeVarint(value: number): Buffer {
+  const bytes: number[] = []
+  let rest = value
+  while (rest >= 0x80) {
+    bytes.push((rest % 0x80) + 0x80)
+    rest = Math.floor(rest / 0x80)
+  }
+  return Buffer.from([...bytes, rest])
+}

@@ -1,0 +1,63 @@
+import { maxTimeNs } from '../record.ts'
+
+// The largest values that are still taken for seconds, milliseconds and microseconds: all three end in the year 5138.
+const maxSeconds = 100_000_000_000n
+const thousand = 1000n
+const billion = 1_000_000_000n
+
+const rfc3339 =
+  /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:[.,](\d{1,9})\d*)?\s?([Zz]|[+-]\d{2}:?\d{2})$/
+const decimal = /^(\d{1,19})(?:\.(\d{1,9})\d*)?$/
+// What JSON makes of a large double.
+const scientific = /^(\d)(?:\.(\d+))?[eE]\+?(\d{1,2})$/
+
+/**
+ * The time of a log line in nanoseconds since 1970: RFC 3339 with up to nine digits of a second, or a count since 1970, in
+ * seconds with up to nine decimals, in milliseconds, in microseconds or in nanoseconds, told apart by its size.
+ *
+ * @param text as it stood on the wire: a number's own digits, since a double does not hold nanoseconds
+ * @returns undefined when it is none of these, or before 1970
+ */
+export function parseTimestamp(text: string): bigint | undefined {
+  const date = rfc3339.exec(text)
+  if (date) return fromDate(date)
+  const plain = decimal.exec(expand(text))
+  if (!plain) return undefined
+  const [, whole = '', fraction = ''] = plain
+  const count = BigInt(whole)
+  if (count < maxSeconds) return count * billion + nanoseconds(fraction)
+  if (count < maxSeconds * thousand) return count * 1_000_000n + nanoseconds(fraction) / thousand
+  if (count < maxSeconds * 1_000_000n) return count * thousand
+  return inRange(count)
+}
+
+function fromDate([, date = '', time = '', fraction = '', zone = '']: RegExpExecArray): bigint | undefined {
+  const offset = zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase()
+  const ms = Date.parse(`${date}T${time}${offset}`)
+  // Date.parse takes the 30th of February for the 2nd of March.
+  if (!(ms >= 0) || !isCalendarDate(date)) return undefined
+  return inRange(BigInt(ms) * 1_000_000n + nanoseconds(fraction))
+}
+
+function isCalendarDate(date: string): boolean {
+  const [year = 0, month = 0, day = 0] = date.split('-').map(Number)
+  return day <= 28 || day <= new Date(Date.UTC(year, month, 0)).getUTCDate()
+}
+
+function nanoseconds(fraction: string): bigint {
+  return BigInt(fraction.padEnd(9, '0'))
+}
+
+function inRange(count: bigint): bigint | undefined {
+  return count <= maxTimeNs ? count : undefined
+}
+
+function expand(text: string): string {
+  const parts = scientific.exec(text)
+  if (!parts) return text
+  const [, lead = '', decimals = '', exponent = ''] = parts
+  const digits = (lead + decimals).padEnd(Number(exponent) + 1, '0')
+  const whole = digits.slice(0, Number(exponent) + 1)
+  const rest = digits.slice(Number(exponent) + 1)
+  return rest === '' ? whole : `${whole}.${rest}`
+}
