@@ -97,9 +97,12 @@ export class RbacIndex {
 
   #setRole(object: KubeObject, known: Set<string>): void {
     const key = roleKey(object.metadata.name, object.metadata.namespace)
-    if (!givesRight(object.rules, this.#right)) return this.#forgetRole(object, known)
-    this.#roles.add(key)
-    known.add(key)
+    if (givesRight(object.rules, this.#right)) {
+      this.#roles.add(key)
+      known.add(key)
+    } else {
+      this.#forgetRole(object, known)
+    }
   }
 
   #forgetRole({ metadata }: KubeObject, known: Set<string>): void {

@@ -35,19 +35,20 @@ function* parseArray(body: Buffer, limits: IngestLimits): Generator<NumberedLine
  */
 function* splitArray(text: string): Generator<string | undefined> {
   const structure = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}",]/gs
+  const change: Readonly<Record<string, number>> = { '[': 1, '{': 1, ']': -1, '}': -1 }
   let depth = 0
   let from = 1
+  let isClosed = false
   for (const { 0: token, index } of text.matchAll(structure)) {
-    if (token === '"') return yield undefined
-    if (token === '[' || token === '{') depth++
-    else if (token === ']' || token === '}') depth--
-    if ((token === ',' && depth === 1) || depth === 0) {
-      const member = text.slice(from, index)
-      from = index + 1
-      if (depth > 0 || member.trim() !== '') yield member
-      if (depth === 0 && token !== ']') return yield undefined
-      if (depth === 0) break
-    }
+    depth += change[token] ?? 0
+    // A string without an end.
+    if (token === '"') break
+    if (depth > 1 || (depth === 1 && token !== ',')) continue
+    const member = text.slice(from, index)
+    from = index + 1
+    if (token === ',' || member.trim() !== '') yield member
+    isClosed = token === ']' && depth === 0
+    if (depth === 0) break
   }
-  if (depth > 0 || text.slice(from).trim() !== '') yield undefined
+  if (!isClosed || text.slice(from).trim() !== '') yield undefined
 }

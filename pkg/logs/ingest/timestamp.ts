@@ -5,8 +5,7 @@ const maxSeconds = 100_000_000_000n
 const thousand = 1000n
 const billion = 1_000_000_000n
 
-const rfc3339 =
-  /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:[.,](\d{1,9})\d*)?\s?([Zz]|[+-]\d{2}:?\d{2})$/
+const rfc3339 = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:[.,](\d{1,9})\d*)?\s?([Zz]|[+-]\d{2}:?\d{2})$/
 const decimal = /^(\d{1,19})(?:\.(\d{1,9})\d*)?$/
 // What JSON makes of a large double.
 const scientific = /^(\d)(?:\.(\d+))?[eE]\+?(\d{1,2})$/

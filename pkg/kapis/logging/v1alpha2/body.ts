@@ -50,7 +50,9 @@ function decode(req: IncomingMessage): Readable | NodeJS.ReadWriteStream {
   const create = decoders[encoding]
   if (create === undefined) {
     const message = `Content-Encoding must be gzip, deflate, zstd or identity, not ${JSON.stringify(encoding)}`
-    throw new Status(415, 'UnsupportedMediaType', message, { headers: { 'accept-encoding': 'gzip, deflate, zstd' } })
+    throw new Status(415, 'UnsupportedMediaType', message, {
+      headers: { 'accept-encoding': 'gzip, deflate, zstd' },
+    })
   }
   const decoder = create()
   req.on('error', error => decoder.emit('error', error))
@@ -69,7 +71,9 @@ async function collect(stream: AsyncIterable<string | Buffer>, limitBytes: numbe
       chunks.push(bytes)
     }
   } catch (error) {
-    throw error instanceof Status ? error : badRequest('the body is broken off, or is not what Content-Encoding says')
+    throw error instanceof Status
+      ? error
+      : badRequest('the body is broken off, or is not what Content-Encoding says')
   }
   return Buffer.concat(chunks, length)
 }

@@ -40,7 +40,8 @@ function toRecord(record: Readonly<Record<string, unknown>>): OtlpRecord {
 /** Members of a list that are no objects are an error of the whole request: nobody knows what they were meant to be. */
 function listOf(value: Readonly<Record<string, unknown>>, key: string, at: string) {
   const list = value[key] ?? []
-  if (!Array.isArray(list) || !list.every(isRecord)) throw badRequest(`${at}${key}: must be a list of objects`)
+  if (!Array.isArray(list) || !list.every(isRecord))
+    throw badRequest(`${at}${key}: must be a list of objects`)
   return list
 }
 

@@ -46,7 +46,10 @@ describe('toLines of OTLP', () => {
   })
 
   it('takes the observed time of a record without one of its own, and refuses one without any', () => {
-    const logRecords = [{ observedTimeUnixNano: '5', body: { stringValue: 'a' } }, { body: { stringValue: 'b' } }]
+    const logRecords = [
+      { observedTimeUnixNano: '5', body: { stringValue: 'a' } },
+      { body: { stringValue: 'b' } },
+    ]
     const body = Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }))
     const lines = linesOf(readExportRequestJson(body))
     expect(lines.map(({ record, problem }) => record?.timeNs ?? problem)).to.deep.equal([

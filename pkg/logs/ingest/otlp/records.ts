@@ -1,5 +1,5 @@
-import { checkLine, type Line } from '../document.ts'
 import { maxTimeNs } from '../../record.ts'
+import { checkLine, type Line } from '../document.ts'
 import type { IngestLimits } from '../limits.ts'
 import type { AnyMap, AnyValue, OtlpRecord, OtlpResource } from './message.ts'
 

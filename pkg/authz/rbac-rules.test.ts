@@ -1,0 +1,65 @@
+import { expect } from 'chai'
+import { jane } from '../request/fixtures.ts'
+import { callerKeys, givesRight, type Right, subjectKeys } from './rbac-rules.ts'
+
+const logs: Right = { verb: 'get', group: '', resource: 'pods/log' }
+const rule = { apiGroups: [''], resources: ['pods/log'], verbs: ['get'] }
+
+describe('givesRight', () => {
+  const given: Readonly<Record<string, unknown>> = {
+    exactly: [rule],
+    'among others': [
+      { ...rule, verbs: ['list'] },
+      { apiGroups: ['apps', ''], resources: ['pods', 'pods/log'], verbs: ['watch', 'get'] },
+    ],
+    'any verb': [{ ...rule, verbs: ['*'] }],
+    'any resource': [{ ...rule, resources: ['*'] }],
+    'the subresource of any': [{ ...rule, resources: ['*/log'] }],
+    'any group': [{ ...rule, apiGroups: ['*'] }],
+    'no names': [{ ...rule, resourceNames: [] }],
+  }
+  for (const [what, rules] of Object.entries(given)) {
+    it(`by ${what}`, () => expect(givesRight(rules, logs)).to.equal(true))
+  }
+
+  const notGiven: Readonly<Record<string, unknown>> = {
+    nothing: [],
+    'no list': undefined,
+    'no rule': [null, 'pods/log'],
+    'the resource without its subresource': [{ ...rule, resources: ['pods'] }],
+    'another subresource': [{ ...rule, resources: ['pods/exec', '*/exec'] }],
+    'another verb': [{ ...rule, verbs: ['list', 'watch'] }],
+    'another group': [{ ...rule, apiGroups: ['apps'] }],
+    'parts in different rules': [
+      { ...rule, verbs: ['list'] },
+      { ...rule, resources: ['pods'] },
+    ],
+    'some names only': [{ ...rule, resourceNames: ['web-0'] }],
+    URLs: [{ nonResourceURLs: ['*'], verbs: ['get'] }],
+  }
+  for (const [what, rules] of Object.entries(notGiven)) {
+    it(`not by ${what}`, () => expect(givesRight(rules, logs)).to.equal(false))
+  }
+})
+
+describe('subjectKeys', () => {
+  it('meets the keys of the caller', () => {
+    const subjects = [
+      { kind: 'User', name: 'jane' },
+      { kind: 'Group', name: 'dev' },
+      { kind: 'ServiceAccount', name: 'shipper', namespace: 'logging' },
+      { kind: 'ServiceAccount', name: 'default' },
+      { kind: 'Robot', name: 'r2' },
+      { kind: 'User' },
+      null,
+    ]
+    expect(subjectKeys(subjects, 'shop')).to.deep.equal([
+      'user jane',
+      'group dev',
+      'user system:serviceaccount:logging:shipper',
+      'user system:serviceaccount:shop:default',
+    ])
+    expect(callerKeys(jane)).to.deep.equal(['user jane', 'group dev', 'group system:authenticated'])
+    expect(subjectKeys(undefined, 'shop')).to.deep.equal([])
+  })
+})
