@@ -1,39 +1,43 @@
-const wordPattern = /[\p{L}\p{N}\p{M}]+/gu
+const wordPattern = /[\p{sc=Han}\p{sc=Hira}]|(?:(?![\p{sc=Han}\p{sc=Hira}])[\p{L}\p{N}\p{M}])+/gu
+const single = /^[\p{sc=Han}\p{sc=Hira}]$/u
+const ofWord = /^[\p{L}\p{N}\p{M}]$/u
 
 /**
- * The words of a text, folded: runs of letters, digits and marks. So `a_b` is two words, `10.0.0.1` is four, and
- * punctuation is never part of one. An analyzer of OpenSearch that does the same is a `pattern` tokenizer on
- * `[^\p{L}\p{N}\p{M}]+`, then `lowercase`.
+ * The words of a text, folded: runs of letters, digits and marks; Han and Hiragana characters are words by themselves, as
+ * nobody writes spaces between them. So `a_b` is two words, `10.0.0.1` is four, and punctuation is never part of one.
+ *
+ * An analyzer of OpenSearch that does the same is a `pattern` tokenizer with `group: 0` on
+ * `[\p{IsHan}\p{IsHiragana}]|[\p{L}\p{N}\p{M}&&[^\p{IsHan}\p{IsHiragana}]]+`, then `lowercase`.
  */
 export function wordsOf(text: string): readonly string[] {
   return fold(text).match(wordPattern) ?? []
 }
 
-/** Whether a code point belongs to a word. */
-export function isWordCharacter(codePoint: number): boolean {
-  if (codePoint < 0x80) {
-    return (
-      (codePoint >= 0x61 && codePoint <= 0x7a) ||
-      (codePoint >= 0x30 && codePoint <= 0x39) ||
-      (codePoint >= 0x41 && codePoint <= 0x5a)
-    )
-  }
-  return /^[\p{L}\p{N}\p{M}]$/u.test(String.fromCodePoint(codePoint))
+/** Whether a code point belongs to a word, and whether it is one by itself. */
+export function wordRole(codePoint: number): 'none' | 'part' | 'whole' {
+  if (codePoint < 0x80) return isAsciiWord(codePoint) ? 'part' : 'none'
+  const character = String.fromCodePoint(codePoint)
+  if (single.test(character)) return 'whole'
+  return ofWord.test(character) ? 'part' : 'none'
 }
 
 /**
  * Without case: each code point by itself, so that a part of a text folds to a part of its fold (toLowerCase looks at
- * neighbours, for the final sigma), and only where that leaves one code point.
+ * neighbours, for the final sigma), and only where that keeps its length.
  */
 export function fold(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is the point
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is what needs no second look
   if (/^[\x00-\x7f]*$/.test(text)) return text.toLowerCase()
   let folded = ''
   for (const character of text) folded += foldCharacter(character)
   return folded
 }
 
-function foldCharacter(character: string): string {
+export function foldCharacter(character: string): string {
   const lower = character.toLowerCase()
   return lower.length === character.length ? lower : character
+}
+
+function isAsciiWord(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a)
 }

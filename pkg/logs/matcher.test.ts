@@ -1,0 +1,96 @@
+import { expect } from 'chai'
+import { createMatcher } from './matcher.ts'
+import { parsePhrases, parseQuery } from './query-language/parse.ts'
+import type { LogRecord } from './record.ts'
+
+const record: LogRecord = {
+  timeNs: 1_000n,
+  log: 'E1121 proxy_server.go:42] Connection refused by 10.0.0.17:443, 连接失败 (ÄRGER)\n',
+  namespace: 'shop',
+  pod: 'web-5d9c7b8f6-x2x4z',
+  container: 'proxy',
+  host: 'node-1',
+  dockerId: 'abc',
+  labels: { app: 'web' },
+}
+
+describe('createMatcher', () => {
+  const queries: readonly [string, boolean][] = [
+    ['connection refused', true],
+    ['"connection refused"', true],
+    ['"refused connection"', false],
+    ['"connection by"', false],
+    ['connect', false],
+    ['connect*', true],
+    ['server', true],
+    ['"proxy server go"', true],
+    ['10.0.0.17', true],
+    ['0.0.1', false],
+    ['*ervice*', false],
+    ['*erver*', true],
+    ['case:Connection', true],
+    ['case:connection', false],
+    ['ärger', true],
+    ['失败', true],
+    ['败失', false],
+    ['"连接失败"', true],
+    ['proxy*.go', true],
+    ['connection*by', false],
+    ['/refused by \\d+(\\.\\d+){3}:/', true],
+    ['/Refused/c', false],
+    ['/\\)$/', true],
+    ['NOT absent', true],
+    ['namespace:shop pod:web-*', true],
+    ['namespace:sho', false],
+    ['pod:WEB-*', true],
+    ['pod:web*z', true],
+    ['workload:web', true],
+    ['workload:we', false],
+    ['labels.app:web', true],
+    ['labels.tier:*', false],
+    ['NOT labels.tier:x', true],
+    ['labels.toString:*', false],
+    ['host:node-? container:proxy docker_id:abc', true],
+  ]
+  for (const [q, expected] of queries) {
+    it(`${expected ? 'passes' : 'fails'} ${q}`, () => {
+      const expression = parseQuery(q)
+      expect(createMatcher({ scope: 'everything', ...(expression && { expression }) })(record)).to.equal(
+        expected,
+      )
+    })
+  }
+
+  const phrases: readonly [string, boolean][] = [
+    ['conn', true],
+    ['connection ref', true],
+    ['conn refused', false],
+    ['absent,refus', true],
+    ['erver', false],
+  ]
+  for (const [text, expected] of phrases) {
+    it(`${expected ? 'passes' : 'fails'} log_query ${text}`, () => {
+      const expression = parsePhrases(text)
+      expect(createMatcher({ scope: 'everything', ...(expression && { expression }) })(record)).to.equal(
+        expected,
+      )
+    })
+  }
+
+  it('includes the first and the last moment', () => {
+    const at = (startNs: bigint, endNs: bigint) =>
+      createMatcher({ scope: 'everything', startNs, endNs })(record)
+    expect([at(1000n, 1000n), at(1001n, 2000n), at(0n, 999n)]).to.deep.equal([true, false, false])
+  })
+
+  it('shows a namespace from its creation on, and nothing to who may see nothing', () => {
+    const within = (namespace: string, sinceNs: bigint) =>
+      createMatcher({ scope: [{ namespace, sinceNs }] })(record)
+    expect([within('shop', 1000n), within('shop', 1001n), within('other', 0n)]).to.deep.equal([
+      true,
+      false,
+      false,
+    ])
+    expect(createMatcher({ scope: [] })(record)).to.equal(false)
+  })
+})

@@ -1,0 +1,90 @@
+import type { Expression, Test } from './expression.ts'
+import type { LogFilter, Scope } from './filter.ts'
+import { fieldOf, type LogRecord } from './record.ts'
+import { createSearch } from './regex/automaton.ts'
+import { compileRegex } from './regex/program.ts'
+import { parseRegex } from './regex/syntax.ts'
+import { fold, wordsOf } from './words.ts'
+import { isPodOf } from './workload.ts'
+
+/** What a filter means: every store finds exactly the records for which this says so. */
+export function createMatcher(filter: LogFilter): (record: LogRecord) => boolean {
+  const inScope = createScopeTest(filter.scope)
+  const passes = filter.expression === undefined ? () => true : createExpressionTest(filter.expression)
+  const { startNs, endNs } = filter
+  return record =>
+    (startNs === undefined || record.timeNs >= startNs) &&
+    (endNs === undefined || record.timeNs <= endNs) &&
+    inScope(record) &&
+    passes(record)
+}
+
+export function createScopeTest(scope: Scope): (record: LogRecord) => boolean {
+  if (scope === 'everything') return () => true
+  const since = new Map(scope.map(({ namespace, sinceNs }) => [namespace, sinceNs]))
+  return record => {
+    const from = since.get(record.namespace)
+    return from !== undefined && record.timeNs >= from
+  }
+}
+
+export function createExpressionTest(expression: Expression): (record: LogRecord) => boolean {
+  if (expression.op === 'match') {
+    const { field } = expression
+    const test = createTest(expression.test)
+    return record => {
+      const value = fieldOf(record, field)
+      return value !== undefined && test(value)
+    }
+  }
+  if (expression.op === 'not') {
+    const inner = createExpressionTest(expression.operand)
+    return record => !inner(record)
+  }
+  const operands = expression.operands.map(createExpressionTest)
+  return expression.op === 'and'
+    ? record => operands.every(test => test(record))
+    : record => operands.some(test => test(record))
+}
+
+/** A test of one value. */
+export function createTest(test: Test): (value: string) => boolean {
+  switch (test.kind) {
+    case 'in': {
+      const values = new Set(test.values)
+      return value => values.has(value)
+    }
+    case 'words':
+      return createPhraseTest(test.words, test.prefix)
+    case 'contains': {
+      if (test.caseSensitive) return value => value.includes(test.text)
+      const text = fold(test.text)
+      return value => fold(value).includes(text)
+    }
+    case 'regex': {
+      const program = compileRegex(parseRegex(test.source), test.caseSensitive)
+      if (program === undefined) throw new Error('the regular expression is too large')
+      return createSearch(program, test.caseSensitive)
+    }
+    case 'workload':
+      return value => test.names.some(name => isPodOf(name, value))
+  }
+}
+
+function createPhraseTest(phrase: readonly string[], prefix: boolean): (value: string) => boolean {
+  const folded = phrase.map(fold)
+  const [first] = folded
+  if (first === undefined) return () => true
+  const last = folded.length - 1
+  return value => {
+    // Most values lack the first word altogether, which is sooner seen than the words are told apart.
+    if (!fold(value).includes(first)) return false
+    const words = wordsOf(value)
+    return words.some((_, start) =>
+      folded.every((word, i) => {
+        const candidate = words[start + i]
+        return prefix && i === last ? candidate?.startsWith(word) === true : candidate === word
+      }),
+    )
+  }
+}

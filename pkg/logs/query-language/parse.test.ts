@@ -1,0 +1,152 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { refusalOf } from '../../status/fixtures.ts'
+import { Status } from '../../status/status.ts'
+import { type Expression, isOneOf, match } from '../expression.ts'
+import { createExpressionTest } from '../matcher.ts'
+import { parsePhrases, parseQuery } from './parse.ts'
+
+const words = (...list: string[]): Expression => match('log', { kind: 'words', words: list, prefix: false })
+const prefix = (...list: string[]): Expression => match('log', { kind: 'words', words: list, prefix: true })
+const contains = (text: string, caseSensitive = false): Expression =>
+  match('log', { kind: 'contains', text, caseSensitive })
+const regex = (source: string, caseSensitive = false): Expression =>
+  match('log', { kind: 'regex', source, caseSensitive })
+const and = (...operands: Expression[]): Expression => ({ op: 'and', operands })
+const or = (...operands: Expression[]): Expression => ({ op: 'or', operands })
+const not = (operand: Expression): Expression => ({ op: 'not', operand })
+
+describe('parseQuery', () => {
+  const valid: readonly [string, Expression | undefined][] = [
+    ['', undefined],
+    ['  ', undefined],
+    ['error', words('error')],
+    ['Error Timeout', and(words('error'), words('timeout'))],
+    ['a AND b', and(words('a'), words('b'))],
+    ['a OR b c', or(words('a'), and(words('b'), words('c')))],
+    ['(a OR b) c', and(or(words('a'), words('b')), words('c'))],
+    ['NOT a b', and(not(words('a')), words('b'))],
+    ['NOT NOT a', not(not(words('a')))],
+    ['and or not', and(words('and'), words('or'), words('not'))],
+    ['ANDROID', words('android')],
+    ['"connection refused"', words('connection', 'refused')],
+    ['"say \\"no\\" \\\\"', words('say', 'no')],
+    ['a_b-c', words('a', 'b', 'c')],
+    ['"AND"', words('and')],
+    ['=>', contains('=>')],
+    ['"!!"', contains('!!')],
+    ['err*', prefix('err')],
+    ['*fused', regex('\\S*fused\\b')],
+    ['*efus*', contains('efus')],
+    ['*"n ref"*', contains('n ref')],
+    ['*', contains('')],
+    ['time*out', regex('\\btime\\S*out\\b')],
+    ['v1.?', regex('\\bv1\\.\\S')],
+    ['foo-*', regex('\\bfoo-\\S*')],
+    ['a\\*b', words('a', 'b')],
+    ['\\(', contains('(')],
+    ['/code=5\\d\\d/', regex('code=5\\d\\d')],
+    ['/Error/c', regex('Error', true)],
+    ['/a b/ c', and(regex('a b'), words('c'))],
+    ['/a\\/b/', regex('a\\/b')],
+    ['/api/v1/pods', words('api', 'v1', 'pods')],
+    ['case:Error', contains('Error', true)],
+    ['case:"Not Found"', contains('Not Found', true)],
+    ['log:error', words('error')],
+    ['namespace:shop', isOneOf('namespace', ['shop'])],
+    ['pod:web-*', match('pod', { kind: 'regex', source: '^web-.*$', caseSensitive: false })],
+    ['pod:/^web/', match('pod', { kind: 'regex', source: '^web', caseSensitive: false })],
+    ['container:"a b"', isOneOf('container', ['a b'])],
+    ['docker_id:x', isOneOf('dockerId', ['x'])],
+    ['labels.app.kubernetes.io/name:web', isOneOf({ label: 'app.kubernetes.io/name' }, ['web'])],
+    ['workload:web', match('pod', { kind: 'workload', names: ['web'] })],
+    ['10:32:11', words('10', '32', '11')],
+    [
+      "'; DROP TABLE logs; --",
+      and(contains("';"), words('drop'), words('table'), words('logs'), contains('--')),
+    ],
+  ]
+  for (const [text, expected] of valid) {
+    it(`reads ${text}`, () => expect(parseQuery(text)).to.deep.equal(expected))
+  }
+
+  const fields = 'only log, namespace, pod, container, host, docker_id, workload, case and labels.NAME'
+  const invalid: readonly [string, string, number][] = [
+    ['(a', 'this ( is not closed', 1],
+    ['a)', 'this ) closes nothing', 2],
+    ['()', 'something to search for is missing before )', 2],
+    ['a AND', 'something to search for is missing at the end', 6],
+    ['a OR OR b', 'something to search for is missing before OR', 6],
+    ['AND a', 'something to search for is missing before AND', 1],
+    ['NOT', 'something to search for is missing at the end', 4],
+    ['a "b', 'this " is not closed', 3],
+    ['"b\\', 'this " is not closed', 1],
+    ['a\\', 'nothing follows the \\', 2],
+    ['pod:', 'nothing follows pod:', 4],
+    ['level:x', `there is no field level, ${fields}; put text that has a colon in quotes`, 1],
+    ['a constructor:x', `there is no field constructor, ${fields}; put text that has a colon in quotes`, 3],
+    ['case:a*', 'case: takes a text, without wildcards and not empty', 1],
+    ['a /b(/', 'this ( is not closed', 5],
+    ['/(?=a)/', 'groups that begin with (? are not supported, but for (?:', 2],
+    ['/((a{100}){100}){100}/', 'the regular expression is too large: more than 5000 steps', 2],
+    [`${'('.repeat(51)}a`, 'nested more than 50 deep', 51],
+    ['NOT '.repeat(51), 'nested more than 50 deep', 201],
+    ['a'.repeat(4097), 'longer than 4096 characters', 4097],
+  ]
+  for (const [text, message, position] of invalid) {
+    it(`refuses ${text.length > 60 ? `${text.slice(0, 60)}…` : text}`, () => {
+      const expected = { code: 400, reason: 'BadRequest', message: `q: ${message} (at position ${position})` }
+      expect(refusalOf(() => parseQuery(text))).to.deep.equal(expected)
+    })
+  }
+
+  it('reads or refuses whatever it is given, and what it reads can be evaluated', () => {
+    const unit = fc.constantFrom(
+      ...'ab *?"()/\\:.[]{}|^$+-1\'%_',
+      'AND ',
+      'OR ',
+      'NOT ',
+      'pod:',
+      'case:',
+      'é',
+      '失',
+      '😀',
+    )
+    const record = {
+      timeNs: 0n,
+      log: 'ab 1',
+      namespace: 'n',
+      pod: 'p',
+      container: 'c',
+      host: '',
+      dockerId: '',
+    }
+    fc.assert(
+      fc.property(fc.string({ unit, maxLength: 20 }), text => {
+        try {
+          const expression = parseQuery(text)
+          if (expression !== undefined) createExpressionTest(expression)(record)
+        } catch (error) {
+          if (!(error instanceof Status)) throw error
+          expect(error.message).to.match(/^q: .+ \(at position \d+\)$/s)
+        }
+      }),
+      { numRuns: 3000, seed: 8 },
+    )
+  })
+})
+
+describe('parsePhrases', () => {
+  const rows: readonly [string, Expression | undefined][] = [
+    ['', undefined],
+    [' , ,', undefined],
+    ['error', prefix('error')],
+    ['Connection ref', prefix('connection', 'ref')],
+    ['a,b c', or(prefix('a'), prefix('b', 'c'))],
+    ['my-', prefix('my')],
+    ['a,=>', or(prefix('a'), contains('=>'))],
+  ]
+  for (const [text, expected] of rows) {
+    it(`reads ${JSON.stringify(text)}`, () => expect(parsePhrases(text)).to.deep.equal(expected))
+  }
+})

@@ -1,0 +1,99 @@
+import { anyOf, type Expression, match } from '../expression.ts'
+import { wordsOf } from '../words.ts'
+import { toExpression } from './term-test.ts'
+import { readTerms, syntaxError, type Token } from './terms.ts'
+
+const maxLength = 4096
+const maxDepth = 50
+
+/**
+ * Parses q=: terms side by side or with AND must all hold; OR binds less than AND, NOT binds most; parentheses group.
+ *
+ *     error timeout            both words, in any order          "connection refused"   these words side by side
+ *     (a OR b) NOT c           either, and not c                 err*                   a word that begins so
+ *     *efus*                   contains, anywhere                case:Error             contains, with case
+ *     /code=5\d\d/             regular expression                /Error/c               the same with case
+ *     namespace:shop pod:web-* fields                            labels.app:web         a label of the pod
+ *
+ * @returns undefined for an empty text, which asks for nothing
+ * @throws Status 400 with the position, counted from 1
+ */
+export function parseQuery(text: string): Expression | undefined {
+  if (text.length > maxLength) syntaxError(`longer than ${maxLength} characters`, maxLength + 1)
+  const tokens = readTerms(text)
+  if (tokens.length === 0) return undefined
+  let at = 0
+  let depth = 0
+
+  function parseOr(): Expression {
+    const operands = [parseAnd()]
+    while (tokens[at]?.kind === 'OR') {
+      at += 1
+      operands.push(parseAnd())
+    }
+    return join('or', operands)
+  }
+
+  function parseAnd(): Expression {
+    const operands = [parseNot()]
+    for (let next = tokens[at]; next !== undefined; next = tokens[at]) {
+      if (next.kind === 'OR' || next.kind === ')') break
+      if (next.kind === 'AND') at += 1
+      operands.push(parseNot())
+    }
+    return join('and', operands)
+  }
+
+  function parseNot(): Expression {
+    if (++depth > maxDepth) syntaxError(`nested more than ${maxDepth} deep`, position(tokens[at]))
+    const result = parseOperand()
+    depth -= 1
+    return result
+  }
+
+  function parseOperand(): Expression {
+    const next = tokens[at]
+    if (next === undefined)
+      return syntaxError('something to search for is missing at the end', text.length + 1)
+    at += 1
+    if (next.kind === 'term') return toExpression(next)
+    if (next.kind === 'NOT') return { op: 'not', operand: parseNot() }
+    if (next.kind !== '(') {
+      return syntaxError(`something to search for is missing before ${next.kind}`, next.position)
+    }
+    const inner = parseOr()
+    if (tokens[at]?.kind !== ')') syntaxError('this ( is not closed', next.position)
+    at += 1
+    return inner
+  }
+
+  const expression = parseOr()
+  const rest = tokens[at]
+  if (rest !== undefined) syntaxError('this ) closes nothing', rest.position)
+  return expression
+
+  function position(token: Token | undefined): number {
+    return token?.position ?? text.length + 1
+  }
+}
+
+/**
+ * Parses log_query= of the platform API: phrases between commas, one of which must be found; the last word of each may be
+ * the beginning of one. Empty phrases are left out.
+ */
+export function parsePhrases(text: string): Expression | undefined {
+  const phrases = text.split(',').filter(phrase => phrase.trim() !== '')
+  if (phrases.length === 0) return undefined
+  return anyOf(
+    phrases.map(phrase => {
+      const words = wordsOf(phrase)
+      if (words.length > 0) return match('log', { kind: 'words', words, prefix: true })
+      return match('log', { kind: 'contains', text: phrase.trim(), caseSensitive: false })
+    }),
+  )
+}
+
+function join(op: 'and' | 'or', operands: readonly Expression[]): Expression {
+  const [first] = operands
+  return operands.length === 1 && first !== undefined ? first : { op, operands }
+}

@@ -1,0 +1,117 @@
+import { type Expression, match, type Test } from '../expression.ts'
+import type { Field } from '../record.ts'
+import { compileRegex, maxSteps } from '../regex/program.ts'
+import { parseRegex } from '../regex/syntax.ts'
+import { wordRole, wordsOf } from '../words.ts'
+import { type Piece, syntaxError, type Term } from './terms.ts'
+
+const fields: Readonly<Record<string, Field>> = {
+  log: 'log',
+  namespace: 'namespace',
+  pod: 'pod',
+  container: 'container',
+  host: 'host',
+  docker_id: 'dockerId',
+}
+const names = `${Object.keys(fields).join(', ')}, workload, case and labels.NAME`
+
+/** What one term of q= asks for. */
+export function toExpression(term: Term): Expression {
+  const { field: name, position } = term
+  if (name === 'case') return match('log', { kind: 'contains', text: literal(term), caseSensitive: true })
+  if (name === 'workload') return match('pod', { kind: 'workload', names: [literal(term)] })
+  const field = name === undefined ? 'log' : findField(name)
+  if (field === undefined) {
+    return syntaxError(
+      `there is no field ${name}, only ${names}; put text that has a colon in quotes`,
+      position,
+    )
+  }
+  const { value } = term
+  if ('regex' in value) return match(field, regexTest(value))
+  return match(field, field === 'log' ? logTest(value.pieces) : fieldTest(value.pieces))
+}
+
+function findField(name: string): Field | undefined {
+  if (name.startsWith('labels.')) return { label: name.slice('labels.'.length) }
+  return Object.hasOwn(fields, name) ? fields[name] : undefined
+}
+
+function literal({ field, value, position }: Term): string {
+  const texts =
+    'regex' in value ? [] : value.pieces.map(piece => (typeof piece === 'string' ? '' : piece.text))
+  if (texts.length === 0 || texts.includes('')) {
+    syntaxError(`${field}: takes a text, without wildcards and not empty`, position)
+  }
+  return texts.join('')
+}
+
+function regexTest(value: Extract<Term['value'], { regex: string }>): Test {
+  // Within the slashes a slash is written \/, which is the slash itself to the expression too.
+  const node = parseRegex(value.regex, (message, offset) => syntaxError(message, value.position + offset))
+  if (compileRegex(node, value.caseSensitive) === undefined) {
+    syntaxError(`the regular expression is too large: more than ${maxSteps} steps`, value.position)
+  }
+  return { kind: 'regex', source: value.regex, caseSensitive: value.caseSensitive }
+}
+
+/** A field is compared whole and with case; wildcards make it a pattern, which is not. */
+function fieldTest(pieces: readonly Piece[]): Test {
+  const text = plainText(pieces)
+  if (text !== undefined) return { kind: 'in', values: [text] }
+  return { kind: 'regex', source: `^${toSource(pieces, '.')}$`, caseSensitive: false }
+}
+
+/** In a line, text without wildcards means words, and wildcards stay within what spaces separate. */
+function logTest(pieces: readonly Piece[]): Test {
+  const text = plainText(pieces)
+  if (text !== undefined) return textTest(text, false)
+  const [first, last] = [pieces[0], pieces.at(-1)]
+  const inner = plainText(pieces.slice(first === '*' ? 1 : 0, last === '*' ? -1 : undefined))
+  if (first === '*' && inner !== undefined) {
+    if (last === '*' || pieces.length === 1) return { kind: 'contains', text: inner, caseSensitive: false }
+  } else if (last === '*' && inner !== undefined && isOneWord(inner)) return textTest(inner, true)
+  const open = first === '*' || !beginsWord(first) ? '' : '\\b'
+  const close = last === '*' || !endsWord(last) ? '' : '\\b'
+  return { kind: 'regex', source: `${open}${toSource(pieces, '\\S')}${close}`, caseSensitive: false }
+}
+
+/** Text that has no words in it, like `=>`, can only be meant as it stands. */
+function textTest(text: string, prefix: boolean): Test {
+  const words = wordsOf(text)
+  if (words.length === 0) return { kind: 'contains', text, caseSensitive: false }
+  return { kind: 'words', words, prefix }
+}
+
+function plainText(pieces: readonly Piece[]): string | undefined {
+  let text = ''
+  for (const piece of pieces) {
+    if (typeof piece === 'string') return undefined
+    text += piece.text
+  }
+  return text
+}
+
+function toSource(pieces: readonly Piece[], any: string): string {
+  return pieces
+    .map(piece => {
+      if (piece === '*') return `${any}*`
+      return piece === '?' ? any : piece.text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+    })
+    .join('')
+}
+
+function isOneWord(text: string): boolean {
+  const words = wordsOf(text)
+  return words.length === 1 && words[0]?.length === text.length
+}
+
+function beginsWord(piece: Piece | undefined): boolean {
+  if (piece === undefined || typeof piece === 'string') return false
+  return wordRole(piece.text.codePointAt(0) ?? 0) !== 'none'
+}
+
+function endsWord(piece: Piece | undefined): boolean {
+  if (piece === undefined || typeof piece === 'string') return false
+  return wordRole([...piece.text].at(-1)?.codePointAt(0) ?? 0) !== 'none'
+}

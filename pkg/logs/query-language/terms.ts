@@ -1,0 +1,102 @@
+import { badRequest } from '../../status/status.ts'
+
+/** A piece of a search text: text to be taken literally, `*` for any number of characters, or `?` for one. */
+export type Piece = { readonly text: string; readonly quoted: boolean } | '*' | '?'
+
+export type Term = {
+  readonly kind: 'term'
+  readonly position: number
+  /** What stands before the colon. */
+  readonly field?: string
+  readonly value:
+    | { readonly pieces: readonly Piece[] }
+    | { readonly regex: string; readonly position: number; readonly caseSensitive: boolean }
+}
+
+export type Token =
+  | Term
+  | { readonly kind: '(' | ')' | 'AND' | 'OR' | 'NOT'; readonly position: number; readonly end: number }
+
+const fieldPattern = /([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_./-]+)?):/y
+// What closes a regular expression must end the term, so that a path like /api/v1 is taken for the text it is.
+const regexPattern = /\/((?:[^/\\\n]|\\.)+)\/(c?)(?=[\s()]|$)/y
+const operatorPattern = /(AND|OR|NOT)(?=[\s()]|$)/y
+const plainPattern = /[^\s()"*?\\]+/y
+
+/** @param position counted from 1, as it is told to people */
+export function syntaxError(message: string, position: number): never {
+  throw badRequest(`q: ${message} (at position ${position})`)
+}
+
+/** Cuts q= into its terms, operators and parentheses. */
+export function readTerms(text: string): readonly Token[] {
+  const tokens: Token[] = []
+  let at = 0
+  const find = (pattern: RegExp): RegExpExecArray | undefined => {
+    pattern.lastIndex = at
+    const found = pattern.exec(text)
+    if (found === null) return undefined
+    at = pattern.lastIndex
+    return found
+  }
+
+  function readTerm(): Term {
+    const position = at + 1
+    const field = find(fieldPattern)?.[1]
+    const named = field === undefined ? {} : { field }
+    const valueAt = at
+    const regex = find(regexPattern)
+    if (regex !== undefined) {
+      const value = { regex: regex[1] ?? '', position: valueAt + 2, caseSensitive: regex[2] === 'c' }
+      return { kind: 'term', position, ...named, value }
+    }
+    const pieces = readPieces()
+    if (pieces.length === 0) syntaxError(`nothing follows ${field}:`, at)
+    return { kind: 'term', position, ...named, value: { pieces } }
+  }
+
+  function readPieces(): readonly Piece[] {
+    const pieces: Piece[] = []
+    for (let next = text[at]; next !== undefined && !/[\s()]/.test(next); next = text[at]) {
+      if (next === '*' || next === '?') {
+        at += 1
+        if (next === '?' || pieces.at(-1) !== '*') pieces.push(next)
+      } else if (next === '"') pieces.push({ text: readQuoted(), quoted: true })
+      else pieces.push({ text: readPlain(), quoted: false })
+    }
+    return pieces
+  }
+
+  function readQuoted(): string {
+    const open = at
+    let content = ''
+    for (at += 1; text[at] !== '"'; at += 1) {
+      if (text[at] === '\\') at += 1
+      if (at >= text.length) syntaxError('this " is not closed', open + 1)
+      content += text[at]
+    }
+    at += 1
+    return content
+  }
+
+  function readPlain(): string {
+    if (text[at] !== '\\') return find(plainPattern)?.[0] ?? ''
+    const escaped = [...text.slice(at + 1, at + 3)][0] ?? syntaxError('nothing follows the \\', at + 1)
+    at += 1 + escaped.length
+    return escaped
+  }
+
+  while (at < text.length) {
+    const next = text[at] ?? ''
+    const position = at + 1
+    const operator = find(operatorPattern)?.[1]
+    if (operator === 'AND' || operator === 'OR' || operator === 'NOT') {
+      tokens.push({ kind: operator, position, end: at })
+    } else if (next === '(' || next === ')') {
+      at += 1
+      tokens.push({ kind: next, position, end: at })
+    } else if (/\s/.test(next)) at += 1
+    else tokens.push(readTerm())
+  }
+  return tokens
+}

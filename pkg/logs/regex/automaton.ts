@@ -1,0 +1,86 @@
+import { type CharacterKind, contains, createAlphabet, finalBreak, textEnd } from './alphabet.ts'
+import type { Program } from './program.ts'
+import type { Assertion } from './syntax.ts'
+
+/** A set of the program's steps before its branches are followed, and what stood before. */
+type State = { readonly steps: readonly number[]; readonly before: Before; readonly next: (State | null)[] }
+type Before = CharacterKind['role'] | 'start'
+
+// Beyond this the states are forgotten and made again as they are met, so that memory is bounded too.
+const maxStates = 1000
+
+/**
+ * Whether a program finds something in a text, in time linear in the text: a deterministic automaton whose states are made
+ * when they are first reached.
+ */
+export function createSearch(program: Program, caseSensitive: boolean): (text: string) => boolean {
+  const { kinds, kindOf } = createAlphabet(program.sets, caseSensitive)
+  let states = new Map<string, State>()
+
+  function toState(steps: readonly number[], before: Before): State {
+    const key = `${before} ${steps.join(' ')}`
+    const known = states.get(key)
+    if (known !== undefined) return known
+    if (states.size >= maxStates) states = new Map()
+    const state: State = { steps, before, next: [] }
+    states.set(key, state)
+    return state
+  }
+
+  function advance(state: State, kind: number): State | null {
+    const known = state.next[kind]
+    if (known !== undefined) return known
+    const character = kinds[kind] ?? { sample: -1, role: 'none' }
+    const after = follow(program, state, { ...character, ends: kind === finalBreak || kind === textEnd })
+    const next = after === null ? null : toState(after, character.role)
+    state.next[kind] = next
+    return next
+  }
+
+  return text => {
+    let state = toState([program.start], 'start')
+    for (let i = 0; i < text.length; i += 1) {
+      const code = text.codePointAt(i) ?? 0
+      const kind = code === 10 && i === text.length - 1 ? finalBreak : kindOf(code)
+      const next = advance(state, kind)
+      if (next === null) return true
+      state = next
+      if (code > 0xffff) i += 1
+    }
+    return advance(state, textEnd) === null
+  }
+}
+
+type Character = CharacterKind & { readonly ends: boolean }
+
+/** The steps that are next once this character was read; null when something is found before it. */
+function follow(program: Program, state: State, character: Character): readonly number[] | null {
+  const reached = new Set<number>()
+  const pending = [...state.steps]
+  // A search may begin anywhere.
+  const after = new Set([program.start])
+  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+    if (reached.has(at)) continue
+    reached.add(at)
+    const step = program.steps[at]
+    if (step === undefined || step.kind === 'found') return null
+    if (step.kind === 'split') pending.push(...step.next)
+    else if (step.kind === 'assert') {
+      if (holds(step.at, state.before, character)) pending.push(step.next)
+    } else if (passes(program, step.set, character)) after.add(step.next)
+  }
+  return [...after].sort((a, b) => a - b)
+}
+
+function passes({ sets }: Program, index: number, { sample }: Character): boolean {
+  const set = sets[index]
+  return sample >= 0 && set !== undefined && contains(set, sample)
+}
+
+function holds(at: Assertion, before: Before, { role, ends }: Character): boolean {
+  if (at === 'start') return before === 'start'
+  if (at === 'end') return ends
+  const joined = before === 'part' && role === 'part'
+  const boundary = !joined && (before === 'part' || before === 'whole' || role !== 'none')
+  return boundary === (at === 'boundary')
+}
