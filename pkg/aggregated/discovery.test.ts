@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { kinds } from '../resources/kinds.ts'
+import { aggregatedKinds } from '../resources/kinds.ts'
 import { createDiscovery } from './discovery.ts'
 import { startTestServer, type TestServer } from './discovery-test-server.ts'
 import type { ServedGroup } from './served-group.ts'
@@ -196,7 +196,7 @@ describe('createDiscovery', () => {
 
 describe('the table of kinds', () => {
   it('takes no name that kubectl users know as something else', () => {
-    for (const { shortNames, categories } of kinds) {
+    for (const { shortNames, categories } of aggregatedKinds) {
       expect(shortNames).to.not.include.members(['no'])
       expect(categories).to.not.include.members(['all'])
     }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { collectionOf, entry, node } from '../resources/fixtures.ts'
+import { nodes } from '../resources/kinds/nodes.ts'
 import { selectPage } from '../resources/leaf.ts'
-import { nodes } from '../resources/nodes.ts'
 import { refusalOf } from '../status/fixtures.ts'
 import {
   parseIncludeObject,

@@ -12,6 +12,8 @@ export type RouterOptions = {
   readonly aggregated: Handler
   /** The faces under /kapis, by `<group>/<version>`. */
   readonly platform: ReadonlyMap<string, Handler>
+  /** Any other resource under /kapis. */
+  readonly any: Handler
   /** Discovery and OpenAPI: documents, each of which knows its paths. */
   readonly documents: readonly DocumentFace[]
   /** Everything of the orchestrator's own, as the calling user. */
@@ -27,7 +29,7 @@ export function createRouter(options: RouterOptions): Handler {
     if (!info.isResource) return routeDocument(options, exchange)
     if (isPlatform(info.prefix)) {
       const face = options.platform.get(`${info.group}/${info.version}`)
-      if (face) return face(exchange)
+      return face === undefined ? options.any(exchange) : face(exchange)
     } else if (info.prefix === 'apis' && info.group === options.group && info.version === options.version) {
       return options.aggregated(exchange)
     }

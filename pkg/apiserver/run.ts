@@ -7,6 +7,7 @@ import { serveRead } from '../aggregated/read.ts'
 import { ServingCertificates } from '../certs/serving-certificates.ts'
 import type { Config } from '../config/config.ts'
 import { serveResources } from '../kapis/resources/v1alpha3/read.ts'
+import { serveAny, toNativePath } from '../kapis/serve-any.ts'
 import { createKubeClient } from '../kube/client.ts'
 import { loadEndpoint } from '../kube/endpoint.ts'
 import { createKubeProxy } from '../proxy/kube.ts'
@@ -15,7 +16,9 @@ import { forwardUpgrade } from '../proxy/upgrade.ts'
 import type { Handler } from '../request/exchange.ts'
 import { isAnonymous } from '../request/identity.ts'
 import { ResourceCache } from '../resources/cache.ts'
-import { kinds, resourcesGroup, resourcesVersion } from '../resources/kinds.ts'
+import { createCatalog } from '../resources/catalog.ts'
+import type { Kind } from '../resources/kind.ts'
+import { aggregatedKinds, resourcesGroup, resourcesVersion } from '../resources/kinds.ts'
 import { PageCache } from '../resources/page-cache.ts'
 import { WatchHub } from '../resources/watch-hub.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -47,7 +50,15 @@ export async function runApiserver(
   const group = resourcesGroup(groupDomain)
   const registry = createRegistry()
   const client = createKubeClient(loadEndpoint(config.kubernetes.kubeconfig))
-  const cache = new ResourceCache({ client, groupDomain, logger })
+  const catalog = createCatalog({ client, groupDomain })
+  const cache = new ResourceCache({
+    client,
+    catalog,
+    groupDomain,
+    logger,
+    idleSeconds: config.cache.idleSeconds,
+    maxBytes: config.cache.maxMegabytes * 2 ** 20,
+  })
   const access = createAccess({ client, config, logger, registry, group })
   const certificates = new ServingCertificates({ client, config, logger })
   const service = {
@@ -70,7 +81,10 @@ export async function runApiserver(
   const hub = new WatchHub()
   const pages = new PageCache()
   const collectionOf = (plural: string) => cache.collection(plural)
-  const groups = [{ group, version: resourcesVersion, resources: kinds }]
+  const obtain = (kind: Kind | undefined) => (kind === undefined ? undefined : cache.obtain(kind))
+  const tools = { groupDomain, pages, hub }
+  const proxy = createKubeProxy(proxied)
+  const groups = [{ group, version: resourcesVersion, resources: aggregatedKinds }]
   const probes = createProbes([
     { name: 'informer-sync', problem: () => (cache.isSynced ? undefined : 'resources are still being read') },
     ...access.checks,
@@ -84,11 +98,27 @@ export async function runApiserver(
     platform: new Map<string, Handler>([
       [
         `${group}/${resourcesVersion}`,
-        exchange => serveResources({ collectionOf, groupDomain, pages }, exchange),
+        exchange =>
+          serveResources(
+            {
+              ...tools,
+              collectionOf: plural => collectionOf(plural) ?? catalog.findByPlural(plural).then(obtain),
+            },
+            exchange,
+          ),
       ],
     ]),
+    any: exchange =>
+      serveAny(
+        {
+          ...tools,
+          collectionOf: (...names) => catalog.find(...names).then(obtain),
+          forward: request => proxy(toNativePath(request)),
+        },
+        exchange,
+      ),
     documents: [createDiscovery(groups), createOpenApi(groups)],
-    proxy: createKubeProxy(proxied),
+    proxy,
     registry,
     versionInfo: toVersionInfo(parts.build),
   })
@@ -96,7 +126,7 @@ export async function runApiserver(
     logger,
     metrics: createRequestMetrics(
       registry,
-      (g, resource) => g === group && kinds.some(({ plural }) => plural === resource),
+      (g, resource) => g === group && aggregatedKinds.some(({ plural }) => plural === resource),
     ),
     unguarded: {
       handles: path => probes.handles(path) || isOAuthPath(path),

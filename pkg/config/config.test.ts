@@ -28,6 +28,7 @@ const defaults: Config = {
     clockSkewSeconds: 10,
     clients: [{ name: 'kapis', redirectUris: [], public: false }],
   },
+  cache: { idleSeconds: 600, maxMegabytes: 1_024 },
   logLevel: 'info',
   shutdownDelaySeconds: 15,
 }
@@ -76,6 +77,7 @@ describe('parseConfig', () => {
           { name: 'cli', public: true, redirectUris: ['http://127.0.0.1/cb'] },
         ],
       },
+      cache: { idleSeconds: 5, maxMegabytes: 64 },
       logLevel: 'debug',
       shutdownDelaySeconds: 300,
     })
@@ -98,6 +100,7 @@ describe('parseConfig', () => {
           { name: 'cli', redirectUris: ['http://127.0.0.1/cb'], public: true },
         ],
       },
+      cache: { idleSeconds: 5, maxMegabytes: 64 },
       logLevel: 'debug',
       shutdownDelaySeconds: 300,
     })
@@ -142,7 +145,7 @@ describe('parseConfig', () => {
   const whole = (min: number, max: number, given: string) =>
     `must be a whole number from ${min} to ${max}, not ${given}`
   const top =
-    'unknown; allowed are groupDomain, listen, http, kubernetes, service, tls, oauth, logLevel, shutdownDelaySeconds'
+    'unknown; allowed are groupDomain, listen, http, kubernetes, service, tls, oauth, cache, logLevel, shutdownDelaySeconds'
   const invalid: readonly [string, unknown, Problem][] = [
     ['a list for the document', [], { path: '(document)', message: 'must be a mapping' }],
     ['text for the document', 'x', { path: '(document)', message: 'must be a mapping' }],

@@ -1,4 +1,5 @@
 import type { LogLevel } from '../telemetry/logger.ts'
+import { type CacheConfig, cacheMembers, parseCache } from './cache.ts'
 import { duplicateNames, object, type Problem, port, seconds, text, texts } from './fields.ts'
 
 /** A statically configured OAuth client (RFC 6749 section 2). Its secret lies in Secrets, by name. */
@@ -30,6 +31,7 @@ export type Config = {
     readonly clockSkewSeconds: number
     readonly clients: readonly ClientConfig[]
   }
+  readonly cache: CacheConfig
   readonly logLevel: LogLevel
   readonly shutdownDelaySeconds: number
 }
@@ -63,6 +65,7 @@ export function parseConfig(input: unknown): { config: Config; secrets: Secrets 
     'service',
     'tls',
     'oauth',
+    'cache',
     'logLevel',
     'shutdownDelaySeconds',
   ])
@@ -129,6 +132,7 @@ export function parseConfig(input: unknown): { config: Config; secrets: Secrets 
       clockSkewSeconds: seconds(oauth, 'clockSkewSeconds', { default: 10, min: 0, max: 300 }),
       clients,
     },
+    cache: parseCache(root.object('cache', cacheMembers)),
     logLevel: root.choice('logLevel', ['info', 'debug', 'warn', 'error']),
     shutdownDelaySeconds: seconds(root, 'shutdownDelaySeconds', { default: 15, min: 0, max: 300 }),
   }

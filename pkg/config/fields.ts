@@ -91,7 +91,12 @@ export function seconds(
   return integer(fields, key, rule)
 }
 
-function integer(fields: Fields, key: string, rule: { default: number; min: number; max: number }): number {
+/** A whole number between two bounds. */
+export function integer(
+  fields: Fields,
+  key: string,
+  rule: { default: number; min: number; max: number },
+): number {
   const given = fields.value(key) ?? rule.default
   const number = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given
   if (typeof number === 'number' && Number.isInteger(number) && number >= rule.min && number <= rule.max)

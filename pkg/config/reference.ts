@@ -51,6 +51,14 @@ export const reference: readonly ConfigEntry[] = [
     path: 'oauth.clients',
     text: 'OAuth clients: a list of `{name, secret, redirectUris, public}`. Without it there is one, `kapis` with the secret `kapis`: name your own in production.',
   },
+  {
+    path: 'cache.idleSeconds',
+    text: 'How long a kind that nobody asks for any more is still followed, in seconds. The aggregated kinds always are.',
+  },
+  {
+    path: 'cache.maxMegabytes',
+    text: 'Estimated memory of all kinds that are followed, in MiB. Beyond it those that are not in use are let go, and no further one is begun (503).',
+  },
   { path: 'logLevel', text: 'debug, info, warn or error.' },
   {
     path: 'shutdownDelaySeconds',

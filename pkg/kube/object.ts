@@ -32,6 +32,22 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** The members of a value that may be anything; none, when it is no object. */
+export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {}
+}
+
+/** The items of a value that may be anything; none, when it is no array. */
+export function itemsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** A value as text; '' for what has no text of its own. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
+}
+
 /** Holds the orchestrator to its own contract: every object has a name and a resource version. */
 export function isKubeObject(value: unknown): value is KubeObject {
   if (!isRecord(value) || !isRecord(value.metadata)) return false

@@ -9,6 +9,8 @@ const defaults: ListQuery = {
   ascending: false,
   managedFields: false,
   labelSelector: '',
+  fieldSelector: '',
+  fields: '',
   filters: new Map(),
 }
 const filters = (...pairs: [string, string][]) => ({ filters: new Map(pairs) })

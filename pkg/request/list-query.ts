@@ -10,6 +10,9 @@ export type ListQuery = {
   readonly ascending: boolean
   readonly managedFields: boolean
   readonly labelSelector: string
+  readonly fieldSelector: string
+  /** Paths of the members that are wanted; '' for whole objects. */
+  readonly fields: string
   /** The remaining parameters; of a repeated one the last counts, an empty one is as if it were not given. */
   readonly filters: ReadonlyMap<string, string>
 }
@@ -21,7 +24,10 @@ const ownParameters = new Set([
   'ascending',
   'managedFields',
   'labelSelector',
+  'fieldSelector',
+  'fields',
   'pretty',
+  'watch',
 ])
 const trueWords = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
 const falseWords = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False'])
@@ -43,6 +49,8 @@ export function parseListQuery(query: URLSearchParams): ListQuery {
     ascending: boolean(query, 'ascending'),
     managedFields: boolean(query, 'managedFields'),
     labelSelector: last(query, 'labelSelector'),
+    fieldSelector: last(query, 'fieldSelector'),
+    fields: last(query, 'fields'),
     filters,
   }
 }

@@ -20,6 +20,8 @@ export type RequestInfo = {
 }
 
 const prefixes = new Set(['api', 'apis', 'kapis', 'kapi'])
+// /kapi/v1/pods is the core group under the platform's prefix; /kapi/<group>/<version>/… is the same as under /kapis.
+const versionName = /^v\d+((alpha|beta)\d+)?$/
 const methodVerbs: Readonly<Record<string, string>> = {
   POST: 'create',
   GET: 'get',
@@ -38,7 +40,7 @@ const namespaceSubresources = new Set(['status', 'finalize'])
 export function parseRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
   const segments = path.split('/').filter(part => part !== '')
   const prefix = segments[0] ?? ''
-  const grouped = prefix !== 'api'
+  const grouped = prefix !== 'api' && !(prefix === 'kapi' && versionName.test(segments[1] ?? ''))
   if (!prefixes.has(prefix) || segments.length < (grouped ? 4 : 3)) return nonResource(method, path, prefix)
 
   const group = grouped ? (segments[1] ?? '') : ''

@@ -2,11 +2,17 @@ import type { Entry } from './entry.ts'
 import { type GzipPiece, toGzipPiece } from './gzip.ts'
 import { entriesOf, type Run, type Selection } from './leaf.ts'
 
-/** How a face shows an object: its head; the tail is the same for all. */
-export type Form = { readonly name: string; readonly toHead: (entry: Entry) => Buffer }
+/** How a face shows an object: its head, and what follows it, which most forms have in common. */
+export type Form = {
+  readonly name: string
+  readonly toHead: (entry: Entry) => Buffer
+  readonly toTail: (entry: Entry) => Buffer
+}
 
-export const aggregatedForm: Form = { name: 'aggregated', toHead: entry => entry.aggregatedHead() }
-export const platformForm: Form = { name: 'platform', toHead: entry => entry.platformHead() }
+const toTail = (entry: Entry) => entry.tail
+
+export const aggregatedForm: Form = { name: 'aggregated', toHead: entry => entry.aggregatedHead(), toTail }
+export const platformForm: Form = { name: 'platform', toHead: entry => entry.platformHead(), toTail }
 
 /** What stands around the items of a list. */
 export type Frame = { readonly before: string; readonly after: string }
@@ -18,13 +24,13 @@ const maxMadePerLeaf = 8
 
 /** One object, complete. */
 export function objectBytes(entry: Entry, form: Form): Buffer {
-  return Buffer.concat([form.toHead(entry), entry.tail])
+  return Buffer.concat([form.toHead(entry), form.toTail(entry)])
 }
 
 /** Length of a list's items in bytes, joining commas left out. */
 export function itemsLength(selection: Selection, form: Form): number {
   let length = 0
-  for (const entry of entriesOf(selection)) length += form.toHead(entry).length + entry.tail.length
+  for (const entry of entriesOf(selection)) length += form.toHead(entry).length + form.toTail(entry).length
   return length
 }
 
@@ -70,13 +76,13 @@ function toPiece(run: Run, selection: Selection, form: Form, isFirst: boolean): 
 function joinRun(run: Run, selection: Selection, form: Form, isFirst: boolean): Buffer {
   const entries = [...entriesOf({ runs: [run], descending: selection.descending })]
   let length = entries.length - (isFirst ? 1 : 0)
-  for (const entry of entries) length += form.toHead(entry).length + entry.tail.length
+  for (const entry of entries) length += form.toHead(entry).length + form.toTail(entry).length
   const joined = Buffer.allocUnsafe(length)
   let at = 0
   for (const entry of entries) {
     if (at > 0 || !isFirst) joined[at++] = comma
     at += form.toHead(entry).copy(joined, at)
-    at += entry.tail.copy(joined, at)
+    at += form.toTail(entry).copy(joined, at)
   }
   return joined
 }

@@ -5,6 +5,7 @@ import type { KubeObject } from '../kube/object.ts'
 import { refusalOf } from '../status/fixtures.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { ResourceCache } from './cache.ts'
+import { createCatalog } from './catalog.ts'
 import { node } from './fixtures.ts'
 
 const allocatable = { cpu: '4', memory: '4Gi', pods: '110' }
@@ -46,7 +47,14 @@ describe('ResourceCache', () => {
       answerJson(res, 200, { kind: 'List', apiVersion: 'v1', metadata: { resourceVersion: '10' }, items })
     })
     const logger = createLogger({ program: 'test', level: 'error', destination: { write: () => undefined } })
-    const cache = new ResourceCache({ client: fake.client, groupDomain: 'kapis.io', logger })
+    const cache = new ResourceCache({
+      client: fake.client,
+      catalog: createCatalog({ client: fake.client, groupDomain: 'kapis.io' }),
+      groupDomain: 'kapis.io',
+      logger,
+      idleSeconds: 60,
+      maxBytes: 2 ** 30,
+    })
     running = { fake, cache }
     const tell = (path: string, type: string, object: KubeObject) =>
       watches.get(path)?.write(`${JSON.stringify({ type, object })}\n`)

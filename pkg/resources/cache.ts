@@ -2,95 +2,184 @@ import type { KubeClient } from '../kube/client.ts'
 import { Reflector } from '../kube/reflector.ts'
 import { unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import { Collection } from './collection.ts'
-import { kinds, resourcesGroup, resourcesVersion } from './kinds.ts'
-import { createNodeUsageIndex } from './node-usage.ts'
-import { decorateNode } from './nodes.ts'
+import type { Catalog } from './catalog.ts'
+import type { Collection, Decorate } from './collection.ts'
+import { createDecorators, type Decorators } from './decorators.ts'
+import type { Kind } from './kind.ts'
+import { aggregatedKinds, resourcesGroup, resourcesVersion } from './kinds.ts'
+import { LiveKind } from './live-kind.ts'
 
 export type ResourceCacheOptions = {
   readonly client: KubeClient
+  readonly catalog: Catalog
   readonly groupDomain: string
   readonly logger: Logger
+  /** How long a kind that nobody asks for is still followed. */
+  readonly idleSeconds: number
+  /** Estimated memory of all that is followed; beyond it what is idle goes first, and no further kind is begun. */
+  readonly maxBytes: number
 }
 
-// A watch is reopened within this time in ordinary life; after it, what is cached may be wrong and is not given out.
-const staleAfterMs = 5_000
+const sweepMs = 5_000
 
-type Cached = {
-  readonly collection: Collection
-  readonly reflector: Reflector
-  disconnectedAt: number | undefined
-}
-
-/** One collection for each kind, fed by one watch each. */
+/**
+ * The kinds that are followed: the aggregated ones from the start on, any other from the first time that it is asked for
+ * until nobody asks any more.
+ */
 export class ResourceCache {
-  readonly #cached = new Map<string, Cached>()
+  readonly #options: ResourceCacheOptions
+  readonly #live = new Map<string, LiveKind>()
+  readonly #decorators: Decorators
   readonly #pods: Reflector
+  #sweeper: NodeJS.Timeout | undefined
   #synced = false
 
   constructor(options: ResourceCacheOptions) {
     const { client, groupDomain, logger } = options
-    const usage = createNodeUsageIndex(changed => this.#cached.get('nodes')?.collection.redecorate(changed))
+    this.#options = options
+    this.#decorators = createDecorators(groupDomain, (kind, keys) => {
+      for (const { collection } of this.#live.values()) {
+        const { source, plural } = collection.served.kind
+        if (kind === `${source.group}/${plural}`) collection.redecorate(keys)
+      }
+    })
     this.#pods = new Reflector({
       client,
       path: '/api/v1/pods',
-      sink: { ...usage.sink, failed: warn(logger, 'pods') },
+      sink: {
+        ...this.#decorators.pods,
+        failed: err => logger.warn({ err, resource: 'pods' }, 'watch failed, trying again'),
+      },
     })
-    for (const kind of kinds) {
-      const served = { kind, group: resourcesGroup(groupDomain), version: resourcesVersion }
-      const collection = new Collection(served, entry =>
-        decorateNode(entry.facts, usage.of(entry.name), groupDomain),
-      )
-      const sink = {
-        replace: collection.replace.bind(collection),
-        apply: collection.apply.bind(collection),
-        failed: warn(logger, kind.plural),
-        connected: (connected: boolean) => {
-          cached.disconnectedAt = connected ? undefined : (cached.disconnectedAt ?? Date.now())
-        },
-      }
-      const reflector = new Reflector({ client, path: kind.source.path, sink })
-      const cached: Cached = { collection, reflector, disconnectedAt: undefined }
-      this.#cached.set(kind.plural, cached)
-    }
   }
 
-  /** Resolves once every collection has its first state. Pods come first, so that no node is shown without its sums. */
+  /** Resolves once every aggregated kind has its first state. Pods come first, so that no node is shown without its sums. */
   async start(): Promise<void> {
+    this.#sweeper = setInterval(() => this.#sweep(), sweepMs)
+    this.#sweeper.unref()
     await this.#pods.start()
-    await Promise.all([...this.#cached.values()].map(({ reflector }) => reflector.start()))
+    await Promise.all(aggregatedKinds.map(kind => this.#follow(kind).started()))
     this.#synced = true
   }
 
   stop(): void {
+    clearInterval(this.#sweeper)
     this.#pods.stop()
-    for (const { reflector } of this.#cached.values()) reflector.stop()
+    for (const live of this.#live.values()) live.stop()
   }
 
   get isSynced(): boolean {
     return this.#synced
   }
 
-  /**
-   * The collection of a kind; undefined for a plural that is not cached.
-   *
-   * @throws Status 503 while its watch is broken for longer than a reconnection takes: an old answer would be a wrong one
-   */
-  collection(plural: string): Collection | undefined {
-    const cached = this.#cached.get(plural)
-    if (cached === undefined) return undefined
-    if (!this.#synced) throw unavailable(`${plural} are still being read from the orchestrator`)
-    if (cached.disconnectedAt !== undefined && Date.now() - cached.disconnectedAt > staleAfterMs) {
-      throw unavailable(`${plural} cannot be watched: the orchestrator does not answer`)
-    }
-    return cached.collection
+  /** Estimated bytes of all that is followed. */
+  get bytes(): number {
+    let sum = 0
+    for (const { collection } of this.#live.values()) sum += collection.bytes
+    return sum
   }
 
+  /**
+   * The collection of an aggregated kind; undefined for any other plural.
+   *
+   * @throws Status 503 while it cannot be trusted
+   */
+  collection(plural: string): Collection | undefined {
+    const kind = aggregatedKinds.find(row => row.plural === plural)
+    if (kind === undefined) return undefined
+    if (!this.#synced) throw unavailable(`${plural} are still being read from the orchestrator`)
+    return this.#live.get(toName(kind))?.current()
+  }
+
+  /**
+   * The collection of any kind that the orchestrator serves, followed from now on.
+   *
+   * @throws Status 503 while it cannot be trusted or the cache is full, 404 when the orchestrator does not serve it
+   */
+  async obtain(kind: Kind): Promise<Collection> {
+    const live = this.#live.get(toName(kind)) ?? this.#begin(kind)
+    try {
+      if (kind.plural === 'persistentvolumeclaims') await this.#followSnapshotClasses(live)
+      return await live.ready()
+    } catch (error) {
+      // A kind that is not there is not asked for again and again behind its back.
+      if (live.isGone) this.#end(toName(kind), live)
+      throw error
+    }
+  }
+
+  /** What is followed now. */
   collections(): readonly Collection[] {
-    return [...this.#cached.values()].map(({ collection }) => collection)
+    return [...this.#live.values()].map(({ collection }) => collection)
+  }
+
+  #begin(kind: Kind): LiveKind {
+    // Before the pods are there, claims would all seem to be unused.
+    if (!this.#synced) throw unavailable('resources are still being read from the orchestrator')
+    if (this.bytes > this.#options.maxBytes) {
+      this.#makeRoom()
+      const megabytes = Math.round(this.#options.maxBytes / 2 ** 20)
+      if (this.bytes > this.#options.maxBytes)
+        throw unavailable(`the resource cache is full (${megabytes} MiB): ${kind.plural} cannot be added`)
+    }
+    return this.#follow(kind)
+  }
+
+  #follow(kind: Kind): LiveKind {
+    const { client, groupDomain, logger } = this.#options
+    const served = { kind, group: resourcesGroup(groupDomain), version: resourcesVersion }
+    const decorate: Decorate | undefined = this.#decorators.of(`${kind.source.group}/${kind.plural}`)
+    const live = new LiveKind({ client, served, logger, ...(decorate === undefined ? {} : { decorate }) })
+    this.#live.set(toName(kind), live)
+    return live
+  }
+
+  /** Claims tell whether a snapshot of them can be taken: their driver must have a class of snapshots. */
+  async #followSnapshotClasses(claims: LiveKind): Promise<void> {
+    if (claims.release !== undefined) return
+    claims.release = () => undefined
+    const kind = await this.#options.catalog.findByPlural('volumesnapshotclasses')
+    if (kind === undefined) return
+    const classes = await this.obtain(kind)
+    const tell = () =>
+      this.#decorators.setSnapshotDrivers(
+        new Set([...classes.entries()].map(({ facts }) => facts.values.driver ?? '')),
+      )
+    claims.release = classes.subscribe({ changed: tell, reset: tell })
+    tell()
+  }
+
+  #sweep(): void {
+    const idleSince = Date.now() - this.#options.idleSeconds * 1000
+    for (const [name, live] of this.#idle()) {
+      if (live.usedAtMs < idleSince || live.isGone) this.#end(name, live)
+    }
+    if (this.bytes > this.#options.maxBytes) this.#makeRoom()
+  }
+
+  /** Ends what was not asked for the longest, until the rest fits. */
+  #makeRoom(): void {
+    for (const [name, live] of this.#idle()) {
+      if (this.bytes <= this.#options.maxBytes) return
+      this.#end(name, live)
+    }
+  }
+
+  /** What may be ended, least lately used first. */
+  #idle(): readonly (readonly [string, LiveKind])[] {
+    const always = new Set(aggregatedKinds.map(toName))
+    return [...this.#live]
+      .filter(([name, { collection }]) => !always.has(name) && !collection.isWatched)
+      .sort(([, a], [, b]) => a.usedAtMs - b.usedAtMs)
+  }
+
+  #end(name: string, live: LiveKind): void {
+    live.stop()
+    live.release?.()
+    this.#live.delete(name)
   }
 }
 
-function warn(logger: Logger, plural: string) {
-  return (error: unknown) => logger.warn({ err: error, resource: plural }, 'watch failed, trying again')
+function toName({ source, plural }: Kind): string {
+  return `${source.group}/${source.version}/${plural}`
 }

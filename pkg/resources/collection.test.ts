@@ -196,7 +196,7 @@ describe('Collection', () => {
       const { collection, say } = make()
       const { told, subscriber } = createRecorder()
       collection.subscribe(subscriber)
-      const view = collection.view({ key: 'all', matches: () => true, order: toOrder('name') })
+      const view = collection.view({ key: 'all', matches: () => true, order: toOrder('name').compare })
       say('second')
       collection.redecorate(['a', 'unknown'])
       expect([wordOf(collection, 'a'), wordOf(collection, 'b')]).to.deep.equal(['second a', 'first b'])
@@ -229,7 +229,7 @@ describe('Collection', () => {
     const query = (key: string, matches: ViewQuery['matches'] = () => true): ViewQuery => ({
       key,
       matches,
-      order: toOrder('name'),
+      order: toOrder('name').compare,
     })
 
     it('is kept for a query that comes again', () => {
@@ -266,10 +266,10 @@ describe('Collection', () => {
           created: `2031-01-0${1 + random(9)}T00:00:00Z`,
         })
       const queries: readonly ViewQuery[] = [
-        { key: 'all', matches: () => true, order: toOrder('createTime') },
-        { key: 'zone a', matches: e => e.meta.labels?.zone === 'a', order: toOrder('name') },
-        { key: 'zone b', matches: e => e.meta.labels?.zone === 'b', order: toOrder('createTime') },
-        { key: 'none', matches: () => false, order: toOrder('name') },
+        { key: 'all', matches: () => true, order: toOrder('createTime').compare },
+        { key: 'zone a', matches: e => e.meta.labels?.zone === 'a', order: toOrder('name').compare },
+        { key: 'zone b', matches: e => e.meta.labels?.zone === 'b', order: toOrder('createTime').compare },
+        { key: 'none', matches: () => false, order: toOrder('name').compare },
       ]
       let state = new Map<string, KubeObject>()
       let version = 1

@@ -30,6 +30,7 @@ export class Collection {
   #index = new SortedIndex(byKey, [])
   #history = new History(0)
   #version = 0
+  #bytes = 0
   #waiters: { readonly version: number; readonly resolve: () => void }[] = []
 
   constructor(served: ServedKind, decorate?: Decorate) {
@@ -49,6 +50,15 @@ export class Collection {
 
   get size(): number {
     return this.#entries.size
+  }
+
+  /** An estimate of the memory that the objects take. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get isWatched(): boolean {
+    return this.#subscribers.size > 0
   }
 
   get(namespace: string, name: string): Entry | undefined {
@@ -78,6 +88,16 @@ export class Collection {
       else past.replace(entry, old)
     }
     return past.snapshot()
+  }
+
+  /** Whether the answer to a query is ready. */
+  hasView(key: string): boolean {
+    return this.#views.has(key)
+  }
+
+  /** Every object, in no order. */
+  entries(): Iterable<Entry> {
+    return this.#entries.values()
   }
 
   /** The ready answer to a query; made on first use, kept up from then on, dropped when nobody asks any more. */
@@ -121,6 +141,7 @@ export class Collection {
       const entry = this.#toEntry(item)
       this.#entries.set(entry.key, entry)
     }
+    this.#bytes = this.#entries.values().reduce((sum, { size }) => sum + size, 0)
     this.#index = new SortedIndex(byKey, [...this.#entries.values()])
     this.#views.clear()
     this.#history = new History(Number(resourceVersion))
@@ -140,8 +161,8 @@ export class Collection {
   }
 
   /** Decorates again, after what the decoration is made of has moved. No event: the object itself has not changed. */
-  redecorate(names: Iterable<string>): void {
-    for (const key of names) {
+  redecorate(names: Iterable<string> | 'all'): void {
+    for (const key of names === 'all' ? [...this.#entries.keys()] : names) {
       const old = this.#entries.get(key)
       if (old && this.#decorate) this.#put(old, old.decorated(this.#decorate(old)))
     }
@@ -165,6 +186,7 @@ export class Collection {
     if (old && entry) this.#index.replace(old, entry)
     else if (entry) this.#index.insert(entry)
     else if (old) this.#index.remove(old)
+    this.#bytes += (entry?.size ?? 0) - (old?.size ?? 0)
     for (const view of this.#views.values()) view.put(old, entry)
   }
 

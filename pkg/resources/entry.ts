@@ -1,6 +1,8 @@
-import type { KubeObject, ObjectMeta } from '../kube/object.ts'
+import { itemsOf, type KubeObject, membersOf, type ObjectMeta, textOf } from '../kube/object.ts'
 import { type Decoration, type Facts, type Kind, toSelfLink, toSourceApiVersion } from './kind.ts'
 
+// Metadata, facts and the heads that are made of them, measured on nodes and pods.
+const overheadBytes = 2_048
 const noDecoration: Decoration = { annotations: {}, cells: [] }
 
 /** A kind together with the group version that Kapis serves it under. */
@@ -10,6 +12,7 @@ type Parts = {
   readonly served: ServedKind
   readonly meta: ObjectMeta
   readonly facts: Facts
+  readonly updated: string
   readonly decoration: Decoration
   readonly tail: Buffer
   readonly managedFields: Buffer | undefined
@@ -30,6 +33,8 @@ export class Entry {
   /** metadata without managedFields. */
   readonly meta: ObjectMeta
   readonly facts: Facts
+  /** When it last changed, as RFC 3339 with whole seconds. */
+  readonly updated: string
   readonly decoration: Decoration
   /** What follows metadata's closing brace: `,"spec":{…},"status":{…}}`, or `}` alone. */
   readonly tail: Buffer
@@ -39,7 +44,7 @@ export class Entry {
   #platformHead: Buffer | undefined
 
   private constructor(parts: Parts) {
-    const { served, meta, facts, decoration, tail, managedFields } = parts
+    const { served, meta, facts, updated, decoration, tail, managedFields } = parts
     this.served = served
     this.namespace = meta.namespace ?? ''
     this.name = meta.name
@@ -47,23 +52,44 @@ export class Entry {
     this.version = Number(meta.resourceVersion)
     this.meta = meta
     this.facts = facts
+    this.updated = updated
     this.decoration = decoration
     this.tail = tail
     this.managedFields = managedFields
   }
 
-  static from(served: ServedKind, object: KubeObject): Entry {
+  static from(served: ServedKind, received: KubeObject): Entry {
+    const object = served.kind.redact?.(received) ?? received
     const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object
     const { managedFields, ...meta } = metadata
     const body = JSON.stringify(rest)
+    const facts = served.kind.toFacts(object)
     return new Entry({
       served,
       meta,
-      facts: served.kind.toFacts(object),
+      facts,
+      updated: facts.updated ?? toUpdated(metadata),
       decoration: noDecoration,
       tail: Buffer.from(body === '{}' ? '}' : `,${body.slice(1)}`),
       managedFields: managedFields === undefined ? undefined : Buffer.from(JSON.stringify(managedFields)),
     })
+  }
+
+  /** An estimate of the bytes that it takes in memory, its metadata and keys included. */
+  get size(): number {
+    return this.tail.length + (this.managedFields?.length ?? 0) + overheadBytes
+  }
+
+  /** Its own annotations and those that were computed. */
+  get annotations(): Readonly<Record<string, string>> {
+    return { ...this.meta.annotations, ...this.decoration.annotations }
+  }
+
+  /** The object again, parsed from its bytes: for what is asked of it rarely. */
+  parsed(): KubeObject {
+    const { kind } = this.served
+    const rest: unknown = JSON.parse(`{${this.tail.length > 1 ? this.tail.subarray(1) : '}'}`)
+    return { kind: kind.kind, apiVersion: toSourceApiVersion(kind), metadata: this.meta, ...membersOf(rest) }
   }
 
   decorated(decoration: Decoration): Entry {
@@ -92,16 +118,26 @@ export class Entry {
       this.#platformHead = toHead(kind.kind, toSourceApiVersion(kind), {
         ...this.meta,
         selfLink: toSelfLink(kind, this.namespace, this.name),
-        annotations: { ...this.meta.annotations, ...this.decoration.annotations },
+        ...(this.decoration === noDecoration ? {} : { annotations: this.annotations }),
       })
     }
     return this.#platformHead
   }
 
   #parts(): Parts {
-    const { served, meta, facts, decoration, tail, managedFields } = this
-    return { served, meta, facts, decoration, tail, managedFields }
+    const { served, meta, facts, updated, decoration, tail, managedFields } = this
+    return { served, meta, facts, updated, decoration, tail, managedFields }
   }
+}
+
+/** Servers note when each manager last wrote; what nobody noted has not changed since it was made. */
+function toUpdated({ managedFields, creationTimestamp }: ObjectMeta): string {
+  let latest = creationTimestamp
+  for (const field of itemsOf(managedFields)) {
+    const time = textOf(membersOf(field).time)
+    if (time > latest) latest = time
+  }
+  return latest
 }
 
 function toHead(kind: string, apiVersion: string, metadata: object): Buffer {

@@ -2,9 +2,9 @@ import type { KubeObject, ObjectMeta } from '../kube/object.ts'
 import type { WatchEvent } from '../kube/watch.ts'
 import { Collection, type Decorate } from './collection.ts'
 import { Entry, type ServedKind } from './entry.ts'
+import { nodes } from './kinds/nodes.ts'
 import { resourcesGroup, resourcesVersion } from './kinds.ts'
 import type { Leaf } from './leaf.ts'
-import { nodes } from './nodes.ts'
 
 export const servedNodes: ServedKind = {
   kind: nodes,

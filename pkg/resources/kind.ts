@@ -19,6 +19,8 @@ export type Facts = {
   readonly cells: readonly Cell[]
   /** Kind-specific values that filters and decorations read. */
   readonly values: Readonly<Record<string, string>>
+  /** When the kind itself says it last changed (RFC 3339); otherwise its managed fields tell. */
+  readonly updated?: string
 }
 
 /** What is known of an object beyond the object itself. */
@@ -30,8 +32,16 @@ export type Decoration = {
 /** Narrows a list by one query parameter. @throws Status 400 when the value is not allowed */
 export type FilterParser = (value: string) => (facts: Facts) => boolean
 
-/** One row of the table of kinds: everything that serving a kind takes. */
-export type Kind = {
+/** What Kapis knows of a kind beyond what the orchestrator's discovery tells of it. */
+export type Traits = {
+  readonly toFacts: (object: KubeObject) => Facts
+  readonly filters: Readonly<Record<string, FilterParser>>
+  /** Takes out what nobody is to read here. */
+  readonly redact?: (object: KubeObject) => KubeObject
+}
+
+/** Everything that serving a kind takes. */
+export type Kind = Traits & {
   readonly plural: string
   readonly singular: string
   readonly kind: string
@@ -41,8 +51,6 @@ export type Kind = {
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
   readonly columns: readonly Column[]
-  readonly toFacts: (object: KubeObject) => Facts
-  readonly filters: Readonly<Record<string, FilterParser>>
 }
 
 /** The path of an object in the orchestrator's own API. */

@@ -4,11 +4,21 @@ import { refusalOf } from '../status/fixtures.ts'
 import type { Collection } from './collection.ts'
 import { collectionOf, createRandom, event, node } from './fixtures.ts'
 import { entriesOf } from './leaf.ts'
-import { listPage } from './list.ts'
+import { listPage, type Page } from './list.ts'
 
 function page(collection: Collection, query: string, namespace = '') {
   const parsed = parseListQuery(new URLSearchParams(query))
-  const { selection, total } = listPage(collection, { query: parsed, namespace, groupDomain: 'kapis.io' })
+  const listed = listPage(collection, { query: parsed, namespace, groupDomain: 'kapis.io' })
+  if (listed instanceof Promise) throw new Error('nothing has to be read for this query')
+  return toShown(listed)
+}
+
+async function pageLater(collection: Collection, query: string) {
+  const parsed = parseListQuery(new URLSearchParams(query))
+  return toShown(await listPage(collection, { query: parsed, namespace: '', groupDomain: 'kapis.io' }))
+}
+
+function toShown({ selection, total }: Page) {
   return { names: [...entriesOf(selection)].map(({ name }) => name), total }
 }
 
@@ -67,6 +77,15 @@ describe('listPage', () => {
     ['status=warning', ['db-1']],
     ['status=unschedulable', ['web-2']],
     ['status=running&name=web', ['web-1']],
+    ['q=web', ['web-1', 'web-2']],
+    ['q=WEB+-2', ['web-1']],
+    ['q=front', ['web-1', 'web-2']],
+    ['q="front one"', ['web-1']],
+    ['q=team%3Dblue', ['web-2']],
+    ['q=db -1', ['db-2']],
+    ['q=-zone', ['db-1', 'db-2']],
+    ['q=""', ['db-1', 'db-2', 'web-1', 'web-2']],
+    ['q=nothing', []],
     ['name=web&name=db', ['db-1', 'db-2']],
   ]
   for (const [query, expected] of filters) {
@@ -86,6 +105,9 @@ describe('listPage', () => {
     ['sortBy=creationTimestamp&ascending=1', ['web-1', 'db-1', 'db-2', 'web-2']],
     ['sortBy=name', ['web-2', 'web-1', 'db-2', 'db-1']],
     ['sortBy=name&ascending=true', ['db-1', 'db-2', 'web-1', 'web-2']],
+    ['sortBy=status&ascending=true', ['db-2', 'web-1', 'web-2', 'db-1']],
+    ['sortBy=updateTime', ['web-2', 'db-2', 'db-1', 'web-1']],
+    ['sortBy=lastUpdateTimestamp&ascending=true', ['web-1', 'db-1', 'db-2', 'web-2']],
   ]
   for (const [query, expected] of orders) {
     it(`?${query} orders as ${expected.join(', ')}`, () => {
@@ -127,15 +149,80 @@ describe('listPage', () => {
     expect(page(mixed, 'namespace=y').names).to.deep.equal(['b'])
   })
 
-  const allowed = 'alias, annotation, label, name, names, namespace, ownerKind, ownerReference, status, uid'
+  const looked: readonly [string, readonly string[]][] = [
+    ['fieldSelector=metadata.name%3Dweb-1', ['web-1']],
+    ['fieldSelector=metadata.name!%3Dweb-1', ['db-1', 'db-2', 'web-2']],
+    ['fieldSelector=spec.unschedulable%3Dtrue', ['web-2']],
+    // What leads nowhere matches neither, but for the question whether it is set.
+    ['fieldSelector=spec.unschedulable!%3Dfalse', ['web-2']],
+    ['fieldSelector=spec.unschedulable%3D', ['db-1', 'db-2', 'web-1']],
+    ['fieldSelector=status.conditions[0].status%3DUnknown', ['db-1']],
+    ['fieldSelector=status.conditions[*].type%3DReady,metadata.labels.app%3Dweb', ['web-1']],
+    ["fieldSelector=metadata.annotations['kapis.io/alias-name']%3DFront one", ['web-1']],
+    ['fieldSelector=status.conditions%3DReady', []],
+    ['fieldSelector=constructor.name%3DObject', []],
+    ['sortBy=.metadata.labels.app', ['db-2', 'db-1', 'web-1', 'web-2']],
+    ['sortBy={.metadata.ownerReferences[0].uid}', ['db-2', 'web-1', 'web-2', 'db-1']],
+    ['sortBy=$.spec.unschedulable', ['db-1', 'db-2', 'web-1', 'web-2']],
+  ]
+  for (const [query, expected] of looked) {
+    it(`?${query} looks into the objects`, async () => {
+      const sorted = query.includes('sortBy') ? query : `${query}&sortBy=name`
+      expect(await pageLater(collection, `${sorted}&ascending=true`)).to.deep.equal({
+        names: expected,
+        total: expected.length,
+      })
+    })
+  }
+
+  it('sorts amounts as amounts, whatever their units', async () => {
+    const sized = ['9Mi', '1Gi', '500', '10k', '1.5', 'none', undefined].map((memory, i) =>
+      node(`n${i}`, { status: { capacity: { memory } } }),
+    )
+    const { names } = await pageLater(collectionOf(sized), 'sortBy=.status.capacity.memory&ascending=true')
+    expect(names).to.deep.equal(['n6', 'n4', 'n2', 'n3', 'n0', 'n1', 'n5'])
+  })
+
+  it('keeps an order that looks into objects up as they change', async () => {
+    const live = collectionOf([node('a', { spec: { rank: 1 } }), node('b', { spec: { rank: 2 } })])
+    const names = async () => (await pageLater(live, 'sortBy=.spec.rank&ascending=true')).names
+    expect(await names()).to.deep.equal(['a', 'b'])
+    live.apply([event('MODIFIED', node('a', { version: 11, spec: { rank: 3 } }))])
+    live.apply([event('ADDED', node('c', { version: 12, spec: { rank: 2.5 } }))])
+    expect(await names()).to.deep.equal(['b', 'c', 'a'])
+  })
+
+  it('narrows by what the query does not say', () => {
+    const parsed = parseListQuery(new URLSearchParams('sortBy=name&ascending=true'))
+    const narrowed = (key: string, wanted: string) =>
+      listPage(collection, {
+        query: parsed,
+        namespace: '',
+        groupDomain: 'kapis.io',
+        narrowing: { key, matches: entry => entry.name === wanted },
+      })
+    for (const name of ['web-1', 'db-2']) {
+      const listed = narrowed(name, name)
+      if (listed instanceof Promise) throw new Error('nothing has to be read')
+      expect(toShown(listed)).to.deep.equal({ names: [name], total: 1 })
+    }
+  })
+
+  const allowed =
+    'alias, annotation, label, name, names, namespace, ownerKind, ownerReference, q, status, uid'
   const unknownFilter = (key: string) =>
     `${JSON.stringify(key)} is no filter of nodes; allowed are ${allowed}`
   const unknownSort = (key: string) =>
-    `sortBy must be one of name, createTime, creationTimestamp, not ${JSON.stringify(key)}`
+    `sortBy must be one of name, createTime, creationTimestamp, updateTime, lastUpdateTimestamp, status, or a path such as .spec.nodeName, not ${JSON.stringify(key)}`
   const refused: readonly [string, string][] = [
     ['color=red', unknownFilter('color')],
-    ['fieldSelector=metadata.name%3Dweb-1', unknownFilter('fieldSelector')],
-    ['watch=true', unknownFilter('watch')],
+    ['fieldselector=a', unknownFilter('fieldselector')],
+    [
+      'sortBy=.a..b',
+      'sortBy ".a..b" cannot be read at position 2: a path is like .spec.nodeName, .status.conditions[0].type or .metadata.labels[\'a.b/c\']',
+    ],
+    ['fieldSelector=a', "invalid selector: 'a'; can't understand 'a'"],
+    ['q="web', 'q "\\"web" has a quote that is not closed'],
     ['Name=web', unknownFilter('Name')],
     ['constructor=x', unknownFilter('constructor')],
     ['toString=x', unknownFilter('toString')],

@@ -1,8 +1,9 @@
-import type { Form } from './body.ts'
+import { type Form, platformForm } from './body.ts'
 import type { Entry } from './entry.ts'
 
 /** The platform form with metadata.managedFields, for `?managedFields=true`: spliced in, since hardly anyone asks. */
 export const managedFieldsForm: Form = {
+  ...platformForm,
   name: 'platform with managedFields',
   toHead(entry: Entry) {
     const head = entry.platformHead()

@@ -15,9 +15,13 @@ const entries: readonly Entry[] = [
 describe('toOrder', () => {
   const table: readonly [string, (a: Entry, b: Entry) => number, readonly string[]][] = [
     ['key', byKey, ['x/a', 'x/b', 'y/a', 'y/b']],
-    ['name, then namespace', toOrder('name'), ['x/a', 'y/a', 'x/b', 'y/b']],
-    ['creation time, then namespace, then name', toOrder('createTime'), ['y/b', 'x/b', 'y/a', 'x/a']],
-    ['creation time under its other name', toOrder('creationTimestamp'), ['y/b', 'x/b', 'y/a', 'x/a']],
+    ['name, then namespace', toOrder('name').compare, ['x/a', 'y/a', 'x/b', 'y/b']],
+    ['creation time, then namespace, then name', toOrder('createTime').compare, ['y/b', 'x/b', 'y/a', 'x/a']],
+    [
+      'creation time under its other name',
+      toOrder('creationTimestamp').compare,
+      ['y/b', 'x/b', 'y/a', 'x/a'],
+    ],
   ]
   for (const [what, order, expected] of table) {
     it(`is by ${what}`, () => {

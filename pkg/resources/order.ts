@@ -1,22 +1,80 @@
+import { parseJsonPath } from '../request/json-path.ts'
+import { badRequest } from '../status/status.ts'
 import type { Entry } from './entry.ts'
+import { isQuantity, parseQuantity } from './quantity.ts'
+import { createReading, type Reading } from './reading.ts'
 import type { Compare } from './sorted-index.ts'
 
-/** Sort keys of the platform API (`sortBy`) that every kind has. */
-export const sortKeys = ['name', 'createTime', 'creationTimestamp'] as const
-export type SortKey = (typeof sortKeys)[number]
+/** An order of a list; `key` names it, and `reading` is what it has to look up in each object. */
+export type Order = { readonly key: string; readonly compare: Compare; readonly reading?: Reading }
 
 /** The order of keys, which is the orchestrator's own: namespace, then name. */
 export const byKey: Compare = (a, b) => compareText(a.key, b.key)
 
-/** Ties are broken by namespace, then name, so that every order is total and stable. */
-export function toOrder(sortBy: SortKey): Compare {
-  if (sortBy === 'name') return (a, b) => compareText(a.name, b.name) || byKey(a, b)
-  // RFC 3339 in UTC with whole seconds sorts as text.
-  return (a, b) => compareText(created(a), created(b)) || byKey(a, b)
+// RFC 3339 in UTC with whole seconds sorts as text.
+const byCreation = by(entry => entry.meta.creationTimestamp)
+const byUpdate = by(entry => entry.updated)
+
+/** Sort keys of the platform API (`sortBy`) that every kind has; some are two names of one thing. */
+const orders: Readonly<Record<string, Order>> = {
+  name: { key: 'name', compare: by(entry => entry.name) },
+  createTime: { key: 'createTime', compare: byCreation },
+  creationTimestamp: { key: 'createTime', compare: byCreation },
+  updateTime: { key: 'updateTime', compare: byUpdate },
+  lastUpdateTimestamp: { key: 'updateTime', compare: byUpdate },
+  status: { key: 'status', compare: by(entry => entry.facts.status) },
 }
 
-function created(entry: Entry): string {
-  return entry.meta.creationTimestamp
+/**
+ * The order that `sortBy` names: one of the words above, or a path such as `.status.capacity.cpu`. Ties are broken by
+ * namespace, then name, so that every order is total and stable.
+ *
+ * @throws Status 400 naming what is allowed
+ */
+export function toOrder(sortBy: string): Order {
+  const known = Object.hasOwn(orders, sortBy) ? orders[sortBy] : undefined
+  if (known !== undefined) return known
+  if (!/^[.{$]/.test(sortBy)) {
+    const words = Object.keys(orders).join(', ')
+    throw badRequest(
+      `sortBy must be one of ${words}, or a path such as .spec.nodeName, not ${JSON.stringify(sortBy)}`,
+    )
+  }
+  const path = parseJsonPath(sortBy, 'sortBy')
+  const reading = createReading([path])
+  const ranks = new WeakMap<Entry, Rank>()
+  const rankOf = (entry: Entry): Rank => {
+    const found = ranks.get(entry)
+    if (found !== undefined) return found
+    const rank = toRank(reading.of(entry)[0])
+    ranks.set(entry, rank)
+    return rank
+  }
+  return {
+    key: `path ${JSON.stringify(path.steps)}`,
+    compare: (a, b) => compareRanks(rankOf(a), rankOf(b)) || byKey(a, b),
+    reading,
+  }
+}
+
+function by(read: (entry: Entry) => string): Compare {
+  return (a, b) => compareText(read(a), read(b)) || byKey(a, b)
+}
+
+/** What is missing comes first, then amounts, then text. */
+type Rank = { readonly place: 0 | 1 | 2; readonly amount: bigint; readonly text: string }
+
+function toRank(value: unknown): Rank {
+  if (value === undefined || value === null) return { place: 0, amount: 0n, text: '' }
+  if (typeof value === 'number' || (typeof value === 'string' && isQuantity(value)))
+    return { place: 1, amount: parseQuantity(String(value)).nano, text: '' }
+  return { place: 2, amount: 0n, text: typeof value === 'string' ? value : JSON.stringify(value) }
+}
+
+function compareRanks(a: Rank, b: Rank): number {
+  if (a.place !== b.place) return a.place - b.place
+  if (a.amount !== b.amount) return a.amount < b.amount ? -1 : 1
+  return compareText(a.text, b.text)
 }
 
 function compareText(a: string, b: string): number {

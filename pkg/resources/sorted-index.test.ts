@@ -43,8 +43,8 @@ describe('SortedIndex', () => {
   })
 
   const orders: readonly [string, Compare][] = [
-    ['name', toOrder('name')],
-    ['creation time', toOrder('createTime')],
+    ['name', toOrder('name').compare],
+    ['creation time', toOrder('createTime').compare],
   ]
   for (const [what, order] of orders) {
     it(`stays a sorted array by ${what} through thousands of changes, and its snapshots stay as they were`, () => {

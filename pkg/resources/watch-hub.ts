@@ -20,6 +20,7 @@ export type Watcher = {
 }
 
 type Channel = ChannelOptions & { readonly members: Set<Member> }
+type Channels = { readonly byKey: Map<string, Channel>; readonly unsubscribe: () => void }
 type Member = { readonly res: ServerResponse; waiting: Buffer[] | undefined; waitingBytes: number }
 
 // A client that is this far behind gets its connection cut and resumes from its last version, instead of filling memory.
@@ -27,7 +28,7 @@ const maxBehindBytes = 16 * 1024 * 1024
 
 /** All watches of all collections: each change is encoded once for every channel and written to its members in one go. */
 export class WatchHub {
-  readonly #channels = new Map<Collection, Map<string, Channel>>()
+  readonly #channels = new Map<Collection, Channels>()
   readonly #open = new Set<ServerResponse>()
   #watchers = 0
 
@@ -56,7 +57,12 @@ export class WatchHub {
       leave: () => {
         if (!channel.members.delete(member)) return
         this.#watchers--
-        if (channel.members.size === 0) channels.delete(options.key)
+        if (channel.members.size > 0) return
+        channels.delete(options.key)
+        // A collection that nobody watches may be let go.
+        if (channels.size > 0) return
+        this.#channels.get(collection)?.unsubscribe()
+        this.#channels.delete(collection)
       },
     }
   }
@@ -68,16 +74,16 @@ export class WatchHub {
 
   #channelsOf(collection: Collection): Map<string, Channel> {
     const found = this.#channels.get(collection)
-    if (found) return found
-    const channels = new Map<string, Channel>()
-    this.#channels.set(collection, channels)
-    collection.subscribe({
+    if (found) return found.byKey
+    const byKey = new Map<string, Channel>()
+    const unsubscribe = collection.subscribe({
       changed: changes => {
-        for (const channel of channels.values()) broadcast(channel, changes)
+        for (const channel of byKey.values()) broadcast(channel, changes)
       },
-      reset: () => endAll(channels),
+      reset: () => endAll(byKey),
     })
-    return channels
+    this.#channels.set(collection, { byKey, unsubscribe })
+    return byKey
   }
 }
 

@@ -327,7 +327,8 @@ describe('the platform API of nodes', function () {
   })
 
   describe('what is refused', () => {
-    const allowed = 'alias, annotation, label, name, names, namespace, ownerKind, ownerReference, status, uid'
+    const allowed =
+      'alias, annotation, label, name, names, namespace, ownerKind, ownerReference, q, status, uid'
     const bad: readonly (readonly [string, string])[] = [
       ['page=x', 'page must be a whole number of at least 1, not "x"'],
       ['page=0', 'page must be a whole number of at least 1, not "0"'],
@@ -336,7 +337,10 @@ describe('the platform API of nodes', function () {
       ['limit=ten', 'limit must be a whole number of at least 0, -1 for everything, not "ten"'],
       ['limit=-2', 'limit must be a whole number of at least 0, -1 for everything, not "-2"'],
       ['limit=1e3', 'limit must be a whole number of at least 0, -1 for everything, not "1e3"'],
-      ['sortBy=startTime', 'sortBy must be one of name, createTime, creationTimestamp, not "startTime"'],
+      [
+        'sortBy=startTime',
+        'sortBy must be one of name, createTime, creationTimestamp, updateTime, lastUpdateTimestamp, status, or a path such as .spec.nodeName, not "startTime"',
+      ],
       ['ascending=yes', 'ascending must be true or false, not "yes"'],
       ['managedFields=2', 'managedFields must be true or false, not "2"'],
       ['status=Ready', 'status must be one of unschedulable, warning, running, not "Ready"'],

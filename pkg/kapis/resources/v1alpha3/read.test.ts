@@ -10,6 +10,7 @@ import {
 import type { Collection } from '../../../resources/collection.ts'
 import { collectionOf, node } from '../../../resources/fixtures.ts'
 import { PageCache } from '../../../resources/page-cache.ts'
+import { WatchHub } from '../../../resources/watch-hub.ts'
 import { renderKube } from '../../../status/render-kube.ts'
 import { serveResources } from './read.ts'
 
@@ -45,6 +46,7 @@ describe('serveResources', () => {
     const options = {
       groupDomain: 'kapis.io',
       pages,
+      hub: new WatchHub(),
       collectionOf: (plural: string) => (plural === 'nodes' ? collection : undefined),
     }
     loopback = await startLoopback(async (req, res) => {
@@ -152,11 +154,11 @@ describe('serveResources', () => {
     ['GET', '/nodes/a?managedFields=x', 400, 'BadRequest', 'managedFields must be true or false, not "x"'],
     [
       'GET',
-      '/nodes?fieldSelector=metadata.name%3Da',
+      '/nodes?color=red',
       400,
       'BadRequest',
-      '"fieldSelector" is no filter of nodes; allowed are ' +
-        'alias, annotation, label, name, names, namespace, ownerKind, ownerReference, status, uid',
+      '"color" is no filter of nodes; allowed are ' +
+        'alias, annotation, label, name, names, namespace, ownerKind, ownerReference, q, status, uid',
     ],
     [
       'GET',
@@ -164,7 +166,7 @@ describe('serveResources', () => {
       400,
       'BadRequest',
       '"__proto__" is no filter of nodes; allowed are ' +
-        'alias, annotation, label, name, names, namespace, ownerKind, ownerReference, status, uid',
+        'alias, annotation, label, name, names, namespace, ownerKind, ownerReference, q, status, uid',
     ],
   ]
   for (const [method, path, code, reason, message] of refused) {

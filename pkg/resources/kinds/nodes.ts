@@ -1,10 +1,8 @@
-import { isRecord, type KubeObject } from '../kube/object.ts'
-import { badRequest } from '../status/status.ts'
-import type { Column, Decoration, Facts, FilterParser, Kind } from './kind.ts'
-import type { NodeUsage } from './node-usage.ts'
-import { formatQuantity, parseQuantity, percent, type Quantity } from './quantity.ts'
-
-const statusWords = ['unschedulable', 'warning', 'running']
+import { itemsOf, type KubeObject, membersOf, textOf } from '../../kube/object.ts'
+import { oneOf } from '../filters.ts'
+import type { Column, Decoration, Facts, Kind } from '../kind.ts'
+import type { NodeUsage } from '../node-usage.ts'
+import { formatQuantity, parseQuantity, percent, type Quantity } from '../quantity.ts'
 
 // The first ten are the orchestrator's own columns, name for name; the rest is what its own table does not tell.
 const columns: readonly Column[] = [
@@ -23,13 +21,6 @@ const columns: readonly Column[] = [
   column('Memory-Requests', 1, 'Memory that pods request, of what is allocatable.'),
 ]
 
-const statusFilter: FilterParser = value => {
-  if (!statusWords.includes(value)) {
-    throw badRequest(`status must be one of ${statusWords.join(', ')}, not ${JSON.stringify(value)}`)
-  }
-  return facts => facts.status === value
-}
-
 export const nodes: Kind = {
   plural: 'nodes',
   singular: 'node',
@@ -41,7 +32,7 @@ export const nodes: Kind = {
   categories: [],
   columns,
   toFacts,
-  filters: { status: statusFilter },
+  filters: { status: oneOf('status', ['unschedulable', 'warning', 'running']) },
 }
 
 /** The eight request and limit annotations, and the cells of the last three columns. */
@@ -69,11 +60,11 @@ export function decorateNode(facts: Facts, usage: NodeUsage, groupDomain: string
 }
 
 function toFacts(object: KubeObject): Facts {
-  const spec = record(object.spec)
-  const status = record(object.status)
-  const info = record(status.nodeInfo)
-  const conditions = list(status.conditions).map(record)
-  const allocatable = record(status.allocatable)
+  const spec = membersOf(object.spec)
+  const status = membersOf(object.status)
+  const info = membersOf(status.nodeInfo)
+  const conditions = itemsOf(status.conditions).map(membersOf)
+  const allocatable = membersOf(status.allocatable)
   const isCordoned = spec.unschedulable === true
   return {
     status: isCordoned ? 'unschedulable' : conditions.some(isUnhealthy) ? 'warning' : 'running',
@@ -82,24 +73,24 @@ function toFacts(object: KubeObject): Facts {
       readiness(conditions) + (isCordoned ? ',SchedulingDisabled' : ''),
       roles(object.metadata.labels ?? {}),
       { since: object.metadata.creationTimestamp },
-      text(info.kubeletVersion),
+      textOf(info.kubeletVersion),
       address(status, 'InternalIP'),
       address(status, 'ExternalIP'),
-      text(info.osImage) || '<unknown>',
+      textOf(info.osImage) || '<unknown>',
       kernel(info),
-      text(info.containerRuntimeVersion) || '<unknown>',
+      textOf(info.containerRuntimeVersion) || '<unknown>',
     ],
     values: {
-      cpu: text(allocatable.cpu),
-      memory: text(allocatable.memory),
-      pods: text(allocatable.pods),
+      cpu: textOf(allocatable.cpu),
+      memory: textOf(allocatable.memory),
+      pods: textOf(allocatable.pods),
     },
   }
 }
 
 /** The platform's health rule: any condition off its healthy value is a warning. */
 function isUnhealthy(condition: Readonly<Record<string, unknown>>): boolean {
-  const healthy = healthyValues.get(text(condition.type))
+  const healthy = healthyValues.get(textOf(condition.type))
   return healthy !== undefined && condition.status !== healthy
 }
 
@@ -135,17 +126,17 @@ function roles(labels: Readonly<Record<string, string>>): string {
 }
 
 function address(status: Readonly<Record<string, unknown>>, type: string): string {
-  const found = list(status.addresses)
-    .map(record)
+  const found = itemsOf(status.addresses)
+    .map(membersOf)
     .find(item => item.type === type)
-  return text(found?.address) || '<none>'
+  return textOf(found?.address) || '<none>'
 }
 
 /** Kubernetes 1.36 added the architecture to this column. */
 function kernel(info: Readonly<Record<string, unknown>>): string {
-  const version = text(info.kernelVersion)
+  const version = textOf(info.kernelVersion)
   if (version === '') return '<unknown>'
-  const architecture = text(info.architecture)
+  const architecture = textOf(info.architecture)
   return architecture === '' ? version : `${version} (${architecture})`
 }
 
@@ -158,16 +149,4 @@ function share(part: Quantity, whole: Quantity): string {
 
 function column(name: string, priority: 0 | 1, description: string, format: '' | 'name' = ''): Column {
   return { name, type: 'string', format, priority, description }
-}
-
-function record(value: unknown): Readonly<Record<string, unknown>> {
-  return isRecord(value) ? value : {}
-}
-
-function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
 }

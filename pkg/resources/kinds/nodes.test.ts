@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { refusalOf } from '../status/fixtures.ts'
-import { type NodeOptions, node } from './fixtures.ts'
-import { type NodeUsage, noUsage } from './node-usage.ts'
+import { refusalOf } from '../../status/fixtures.ts'
+import { type NodeOptions, node } from '../fixtures.ts'
+import { type NodeUsage, noUsage } from '../node-usage.ts'
+import { parseQuantity } from '../quantity.ts'
 import { decorateNode, nodes } from './nodes.ts'
-import { parseQuantity } from './quantity.ts'
 
 const cellsOf = (options: NodeOptions) => {
   const { cells } = nodes.toFacts(node('n1', options))

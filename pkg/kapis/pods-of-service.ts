@@ -1,0 +1,38 @@
+import { isRecord, membersOf } from '../kube/object.ts'
+import type { ListQuery } from '../request/list-query.ts'
+import type { Collection } from '../resources/collection.ts'
+import type { Narrowing } from '../resources/selecting.ts'
+
+/**
+ * The pods behind a Service (`serviceName=`): those in its namespace that its selector selects, as it is now. A Service
+ * without a selector has none; in a list over all namespaces, Services of the name in each of them count.
+ */
+export function podsOfService(
+  services: Collection,
+  query: ListQuery,
+  namespace: string,
+): { query: ListQuery; narrowing: Narrowing } {
+  const filters = new Map(query.filters)
+  const wanted = filters.get('serviceName') ?? ''
+  filters.delete('serviceName')
+  const selectors = new Map<string, readonly [string, string][]>()
+  for (const entry of services.entries()) {
+    if (entry.name !== wanted || (namespace !== '' && entry.namespace !== namespace)) continue
+    const { selector } = membersOf(entry.parsed().spec)
+    const pairs = Object.entries(isRecord(selector) ? selector : {}).map(([key, value]): [string, string] => [
+      key,
+      String(value),
+    ])
+    if (pairs.length > 0) selectors.set(entry.namespace, pairs.sort())
+  }
+  return {
+    query: { ...query, filters },
+    narrowing: {
+      key: `service ${JSON.stringify([wanted, ...[...selectors].sort()])}`,
+      matches: pod => {
+        const labels = pod.meta.labels ?? {}
+        return selectors.get(pod.namespace)?.every(([key, value]) => labels[key] === value) === true
+      },
+    },
+  }
+}

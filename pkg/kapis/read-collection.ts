@@ -1,0 +1,153 @@
+import type { AuthenticatedExchange } from '../request/exchange.ts'
+import { type ListQuery, parseListQuery } from '../request/list-query.ts'
+import { isWatch } from '../request/request-info.ts'
+import { acceptsGzip, collect, send, sendChunks } from '../request/respond.ts'
+import { parseWatchQuery } from '../request/watch-query.ts'
+import { type Form, gzipPieces, isWorthGzip, plainChunks, platformForm } from '../resources/body.ts'
+import type { Collection } from '../resources/collection.ts'
+import type { Entry } from '../resources/entry.ts'
+import { createFieldsForm } from '../resources/fields-form.ts'
+import { waitForVersion } from '../resources/freshness.ts'
+import { joinGzip } from '../resources/gzip.ts'
+import { toSourceApiVersion } from '../resources/kind.ts'
+import { type ListRequest, listPage, type Page } from '../resources/list.ts'
+import { managedFieldsForm } from '../resources/managed-fields.ts'
+import type { PageCache } from '../resources/page-cache.ts'
+import { type Narrowing, toSelecting } from '../resources/selecting.ts'
+import { serveWatch } from '../resources/watch.ts'
+import { createFormEncoder } from '../resources/watch-encoder.ts'
+import type { WatchHub } from '../resources/watch-hub.ts'
+import { badRequest, methodNotAllowed, notFound, unknownResource } from '../status/status.ts'
+
+export type ReadTools = {
+  readonly groupDomain: string
+  readonly pages: PageCache
+  readonly hub: WatchHub
+}
+
+export type ReadStyle = {
+  /** `{items, totalItems}` as the platform's own lists, or a `<Kind>List` as Kubernetes'. */
+  readonly list: 'items' | 'kind'
+  /** Narrows what is shown by more than the query says. */
+  readonly narrow?: (query: ListQuery) => Promise<{ query: ListQuery; narrowing: Narrowing }> | undefined
+  /** Whether the caller may see an object at all; everybody may see all, when it is left out. */
+  readonly isVisible?: (entry: Entry) => boolean
+}
+
+/**
+ * Answers get, list and watch of one kind under /kapis, with selfLink and computed annotations.
+ *
+ * @throws Status 400 naming the parameter, 404 for the object or a path below it, 405, 503
+ */
+export async function readCollection(
+  collection: Collection,
+  tools: ReadTools,
+  exchange: AuthenticatedExchange,
+  style: ReadStyle,
+): Promise<void> {
+  const { req, info } = exchange
+  const { kind } = collection.served
+  const isInNamespace = info.namespace !== '' && info.resource !== 'namespaces'
+  if (isInNamespace && !kind.namespaced)
+    throw unknownResource(`resource ${JSON.stringify(info.resource)} is not namespaced`)
+  if (info.subresource !== '') throw unknownResource()
+  if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
+  if (info.verb === 'watch' && isWatch(exchange.query)) return watch(collection, tools, exchange, style)
+  // `/watch/nodes` and `/proxy/nodes/x` were authorized as another verb: a list or an object is another right.
+  if (info.verb !== 'get' && info.verb !== 'list') throw badRequest(`${info.verb} is not supported here`)
+  if (info.parts.length === (isInNamespace ? 4 : 2)) return getObject(collection, tools, exchange, style)
+  return listObjects(collection, tools, exchange, style)
+}
+
+function getObject(
+  collection: Collection,
+  { pages }: ReadTools,
+  { res, info, query }: AuthenticatedExchange,
+  { isVisible }: ReadStyle,
+): void {
+  const { kind } = collection.served
+  const entry = collection.get(kind.namespaced ? info.namespace : '', info.name)
+  // Whoever may not see an object is not told that it exists.
+  if (entry === undefined || isVisible?.(entry) === false)
+    throw notFound({ group: kind.source.group, resource: info.resource }, info.name)
+  send(res, 200, pages.object(entry, toForm(parseListQuery(query))), { 'content-type': 'application/json' })
+}
+
+async function listObjects(
+  collection: Collection,
+  tools: ReadTools,
+  exchange: AuthenticatedExchange,
+  style: ReadStyle,
+): Promise<void> {
+  const { req, res } = exchange
+  const request = await toRequest(parseListQuery(exchange.query), tools, exchange, style)
+  const listed = listPage(collection, request)
+  const page = listed instanceof Promise ? await listed : listed
+  const form = toForm(request.query)
+  const frame = style.list === 'items' ? itemsFrame(page) : kindFrame(collection, page)
+  const headers = { 'content-type': 'application/json', vary: 'Accept-Encoding' }
+  if (acceptsGzip(req) && isWorthGzip(page.selection, form)) {
+    const pieces = await collect(gzipPieces(page.selection, form, frame))
+    return sendChunks(res, joinGzip(pieces), { ...headers, 'content-encoding': 'gzip' })
+  }
+  const joined = tools.pages.page(page.selection, form, frame)
+  if (joined) return send(res, 200, joined, headers)
+  await sendChunks(res, plainChunks(page.selection, form, frame), headers)
+}
+
+async function watch(
+  collection: Collection,
+  tools: ReadTools,
+  exchange: AuthenticatedExchange,
+  style: ReadStyle,
+): Promise<void> {
+  const { watch: options, rest } = parseWatchQuery(exchange.query)
+  const request = await toRequest(parseListQuery(rest), tools, exchange, style)
+  const { key, matches, readings } = toSelecting(collection.served.kind, request)
+  for (const reading of readings) await reading.prepare(collection.entries())
+  if (options.resourceVersion !== '') await waitForVersion(collection, options.resourceVersion)
+  const form = toForm(request.query)
+  await serveWatch(collection, tools.hub, {
+    options,
+    matches,
+    encoder: createFormEncoder(collection.served, form),
+    channelKey: `platform ${form.name} ${key}`,
+    contentType: 'application/json',
+    res: exchange.res,
+  })
+}
+
+async function toRequest(
+  query: ListQuery,
+  { groupDomain }: ReadTools,
+  { info }: AuthenticatedExchange,
+  { narrow }: ReadStyle,
+): Promise<ListRequest> {
+  const narrowed = await narrow?.(query)
+  // A list of namespaces is pinned to none, whatever the path says.
+  const namespace = info.resource === 'namespaces' ? '' : info.namespace
+  if (narrowed === undefined) return { query, namespace, groupDomain }
+  return { ...narrowed, namespace, groupDomain }
+}
+
+function toForm({ fields, managedFields }: ListQuery): Form {
+  if (fields !== '') return createFieldsForm(fields)
+  return managedFields ? managedFieldsForm : platformForm
+}
+
+function itemsFrame({ total }: Page) {
+  return { before: '{"items":[', after: `],"totalItems":${total}}\n` }
+}
+
+/** What the platform has always answered for custom resources; the total is told as well. */
+function kindFrame({ served: { kind }, version }: Collection, { total, remaining }: Page) {
+  const head = JSON.stringify({
+    kind: `${kind.kind}List`,
+    apiVersion: toSourceApiVersion(kind),
+    metadata: {
+      resourceVersion: String(version),
+      ...(remaining > 0 ? { remainingItemCount: remaining } : {}),
+    },
+  })
+  return { before: `${head.slice(0, -1)},"items":[`, after: `],"totalItems":${total}}\n` }
+}

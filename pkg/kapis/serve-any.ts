@@ -1,0 +1,39 @@
+import type { AuthenticatedExchange, Handler } from '../request/exchange.ts'
+import type { Collection } from '../resources/collection.ts'
+import { unknownResource } from '../status/status.ts'
+import { type ReadTools, readCollection } from './read-collection.ts'
+
+export type AnyOptions = ReadTools & {
+  /** The collection of a resource by group, version and plural; undefined when the orchestrator does not serve it. */
+  readonly collectionOf: (group: string, version: string, plural: string) => Promise<Collection | undefined>
+  /** Hands a request on to the orchestrator, as its caller, under the orchestrator's own path. */
+  readonly forward: Handler
+}
+
+/**
+ * `/kapis/{group}/{version}/[namespaces/{namespace}/]{plural}[/{name}]` (and /kapi/{version}/… for the core group): any
+ * resource that the orchestrator serves, custom resources among them. Reads are answered from the cache in the list
+ * language of the platform, as `<Kind>List`; writes and subresources go to the orchestrator.
+ *
+ * @throws Status 400, 404 for what the orchestrator does not serve, 503
+ */
+export async function serveAny(options: AnyOptions, exchange: AuthenticatedExchange): Promise<void> {
+  const { info } = exchange
+  const collection = await options.collectionOf(info.group, info.version, info.resource)
+  if (collection === undefined)
+    throw unknownResource(
+      `resource ${JSON.stringify(info.resource)} is not served in ${info.group}/${info.version}`,
+    )
+  const isRead = info.verb === 'get' || info.verb === 'list' || info.verb === 'watch'
+  if (!isRead || info.subresource !== '') return options.forward(exchange)
+  return readCollection(collection, options, exchange, { list: 'kind' })
+}
+
+/** The same request under the orchestrator's own path. */
+export function toNativePath(exchange: AuthenticatedExchange): AuthenticatedExchange {
+  const { req, info } = exchange
+  const rest = (req.url ?? '').replace(/^\/+kapis?/, '')
+  // The one thing of a request that is changed in place: what forwards it reads the request itself.
+  req.url = (info.group === '' ? '/api' : '/apis') + rest
+  return exchange
+}

@@ -1,0 +1,66 @@
+import { expect } from 'chai'
+import { refusalOf } from '../status/fixtures.ts'
+import { parseJsonPath } from './json-path.ts'
+
+const object = {
+  metadata: { name: 'a', labels: { 'app.kubernetes.io/name': 'web', "it's": 'quoted' } },
+  spec: {
+    containers: [{ name: 'x' }, { name: 'y', ports: [{ containerPort: 80 }] }],
+    replicas: 0,
+    on: false,
+  },
+  status: { none: null },
+}
+
+describe('parseJsonPath', () => {
+  const table: readonly [string, unknown][] = [
+    ['.metadata.name', 'a'],
+    ['metadata.name', 'a'],
+    ['$.metadata.name', 'a'],
+    ['{.metadata.name}', 'a'],
+    ['{$.metadata.name}', 'a'],
+    ['.metadata.labels.app\\.kubernetes\\.io/name', 'web'],
+    [".metadata.labels['app.kubernetes.io/name']", 'web'],
+    ['.metadata.labels["app.kubernetes.io/name"]', 'web'],
+    [".metadata.labels['it\\'s']", 'quoted'],
+    ['.spec.containers[1].name', 'y'],
+    ['.spec.containers[*].ports[0].containerPort', 80],
+    ['.spec.containers[9].name', undefined],
+    ['.spec.containers.name', undefined],
+    ['.spec.replicas', 0],
+    ['.spec.on', false],
+    ['.status.none', null],
+    ['.status.none.more', undefined],
+    ['.metadata.*', 'a'],
+    ['.constructor', undefined],
+    ['.metadata.labels.__proto__', undefined],
+    ['.spec.containers.length', undefined],
+  ]
+  for (const [path, expected] of table) {
+    it(`reads ${path}`, () => {
+      expect(parseJsonPath(path, 'sortBy').read(object)).to.equal(expected)
+    })
+  }
+
+  const refused: readonly [string, number][] = [
+    ['', 0],
+    ['.a..b', 2],
+    ['.a[', 2],
+    ['.a[x]', 2],
+    ['.a[-1]', 2],
+    ["['a", 0],
+    ['.a b{', 4],
+    ['.a[?(@.b=="c")]', 2],
+    ['..a', 0],
+    ['a.', 1],
+  ]
+  for (const [path, at] of refused) {
+    it(`refuses ${JSON.stringify(path)} at position ${at}`, () => {
+      expect(refusalOf(() => parseJsonPath(path, 'fields'))).to.deep.equal({
+        code: 400,
+        reason: 'BadRequest',
+        message: `fields ${JSON.stringify(path)} cannot be read at position ${at}: a path is like .spec.nodeName, .status.conditions[0].type or .metadata.labels['a.b/c']`,
+      })
+    })
+  }
+})

@@ -1,0 +1,56 @@
+import type { ReflectorSink } from '../kube/reflector.ts'
+import type { Decorate } from './collection.ts'
+import { decorateNode } from './kinds/nodes.ts'
+import { decorateClaim } from './kinds/storage.ts'
+import { createMountIndex } from './mounts.ts'
+import { createNodeUsageIndex } from './node-usage.ts'
+
+export type Decorators = {
+  /** What is computed for the objects of `<group>/<plural>`; undefined for most. */
+  readonly of: (kind: string) => Decorate | undefined
+  /** To be fed with all pods. */
+  readonly pods: ReflectorSink
+  /** To be told which drivers have a class of snapshots. */
+  readonly setSnapshotDrivers: (drivers: ReadonlySet<string>) => void
+}
+
+const nodes = '/nodes'
+const claims = '/persistentvolumeclaims'
+
+/**
+ * Annotations that are computed from other objects. Of all pods only a few figures are kept, in one watch for all of them.
+ *
+ * @param changed told which objects of a kind have to be decorated again; 'all' of them
+ */
+export function createDecorators(
+  groupDomain: string,
+  changed: (kind: string, keys: Iterable<string> | 'all') => void,
+): Decorators {
+  const usage = createNodeUsageIndex(keys => changed(nodes, keys))
+  const mounts = createMountIndex(keys => changed(claims, keys))
+  let drivers: ReadonlySet<string> = new Set()
+  const decorate = new Map<string, Decorate>([
+    [nodes, entry => decorateNode(entry.facts, usage.of(entry.name), groupDomain)],
+    [
+      claims,
+      entry => decorateClaim(entry.facts, { isMounted: mounts.isMounted(entry.key), drivers, groupDomain }),
+    ],
+  ])
+  return {
+    of: kind => decorate.get(kind),
+    pods: {
+      replace(...state) {
+        usage.sink.replace(...state)
+        mounts.sink.replace(...state)
+      },
+      apply(events) {
+        usage.sink.apply(events)
+        mounts.sink.apply(events)
+      },
+    },
+    setSnapshotDrivers(next) {
+      drivers = next
+      changed(claims, 'all')
+    },
+  }
+}

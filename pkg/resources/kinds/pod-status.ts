@@ -1,0 +1,116 @@
+import { itemsOf, type KubeObject, membersOf, textOf } from '../../kube/object.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+/** What kubectl shows of a pod: READY, STATUS, and how often containers were started again. */
+export type PodStatus = {
+  readonly reason: string
+  readonly ready: number
+  readonly containers: number
+  readonly restarts: number
+  /** When a container last ended and was started again; '' when none was. */
+  readonly restartedAt: string
+}
+
+const finalPhases = new Set(['Succeeded', 'Failed'])
+
+/** Follows kube-apiserver's own printer of pods, sidecars (KEP-753) and scheduling gates included. */
+export function toPodStatus(pod: KubeObject): PodStatus {
+  const spec = membersOf(pod.spec)
+  const status = membersOf(pod.status)
+  const sidecars = new Set(
+    itemsOf(spec.initContainers)
+      .map(membersOf)
+      .filter(container => container.restartPolicy === 'Always')
+      .map(container => textOf(container.name)),
+  )
+  const conditions = itemsOf(status.conditions).map(membersOf)
+  const init = readInit(itemsOf(status.initContainerStatuses).map(membersOf), sidecars, {
+    total: itemsOf(spec.initContainers).length,
+  })
+  const main = itemsOf(status.containerStatuses).map(membersOf)
+  const isInitialized = init.reason === '' || has(conditions, 'Initialized', 'True')
+  const phase = textOf(status.reason) || textOf(status.phase)
+  const isGated = conditions.some(c => c.type === 'PodScheduled' && c.reason === 'SchedulingGated')
+  const before = init.reason || (isGated ? 'SchedulingGated' : phase)
+  const ready = main.filter(c => c.ready === true && stateOf(c).running !== undefined).length
+  const counted = isInitialized ? [...sidecarsOf(init.statuses, sidecars), ...main] : [...init.statuses]
+  return {
+    reason: atTheEnd(pod, status, isInitialized ? readMain(main, conditions, before) : before),
+    ready: (isInitialized ? ready : 0) + init.ready,
+    containers: itemsOf(spec.containers).length + sidecars.size,
+    restarts: counted.reduce((sum, c) => sum + (typeof c.restartCount === 'number' ? c.restartCount : 0), 0),
+    restartedAt: counted.map(lastEnd).sort().at(-1) ?? '',
+  }
+}
+
+function readInit(statuses: readonly Members[], sidecars: ReadonlySet<string>, { total }: { total: number }) {
+  let ready = 0
+  for (const [i, status] of statuses.entries()) {
+    const { terminated, waiting } = statesOf(status)
+    if (terminated && (terminated.exitCode ?? 0) === 0) continue
+    if (sidecars.has(textOf(status.name)) && status.started === true) {
+      if (status.ready === true) ready++
+      continue
+    }
+    const reason = terminated
+      ? `Init:${endOf(terminated)}`
+      : waiting && textOf(waiting.reason) !== '' && waiting.reason !== 'PodInitializing'
+        ? `Init:${textOf(waiting.reason)}`
+        : `Init:${i}/${total}`
+    return { reason, ready, statuses }
+  }
+  return { reason: '', ready, statuses }
+}
+
+function readMain(statuses: readonly Members[], conditions: readonly Members[], before: string): string {
+  let reason = before
+  let isRunning = false
+  // The first container's word counts, as the printer reads them from the last to the first.
+  for (const status of [...statuses].reverse()) {
+    const { terminated, waiting, running } = statesOf(status)
+    if (waiting && textOf(waiting.reason) !== '') reason = textOf(waiting.reason)
+    else if (terminated) reason = endOf(terminated)
+    else if (status.ready === true && running) isRunning = true
+  }
+  if (reason !== 'Completed' || !isRunning) return reason
+  return has(conditions, 'Ready', 'True') ? 'Running' : 'NotReady'
+}
+
+function atTheEnd(pod: KubeObject, status: Members, reason: string): string {
+  if (pod.metadata.deletionTimestamp === undefined) return reason
+  if (status.reason === 'NodeLost') return 'Unknown'
+  return finalPhases.has(textOf(status.phase)) ? reason : 'Terminating'
+}
+
+function endOf(terminated: Members): string {
+  const reason = textOf(terminated.reason)
+  if (reason !== '') return reason
+  const { signal, exitCode } = terminated
+  return signal !== undefined && signal !== 0 ? `Signal:${textOf(signal)}` : `ExitCode:${textOf(exitCode)}`
+}
+
+function stateOf(status: Members): Members {
+  return membersOf(status.state)
+}
+
+function statesOf(status: Members) {
+  const { terminated, waiting, running } = stateOf(status)
+  return {
+    terminated: terminated === undefined ? undefined : membersOf(terminated),
+    waiting: waiting === undefined ? undefined : membersOf(waiting),
+    running,
+  }
+}
+
+function sidecarsOf(statuses: readonly Members[], sidecars: ReadonlySet<string>): readonly Members[] {
+  return statuses.filter(status => sidecars.has(textOf(status.name)))
+}
+
+function lastEnd(status: Members): string {
+  return textOf(membersOf(membersOf(status.lastState).terminated).finishedAt)
+}
+
+function has(conditions: readonly Members[], type: string, value: string): boolean {
+  return conditions.some(condition => condition.type === type && condition.status === value)
+}

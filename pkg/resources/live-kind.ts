@@ -1,0 +1,113 @@
+import type { KubeClient } from '../kube/client.ts'
+import { Reflector } from '../kube/reflector.ts'
+import { Status, unavailable, unknownResource } from '../status/status.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { Collection, type Decorate } from './collection.ts'
+import type { ServedKind } from './entry.ts'
+
+export type LiveKindOptions = {
+  readonly client: KubeClient
+  readonly served: ServedKind
+  readonly decorate?: Decorate
+  readonly logger: Logger
+}
+
+// A watch is reopened within this time in ordinary life; after it, what is cached may be wrong and is not given out.
+const staleAfterMs = 5_000
+// As long as a client may be expected to wait for the first list of a large kind.
+const firstListMs = 20_000
+
+/** One kind as it is being followed: its collection, and the watch that feeds it. */
+export class LiveKind {
+  readonly collection: Collection
+  usedAtMs = Date.now()
+  /** Lets go of what is followed only for the sake of this kind. */
+  release: (() => void) | undefined
+  readonly #plural: string
+  readonly #reflector: Reflector
+  readonly #synced: Promise<void>
+  #isSynced = false
+  #disconnectedAtMs: number | undefined
+  #refusal: unknown
+
+  constructor({ client, served, decorate, logger }: LiveKindOptions) {
+    const { plural, source } = served.kind
+    this.#plural = plural
+    this.collection = new Collection(served, decorate)
+    this.#reflector = new Reflector({
+      client,
+      path: source.path,
+      sink: {
+        replace: this.collection.replace.bind(this.collection),
+        apply: this.collection.apply.bind(this.collection),
+        failed: err => {
+          this.#refusal = err
+          logger.warn({ err, resource: plural }, 'watch failed, trying again')
+        },
+        connected: connected => {
+          this.#disconnectedAtMs = connected ? undefined : (this.#disconnectedAtMs ?? Date.now())
+        },
+      },
+    })
+    this.#synced = this.#reflector.start().then(() => {
+      this.#isSynced = true
+    })
+  }
+
+  get isSynced(): boolean {
+    return this.#isSynced
+  }
+
+  /** Whether the orchestrator has said that there is no such kind (any more). */
+  get isGone(): boolean {
+    return this.#refusal instanceof Status && this.#refusal.code === 404
+  }
+
+  /** Resolves once the first list is there. */
+  started(): Promise<void> {
+    return this.#synced
+  }
+
+  stop(): void {
+    this.#reflector.stop()
+  }
+
+  /**
+   * The collection, if it can be trusted now.
+   *
+   * @throws Status 503 before the first list, and while the watch is broken for longer than a reconnection takes: an old
+   * answer would be a wrong one
+   */
+  current(): Collection {
+    this.usedAtMs = Date.now()
+    if (!this.#isSynced) throw unavailable(`${this.#plural} are still being read from the orchestrator`)
+    const since = this.#disconnectedAtMs
+    if (since !== undefined && Date.now() - since > staleAfterMs)
+      throw unavailable(`${this.#plural} cannot be watched: the orchestrator does not answer`)
+    return this.collection
+  }
+
+  /** The same, after the first list. @throws Status 404 for a kind that is not served, 503 */
+  async ready(): Promise<Collection> {
+    const deadline = Date.now() + firstListMs
+    while (!this.#isSynced && Date.now() < deadline && this.#refusal === undefined) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      // Refusals come by the sink; they are looked for now and then.
+      const timer = setTimeout(resolve, 50)
+      await Promise.race([this.#synced, promise])
+      clearTimeout(timer)
+    }
+    if (!this.#isSynced && this.#refusal !== undefined) throw this.#explain(this.#refusal)
+    return this.current()
+  }
+
+  #explain(refusal: unknown): Status {
+    if (this.isGone) return unknownResource()
+    if (refusal instanceof Status && refusal.code === 403)
+      return unavailable(
+        `Kapis itself may not read ${this.#plural}: its ClusterRole does not grant it`,
+        refusal,
+      )
+    return unavailable(`${this.#plural} cannot be read from the orchestrator`, refusal)
+  }
+}

@@ -1,0 +1,122 @@
+import { textOf } from '../kube/object.ts'
+import { parseFieldSelector } from '../request/field-selector.ts'
+import { parseJsonPath } from '../request/json-path.ts'
+import { matchesLabels, parseLabelSelector } from '../request/label-selector.ts'
+import type { ListQuery } from '../request/list-query.ts'
+import { badRequest } from '../status/status.ts'
+import type { Entry } from './entry.ts'
+import type { Kind } from './kind.ts'
+import { createReading, type Reading } from './reading.ts'
+import { parseSearch } from './search.ts'
+
+/** Which objects a query is for. Two selections with one key select alike. */
+export type Selecting = {
+  readonly key: string
+  readonly matches: (entry: Entry) => boolean
+  /** What has to be looked up in each object first. */
+  readonly readings: readonly Reading[]
+}
+
+/** What narrows a list beside its query. Two with one key select alike. */
+export type Narrowing = { readonly key: string; readonly matches: (entry: Entry) => boolean }
+
+type Predicate = (entry: Entry) => boolean
+
+/** The filters that every kind has; `groupDomain` names the alias annotation. */
+const commonFilters: Readonly<Record<string, (value: string, groupDomain: string) => Predicate>> = {
+  name: value => entry => entry.name.includes(value),
+  names: value => {
+    const names = new Set(value.split(','))
+    return entry => names.has(entry.name)
+  },
+  alias: (value, groupDomain) => {
+    const annotation = `${groupDomain}/alias-name`
+    return entry => entry.meta.annotations?.[annotation]?.includes(value) === true
+  },
+  uid: value => entry => entry.meta.uid === value,
+  namespace: value => entry => entry.namespace === value,
+  ownerReference: value => entry => (entry.meta.ownerReferences ?? []).some(owner => owner.uid === value),
+  ownerKind: value => entry => (entry.meta.ownerReferences ?? []).some(owner => owner.kind === value),
+  annotation: value => {
+    const selector = parseLabelSelector(value, 'annotation')
+    return entry => matchesLabels(selector, entry.annotations)
+  },
+  label: value => byLabels(value, 'label'),
+  status: value => {
+    const wanted = value.toLowerCase()
+    return entry => entry.facts.status.toLowerCase() === wanted
+  },
+  q: parseSearch,
+}
+
+/**
+ * What the filters and selectors of a query select of a kind, in one namespace or ('') in all.
+ *
+ * @throws Status 400 for a filter that the kind does not have, naming those it has, and for what cannot be read
+ */
+export function toSelecting(
+  kind: Kind,
+  request: {
+    readonly query: ListQuery
+    readonly namespace: string
+    readonly groupDomain: string
+    readonly narrowing?: Narrowing
+  },
+): Selecting {
+  const { query, namespace, groupDomain, narrowing } = request
+  const predicates: Predicate[] = []
+  const readings: Reading[] = []
+  if (narrowing !== undefined) predicates.push(narrowing.matches)
+  if (namespace !== '') predicates.push(entry => entry.namespace === namespace)
+  if (query.labelSelector !== '') predicates.push(byLabels(query.labelSelector, 'labelSelector'))
+  if (query.fieldSelector !== '') {
+    const { matches, reading } = byFields(query.fieldSelector)
+    predicates.push(matches)
+    readings.push(reading)
+  }
+  for (const [key, value] of query.filters) predicates.push(toPredicate(kind, groupDomain, key, value))
+  const filters = [...query.filters].sort(([a], [b]) => (a < b ? -1 : 1))
+  return {
+    key: JSON.stringify([namespace, query.labelSelector, query.fieldSelector, filters, narrowing?.key]),
+    matches: entry => predicates.every(matches => matches(entry)),
+    readings,
+  }
+}
+
+function toPredicate(kind: Kind, groupDomain: string, key: string, value: string): Predicate {
+  const own = Object.hasOwn(kind.filters, key) ? kind.filters[key] : undefined
+  if (own) {
+    const matches = own(value)
+    return entry => matches(entry.facts)
+  }
+  const common = Object.hasOwn(commonFilters, key) ? commonFilters[key] : undefined
+  if (common) return common(value, groupDomain)
+  const known = [...new Set([...Object.keys(commonFilters), ...Object.keys(kind.filters)])].sort()
+  throw badRequest(`${JSON.stringify(key)} is no filter of ${kind.plural}; allowed are ${known.join(', ')}`)
+}
+
+function byLabels(text: string, parameter: string): Predicate {
+  const selector = parseLabelSelector(text, parameter)
+  return entry => matchesLabels(selector, entry.meta.labels ?? {})
+}
+
+/**
+ * Any path of an object may be named. One that leads nowhere matches neither `=` nor `!=`, but for `path=` alone, which asks
+ * for what is not set.
+ */
+function byFields(text: string): { matches: Predicate; reading: Reading } {
+  const requirements = parseFieldSelector(text)
+  const reading = createReading(requirements.map(({ field }) => parseJsonPath(field, 'fieldSelector')))
+  return {
+    reading,
+    matches: entry => {
+      const values = reading.of(entry)
+      return requirements.every(({ operator, value }, i) => {
+        const found = values[i]
+        if (found === undefined || found === null) return operator === '=' && value === ''
+        if (typeof found === 'object') return false
+        return (textOf(found) === value) === (operator === '=')
+      })
+    },
+  }
+}
