@@ -196,7 +196,7 @@ function specOf(store: Store): Readonly<Record<string, unknown>> {
 }
 
 async function eventually(check: () => boolean): Promise<void> {
-  const until = Date.now() + 1_500
+  const until = Date.now() + 20_000
   while (!check()) {
     if (Date.now() > until) throw new Error(`not in time: ${check}`)
     await new Promise(resolve => setTimeout(resolve, 5))

@@ -64,7 +64,7 @@ class Client {
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 1_500
+  const deadline = Date.now() + 20_000
   while (!condition()) {
     if (Date.now() > deadline) throw new Error('it did not happen')
     await sleep(2)

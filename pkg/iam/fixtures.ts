@@ -45,7 +45,7 @@ export function createScriptedCollection(initial: readonly KubeObject[]) {
 
 /** Waits for what a watch will bring. */
 export async function until(isSo: () => boolean): Promise<void> {
-  const deadline = Date.now() + 3000
+  const deadline = Date.now() + 20_000
   while (!isSo()) {
     if (Date.now() > deadline) throw new Error('it has not come')
     await new Promise(resolve => setTimeout(resolve, 5))

@@ -62,9 +62,9 @@ export function answerJson(res: ServerResponse, code: number, value: unknown): v
   res.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(value))
 }
 
-/** Resolves once `condition` holds; fails the test when it does not within two seconds. */
+/** Resolves once `condition` holds; fails the test when it does not within twenty seconds. */
 export async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 2_000
+  const deadline = Date.now() + 20_000
   while (!condition()) {
     if (Date.now() > deadline) throw new Error('it did not happen')
     const { promise, resolve } = Promise.withResolvers<void>()
