@@ -1,23 +1,24 @@
 import { spawn } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { childEnvironment, repository } from './controlplane/settings.ts'
+import { manifestsFolder } from '../cmd/kapis/manifests/build.ts'
+import { baseNames, customize } from '../cmd/kapis/manifests/customize.ts'
+import { childEnvironment } from './controlplane/settings.ts'
 
-const folder = join(repository, 'manifests/base')
 /** What runs inside a cluster only: here the programs run beside it, and register themselves. */
 const insideOnly = /(deployment|service|api-?service|pdb|disruption-budget|network-?policy)\.ya?ml$/
 
 /** The manifests that a control plane outside of a cluster needs too, for the group domain in use. */
 export function renderManifests(groupDomain: string): string {
-  const list = join(folder, 'kustomization.yaml')
-  if (!existsSync(list)) return ''
-  const { resources = [] }: { resources?: string[] } = parse(readFileSync(list, 'utf8'))
+  const folder = join(manifestsFolder, 'base')
+  const { resources = [] }: { resources?: string[] } = parse(
+    readFileSync(join(folder, 'kustomization.yaml'), 'utf8'),
+  )
   const files = resources.filter(name => !insideOnly.test(name))
   const texts = files.map(name => readFileSync(join(folder, name), 'utf8'))
-  return texts.join('\n---\n').replaceAll(/\bkapis\.io\b/g, groupDomain)
+  return customize(texts.join('\n---\n'), baseNames, { ...baseNames, groupDomain })
 }
-
 /** @throws Error with the words of kubectl when it refuses */
 export async function applyManifests(
   kubectl: string,

@@ -11,7 +11,7 @@ export type Settings = {
   readonly nodes: number
   readonly pods: number
   readonly port: number
-  /** Everything but Kapis itself, for work on the control plane. */
+  /** Everything but Kapis and its manifests: a cluster to install it in. */
   readonly onlyControlPlane: boolean
 }
 

@@ -58,8 +58,10 @@ export async function start(o: Start): Promise<void> {
   const client = createKubeClient(loadEndpoint(kubeconfig))
   try {
     await Promise.all([run(controllerManager(plan)), run(kwok(plan))])
-    await applyManifests(binaries.kubectl, kubeconfig, settings.groupDomain)
-    await createKapisObjects(client, pki)
+    if (!settings.onlyControlPlane) {
+      await applyManifests(binaries.kubectl, kubeconfig, settings.groupDomain)
+      await createKapisObjects(client, pki)
+    }
     await createSamples(client, settings, ports.kwok, say)
     if (!settings.onlyControlPlane) {
       await writeKapisKubeconfig(client, settings, `https://127.0.0.1:${ports.kubeApiserver}`, pki)

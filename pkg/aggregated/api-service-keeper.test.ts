@@ -19,6 +19,7 @@ describe('createApiServiceKeeper', () => {
   let keeper: ApiServiceKeeper
   let store: Store
   let caBundle: string
+  let isLeaving = false
 
   function keep(state: KubeObject | null): void {
     store = createStore(state)
@@ -28,12 +29,16 @@ describe('createApiServiceKeeper', () => {
       groupDomain,
       service,
       caBundle: () => caBundle,
+      isLeaving: async () => isLeaving,
       logger,
     })
     keeper.start()
   }
 
-  afterEach(() => keeper.stop())
+  afterEach(() => {
+    isLeaving = false
+    keeper.stop()
+  })
 
   it('registers when there is nothing', async () => {
     keep(null)
@@ -61,6 +66,16 @@ describe('createApiServiceKeeper', () => {
       `POST ${apiServicesPath}`,
       `PUT ${apiServicesPath}/${name}`,
     ])
+  })
+
+  it('leaves it gone when the installation is being taken away', async () => {
+    keep(null)
+    await eventually(() => keeper.problem() === undefined)
+    isLeaving = true
+    store.remove()
+    await eventually(() => keeper.problem() !== undefined)
+    expect(keeper.problem()).to.equal(`the APIService ${name} is gone, and the installation goes with it`)
+    expect(store.writes).to.deep.equal([`POST ${apiServicesPath}`])
   })
 
   it('follows the authority', async () => {

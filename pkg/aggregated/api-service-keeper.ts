@@ -21,6 +21,8 @@ export type ApiServiceKeeperOptions = {
   readonly service: ServiceReference
   /** PEM of the authorities that the serving certificate may come from; '' while there is none. */
   readonly caBundle: () => string
+  /** Whether the installation is being taken away: then an APIService that is gone stays gone. */
+  readonly isLeaving: () => Promise<boolean>
   readonly logger: Logger
 }
 
@@ -143,6 +145,10 @@ export class ApiServiceKeeper {
     const { client, logger } = this.#options
     this.#writes = { count: this.#writes.count + 1, lastMs: Date.now() }
     try {
+      if (current === null && (await this.#options.isLeaving())) {
+        this.#problem = `the APIService ${this.#name} is gone, and the installation goes with it`
+        return
+      }
       await client.call({
         method: current === null ? 'POST' : 'PUT',
         path: current === null ? apiServicesPath : `${apiServicesPath}/${this.#name}`,

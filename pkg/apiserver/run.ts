@@ -10,6 +10,7 @@ import { serveResources } from '../kapis/resources/v1alpha3/read.ts'
 import { serveAny, toNativePath } from '../kapis/serve-any.ts'
 import { createKubeClient } from '../kube/client.ts'
 import { loadEndpoint } from '../kube/endpoint.ts'
+import { isTerminating } from '../kube/namespace.ts'
 import { createKubeProxy } from '../proxy/kube.ts'
 import { createOAuthForward, isOAuthPath } from '../proxy/oauth.ts'
 import { forwardUpgrade } from '../proxy/upgrade.ts'
@@ -71,6 +72,7 @@ export async function runApiserver(
     groupDomain,
     service,
     caBundle: () => certificates.current().bundlePem,
+    isLeaving: () => isTerminating(client, service.namespace),
     logger,
   })
   await untilDone(() => certificates.start(), { logger, signal })

@@ -42,6 +42,8 @@ export function createOAuthApp(options: AppOptions): Express {
   app.set('query parser', 'simple')
   app.use(withSafetyHeaders)
 
+  // Alive is who answers: a listener that waits for the orchestrator gains nothing from a restart.
+  app.get('/livez', (_req, res) => void res.type('text').send('ok'))
   app.get('/healthz', (_req, res) => {
     const isWell = isReady()
     res

@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { commands } from './commands.ts'
+import { dispatch } from './dispatch.ts'
+
+describe('dispatch', () => {
+  it('tells its version', async () => {
+    for (const word of ['version', '--version']) {
+      expect(await kapis(word)).to.deep.equal({ code: 0, out: 'kapis 1.2.3\n', err: '' })
+    }
+  })
+
+  it('lists every command, and tells of each', async () => {
+    for (const words of [[], ['help'], ['--help']]) {
+      const { code, out } = await kapis(...words)
+      expect(code).to.equal(0)
+      for (const name of Object.keys(commands)) expect(out).to.match(new RegExp(`^  ${name} `, 'm'))
+    }
+    for (const name of Object.keys(commands)) {
+      const asked = await kapis('help', name)
+      expect(asked).to.deep.include({ code: 0, err: '' })
+      expect(asked.out).to.match(new RegExp(`^usage: kapis ${name} `))
+      expect(await kapis(name, '--help')).to.deep.equal(asked)
+    }
+  })
+
+  it('ends with 2 when it is called wrongly, and says how to go on', async () => {
+    const unknown = 'kapis: unknown command "frobnicate"; `kapis help` lists them\n'
+    const cases: readonly [readonly string[], string][] = [
+      [['frobnicate'], unknown],
+      [['help', 'frobnicate'], unknown],
+      [['constructor'], 'kapis: unknown command "constructor"; `kapis help` lists them\n'],
+      [['probe'], 'kapis probe: --socket is needed\n`kapis help probe` tells how it is called\n'],
+      [
+        ['manifests', '--overlay', 'none'],
+        'kapis manifests: --overlay none: must be one of default, ha, kubesphere, monitoring, opensearch\n`kapis help manifests` tells how it is called\n',
+      ],
+    ]
+    for (const [words, err] of cases) expect(await kapis(...words)).to.deep.equal({ code: 2, out: '', err })
+    const { code, err } = await kapis('manifests', '--frobnicate')
+    expect(code).to.equal(2)
+    expect(err).to.match(/^kapis manifests: Unknown option '--frobnicate'/)
+  })
+})
+
+describe('kapis probe', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kapis-probe-'))
+  const socket = join(folder, 's')
+  const server = createServer((req, res) => {
+    if (req.url === '/silent') return
+    res.writeHead(req.url === '/livez' ? 200 : 503).end('secret')
+  })
+  before(done => void server.listen(socket, done))
+  after(() => {
+    server.closeAllConnections()
+    server.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  it('is content with 200 and with nothing else', async () => {
+    expect(await kapis('probe', '--socket', socket)).to.deep.equal({ code: 0, out: '', err: '' })
+    const cases: readonly [readonly string[], string][] = [
+      [['/healthz'], `/healthz on ${socket}: 503\n`],
+      [['--timeout', '50', '/silent'], `/silent on ${socket}: no answer within 50 ms\n`],
+    ]
+    for (const [words, err] of cases) {
+      expect(await kapis('probe', '--socket', socket, ...words)).to.deep.equal({ code: 1, out: '', err })
+    }
+    const missing = await kapis('probe', '--socket', join(folder, 'none'))
+    expect(missing.code).to.equal(1)
+    expect(missing.err).to.include('ENOENT')
+  })
+})
+
+async function kapis(...argv: readonly string[]) {
+  const out: string[] = []
+  const err: string[] = []
+  const io = {
+    out: (text: string) => void out.push(text),
+    err: (text: string) => void err.push(text),
+    env: {},
+    signal: new AbortController().signal,
+    version: '1.2.3',
+  }
+  return { code: await dispatch(argv, io), out: out.join(''), err: err.join('') }
+}

@@ -1,0 +1,22 @@
+import type { Command } from './command.ts'
+import { buildManifests } from './manifests/build.ts'
+import { overlays, parseManifestSettings } from './manifests/settings.ts'
+
+export const manifests: Command = {
+  usage: `[OPTION]… | kubectl apply -f -
+
+Prints everything that is to be installed. Without options it is what manifests/overlays/default holds.
+
+  --overlay NAME         ${overlays.join(', ')} (default: default)
+  --group-domain DOMAIN  domain of the API groups (kapis.io)
+  --namespace NAME, -n   where it runs (kapis-system)
+  --image IMAGE          name[:tag][@sha256:digest]
+  --replicas N           Pods of the Deployment
+
+KUBECTL names the kubectl to build with (default: kubectl).
+`,
+  async run(args, io) {
+    io.out(await buildManifests(parseManifestSettings(args), io.env.KUBECTL || 'kubectl'))
+    return 0
+  },
+}

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process'
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { baseNames, customize, platformNames } from './customize.ts'
+import type { ManifestSettings } from './settings.ts'
+
+export const manifestsFolder = resolve(import.meta.dirname, '../../../manifests')
+
+/**
+ * Builds an overlay with the names, image and replicas of one installation. With none of them given it is what
+ * `kubectl kustomize manifests/overlays/<overlay>` prints.
+ *
+ * @param kubectl the program, which has kustomize inside
+ * @throws Error with the words of kubectl, or saying that there is none
+ */
+export async function buildManifests(settings: ManifestSettings, kubectl: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'kapis-manifests-'))
+  try {
+    copyTree(settings, join(folder, 'manifests'))
+    const top = join(folder, 'top')
+    mkdirSync(top)
+    // JSON is YAML.
+    writeFileSync(join(top, 'kustomization.yaml'), JSON.stringify(topKustomization(settings)))
+    return await runKustomize(kubectl, top)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function copyTree({ overlay, groupDomain, namespace }: ManifestSettings, target: string): void {
+  const from = overlay === 'kubesphere' ? platformNames : baseNames
+  const to = { groupDomain: groupDomain ?? from.groupDomain, namespace: namespace ?? from.namespace }
+  cpSync(manifestsFolder, target, { recursive: true })
+  for (const name of globSync('**/*.{yaml,json}', { cwd: target })) {
+    const file = join(target, name)
+    if (statSync(file).isFile()) writeFileSync(file, customize(readFileSync(file, 'utf8'), from, to))
+  }
+}
+
+function topKustomization({ overlay, image, replicas }: ManifestSettings) {
+  return {
+    apiVersion: 'kustomize.config.k8s.io/v1beta1',
+    kind: 'Kustomization',
+    resources: [`../manifests/overlays/${overlay}`],
+    ...(image === undefined ? {} : { images: [toImage(image)] }),
+    ...(replicas === undefined ? {} : { replicas: [{ name: 'kapis', count: replicas }] }),
+  }
+}
+
+/** The colon before a port belongs to the name: only one behind the last slash begins a tag. */
+function toImage(image: string) {
+  const [reference = '', digest] = image.split('@')
+  const [, newName, newTag] = /^(.*?)(?::([^/:]*))?$/.exec(reference) ?? []
+  return {
+    name: 'kapis',
+    newName,
+    ...(newTag === undefined ? {} : { newTag }),
+    ...(digest === undefined ? {} : { digest }),
+  }
+}
+
+function runKustomize(kubectl: string, folder: string): Promise<string> {
+  const child = spawn(kubectl, ['kustomize', folder], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const { promise, resolve: done, reject } = Promise.withResolvers<string>()
+  const texts = { out: '', err: '' }
+  child.stdout.setEncoding('utf8').on('data', text => {
+    texts.out += text
+  })
+  child.stderr.setEncoding('utf8').on('data', text => {
+    texts.err += text
+  })
+  child.on('error', () => reject(new Error(`${kubectl} is needed: kustomize is inside of it`)))
+  child.on('close', code => (code === 0 ? done(texts.out) : reject(new Error(texts.err.trim()))))
+  return promise
+}

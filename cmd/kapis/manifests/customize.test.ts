@@ -1,0 +1,49 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { parse } from 'yaml'
+import { parseConfig } from '../../../pkg/config/config.ts'
+import { manifestsFolder } from './build.ts'
+import { baseNames, customize } from './customize.ts'
+
+const to = { groupDomain: 'platform.example.org', namespace: 'elsewhere' }
+
+describe('customize', () => {
+  const cases: readonly [string, string][] = [
+    ['name: users.iam.kapis.io', 'name: users.iam.platform.example.org'],
+    ['issuer: https://kapis.kapis-system.svc/oauth', 'issuer: https://kapis.elsewhere.svc/oauth'],
+    [
+      'resourceNames: [v1alpha3.resources.kapis.io]',
+      'resourceNames: [v1alpha3.resources.platform.example.org]',
+    ],
+    ['namespace: kapis-system\n', 'namespace: elsewhere\n'],
+    ['notkapis.io kapis.iot kapis-io kapis-system-2', 'notkapis.io kapis.iot kapis-io kapis-system-2'],
+    ['app.kubernetes.io/name: kapis', 'app.kubernetes.io/name: kapis'],
+  ]
+  for (const [text, expected] of cases) {
+    it(`makes of ${JSON.stringify(text)} ${JSON.stringify(expected)}`, () => {
+      expect(customize(text, baseNames, to)).to.equal(expected)
+    })
+  }
+
+  it('does not replace what it has put there', () => {
+    const swapped = { groupDomain: 'kapis-system', namespace: 'kapis.io' }
+    expect(customize('kapis.io kapis-system', baseNames, swapped)).to.equal('kapis-system kapis.io')
+  })
+})
+
+describe('manifests/base', () => {
+  const read = (name: string) => readFileSync(join(manifestsFolder, 'base', name), 'utf8')
+
+  it('has a configuration that the programs take', () => {
+    const { config } = parseConfig(parse(read('config/kapis.yaml')))
+    expect(config.groupDomain).to.equal(baseNames.groupDomain)
+    expect(config.kubernetes).to.deep.equal({ kubeconfig: '', namespace: baseNames.namespace })
+  })
+
+  it('lists every file that it has', () => {
+    const { resources } = parse(read('kustomization.yaml'))
+    const files = globSync('**/*.yaml', { cwd: join(manifestsFolder, 'base') })
+    expect(resources).to.have.members(files.filter(name => !/^kustomization|^config\//.test(name)))
+  })
+})

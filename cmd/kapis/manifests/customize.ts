@@ -1,0 +1,18 @@
+/** The two names that stand for every installation's own in the files of manifests/. */
+export type Names = { readonly groupDomain: string; readonly namespace: string }
+
+/** As manifests/base has them. */
+export const baseNames: Names = { groupDomain: 'kapis.io', namespace: 'kapis-system' }
+/** As manifests/overlays/kubesphere has them. */
+export const platformNames: Names = { groupDomain: 'kubesphere.io', namespace: 'kubesphere-system' }
+
+/**
+ * The text of a manifest with other names. Whole names only: `kapis.io` in `users.iam.kapis.io`, and neither in
+ * `notkapis.io` nor in `kapis.iot`.
+ */
+export function customize(text: string, from: Names, to: Names): string {
+  const replaced = { [from.groupDomain]: to.groupDomain, [from.namespace]: to.namespace }
+  const names = Object.keys(replaced).map(name => name.replaceAll('.', String.raw`\.`))
+  const whole = new RegExp(String.raw`(?<![\w-])(?:${names.join('|')})(?![\w-])`, 'g')
+  return text.replaceAll(whole, name => replaced[name] ?? name)
+}

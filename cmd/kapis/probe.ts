@@ -1,0 +1,42 @@
+import { get } from 'node:http'
+import { parseArgs } from 'node:util'
+import { type Command, UsageError } from './command.ts'
+
+/** The kubelet cannot ask a Unix socket; it runs this instead. */
+export const probe: Command = {
+  usage: `--socket FILE [PATH]
+
+Asks the listener on a Unix socket for PATH (default /livez) and fails unless the answer is 200.
+
+  --socket FILE   the Unix socket
+  --timeout MS    how long to wait for the answer (default 5000)
+`,
+  async run(args, io) {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { socket: { type: 'string' }, timeout: { type: 'string', default: '5000' } },
+    })
+    const { socket } = values
+    if (socket === undefined) throw new UsageError('--socket is needed')
+    if (!/^\d{1,6}$/.test(values.timeout))
+      throw new UsageError(`--timeout ${values.timeout}: must be milliseconds`)
+    const path = positionals[0] ?? '/livez'
+    const answer = await ask(socket, path, Number(values.timeout))
+    if (answer === '200') return 0
+    io.err(`${path} on ${socket}: ${answer}\n`)
+    return 1
+  },
+}
+
+/** The status of the answer, or why there is none. */
+function ask(socketPath: string, path: string, timeout: number): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const req = get({ socketPath, path, agent: false, timeout }, res => {
+    res.resume()
+    resolve(String(res.statusCode))
+  })
+  req.on('timeout', () => req.destroy(new Error(`no answer within ${timeout} ms`)))
+  req.on('error', error => resolve(error.message))
+  return promise
+}

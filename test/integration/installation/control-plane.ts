@@ -1,0 +1,74 @@
+import { existsSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createRecords } from '../../../hack/controlplane/records.ts'
+import { repository } from '../../../hack/controlplane/settings.ts'
+import { follow, type Ran, type Running, run } from '../../e2e/run.ts'
+
+/** A control plane without Kapis, to install it in. All files of a test run share one. */
+export type Cluster = {
+  readonly env: Readonly<Record<string, string>>
+  readonly runDir: string
+  readonly kubectl: (args: readonly string[], stdin?: string) => Promise<Ran>
+  /** What kubectl prints; it must succeed. */
+  readonly output: (args: readonly string[], stdin?: string) => Promise<string>
+}
+
+const upWithinMs = 120_000
+const runDir = join(repository, `${process.env.RUN_DIR ?? '.run-test'}-bare`.replace(`${repository}/`, ''))
+
+let running: Running | undefined
+let cluster: Promise<Cluster> | undefined
+
+after(async function () {
+  this.timeout(60_000)
+  await running?.stop()
+})
+
+export function bareCluster(): Promise<Cluster> {
+  cluster ??= start()
+  return cluster
+}
+
+async function start(): Promise<Cluster> {
+  const settings = {
+    RUN_DIR: runDir,
+    KAPIS_ONLY_CONTROLPLANE: '1',
+    NODES: '2',
+    PODS: '2',
+    KAPIS_GROUP_DOMAIN: '',
+  }
+  running = follow(process.execPath, [join(repository, 'hack/controlplane/run.ts')], { env: settings })
+  let ended = false
+  void running.ended.then(() => {
+    ended = true
+  })
+  const deadline = Date.now() + upWithinMs
+  while (!existsSync(join(runDir, 'env'))) {
+    if (ended || Date.now() > deadline) throw new Error(`no control plane:\n${running.lines.join('\n')}`)
+    await sleep(100)
+  }
+  const env = createRecords(runDir).readEnv() ?? {}
+  const kubectl = (args: readonly string[], stdin = '') =>
+    run('kubectl', args, { env, stdin, timeoutMs: 120_000 })
+  return {
+    env,
+    runDir,
+    kubectl,
+    async output(args, stdin) {
+      const { code, stdout, stderr } = await kubectl(args, stdin)
+      if (code !== 0) throw new Error(`kubectl ${args.join(' ')} ended with ${code}:\n${stderr}`)
+      return stdout
+    },
+  }
+}
+
+/** Endpoints may not be loopback addresses: what runs here is reached at an address of this machine. */
+export function hostAddress(): string {
+  const all = Object.values(networkInterfaces()).flatMap(addresses => addresses ?? [])
+  const found = all.find(({ family, internal }) => family === 'IPv4' && !internal)
+  if (found === undefined)
+    throw new Error('this machine has no address but loopback: kube-apiserver takes no such endpoint')
+  return found.address
+}

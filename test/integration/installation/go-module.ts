@@ -1,0 +1,18 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { output } from '../../e2e/run.ts'
+
+const folders = new Map<string, Promise<string>>()
+
+/** A file of a Go module, from the module cache or the module proxy, whose checksum database vouches for it. */
+export async function moduleFile(module: string, file: string): Promise<string> {
+  let folder = folders.get(module)
+  if (folder === undefined) {
+    // Outside of any module of ours, so that nothing is written to a go.mod.
+    folder = output('go', ['mod', 'download', '-json', module], { cwd: tmpdir(), timeoutMs: 600_000 }).then(
+      text => JSON.parse(text).Dir,
+    )
+    folders.set(module, folder)
+  }
+  return join(await folder, file)
+}
