@@ -9,7 +9,7 @@ export type Load = {
   readonly gzip: boolean
 }
 
-export type Outcome = { readonly perSecond: number; readonly p99Ms: number }
+export type Outcome = { readonly perSecond: number; readonly p50Ms: number; readonly p99Ms: number }
 
 const run = promisify(execFile)
 
@@ -36,8 +36,9 @@ export async function measure(hey: string, load: Load): Promise<Outcome> {
   if (statuses.length !== 1 || ok === 0) {
     throw new Error(`${load.url} did not answer with 200 alone:\n${stdout.slice(-800)}`)
   }
-  const p99 = Number(/99%(?:%)? in ([\d.]+) secs/.exec(stdout)?.[1] ?? Number.NaN)
-  return { perSecond: ok / total, p99Ms: p99 * 1000 }
+  const quantileMs = (percent: number) =>
+    Number(new RegExp(`${percent}%%? in ([\\d.]+) secs`).exec(stdout)?.[1] ?? Number.NaN) * 1000
+  return { perSecond: ok / total, p50Ms: quantileMs(50), p99Ms: quantileMs(99) }
 }
 
 /** The median of several rounds; one round on a busy machine says little. */

@@ -4,6 +4,7 @@ import { request } from 'node:https'
 import { join, resolve } from 'node:path'
 import { buildLoadClient } from './load.ts'
 import { benchNodes } from './nodes.ts'
+import { benchProxy } from './proxy.ts'
 
 /** What a benchmark needs to know of the running programs. */
 export type BenchEnv = {
@@ -18,7 +19,10 @@ export type BenchEnv = {
   readonly pids: ReadonlyMap<string, number>
 }
 
-const benchmarks: Readonly<Record<string, (env: BenchEnv) => Promise<void>>> = { nodes: benchNodes }
+const benchmarks: Readonly<Record<string, (env: BenchEnv) => Promise<void>>> = {
+  nodes: benchNodes,
+  proxy: benchProxy,
+}
 
 const root = resolve(import.meta.dirname, '../..')
 const runDir = join(root, process.env.RUN_DIR ?? '.run-bench')

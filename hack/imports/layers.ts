@@ -53,6 +53,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   'openid-client': ['pkg/iam'],
   pino: ['pkg/telemetry'],
   'prom-client': ['pkg/telemetry'],
+  undici: ['pkg/proxy'],
   yaml: ['pkg/config', 'pkg/aggregated', 'cmd'],
 }
 

@@ -11,6 +11,7 @@ import { serveAny, toNativePath } from '../kapis/serve-any.ts'
 import { createKubeClient } from '../kube/client.ts'
 import { loadEndpoint } from '../kube/endpoint.ts'
 import { isTerminating } from '../kube/namespace.ts'
+import { createKubeConnections } from '../proxy/connections.ts'
 import { createKubeProxy } from '../proxy/kube.ts'
 import { createOAuthForward, isOAuthPath } from '../proxy/oauth.ts'
 import { forwardUpgrade } from '../proxy/upgrade.ts'
@@ -33,8 +34,8 @@ import { createRouter, isForProxy } from './router.ts'
 import { type BuildInfo, toVersionInfo } from './version.ts'
 
 const retryMs = 2_000
-// Watches and terminals through the proxy each hold a connection.
-const maxProxied = 4_096
+// Watches and terminals through the proxy each hold a connection; what is answered at once takes turns.
+const maxProxied = { short: 640, long: 4_096 }
 const drainMs = 60_000
 const sweepMs = 100
 
@@ -79,13 +80,14 @@ export async function runApiserver(
   if (signal.aborted) return
   certificates.onChange(() => keeper.caChanged())
 
-  const proxied = loadEndpoint(config.kubernetes.kubeconfig, maxProxied)
+  const proxied = loadEndpoint(config.kubernetes.kubeconfig, maxProxied.long)
+  const connections = createKubeConnections(proxied, maxProxied)
   const hub = new WatchHub()
   const pages = new PageCache()
   const collectionOf = (plural: string) => cache.collection(plural)
   const obtain = (kind: Kind | undefined) => (kind === undefined ? undefined : cache.obtain(kind))
   const tools = { groupDomain, pages, hub }
-  const proxy = createKubeProxy(proxied)
+  const proxy = createKubeProxy(proxied, connections)
   const groups = [{ group, version: resourcesVersion, resources: aggregatedKinds }]
   const probes = createProbes([
     { name: 'informer-sync', problem: () => (cache.isSynced ? undefined : 'resources are still being read') },
@@ -173,6 +175,7 @@ export async function runApiserver(
   if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
   await drain([front, ...fronts], { probes, hub, delaySeconds: config.shutdownDelaySeconds, logger })
   for (const part of [keeper, certificates, cache, access]) part.stop()
+  connections.close()
   client.close()
 }
 

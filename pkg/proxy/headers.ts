@@ -1,4 +1,7 @@
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+
+/** Header lines as they go on the wire: name, value, name, value. Repeats and order stay as they came. */
+export type HeaderLines = readonly string[]
 
 // RFC 9110 section 7.6.1, and the older ones that some clients still send.
 const hopByHop = new Set([
@@ -20,28 +23,51 @@ const reserved = /^(x-remote-|impersonate-|x-forwarded-|forwarded$|x-real-ip$|x-
  * The caller's headers as they may go on: without those of this hop, and without those in which a caller could claim an
  * identity or an address. Members that the Connection header names are dropped as well, credentials excepted, so that it
  * cannot be used to take away what the upstream relies on.
+ *
+ * @param without further names, in lower case, that the next hop must not see
  */
-export function forwardableHeaders(req: IncomingMessage): OutgoingHttpHeaders {
-  const named = new Set(
-    String(req.headers.connection ?? '')
+export function forwardableHeaders(
+  req: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
+  without: ReadonlySet<string>,
+): string[] {
+  const { rawHeaders } = req
+  const named = connectionMembers(req.headers.connection)
+  const lines: string[] = []
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? ''
+    const lower = name.toLowerCase()
+    if (hopByHop.has(lower) || without.has(lower) || reserved.test(lower)) continue
+    if (named.has(lower) && lower !== 'authorization') continue
+    lines.push(name, rawHeaders[i + 1] ?? '')
+  }
+  return lines
+}
+
+/** An upstream's headers without those of its own hop, and without `without` (lower case). */
+export function answerHeaders(raw: readonly (string | Buffer)[], without: ReadonlySet<string>): string[] {
+  const lines: string[] = []
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = text(raw[i])
+    const lower = name.toLowerCase()
+    if (!hopByHop.has(lower) && !without.has(lower)) lines.push(name, text(raw[i + 1]))
+  }
+  return lines
+}
+
+const nothing: ReadonlySet<string> = new Set()
+
+function connectionMembers(connection: string | undefined): ReadonlySet<string> {
+  // Nearly all requests say nothing else.
+  if (connection === undefined || connection === 'keep-alive') return nothing
+  return new Set(
+    connection
       .toLowerCase()
       .split(',')
       .map(name => name.trim()),
   )
-  const headers: OutgoingHttpHeaders = {}
-  for (const [name, values] of Object.entries(req.headersDistinct)) {
-    if (hopByHop.has(name) || reserved.test(name) || (named.has(name) && name !== 'authorization')) continue
-    // Repeats are refused by the receiver where they matter; they are passed on as they came.
-    headers[name] = values?.length === 1 ? values[0] : values
-  }
-  return headers
 }
 
-/** An upstream's headers without those of its own hop. */
-export function answerHeaders(res: IncomingMessage): OutgoingHttpHeaders {
-  const headers: OutgoingHttpHeaders = {}
-  for (const [name, values] of Object.entries(res.headersDistinct)) {
-    if (!hopByHop.has(name)) headers[name] = values?.length === 1 ? values[0] : values
-  }
-  return headers
+/** Node writes header values as latin1: read the same way, every byte stays as it was. */
+function text(value: string | Buffer | undefined): string {
+  return typeof value === 'string' ? value : (value?.toString('latin1') ?? '')
 }

@@ -1,20 +1,27 @@
-import type { OutgoingHttpHeaders } from 'node:http'
 import { authenticatedGroup, type Identity } from '../request/identity.ts'
+import type { HeaderLines } from './headers.ts'
+
+// Authenticators hand out one object for one identity, for as long as they remember it.
+const made = new WeakMap<Identity, HeaderLines>()
 
 /**
  * The headers that make a request the caller's own at the orchestrator. Kapis signs on as itself and says for whom: its
  * rights allow that and little else, and RBAC judges the caller.
  */
-export function toImpersonation(identity: Identity): OutgoingHttpHeaders {
-  const headers: OutgoingHttpHeaders = { 'impersonate-user': encodeValue(identity.username) }
+export function toImpersonation(identity: Identity): HeaderLines {
+  const known = made.get(identity)
+  if (known) return known
+  const lines = ['Impersonate-User', encodeValue(identity.username)]
   // kube-apiserver adds this group to whoever is impersonated; naming it would take a right of its own.
-  const groups = identity.groups.filter(group => group !== authenticatedGroup)
-  if (groups.length > 0) headers['impersonate-group'] = groups.map(encodeValue)
-  if (identity.uid !== '') headers['impersonate-uid'] = encodeValue(identity.uid)
-  for (const [key, values] of Object.entries(identity.extra)) {
-    headers[`impersonate-extra-${encodeKey(key)}`] = values.map(encodeValue)
+  for (const group of identity.groups) {
+    if (group !== authenticatedGroup) lines.push('Impersonate-Group', encodeValue(group))
   }
-  return headers
+  if (identity.uid !== '') lines.push('Impersonate-Uid', encodeValue(identity.uid))
+  for (const [key, values] of Object.entries(identity.extra)) {
+    for (const value of values) lines.push(`Impersonate-Extra-${encodeKey(key)}`, encodeValue(value))
+  }
+  made.set(identity, lines)
+  return lines
 }
 
 /** Header names are tokens (RFC 9110 section 5.6.2); what is none is percent-encoded, as client-go does it. */

@@ -1,71 +1,37 @@
-import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
-import { request } from 'node:https'
-import { pipeline } from 'node:stream'
 import type { Endpoint } from '../kube/endpoint.ts'
 import type { AuthenticatedExchange, Handler } from '../request/exchange.ts'
-import { unavailable } from '../status/status.ts'
-import { answerHeaders, forwardableHeaders } from './headers.ts'
+import { isLongRunning } from '../request/long-running.ts'
+import type { KubeConnections } from './connections.ts'
+import { forwardableHeaders, type HeaderLines } from './headers.ts'
 import { toImpersonation } from './impersonation.ts'
+import { relay } from './relay.ts'
 
 /**
- * Forwards a request to the orchestrator as its caller, and the answer as it comes: status, headers and bytes untouched,
- * both bodies as streams. When either side goes, so does the other.
+ * Forwards a request to the orchestrator as its caller, and the answer as it comes.
  *
- * @throws Status 503 when the orchestrator cannot be reached; what it answers itself is passed on, errors included
+ * @throws Status 502, 503 or 504 when the orchestrator does not answer; what it answers itself is passed on
  */
-export function createKubeProxy(endpoint: Endpoint): Handler {
+export function createKubeProxy(endpoint: Endpoint, connections: KubeConnections): Handler {
+  const base = basePath(endpoint)
   return async exchange => {
-    const { req, res } = exchange
-    const upstream = await startRequest(endpoint, exchange, {})
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    upstream.on('error', error => {
-      if (res.headersSent || res.destroyed) {
-        res.destroy()
-        resolve()
-      } else {
-        reject(unavailable('the orchestrator does not answer', error))
-      }
-    })
-    upstream.on('response', (answer: IncomingMessage) => {
-      res.writeHead(answer.statusCode ?? 502, answer.statusMessage, withoutOwn(answerHeaders(answer)))
-      // A watch may have nothing to say for a minute; its client waits for the head.
-      res.flushHeaders()
-      pipeline(answer, res, () => resolve())
-    })
-    res.on('close', () => upstream.destroy())
-    pipeline(req, upstream, () => undefined)
-    return promise
+    const { req, info, query } = exchange
+    const { dispatcher, credential } = await connections.line(isLongRunning(info, query))
+    const path = base + (req.url ?? '/')
+    const headers = [...orchestratorHeaders(exchange), ...credential]
+    return relay({ dispatcher, path, headers, upstream: 'the orchestrator' }, exchange)
   }
 }
 
-/** Begins the request at the orchestrator; its body is still to be written. */
-export async function startRequest(
-  endpoint: Endpoint,
-  exchange: AuthenticatedExchange,
-  more: OutgoingHttpHeaders,
-): Promise<ClientRequest> {
-  const { req, identity, id } = exchange
-  const options = await endpoint.options()
-  const { cookie: _cookie, host: _host, authorization: _authorization, ...headers } = forwardableHeaders(req)
-  const isChunked = req.headers['transfer-encoding'] !== undefined
-  const base = endpoint.url.pathname.replace(/\/$/, '')
-  return request({
-    ...options,
-    method: req.method,
-    path: base + (req.url ?? '/'),
-    headers: {
-      ...headers,
-      ...(isChunked ? { 'transfer-encoding': 'chunked' } : {}),
-      ...options.headers,
-      ...toImpersonation(identity),
-      'audit-id': id,
-      ...more,
-    },
-  })
+// Expect is this hop's own: node has answered it with 100 by now.
+const notForward: ReadonlySet<string> = new Set(['authorization', 'cookie', 'host', 'expect', 'audit-id'])
+
+/** What the orchestrator is told of a request, but for the credential of Kapis. */
+export function orchestratorHeaders({ req, identity, id }: AuthenticatedExchange): HeaderLines {
+  const headers = forwardableHeaders(req, notForward)
+  headers.push(...toImpersonation(identity), 'Audit-Id', id)
+  return headers
 }
 
-/** The id is on the answer already: the two are the same. */
-function withoutOwn(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
-  const { 'audit-id': _id, ...rest } = headers
-  return rest
+export function basePath({ url }: Endpoint): string {
+  return url.pathname.replace(/\/$/, '')
 }

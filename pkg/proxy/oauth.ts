@@ -12,6 +12,9 @@ export type OAuthForwardOptions = {
 }
 
 const answerTimeoutMs = 30_000
+// The listener logs under the id that this program logs under.
+const requestId: ReadonlySet<string> = new Set(['x-request-id'])
+const none: ReadonlySet<string> = new Set()
 
 /** Whether a path belongs to the token listener. */
 export function isOAuthPath(path: string): boolean {
@@ -25,13 +28,14 @@ export function isOAuthPath(path: string): boolean {
 export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchange> {
   const agent = new Agent({ keepAlive: true, maxSockets: 256 })
   return ({ req, res, id }) => {
-    const headers = {
-      ...forwardableHeaders(req),
-      'x-forwarded-for': req.socket.remoteAddress ?? '',
-      'x-forwarded-proto': 'encrypted' in req.socket ? 'https' : 'http',
-      'x-forwarded-host': req.headers.host ?? '',
-      'x-request-id': id,
-    }
+    const headers = forwardableHeaders(req, requestId)
+    headers.push(
+      ...['X-Forwarded-For', req.socket.remoteAddress ?? ''],
+      ...['X-Forwarded-Proto', 'encrypted' in req.socket ? 'https' : 'http'],
+      ...['X-Forwarded-Host', req.headers.host ?? ''],
+      ...['X-Request-Id', id],
+    )
+    if (req.headers['transfer-encoding'] !== undefined) headers.push('Transfer-Encoding', 'chunked')
     const upstream = request({
       agent,
       socketPath: options.socket,
@@ -47,7 +51,7 @@ export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchan
       else sendUnavailable(res)
     })
     upstream.on('response', answer => {
-      res.writeHead(answer.statusCode ?? 502, answerHeaders(answer))
+      res.writeHead(answer.statusCode ?? 502, answerHeaders(answer.rawHeaders, none))
       pipeline(answer, res, () => undefined)
     })
     // Nobody is left to read the answer.

@@ -1,17 +1,20 @@
-import type { IncomingMessage } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import { request } from 'node:https'
 import type { Duplex } from 'node:stream'
 import type { Endpoint } from '../kube/endpoint.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
-import { unavailable } from '../status/status.ts'
+import { upstreamFailure } from './failure.ts'
 import { answerHeaders } from './headers.ts'
-import { startRequest } from './kube.ts'
+import { basePath, orchestratorHeaders } from './kube.ts'
+
+const auditId: ReadonlySet<string> = new Set(['audit-id'])
 
 /**
  * Forwards an upgrade (exec, attach, port-forward: WebSocket and SPDY) to the orchestrator as its caller, and then joins
  * the two connections. Nothing of the stream is read here.
  *
  * @param head what the client has sent behind its handshake already
- * @throws Status 503 when the orchestrator cannot be reached
+ * @throws Status 502, 503 or 504 when the orchestrator does not answer
  */
 export async function forwardUpgrade(
   endpoint: Endpoint,
@@ -20,17 +23,24 @@ export async function forwardUpgrade(
 ): Promise<void> {
   const { req, res } = exchange
   const { socket } = req
-  const protocol = req.headers.upgrade ?? ''
-  const upstream = await startRequest(endpoint, exchange, { connection: 'Upgrade', upgrade: protocol })
+  const upstream = await startUpgrade(endpoint, exchange)
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  upstream.on('error', error => reject(unavailable('the orchestrator does not answer', error)))
+  const abandon = () => upstream.destroy()
+  res.once('close', abandon)
+  upstream.on('error', error => {
+    if (!res.headersSent) return reject(upstreamFailure('the orchestrator', error))
+    res.destroy()
+    resolve()
+  })
   upstream.on('response', answer => {
     // Refused: the answer is an ordinary one.
-    res.writeHead(answer.statusCode ?? 502, { ...answerHeaders(answer), connection: 'close' })
+    const lines = [...answerHeaders(answer.rawHeaders, auditId), 'Connection', 'close']
+    res.writeHead(answer.statusCode ?? 502, lines)
     answer.pipe(res)
     res.once('close', resolve)
   })
   upstream.on('upgrade', (answer: IncomingMessage, peer: Duplex, early: Buffer) => {
+    res.off('close', abandon)
     res.detachSocket(socket)
     socket.write(toHandshake(answer))
     if (early.length > 0) socket.write(early)
@@ -40,6 +50,15 @@ export async function forwardUpgrade(
   })
   upstream.end()
   return promise
+}
+
+async function startUpgrade(endpoint: Endpoint, exchange: AuthenticatedExchange): Promise<ClientRequest> {
+  const { req } = exchange
+  const options = await endpoint.options()
+  const own = Object.entries(options.headers ?? {}).flatMap(([name, value]) => [name, String(value)])
+  const headers = [...orchestratorHeaders(exchange), ...own]
+  headers.push('Host', endpoint.url.host, 'Connection', 'Upgrade', 'Upgrade', req.headers.upgrade ?? '')
+  return request({ ...options, method: req.method, path: basePath(endpoint) + (req.url ?? '/'), headers })
 }
 
 /** Bytes both ways; the end of one side is the end of the other's writing, a break of one breaks both. */

@@ -1,0 +1,80 @@
+import { measure, median, type Outcome } from './load.ts'
+import type { BenchEnv } from './run.ts'
+
+type Workload = {
+  readonly name: string
+  readonly path: string
+  readonly connections: number
+  readonly seconds: number
+  /** Of the requests a second that kube-apiserver gives directly. */
+  readonly share: number
+  /** What the way through the proxy may add to the median answer, at one request at a time. */
+  readonly addedP50Ms?: number
+}
+
+const workloads: readonly Workload[] = [
+  { name: 'one node', path: '/api/v1/nodes/worker-1', connections: 16, seconds: 4, share: 0.8 },
+  {
+    name: 'one node, one after the other',
+    path: '/api/v1/nodes/worker-1',
+    connections: 1,
+    seconds: 3,
+    share: 0,
+    addedP50Ms: 0.7,
+  },
+  { name: 'all nodes', path: '/api/v1/nodes', connections: 2, seconds: 8, share: 0.9 },
+]
+
+// Odd, so that there is a middle one; other work on the machine makes single rounds say little.
+const rounds = 5
+
+/** The orchestrator's own answers, through the front and straight from kube-apiserver, interleaved in the same run. */
+export async function benchProxy(env: BenchEnv): Promise<void> {
+  console.log(row(['work', 'through /s', 'direct /s', 'share', 'p50 ms', 'direct p50 ms', 'target']))
+  for (const workload of workloads) await benchOne(env, workload)
+}
+
+async function benchOne(env: BenchEnv, workload: Workload): Promise<void> {
+  const { path, connections, seconds } = workload
+  const load = { connections, seconds, gzip: false }
+  const through: Outcome[] = []
+  const direct: Outcome[] = []
+  // Once unmeasured: the code of the front is compiled as it is used.
+  await measure(env.hey, { ...load, url: env.kapisUrl + path, token: env.kapisToken })
+  for (let round = 0; round < rounds; round++) {
+    through.push(await measure(env.hey, { ...load, url: env.kapisUrl + path, token: env.kapisToken }))
+    direct.push(await measure(env.hey, { ...load, url: env.kubeUrl + path, token: env.kubeToken }))
+  }
+  // Of neighbouring rounds, so that what else the machine did weighs on both alike.
+  const share = median(through.map(({ perSecond }, i) => perSecond / (direct[i]?.perSecond ?? Number.NaN)))
+  const [mine, theirs] = [medianOf(through), medianOf(direct)]
+  const isMet =
+    share >= workload.share &&
+    (workload.addedP50Ms === undefined || mine.p50Ms - theirs.p50Ms < workload.addedP50Ms)
+  const target = [
+    ...(workload.share > 0 ? [`>= ${workload.share}`] : []),
+    ...(workload.addedP50Ms === undefined ? [] : [`p50 + < ${workload.addedP50Ms} ms`]),
+  ]
+  console.log(
+    row([
+      workload.name,
+      mine.perSecond.toFixed(1),
+      theirs.perSecond.toFixed(1),
+      share.toFixed(2),
+      mine.p50Ms.toFixed(2),
+      theirs.p50Ms.toFixed(2),
+      `${isMet ? 'met' : 'MISSED'} (${target.join(', ')})`,
+    ]),
+  )
+}
+
+function medianOf(outcomes: readonly Outcome[]): { perSecond: number; p50Ms: number } {
+  return {
+    perSecond: median(outcomes.map(({ perSecond }) => perSecond)),
+    p50Ms: median(outcomes.map(({ p50Ms }) => p50Ms)),
+  }
+}
+
+function row(cells: readonly string[]): string {
+  return cells.map((cell, i) => (i === 0 ? cell.padEnd(34) : cell.padStart(i === 6 ? 26 : 16))).join('')
+}

@@ -1,0 +1,52 @@
+import { expect } from 'chai'
+import { isStaleConnection, upstreamFailure } from './failure.ts'
+
+function errorWith(code: string): Error {
+  return Object.assign(new Error(`secret detail of ${code}`), { code })
+}
+
+describe('upstreamFailure', () => {
+  const cases: readonly (readonly [
+    code: string,
+    status: number,
+    reason: string,
+    token: string,
+    text: string,
+  ])[] = [
+    ['ECONNREFUSED', 503, 'ServiceUnavailable', 'connection_refused', 'it does not answer'],
+    ['ENOTFOUND', 503, 'ServiceUnavailable', 'dns_error', 'it does not answer'],
+    ['UND_ERR_CONNECT_TIMEOUT', 503, 'ServiceUnavailable', 'connection_timeout', 'it does not answer'],
+    ['CERT_HAS_EXPIRED', 503, 'ServiceUnavailable', 'tls_certificate_error', 'it does not answer'],
+    ['SOMETHING_ELSE', 503, 'ServiceUnavailable', 'destination_unavailable', 'it does not answer'],
+    ['ECONNRESET', 502, 'ServiceUnavailable', 'connection_terminated', 'it broke off its answer'],
+    ['UND_ERR_SOCKET', 502, 'ServiceUnavailable', 'connection_terminated', 'it broke off its answer'],
+    ['HPE_INVALID_CONSTANT', 502, 'ServiceUnavailable', 'http_protocol_error', 'it broke off its answer'],
+    ['UND_ERR_HEADERS_TIMEOUT', 504, 'Timeout', 'http_response_timeout', 'it did not answer in time'],
+  ]
+  for (const [code, status, reason, token, text] of cases) {
+    it(`${code} is ${status} with ${token}`, () => {
+      const cause = errorWith(code)
+      expect(upstreamFailure('it', cause)).to.deep.include({
+        code: status,
+        reason,
+        // The cause is for the log.
+        message: text,
+        cause,
+        details: { retryAfterSeconds: 1 },
+        headers: { 'retry-after': '1', 'proxy-status': `kapis; error=${token}` },
+      })
+    })
+  }
+})
+
+describe('isStaleConnection', () => {
+  for (const code of ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+    it(`is true of ${code}`, () => expect(isStaleConnection(errorWith(code))).to.equal(true))
+  for (const error of [
+    errorWith('ECONNREFUSED'),
+    errorWith('UND_ERR_HEADERS_TIMEOUT'),
+    new Error('x'),
+    undefined,
+  ])
+    it(`is false of ${error}`, () => expect(isStaleConnection(error)).to.equal(false))
+})

@@ -1,0 +1,268 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
+import { expect } from 'chai'
+import { Pool } from 'undici'
+import { closeServer, type Loopback, portOf, readAnswer, startLoopback } from '../request/fixtures.ts'
+import { renderKube } from '../status/render-kube.ts'
+import { relay } from './relay.ts'
+
+type Listener = (req: IncomingMessage, res: ServerResponse) => unknown
+
+describe('relay', function () {
+  this.timeout(20_000)
+  let upstream: Listener = () => undefined
+  let pool: Pool
+  let front: Loopback
+  const server = createServer({ keepAliveTimeout: 60_000 }, (req, res) => void upstream(req, res))
+  let settled: Promise<unknown>
+
+  before(async () => {
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    pool = new Pool(`http://127.0.0.1:${portOf(server)}`, { connections: 8, headersTimeout: 1_000 })
+    front = await startLoopback((req, res) => {
+      const outgoing = { dispatcher: pool, path: req.url ?? '/', headers: ['X-Sent', '1'], upstream: 'it' }
+      settled = relay(outgoing, { req, res }).catch(error => renderKube(res, error))
+    })
+  })
+  after(async () => {
+    await pool.destroy()
+    await front.close()
+    await closeServer(server)
+  })
+
+  it('hands status, message, headers and bytes on as they are', async () => {
+    upstream = (req, res) => {
+      res.writeHead(418, 'Short And Stout', ['X-Two', 'a', 'X-Two', 'b', 'X-Path', String(req.url)])
+      res.end('bytes')
+    }
+    const res = await front.open('/a/b?c=%20d')
+    expect([res.statusCode, res.statusMessage]).to.deep.equal([418, 'Short And Stout'])
+    expect([res.headersDistinct['x-two'], res.headers['x-path']]).to.deep.equal([['a', 'b'], '/a/b?c=%20d'])
+    expect((await readAnswer(res)).text).to.equal('bytes')
+  })
+
+  it('hands on gzip without unpacking it', async () => {
+    const packed = Buffer.from('1f8b0800000000000003010000ffff0000000000000000', 'hex')
+    upstream = (_req, res) => res.writeHead(200, { 'content-encoding': 'gzip' }).end(packed)
+    const { headers, body } = await front.get('/')
+    expect([headers['content-encoding'], body]).to.deep.equal(['gzip', packed])
+  })
+
+  for (const code of [204, 304]) {
+    it(`a ${code} has no body and no length`, async () => {
+      upstream = (_req, res) => res.writeHead(code).end()
+      const { headers, body } = await front.get('/')
+      expect([headers['content-length'], body.length]).to.deep.equal([undefined, 0])
+    })
+  }
+
+  it('HEAD keeps the length of the body that it does not have', async () => {
+    upstream = (_req, res) => res.writeHead(200, { 'content-length': 12 }).end()
+    const { code, headers, body } = await front.get('/', { method: 'HEAD' })
+    expect([code, headers['content-length'], body.length]).to.deep.equal([200, '12', 0])
+  })
+
+  it('shows the head and each event while the answer goes on', async () => {
+    let more: ServerResponse | undefined
+    upstream = (_req, res) => {
+      more = res
+      res.writeHead(200).flushHeaders()
+    }
+    const res = await front.open('/watch')
+    const events = res[Symbol.asyncIterator]()
+    for (const event of ['one\n', 'two\n']) {
+      more?.write(event)
+      expect(String((await events.next()).value)).to.equal(event)
+    }
+    more?.end()
+    expect((await events.next()).done).to.equal(true)
+  })
+
+  it('hands on trailers', async () => {
+    upstream = (_req, res) => {
+      res.writeHead(200, { trailer: 'X-Sum' })
+      res.write('body')
+      setTimeout(() => {
+        res.addTrailers({ 'X-Sum': 'abc' })
+        res.end()
+      }, 20)
+    }
+    const res = await front.open('/')
+    await readAnswer(res)
+    expect(res.trailers).to.deep.equal({ 'x-sum': 'abc' })
+  })
+
+  it('carries a large body there and back without holding it', async () => {
+    upstream = (req, res) => {
+      res.writeHead(200)
+      req.pipe(res)
+    }
+    const sent = Buffer.alloc(8 * 1024 * 1024, 'x')
+    const answer = await send(
+      front.port,
+      { method: 'POST', headers: { 'transfer-encoding': 'chunked' } },
+      sent,
+    )
+    expect(answer.body.equals(sent)).to.equal(true)
+  })
+
+  it('waits for a client that reads slowly', async () => {
+    let written = 0
+    upstream = async (_req, res) => {
+      const closed = new Promise(resolve => res.once('close', resolve))
+      res.writeHead(200)
+      const chunk = Buffer.alloc(64 * 1024)
+      for (let i = 0; i < 1024 && !res.destroyed; i++) {
+        written += chunk.length
+        if (!res.write(chunk))
+          await Promise.race([closed, new Promise(resolve => res.once('drain', resolve))])
+      }
+      res.end()
+    }
+    const res = await front.open('/')
+    res.pause()
+    let before = -1
+    // Until what lies between the two is full, and nothing more is taken.
+    while (before !== written) {
+      before = written
+      await new Promise(resolve => setTimeout(resolve, 200))
+    }
+    expect(written).to.be.lessThan(32 * 1024 * 1024)
+    res.destroy()
+    await settled
+  })
+
+  it('an early refusal reaches a client that is still sending', async () => {
+    // As kube-apiserver does it: the rest is still read for a while, so that the answer is not lost.
+    upstream = (req, res) => {
+      res.writeHead(413).end('too large')
+      req.resume()
+    }
+    const { code, text } = await send(front.port, { method: 'POST' }, Buffer.alloc(4 * 1024 * 1024))
+    expect([code, text]).to.deep.equal([413, 'too large'])
+  })
+
+  it('ends the request upstream when the client goes', async () => {
+    const { promise: gone, resolve } = Promise.withResolvers<void>()
+    upstream = (_req, res) => {
+      res.once('close', resolve)
+      res.writeHead(200).flushHeaders()
+    }
+    const res = await front.open('/watch')
+    res.destroy()
+    await gone
+    await settled
+  })
+
+  it('does not take a body that was broken off for a whole one', async () => {
+    const { promise: seen, resolve } = Promise.withResolvers<boolean>()
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+    upstream = (req, res) => {
+      req.on('data', () => begin())
+      req.on('error', () => undefined)
+      req.on('close', () => resolve(req.complete))
+      res.on('error', () => undefined)
+    }
+    const req = request({ host: '127.0.0.1', port: front.port, method: 'POST', path: '/', agent: false })
+    req.on('error', () => undefined)
+    req.write('half')
+    await begun
+    req.destroy()
+    expect(await seen).to.equal(false)
+    await settled
+  })
+
+  it('cuts the answer off when the upstream does', async () => {
+    upstream = (_req, res) => {
+      res.writeHead(200)
+      res.write('half')
+      setTimeout(() => res.destroy(), 50)
+    }
+    const failure = await front.get('/').then(
+      () => undefined,
+      error => error.code,
+    )
+    expect(failure).to.equal('ECONNRESET')
+  })
+
+  it('asks once more when an idle connection was closed under the request', async () => {
+    let asked = 0
+    upstream = (req, res) => {
+      asked++
+      if (asked === 1) req.socket.destroy()
+      else res.end('second')
+    }
+    expect((await front.get('/')).text).to.equal('second')
+    expect(asked).to.equal(2)
+  })
+
+  it('does not repeat what may have had an effect', async () => {
+    let asked = 0
+    upstream = req => {
+      asked++
+      req.socket.destroy()
+    }
+    const { code, headers } = await front.get('/', { method: 'DELETE' })
+    expect([code, headers['proxy-status'], asked]).to.deep.equal([
+      502,
+      'kapis; error=connection_terminated',
+      1,
+    ])
+  })
+
+  it('tells its own failure from the other side’s', async () => {
+    upstream = (_req, res) => res.writeHead(503, { 'content-type': 'text/plain' }).end('mine')
+    const theirs = await front.get('/')
+    expect([theirs.code, theirs.text, theirs.headers['proxy-status']]).to.deep.equal([503, 'mine', undefined])
+    upstream = () => undefined
+    const ours = await front.get('/')
+    expect([ours.code, ours.headers['proxy-status']]).to.deep.equal([
+      504,
+      'kapis; error=http_response_timeout',
+    ])
+    expect(JSON.parse(ours.text)).to.deep.equal({
+      ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure' },
+      ...{
+        message: 'it did not answer in time',
+        reason: 'Timeout',
+        details: { retryAfterSeconds: 1 },
+        code: 504,
+      },
+    })
+  })
+
+  it('an answer that is no HTTP is 502', async () => {
+    const sockets: Socket[] = []
+    const babbling = createTcpServer(socket => {
+      sockets.push(socket)
+      socket.on('error', () => undefined)
+      socket.once('data', () =>
+        socket.end('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxy'),
+      )
+    })
+    await new Promise<void>(resolve => babbling.listen(0, '127.0.0.1', resolve))
+    const { port } = babbling.address() as AddressInfo
+    const old = pool
+    pool = new Pool(`http://127.0.0.1:${port}`)
+    try {
+      expect((await front.get('/')).code).to.equal(502)
+    } finally {
+      await pool.destroy()
+      pool = old
+      for (const socket of sockets) socket.destroy()
+      babbling.close()
+    }
+  })
+})
+
+async function send(
+  port: number,
+  options: { method: string; headers?: Record<string, string> },
+  body: Buffer,
+) {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  const req = request({ host: '127.0.0.1', port, path: '/', agent: false, ...options }, resolve)
+  req.on('error', reject)
+  req.end(body)
+  return readAnswer(await promise)
+}

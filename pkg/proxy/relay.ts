@@ -1,0 +1,188 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { PassThrough, type Readable } from 'node:stream'
+import type { Dispatcher } from 'undici'
+import { isStaleConnection, upstreamFailure } from './failure.ts'
+import { answerHeaders, type HeaderLines } from './headers.ts'
+
+export type Outgoing = {
+  readonly dispatcher: Dispatcher
+  /** Path and query, as they go on the wire. */
+  readonly path: string
+  readonly headers: HeaderLines
+  /** What does not answer when it does not, for the caller to read. */
+  readonly upstream: string
+}
+
+type Head = { readonly code: number; readonly message: string | undefined; readonly lines: string[] }
+
+/** Whoever relays has an id on the answer already. */
+const ours: ReadonlySet<string> = new Set(['audit-id'])
+
+/**
+ * Sends a request on and hands the answer back as it comes: status, headers and bytes untouched, both bodies as streams, at
+ * the pace of the slower side. When either side goes, so does the other.
+ *
+ * @throws Status 502, 503 or 504 when the upstream did not answer; what it answers itself is passed on, errors included
+ */
+export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const body = toBody(req)
+  const isRepeatable = body === null && (req.method === 'GET' || req.method === 'HEAD')
+  let controller: Dispatcher.DispatchController | undefined
+  let isOver = false
+  let isSecondTry = false
+
+  const answer = createAnswerWriter(req, res)
+  const handler: Dispatcher.DispatchHandler = {
+    onRequestStart(given) {
+      controller = given
+      if (res.destroyed) given.abort(new Error('the client is gone'))
+    },
+    onResponseStart(given, code, _headers, message) {
+      // Informational answers are this hop's own affair.
+      if (code < 200) return
+      answer.begin({ code, message, lines: answerHeaders(toLines(given.rawHeaders), ours) })
+    },
+    onResponseData(given, chunk) {
+      if (!answer.write(chunk)) {
+        given.pause()
+        res.once('drain', () => given.resume())
+      }
+    },
+    onResponseEnd(_given, trailers) {
+      isOver = true
+      answer.end(trailers)
+      resolve()
+    },
+    onResponseError(_given, error) {
+      if (isOver) return
+      if (!answer.hasBegun && isRepeatable && !isSecondTry && !res.destroyed && isStaleConnection(error)) {
+        isSecondTry = true
+        start()
+        return
+      }
+      isOver = true
+      body?.destroy()
+      if (res.destroyed) return resolve()
+      if (res.headersSent) {
+        // A broken answer must not look like a short one.
+        res.destroy()
+        return resolve()
+      }
+      reject(upstreamFailure(outgoing.upstream, error))
+    },
+  }
+  const method = req.method ?? 'GET'
+  const start = () =>
+    outgoing.dispatcher.dispatch(
+      { method, path: outgoing.path, headers: [...outgoing.headers], body },
+      handler,
+    )
+
+  res.once('close', () => {
+    if (isOver) return
+    body?.destroy()
+    // Before the request has a connection there is nothing to take back: onRequestStart will.
+    controller?.abort(new Error('the client is gone'))
+    resolve()
+  })
+  start()
+  return promise
+}
+
+type Pair = { readonly req: IncomingMessage; readonly res: ServerResponse }
+
+/**
+ * The request's body; null when it has none. It is a stream between the two connections and not the request itself: an
+ * upstream that refuses before it has read all ends the one, and the client must still be able to read why.
+ */
+function toBody(req: IncomingMessage): Readable | null {
+  const { 'content-length': length, 'transfer-encoding': encoding } = req.headers
+  if (encoding === undefined && (length === undefined || length === '0')) return null
+  const body = new PassThrough()
+  req.pipe(body)
+  // Without an end of its own a body that was broken off would look complete.
+  req.once('error', error => body.destroy(error))
+  req.once('close', () => {
+    if (!req.complete) body.destroy(new Error('the client broke off its request'))
+  })
+  // Whoever reads it is told; when nobody reads any more nobody has to be.
+  body.on('error', () => undefined)
+  return body
+}
+
+/**
+ * Writes an answer with as few writes as it came in: a head waits for the end of the turn, and goes out together with the
+ * body when that came in the same packet. Each write is a TLS record and a system call.
+ */
+function createAnswerWriter(req: IncomingMessage, res: ServerResponse) {
+  let head: Head | undefined
+  let first: Buffer | undefined
+  let hasBegun = false
+
+  function flush(): boolean {
+    if (head === undefined || res.destroyed) return true
+    writeHead(res, head, undefined)
+    head = undefined
+    const chunk = first
+    first = undefined
+    if (chunk !== undefined) return res.write(chunk)
+    res.flushHeaders()
+    return true
+  }
+
+  return {
+    get hasBegun() {
+      return hasBegun
+    },
+    begin(given: Head) {
+      hasBegun = true
+      head = given
+      // A watch may have nothing to say for a minute; its client waits for the head.
+      setImmediate(flush)
+    },
+    write(chunk: Buffer): boolean {
+      if (res.destroyed) return true
+      if (head !== undefined && first === undefined) {
+        first = chunk
+        return true
+      }
+      flush()
+      return res.write(chunk)
+    },
+    end(trailers: Readonly<Record<string, string | string[] | undefined>>) {
+      if (res.destroyed) return
+      if (head === undefined) {
+        const entries = Object.entries(trailers).flatMap(([name, value]) =>
+          [value ?? []].flat().map(one => [name, one] as const),
+        )
+        if (entries.length > 0)
+          res.addTrailers(entries.map(([name, value]): [string, string] => [name, value]))
+        res.end()
+        return
+      }
+      const complete = head
+      head = undefined
+      writeHead(res, complete, req.method === 'HEAD' ? undefined : (first?.length ?? 0))
+      res.end(first)
+    },
+  }
+}
+
+const bodiless = new Set([204, 304])
+
+/** @param length of the body, when all of it is there; a length that the upstream named is left as it is */
+function writeHead(res: ServerResponse, { code, message, lines }: Head, length: number | undefined): void {
+  const isLengthKnown = length === undefined || bodiless.has(code) || hasLength(lines)
+  const all = isLengthKnown ? lines : [...lines, 'Content-Length', String(length)]
+  if (message === undefined || message === '') res.writeHead(code, all)
+  else res.writeHead(code, message, all)
+}
+
+function hasLength(lines: HeaderLines): boolean {
+  return lines.some((line, i) => i % 2 === 0 && line.toLowerCase() === 'content-length')
+}
+
+function toLines(raw: Dispatcher.DispatchController['rawHeaders']): readonly (string | Buffer)[] {
+  return Array.isArray(raw) ? raw : []
+}
