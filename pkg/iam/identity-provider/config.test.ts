@@ -1,0 +1,253 @@
+import { expect } from 'chai'
+import { createAuthority } from '../../certs/issue.ts'
+import type { Problem } from '../../config/fields.ts'
+import { readProviderConfig } from './config.ts'
+
+const { certPem } = createAuthority({ commonName: 'test', validityDays: 1 })
+const ldap = { host: 'ldap.example.com:389', startTLS: true, userSearchBase: 'ou=people,dc=example,dc=com' }
+const oidc = { issuer: 'https://id.example.com', clientID: 'kapis' }
+const forge = { clientID: 'kapis', clientSecret: 'hunter2' }
+
+function read(document: unknown) {
+  const problems: Problem[] = []
+  const config = readProviderConfig(document, problems)
+  return { config, problems }
+}
+
+function readLdap(changes: object) {
+  const { config, problems } = read({
+    name: 'ldap',
+    type: 'LDAPIdentityProvider',
+    provider: { ...ldap, ...changes },
+  })
+  return { ldap: config?.type === 'LDAPIdentityProvider' ? config.provider : undefined, problems }
+}
+
+describe('readProviderConfig', () => {
+  it('fills in what an LDAP provider leaves out', () => {
+    const { config, problems } = read({ name: 'ldap', type: 'LDAPIdentityProvider', provider: ldap })
+    expect(problems).to.deep.equal([])
+    expect(config).to.deep.equal({
+      name: 'ldap',
+      type: 'LDAPIdentityProvider',
+      displayName: 'ldap',
+      hidden: false,
+      disabled: false,
+      mappingMethod: 'auto',
+      disableLoginConfirmation: true,
+      usernamePrefix: '',
+      groupsPrefix: '',
+      provider: {
+        host: 'ldap.example.com',
+        port: 389,
+        security: 'starttls',
+        trust: { ca: undefined, isVerified: true },
+        timeoutMs: 15_000,
+        managerDn: '',
+        managerPassword: '',
+        userSearchBase: 'ou=people,dc=example,dc=com',
+        userSearchFilter: '',
+        loginAttribute: 'uid',
+        uidAttribute: 'uid',
+        mailAttribute: 'mail',
+        displayNameAttribute: 'displayName',
+        groups: {
+          searchBase: '',
+          searchFilter: '',
+          memberAttribute: 'member',
+          memberValueAttribute: '',
+          nameAttribute: 'cn',
+          userMemberAttribute: '',
+        },
+      },
+    })
+  })
+
+  it('fills in what an OIDC provider leaves out, and keeps the scopes that are given', () => {
+    const { config } = read({
+      name: 'corp',
+      type: 'OIDCIdentityProvider',
+      mappingMethod: 'lookup',
+      provider: { ...oidc, scopes: ['groups', 'openid', 'offline_access'] },
+    })
+    expect(config).to.deep.include({ name: 'corp', mappingMethod: 'lookup' })
+    expect(config?.provider).to.deep.equal({
+      clientId: 'kapis',
+      clientSecret: '',
+      redirectUrl: '',
+      scopes: ['openid', 'groups', 'offline_access'],
+      endpoint: { authURL: '', tokenURL: '', userInfoURL: '', jwksURL: '', endSessionURL: '' },
+      trust: { ca: undefined, isVerified: true },
+      timeoutMs: 10_000,
+      issuer: 'https://id.example.com',
+      getUserInfo: false,
+      emailKey: 'email',
+      preferredUsernameKey: '',
+      groupsKey: '',
+    })
+  })
+
+  it('knows where GitHub and GitLab are, and what membership needs', () => {
+    const github = read({
+      name: 'gh',
+      type: 'GitHubIdentityProvider',
+      provider: { ...forge, organizations: ['acme'] },
+    })
+    expect(github.config?.provider).to.deep.include({
+      memberOf: ['acme'],
+      scopes: ['user:email', 'read:org'],
+    })
+    const gitlab = read({
+      name: 'gl',
+      type: 'GitlabIdentityProvider',
+      provider: { ...forge, endpoint: { userInfoURL: 'https://git.example.com/api/v4/user' } },
+    })
+    expect(gitlab.config?.provider).to.deep.include({
+      memberOf: [],
+      scopes: ['read_user'],
+      endpoint: {
+        authURL: 'https://gitlab.com/oauth/authorize',
+        tokenURL: 'https://gitlab.com/oauth/token',
+        userInfoURL: 'https://git.example.com/api/v4/user',
+        jwksURL: '',
+        endSessionURL: '',
+      },
+    })
+  })
+
+  const servers: readonly [object, string, number, string][] = [
+    [{ host: 'a' }, 'a', 389, 'starttls'],
+    [{ host: 'ldaps://a', startTLS: false }, 'a', 636, 'ldaps'],
+    [{ host: 'ldap://a:1389/' }, 'a', 1389, 'starttls'],
+    [{ host: '[::1]:1389' }, '::1', 1389, 'starttls'],
+    [{ host: '10.0.0.1:636', startTLS: false, ldaps: true }, '10.0.0.1', 636, 'ldaps'],
+    [{ host: 'a', startTLS: false }, 'a', 389, 'none'],
+  ]
+  for (const [changes, host, port, security] of servers) {
+    it(`reads the server of ${JSON.stringify(changes)}`, () => {
+      expect(readLdap(changes).ldap).to.include({ host, port, security })
+    })
+  }
+
+  for (const rootCAData of [certPem, Buffer.from(certPem).toString('base64')]) {
+    it(`takes authorities as ${rootCAData.slice(0, 10)}…`, () => {
+      expect(readLdap({ rootCAData }).ldap?.trust).to.deep.equal({ ca: certPem.trim(), isVerified: true })
+    })
+  }
+
+  const broken: readonly [string, object, string, string][] = [
+    ['no host', { host: undefined }, 'provider.host', 'is required'],
+    [
+      'a host with a path',
+      { host: 'ldap://a/dc=b' },
+      'provider.host',
+      'must be host:port, or an ldaps:// or ldap:// URL',
+    ],
+    ['no port', { host: 'a:99999' }, 'provider.host', 'must have a port from 1 to 65535'],
+    [
+      'StartTLS on the port of LDAPS',
+      { host: 'a:636' },
+      'provider.startTLS',
+      'does not go with port 636, which speaks LDAPS: set ldaps: true instead',
+    ],
+    ['both', { ldaps: true }, 'provider.startTLS', 'must not be true with LDAPS: it is TLS already'],
+    ['no search base', { userSearchBase: '' }, 'provider.userSearchBase', 'is required'],
+    [
+      'a manager without password',
+      { managerDN: 'cn=m' },
+      'provider.managerPassword',
+      'is required with managerDN',
+    ],
+    [
+      'half a filter',
+      { userSearchFilter: '(objectClass=person' },
+      'provider.userSearchFilter',
+      'must be a search filter such as (objectClass=person)',
+    ],
+    [
+      'a filter for an attribute',
+      { mailAttribute: 'uid=*)(' },
+      'provider.mailAttribute',
+      'must be the name of an attribute',
+    ],
+    ['no authority', { rootCAData: 'aHVudGVyMg==' }, 'provider.rootCAData', 'must be certificates in PEM'],
+    ['a file that is not there', { rootCA: '/nowhere.pem' }, 'provider.rootCA', 'cannot be read (ENOENT)'],
+    [
+      'a timeout of words',
+      { readTimeout: 'long' },
+      'provider.readTimeout',
+      'must be a whole number from 100 to 25000, not "long"',
+    ],
+    ['an odd boolean', { insecureSkipVerify: 'yes' }, 'provider.insecureSkipVerify', 'must be true or false'],
+  ]
+  for (const [what, changes, path, message] of broken) {
+    it(`refuses an LDAP provider with ${what}`, () => {
+      expect(readLdap(changes)).to.deep.equal({ ldap: undefined, problems: [{ path, message }] })
+    })
+  }
+
+  const allTypes =
+    'LDAPIdentityProvider, OIDCIdentityProvider, GitHubIdentityProvider, GitlabIdentityProvider'
+  const refused: readonly [string, unknown, string, string][] = [
+    ['an empty name', { name: '', type: 'OIDCIdentityProvider', provider: oidc }, 'name', 'is required'],
+    ['no type', { name: 'a' }, 'type', `must be one of ${allTypes}`],
+    ['another type', { name: 'a', type: 'CASIdentityProvider' }, 'type', `must be one of ${allTypes}`],
+    [
+      'a name for no URL',
+      { name: 'a/b', type: 'OIDCIdentityProvider', provider: oidc },
+      'name',
+      'must be letters, digits, - _ and . in between, 45 at most, not "a/b"',
+    ],
+    [
+      'a method that there is not',
+      { name: 'a', type: 'OIDCIdentityProvider', mappingMethod: 'mixed', provider: oidc },
+      'mappingMethod',
+      'must be one of auto, lookup, manual',
+    ],
+    [
+      'groups of the orchestrator',
+      { name: 'a', type: 'OIDCIdentityProvider', groupsPrefix: 'system:', provider: oidc },
+      'groupsPrefix',
+      'must not begin with system:, which is the orchestrator’s own',
+    ],
+    [
+      'no issuer',
+      { name: 'a', type: 'OIDCIdentityProvider', provider: { clientID: 'kapis' } },
+      'provider.issuer',
+      'is required',
+    ],
+    [
+      'an issuer in clear',
+      { name: 'a', type: 'OIDCIdentityProvider', provider: { ...oidc, issuer: 'http://id.example.com' } },
+      'provider.issuer',
+      'must begin with https://, unless insecureSkipVerify is true',
+    ],
+    [
+      'an endpoint that there is not',
+      { name: 'a', type: 'OIDCIdentityProvider', provider: { ...oidc, endpoint: { tokenUrl: 'https://a' } } },
+      'provider.endpoint.tokenUrl',
+      'unknown; allowed are authURL, tokenURL, userInfoURL, jwksURL, endSessionURL',
+    ],
+    [
+      'no client secret',
+      { name: 'a', type: 'GitHubIdentityProvider', provider: { clientID: 'kapis' } },
+      'provider.clientSecret',
+      'is required',
+    ],
+  ]
+  for (const [what, document, path, message] of refused) {
+    it(`refuses ${what}`, () => {
+      expect(read(document)).to.deep.equal({ config: undefined, problems: [{ path, message }] })
+    })
+  }
+
+  it('says nothing of secrets', () => {
+    const { problems } = read({
+      name: 'a',
+      type: 'GitHubIdentityProvider',
+      provider: { ...forge, clientID: 7, secret: 'hunter3' },
+    })
+    expect(problems.map(({ path }) => path)).to.deep.equal(['provider.secret', 'provider.clientID'])
+    expect(JSON.stringify(problems)).to.not.contain('hunter')
+  })
+})

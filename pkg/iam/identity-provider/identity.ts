@@ -1,0 +1,45 @@
+/** What an identity provider says of a person who has just logged in there. */
+export type Identity = {
+  /** By which the provider knows the person, whatever else of him changes. */
+  readonly uid: string
+  /** As the provider spells it; user-name.ts makes a name for Kubernetes of it. */
+  readonly username: string
+  /** An address that the provider vouches for; '' when there is none. */
+  readonly email: string
+  readonly displayName: string
+  /** Undefined when the provider was not asked for groups: then those that the user has are left alone. */
+  readonly groups: readonly string[] | undefined
+}
+
+/** Where the person types the password into a form of ours. */
+export type PasswordProvider = {
+  readonly kind: 'password'
+  /** @throws Status as refusal.ts has them */
+  readonly authenticate: (
+    login: { readonly username: string; readonly password: string },
+    signal: AbortSignal,
+  ) => Promise<Identity>
+  /** The person as he is now, without a password; undefined when he is gone. */
+  readonly find?: (uid: string, signal: AbortSignal) => Promise<Identity | undefined>
+}
+
+/** What binds a redirect to the browser that it was begun in; it is new for each login and never leaves the two of us. */
+export type Transaction = {
+  readonly state: string
+  /** Returned in the ID token (OpenID Connect Core 1.0 section 3.1.2.1). */
+  readonly nonce: string
+  /** RFC 7636. */
+  readonly codeVerifier: string
+  readonly redirectUri: string
+}
+
+/** Where the browser is sent away and comes back with a code. */
+export type RedirectProvider = {
+  readonly kind: 'redirect'
+  /** Where to send the browser. @throws Status when the provider cannot be asked where that is */
+  readonly begin: (transaction: Transaction, signal: AbortSignal) => Promise<URL>
+  /** @param callback the URL that the browser came back with. @throws Status as refusal.ts has them */
+  readonly finish: (callback: URL, transaction: Transaction, signal: AbortSignal) => Promise<Identity>
+}
+
+export type ProviderClient = PasswordProvider | RedirectProvider

@@ -1,0 +1,160 @@
+import type { Problem } from '../../config/fields.ts'
+import { readSecretDocument } from '../../config/secret-document.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import { Reflector } from '../../kube/reflector.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { type ProviderConfig, readProviderConfig } from './config.ts'
+import type { ProviderClient } from './identity.ts'
+
+export type Provider = { readonly config: ProviderConfig; readonly client: ProviderClient }
+
+/** One Secret: the provider that it describes, or what is wrong with it. */
+export type ProviderEntry = {
+  readonly secret: string
+  readonly resourceVersion: string
+  readonly createdAt: string
+  readonly provider: Provider | undefined
+  readonly problems: readonly Problem[]
+}
+
+export type ProviderStoreOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  readonly namespace: string
+  readonly logger: Logger
+  readonly createProviderClient: (config: ProviderConfig) => ProviderClient
+}
+
+const purpose = 'identityprovider'
+
+/**
+ * The identity providers, from Secrets of Kapis' namespace, as their watch has them: one that is added, changed or removed
+ * is so on every replica within a moment. A Secret that is broken takes its own provider out and no other; what was
+ * good before is not kept, since whoever changes a provider may be ending what it was trusted with.
+ */
+export class ProviderStore {
+  readonly #options: ProviderStoreOptions
+  readonly #entries = new Map<string, ProviderEntry>()
+  readonly #reflector: Reflector
+  #providers: ReadonlyMap<string, Provider> = new Map()
+  /** Names that two Secrets claim, so that each is told of once. */
+  #doubles: ReadonlySet<string> = new Set()
+
+  constructor(options: ProviderStoreOptions) {
+    this.#options = options
+    this.#reflector = new Reflector({
+      client: options.client,
+      path: `/api/v1/namespaces/${options.namespace}/secrets`,
+      query: { labelSelector: `config.${options.groupDomain}/type=${purpose}` },
+      sink: {
+        replace: items => {
+          const names = new Set(items.map(({ metadata }) => metadata.name))
+          for (const name of this.#entries.keys()) if (!names.has(name)) this.#remove(name)
+          for (const item of items) this.#put(item)
+          this.#choose()
+        },
+        apply: events => {
+          for (const { type, object } of events) {
+            if (type === 'BOOKMARK') continue
+            if (type === 'DELETED') this.#remove(object.metadata.name)
+            else this.#put(object)
+          }
+          this.#choose()
+        },
+        failed: err => options.logger.warn({ err }, 'cannot watch identity providers'),
+      },
+    })
+  }
+
+  start(): Promise<void> {
+    return this.#reflector.start()
+  }
+
+  stop(): void {
+    this.#reflector.stop()
+  }
+
+  /** One that can be used; undefined also for those that are disabled or broken. */
+  get(name: string): Provider | undefined {
+    return this.#providers.get(name)
+  }
+
+  /** All that can be used, by name. */
+  all(): Iterable<Provider> {
+    return this.#providers.values()
+  }
+
+  /** Every Secret there is, the broken ones among them. */
+  entries(): Iterable<ProviderEntry> {
+    return this.#entries.values()
+  }
+
+  #put(secret: KubeObject): void {
+    const { name, resourceVersion, creationTimestamp: createdAt } = secret.metadata
+    const old = this.#entries.get(name)
+    // The same again: what its client has learnt of the provider is kept.
+    if (old?.resourceVersion === resourceVersion) return
+    const problems: Problem[] = []
+    const provider = this.#read(secret, problems)
+    this.#entries.set(name, { secret: name, resourceVersion, createdAt, provider, problems })
+    const { logger } = this.#options
+    if (provider === undefined) logger.error({ secretName: name, problems }, 'an identity provider is broken')
+    else {
+      const { name: called, type, disabled } = provider.config
+      logger.info(
+        { secretName: name, provider: called, type, disabled },
+        'an identity provider is configured',
+      )
+      if (type === 'LDAPIdentityProvider' && provider.config.provider.security === 'none')
+        logger.warn(
+          { secret: name, provider: called },
+          'passwords go to the directory in clear: set startTLS',
+        )
+    }
+  }
+
+  #read(secret: KubeObject, problems: Problem[]): Provider | undefined {
+    const type = `config.${this.#options.groupDomain}/${purpose}`
+    if (secret.type !== type) problems.push({ path: 'type', message: `of the Secret must be ${type}` })
+    const document = readSecretDocument(secret, problems)
+    if (problems.length > 0) return undefined
+    const config = readProviderConfig(document, problems)
+    return config && { config, client: this.#options.createProviderClient(config) }
+  }
+
+  #remove(secret: string): void {
+    if (this.#entries.delete(secret))
+      this.#options.logger.info({ secretName: secret }, 'an identity provider was removed')
+  }
+
+  /** Of several Secrets with one provider's name the oldest has it: a newcomer must not take over its people. */
+  #choose(): void {
+    const providers = new Map<string, Provider>()
+    const taken = new Map<string, string>()
+    const doubles = new Set<string>()
+    for (const { secret, provider } of [...this.#entries.values()].sort(byAge)) {
+      if (provider === undefined) continue
+      const { name, disabled } = provider.config
+      const holder = taken.get(name)
+      if (holder !== undefined) {
+        doubles.add(secret)
+        if (!this.#doubles.has(secret))
+          this.#options.logger.error(
+            { secretName: secret, provider: name, holder },
+            'an identity provider is named twice',
+          )
+        continue
+      }
+      taken.set(name, secret)
+      if (!disabled) providers.set(name, provider)
+    }
+    this.#doubles = doubles
+    this.#providers = new Map([...providers].sort(([a], [b]) => (a < b ? -1 : 1)))
+  }
+}
+
+/** Total, so that all replicas agree. */
+function byAge(a: ProviderEntry, b: ProviderEntry): number {
+  return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.secret < b.secret) ? -1 : 1
+}

@@ -1,0 +1,25 @@
+import type { Provider } from '../iam/identity-provider/store.ts'
+
+/** One way to log in besides a password of ours, as a login page offers it. */
+export type LoginButton = {
+  readonly name: string
+  readonly displayName: string
+  /**
+   * `redirect`: a link to `path`, with return_to, sends the browser to the provider. `password`: the page asks for user name
+   * and password itself, and posts them to `path`.
+   */
+  readonly kind: 'redirect' | 'password'
+  readonly path: string
+}
+
+/** The providers that can be used and are not hidden, by name. */
+export function listLoginButtons(providers: Iterable<Provider>): readonly LoginButton[] {
+  return [...providers]
+    .filter(({ config }) => !config.hidden)
+    .map(({ config: { name, displayName }, client: { kind } }) => ({
+      name,
+      displayName,
+      kind,
+      path: `/oauth/login/${encodeURIComponent(name)}`,
+    }))
+}
