@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { clientMembers, defaultClient } from './client.ts'
 import { type Config, ConfigError, parseConfig } from './config.ts'
 import type { Problem } from './fields.ts'
 
@@ -11,6 +12,8 @@ function problemsOf(input: unknown): readonly Problem[] {
   }
   return []
 }
+
+const withoutPassword = defaultClient.grantTypes.filter(type => type !== 'password')
 
 const defaults: Config = {
   groupDomain: 'kapis.io',
@@ -25,8 +28,9 @@ const defaults: Config = {
     audience: 'kapis.io',
     accessTokenSeconds: 7200,
     refreshTokenSeconds: 14_400,
+    loginMaxAgeSeconds: 2_592_000,
     clockSkewSeconds: 10,
-    clients: [{ name: 'kapis', redirectUris: [], public: false }],
+    clients: [defaultClient],
   },
   cache: { idleSeconds: 600, maxMegabytes: 1_024 },
   logLevel: 'info',
@@ -71,10 +75,11 @@ describe('parseConfig', () => {
         audience: 'aud',
         accessTokenSeconds: 60,
         refreshTokenSeconds: 60,
+        loginMaxAgeSeconds: 60,
         clockSkewSeconds: 0,
         clients: [
-          { name: 'console', secret: 's1', redirectUris: ['https://a.example.org/cb'] },
-          { name: 'cli', public: true, redirectUris: ['http://127.0.0.1/cb'] },
+          { name: 'console', secret: 's1', redirectURIs: ['https://a.example.org/cb'] },
+          { name: 'cli', public: true, redirectURIs: ['http://127.0.0.1/cb'] },
         ],
       },
       cache: { idleSeconds: 5, maxMegabytes: 64 },
@@ -94,10 +99,24 @@ describe('parseConfig', () => {
         audience: 'aud',
         accessTokenSeconds: 60,
         refreshTokenSeconds: 60,
+        loginMaxAgeSeconds: 60,
         clockSkewSeconds: 0,
         clients: [
-          { name: 'console', redirectUris: ['https://a.example.org/cb'], public: false },
-          { name: 'cli', redirectUris: ['http://127.0.0.1/cb'], public: true },
+          {
+            ...defaultClient,
+            name: 'console',
+            trusted: false,
+            redirectURIs: ['https://a.example.org/cb'],
+            grantTypes: withoutPassword,
+          },
+          {
+            ...defaultClient,
+            name: 'cli',
+            trusted: false,
+            redirectURIs: ['http://127.0.0.1/cb'],
+            public: true,
+            grantTypes: withoutPassword,
+          },
         ],
       },
       cache: { idleSeconds: 5, maxMegabytes: 64 },
@@ -258,7 +277,7 @@ describe('parseConfig', () => {
       },
       {
         path: 'oauth.clients[1].typo',
-        message: 'unknown; allowed are name, secret, redirectUris, public',
+        message: `unknown; allowed are ${clientMembers.join(', ')}`,
       },
     ],
     [
@@ -269,7 +288,7 @@ describe('parseConfig', () => {
     [
       'a client whose name cannot stand in a header',
       { oauth: { clients: [{ name: 'a b', secret: 'b' }] } },
-      { path: 'oauth.clients[0].name', message: 'must be visible ASCII characters, not "a b"' },
+      { path: 'oauth.clients[0].name', message: 'must be up to 253 visible ASCII characters, not "a b"' },
     ],
     [
       'a client without a secret that is not public',

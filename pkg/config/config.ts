@@ -1,13 +1,7 @@
 import type { LogLevel } from '../telemetry/logger.ts'
 import { type CacheConfig, cacheMembers, parseCache } from './cache.ts'
+import { type ClientConfig, clientMembers, defaultClient, parseClient } from './client.ts'
 import { duplicateNames, object, type Problem, port, seconds, text, texts } from './fields.ts'
-
-/** A statically configured OAuth client (RFC 6749 section 2). Its secret lies in Secrets, by name. */
-export type ClientConfig = {
-  readonly name: string
-  readonly redirectUris: readonly string[]
-  readonly public: boolean
-}
 
 /** The whole configuration of both programs, without secrets. Durations are in seconds. */
 export type Config = {
@@ -28,6 +22,8 @@ export type Config = {
     readonly audience: string
     readonly accessTokenSeconds: number
     readonly refreshTokenSeconds: number
+    /** The longest that a login goes on, however often it is refreshed. */
+    readonly loginMaxAgeSeconds: number
     readonly clockSkewSeconds: number
     readonly clients: readonly ClientConfig[]
   }
@@ -85,6 +81,7 @@ export function parseConfig(input: unknown): { config: Config; secrets: Secrets 
     'audience',
     'accessTokenSeconds',
     'refreshTokenSeconds',
+    'loginMaxAgeSeconds',
     'clockSkewSeconds',
     'clients',
   ])
@@ -98,6 +95,11 @@ export function parseConfig(input: unknown): { config: Config; secrets: Secrets 
   if (refreshTokenSeconds < accessTokenSeconds) {
     oauth.problem('refreshTokenSeconds', 'must not be shorter than oauth.accessTokenSeconds')
   }
+  const loginMaxAgeSeconds = seconds(oauth, 'loginMaxAgeSeconds', {
+    default: 2_592_000,
+    min: 60,
+    max: 31_536_000,
+  })
   const { clients, clientSecrets } = parseClients(oauth)
   const config: Config = {
     groupDomain,
@@ -129,6 +131,7 @@ export function parseConfig(input: unknown): { config: Config; secrets: Secrets 
       audience: text(oauth, 'audience', { default: groupDomain }),
       accessTokenSeconds,
       refreshTokenSeconds,
+      loginMaxAgeSeconds,
       clockSkewSeconds: seconds(oauth, 'clockSkewSeconds', { default: 10, min: 0, max: 300 }),
       clients,
     },
@@ -141,20 +144,13 @@ export function parseConfig(input: unknown): { config: Config; secrets: Secrets 
 }
 
 function parseClients(oauth: ReturnType<typeof object>) {
+  const entries = oauth.list('clients', clientMembers)?.map(parseClient)
+  // The client that consoles and scripts know, unless the configuration names its own.
+  const registered = entries ?? [{ client: defaultClient, secret: defaultClient.name }]
+  const clients: readonly ClientConfig[] = registered.map(({ client }) => client)
   const clientSecrets = new Map<string, string>()
-  const clients: ClientConfig[] = []
-  for (const entry of oauth.list('clients', ['name', 'secret', 'redirectUris', 'public']) ?? [undefined]) {
-    if (entry === undefined) {
-      // The client that consoles and scripts know, unless the configuration names its own.
-      clients.push({ name: 'kapis', redirectUris: [], public: false })
-      clientSecrets.set('kapis', 'kapis')
-      continue
-    }
-    const name = text(entry, 'name', { pattern: /^[\x21-\x7e]+$/, is: 'visible ASCII characters' })
-    const isPublic = entry.boolean('public', false)
-    clients.push({ name, redirectUris: texts(entry, 'redirectUris'), public: isPublic })
-    if (!isPublic) clientSecrets.set(name, text(entry, 'secret', {}))
-  }
+  for (const { client, secret } of registered)
+    if (secret !== undefined) clientSecrets.set(client.name, secret)
   for (const name of duplicateNames(clients)) oauth.problem('clients', `the name ${name} is given twice`)
   return { clients, clientSecrets }
 }

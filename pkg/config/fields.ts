@@ -91,6 +91,15 @@ export function seconds(
   return integer(fields, key, rule)
 }
 
+/** A duration in whole seconds that may be left out. */
+export function optionalSeconds(
+  fields: Fields,
+  key: string,
+  rule: { min: number; max: number },
+): number | undefined {
+  return fields.value(key) === undefined ? undefined : integer(fields, key, { default: rule.min, ...rule })
+}
+
 /** A whole number between two bounds. */
 export function integer(
   fields: Fields,

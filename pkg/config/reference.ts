@@ -1,3 +1,4 @@
+import { clientReference } from './client-reference.ts'
 import { environment } from './env.ts'
 
 /** One member of the configuration file, for docs/config.md. The default is read from the parser itself. */
@@ -44,12 +45,16 @@ export const reference: readonly ConfigEntry[] = [
     text: 'Life of a refresh token, in seconds; a login that is not refreshed for so long ends.',
   },
   {
+    path: 'oauth.loginMaxAgeSeconds',
+    text: 'The longest that a login goes on, in seconds, however often it is refreshed.',
+  },
+  {
     path: 'oauth.clockSkewSeconds',
     text: 'How far clocks may differ when the times of a token are judged, in seconds.',
   },
   {
     path: 'oauth.clients',
-    text: 'OAuth clients: a list of `{name, secret, redirectUris, public}`. Without it there is one, `kapis` with the secret `kapis`: name your own in production.',
+    text: 'OAuth clients: a list with the members that are described below. Without it there is one, `kapis` with the secret `kapis`: name your own in production.',
   },
   {
     path: 'cache.idleSeconds',
@@ -85,6 +90,7 @@ reported at once, each with its path, and the program does not start. Unknown me
 |---|---|---|---|
 ${rows.join('\n')}
 
+${clientReference}
 Client secrets are kept apart from the rest once they are read, so that a configuration can be printed.
 `
 }

@@ -12,6 +12,7 @@ const alice: User = {
 const login: Session = {
   sid: 's1',
   resourceVersion: '1',
+  createdAtMs: 0,
   user: 'alice',
   userUid: 'u1',
   userGeneration: 1,

@@ -3,7 +3,14 @@ import { parseObject } from '../kube/object.ts'
 import { Reflector } from '../kube/reflector.ts'
 import { Status } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import { isLeftBehind, type Session, sessionsPath, toLoginSession, toSession } from './session.ts'
+import {
+  isLeftBehind,
+  type NewSession,
+  type Session,
+  sessionsPath,
+  toLoginSession,
+  toSession,
+} from './session.ts'
 import type { User } from './user.ts'
 
 export type SessionStoreOptions = {
@@ -79,9 +86,9 @@ export class SessionStore {
     return this.#sessions.values()
   }
 
-  async create(session: Omit<Session, 'resourceVersion'>): Promise<void> {
+  async create(session: NewSession): Promise<void> {
     const { client, groupDomain } = this.#options
-    const body = toLoginSession({ ...session, resourceVersion: '' }, groupDomain)
+    const body = toLoginSession(session, groupDomain)
     await client.call({ method: 'POST', path: sessionsPath(groupDomain), body })
   }
 

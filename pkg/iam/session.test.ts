@@ -5,6 +5,7 @@ import { toUser, type User } from './user.ts'
 const session: Session = {
   sid: 's1',
   resourceVersion: '9',
+  createdAtMs: Date.parse('2025-12-31T23:00:00Z'),
   user: 'alice',
   userUid: 'u1',
   userGeneration: 2,
@@ -23,7 +24,10 @@ describe('toLoginSession', () => {
   it('is read back as it was written', () => {
     const { metadata, ...rest } = Object(toLoginSession(session, 'kapis.io'))
     const { name, resourceVersion } = metadata
-    const stored = { ...rest, metadata: { name, resourceVersion, uid: '', creationTimestamp: '' } }
+    const stored = {
+      ...rest,
+      metadata: { name, resourceVersion, uid: '', creationTimestamp: '2025-12-31T23:00:00Z' },
+    }
     expect(toSession(stored)).to.deep.equal(session)
   })
 

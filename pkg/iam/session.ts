@@ -5,6 +5,8 @@ import { iamVersion, type User } from './user.ts'
 export type Session = {
   readonly sid: string
   readonly resourceVersion: string
+  /** When it began, by the orchestrator's clock: milliseconds since the epoch. */
+  readonly createdAtMs: number
   readonly user: string
   /** Of the user who logged in: another one of the same name has no part in this login. */
   readonly userUid: string
@@ -23,6 +25,9 @@ export type Session = {
   /** Why it was ended; '' while it is good. */
   readonly ended: string
 }
+
+/** A session that the orchestrator has not seen yet. */
+export type NewSession = Omit<Session, 'resourceVersion' | 'createdAtMs'>
 
 export function sessionsPath(groupDomain: string): string {
   return `/apis/iam.${groupDomain}/${iamVersion}/loginsessions`
@@ -44,6 +49,7 @@ export function toSession({ metadata, spec }: KubeObject): Session {
   return {
     sid: metadata.name,
     resourceVersion: metadata.resourceVersion,
+    createdAtMs: Date.parse(metadata.creationTimestamp) || 0,
     user: text('user'),
     userUid: text('userUid'),
     userGeneration: typeof stored.userGeneration === 'number' ? stored.userGeneration : 0,
@@ -59,9 +65,9 @@ export function toSession({ metadata, spec }: KubeObject): Session {
   }
 }
 
-/** @param session without a resource version it is a new one */
-export function toLoginSession(session: Session, groupDomain: string): object {
-  const { sid, resourceVersion, rotatedAtMs, expiresAtMs, ...rest } = session
+/** @param session with the resource version that it had when it was read; one without it is new */
+export function toLoginSession(session: NewSession & Partial<Session>, groupDomain: string): object {
+  const { sid, resourceVersion = '', createdAtMs: _, rotatedAtMs, expiresAtMs, ...rest } = session
   // What is empty says nothing, and is left out.
   const members = Object.entries(rest).filter(([, value]) => value !== '')
   return {
@@ -81,6 +87,6 @@ export function toLoginSession(session: Session, groupDomain: string): object {
   }
 }
 
-function toOwner({ user, userUid }: Session, groupDomain: string): object {
+function toOwner({ user, userUid }: NewSession, groupDomain: string): object {
   return { apiVersion: `iam.${groupDomain}/${iamVersion}`, kind: 'User', name: user, uid: userUid }
 }

@@ -1,13 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { ClientConfig } from '../config/config.ts'
+import type { ClientConfig, RegisteredClient } from '../config/client.ts'
 import type { Status } from '../status/status.ts'
 import { oauthError } from './error.ts'
 import type { Form } from './form.ts'
 
-export type ClientRegistry = {
-  readonly clients: readonly ClientConfig[]
-  readonly secrets: ReadonlyMap<string, string>
-}
+/** The clients there are at this moment: they come and go with their Secrets. */
+export type ClientRegistry = { readonly find: (name: string) => RegisteredClient | undefined }
 
 type Credential = { readonly id: string; readonly secret: string | undefined; readonly isBasic: boolean }
 
@@ -23,9 +21,10 @@ export function authenticateClient(
   authorization: string | undefined,
 ): ClientConfig {
   const { id, secret, isBasic } = readCredential(form, authorization)
-  const client = registry.clients.find(({ name }) => name === id)
-  if (client === undefined) throw invalidClient('the OAuth client was not found', 'unknown_client', isBasic)
-  const expected = registry.secrets.get(client.name)
+  const registered = registry.find(id)
+  if (registered === undefined)
+    throw invalidClient('the OAuth client was not found', 'unknown_client', isBasic)
+  const { client, secret: expected } = registered
   const isRight = client.public
     ? secret === undefined
     : expected !== undefined && isEqual(secret ?? '', expected)

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Session } from '../iam/session.ts'
+import { type ClientConfig, defaultClient, type RegisteredClient } from '../config/client.ts'
+import type { NewSession, Session } from '../iam/session.ts'
 import type { User } from '../iam/user.ts'
 import { unauthorized } from '../status/status.ts'
 import { createLogger } from '../telemetry/logger.ts'
@@ -19,8 +20,8 @@ export function memorySessions() {
   let version = 0
   return {
     sessions,
-    async create(session: Omit<Session, 'resourceVersion'>) {
-      sessions.set(session.sid, { ...session, resourceVersion: String(++version) })
+    async create(session: NewSession) {
+      sessions.set(session.sid, { ...session, createdAtMs: Date.now(), resourceVersion: String(++version) })
     },
     async read(sid: string) {
       return sessions.get(sid)
@@ -47,6 +48,19 @@ export function memoryUser(name: string, changes: Partial<User> = {}): User {
     ...changes,
   }
 }
+
+export function memoryClient(name: string, changes: Partial<ClientConfig> = {}): ClientConfig {
+  return { ...defaultClient, name, ...changes }
+}
+
+const testClients: readonly RegisteredClient[] = [
+  { client: memoryClient('kapis'), secret: 'kapis' },
+  { client: memoryClient('a:b c'), secret: 'p%+ä' },
+  {
+    client: memoryClient('cli', { public: true, grantTypes: ['authorization_code', 'refresh_token'] }),
+    secret: undefined,
+  },
+]
 
 export type Answer = {
   readonly code: number
@@ -87,24 +101,14 @@ export async function startApp() {
     },
     issuer: createTokenIssuer({ issuer, audience, keys }),
     verifier,
-    accessTokenSeconds: 7200,
-    refreshTokenSeconds: 14_400,
+    lifetimes: { accessTokenSeconds: 7200, refreshTokenSeconds: 14_400, loginMaxAgeSeconds: 86_400 },
   }
+  const clients = new Map(testClients.map(each => [each.client.name, each]))
   const metricsRegistry = createRegistry()
   const state = { isReady: true }
   const app = createOAuthApp({
     issuer,
-    registry: {
-      clients: [
-        { name: 'kapis', redirectUris: [], public: false },
-        { name: 'a:b c', redirectUris: [], public: false },
-        { name: 'cli', redirectUris: [], public: true },
-      ],
-      secrets: new Map([
-        ['kapis', 'kapis'],
-        ['a:b c', 'p%+ä'],
-      ]),
-    },
+    registry: { find: name => clients.get(name) },
     tools,
     keys,
     check: {
@@ -142,6 +146,7 @@ export async function startApp() {
 
   return {
     ask,
+    clients,
     keys,
     lines,
     sessions: sessions.sessions,

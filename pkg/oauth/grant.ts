@@ -1,10 +1,11 @@
-import type { ClientConfig } from '../config/config.ts'
+import type { ClientConfig, GrantType } from '../config/client.ts'
 import type { PasswordHasher } from '../iam/password.ts'
-import type { Session } from '../iam/session.ts'
+import type { NewSession, Session } from '../iam/session.ts'
 import type { User } from '../iam/user.ts'
 import type { TokenIssuer } from '../token/issue.ts'
 import type { TokenVerifier } from '../token/verify.ts'
 import type { Form } from './form.ts'
+import type { Lifetimes } from './lifetimes.ts'
 
 /** RFC 6749 section 5.1. */
 export type TokenAnswer = {
@@ -23,7 +24,7 @@ export type GrantTools = {
     readonly get: (name: string) => User | undefined
   }
   readonly sessions: {
-    readonly create: (session: Omit<Session, 'resourceVersion'>) => Promise<void>
+    readonly create: (session: NewSession) => Promise<void>
     readonly read: (sid: string) => Promise<Session | undefined>
     readonly update: (session: Session) => Promise<boolean>
   }
@@ -31,8 +32,8 @@ export type GrantTools = {
   readonly hasher: PasswordHasher
   readonly issuer: TokenIssuer
   readonly verifier: TokenVerifier
-  readonly accessTokenSeconds: number
-  readonly refreshTokenSeconds: number
+  /** Of clients that do not name their own. */
+  readonly lifetimes: Lifetimes
 }
 
 export type GrantRequest = {
@@ -44,10 +45,11 @@ export type GrantRequest = {
 
 export type Granted = { readonly user: string; readonly answer: TokenAnswer }
 
-/** A grant type: its name on the wire, and what it answers. */
+/** A grant type and what it answers. */
 export type Grant = {
-  readonly grantType: string
-  /** Public clients cannot keep a secret: they may use what needs none of them. */
-  readonly isForPublicClients: boolean
+  /** Its name on the wire, and among those that a client is allowed. */
+  readonly grantType: GrantType
+  /** Another name on the wire, which clients of the platform know it by. */
+  readonly alias?: string
   readonly handle: (tools: GrantTools, request: GrantRequest) => Promise<Granted>
 }

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
+import type { ClientConfig } from '../config/client.ts'
 import type { User } from '../iam/user.ts'
 import type { Form } from './form.ts'
 import type { Granted, GrantTools } from './grant.ts'
+import { lifetimesOf } from './lifetimes.ts'
 import { grantScope } from './scope.ts'
 
 export type Login = {
   readonly user: User
-  readonly clientId: string
+  readonly client: ClientConfig
   /** The identity provider that vouched for the user; '' when it was a password of ours. */
   readonly provider: string
   readonly form: Form
@@ -15,15 +17,16 @@ export type Login = {
 /** Begins a login: a session of its own, and the first pair of tokens. */
 export async function beginLogin(
   tools: GrantTools,
-  { user, clientId, provider, form }: Login,
+  { user, client, provider, form }: Login,
 ): Promise<Granted> {
   const sid = randomUUID()
   const requested = form.get('scope')
-  const scope = grantScope(requested)
-  const subject = { username: user.name, groups: user.groups, sid, clientId, scope }
+  const scope = grantScope(requested, client)
+  const { accessTokenSeconds, refreshTokenSeconds } = lifetimesOf(client, tools.lifetimes)
+  const subject = { username: user.name, groups: user.groups, sid, clientId: client.name, scope }
   const [access, refresh] = await Promise.all([
-    tools.issuer.access(subject, tools.accessTokenSeconds),
-    tools.issuer.refresh(subject, tools.refreshTokenSeconds),
+    tools.issuer.access(subject, accessTokenSeconds),
+    tools.issuer.refresh(subject, refreshTokenSeconds),
   ])
   // Kept before it is given out: a token whose login is not known could never be ended.
   await tools.sessions.create({
@@ -33,7 +36,7 @@ export async function beginLogin(
     userGeneration: user.generation,
     credential: provider === '' ? user.credential : '',
     provider,
-    clientId,
+    clientId: client.name,
     scope,
     refreshId: refresh.jti,
     previousRefreshId: '',
@@ -48,7 +51,7 @@ export async function beginLogin(
       access_token: access.token,
       token_type: 'Bearer',
       refresh_token: refresh.token,
-      expires_in: tools.accessTokenSeconds,
+      expires_in: accessTokenSeconds,
       ...(requested === undefined || requested === scope ? {} : { scope }),
     },
   }

@@ -3,6 +3,7 @@ import { createUnion } from '../authn/authenticator.ts'
 import { createKapisTokenAuthenticator } from '../authn/kapis-token.ts'
 import { createTokenReviewAuthenticator } from '../authn/token-review.ts'
 import type { Config, Secrets } from '../config/config.ts'
+import { ClientStore } from '../iam/client-store.ts'
 import { ensureFirstAdministrator } from '../iam/first-administrator.ts'
 import { createLastLoginRecorder } from '../iam/last-login.ts'
 import { createPasswordHasher } from '../iam/password.ts'
@@ -34,6 +35,7 @@ export async function runOAuth(
   const { config, secrets, logger } = parts
   const { groupDomain } = config
   const { issuer, audience, clockSkewSeconds, accessTokenSeconds, refreshTokenSeconds, socket } = config.oauth
+  const { loginMaxAgeSeconds } = config.oauth
   const { namespace, kubeconfig } = config.kubernetes
   const client = createKubeClient(loadEndpoint(kubeconfig))
   const metricsRegistry = createRegistry()
@@ -54,8 +56,19 @@ export async function runOAuth(
   const keys = new SecretKeySource({ client, namespace, logger, tokenSeconds })
   const verifier = createTokenVerifier({ issuer, audience, clockSkewSeconds, keys })
 
+  const clients = new ClientStore({
+    client,
+    groupDomain,
+    namespace,
+    logger,
+    configured: config.oauth.clients.map(each => ({
+      client: each,
+      secret: secrets.clientSecrets.get(each.name),
+    })),
+  })
+
   let isPrepared = false
-  const isReady = () => isPrepared && users.isReady && sessions.isReady && keys.isReady
+  const isReady = () => isPrepared && [users, sessions, keys, clients].every(part => part.isReady)
   const known = {
     get(name: string) {
       if (!isReady()) throw unavailable('users are still being read from the orchestrator')
@@ -71,7 +84,7 @@ export async function runOAuth(
   )
   const app = createOAuthApp({
     issuer,
-    registry: { clients: config.oauth.clients, secrets: secrets.clientSecrets },
+    registry: clients,
     tools: {
       users,
       sessions,
@@ -79,8 +92,7 @@ export async function runOAuth(
       hasher,
       issuer: createTokenIssuer({ issuer, audience, keys }),
       verifier,
-      accessTokenSeconds,
-      refreshTokenSeconds,
+      lifetimes: { accessTokenSeconds, refreshTokenSeconds, loginMaxAgeSeconds },
     },
     keys,
     check: { authenticate, isOurs: verifier.isOurs },
@@ -92,7 +104,7 @@ export async function runOAuth(
   const server = await listenOnSocket(socket, app)
   logger.info({ socket, issuer }, 'listening')
 
-  const synced = Promise.all([users, sessions, keys].map(part => part.start()))
+  const synced = Promise.all([users, sessions, keys, clients].map(part => part.start()))
   const prepare = async () => {
     await keys.ensure()
     await ensureFirstAdministrator({ client, groupDomain, namespace, hasher, logger })
@@ -116,7 +128,7 @@ export async function runOAuth(
   if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
   clearInterval(upkeep)
   await closeServer(server)
-  for (const part of [users, sessions, keys]) part.stop()
+  for (const part of [users, sessions, keys, clients]) part.stop()
   client.close()
 }
 

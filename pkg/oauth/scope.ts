@@ -7,16 +7,21 @@ export const supportedScopes: readonly string[] = ['openid', 'profile', 'email',
 const syntax = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/
 const maxLength = 1024
 
+type Restricted = { readonly scopeRestrictions: readonly string[] }
+
 /**
  * What is granted of the scope that was asked for.
  *
  * @throws Status invalid_scope when it is no scope at all
  */
-export function grantScope(requested: string | undefined): string {
+export function grantScope(requested: string | undefined, client: Restricted): string {
   if (requested === undefined) return ''
   if (requested.length > maxLength || !syntax.test(requested))
     throw oauthError(400, 'invalid_scope', 'the parameter scope is malformed')
-  return [...new Set(requested.split(' '))].filter(scope => supportedScopes.includes(scope)).join(' ')
+  const allowed = client.scopeRestrictions
+  const isGranted = (scope: string) =>
+    supportedScopes.includes(scope) && (allowed.length === 0 || allowed.includes(scope))
+  return [...new Set(requested.split(' '))].filter(isGranted).join(' ')
 }
 
 /**
@@ -24,9 +29,9 @@ export function grantScope(requested: string | undefined): string {
  *
  * @throws Status invalid_scope
  */
-export function narrowScope(granted: string, requested: string | undefined): string {
+export function narrowScope(granted: string, requested: string | undefined, client: Restricted): string {
   if (requested === undefined) return granted
-  const narrowed = grantScope(requested)
+  const narrowed = grantScope(requested, client)
   const allowed = granted.split(' ')
   if (narrowed.split(' ').some(scope => scope !== '' && !allowed.includes(scope)))
     throw oauthError(400, 'invalid_scope', 'the parameter scope asks for more than the login was granted')

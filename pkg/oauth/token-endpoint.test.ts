@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Answer, startApp, type TestApp } from './fixtures.ts'
+import { type Answer, memoryClient, startApp, type TestApp } from './fixtures.ts'
 
 const alice = { grant_type: 'password', username: 'alice', password: 'right' }
 const formType = 'application/x-www-form-urlencoded'
@@ -104,11 +104,18 @@ describe('POST /oauth/token', () => {
       })
     }
 
-    it('that is public gets no token for a password', async () => {
+    it('gets no token by a grant that it is not allowed', async () => {
       expectError(await app.token({ ...alice, client_id: 'cli' }), 400, {
         error: 'unauthorized_client',
-        error_description: 'a public client may not use this grant type',
+        error_description: 'the client may not use this grant type',
       })
+    })
+
+    it('that is restricted is granted no other scope', async () => {
+      const client = memoryClient('narrow', { scopeRestrictions: ['openid'] })
+      app.clients.set('narrow', { client, secret: 's' })
+      const form = { ...alice, client_id: 'narrow', client_secret: 's', scope: 'openid email' }
+      expect(JSON.parse((await app.token(form)).body).scope).to.equal('openid')
     })
 
     it('is asked for before the grant', async () => {

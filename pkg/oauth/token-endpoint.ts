@@ -22,11 +22,14 @@ export function createTokenEndpoint({ registry, tools, audit }: TokenEndpointOpt
     const form = readForm(req)
     const client = authenticateClient(registry, form, req.headers.authorization)
     event.client = client.name
-    const grant = grants.find(({ grantType }) => grantType === form.get('grant_type'))
+    const type = form.get('grant_type')
+    const grant = grants.find(
+      ({ grantType, alias }) => type !== undefined && (grantType === type || alias === type),
+    )
     if (grant === undefined) throw oauthError(400, 'unsupported_grant_type', '')
     event.grant = grant.grantType
-    if (client.public && !grant.isForPublicClients)
-      throw oauthError(400, 'unauthorized_client', 'a public client may not use this grant type')
+    if (!client.grantTypes.includes(grant.grantType))
+      throw oauthError(400, 'unauthorized_client', 'the client may not use this grant type')
     return grant.handle(tools, { client, form, signal: goneSignal(res) })
   }
 

@@ -105,7 +105,7 @@ export class SecretKeySource implements KeySource {
       // The last good keys stay in use: a broken Secret must not log everybody out.
       const reason =
         error instanceof SyntaxError ? 'keys.json is no JSON' : error instanceof Error ? error.message : ''
-      this.#options.logger.error({ secret: secretName, reason }, 'the signing keys cannot be read')
+      this.#options.logger.error({ secretName, reason }, 'the signing keys cannot be read')
     }
   }
 }

@@ -7,10 +7,9 @@ import { assertMayLogIn } from '../user-state.ts'
 /** RFC 6749 section 4.3: user name or e-mail address, and password. */
 export const passwordGrant: Grant = {
   grantType: 'password',
-  isForPublicClients: false,
   async handle(tools, { client, form, signal }) {
     // A malformed request is told so before it costs a hash.
-    grantScope(form.get('scope'))
+    grantScope(form.get('scope'), client)
     const user = tools.users.find(form.get('username') ?? '')
     // One answer, in one time, whether the user is unknown, has no password or gave a wrong one.
     const isRight = await tools.hasher.verify(form.get('password') ?? '', user?.passwordHash, signal)
@@ -21,6 +20,6 @@ export const passwordGrant: Grant = {
       })
     }
     assertMayLogIn(user)
-    return beginLogin(tools, { user, clientId: client.name, provider: '', form })
+    return beginLogin(tools, { user, client, provider: '', form })
   },
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { memoryUser, startApp, type TestApp } from '../fixtures.ts'
+import { memoryClient, memoryUser, startApp, type TestApp } from '../fixtures.ts'
 
 type Tokens = { access_token: string; refresh_token: string }
 
@@ -119,6 +119,27 @@ describe('refresh_token', () => {
     const { refresh_token } = await login()
     app.users.set('alice', memoryUser('alice', { state: 'AuthLimitExceeded' }))
     await refreshed(refresh_token)
+  })
+
+  it('has the lifetimes of its client, and none beyond the age that a login can have', async () => {
+    const client = memoryClient('short', {
+      accessTokenMaxAgeSeconds: 60,
+      accessTokenInactivityTimeoutSeconds: 30,
+      loginMaxAgeSeconds: 1000,
+    })
+    app.clients.set('short', { client, secret: 's' })
+    const form = { username: 'alice', password: 'right', client_id: 'short', client_secret: 's' }
+    const first = JSON.parse((await app.token({ grant_type: 'password', ...form })).body)
+    expect(first.expires_in).to.equal(60)
+    const { exp, iat, sid } = await app.tools.verifier.verifyRefresh(first.refresh_token)
+    expect(exp - iat).to.equal(90)
+    const session = app.sessions.get(sid)
+    if (session) app.sessions.set(sid, { ...session, createdAtMs: session.createdAtMs - 960_000 })
+    const near = JSON.parse((await refresh(first.refresh_token, form)).body)
+    expect(near.expires_in).to.be.within(30, 40)
+    const last = app.sessions.get(sid)
+    if (last) app.sessions.set(sid, { ...last, createdAtMs: last.createdAtMs - 60_000 })
+    expect(JSON.parse((await refresh(near.refresh_token, form)).body)).to.deep.equal(ended)
   })
 
   it('ends with a login that is gone', async () => {

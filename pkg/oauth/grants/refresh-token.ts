@@ -1,3 +1,4 @@
+import type { ClientConfig } from '../../config/client.ts'
 import { isLeftBehind, type Session } from '../../iam/session.ts'
 import type { User } from '../../iam/user.ts'
 import { Status } from '../../status/status.ts'
@@ -5,6 +6,7 @@ import type { TokenClaims } from '../../token/verify.ts'
 import { oauthError } from '../error.ts'
 import type { Form } from '../form.ts'
 import type { Grant, Granted, GrantTools } from '../grant.ts'
+import { type Lifetimes, lifetimesOf } from '../lifetimes.ts'
 import { narrowScope } from '../scope.ts'
 import { assertMayStay } from '../user-state.ts'
 
@@ -15,7 +17,6 @@ const attempts = 3
 /** RFC 6749 section 6, with rotation: each refresh token is good once, and one that comes back ends the login. */
 export const refreshTokenGrant: Grant = {
   grantType: 'refresh_token',
-  isForPublicClients: true,
   async handle(tools, { client, form }) {
     const claims = await readToken(tools, form.get('refresh_token'))
     if (claims.clientId !== client.name)
@@ -28,7 +29,9 @@ export const refreshTokenGrant: Grant = {
       const session = await tools.sessions.read(claims.sid)
       if (session === undefined || session.ended !== '' || isLeftBehind(session, user))
         throw invalid('the login has ended', 'login_ended', user)
-      const granted = await refresh(tools, { session, claims, user, form })
+      const lifetimes = lifetimesOf(client, tools.lifetimes, (Date.now() - session.createdAtMs) / 1000)
+      if (lifetimes.loginMaxAgeSeconds <= 0) throw invalid('the login has ended', 'login_too_old', user)
+      const granted = await refresh(tools, { session, claims, user, client, form, lifetimes })
       if (granted) return granted
     }
     throw oauthError(503, 'temporarily_unavailable', 'try again in a moment', {
@@ -37,12 +40,19 @@ export const refreshTokenGrant: Grant = {
   },
 }
 
-type Refresh = { session: Session; claims: TokenClaims; user: User; form: Form }
+type Refresh = {
+  session: Session
+  claims: TokenClaims
+  user: User
+  client: ClientConfig
+  form: Form
+  lifetimes: Lifetimes
+}
 
 /** @returns undefined when the session has changed meanwhile */
 async function refresh(
   tools: GrantTools,
-  { session, claims, user, form }: Refresh,
+  { session, claims, user, client, form, lifetimes }: Refresh,
 ): Promise<Granted | undefined> {
   const nowMs = Date.now()
   const isCurrent = claims.jti === session.refreshId
@@ -52,13 +62,13 @@ async function refresh(
     throw invalid('the refresh token was used before; the login has ended', 'refresh_token_reused', user)
   }
   const requested = form.get('scope')
-  const scope = narrowScope(session.scope, requested)
+  const scope = narrowScope(session.scope, requested, client)
   const subject = { username: user.name, groups: user.groups, sid: session.sid, clientId: session.clientId }
   const [access, next] = await Promise.all([
-    tools.issuer.access({ ...subject, scope }, tools.accessTokenSeconds),
+    tools.issuer.access({ ...subject, scope }, lifetimes.accessTokenSeconds),
     tools.issuer.refresh(
       { ...subject, scope: session.scope },
-      tools.refreshTokenSeconds,
+      lifetimes.refreshTokenSeconds,
       // The retried request gets the token that its lost answer had.
       isRetry ? session.refreshId : undefined,
     ),
@@ -75,7 +85,7 @@ async function refresh(
     access_token: access.token,
     token_type: 'Bearer',
     refresh_token: next.token,
-    expires_in: tools.accessTokenSeconds,
+    expires_in: lifetimes.accessTokenSeconds,
     ...(requested === undefined || requested === scope ? {} : { scope }),
   } as const
   return { user: user.name, answer }

@@ -1,0 +1,32 @@
+import { expect } from 'chai'
+import { memoryClient } from './fixtures.ts'
+import { lifetimesOf } from './lifetimes.ts'
+
+const defaults = { accessTokenSeconds: 7200, refreshTokenSeconds: 14_400, loginMaxAgeSeconds: 86_400 }
+
+describe('lifetimesOf', () => {
+  const rows: readonly [string, object, number, readonly [number, number, number]][] = [
+    ['a client that says nothing', {}, 0, [7200, 14_400, 86_400]],
+    ['short access tokens', { accessTokenMaxAgeSeconds: 60 }, 0, [60, 14_400, 86_400]],
+    [
+      'access tokens longer than a refresh token',
+      { accessTokenMaxAgeSeconds: 20_000 },
+      0,
+      [20_000, 20_000, 86_400],
+    ],
+    ['an inactivity of its own', { accessTokenInactivityTimeoutSeconds: 600 }, 0, [7200, 7800, 86_400]],
+    ['no inactivity at all', { accessTokenInactivityTimeoutSeconds: 0 }, 0, [7200, 7200, 86_400]],
+    ['a login shorter than a token', { loginMaxAgeSeconds: 100 }, 0, [100, 100, 100]],
+    ['a login that nears its end', {}, 86_000.5, [399, 399, 399]],
+    ['a login that is over', {}, 90_000, [-3600, -3600, -3600]],
+  ]
+  for (const [what, changes, age, [access, refresh, login]] of rows) {
+    it(`are those of ${what}`, () => {
+      expect(lifetimesOf(memoryClient('a', changes), defaults, age)).to.deep.equal({
+        accessTokenSeconds: access,
+        refreshTokenSeconds: refresh,
+        loginMaxAgeSeconds: login,
+      })
+    })
+  }
+})
