@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { aggregatedKinds } from '../resources/kinds.ts'
+import { toAggregatedKinds } from '../resources/kinds.ts'
 import { createDiscovery } from './discovery.ts'
 import { startTestServer, type TestServer } from './discovery-test-server.ts'
 import type { ServedGroup } from './served-group.ts'
@@ -196,7 +196,7 @@ describe('createDiscovery', () => {
 
 describe('the table of kinds', () => {
   it('takes no name that kubectl users know as something else', () => {
-    for (const { shortNames, categories } of aggregatedKinds) {
+    for (const { shortNames, categories } of toAggregatedKinds('kapis.io')) {
       expect(shortNames).to.not.include.members(['no'])
       expect(categories).to.not.include.members(['all'])
     }

@@ -7,6 +7,7 @@ import { isSelective, type ListOptions, matchesOptions, parseListOptions } from 
 const parse = (query: string, verb: 'list' | 'watch' = 'list', name = '') =>
   parseListOptions(new URLSearchParams(query), verb, name)
 const defaults: ListOptions = {
+  namespace: '',
   labels: [],
   fields: [],
   resourceVersion: '',

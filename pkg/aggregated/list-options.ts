@@ -5,6 +5,8 @@ import { badRequest, type Cause, invalid } from '../status/status.ts'
 
 /** metav1.ListOptions, as far as reading goes. */
 export type ListOptions = {
+  /** '' is all of them. */
+  readonly namespace: string
   readonly labels: readonly LabelRequirement[]
   readonly fields: readonly FieldRequirement[]
   /** '' is the most recent state, '0' any. */
@@ -26,9 +28,15 @@ const maxVersion = 2n ** 64n - 1n
  * Reads and checks the options of a list or watch as kube-apiserver does.
  *
  * @param name the object that the path itself names, or ''
+ * @param namespace the namespace that the path names, or ''
  * @throws Status 400 for what cannot be read, 422 for what contradicts itself
  */
-export function parseListOptions(query: URLSearchParams, verb: 'list' | 'watch', name: string): ListOptions {
+export function parseListOptions(
+  query: URLSearchParams,
+  verb: 'list' | 'watch',
+  name: string,
+  namespace = '',
+): ListOptions {
   const fields = parseFieldSelector(query.get('fieldSelector') ?? '', knownFields)
   if (name !== '' && fields.some(({ field, operator, value }) => contradicts(name, field, operator, value))) {
     throw badRequest("fieldSelector metadata.name doesn't match requested name")
@@ -36,6 +44,7 @@ export function parseListOptions(query: URLSearchParams, verb: 'list' | 'watch',
   const named: FieldRequirement[] =
     name === '' ? [] : [{ field: 'metadata.name', operator: '=', value: name }]
   const options: ListOptions = {
+    namespace,
     labels: parseLabelSelector(query.get('labelSelector') ?? ''),
     fields: [...fields, ...named],
     resourceVersion: version(query),
@@ -52,8 +61,9 @@ export function parseListOptions(query: URLSearchParams, verb: 'list' | 'watch',
 }
 
 export function matchesOptions(options: ListOptions): (entry: Entry) => boolean {
-  const { labels, fields } = options
+  const { labels, fields, namespace } = options
   return entry =>
+    (namespace === '' || entry.namespace === namespace) &&
     matchesLabels(labels, entry.meta.labels ?? {}) &&
     matchesFields(fields, { 'metadata.name': entry.name, 'metadata.namespace': entry.namespace })
 }
@@ -63,8 +73,8 @@ export function isSelective(options: ListOptions): boolean {
 }
 
 /** Names a selection: lists and watches with one key select alike. */
-export function toSelectorKey(query: URLSearchParams): string {
-  return JSON.stringify([query.get('labelSelector') ?? '', query.get('fieldSelector') ?? ''])
+export function toSelectorKey(query: URLSearchParams, namespace = ''): string {
+  return JSON.stringify([query.get('labelSelector') ?? '', query.get('fieldSelector') ?? '', namespace])
 }
 
 function listCauses(options: ListOptions): readonly Cause[] {

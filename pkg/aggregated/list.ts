@@ -9,6 +9,7 @@ import {
   toLeaves,
 } from '../resources/leaf.ts'
 import { byKey } from '../resources/order.ts'
+import type { Visible } from '../resources/visible.ts'
 import { expired } from '../status/status.ts'
 import { formatContinueToken, inconsistent, parseContinueToken } from './continue-token.ts'
 import { isSelective, type ListOptions, matchesOptions } from './list-options.ts'
@@ -24,15 +25,19 @@ export type ListResult = {
  * unchanging state.
  *
  * @param selectorKey the raw selectors; lists that select alike share one kept-up view
+ * @param visible what the caller may see, when that is not everything
  * @throws Status 410 when the wanted version is no longer known, 504 when it lies ahead
  */
 export async function listObjects(
   collection: Collection,
   options: ListOptions,
   selectorKey: string,
+  visible?: Visible,
 ): Promise<ListResult> {
   const start = await startOf(collection, options)
-  const leaves = isSelective(options) ? select(collection, options, { ...start, selectorKey }) : start.leaves
+  const isNarrowed = isSelective(options) || options.namespace !== ''
+  const selected = isNarrowed ? select(collection, options, { ...start, selectorKey }) : start.leaves
+  const leaves = visible ? toLeaves(selected.flatMap(leaf => leaf.entries.filter(visible.has))) : selected
   const size = countEntries(leaves)
   const offset = start.after === '' ? 0 : offsetAfter(leaves, start.after)
   // At version 0 any state will do, and the whole is as cheap as a part: kube-apiserver does not chunk there either.

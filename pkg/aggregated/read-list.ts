@@ -5,6 +5,7 @@ import type { Collection } from '../resources/collection.ts'
 import { joinGzip } from '../resources/gzip.ts'
 import { entriesOf } from '../resources/leaf.ts'
 import type { PageCache } from '../resources/page-cache.ts'
+import type { Visible } from '../resources/visible.ts'
 import { type Accepted, negotiate } from './accept.ts'
 import { contentType, reencodeList, toEncoding } from './encoding.ts'
 import { type ListResult, listObjects } from './list.ts'
@@ -20,12 +21,14 @@ export async function readList(
   collection: Collection,
   pages: PageCache,
   exchange: AuthenticatedExchange,
+  visible?: Visible,
 ): Promise<void> {
   const { req, query } = exchange
+  const namespace = collection.served.kind.namespaced ? exchange.info.namespace : ''
   const wanted = negotiate(req.headers.accept, 'list')
-  const options = parseListOptions(query, 'list', '')
+  const options = parseListOptions(query, 'list', '', namespace)
   const includeObject = wanted.as === 'table' ? parseIncludeObject(query) : 'Metadata'
-  const result = await listObjects(collection, options, toSelectorKey(query))
+  const result = await listObjects(collection, options, toSelectorKey(query, namespace), visible)
   const encoding = toEncoding(wanted, req, query)
   if (wanted.as === 'object' && encoding === 'json')
     return sendObjects({ collection, pages, result }, exchange)

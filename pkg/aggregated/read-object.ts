@@ -4,6 +4,7 @@ import { aggregatedForm } from '../resources/body.ts'
 import type { Collection } from '../resources/collection.ts'
 import { waitForVersion } from '../resources/freshness.ts'
 import type { PageCache } from '../resources/page-cache.ts'
+import type { Visible } from '../resources/visible.ts'
 import { badRequest, notFound } from '../status/status.ts'
 import { negotiate } from './accept.ts'
 import { contentType, reencode, toEncoding } from './encoding.ts'
@@ -19,6 +20,7 @@ export async function readObject(
   collection: Collection,
   pages: PageCache,
   exchange: AuthenticatedExchange,
+  visible?: Visible,
 ): Promise<void> {
   const { req, res, query, info } = exchange
   const wanted = negotiate(req.headers.accept, 'object')
@@ -27,8 +29,10 @@ export async function readObject(
   // The same reading of the version as a list's, without its other options.
   const version = new URLSearchParams({ resourceVersion: query.get('resourceVersion') ?? '' })
   await waitForVersion(collection, parseListOptions(version, 'list', '').resourceVersion)
-  const entry = collection.get(info.namespace, info.name)
-  if (entry === undefined) throw notFound({ group: info.group, resource: info.resource }, info.name)
+  const entry = collection.get(collection.served.kind.namespaced ? info.namespace : '', info.name)
+  // Whoever may not see an object is not told that it exists.
+  if (entry === undefined || visible?.has(entry) === false)
+    throw notFound({ group: info.group, resource: info.resource }, info.name)
   const encoding = toEncoding(wanted, req, query)
   const headers = { 'content-type': contentType(encoding) }
   if (wanted.as === 'object') {

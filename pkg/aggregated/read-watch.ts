@@ -1,5 +1,6 @@
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import type { Collection } from '../resources/collection.ts'
+import type { Visible } from '../resources/visible.ts'
 import { serveWatch } from '../resources/watch.ts'
 import type { WatchHub } from '../resources/watch-hub.ts'
 import { type Accepted, negotiate } from './accept.ts'
@@ -16,17 +17,20 @@ export async function readWatch(
   collection: Collection,
   hub: WatchHub,
   exchange: AuthenticatedExchange,
+  visible?: Visible,
 ): Promise<void> {
   const { req, res, query, info } = exchange
+  const namespace = collection.served.kind.namespaced ? info.namespace : ''
   const shape = toShape(negotiate(req.headers.accept, 'watch'), query)
-  const named = info.parts.length === 2 ? info.name : ''
-  const options = parseListOptions(query, 'watch', named)
+  const named = info.parts.length === (namespace === '' ? 2 : 4) ? info.name : ''
+  const options = parseListOptions(query, 'watch', named, namespace)
   await serveWatch(collection, hub, {
     options,
     matches: matchesOptions(options),
     encoder: createEncoder(collection.served, shape),
-    channelKey: `${JSON.stringify(shape)} ${named} ${toSelectorKey(query)}`,
+    channelKey: `${JSON.stringify(shape)} ${named} ${toSelectorKey(query, namespace)}`,
     contentType: 'application/json',
+    visible,
     res,
   })
 }

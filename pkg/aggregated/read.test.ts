@@ -44,7 +44,8 @@ describe('serveRead', () => {
     }
     loopback = await startLoopback(async (req, res) => {
       try {
-        await serveRead({ collectionOf: collectionOfPlural, hub, pages }, toExchange(req, res))
+        const visible = async () => undefined
+        await serveRead({ collectionOf: collectionOfPlural, hub, pages, visible }, toExchange(req, res))
       } catch (error) {
         renderKube(res, error)
       }

@@ -1,6 +1,8 @@
 import type { AuthenticatedExchange } from '../request/exchange.ts'
+import type { Identity } from '../request/identity.ts'
 import type { Collection } from '../resources/collection.ts'
 import type { PageCache } from '../resources/page-cache.ts'
+import type { Visible } from '../resources/visible.ts'
 import type { WatchHub } from '../resources/watch-hub.ts'
 import { methodNotAllowed, unknownResource } from '../status/status.ts'
 import { readList } from './read-list.ts'
@@ -8,8 +10,14 @@ import { readObject } from './read-object.ts'
 import { readWatch } from './read-watch.ts'
 
 export type ReadOptions = {
-  /** The collection of a plural, undefined when it is not served. @throws Status 503 while it cannot be trusted */
-  readonly collectionOf: (plural: string) => Collection | undefined
+  /**
+   * The collection of a plural, undefined when it is not served; at once for the kinds that are always followed.
+   *
+   * @throws Status 503 while it cannot be trusted
+   */
+  readonly collectionOf: (plural: string) => Collection | undefined | Promise<Collection | undefined>
+  /** What the caller may see of a kind, undefined for everything; asked for kinds of which not everybody sees the same. */
+  readonly visible: (plural: string, identity: Identity) => Promise<Visible | undefined>
   readonly hub: WatchHub
   readonly pages: PageCache
 }
@@ -21,13 +29,21 @@ export type ReadOptions = {
  */
 export async function serveRead(options: ReadOptions, exchange: AuthenticatedExchange): Promise<void> {
   const { req, info } = exchange
-  const collection = options.collectionOf(info.resource)
-  if (collection === undefined || info.subresource !== '' || info.parts.length > 2) throw unknownResource()
-  if (collection.served.kind.namespaced === false && info.namespace !== '') throw unknownResource()
+  const found = options.collectionOf(info.resource)
+  const collection = found instanceof Promise ? await found : found
+  const { namespaced } = collection?.served.kind ?? {}
+  const maxParts = namespaced && info.namespace !== '' ? 4 : 2
+  if (collection === undefined || info.subresource !== '' || info.parts.length > maxParts)
+    throw unknownResource()
+  if (!namespaced && info.namespace !== '' && info.resource !== 'namespaces') throw unknownResource()
   if (req.method !== 'GET') throw methodNotAllowed(['GET'])
-  if (info.verb === 'watch') return readWatch(collection, options.hub, exchange)
-  if (info.verb === 'get') return readObject(collection, options.pages, exchange)
+  // An object of a namespaced kind without its namespace is no object.
+  if (namespaced && info.namespace === '' && info.parts.length > 1) throw unknownResource()
+  const isPrivate = info.resource === 'namespaces' || info.resource === 'workspaces'
+  const visible = isPrivate ? await options.visible(info.resource, exchange.identity) : undefined
+  if (info.verb === 'watch') return readWatch(collection, options.hub, exchange, visible)
+  if (info.verb === 'get') return readObject(collection, options.pages, exchange, visible)
   // `/proxy/nodes/x` was authorized as another verb: it must not be answered with a list.
   if (info.verb !== 'list') throw unknownResource()
-  return readList(collection, options.pages, exchange)
+  return readList(collection, options.pages, exchange, visible)
 }

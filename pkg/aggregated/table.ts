@@ -67,5 +67,7 @@ function toRow(entry: Entry, options: TableOptions): string {
 }
 
 function toCell(cell: Cell, nowMs: number): string | number {
-  return typeof cell === 'object' ? formatAge(cell.since, nowMs) : cell
+  if (typeof cell !== 'object') return cell
+  if ('since' in cell) return formatAge(cell.since, nowMs)
+  return cell.ago === '' ? cell.text : `${cell.text} (${formatAge(cell.ago, nowMs)} ago)`
 }

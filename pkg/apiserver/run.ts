@@ -1,13 +1,8 @@
 import type { Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createApiServiceKeeper } from '../aggregated/api-service-keeper.ts'
-import { createDiscovery } from '../aggregated/discovery.ts'
-import { createOpenApi } from '../aggregated/openapi.ts'
-import { serveRead } from '../aggregated/read.ts'
 import { ServingCertificates } from '../certs/serving-certificates.ts'
 import type { Config } from '../config/config.ts'
-import { serveResources } from '../kapis/resources/v1alpha3/read.ts'
-import { serveAny, toNativePath } from '../kapis/serve-any.ts'
 import { createKubeClient } from '../kube/client.ts'
 import { loadEndpoint } from '../kube/endpoint.ts'
 import { isTerminating } from '../kube/namespace.ts'
@@ -15,13 +10,8 @@ import { createKubeConnections } from '../proxy/connections.ts'
 import { createKubeProxy } from '../proxy/kube.ts'
 import { createOAuthForward, isOAuthPath } from '../proxy/oauth.ts'
 import { forwardUpgrade } from '../proxy/upgrade.ts'
-import type { Handler } from '../request/exchange.ts'
 import { isAnonymous } from '../request/identity.ts'
-import { ResourceCache } from '../resources/cache.ts'
-import { createCatalog } from '../resources/catalog.ts'
-import type { Kind } from '../resources/kind.ts'
-import { aggregatedKinds, resourcesGroup, resourcesVersion } from '../resources/kinds.ts'
-import { PageCache } from '../resources/page-cache.ts'
+import { resourcesGroup, resourcesVersion } from '../resources/kinds.ts'
 import { WatchHub } from '../resources/watch-hub.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { createRegistry } from '../telemetry/metrics.ts'
@@ -30,6 +20,7 @@ import { createChain } from './chain.ts'
 import { createPlainFront, createTlsFront, listen, updateTls } from './front.ts'
 import { createProbes } from './probes.ts'
 import { createRequestMetrics } from './request-metrics.ts'
+import { createResources } from './resources.ts'
 import { createRouter, isForProxy } from './router.ts'
 import { type BuildInfo, toVersionInfo } from './version.ts'
 
@@ -52,15 +43,6 @@ export async function runApiserver(
   const group = resourcesGroup(groupDomain)
   const registry = createRegistry()
   const client = createKubeClient(loadEndpoint(config.kubernetes.kubeconfig))
-  const catalog = createCatalog({ client, groupDomain })
-  const cache = new ResourceCache({
-    client,
-    catalog,
-    groupDomain,
-    logger,
-    idleSeconds: config.cache.idleSeconds,
-    maxBytes: config.cache.maxMegabytes * 2 ** 20,
-  })
   const access = createAccess({ client, config, logger, registry, group })
   const certificates = new ServingCertificates({ client, config, logger })
   const service = {
@@ -83,14 +65,10 @@ export async function runApiserver(
   const proxied = loadEndpoint(config.kubernetes.kubeconfig, maxProxied.long)
   const connections = createKubeConnections(proxied, maxProxied)
   const hub = new WatchHub()
-  const pages = new PageCache()
-  const collectionOf = (plural: string) => cache.collection(plural)
-  const obtain = (kind: Kind | undefined) => (kind === undefined ? undefined : cache.obtain(kind))
-  const tools = { groupDomain, pages, hub }
   const proxy = createKubeProxy(proxied, connections)
-  const groups = [{ group, version: resourcesVersion, resources: aggregatedKinds }]
+  const resources = createResources({ client, config, logger, registry, hub, proxy })
   const probes = createProbes([
-    { name: 'informer-sync', problem: () => (cache.isSynced ? undefined : 'resources are still being read') },
+    ...resources.checks,
     ...access.checks,
     { name: 'apiservice-registration', problem: () => keeper.problem() },
   ])
@@ -98,40 +76,17 @@ export async function runApiserver(
   const route = createRouter({
     group,
     version: resourcesVersion,
-    aggregated: exchange => serveRead({ collectionOf, hub, pages }, exchange),
-    platform: new Map<string, Handler>([
-      [
-        `${group}/${resourcesVersion}`,
-        exchange =>
-          serveResources(
-            {
-              ...tools,
-              collectionOf: plural => collectionOf(plural) ?? catalog.findByPlural(plural).then(obtain),
-            },
-            exchange,
-          ),
-      ],
-    ]),
-    any: exchange =>
-      serveAny(
-        {
-          ...tools,
-          collectionOf: (...names) => catalog.find(...names).then(obtain),
-          forward: request => proxy(toNativePath(request)),
-        },
-        exchange,
-      ),
-    documents: [createDiscovery(groups), createOpenApi(groups)],
+    aggregated: resources.aggregated,
+    platform: new Map([[`${group}/${resourcesVersion}`, resources.platform]]),
+    any: resources.any,
+    documents: resources.documents,
     proxy,
     registry,
     versionInfo: toVersionInfo(parts.build),
   })
   const chain = createChain({
     logger,
-    metrics: createRequestMetrics(
-      registry,
-      (g, resource) => g === group && aggregatedKinds.some(({ plural }) => plural === resource),
-    ),
+    metrics: createRequestMetrics(registry, (g, resource) => g === group && resources.isAggregated(resource)),
     unguarded: {
       handles: path => probes.handles(path) || isOAuthPath(path),
       handle: exchange => (isOAuthPath(exchange.info.path) ? forward(exchange) : probes.handle(exchange)),
@@ -167,14 +122,14 @@ export async function runApiserver(
   }
   access.start()
   keeper.start()
-  cache.start().then(
+  resources.start().then(
     () => logger.info('ready'),
     err => logger.error({ err }, 'the resource cache cannot start'),
   )
 
   if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
   await drain([front, ...fronts], { probes, hub, delaySeconds: config.shutdownDelaySeconds, logger })
-  for (const part of [keeper, certificates, cache, access]) part.stop()
+  for (const part of [keeper, certificates, resources, access]) part.stop()
   connections.close()
   client.close()
 }

@@ -19,14 +19,15 @@ const rbac = '/apis/rbac.authorization.k8s.io/v1'
  * caller costs what his bindings are and not a review for each namespace there is. Of each role only the answer is kept.
  */
 export class RbacIndex {
-  readonly #right: Right
+  readonly #right: Right | 'any'
+  readonly #listeners = new Set<() => void>()
   readonly #bindings = new Map<string, Binding>()
   readonly #bySubject = new Map<string, Map<string, Binding>>()
   readonly #roles = new Set<string>()
   readonly #reflectors: readonly Reflector[]
   #synced = false
 
-  constructor(options: { client: KubeClient; right: Right; logger: Logger }) {
+  constructor(options: { client: KubeClient; right: Right | 'any'; logger: Logger }) {
     const { client, logger } = options
     this.#right = options.right
     const failed = (what: string) => (err: unknown) => logger.warn({ err }, `watching ${what} failed`)
@@ -40,12 +41,14 @@ export class RbacIndex {
             for (const key of known) this.#roles.delete(key)
             known.clear()
             for (const item of items) this.#setRole(item, known)
+            this.#tell()
           },
           apply: events => {
             for (const { type, object } of events) {
               if (type === 'DELETED') this.#forgetRole(object, known)
               else if (type !== 'BOOKMARK') this.#setRole(object, known)
             }
+            this.#tell()
           },
           failed: failed(plural),
         },
@@ -59,12 +62,14 @@ export class RbacIndex {
           this.#bindings.clear()
           this.#bySubject.clear()
           for (const item of items) this.#setBinding(item)
+          this.#tell()
         },
         apply: events => {
           for (const { type, object } of events) {
             if (type === 'DELETED') this.#forgetBinding(bindingKey(object))
             else if (type !== 'BOOKMARK') this.#setBinding(object)
           }
+          this.#tell()
         },
         failed: failed('rolebindings'),
       },
@@ -81,6 +86,12 @@ export class RbacIndex {
     for (const reflector of this.#reflectors) reflector.stop()
   }
 
+  /** Told whenever what is given to anybody may have changed, until the returned function is called. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
   /** By role, since bindings of one ClusterRole say the same wherever they are. @throws Status 503 before the first state */
   grantsOf(identity: Identity): readonly Grant[] {
     if (!this.#synced) throw unavailable('role bindings are still being read from the orchestrator')
@@ -93,6 +104,10 @@ export class RbacIndex {
       }
     }
     return [...namespaces].map(([role, names]) => ({ role, namespaces: [...names] }))
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener()
   }
 
   #setRole(object: KubeObject, known: Set<string>): void {

@@ -5,12 +5,14 @@ import type { Identity } from '../request/identity.ts'
 export type Right = { readonly verb: string; readonly group: string; readonly resource: string }
 
 /**
- * Whether the rules of a Role or ClusterRole give a right for every name, as k8s.io/kubernetes' RBAC authorizer reads them.
+ * Whether the rules of a Role or ClusterRole give a right for every name (or any right on any resource), as k8s.io/kubernetes' RBAC authorizer reads them.
  *
  * @param rules the member of that name, as it came
  */
-export function givesRight(rules: unknown, { verb, group, resource }: Right): boolean {
+export function givesRight(rules: unknown, right: Right | 'any'): boolean {
   if (!Array.isArray(rules)) return false
+  if (right === 'any') return rules.some(rule => isRecord(rule) && Array.isArray(rule.resources))
+  const { verb, group, resource } = right
   const subresource = resource.includes('/') ? resource.slice(resource.indexOf('/')) : undefined
   return rules.some(rule => {
     if (!isRecord(rule)) return false

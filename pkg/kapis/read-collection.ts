@@ -5,7 +5,6 @@ import { acceptsGzip, collect, send, sendChunks } from '../request/respond.ts'
 import { parseWatchQuery } from '../request/watch-query.ts'
 import { type Form, gzipPieces, isWorthGzip, plainChunks, platformForm } from '../resources/body.ts'
 import type { Collection } from '../resources/collection.ts'
-import type { Entry } from '../resources/entry.ts'
 import { createFieldsForm } from '../resources/fields-form.ts'
 import { waitForVersion } from '../resources/freshness.ts'
 import { joinGzip } from '../resources/gzip.ts'
@@ -14,6 +13,7 @@ import { type ListRequest, listPage, type Page } from '../resources/list.ts'
 import { managedFieldsForm } from '../resources/managed-fields.ts'
 import type { PageCache } from '../resources/page-cache.ts'
 import { type Narrowing, toSelecting } from '../resources/selecting.ts'
+import type { Visible } from '../resources/visible.ts'
 import { serveWatch } from '../resources/watch.ts'
 import { createFormEncoder } from '../resources/watch-encoder.ts'
 import type { WatchHub } from '../resources/watch-hub.ts'
@@ -30,8 +30,8 @@ export type ReadStyle = {
   readonly list: 'items' | 'kind'
   /** Narrows what is shown by more than the query says. */
   readonly narrow?: (query: ListQuery) => Promise<{ query: ListQuery; narrowing: Narrowing }> | undefined
-  /** Whether the caller may see an object at all; everybody may see all, when it is left out. */
-  readonly isVisible?: (entry: Entry) => boolean
+  /** What the caller may see, when that is not everything. */
+  readonly visible?: Visible | undefined
 }
 
 /**
@@ -63,12 +63,12 @@ function getObject(
   collection: Collection,
   { pages }: ReadTools,
   { res, info, query }: AuthenticatedExchange,
-  { isVisible }: ReadStyle,
+  { visible }: ReadStyle,
 ): void {
   const { kind } = collection.served
   const entry = collection.get(kind.namespaced ? info.namespace : '', info.name)
   // Whoever may not see an object is not told that it exists.
-  if (entry === undefined || isVisible?.(entry) === false)
+  if (entry === undefined || visible?.has(entry) === false)
     throw notFound({ group: kind.source.group, resource: info.resource }, info.name)
   send(res, 200, pages.object(entry, toForm(parseListQuery(query))), { 'content-type': 'application/json' })
 }
@@ -113,6 +113,7 @@ async function watch(
     encoder: createFormEncoder(collection.served, form),
     channelKey: `platform ${form.name} ${key}`,
     contentType: 'application/json',
+    visible: style.visible,
     res: exchange.res,
   })
 }
@@ -121,13 +122,14 @@ async function toRequest(
   query: ListQuery,
   { groupDomain }: ReadTools,
   { info }: AuthenticatedExchange,
-  { narrow }: ReadStyle,
+  { narrow, visible }: ReadStyle,
 ): Promise<ListRequest> {
   const narrowed = await narrow?.(query)
   // A list of namespaces is pinned to none, whatever the path says.
   const namespace = info.resource === 'namespaces' ? '' : info.namespace
-  if (narrowed === undefined) return { query, namespace, groupDomain }
-  return { ...narrowed, namespace, groupDomain }
+  if (narrowed !== undefined) return { ...narrowed, namespace, groupDomain }
+  if (visible === undefined) return { query, namespace, groupDomain }
+  return { query, namespace, groupDomain, narrowing: { key: visible.key, matches: visible.has } }
 }
 
 function toForm({ fields, managedFields }: ListQuery): Form {

@@ -6,7 +6,7 @@ import type { Catalog } from './catalog.ts'
 import type { Collection, Decorate } from './collection.ts'
 import { createDecorators, type Decorators } from './decorators.ts'
 import type { Kind } from './kind.ts'
-import { aggregatedKinds, resourcesGroup, resourcesVersion } from './kinds.ts'
+import { alwaysFollowed, resourcesGroup, resourcesVersion } from './kinds.ts'
 import { LiveKind } from './live-kind.ts'
 
 export type ResourceCacheOptions = {
@@ -58,7 +58,7 @@ export class ResourceCache {
     this.#sweeper = setInterval(() => this.#sweep(), sweepMs)
     this.#sweeper.unref()
     await this.#pods.start()
-    await Promise.all(aggregatedKinds.map(kind => this.#follow(kind).started()))
+    await Promise.all(alwaysFollowed.map(kind => this.#follow(kind).started()))
     this.#synced = true
   }
 
@@ -85,7 +85,7 @@ export class ResourceCache {
    * @throws Status 503 while it cannot be trusted
    */
   collection(plural: string): Collection | undefined {
-    const kind = aggregatedKinds.find(row => row.plural === plural)
+    const kind = alwaysFollowed.find(row => row.plural === plural)
     if (kind === undefined) return undefined
     if (!this.#synced) throw unavailable(`${plural} are still being read from the orchestrator`)
     return this.#live.get(toName(kind))?.current()
@@ -167,7 +167,7 @@ export class ResourceCache {
 
   /** What may be ended, least lately used first. */
   #idle(): readonly (readonly [string, LiveKind])[] {
-    const always = new Set(aggregatedKinds.map(toName))
+    const always = new Set(alwaysFollowed.map(toName))
     return [...this.#live]
       .filter(([name, { collection }]) => !always.has(name) && !collection.isWatched)
       .sort(([, a], [, b]) => a.usedAtMs - b.usedAtMs)

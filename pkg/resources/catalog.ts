@@ -56,7 +56,7 @@ export function createCatalog(options: {
       source: { group, version, path: `${scope}/${plural}` },
       shortNames: [],
       categories: [],
-      columns: [],
+      columns: traits.columns ?? [],
       toFacts: traits.toFacts,
       filters: traits.filters,
       ...(traits.redact === undefined ? {} : { redact: traits.redact }),

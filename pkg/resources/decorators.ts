@@ -1,9 +1,10 @@
 import type { ReflectorSink } from '../kube/reflector.ts'
 import type { Decorate } from './collection.ts'
+import { decorateNamespace } from './kinds/namespaces.ts'
 import { decorateNode } from './kinds/nodes.ts'
 import { decorateClaim } from './kinds/storage.ts'
 import { createMountIndex } from './mounts.ts'
-import { createNodeUsageIndex } from './node-usage.ts'
+import { createUsageIndex } from './pod-usage.ts'
 
 export type Decorators = {
   /** What is computed for the objects of `<group>/<plural>`; undefined for most. */
@@ -15,6 +16,7 @@ export type Decorators = {
 }
 
 const nodes = '/nodes'
+const namespaces = '/namespaces'
 const claims = '/persistentvolumeclaims'
 
 /**
@@ -26,11 +28,16 @@ export function createDecorators(
   groupDomain: string,
   changed: (kind: string, keys: Iterable<string> | 'all') => void,
 ): Decorators {
-  const usage = createNodeUsageIndex(keys => changed(nodes, keys))
+  const usage = createUsageIndex(keys => changed(nodes, keys))
+  const used = createUsageIndex(
+    keys => changed(namespaces, keys),
+    pod => pod.metadata.namespace ?? '',
+  )
   const mounts = createMountIndex(keys => changed(claims, keys))
   let drivers: ReadonlySet<string> = new Set()
   const decorate = new Map<string, Decorate>([
     [nodes, entry => decorateNode(entry.facts, usage.of(entry.name), groupDomain)],
+    [namespaces, entry => decorateNamespace(used.of(entry.name))],
     [
       claims,
       entry => decorateClaim(entry.facts, { isMounted: mounts.isMounted(entry.key), drivers, groupDomain }),
@@ -41,10 +48,12 @@ export function createDecorators(
     pods: {
       replace(...state) {
         usage.sink.replace(...state)
+        used.sink.replace(...state)
         mounts.sink.replace(...state)
       },
       apply(events) {
         usage.sink.apply(events)
+        used.sink.apply(events)
         mounts.sink.apply(events)
       },
     },

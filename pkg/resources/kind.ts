@@ -9,8 +9,15 @@ export type Column = {
   readonly description: string
 }
 
-/** A cell of a row; an age is stored as the time it is counted from, since it changes by itself. */
-export type Cell = string | number | { readonly since: string }
+/**
+ * A cell of a row. An age is stored as the time it is counted from, since it changes by itself; `ago` is one in parentheses
+ * behind a text.
+ */
+export type Cell =
+  | string
+  | number
+  | { readonly since: string }
+  | { readonly text: string; readonly ago: string }
 
 /** What a list reads of an object, taken once when the object arrives. */
 export type Facts = {
@@ -36,6 +43,8 @@ export type FilterParser = (value: string) => (facts: Facts) => boolean
 export type Traits = {
   readonly toFacts: (object: KubeObject) => Facts
   readonly filters: Readonly<Record<string, FilterParser>>
+  /** Columns of its Table, for kinds that are served through aggregation. */
+  readonly columns?: readonly Column[]
   /** Takes out what nobody is to read here. */
   readonly redact?: (object: KubeObject) => KubeObject
 }
@@ -66,4 +75,12 @@ export function toSelfLink(kind: Kind, namespace: string, name: string): string 
 
 export function toSourceApiVersion({ source }: Kind): string {
   return source.group === '' ? source.version : `${source.group}/${source.version}`
+}
+
+export function column(name: string, priority: 0 | 1, description: string, format: '' | 'name' = ''): Column {
+  return { name, type: 'string', format, priority, description }
+}
+
+export function integerColumn(name: string, priority: 0 | 1, description: string): Column {
+  return { name, type: 'integer', format: '', priority, description }
 }

@@ -1,11 +1,11 @@
 import type { Kind, Traits } from './kind.ts'
+import { namespaces } from './kinds/namespaces.ts'
 import { nodes } from './kinds/nodes.ts'
 import {
   customResourceDefinitions,
   events,
   groupBindings,
   loginRecords,
-  namespaces,
   plain,
   users,
   workspaceRoleBindings,
@@ -14,18 +14,33 @@ import {
 import { pods } from './kinds/pods.ts'
 import { claims, snapshotClasses, snapshotContents, snapshots, volumes } from './kinds/storage.ts'
 import { cronJobs, daemonSets, deployments, jobs, replicated } from './kinds/workloads.ts'
-
-/**
- * Kinds that are served through aggregation too. Discovery, OpenAPI and Tables are made from them, and their caches run from
- * the start on.
- */
-export const aggregatedKinds: readonly Kind[] = [nodes]
+import { workspaces } from './kinds/workspaces.ts'
 
 /** The version of the resources group, here and on every path. */
 export const resourcesVersion = 'v1alpha3'
 
 export function resourcesGroup(groupDomain: string): string {
   return `resources.${groupDomain}`
+}
+
+/** Kinds that are followed from the start on: everybody asks for them, and what is computed for others rests on them. */
+export const alwaysFollowed: readonly Kind[] = [nodes]
+
+/**
+ * Kinds that are served through aggregation too: discovery, OpenAPI and Tables are made from them.
+ *
+ * None has a short name: those are the orchestrator's own, and kubectl warns when two resources claim one.
+ */
+export function toAggregatedKinds(groupDomain: string): readonly Kind[] {
+  const tenant = `tenant.${groupDomain}`
+  return [
+    ...alwaysFollowed,
+    kind('', 'v1', 'Namespace', false, namespaces(groupDomain)),
+    kind('', 'v1', 'Pod', true, pods),
+    kind('', 'v1', 'PersistentVolumeClaim', true, claims),
+    kind('apps', 'v1', 'Deployment', true, deployments),
+    kind(tenant, 'v1alpha1', 'Workspace', false, workspaces),
+  ]
 }
 
 /** A row of the table of kinds. */
@@ -37,14 +52,13 @@ type Row = { readonly group: string; readonly plural: string; readonly traits: T
  */
 export function createKindTable(groupDomain: string): readonly Row[] {
   const iam = `iam.${groupDomain}`
+  const aggregated = toAggregatedKinds(groupDomain).map(({ source, plural, ...traits }) =>
+    row(source.group, plural, traits),
+  )
   return [
-    row('', 'pods', pods),
-    row('', 'nodes', nodes),
-    row('', 'namespaces', namespaces),
+    ...aggregated,
     row('', 'events', events),
     row('', 'persistentvolumes', volumes),
-    row('', 'persistentvolumeclaims', claims),
-    row('apps', 'deployments', deployments),
     row('apps', 'statefulsets', replicated),
     row('apps', 'replicasets', replicated),
     row('apps', 'daemonsets', daemonSets),
@@ -64,10 +78,26 @@ export function createKindTable(groupDomain: string): readonly Row[] {
     row(iam, 'workspaceroles', workspaceRoles(groupDomain)),
     row(iam, 'workspacerolebindings', workspaceRoleBindings),
     row(iam, 'groupbindings', groupBindings(groupDomain)),
-    row(`tenant.${groupDomain}`, 'workspaces', plain),
   ]
 }
 
 function row(group: string, plural: string, traits: Traits): Row {
   return { group, plural, traits }
+}
+
+function kind(group: string, version: string, name: string, namespaced: boolean, traits: Traits): Kind {
+  const singular = name.toLowerCase()
+  const plural = `${singular}s`
+  const scope = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+  return {
+    plural,
+    singular,
+    kind: name,
+    namespaced,
+    source: { group, version, path: `${scope}/${plural}` },
+    shortNames: [],
+    categories: [],
+    columns: [],
+    ...traits,
+  }
 }

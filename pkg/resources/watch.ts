@@ -1,10 +1,11 @@
-import { randomInt } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { expired } from '../status/status.ts'
 import type { Collection } from './collection.ts'
 import type { Entry } from './entry.ts'
 import { waitForVersion } from './freshness.ts'
 import type { Change } from './history.ts'
+import { followSight, type Visible } from './visible.ts'
 import { type Encoder, encodeError } from './watch-encoder.ts'
 import type { Watcher, WatchHub } from './watch-hub.ts'
 
@@ -25,6 +26,8 @@ export type WatchRequest = {
   /** Watchers with one key select and encode alike, and share the work of it. */
   readonly channelKey: string
   readonly contentType: string
+  /** Narrows what is told to what one caller may see; such a watch shares nothing with others. */
+  readonly visible?: Visible | undefined
   readonly res: ServerResponse
 }
 
@@ -66,19 +69,24 @@ export async function serveWatch(
 type Followed = WatchRequest & { readonly endAtMs: number }
 
 async function follow(collection: Collection, hub: WatchHub, request: Followed): Promise<void> {
-  const { options, res, encoder } = request
-  const first = firstEvents(collection, request)
+  const { options, res, encoder, visible } = request
+  const matches = visible ? (entry: Entry) => request.matches(entry) && visible.has(entry) : request.matches
+  const first = firstEvents(collection, { ...request, matches })
   if (first === undefined) {
     const message = `too old resource version: ${options.resourceVersion} (${collection.horizon})`
     res.end(encodeError(expired(message)))
     return
   }
   // Joined in the same turn in which the state was read: nothing can fall between.
-  const channel = { key: request.channelKey, matches: request.matches, encoder }
-  const watcher = hub.join(collection, channel, res)
+  const key = visible ? `${request.channelKey} ${randomUUID()}` : request.channelKey
+  const watcher = hub.join(collection, { key, matches, encoder }, res)
+  const stopSight = visible
+    ? followSight(collection, visible, { matches: request.matches, encoder, tell: watcher.write })
+    : () => undefined
   const stopBookmarks = startBookmarks(collection, request, watcher)
   res.once('close', () => {
     stopBookmarks()
+    stopSight()
     watcher.leave()
   })
   await watcher.begin(first)

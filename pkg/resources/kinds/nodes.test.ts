@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { refusalOf } from '../../status/fixtures.ts'
 import { type NodeOptions, node } from '../fixtures.ts'
-import { type NodeUsage, noUsage } from '../node-usage.ts'
+import { noUsage, type PodUsage } from '../pod-usage.ts'
 import { parseQuantity } from '../quantity.ts'
 import { decorateNode, nodes } from './nodes.ts'
 
@@ -156,7 +156,7 @@ describe('nodes', () => {
 })
 
 describe('decorateNode', () => {
-  const usage: NodeUsage = {
+  const usage: PodUsage = {
     pods: 3,
     cpuRequests: parseQuantity('650m'),
     cpuLimits: parseQuantity('6'),

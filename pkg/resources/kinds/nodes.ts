@@ -1,7 +1,7 @@
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../kube/object.ts'
 import { oneOf } from '../filters.ts'
-import type { Column, Decoration, Facts, Kind } from '../kind.ts'
-import type { NodeUsage } from '../node-usage.ts'
+import { type Column, column, type Decoration, type Facts, type Kind } from '../kind.ts'
+import type { PodUsage } from '../pod-usage.ts'
 import { formatQuantity, parseQuantity, percent, type Quantity } from '../quantity.ts'
 
 // The first ten are the orchestrator's own columns, name for name; the rest is what its own table does not tell.
@@ -36,7 +36,7 @@ export const nodes: Kind = {
 }
 
 /** The eight request and limit annotations, and the cells of the last three columns. */
-export function decorateNode(facts: Facts, usage: NodeUsage, groupDomain: string): Decoration {
+export function decorateNode(facts: Facts, usage: PodUsage, groupDomain: string): Decoration {
   const cpu = parseQuantity(facts.values.cpu)
   const memory = parseQuantity(facts.values.memory)
   const key = (name: string) => `node.${groupDomain}/${name}`
@@ -145,8 +145,4 @@ function share(part: Quantity, whole: Quantity): string {
   return whole.nano === 0n
     ? `${formatQuantity(part)}/?`
     : `${formatQuantity(part)}/${formatQuantity(whole)} (${percent(part, whole)}%)`
-}
-
-function column(name: string, priority: 0 | 1, description: string, format: '' | 'name' = ''): Column {
-  return { name, type: 'string', format, priority, description }
 }

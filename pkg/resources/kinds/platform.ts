@@ -8,14 +8,6 @@ export const plain: Traits = {
   filters: {},
 }
 
-export const namespaces: Traits = {
-  toFacts(object) {
-    const phase = textOf(membersOf(object.status).phase)
-    return { status: phase, cells: [], values: { phase } }
-  },
-  filters: { status: exact('phase') },
-}
-
 export const events: Traits = {
   toFacts(object) {
     const series = membersOf(object.series)

@@ -1,6 +1,6 @@
-import { type KubeObject, membersOf, textOf } from '../../kube/object.ts'
+import { itemsOf, type KubeObject, membersOf, textOf } from '../../kube/object.ts'
 import { caseless, exact, oneOf, yesOrNo } from '../filters.ts'
-import type { Decoration, Facts, Traits } from '../kind.ts'
+import { type Cell, column, type Decoration, type Facts, type Traits } from '../kind.ts'
 
 const provisionerAnnotations = [
   'volume.kubernetes.io/storage-provisioner',
@@ -12,7 +12,50 @@ export const volumes: Traits = {
   filters: { status: caseless('phase'), storageClassName: exact('storageClassName') },
 }
 
-export const claims: Traits = volumes
+export const claims: Traits = {
+  ...volumes,
+  columns: [
+    column('Name', 0, 'Name of the claim, unique in its namespace.', 'name'),
+    column('Status', 0, 'Phase of the claim: Pending, Bound or Lost.'),
+    column('Volume', 0, 'Volume that is bound to it.'),
+    column('Capacity', 0, 'Size of that volume.'),
+    column('Access Modes', 0, 'How the volume can be mounted.'),
+    column('StorageClass', 0, 'Class that it asks for.'),
+    column('VolumeAttributesClass', 0, 'Class of attributes that the volume has.'),
+    column('Age', 0, 'Time since the claim was created.'),
+    column('VolumeMode', 1, 'Filesystem or Block.'),
+    column('In-Use', 1, 'Whether a pod mounts it.'),
+    column('Snapshots', 1, 'Whether a snapshot of it can be taken.'),
+  ],
+  toFacts: object => ({ ...toVolumeFacts(object), cells: toClaimCells(object) }),
+}
+
+// As kubectl shortens them.
+const accessModes: Readonly<Record<string, string>> = {
+  ReadWriteOnce: 'RWO',
+  ReadOnlyMany: 'ROX',
+  ReadWriteMany: 'RWX',
+  ReadWriteOncePod: 'RWOP',
+}
+
+function toClaimCells({ metadata, ...object }: KubeObject): readonly Cell[] {
+  const spec = membersOf(object.spec)
+  const status = membersOf(object.status)
+  const volume = textOf(spec.volumeName)
+  const isGoing = metadata.deletionTimestamp !== undefined
+  const modes = itemsOf(status.accessModes).map(mode => accessModes[textOf(mode)] ?? textOf(mode))
+  return [
+    metadata.name,
+    isGoing ? 'Terminating' : textOf(status.phase),
+    volume,
+    volume === '' ? '' : textOf(membersOf(status.capacity).storage),
+    volume === '' ? '' : modes.join(','),
+    textOf(spec.storageClassName),
+    textOf(status.currentVolumeAttributesClassName) || '<unset>',
+    { since: metadata.creationTimestamp },
+    textOf(spec.volumeMode) || '<unset>',
+  ]
+}
 
 function toVolumeFacts(object: KubeObject): Facts {
   const phase = textOf(membersOf(object.status).phase)
@@ -35,12 +78,13 @@ export function decorateClaim(
   known: { readonly isMounted: boolean; readonly drivers: ReadonlySet<string>; readonly groupDomain: string },
 ): Decoration {
   const { isMounted, drivers, groupDomain } = known
+  const allowsSnapshots = drivers.has(facts.values.provisioner ?? '')
   return {
     annotations: {
-      [`${groupDomain}/allow-snapshot`]: String(drivers.has(facts.values.provisioner ?? '')),
+      [`${groupDomain}/allow-snapshot`]: String(allowsSnapshots),
       [`${groupDomain}/in-use`]: String(isMounted),
     },
-    cells: [],
+    cells: [String(isMounted), String(allowsSnapshots)],
   }
 }
 

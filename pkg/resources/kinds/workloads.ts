@@ -1,20 +1,34 @@
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../kube/object.ts'
 import { oneOf } from '../filters.ts'
-import type { Traits } from '../kind.ts'
+import { type Cell, column, integerColumn, type Traits } from '../kind.ts'
 
 const words = ['stopped', 'running', 'updating']
 
 /** Stopped without replicas, running when all that there are are ready, else updating. */
 export const deployments: Traits = {
+  columns: [
+    column('Name', 0, 'Name of the deployment, unique in its namespace.', 'name'),
+    column('Ready', 0, 'Pods that are ready, of those that are wanted.'),
+    integerColumn('Up-to-date', 0, 'Pods of the latest template.'),
+    integerColumn('Available', 0, 'Pods that have been ready for long enough.'),
+    column('Age', 0, 'Time since the deployment was created.'),
+    column('Containers', 1, 'Names of its containers.'),
+    column('Images', 1, 'Images of its containers.'),
+    column('Selector', 1, 'Labels of its pods.'),
+    column('State', 1, 'running, updating or stopped.'),
+    column('Updated', 1, 'Time since its conditions last changed.'),
+  ],
   toFacts(object) {
     const status = membersOf(object.status)
     const ready = count(status.readyReplicas)
     const all = count(status.replicas)
+    const word = ready === 0 && all === 0 ? 'stopped' : ready === all ? 'running' : 'updating'
+    const updated = latest(object, 'lastUpdateTime')
     return {
-      status: ready === 0 && all === 0 ? 'stopped' : ready === all ? 'running' : 'updating',
-      cells: [],
+      status: word,
+      cells: [...toDeploymentCells(object), word, { since: updated }],
       values: {},
-      updated: latest(object, 'lastUpdateTime'),
+      updated,
     }
   },
   filters: { status: oneOf('status', words) },
@@ -60,6 +74,38 @@ export const cronJobs: Traits = {
     values: {},
   }),
   filters: { status: oneOf('status', ['paused', 'running']) },
+}
+
+function toDeploymentCells(object: KubeObject): readonly Cell[] {
+  const spec = membersOf(object.spec)
+  const status = membersOf(object.status)
+  const template = membersOf(membersOf(spec.template).spec)
+  const containers = itemsOf(template.containers).map(membersOf)
+  const joined = (member: string) => containers.map(container => textOf(container[member])).join(',')
+  return [
+    object.metadata.name,
+    `${count(status.readyReplicas)}/${count(spec.replicas)}`,
+    count(status.updatedReplicas),
+    count(status.availableReplicas),
+    { since: object.metadata.creationTimestamp },
+    joined('name'),
+    joined('image'),
+    toSelectorText(membersOf(spec.selector)),
+  ]
+}
+
+/** A metav1.LabelSelector as kubectl writes it. */
+function toSelectorText({ matchLabels, matchExpressions }: Readonly<Record<string, unknown>>): string {
+  const labels = Object.entries(membersOf(matchLabels)).map(([key, value]) => `${key}=${textOf(value)}`)
+  const expressions = itemsOf(matchExpressions)
+    .map(membersOf)
+    .map(({ key, operator, values }) => {
+      if (operator === 'Exists') return textOf(key)
+      if (operator === 'DoesNotExist') return `!${textOf(key)}`
+      const word = operator === 'NotIn' ? 'notin' : 'in'
+      return `${textOf(key)} ${word} (${itemsOf(values).map(textOf).sort().join(',')})`
+    })
+  return [...labels, ...expressions].sort().join(',') || '<none>'
 }
 
 function toWord(ready: number, wanted: number): string {

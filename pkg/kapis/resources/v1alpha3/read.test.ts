@@ -47,6 +47,7 @@ describe('serveResources', () => {
       groupDomain: 'kapis.io',
       pages,
       hub: new WatchHub(),
+      visible: async () => undefined,
       collectionOf: (plural: string) => (plural === 'nodes' ? collection : undefined),
     }
     loopback = await startLoopback(async (req, res) => {

@@ -1,6 +1,8 @@
 import type { AuthenticatedExchange } from '../../../request/exchange.ts'
+import type { Identity } from '../../../request/identity.ts'
 import type { ListQuery } from '../../../request/list-query.ts'
 import type { Collection } from '../../../resources/collection.ts'
+import type { Visible } from '../../../resources/visible.ts'
 import { unknownResource } from '../../../status/status.ts'
 import { podsOfService } from '../../pods-of-service.ts'
 import { type ReadTools, readCollection } from '../../read-collection.ts'
@@ -12,6 +14,8 @@ export type ReadOptions = ReadTools & {
    * @throws Status 503 while it cannot be trusted
    */
   readonly collectionOf: (plural: string) => Collection | undefined | Promise<Collection | undefined>
+  /** What the caller may see of a kind, undefined for everything; asked for kinds of which not everybody sees the same. */
+  readonly visible: (plural: string, identity: Identity) => Promise<Visible | undefined>
 }
 
 /**
@@ -34,5 +38,7 @@ export async function serveResources(options: ReadOptions, exchange: Authenticat
       return podsOfService(services, query, info.namespace)
     })
   }
-  return readCollection(collection, options, exchange, { list: 'items', narrow })
+  const isPrivate = info.resource === 'namespaces' || info.resource === 'workspaces'
+  const visible = isPrivate ? await options.visible(info.resource, exchange.identity) : undefined
+  return readCollection(collection, options, exchange, { list: 'items', narrow, visible })
 }

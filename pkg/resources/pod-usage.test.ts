@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { KubeObject } from '../kube/object.ts'
 import { bookmark, createRandom, event } from './fixtures.ts'
-import { createNodeUsageIndex, noUsage } from './node-usage.ts'
+import { createUsageIndex, noUsage } from './pod-usage.ts'
 import { formatQuantity } from './quantity.ts'
 
 type PodOptions = {
@@ -23,7 +23,7 @@ function pod(name: string, nodeName: string | undefined, options: PodOptions = {
 
 function createTold() {
   const told: string[][] = []
-  const index = createNodeUsageIndex(nodes => told.push([...nodes].sort()))
+  const index = createUsageIndex(nodes => told.push([...nodes].sort()))
   const read = (node: string) => {
     const { pods, cpuRequests, memoryLimits } = index.of(node)
     return `${pods} ${formatQuantity(cpuRequests)} ${formatQuantity(memoryLimits)}`
@@ -31,7 +31,7 @@ function createTold() {
   return { ...index, told, read }
 }
 
-describe('createNodeUsageIndex', () => {
+describe('createUsageIndex', () => {
   it('knows nothing of a node without pods', () => {
     const { of, sink, told } = createTold()
     expect(of('n1')).to.equal(noUsage)

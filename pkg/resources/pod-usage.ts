@@ -4,8 +4,8 @@ import type { WatchEvent } from '../kube/watch.ts'
 import { type PodRequests, toPodRequests } from './pod-requests.ts'
 import { add, type Quantity, subtract, zero } from './quantity.ts'
 
-/** What the pods of one node ask for together. */
-export type NodeUsage = {
+/** What the pods of one node, or of one namespace, ask for together. */
+export type PodUsage = {
   readonly pods: number
   readonly cpuRequests: Quantity
   readonly cpuLimits: Quantity
@@ -13,7 +13,7 @@ export type NodeUsage = {
   readonly memoryLimits: Quantity
 }
 
-export const noUsage: NodeUsage = Object.freeze({
+export const noUsage: PodUsage = Object.freeze({
   pods: 0,
   cpuRequests: zero,
   cpuLimits: zero,
@@ -23,31 +23,36 @@ export const noUsage: NodeUsage = Object.freeze({
 
 const amounts = ['cpuRequests', 'cpuLimits', 'memoryRequests', 'memoryLimits'] as const
 
-export type NodeUsageIndex = {
-  readonly of: (node: string) => NodeUsage
+export type UsageIndex = {
+  readonly of: (place: string) => PodUsage
   readonly sink: ReflectorSink
 }
 
 /**
- * Keeps the sums per node as pods come and go; of a pod only these few figures are kept.
+ * Keeps the sums per place as pods come and go; of a pod only these few figures are kept.
  *
- * @param changed told the nodes whose sums moved, once for all events that arrived together
+ * @param changed told the places whose sums moved, once for all events that arrived together
+ * @param placeOf what is summed up by: the node, unless it says otherwise
  */
-export function createNodeUsageIndex(changed: (nodes: ReadonlySet<string>) => void): NodeUsageIndex {
-  const pods = new Map<string, PodRequests>()
-  const usage = new Map<string, NodeUsage>()
+export function createUsageIndex(
+  changed: (places: ReadonlySet<string>) => void,
+  placeOf: (pod: KubeObject, requests: PodRequests) => string = (_pod, { node }) => node,
+): UsageIndex {
+  const pods = new Map<string, Placed>()
+  const usage = new Map<string, PodUsage>()
 
-  function set(pod: KubeObject, next: PodRequests | undefined, touched: Set<string>): void {
+  function set(pod: KubeObject, requests: PodRequests | undefined, touched: Set<string>): void {
     const key = `${pod.metadata.namespace}/${pod.metadata.name}`
     const last = pods.get(key)
+    const next = requests && { ...requests, place: placeOf(pod, requests) }
     if (isSame(last, next)) return
     if (last) {
       shift(usage, last, -1)
-      touched.add(last.node)
+      touched.add(last.place)
     }
     if (next) {
       shift(usage, next, 1)
-      touched.add(next.node)
+      touched.add(next.place)
       pods.set(key, next)
     } else {
       pods.delete(key)
@@ -55,7 +60,7 @@ export function createNodeUsageIndex(changed: (nodes: ReadonlySet<string>) => vo
   }
 
   return {
-    of: node => usage.get(node) ?? noUsage,
+    of: place => usage.get(place) ?? noUsage,
     sink: {
       replace(items) {
         const touched = new Set(usage.keys())
@@ -76,15 +81,17 @@ export function createNodeUsageIndex(changed: (nodes: ReadonlySet<string>) => vo
   }
 }
 
-function shift(usage: Map<string, NodeUsage>, pod: PodRequests, sign: 1 | -1): void {
-  const now = usage.get(pod.node) ?? noUsage
+type Placed = PodRequests & { readonly place: string }
+
+function shift(usage: Map<string, PodUsage>, pod: Placed, sign: 1 | -1): void {
+  const now = usage.get(pod.place) ?? noUsage
   const move = sign === 1 ? add : subtract
   const pods = now.pods + sign
   if (pods === 0) {
-    usage.delete(pod.node)
+    usage.delete(pod.place)
     return
   }
-  usage.set(pod.node, {
+  usage.set(pod.place, {
     pods,
     cpuRequests: move(now.cpuRequests, pod.cpuRequests),
     cpuLimits: move(now.cpuLimits, pod.cpuLimits),
@@ -94,7 +101,7 @@ function shift(usage: Map<string, NodeUsage>, pod: PodRequests, sign: 1 | -1): v
 }
 
 /** Most pod updates are status heartbeats that change none of this. */
-function isSame(a: PodRequests | undefined, b: PodRequests | undefined): boolean {
+function isSame(a: Placed | undefined, b: Placed | undefined): boolean {
   if (a === undefined || b === undefined) return a === b
-  return a.node === b.node && amounts.every(amount => a[amount].nano === b[amount].nano)
+  return a.place === b.place && amounts.every(amount => a[amount].nano === b[amount].nano)
 }

@@ -1,0 +1,137 @@
+import { createDiscovery } from '../aggregated/discovery.ts'
+import { createOpenApi } from '../aggregated/openapi.ts'
+import { serveRead } from '../aggregated/read.ts'
+import { RbacIndex } from '../authz/rbac-index.ts'
+import { createVisibility } from '../authz/visibility.ts'
+import type { Config } from '../config/config.ts'
+import { serveResources } from '../kapis/resources/v1alpha3/read.ts'
+import { serveAny, toNativePath } from '../kapis/serve-any.ts'
+import type { KubeClient } from '../kube/client.ts'
+import type { Handler } from '../request/exchange.ts'
+import { ResourceCache } from '../resources/cache.ts'
+import { createCatalog } from '../resources/catalog.ts'
+import type { Collection } from '../resources/collection.ts'
+import type { Kind } from '../resources/kind.ts'
+import { resourcesGroup, resourcesVersion, toAggregatedKinds } from '../resources/kinds.ts'
+import { PageCache } from '../resources/page-cache.ts'
+import type { WatchHub } from '../resources/watch-hub.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { type Gauge, gauge, type Registry } from '../telemetry/metrics.ts'
+import type { Check } from './probes.ts'
+import type { DocumentFace } from './router.ts'
+
+export type Resources = {
+  /** `/apis/resources.<group domain>/v1alpha3` */
+  readonly aggregated: Handler
+  /** `/kapis/resources.<group domain>/v1alpha3` */
+  readonly platform: Handler
+  /** `/kapis/{group}/{version}` of everything that no other face serves. */
+  readonly any: Handler
+  readonly documents: readonly DocumentFace[]
+  readonly isAggregated: (plural: string) => boolean
+  readonly checks: readonly Check[]
+  /** Resolves once what is always followed has its first state. */
+  readonly start: () => Promise<void>
+  readonly stop: () => void
+}
+
+export type ResourcesOptions = {
+  readonly client: KubeClient
+  readonly config: Config
+  readonly logger: Logger
+  readonly registry: Registry
+  readonly hub: WatchHub
+  /** To the orchestrator itself, as the caller. */
+  readonly proxy: Handler
+}
+
+/** Joins what is known of the orchestrator's resources with the faces that show it. */
+export function createResources(options: ResourcesOptions): Resources {
+  const { client, config, logger, registry, hub, proxy } = options
+  const { groupDomain } = config
+  const aggregatedKinds = toAggregatedKinds(groupDomain)
+  const catalog = createCatalog({ client, groupDomain })
+  const cache = new ResourceCache({
+    client,
+    catalog,
+    groupDomain,
+    logger,
+    idleSeconds: config.cache.idleSeconds,
+    maxBytes: config.cache.maxMegabytes * 2 ** 20,
+  })
+  const bindings = new RbacIndex({ client, right: 'any', logger })
+
+  const obtain = (kind: Kind | undefined) => (kind === undefined ? undefined : cache.obtain(kind))
+  const collectionOf = (plural: string) =>
+    cache.collection(plural) ?? obtain(aggregatedKinds.find(kind => kind.plural === plural))
+  const visible = createVisibility({
+    client,
+    groupDomain,
+    index: bindings,
+    namespaces: async () => {
+      const namespaces = await collectionOf('namespaces')
+      if (namespaces === undefined) throw new Error('namespaces are not among the aggregated kinds')
+      return namespaces
+    },
+  })
+  const tools = { groupDomain, pages: new PageCache(), hub, visible }
+  const groups = [
+    { group: resourcesGroup(groupDomain), version: resourcesVersion, resources: aggregatedKinds },
+  ]
+  const aggregated = { ...tools, collectionOf }
+  const platform = {
+    ...tools,
+    collectionOf: (plural: string) => collectionOf(plural) ?? catalog.findByPlural(plural).then(obtain),
+  }
+  const any = {
+    ...tools,
+    collectionOf: (...names: Parameters<typeof catalog.find>) => catalog.find(...names).then(obtain),
+    forward: (exchange: Parameters<Handler>[0]) => proxy(toNativePath(exchange)),
+  }
+  measure(registry, cache)
+
+  return {
+    aggregated: exchange => serveRead(aggregated, exchange),
+    platform: exchange => serveResources(platform, exchange),
+    any: exchange => serveAny(any, exchange),
+    documents: [createDiscovery(groups), createOpenApi(groups)],
+    isAggregated: plural => aggregatedKinds.some(kind => kind.plural === plural),
+    checks: [
+      {
+        name: 'informer-sync',
+        problem: () => (cache.isSynced ? undefined : 'resources are still being read'),
+      },
+    ],
+    async start() {
+      bindings.start().catch(err => logger.error({ err }, 'role bindings cannot be followed'))
+      await cache.start()
+    },
+    stop() {
+      cache.stop()
+      bindings.stop()
+    },
+  }
+}
+
+function measure(registry: Registry, cache: ResourceCache): void {
+  // Kinds come and go; what is not followed any more must not be told for ever.
+  const byResource = (read: (collection: Collection) => number) => (told: Gauge<'group' | 'resource'>) => {
+    told.reset()
+    for (const collection of cache.collections()) {
+      const { source, plural } = collection.served.kind
+      told.set({ group: source.group, resource: plural }, read(collection))
+    }
+  }
+  gauge(registry, {
+    name: 'kapis_cache_objects',
+    help: 'Objects that are followed, by resource.',
+    labels: ['group', 'resource'],
+    collect: byResource(({ size }) => size),
+  })
+  gauge(registry, {
+    name: 'kapis_cache_bytes',
+    help: 'Estimated memory of the objects that are followed, by resource.',
+    labels: ['group', 'resource'],
+    collect: byResource(({ bytes }) => bytes),
+  })
+}
