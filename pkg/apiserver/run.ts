@@ -10,6 +10,7 @@ import { createKubeConnections } from '../proxy/connections.ts'
 import { createKubeProxy } from '../proxy/kube.ts'
 import { createOAuthForward, isOAuthPath } from '../proxy/oauth.ts'
 import { forwardUpgrade } from '../proxy/upgrade.ts'
+import { createClientAddress } from '../request/client-address.ts'
 import { isAnonymous } from '../request/identity.ts'
 import { resourcesGroup, resourcesVersion } from '../resources/kinds.ts'
 import { WatchHub } from '../resources/watch-hub.ts'
@@ -72,7 +73,11 @@ export async function runApiserver(
     ...access.checks,
     { name: 'apiservice-registration', problem: () => keeper.problem() },
   ])
-  const forward = createOAuthForward({ socket: config.oauth.socket, logger })
+  const forward = createOAuthForward({
+    socket: config.oauth.socket,
+    clientAddress: createClientAddress(config.listen.trustedProxies),
+    logger,
+  })
   const route = createRouter({
     group,
     version: resourcesVersion,

@@ -17,7 +17,7 @@ const withoutPassword = defaultClient.grantTypes.filter(type => type !== 'passwo
 
 const defaults: Config = {
   groupDomain: 'kapis.io',
-  listen: { address: '0.0.0.0', port: 9443 },
+  listen: { address: '0.0.0.0', port: 9443, trustedProxies: [] },
   http: { enabled: false },
   kubernetes: { kubeconfig: '', namespace: 'kapis-system' },
   service: { name: 'kapis', port: 443 },
@@ -33,6 +33,13 @@ const defaults: Config = {
     clients: [defaultClient],
   },
   cache: { idleSeconds: 600, maxMegabytes: 1_024 },
+  authentication: {
+    authenticateRateLimiterMaxTries: 10,
+    authenticateRateLimiterMaxTriesPerAddress: 100,
+    authenticateRateLimiterDurationSeconds: 600,
+    loginHistoryRetentionPeriodSeconds: 604_800,
+    loginHistoryMaximumEntries: 100,
+  },
   logLevel: 'info',
   shutdownDelaySeconds: 15,
 }
@@ -64,7 +71,7 @@ describe('parseConfig', () => {
   it('reads everything that can be given', () => {
     const { config } = parseConfig({
       groupDomain: 'platform.example.org',
-      listen: { address: '::', port: 0 },
+      listen: { address: '::', port: 0, trustedProxies: ['10.0.0.0/8', '::1'] },
       http: { enabled: true, address: '127.0.0.1', port: 80 },
       kubernetes: { kubeconfig: '/etc/kubeconfig', namespace: 'ns-1' },
       service: { name: 'front', port: 8443 },
@@ -83,12 +90,19 @@ describe('parseConfig', () => {
         ],
       },
       cache: { idleSeconds: 5, maxMegabytes: 64 },
+      authentication: {
+        authenticateRateLimiterMaxTries: 3,
+        authenticateRateLimiterMaxTriesPerAddress: 7,
+        authenticateRateLimiterDurationSeconds: 60,
+        loginHistoryRetentionPeriodSeconds: 3600,
+        loginHistoryMaximumEntries: 5,
+      },
       logLevel: 'debug',
       shutdownDelaySeconds: 300,
     })
     expect(config).to.deep.equal({
       groupDomain: 'platform.example.org',
-      listen: { address: '::', port: 0 },
+      listen: { address: '::', port: 0, trustedProxies: ['10.0.0.0/8', '::1'] },
       http: { enabled: true, address: '127.0.0.1', port: 80 },
       kubernetes: { kubeconfig: '/etc/kubeconfig', namespace: 'ns-1' },
       service: { name: 'front', port: 8443 },
@@ -120,6 +134,13 @@ describe('parseConfig', () => {
         ],
       },
       cache: { idleSeconds: 5, maxMegabytes: 64 },
+      authentication: {
+        authenticateRateLimiterMaxTries: 3,
+        authenticateRateLimiterMaxTriesPerAddress: 7,
+        authenticateRateLimiterDurationSeconds: 60,
+        loginHistoryRetentionPeriodSeconds: 3600,
+        loginHistoryMaximumEntries: 5,
+      },
       logLevel: 'debug',
       shutdownDelaySeconds: 300,
     })
@@ -164,7 +185,7 @@ describe('parseConfig', () => {
   const whole = (min: number, max: number, given: string) =>
     `must be a whole number from ${min} to ${max}, not ${given}`
   const top =
-    'unknown; allowed are groupDomain, listen, http, kubernetes, service, tls, oauth, cache, logLevel, shutdownDelaySeconds'
+    'unknown; allowed are groupDomain, listen, http, kubernetes, service, tls, oauth, cache, authentication, logLevel, shutdownDelaySeconds'
   const invalid: readonly [string, unknown, Problem][] = [
     ['a list for the document', [], { path: '(document)', message: 'must be a mapping' }],
     ['text for the document', 'x', { path: '(document)', message: 'must be a mapping' }],
@@ -177,7 +198,23 @@ describe('parseConfig', () => {
     [
       'an unknown member inside',
       { listen: { prot: 1 } },
-      { path: 'listen.prot', message: 'unknown; allowed are address, port' },
+      { path: 'listen.prot', message: 'unknown; allowed are address, port, trustedProxies' },
+    ],
+    [
+      'a proxy that is no address',
+      { listen: { trustedProxies: ['10.0.0.0/8', 'lb.example.org'] } },
+      {
+        path: 'listen.trustedProxies',
+        message: 'must hold IP addresses and CIDRs such as 10.0.0.0/8, not "lb.example.org"',
+      },
+    ],
+    [
+      'more failures than are kept',
+      { authentication: { authenticateRateLimiterMaxTries: 6, loginHistoryMaximumEntries: 5 } },
+      {
+        path: 'authentication.authenticateRateLimiterMaxTries',
+        message: 'must not be more than authentication.loginHistoryMaximumEntries',
+      },
     ],
     ['text for a mapping', { listen: 'x' }, { path: 'listen', message: 'must be a mapping' }],
     ['a list for a mapping', { oauth: [] }, { path: 'oauth', message: 'must be a mapping' }],

@@ -1,13 +1,19 @@
 import type { LogLevel } from '../telemetry/logger.ts'
+import { type AuthenticationConfig, parseAuthentication } from './authentication.ts'
 import { type CacheConfig, cacheMembers, parseCache } from './cache.ts'
 import { type ClientConfig, clientMembers, defaultClient, parseClient } from './client.ts'
-import { duplicateNames, object, type Problem, port, seconds, text, texts } from './fields.ts'
+import { duplicateNames, object, type Problem, port, ranges, seconds, text, texts } from './fields.ts'
 
 /** The whole configuration of both programs, without secrets. Durations are in seconds. */
 export type Config = {
   /** Every group, label and annotation name is built from this one value. */
   readonly groupDomain: string
-  readonly listen: { readonly address: string; readonly port: number }
+  readonly listen: {
+    readonly address: string
+    readonly port: number
+    /** Proxies before the front whose X-Forwarded-For is believed: addresses and CIDRs. */
+    readonly trustedProxies: readonly string[]
+  }
   /** Plain HTTP beside HTTPS, for platforms that expose port 80; off unless a port is given. */
   readonly http:
     | { readonly enabled: false }
@@ -28,6 +34,7 @@ export type Config = {
     readonly clients: readonly ClientConfig[]
   }
   readonly cache: CacheConfig
+  readonly authentication: AuthenticationConfig
   readonly logLevel: LogLevel
   readonly shutdownDelaySeconds: number
 }
@@ -62,6 +69,7 @@ export function parseConfig(input: unknown): { config: Config; secrets: Secrets 
     'tls',
     'oauth',
     'cache',
+    'authentication',
     'logLevel',
     'shutdownDelaySeconds',
   ])
@@ -70,7 +78,7 @@ export function parseConfig(input: unknown): { config: Config; secrets: Secrets 
     pattern: dns1123Subdomain,
     is: 'a DNS subdomain such as kapis.io',
   })
-  const listen = root.object('listen', ['address', 'port'])
+  const listen = root.object('listen', ['address', 'port', 'trustedProxies'])
   const http = root.object('http', ['enabled', 'address', 'port'])
   const kubernetes = root.object('kubernetes', ['kubeconfig', 'namespace'])
   const service = root.object('service', ['name', 'port'])
@@ -103,7 +111,11 @@ export function parseConfig(input: unknown): { config: Config; secrets: Secrets 
   const { clients, clientSecrets } = parseClients(oauth)
   const config: Config = {
     groupDomain,
-    listen: { address: text(listen, 'address', { default: '0.0.0.0' }), port: listenPort },
+    listen: {
+      address: text(listen, 'address', { default: '0.0.0.0' }),
+      port: listenPort,
+      trustedProxies: ranges(listen, 'trustedProxies'),
+    },
     http: http.boolean('enabled', false)
       ? {
           enabled: true,
@@ -136,6 +148,7 @@ export function parseConfig(input: unknown): { config: Config; secrets: Secrets 
       clients,
     },
     cache: parseCache(root.object('cache', cacheMembers)),
+    authentication: parseAuthentication(root),
     logLevel: root.choice('logLevel', ['info', 'debug', 'warn', 'error']),
     shutdownDelaySeconds: seconds(root, 'shutdownDelaySeconds', { default: 15, min: 0, max: 300 }),
   }

@@ -3,6 +3,7 @@ export const environment: readonly { readonly name: string; readonly path: strin
   { name: 'KAPIS_GROUP_DOMAIN', path: 'groupDomain' },
   { name: 'KAPIS_LISTEN_ADDRESS', path: 'listen.address' },
   { name: 'KAPIS_LISTEN_PORT', path: 'listen.port' },
+  { name: 'KAPIS_TRUSTED_PROXIES', path: 'listen.trustedProxies' },
   { name: 'KAPIS_HTTP_ENABLED', path: 'http.enabled' },
   { name: 'KAPIS_HTTP_ADDRESS', path: 'http.address' },
   { name: 'KAPIS_HTTP_PORT', path: 'http.port' },
@@ -15,6 +16,23 @@ export const environment: readonly { readonly name: string; readonly path: strin
   { name: 'KAPIS_OAUTH_ISSUER', path: 'oauth.issuer' },
   { name: 'KAPIS_OAUTH_SOCKET', path: 'oauth.socket' },
   { name: 'KAPIS_OAUTH_AUDIENCE', path: 'oauth.audience' },
+  {
+    name: 'KAPIS_AUTHENTICATE_RATE_LIMITER_MAX_TRIES',
+    path: 'authentication.authenticateRateLimiterMaxTries',
+  },
+  {
+    name: 'KAPIS_AUTHENTICATE_RATE_LIMITER_MAX_TRIES_PER_ADDRESS',
+    path: 'authentication.authenticateRateLimiterMaxTriesPerAddress',
+  },
+  {
+    name: 'KAPIS_AUTHENTICATE_RATE_LIMITER_DURATION_SECONDS',
+    path: 'authentication.authenticateRateLimiterDurationSeconds',
+  },
+  {
+    name: 'KAPIS_LOGIN_HISTORY_RETENTION_PERIOD_SECONDS',
+    path: 'authentication.loginHistoryRetentionPeriodSeconds',
+  },
+  { name: 'KAPIS_LOGIN_HISTORY_MAXIMUM_ENTRIES', path: 'authentication.loginHistoryMaximumEntries' },
   { name: 'KAPIS_LOG_LEVEL', path: 'logLevel' },
   { name: 'KAPIS_SHUTDOWN_DELAY_SECONDS', path: 'shutdownDelaySeconds' },
 ]

@@ -1,3 +1,5 @@
+import { parseRange } from '../request/client-address.ts'
+
 /** One mistake in a configuration: where, and what is allowed there. */
 export type Problem = { readonly path: string; readonly message: string }
 
@@ -112,6 +114,19 @@ export function integer(
     return number
   fields.problem(key, `must be a whole number from ${rule.min} to ${rule.max}, not ${JSON.stringify(given)}`)
   return rule.default
+}
+
+/** IP addresses and CIDRs. */
+export function ranges(fields: Fields, key: string): readonly string[] {
+  const list = texts(fields, key)
+  for (const range of list) {
+    try {
+      parseRange(range)
+    } catch {
+      fields.problem(key, `must hold IP addresses and CIDRs such as 10.0.0.0/8, not ${JSON.stringify(range)}`)
+    }
+  }
+  return list
 }
 
 export function duplicateNames(items: readonly { readonly name: string }[]): readonly string[] {

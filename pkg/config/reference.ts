@@ -13,6 +13,10 @@ export const reference: readonly ConfigEntry[] = [
   { path: 'listen.address', text: 'Address of the HTTPS listener.' },
   { path: 'listen.port', text: 'Port of the HTTPS listener; 0 for any free one.' },
   {
+    path: 'listen.trustedProxies',
+    text: 'Addresses and CIDRs of proxies before the front: a list, or comma-separated in the environment. Their X-Forwarded-For is believed, from the right as far as it names other trusted ones; without them the address of a caller is that of the connection.',
+  },
+  {
     path: 'http.enabled',
     text: 'A plain HTTP listener beside it, for platforms that expose port 80. Tokens cross the network in clear text: only behind something that ends TLS.',
   },
@@ -63,6 +67,26 @@ export const reference: readonly ConfigEntry[] = [
   {
     path: 'cache.maxMegabytes',
     text: 'Estimated memory of all kinds that are followed, in MiB. Beyond it those that are not in use are let go, and no further one is begun (503).',
+  },
+  {
+    path: 'authentication.authenticateRateLimiterMaxTries',
+    text: 'So many wrong passwords within the duration lock a user, or a name that nobody has.',
+  },
+  {
+    path: 'authentication.authenticateRateLimiterMaxTriesPerAddress',
+    text: 'So many wrong passwords from one source address (IPv6: one /64) within the duration lock the address. Behind it there may be many people.',
+  },
+  {
+    path: 'authentication.authenticateRateLimiterDurationSeconds',
+    text: 'The window in which wrong passwords are counted, and how long a lock lasts, in seconds.',
+  },
+  {
+    path: 'authentication.loginHistoryRetentionPeriodSeconds',
+    text: 'How long login records are kept, in seconds.',
+  },
+  {
+    path: 'authentication.loginHistoryMaximumEntries',
+    text: 'How many login records are kept for each user.',
   },
   { path: 'logLevel', text: 'debug, info, warn or error.' },
   {

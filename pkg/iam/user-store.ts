@@ -65,6 +65,10 @@ export class UserStore {
     return this.#users.size
   }
 
+  all(): Iterable<User> {
+    return this.#users.values()
+  }
+
   get(name: string): User | undefined {
     return this.#users.get(name)
   }

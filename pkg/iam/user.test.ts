@@ -14,10 +14,12 @@ describe('toUser', () => {
       name: 'alice',
       uid: 'u1',
       createdAt: '2026-01-01T00:00:00Z',
+      resourceVersion: '7',
       generation: 3,
       email: 'alice@kapis.io',
       groups: ['dev'],
       state: 'Disabled',
+      stateSinceMs: 0,
       passwordHash: hash,
       credential: '64d4345af28b19e7',
     })

@@ -11,11 +11,14 @@ export type User = {
   readonly name: string
   readonly uid: string
   readonly createdAt: string
+  readonly resourceVersion: string
   /** Grows with each change of the spec; tells which of two views of a user is the newer one. */
   readonly generation: number
   readonly email: string
   readonly groups: readonly string[]
   readonly state: UserState
+  /** Since when, in milliseconds; 0 when nobody wrote it down. */
+  readonly stateSinceMs: number
   /** bcrypt; undefined for a user who cannot log in with a password. */
   readonly passwordHash: string | undefined
   /** Changes when the password does, and says nothing about it. */
@@ -33,12 +36,13 @@ const bcryptHash = /^\$2[aby]\$(0[4-9]|1[0-5])\$[./A-Za-z0-9]{53}$/
 
 export function toUser({ metadata, spec, status }: KubeObject): User {
   const { email, groups, password } = isRecord(spec) ? spec : {}
-  const state = isRecord(status) ? status.state : undefined
+  const { state, lastTransitionTime } = isRecord(status) ? status : {}
   const passwordHash = typeof password === 'string' && bcryptHash.test(password) ? password : undefined
   return {
     name: metadata.name,
     uid: metadata.uid,
     createdAt: metadata.creationTimestamp,
+    resourceVersion: metadata.resourceVersion,
     generation: metadata.generation ?? 0,
     email: typeof email === 'string' ? email : '',
     // The schema refuses the orchestrator's own groups; a user that was stored before the schema must not gain them.
@@ -47,6 +51,7 @@ export function toUser({ metadata, spec, status }: KubeObject): User {
       : [],
     // A user who was made a moment ago has no state yet, and may log in.
     state: state === 'Disabled' || state === 'AuthLimitExceeded' ? state : 'Active',
+    stateSinceMs: typeof lastTransitionTime === 'string' ? Date.parse(lastTransitionTime) || 0 : 0,
     passwordHash,
     credential:
       passwordHash === undefined ? '' : createHash('sha256').update(passwordHash).digest('hex').slice(0, 16),

@@ -3,6 +3,7 @@ import { Status } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { Refusal } from './error.ts'
 import type { OAuthMetrics } from './metrics.ts'
+import { sourceOf } from './source.ts'
 
 /** What is known of a token request so far; never a credential. */
 export type TokenEvent = { client?: string; grant?: string; user?: string }
@@ -17,8 +18,7 @@ export function createTokenAudit({ logger, metrics }: { logger: Logger; metrics:
   const toLine = (req: Request, event: TokenEvent) => ({
     audit: 'token',
     id: req.headers['x-request-id'],
-    // The front sets it, from its peer's address, and is the only one that this socket is for.
-    sourceIp: req.headers['x-forwarded-for'],
+    sourceIp: sourceOf(req).address,
     ...event,
   })
   return {

@@ -2,6 +2,9 @@ import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type ClientConfig, defaultClient, type RegisteredClient } from '../config/client.ts'
+import { createLockout } from '../iam/lockout.ts'
+import { createLoginKeys } from '../iam/login-keys.ts'
+import { createPasswordChecker } from '../iam/password-check.ts'
 import type { NewSession, Session } from '../iam/session.ts'
 import type { User } from '../iam/user.ts'
 import { unauthorized } from '../status/status.ts'
@@ -39,10 +42,12 @@ export function memoryUser(name: string, changes: Partial<User> = {}): User {
     name,
     uid: `uid-${name}`,
     createdAt: '2026-01-01T00:00:00Z',
+    resourceVersion: '1',
     generation: 1,
     email: `${name}@kapis.io`,
     groups: ['dev'],
     state: 'Active',
+    stateSinceMs: 0,
     passwordHash: 'right',
     credential: 'c1',
     ...changes,
@@ -87,18 +92,28 @@ export async function startApp() {
     destination: { write: line => void lines.push(JSON.parse(line)) },
   })
   const verifier = createTokenVerifier({ issuer, audience, clockSkewSeconds: 10, keys })
+  const known = {
+    get: (name: string) => users.get(name),
+    find: (login: string) => users.get(login.replace('@kapis.io', '')),
+  }
+  const rule = { maxTries: 5, durationSeconds: 600 }
   const tools: GrantTools = {
-    users: {
-      get: name => users.get(name),
-      find: login => users.get(login.replace('@kapis.io', '')),
-    },
+    users: known,
     sessions,
     recordLogin: () => undefined,
-    hasher: {
-      hash: async password => password,
-      verify: async (password, stored) => stored !== undefined && password === stored,
-      pending: () => 0,
-    },
+    passwords: createPasswordChecker({
+      users: known,
+      hasher: {
+        hash: async password => password,
+        verify: async (password, stored) => stored !== undefined && password === stored,
+        pending: () => 0,
+      },
+      lockout: createLockout({ rules: { user: rule, address: { ...rule, maxTries: 1000 } } }),
+      durationSeconds: rule.durationSeconds,
+      toKeys: createLoginKeys(() => Buffer.from('secret')),
+      failed: () => undefined,
+      locked: () => undefined,
+    }),
     issuer: createTokenIssuer({ issuer, audience, keys }),
     verifier,
     lifetimes: { accessTokenSeconds: 7200, refreshTokenSeconds: 14_400, loginMaxAgeSeconds: 86_400 },

@@ -1,5 +1,5 @@
 import type { ClientConfig, GrantType } from '../config/client.ts'
-import type { PasswordHasher } from '../iam/password.ts'
+import type { PasswordChecker, Source } from '../iam/password-check.ts'
 import type { NewSession, Session } from '../iam/session.ts'
 import type { User } from '../iam/user.ts'
 import type { TokenIssuer } from '../token/issue.ts'
@@ -29,7 +29,7 @@ export type GrantTools = {
     readonly update: (session: Session) => Promise<boolean>
   }
   readonly recordLogin: (user: User) => void
-  readonly hasher: PasswordHasher
+  readonly passwords: PasswordChecker
   readonly issuer: TokenIssuer
   readonly verifier: TokenVerifier
   /** Of clients that do not name their own. */
@@ -39,6 +39,7 @@ export type GrantTools = {
 export type GrantRequest = {
   readonly client: ClientConfig
   readonly form: Form
+  readonly source: Source
   /** Aborted when the caller has gone. */
   readonly signal: AbortSignal
 }

@@ -7,6 +7,7 @@ import { ClientStore } from '../iam/client-store.ts'
 import { ensureFirstAdministrator } from '../iam/first-administrator.ts'
 import { createLastLoginRecorder } from '../iam/last-login.ts'
 import { createPasswordHasher } from '../iam/password.ts'
+import { createPasswordGuard } from '../iam/password-guard.ts'
 import { createSessionKeeper } from '../iam/session-keeper.ts'
 import { SessionStore } from '../iam/session-store.ts'
 import { readUser } from '../iam/user.ts'
@@ -44,7 +45,10 @@ export async function runOAuth(
     client,
     groupDomain,
     logger,
-    onChange: (...change) => keeper.changed(...change),
+    onChange(name, before, after) {
+      keeper.changed(name, before, after)
+      passwords.changed(before, after)
+    },
   })
   const sessions = new SessionStore({ client, groupDomain, logger, accessTokenSeconds, users })
   const keeper = createSessionKeeper({
@@ -52,6 +56,8 @@ export async function runOAuth(
     sessions,
     logger,
   })
+  const { authentication } = config
+  const passwords = createPasswordGuard({ client, groupDomain, authentication, users, hasher, logger })
   const tokenSeconds = refreshTokenSeconds + clockSkewSeconds
   const keys = new SecretKeySource({ client, namespace, logger, tokenSeconds })
   const verifier = createTokenVerifier({ issuer, audience, clockSkewSeconds, keys })
@@ -89,7 +95,7 @@ export async function runOAuth(
       users,
       sessions,
       recordLogin: createLastLoginRecorder({ client, groupDomain, logger }),
-      hasher,
+      passwords,
       issuer: createTokenIssuer({ issuer, audience, keys }),
       verifier,
       lifetimes: { accessTokenSeconds, refreshTokenSeconds, loginMaxAgeSeconds },
@@ -104,7 +110,7 @@ export async function runOAuth(
   const server = await listenOnSocket(socket, app)
   logger.info({ socket, issuer }, 'listening')
 
-  const synced = Promise.all([users, sessions, keys, clients].map(part => part.start()))
+  const synced = Promise.all([users, sessions, keys, clients, passwords].map(part => part.start()))
   const prepare = async () => {
     await keys.ensure()
     await ensureFirstAdministrator({ client, groupDomain, namespace, hasher, logger })
@@ -128,7 +134,7 @@ export async function runOAuth(
   if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
   clearInterval(upkeep)
   await closeServer(server)
-  for (const part of [users, sessions, keys, clients]) part.stop()
+  for (const part of [users, sessions, keys, clients, passwords]) part.stop()
   client.close()
 }
 

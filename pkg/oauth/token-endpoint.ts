@@ -6,6 +6,7 @@ import { readForm } from './form.ts'
 import type { Grant, Granted, GrantTools } from './grant.ts'
 import { passwordGrant } from './grants/password.ts'
 import { refreshTokenGrant } from './grants/refresh-token.ts'
+import { sourceOf } from './source.ts'
 
 /** The grants of the token endpoint; a new one is one more file and one more name here. */
 export const grants: readonly Grant[] = [passwordGrant, refreshTokenGrant]
@@ -30,7 +31,7 @@ export function createTokenEndpoint({ registry, tools, audit }: TokenEndpointOpt
     event.grant = grant.grantType
     if (!client.grantTypes.includes(grant.grantType))
       throw oauthError(400, 'unauthorized_client', 'the client may not use this grant type')
-    return grant.handle(tools, { client, form, signal: goneSignal(res) })
+    return grant.handle(tools, { client, form, source: sourceOf(req), signal: goneSignal(res) })
   }
 
   return async (req: Request, res: Response): Promise<void> => {

@@ -1,4 +1,4 @@
-import { Agent, request } from 'node:http'
+import { Agent, type IncomingMessage, request } from 'node:http'
 import { pipeline } from 'node:stream'
 import type { Exchange, Handler } from '../request/exchange.ts'
 import { send } from '../request/respond.ts'
@@ -8,6 +8,8 @@ import { answerHeaders, forwardableHeaders } from './headers.ts'
 export type OAuthForwardOptions = {
   /** Unix socket of the token listener. */
   readonly socket: string
+  /** The caller's address, without what he may say of it himself; the listener counts failed logins by it. */
+  readonly clientAddress: (req: IncomingMessage) => string
   readonly logger: Logger
 }
 
@@ -30,7 +32,7 @@ export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchan
   return ({ req, res, id }) => {
     const headers = forwardableHeaders(req, requestId)
     headers.push(
-      ...['X-Forwarded-For', req.socket.remoteAddress ?? ''],
+      ...['X-Forwarded-For', options.clientAddress(req)],
       ...['X-Forwarded-Proto', 'encrypted' in req.socket ? 'https' : 'http'],
       ...['X-Forwarded-Host', req.headers.host ?? ''],
       ...['X-Request-Id', id],

@@ -1,0 +1,53 @@
+/** How many failures within a window lock a key, and for how long. */
+export type LockoutRule = { readonly maxTries: number; readonly durationSeconds: number }
+
+/** The failures of one key (a user, a name, an address), and whether they have locked it. Times are in milliseconds. */
+export class FailureWindow {
+  readonly #rule: LockoutRule
+  #failures: number[] = []
+  #lockedUntilMs = 0
+
+  constructor(rule: LockoutRule) {
+    this.#rule = rule
+  }
+
+  /** @returns whether this failure is the one that locks */
+  add(atMs: number): boolean {
+    if (atMs < this.#lockedUntilMs) return false
+    this.#forget(atMs)
+    this.#failures.push(atMs)
+    if (this.#failures.length < this.#rule.maxTries) return false
+    this.#lockedUntilMs = atMs + this.#rule.durationSeconds * 1000
+    this.#failures = []
+    return true
+  }
+
+  /** How many more may be checked before it is locked. */
+  left(nowMs: number): number {
+    if (nowMs < this.#lockedUntilMs) return 0
+    this.#forget(nowMs)
+    return this.#rule.maxTries - this.#failures.length
+  }
+
+  lockedUntilMs(nowMs: number): number | undefined {
+    return nowMs < this.#lockedUntilMs ? this.#lockedUntilMs : undefined
+  }
+
+  /** What happened until `atMs` is forgotten, a lock that came of it as well. */
+  forgive(atMs: number): void {
+    this.#failures = this.#failures.filter(failure => failure > atMs)
+    if (this.#lockedUntilMs - this.#rule.durationSeconds * 1000 <= atMs) this.#lockedUntilMs = 0
+  }
+
+  isEmpty(nowMs: number): boolean {
+    this.#forget(nowMs)
+    return this.#failures.length === 0 && nowMs >= this.#lockedUntilMs
+  }
+
+  #forget(nowMs: number): void {
+    const since = nowMs - this.#rule.durationSeconds * 1000
+    // Most windows hold one failure or none: nothing is made anew for those that are young.
+    if ((this.#failures[0] ?? nowMs) <= since)
+      this.#failures = this.#failures.filter(failure => failure > since)
+  }
+}

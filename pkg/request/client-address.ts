@@ -1,0 +1,63 @@
+import type { IncomingMessage } from 'node:http'
+import { BlockList, isIP } from 'node:net'
+
+/**
+ * The address of whoever sent a request. X-Forwarded-For is believed only as far as it was written by proxies that are
+ * known: from the right, the first address that is none of theirs. What stands left of it, anybody could have written.
+ *
+ * @param trustedProxies addresses and CIDRs
+ */
+export function createClientAddress(trustedProxies: readonly string[]): (req: IncomingMessage) => string {
+  const trusted = new BlockList()
+  for (const range of trustedProxies) {
+    const { address, prefix, family } = parseRange(range)
+    trusted.addSubnet(address, prefix, family)
+  }
+  const isTrusted = (address: string) => {
+    const version = isIP(address)
+    return version !== 0 && trusted.check(address, version === 6 ? 'ipv6' : 'ipv4')
+  }
+
+  return req => {
+    let client = plainAddress(req.socket.remoteAddress ?? '')
+    if (trustedProxies.length === 0) return client
+    const hops = (req.headersDistinct['x-forwarded-for'] ?? []).join(',').split(',')
+    for (const hop of hops.reverse()) {
+      if (!isTrusted(client)) break
+      const address = plainAddress(hop.trim())
+      // A proxy that is trusted and writes nonsense is as far as the way can be followed.
+      if (isIP(address) === 0) break
+      client = address
+    }
+    return client
+  }
+}
+
+/** @throws Error when it is neither an address nor a CIDR */
+export function parseRange(text: string): { address: string; prefix: number; family: 'ipv4' | 'ipv6' } {
+  const [address = '', length, ...more] = text.split('/')
+  const version = isIP(address)
+  const bits = version === 6 ? 128 : 32
+  const prefix = length === undefined ? bits : /^\d{1,3}$/.test(length) ? Number(length) : Number.NaN
+  if (version === 0 || more.length > 0 || !(prefix <= bits))
+    throw new Error('must be an IP address or a CIDR such as 10.0.0.0/8')
+  return { address, prefix, family: version === 6 ? 'ipv6' : 'ipv4' }
+}
+
+/** Without what a dual-stack socket (RFC 4291 section 2.5.5.2) or a proxy with a port in mind may put around it. */
+function plainAddress(text: string): string {
+  const bare = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
+  return bare.replace(/^::ffff:(?=[\d.]+$)/i, '').toLowerCase()
+}
+
+/** What is counted as one source: a customer of IPv6 has at least a /64 and can call from any address of it. */
+export function sourceNetwork(address: string): string {
+  if (isIP(address) !== 6) return address
+  const [head = '', tail] = address.split('%')[0]?.split('::') ?? []
+  const left = head === '' ? [] : head.split(':')
+  const right = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros =
+    tail === undefined ? [] : new Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0')
+  const groups = [...left, ...zeros, ...right].slice(0, 4)
+  return `${groups.map(group => (Number.parseInt(group, 16) || 0).toString(16)).join(':')}::/64`
+}
