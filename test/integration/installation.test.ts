@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { repository } from '../../hack/controlplane/settings.ts'
+import { eventually } from '../e2e/http.ts'
+import { bareCluster, type Cluster } from './installation/control-plane.ts'
+import { get } from './installation/get.ts'
+import { startLoad, watchAvailability } from './installation/load.ts'
+import { type Pod, startPod } from './installation/pod.ts'
+
+const namespace = 'kapis-system'
+const apiService = 'v1alpha3.resources.kapis.io'
+const overlay = join(repository, 'manifests/overlays/ha')
+
+describe('two replicas, installed by the manifests', function () {
+  this.timeout(240_000)
+  let cluster: Cluster
+  const pods = new Map<string, Pod>()
+
+  async function start(name: string): Promise<Pod> {
+    const pod = await startPod(cluster, { name, namespace })
+    pods.set(name, pod)
+    return pod
+  }
+  async function stop(name: string) {
+    const codes = await pods.get(name)?.stop()
+    pods.delete(name)
+    return codes
+  }
+
+  before(async () => {
+    cluster = await bareCluster()
+    await cluster.output(['apply', '-k', overlay])
+    // As after a rollout: the second may come before the first has made anything.
+    await Promise.all([start('a'), start('b')])
+    await cluster.output(['wait', '--for=condition=Available', `apiservice/${apiService}`, '--timeout=60s'])
+  })
+
+  after(async () => {
+    for (const name of pods.keys()) await stop(name)
+    await cluster.kubectl(['delete', '-k', overlay, '--ignore-not-found', '--timeout=90s'])
+  })
+
+  it('serve kubectl through the endpoints of their Service', async () => {
+    await eventually(async () => {
+      const text = await cluster.output(['get', 'nodes.resources.kapis.io', '-o', 'name'])
+      expect(text).to.equal('node.resources.kapis.io/control-plane-0\nnode.resources.kapis.io/worker-1\n')
+    }, 20_000)
+  })
+
+  it('share certificates, and a login at one is good at the other', async () => {
+    const [a, b] = [...pods.values()]
+    const shown = await Promise.all([a, b].map(async pod => (await get(`${pod?.url}/readyz`)).certificate))
+    expect(shown[0]).to.match(/^[0-9A-F:]{95}$/)
+    expect(shown[1]).to.equal(shown[0])
+    const secret = [
+      '-n',
+      namespace,
+      'get',
+      'secret',
+      'kapis-initial-admin',
+      '-o',
+      'jsonpath={.data.password}',
+    ]
+    const password = Buffer.from(await cluster.output(secret), 'base64').toString('utf8')
+    const client = { client_id: 'kapis', client_secret: 'kapis' }
+    const form = { grant_type: 'password', username: 'admin', password, ...client }
+    const login = await get(`${a?.url}/oauth/token`, { method: 'POST', form })
+    expect(login.code, login.body).to.equal(200)
+    const { access_token: token } = JSON.parse(login.body)
+    for (const pod of [a, b]) {
+      await eventually(async () => {
+        const page = await get(`${pod?.url}/kapis/resources.kapis.io/v1alpha3/nodes`, { token })
+        expect([page.code, JSON.parse(page.body).totalItems]).to.deep.equal([200, 2])
+      }, 10_000)
+    }
+  })
+
+  it('never lack a right that they need', () => {
+    for (const pod of pods.values()) {
+      for (const container of ['apiserver', 'oauth']) {
+        expect(pod.log(container), `${pod.name}/${container}`).to.not.match(
+          /forbidden|cannot (list|get|watch|create|update|patch)/i,
+        )
+      }
+    }
+  })
+
+  it('are replaced one after the other under load, and nobody notices', async () => {
+    const load = startLoad(cluster)
+    const availability = watchAvailability(cluster, apiService)
+    await sleep(2_000)
+    for (const [old, next] of [
+      ['a', 'c'],
+      ['b', 'd'],
+    ] as const) {
+      await start(next)
+      expect(await stop(old)).to.deep.equal([0, 0])
+    }
+    await sleep(2_000)
+    const { failures, ...figures } = await load.stop()
+    console.log(`      ${JSON.stringify(figures)}`)
+    expect(failures).to.deep.equal([])
+    expect(await availability.stop()).to.deep.equal(['True'])
+    expect(figures.watchesStarted).to.be.above(50)
+  })
+
+  it('start quickly and stay small', () => {
+    for (const { name, readyMs, pids } of pods.values()) {
+      const sizes = [...pids].map(([container, pid]) => `${container} ${residentMiB(pid)} MiB`)
+      console.log(`      ${name}: ready after ${Math.round(readyMs)} ms, ${sizes.join(', ')}`)
+      for (const [, pid] of pids) expect(residentMiB(pid)).to.be.below(400)
+    }
+  })
+
+  it('let themselves be taken away while they run', async () => {
+    await cluster.output(['delete', '-k', overlay, '--timeout=90s'])
+    await sleep(3_000)
+    const left = await cluster.output(['get', 'apiservices', '-o', 'name'])
+    expect(left).to.not.include(apiService)
+    expect((await cluster.kubectl(['get', 'namespace', namespace])).stderr).to.include('NotFound')
+  })
+})
+
+function residentMiB(pid: number): number {
+  const [, kib = '0'] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Math.round(Number(kib) / 1024)
+}

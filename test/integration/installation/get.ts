@@ -1,0 +1,38 @@
+import { request } from 'node:https'
+
+export type Got = { readonly code: number; readonly body: string; readonly certificate: string }
+
+export type GetOptions = {
+  readonly token?: string
+  readonly method?: string
+  readonly form?: Readonly<Record<string, string>>
+}
+
+/** One request on a connection of its own. Which certificate was shown is part of the answer, and for the test to judge. */
+export function get(url: string, { token, method = 'GET', form }: GetOptions = {}): Promise<Got> {
+  const { promise, resolve, reject } = Promise.withResolvers<Got>()
+  const headers = {
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
+  }
+  const options = { method, headers, agent: false as const, rejectUnauthorized: false, timeout: 10_000 }
+  const req = request(url, options, async res => {
+    try {
+      const certificate = 'getPeerCertificate' in res.socket ? fingerprint(res.socket) : ''
+      const body = Buffer.concat(await res.toArray()).toString('utf8')
+      resolve({ code: res.statusCode ?? 0, body, certificate })
+    } catch (error) {
+      reject(error)
+    }
+  })
+  req.on('timeout', () => req.destroy(new Error(`no answer from ${url}`)))
+  req.on('error', reject)
+  req.end(form === undefined ? undefined : String(new URLSearchParams(form)))
+  return promise
+}
+
+function fingerprint(socket: object): string {
+  if (!('getPeerCertificate' in socket) || typeof socket.getPeerCertificate !== 'function') return ''
+  const { fingerprint256 } = socket.getPeerCertificate()
+  return String(fingerprint256)
+}

@@ -1,0 +1,215 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { toKubeconfig } from '../../../hack/controlplane/pki.ts'
+import { repository } from '../../../hack/controlplane/settings.ts'
+import { scratch } from '../../e2e/run.ts'
+import { type Cluster, hostAddress } from './control-plane.ts'
+import { get } from './get.ts'
+
+/** One replica: the containers of the Deployment's Pod as processes of this machine, and its endpoint. */
+export type Pod = {
+  readonly name: string
+  /** Where its front is. */
+  readonly url: string
+  readonly pids: ReadonlyMap<string, number>
+  readonly log: (container: string) => string
+  /** From the start of the first process to the first 200 of /readyz. */
+  readonly readyMs: number
+  /** As the kubelet does: no new connections, SIGTERM to the front, and to the sidecar once that has ended. */
+  readonly stop: () => Promise<readonly (number | null)[]>
+}
+
+type Container = {
+  readonly name: string
+  readonly command: readonly string[]
+  readonly env?: readonly { readonly name: string; readonly value: string }[]
+  readonly restartPolicy?: string
+}
+type Deployment = {
+  readonly spec: {
+    readonly template: {
+      readonly spec: {
+        readonly serviceAccountName: string
+        readonly containers: readonly Container[]
+        readonly initContainers: readonly Container[]
+        readonly volumes: readonly { readonly name: string; readonly configMap?: { readonly name: string } }[]
+      }
+    }
+  }
+}
+
+const readyWithinMs = 60_000
+const probeEveryMs = 250
+
+/**
+ * Runs what the Deployment in the cluster says: its commands, environment and configuration, as its ServiceAccount and with
+ * no other right. Only places differ: folders of this test stand for those that the Pod mounts, a free port for the
+ * container's, a kubeconfig for the mounted token.
+ */
+export async function startPod(
+  cluster: Cluster,
+  options: {
+    readonly name: string
+    readonly namespace: string
+    readonly env?: Readonly<Record<string, string>>
+  },
+): Promise<Pod> {
+  const { name, namespace } = options
+  const { spec } = await deploymentOf(cluster, namespace)
+  const pod = spec.template.spec
+  const root = join(scratch, name)
+  const place = (path: string) =>
+    path.replace(/^\/(?=etc\/|run\/)/, `${root}/`).replace(/^\/kapis(?=\/)/, repository)
+  for (const folder of ['/etc/kapis', '/run/kapis']) mkdirSync(place(folder), { recursive: true })
+  for (const { configMap } of pod.volumes) {
+    if (configMap)
+      await writeConfig(cluster, { namespace, name: configMap.name, folder: place('/etc/kapis') })
+  }
+  const kubeconfig = join(root, 'kubeconfig')
+  const token = await cluster.output(['-n', namespace, 'create', 'token', pod.serviceAccountName])
+  const authority = join(cluster.runDir, 'pki/ca.crt')
+  writeFileSync(kubeconfig, toKubeconfig(cluster.env.KUBE_URL ?? '', authority, { token: token.trim() }))
+  const port = await freePort()
+  const env = {
+    PATH: process.env.PATH ?? '',
+    KAPIS_KUBECONFIG: kubeconfig,
+    KAPIS_LISTEN_PORT: String(port),
+    KAPIS_OAUTH_SOCKET: place('/run/kapis/oauth.sock'),
+    ...options.env,
+  }
+  const startedAt = performance.now()
+  const children = [...pod.initContainers, ...pod.containers].map(
+    container => [container.name, launch(container, env, place)] as const,
+  )
+  const url = `https://${hostAddress()}:${port}`
+  const endpoint = createEndpoint(cluster, { name, namespace, port })
+  const front = children.at(-1)?.[1]
+  const log = (container: string) => readFileSync(place(`/run/kapis/${container}.log`), 'utf8')
+  await endpoint.set(false)
+  const readiness = follow(url, endpoint.set)
+  const readyMs = await Promise.race([
+    readiness.first.then(at => at - startedAt),
+    sleep(readyWithinMs, undefined, { ref: false }).then(() => undefined),
+    front === undefined ? undefined : once(front, 'exit').then(() => undefined),
+  ])
+  if (readyMs === undefined) throw new Error(`${name} is not ready:\n${log('apiserver')}`)
+
+  return {
+    name,
+    url,
+    pids: new Map(children.map(([container, { pid = 0 }]) => [container, pid])),
+    log,
+    readyMs,
+    async stop() {
+      readiness.stop()
+      // The namespace may be gone, and with it what there is to tell.
+      await endpoint.set(false).catch(() => undefined)
+      const codes: (number | null)[] = []
+      for (const [, child] of children.toReversed()) codes.push(await end(child))
+      await endpoint.remove().catch(() => undefined)
+      return codes
+    },
+  }
+}
+
+async function deploymentOf(cluster: Cluster, namespace: string): Promise<Deployment> {
+  return JSON.parse(await cluster.output(['-n', namespace, 'get', 'deployment', 'kapis', '-o', 'json']))
+}
+
+async function writeConfig(
+  cluster: Cluster,
+  o: { namespace: string; name: string; folder: string },
+): Promise<void> {
+  const text = await cluster.output(['-n', o.namespace, 'get', 'configmap', o.name, '-o', 'json'])
+  const { data }: { data: Record<string, string> } = JSON.parse(text)
+  for (const [file, content] of Object.entries(data)) writeFileSync(join(o.folder, file), content)
+}
+
+function launch(
+  { name, command, env = [] }: Container,
+  ours: Readonly<Record<string, string>>,
+  place: (path: string) => string,
+): ChildProcess {
+  const [program = '', ...args] = command.map(place)
+  const log = openSync(place(`/run/kapis/${name}.log`), 'a')
+  const given = Object.fromEntries(env.map(entry => [entry.name, entry.value]))
+  return spawn(program === 'node' ? process.execPath : program, args, {
+    env: { ...given, ...ours },
+    stdio: ['ignore', log, log],
+  })
+}
+
+async function end(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exited
+  return child.exitCode
+}
+
+/** What the kubelet and the endpoint controllers make of a Pod's readiness. */
+function createEndpoint(cluster: Cluster, o: { name: string; namespace: string; port: number }) {
+  const slice = (ready: boolean) => ({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: {
+      name: `kapis-${o.name}`,
+      namespace: o.namespace,
+      labels: { 'kubernetes.io/service-name': 'kapis' },
+    },
+    addressType: 'IPv4',
+    ports: [{ name: 'https', port: o.port, protocol: 'TCP' }],
+    endpoints: [{ addresses: [hostAddress()], conditions: { ready } }],
+  })
+  return {
+    set: async (ready: boolean) => {
+      // kube-apiserver looks for the first slice with an endpoint, ready or not: one that is not ready is none.
+      const wanted = ready ? slice(true) : { ...slice(false), endpoints: [] }
+      await cluster.output(['apply', '--server-side', '-f', '-'], JSON.stringify(wanted))
+    },
+    remove: async () => {
+      const name = `endpointslice/kapis-${o.name}`
+      await cluster.output(['-n', o.namespace, 'delete', name, '--ignore-not-found'])
+    },
+  }
+}
+
+function follow(url: string, set: (ready: boolean) => Promise<void>) {
+  const { promise: first, resolve } = Promise.withResolvers<number>()
+  let isStopped = false
+  let isReady = false
+  void (async () => {
+    while (!isStopped) {
+      const code = await get(`${url}/readyz`).then(
+        answer => answer.code,
+        () => 0,
+      )
+      const now = code === 200
+      const at = performance.now()
+      if (now !== isReady && !isStopped) await set(now)
+      if (now) resolve(at)
+      isReady = now
+      await sleep(isReady ? probeEveryMs : 20)
+    }
+  })().catch(() => undefined)
+  return {
+    first,
+    stop: () => {
+      isStopped = true
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  server.listen(0)
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
