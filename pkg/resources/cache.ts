@@ -21,6 +21,7 @@ export type ResourceCacheOptions = {
 }
 
 const sweepMs = 5_000
+const lookAgainMs = 10_000
 
 /**
  * The kinds that are followed: the aggregated ones from the start on, any other from the first time that it is asked for
@@ -33,6 +34,7 @@ export class ResourceCache {
   readonly #pods: Reflector
   #sweeper: NodeJS.Timeout | undefined
   #synced = false
+  #nextLookMs = 0
 
   constructor(options: ResourceCacheOptions) {
     const { client, groupDomain, logger } = options
@@ -99,7 +101,12 @@ export class ResourceCache {
   async obtain(kind: Kind): Promise<Collection> {
     const live = this.#live.get(toName(kind)) ?? this.#begin(kind)
     try {
-      if (kind.plural === 'persistentvolumeclaims') await this.#followSnapshotClasses(live)
+      if (kind.plural === 'persistentvolumeclaims') {
+        // Without them the claims are shown all the same.
+        await this.#followSnapshotClasses(live).catch(err =>
+          this.#options.logger.warn({ err }, 'classes of volume snapshots cannot be read'),
+        )
+      }
       return await live.ready()
     } catch (error) {
       // A kind that is not there is not asked for again and again behind its back.
@@ -136,8 +143,9 @@ export class ResourceCache {
 
   /** Claims tell whether a snapshot of them can be taken: their driver must have a class of snapshots. */
   async #followSnapshotClasses(claims: LiveKind): Promise<void> {
-    if (claims.release !== undefined) return
-    claims.release = () => undefined
+    if (claims.release !== undefined || Date.now() < this.#nextLookMs) return
+    // Snapshots come with an operator, which may be installed later.
+    this.#nextLookMs = Date.now() + lookAgainMs
     const kind = await this.#options.catalog.findByPlural('volumesnapshotclasses')
     if (kind === undefined) return
     const classes = await this.obtain(kind)

@@ -1,0 +1,177 @@
+/** Objects of many kinds, such that every filter has something to find and something to leave out. */
+
+type Manifest = { readonly metadata: object; readonly [member: string]: unknown }
+
+/** A custom resource that takes anything, for kinds that come with operators. */
+function crd(group: string, version: string, kind: string, scope: 'Namespaced' | 'Cluster'): Manifest {
+  const singular = kind.toLowerCase()
+  const plural = singular.endsWith('s') ? `${singular}es` : `${singular}s`
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: {
+      name: `${plural}.${group}`,
+      annotations: { 'api-approved.kubernetes.io': 'unapproved, for a test' },
+    },
+    spec: {
+      group,
+      scope,
+      names: { kind, plural, singular },
+      versions: [{ name: version, served: true, storage: true, schema }],
+    },
+  }
+}
+
+export const widgetGroup = 'shop.example.com'
+
+export const definitions: readonly Manifest[] = [
+  crd('snapshot.storage.k8s.io', 'v1', 'VolumeSnapshot', 'Namespaced'),
+  crd('snapshot.storage.k8s.io', 'v1', 'VolumeSnapshotClass', 'Cluster'),
+  crd('snapshot.storage.k8s.io', 'v1', 'VolumeSnapshotContent', 'Cluster'),
+  crd('app.k8s.io', 'v1beta1', 'Application', 'Namespaced'),
+  crd(widgetGroup, 'v1', 'Widget', 'Namespaced'),
+]
+
+/** @param name of the namespace, which must exist; cluster-scoped objects begin with it */
+export function sampleOf(namespace: string, groupDomain: string): readonly Manifest[] {
+  const inside = (
+    kind: string,
+    apiVersion: string,
+    name: string,
+    rest: object,
+    meta: object = {},
+  ): Manifest => ({
+    apiVersion,
+    kind,
+    metadata: { name, namespace, ...meta },
+    ...rest,
+  })
+  const outside = (
+    kind: string,
+    apiVersion: string,
+    name: string,
+    rest: object,
+    meta: object = {},
+  ): Manifest => ({
+    apiVersion,
+    kind,
+    metadata: { name: `${namespace}-${name}`, ...meta },
+    ...rest,
+  })
+  const template = (app: string, more: object = {}) => ({
+    metadata: { labels: { app } },
+    spec: {
+      // The control plane has no scheduler: what is to run names its node.
+      nodeName: 'worker-1',
+      containers: [{ name: 'main', image: `example.org/${app}:1`, resources: { requests: { cpu: '10m' } } }],
+      ...more,
+    },
+  })
+  const workload = (app: string, replicas: number) => ({
+    spec: { replicas, selector: { matchLabels: { app } }, template: template(app), serviceName: app },
+  })
+  const { serviceName: _, ...deployment } = workload('shop', 2).spec
+  const alias = (text: string) => ({ annotations: { [`${groupDomain}/alias-name`]: text, team: 'red' } })
+  const claim = (size: string, storageClassName: string) => ({
+    spec: { accessModes: ['ReadWriteOnce'], storageClassName, resources: { requests: { storage: size } } },
+  })
+  const driver = { 'volume.kubernetes.io/storage-provisioner': `${namespace}.csi.example.org` }
+  return [
+    inside(
+      'Deployment',
+      'apps/v1',
+      'shop',
+      { spec: deployment },
+      { labels: { tier: 'front' }, ...alias('Der Laden') },
+    ),
+    inside(
+      'Deployment',
+      'apps/v1',
+      'asleep',
+      { spec: { ...deployment, replicas: 0 } },
+      { labels: { tier: 'back' } },
+    ),
+    inside('Deployment', 'apps/v1', 'stuck', {
+      spec: { ...deployment, template: template('shop', { nodeName: '' }) },
+    }),
+    inside('StatefulSet', 'apps/v1', 'db', workload('db', 1)),
+    inside('StatefulSet', 'apps/v1', 'db-off', workload('db-off', 0)),
+    inside('DaemonSet', 'apps/v1', 'agent', {
+      spec: { selector: { matchLabels: { app: 'agent' } }, template: template('agent') },
+    }),
+    inside('Job', 'batch/v1', 'once', { spec: { template: template('once', { restartPolicy: 'Never' }) } }),
+    inside('CronJob', 'batch/v1', 'nightly', cron(false, template('nightly', { restartPolicy: 'Never' }))),
+    inside('CronJob', 'batch/v1', 'paused', cron(true, template('paused', { restartPolicy: 'Never' }))),
+    inside('Service', 'v1', 'shop', { spec: { selector: { app: 'shop' }, ports: [{ port: 80 }] } }),
+    inside('Service', 'v1', 'bare', { spec: { ports: [{ port: 80 }] } }),
+    inside('ConfigMap', 'v1', 'settings', { data: { a: 'b' } }, { labels: { tier: 'front' } }),
+    inside('Secret', 'v1', 'opaque', { stringData: { a: 'b' } }),
+    inside('Secret', 'v1', 'registry', {
+      type: 'kubernetes.io/dockerconfigjson',
+      stringData: { '.dockerconfigjson': '{"auths":{}}' },
+    }),
+    inside('PersistentVolumeClaim', 'v1', 'data', claim('1Gi', 'slow'), { annotations: driver }),
+    inside('PersistentVolumeClaim', 'v1', 'spare', claim('2Gi', 'fast')),
+    inside('Pod', 'v1', 'mounts', {
+      spec: {
+        ...template('mounts').spec,
+        volumes: [{ name: 'd', persistentVolumeClaim: { claimName: 'data' } }],
+      },
+    }),
+    outside('PersistentVolume', 'v1', 'disk', {
+      spec: {
+        capacity: { storage: '5Gi' },
+        accessModes: ['ReadWriteOnce'],
+        storageClassName: 'other',
+        hostPath: { path: '/tmp' },
+      },
+    }),
+    outside('StorageClass', 'storage.k8s.io/v1', 'class', { provisioner: 'example.org/none' }),
+    outside('VolumeSnapshotClass', 'snapshot.storage.k8s.io/v1', 'snap', {
+      driver: `${namespace}.csi.example.org`,
+      deletionPolicy: 'Delete',
+    }),
+    inside('VolumeSnapshot', 'snapshot.storage.k8s.io/v1', 'taken', {
+      spec: { volumeSnapshotClassName: 'snap', source: { persistentVolumeClaimName: 'data' } },
+      status: { readyToUse: true },
+    }),
+    inside('VolumeSnapshot', 'snapshot.storage.k8s.io/v1', 'coming', {
+      spec: { volumeSnapshotClassName: 'other', source: { persistentVolumeClaimName: 'spare' } },
+    }),
+    outside('VolumeSnapshotContent', 'snapshot.storage.k8s.io/v1', 'content', {
+      spec: { volumeSnapshotClassName: 'snap', volumeSnapshotRef: { name: 'taken', namespace } },
+      status: { readyToUse: true },
+    }),
+    inside('Application', 'app.k8s.io/v1beta1', 'bundle', { spec: {} }),
+    inside('Ingress', 'networking.k8s.io/v1', 'door', {
+      spec: { defaultBackend: { service: { name: 'shop', port: { number: 80 } } } },
+    }),
+    inside('NetworkPolicy', 'networking.k8s.io/v1', 'closed', { spec: { podSelector: {} } }),
+    inside('Role', 'rbac.authorization.k8s.io/v1', 'looker', {
+      rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }],
+    }),
+    inside('RoleBinding', 'rbac.authorization.k8s.io/v1', 'looker', {
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'looker' },
+      subjects: [{ kind: 'ServiceAccount', name: 'default', namespace }],
+    }),
+    inside('LimitRange', 'v1', 'limits', { spec: { limits: [{ type: 'Pod', max: { cpu: '8' } }] } }),
+    inside('ResourceQuota', 'v1', 'quota', { spec: { hard: { 'count/configmaps': '10', pods: '50' } } }),
+    inside('PodDisruptionBudget', 'policy/v1', 'keep', {
+      spec: { minAvailable: 1, selector: { matchLabels: { app: 'shop' } } },
+    }),
+    inside('HorizontalPodAutoscaler', 'autoscaling/v2', 'grow', {
+      spec: { maxReplicas: 3, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'shop' } },
+    }),
+    ...[3, 1, 2].map(rank =>
+      inside('Widget', `${widgetGroup}/v1`, `widget-${rank}`, {
+        spec: { rank, size: `${rank}Gi`, colour: rank === 2 ? 'blue' : 'red' },
+        status: { phase: rank === 1 ? 'Idle' : 'Busy' },
+      }),
+    ),
+  ]
+}
+
+function cron(suspend: boolean, template: object) {
+  return { spec: { suspend, schedule: '0 3 * * *', jobTemplate: { spec: { template } } } }
+}

@@ -1,0 +1,290 @@
+import { expect } from 'chai'
+import { accessToken, group, kubectl, kubectlOutput, makeNamespace, uniqueName, version } from './cluster.ts'
+import { askAs, eventually, groupDomain } from './http.ts'
+import { expectedOf, type Printed, type World } from './lists-oracle.ts'
+import { definitions, sampleOf, widgetGroup } from './lists-sample.ts'
+import { output } from './run.ts'
+
+const namespace = uniqueName('lists')
+const base = `/kapis/${group}/${version}`
+
+/** Every kind, with the queries that it is asked beside those that all are asked. */
+const kinds: Readonly<Record<string, readonly string[]>> = {
+  nodes: [
+    'status=running',
+    'status=unschedulable',
+    'status=warning',
+    'fieldSelector=status.nodeInfo.operatingSystem=linux',
+  ],
+  pods: [
+    'status=Running',
+    'status=Waiting',
+    'status=Completed',
+    'phase=Running',
+    'phase=Pending',
+    'nodeName=worker-1',
+    'nodeName=nowhere',
+    'pvcName=data',
+    'pvcName=spare',
+    'serviceName=shop',
+    'serviceName=bare',
+    'serviceName=none',
+    'ownerKind=ReplicaSet',
+    'ownerKind=StatefulSet&nodeName=worker-1',
+    'fieldSelector=spec.nodeName=worker-2',
+  ],
+  deployments: [
+    'status=running',
+    'status=stopped',
+    'status=updating',
+    'alias=Laden',
+    'annotation=team=red',
+    'q=der+laden',
+  ],
+  statefulsets: ['status=running', 'status=stopped', 'status=updating'],
+  daemonsets: ['status=running', 'status=updating', 'status=stopped'],
+  replicasets: ['ownerKind=Deployment'],
+  jobs: ['status=running', 'status=completed', 'status=failed'],
+  cronjobs: ['status=paused', 'status=running'],
+  services: [],
+  endpointslices: ['ownerKind=Service'],
+  configmaps: ['labelSelector=tier=front', 'labelSelector=!tier'],
+  secrets: ['fieldSelector=type=kubernetes.io/dockerconfigjson', 'fieldSelector=type=Opaque'],
+  serviceaccounts: [],
+  persistentvolumes: ['status=available', 'status=Bound', 'storageClassName=other'],
+  persistentvolumeclaims: ['status=pending', 'status=Bound', 'storageClassName=slow'],
+  storageclasses: [],
+  volumesnapshots: [
+    'status=ready',
+    'status=creating',
+    'volumeSnapshotClassName=snap',
+    'persistentVolumeClaimName=spare',
+  ],
+  volumesnapshotclasses: [],
+  volumesnapshotcontents: [
+    'readyToUse=true',
+    'readyToUse=false',
+    'volumeSnapshotName=taken',
+    `volumeSnapshotNamespace=${namespace}`,
+    'volumeSnapshotClassName=snap',
+  ],
+  applications: [],
+  ingresses: [],
+  networkpolicies: [],
+  roles: [],
+  rolebindings: [],
+  clusterroles: ['name=system:', 'labelSelector=kubernetes.io/bootstrapping=rbac-defaults'],
+  clusterrolebindings: [],
+  namespaces: ['status=Active', 'status=Terminating'],
+  customresourcedefinitions: ['name=Widget', 'name=widgets'],
+  limitranges: [],
+  resourcequotas: [],
+  poddisruptionbudgets: [],
+  horizontalpodautoscalers: [],
+  leases: [],
+  widgets: [
+    'status=busy',
+    'status=Idle',
+    'sortBy=.spec.rank&ascending=true',
+    'sortBy=.spec.size&limit=2',
+    'fieldSelector=spec.colour=red',
+    'q=widget-2',
+  ],
+}
+
+/** What every kind is asked; values that must be found are taken from the object. */
+function asked({ metadata }: Printed): readonly string[] {
+  const [label] = Object.entries<string>(metadata.labels ?? {})
+  const [owner] = metadata.ownerReferences ?? []
+  return [
+    '',
+    'ascending=true',
+    'sortBy=name',
+    'sortBy=name&ascending=true&limit=2',
+    'sortBy=name&ascending=true&limit=2&page=2',
+    'sortBy=creationTimestamp&limit=3&page=2',
+    'limit=1',
+    'limit=0',
+    'limit=5&page=99',
+    `name=${metadata.name.slice(1, 5)}`,
+    `names=${metadata.name},no-such-name`,
+    `uid=${metadata.uid}`,
+    `fieldSelector=metadata.name=${metadata.name}`,
+    `q=${metadata.name.toUpperCase()}`,
+    ...(metadata.namespace ? [`namespace=${metadata.namespace}&sortBy=name`] : []),
+    ...(label ? [`labelSelector=${label[0]}=${label[1]}`, `label=${label[0]}`] : []),
+    ...(owner ? [`ownerReference=${owner.uid}`, `ownerKind=${owner.kind}`] : []),
+  ]
+}
+
+async function applyAll(items: readonly object[]): Promise<void> {
+  const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items })
+  await output('kubectl', ['apply', '-f', '-'], { stdin: list })
+}
+
+describe('lists of every kind, against kubectl', function () {
+  this.timeout(180_000)
+
+  let token = ''
+  let world: World
+
+  const printed = async (plural: string): Promise<readonly Printed[]> =>
+    JSON.parse(await kubectlOutput('get', plural, '-A', '-o', 'json')).items
+  const list = async (path: string, query: string) => {
+    const answer = await askAs(token, `${path}${query === '' ? '' : `?${query}`}`)
+    expect(answer.code, `${query}: ${answer.body.slice(0, 300)}`).to.equal(200)
+    return JSON.parse(answer.body)
+  }
+  const shown = ({ items, totalItems }: Printed) => ({
+    names: items.map(({ metadata }: Printed) => `${metadata.namespace ?? ''}/${metadata.name}`),
+    total: totalItems,
+  })
+
+  before(async () => {
+    token = await accessToken()
+    await makeNamespace(namespace, ['default'])
+    await applyAll(definitions)
+    // A kind is known a moment after its definition.
+    await eventually(() => applyAll(sampleOf(namespace, groupDomain)), 30_000)
+    world = { groupDomain, services: await printed('services') }
+    await kubectlOutput('-n', namespace, 'rollout', 'status', 'deployment/shop', '--timeout=90s')
+  })
+
+  after(async () => {
+    await kubectl('delete', 'namespace', namespace, '--wait=false')
+    const outside = sampleOf(namespace, groupDomain).filter(({ metadata }) => !('namespace' in metadata))
+    for (const object of [...outside, ...definitions]) {
+      const { kind, metadata } = object
+      await kubectl(
+        'delete',
+        String(kind),
+        'name' in metadata ? String(metadata.name) : '',
+        '--ignore-not-found',
+        '--wait=false',
+      )
+    }
+  })
+
+  for (const [plural, special] of Object.entries(kinds)) {
+    it(plural, async () => {
+      // Objects change while they are compared: what differs now must be the same a moment later.
+      await eventually(
+        async () => {
+          const objects = await printed(plural)
+          const [first] = objects
+          expect(objects, `there must be ${plural} to compare`).to.not.equal(undefined)
+          const queries = [...(first === undefined ? [''] : asked(first)), ...special]
+          for (const query of queries) {
+            const encoded = String(new URLSearchParams(query))
+            const expected = expectedOf(plural, objects, new URLSearchParams(query), world)
+            expect(shown(await list(`${base}/${plural}`, encoded)), query).to.deep.equal(expected)
+          }
+          const own = objects.filter(({ metadata }) => metadata.namespace === namespace)
+          if (own.length > 0) {
+            const inside = await list(
+              `${base}/namespaces/${namespace}/${plural}`,
+              'sortBy=name&ascending=true',
+            )
+            const expected = expectedOf(plural, own, new URLSearchParams('sortBy=name&ascending=true'), world)
+            expect(shown(inside)).to.deep.equal(expected)
+          }
+        },
+        60_000,
+        1_000,
+      )
+    })
+  }
+
+  it('objects are what kubectl prints, with a selfLink', async () => {
+    for (const [plural, name] of [
+      ['deployments', 'shop'],
+      ['secrets', 'opaque'],
+      ['widgets', 'widget-2'],
+    ] as const) {
+      await eventually(async () => {
+        const native = JSON.parse(await kubectlOutput('-n', namespace, 'get', plural, name, '-o', 'json'))
+        const own = await list(`${base}/namespaces/${namespace}/${plural}/${name}`, '')
+        const { selfLink, ...metadata } = own.metadata
+        expect({ ...own, metadata }).to.deep.equal(native)
+        const { apiVersion } = native
+        const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
+        expect(selfLink).to.equal(`${root}/namespaces/${namespace}/${plural}/${name}`)
+      }, 20_000)
+    }
+  })
+
+  it('claims tell whether they are mounted and can be snapshotted', async () => {
+    const told = async (name: string) => {
+      const { metadata } = await list(`${base}/namespaces/${namespace}/persistentvolumeclaims/${name}`, '')
+      return [
+        metadata.annotations[`${groupDomain}/in-use`],
+        metadata.annotations[`${groupDomain}/allow-snapshot`],
+      ]
+    }
+    await eventually(async () => {
+      expect(await told('data')).to.deep.equal(['true', 'true'])
+      expect(await told('spare')).to.deep.equal(['false', 'false'])
+    }, 20_000)
+  })
+
+  it('a custom resource is served under its own group, as its own kind of list', async () => {
+    const path = `/kapis/${widgetGroup}/v1/namespaces/${namespace}/widgets`
+    const page = await list(path, 'sortBy=.spec.rank&ascending=true&limit=2&fields=metadata.name,spec.rank')
+    expect(page).to.deep.include({
+      kind: 'WidgetList',
+      apiVersion: `${widgetGroup}/v1`,
+      totalItems: 3,
+      items: [1, 2].map(rank => ({ metadata: { name: `widget-${rank}` }, spec: { rank } })),
+    })
+    expect(page.metadata.remainingItemCount).to.equal(1)
+    const body = JSON.stringify({
+      apiVersion: `${widgetGroup}/v1`,
+      kind: 'Widget',
+      metadata: { name: 'made-here' },
+      spec: { rank: 9 },
+    })
+    const headers = { 'content-type': 'application/json' }
+    expect((await askAs(token, path, { method: 'POST', headers, body })).code).to.equal(201)
+    await eventually(async () => {
+      expect((await list(`${path}/made-here`, '')).spec).to.deep.equal({ rank: 9 })
+    }, 10_000)
+    expect((await askAs(token, `${path}/made-here`, { method: 'DELETE' })).code).to.equal(200)
+    await eventually(async () => {
+      expect((await askAs(token, `${path}/made-here`)).code).to.equal(404)
+    }, 10_000)
+  })
+
+  it('the core group is at /kapi/v1', async () => {
+    const page = await list(
+      `/kapi/v1/namespaces/${namespace}/configmaps`,
+      'name=settings&fields=metadata.name',
+    )
+    expect(page).to.deep.include({
+      kind: 'ConfigMapList',
+      apiVersion: 'v1',
+      items: [{ metadata: { name: 'settings' } }],
+    })
+  })
+
+  const missing: readonly (readonly [string, number, string])[] = [
+    [`${base}/unicorns`, 404, 'resource "unicorns" is not supported'],
+    [`/kapis/${widgetGroup}/v9/widgets`, 404, `resource "widgets" is not served in ${widgetGroup}/v9`],
+    ['/kapis/no.such.group/v1/widgets', 404, 'resource "widgets" is not served in no.such.group/v1'],
+    [`${base}/namespaces/x/nodes`, 404, 'resource "nodes" is not namespaced'],
+    [`${base}/namespaces/x/deployments/none`, 404, 'deployments.apps "none" not found'],
+    [
+      `${base}/pods?status=Happy`,
+      400,
+      'status must be one of Running, Error, Completed, Waiting, not "Happy"',
+    ],
+    [`${base}/volumesnapshotcontents?readyToUse=1`, 400, 'readyToUse must be true or false, not "1"'],
+    [`${base}/pods?watch=true&limit=3`, 400, 'limit cannot be used with watch=true: a watch has no pages'],
+  ]
+  for (const [path, code, message] of missing) {
+    it(`${path} is ${code}`, async () => {
+      const answer = await askAs(token, path)
+      expect(answer.code).to.equal(code)
+      expect(JSON.parse(answer.body).message).to.equal(message)
+    })
+  }
+})

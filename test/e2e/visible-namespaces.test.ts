@@ -1,0 +1,172 @@
+import { expect } from 'chai'
+import {
+  accessToken,
+  group,
+  kubectl,
+  kubectlOutput,
+  makeNamespace,
+  tokenOf,
+  uniqueName,
+  version,
+  withToken,
+} from './cluster.ts'
+import { askAs, eventually, groupDomain } from './http.ts'
+import { follow, output, run } from './run.ts'
+
+const prefix = uniqueName('team')
+const home = `${prefix}-home`
+const team = (n: number) => `${prefix}-${n}`
+const base = `/kapis/${group}/${version}`
+const names = `namespaces.${group}`
+
+describe('namespaces as their callers may see them', function () {
+  this.timeout(90_000)
+
+  let token = ''
+  let caller: readonly string[] = []
+
+  const bind = (namespace: string, role: string, kind = 'clusterrole') =>
+    kubectlOutput(
+      '-n',
+      namespace,
+      'create',
+      'rolebinding',
+      'two',
+      `--${kind}=${role}`,
+      `--serviceaccount=${home}:two`,
+    )
+  const listed = async (path: string) => {
+    const answer = await askAs(token, `${path}?sortBy=name&ascending=true&fields=metadata.name`)
+    expect(answer.code, answer.body).to.equal(200)
+    const { items, totalItems } = JSON.parse(answer.body)
+    expect(totalItems).to.equal(items.length)
+    return items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)
+  }
+  const byKubectl = async (...args: readonly string[]) =>
+    (
+      await output('kubectl', [
+        ...caller,
+        'get',
+        names,
+        '--no-headers',
+        '-o',
+        'custom-columns=:metadata.name',
+        ...args,
+      ])
+    )
+      .split('\n')
+      .filter(line => line !== '')
+
+  before(async () => {
+    await makeNamespace(home, ['two', 'none'])
+    const items = Array.from({ length: 200 }, (_, i) => ({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: {
+        name: team(i),
+        labels: {
+          [`${groupDomain}/workspace`]: `${prefix}-w${i % 2}`,
+          test: prefix,
+          odd: String(i % 2 === 1),
+        },
+      },
+    }))
+    const workspaces = ['w0', 'w1', 'own'].map(name => ({
+      apiVersion: `tenant.${groupDomain}/v1alpha1`,
+      kind: 'Workspace',
+      metadata: { name: `${prefix}-${name}` },
+      spec: { manager: name === 'own' ? `system:serviceaccount:${home}:two` : 'somebody' },
+    }))
+    const stdin = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [...items, ...workspaces] })
+    await output('kubectl', ['apply', '-f', '-'], { stdin, timeoutMs: 60_000 })
+    await bind(team(3), 'view')
+    await bind(team(4), 'edit')
+    token = await tokenOf(home, 'two')
+    caller = await withToken(token)
+  })
+
+  after(async () => {
+    await kubectl('delete', 'namespace', '-l', `test=${prefix}`, '--wait=false')
+    await kubectl('delete', 'namespace', home, '--wait=false')
+    for (const name of ['w0', 'w1', 'own'])
+      await kubectl('delete', `workspaces.tenant.${groupDomain}`, `${prefix}-${name}`, '--ignore-not-found')
+  })
+
+  it('the orchestrator itself has no such list', async () => {
+    const { code, stderr } = await run('kubectl', [...caller, 'get', 'namespaces'])
+    expect(code).to.equal(1)
+    expect(stderr).to.contain('cannot list resource "namespaces"')
+  })
+
+  it('those with a right in them and no other, at /kapis and by kubectl', async () => {
+    await eventually(async () => {
+      expect(await listed(`${base}/namespaces`)).to.deep.equal([team(3), team(4)])
+    }, 10_000)
+    expect(await byKubectl()).to.deep.equal([team(3), team(4)])
+    expect(await byKubectl('-l', 'odd=true')).to.deep.equal([team(3)])
+    expect(await byKubectl('--chunk-size=1')).to.deep.equal([team(3), team(4)])
+    expect(await byKubectl('--field-selector', `metadata.name=${team(5)}`)).to.deep.equal([])
+  })
+
+  it('one that is not seen is not there', async () => {
+    for (const path of [`${base}/namespaces/${team(5)}`, `${base}/namespaces/${prefix}-none`]) {
+      expect((await askAs(token, path)).code).to.equal(404)
+    }
+    const { stderr } = await run('kubectl', [...caller, 'get', names, team(5)])
+    expect(stderr).to.equal(`Error from server (NotFound): ${names} "${team(5)}" not found\n`)
+  })
+
+  it('a watch sees one come with a role binding, and go with it', async () => {
+    const watch = follow('kubectl', [
+      ...caller,
+      'get',
+      names,
+      '-w',
+      '--output-watch-events',
+      '--no-headers',
+      '-o',
+      'custom-columns=:type,:object.metadata.name',
+    ])
+    const tells = (...expected: readonly string[]) =>
+      eventually(async () => {
+        expect(watch.lines.map(line => line.trim().split(/ +/).join(' '))).to.deep.equal(expected)
+      }, 20_000)
+    const first = [`ADDED ${team(3)}`, `ADDED ${team(4)}`]
+    try {
+      await tells(...first)
+      await kubectlOutput('-n', team(7), 'create', 'role', 'looker', '--verb=get', '--resource=pods')
+      await bind(team(7), 'looker', 'role')
+      await tells(...first, `ADDED ${team(7)}`)
+      await kubectlOutput('-n', team(3), 'delete', 'rolebinding', 'two')
+      await tells(...first, `ADDED ${team(7)}`, `DELETED ${team(3)}`)
+      // What is out of sight is not told of.
+      await kubectlOutput('label', 'namespace', team(9), 'touched=yes')
+      await kubectlOutput('label', 'namespace', team(4), 'touched=yes')
+      await tells(...first, `ADDED ${team(7)}`, `DELETED ${team(3)}`, `MODIFIED ${team(4)}`)
+      expect(await listed(`${base}/namespaces`)).to.deep.equal([team(4), team(7)])
+    } finally {
+      await watch.stop()
+    }
+  })
+
+  it('workspaces are those of the namespaces, and those that the caller manages', async () => {
+    await eventually(async () => {
+      expect(await listed(`${base}/workspaces`)).to.deep.equal([
+        `${prefix}-own`,
+        `${prefix}-w0`,
+        `${prefix}-w1`,
+      ])
+    }, 10_000)
+    await kubectlOutput('-n', team(7), 'delete', 'rolebinding', 'two')
+    await eventually(async () => {
+      expect(await listed(`${base}/workspaces`)).to.deep.equal([`${prefix}-own`, `${prefix}-w0`])
+    }, 10_000)
+  })
+
+  it('nothing for one without a right, and everything for an administrator', async () => {
+    const none = await askAs(await tokenOf(home, 'none'), `${base}/namespaces`)
+    expect(JSON.parse(none.body)).to.deep.equal({ items: [], totalItems: 0 })
+    const all = await askAs(await accessToken(), `${base}/namespaces?name=${prefix}&limit=1`)
+    expect(JSON.parse(all.body).totalItems).to.equal(201)
+  })
+})
