@@ -34,6 +34,7 @@ export function createScriptedCollection(initial: readonly KubeObject[]) {
     client,
     /** Paths that were deleted. */
     deleted,
+    isWatched: () => watch !== undefined,
     emit: (event: WatchEvent) => push(event),
     /** The watch ends with 410; what is listed next is `next`. */
     expire(next: readonly KubeObject[]) {

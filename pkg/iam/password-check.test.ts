@@ -40,7 +40,7 @@ describe('createPasswordChecker', () => {
       durationSeconds: rule.durationSeconds,
       toKeys: createLoginKeys(() => Buffer.from('secret')),
       failed: event => void failed.push(event),
-      locked: user => void locked.push(user.name),
+      locked: keys => void locked.push(...keys.map(key => key.split(':')[0] ?? '')),
     })
     let addresses = 0
     async function check(login: string, password: string, address = `192.0.2.${++addresses}`) {
@@ -68,7 +68,7 @@ describe('createPasswordChecker', () => {
     for (const login of ['alice', 'nobody', 'nobody@kapis.io'])
       expect(await times(5, () => check(login, 'wrong'))).to.deep.equal(expected)
     expect(compared).to.have.length(9)
-    expect(locked).to.deep.equal(['alice'])
+    expect(locked).to.deep.equal(['login', 'user', 'login', 'login'])
   })
 
   it('does not compare the right password either while the user is locked', async () => {

@@ -35,8 +35,8 @@ export type PasswordCheckerOptions = {
   readonly durationSeconds: number
   readonly toKeys: LoginKeys
   readonly failed: (event: FailedLogin) => void
-  /** The user has just reached the limit. */
-  readonly locked: (user: User) => void
+  /** The failure has locked these keys. */
+  readonly locked: (keys: readonly LockoutKey[], event: FailedLogin) => void
 }
 
 export type FailedLogin = { readonly login: string; readonly user: User | undefined; readonly source: Source }
@@ -77,7 +77,7 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
     }
     const locked = attempts.flatMap(attempt => attempt.failed())
     options.failed({ login, user, source })
-    if (user !== undefined && locked.includes(toKeys.user(user))) options.locked(user)
+    if (locked.length > 0) options.locked(locked, { login, user, source })
     return { outcome: 'wrong', user }
   }
 

@@ -137,7 +137,7 @@ export async function startApp() {
     },
     isReady: () => state.isReady,
     logger,
-    audit: createTokenAudit({ logger, metrics: createOAuthMetrics(metricsRegistry, () => 0) }),
+    audit: createTokenAudit({ logger, metrics: createOAuthMetrics(metricsRegistry) }),
     metricsRegistry,
   })
   const server = createServer(app).listen(0, '127.0.0.1')

@@ -1,5 +1,6 @@
 import type { ClientConfig, GrantType } from '../config/client.ts'
 import type { PasswordChecker, Source } from '../iam/password-check.ts'
+import type { LoggedIn } from '../iam/password-guard.ts'
 import type { NewSession, Session } from '../iam/session.ts'
 import type { User } from '../iam/user.ts'
 import type { TokenIssuer } from '../token/issue.ts'
@@ -28,7 +29,7 @@ export type GrantTools = {
     readonly read: (sid: string) => Promise<Session | undefined>
     readonly update: (session: Session) => Promise<boolean>
   }
-  readonly recordLogin: (user: User) => void
+  readonly recordLogin: (login: LoggedIn) => void
   readonly passwords: PasswordChecker
   readonly issuer: TokenIssuer
   readonly verifier: TokenVerifier

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ClientConfig } from '../config/client.ts'
+import type { Source } from '../iam/password-check.ts'
 import type { User } from '../iam/user.ts'
 import type { Form } from './form.ts'
 import type { Granted, GrantTools } from './grant.ts'
@@ -12,12 +13,13 @@ export type Login = {
   /** The identity provider that vouched for the user; '' when it was a password of ours. */
   readonly provider: string
   readonly form: Form
+  readonly source: Source
 }
 
 /** Begins a login: a session of its own, and the first pair of tokens. */
 export async function beginLogin(
   tools: GrantTools,
-  { user, client, provider, form }: Login,
+  { user, client, provider, form, source }: Login,
 ): Promise<Granted> {
   const sid = randomUUID()
   const requested = form.get('scope')
@@ -44,7 +46,7 @@ export async function beginLogin(
     expiresAtMs: refresh.expiresAt * 1000,
     ended: '',
   })
-  tools.recordLogin(user)
+  tools.recordLogin({ user, provider, source })
   return {
     user: user.name,
     answer: {

@@ -1,20 +1,15 @@
-import { counter, gauge, type Registry } from '../telemetry/metrics.ts'
+import { counter, type Registry } from '../telemetry/metrics.ts'
 
 export type OAuthMetrics = {
   /** @param grant of a known name; undefined when it did not come so far */
   readonly outcome: (grant: string | undefined, outcome: string) => void
 }
 
-export function createOAuthMetrics(registry: Registry, pendingHashes: () => number): OAuthMetrics {
+export function createOAuthMetrics(registry: Registry): OAuthMetrics {
   const outcomes = counter(registry, {
     name: 'kapis_oauth_token_requests_total',
     help: 'Requests for tokens, by grant type and outcome: success, or the reason of the refusal.',
     labels: ['grant', 'outcome'],
-  })
-  gauge(registry, {
-    name: 'kapis_oauth_password_hashes_pending',
-    help: 'Password hashes under way and waiting.',
-    collect: metric => metric.set(pendingHashes()),
   })
   return { outcome: (grant = '', outcome) => outcomes.inc({ grant, outcome }) }
 }

@@ -5,7 +5,6 @@ import { createTokenReviewAuthenticator } from '../authn/token-review.ts'
 import type { Config, Secrets } from '../config/config.ts'
 import { ClientStore } from '../iam/client-store.ts'
 import { ensureFirstAdministrator } from '../iam/first-administrator.ts'
-import { createLastLoginRecorder } from '../iam/last-login.ts'
 import { createPasswordHasher } from '../iam/password.ts'
 import { createPasswordGuard } from '../iam/password-guard.ts'
 import { createSessionKeeper } from '../iam/session-keeper.ts'
@@ -57,7 +56,16 @@ export async function runOAuth(
     logger,
   })
   const { authentication } = config
-  const passwords = createPasswordGuard({ client, groupDomain, authentication, users, hasher, logger })
+  const passwords = createPasswordGuard({
+    client,
+    groupDomain,
+    namespace,
+    authentication,
+    users,
+    hasher,
+    logger,
+    registry: metricsRegistry,
+  })
   const tokenSeconds = refreshTokenSeconds + clockSkewSeconds
   const keys = new SecretKeySource({ client, namespace, logger, tokenSeconds })
   const verifier = createTokenVerifier({ issuer, audience, clockSkewSeconds, keys })
@@ -74,7 +82,7 @@ export async function runOAuth(
   })
 
   let isPrepared = false
-  const isReady = () => isPrepared && [users, sessions, keys, clients].every(part => part.isReady)
+  const isReady = () => isPrepared && [users, sessions, keys, clients, passwords].every(part => part.isReady)
   const known = {
     get(name: string) {
       if (!isReady()) throw unavailable('users are still being read from the orchestrator')
@@ -94,7 +102,7 @@ export async function runOAuth(
     tools: {
       users,
       sessions,
-      recordLogin: createLastLoginRecorder({ client, groupDomain, logger }),
+      recordLogin: passwords.recordLogin,
       passwords,
       issuer: createTokenIssuer({ issuer, audience, keys }),
       verifier,
@@ -104,7 +112,7 @@ export async function runOAuth(
     check: { authenticate, isOurs: verifier.isOurs },
     isReady,
     logger,
-    audit: createTokenAudit({ logger, metrics: createOAuthMetrics(metricsRegistry, hasher.pending) }),
+    audit: createTokenAudit({ logger, metrics: createOAuthMetrics(metricsRegistry) }),
     metricsRegistry,
   })
   const server = await listenOnSocket(socket, app)
@@ -121,6 +129,7 @@ export async function runOAuth(
     await keys.ensure()
     await keeper.checkAll(name => users.get(name))
     await sessions.collect()
+    await passwords.keepUp()
   }
   const keepUpOrTryAgain = () =>
     void keepUp().catch(err => logger.warn({ err }, 'upkeep failed, trying again'))

@@ -1,79 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { request } from 'node:http'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { kubectl, kubectlJson, kubectlOutput, uniqueName } from '../e2e/cluster.ts'
 import { claimsOf, createUser, removeUser, type Tokens } from '../e2e/oauth.ts'
-import { scratch, setting } from '../e2e/run.ts'
+import { scratch } from '../e2e/run.ts'
+import { type Answer, ask, env, type Replica, ready, start as startReplica, stop } from './replica.ts'
 
 const namespace = uniqueName('replicas')
 const user = { username: uniqueName('replica-user'), password: 'Correct horse 1' }
-const readyWithinMs = 20_000
-
-type Answer = { readonly code: number; readonly body: string }
-type Replica = { readonly child: ChildProcess; readonly socket: string; readonly log: () => string }
-
-/** The environment says where the other listener keeps its keys, and it wins over a file. */
-const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('KAPIS_')))
-
-/** A token listener of its own, beside the one that runs: signing keys in `namespace`, users and logins shared. */
-function start(name: string): Replica {
-  const socket = join(scratch, `${name}.sock`)
-  const config = join(scratch, `${name}.json`)
-  writeFileSync(
-    config,
-    JSON.stringify({
-      groupDomain: setting('KAPIS_GROUP_DOMAIN'),
-      kubernetes: { kubeconfig: setting('KUBECONFIG'), namespace },
-      oauth: { socket, issuer: 'https://replicas.test/oauth' },
-    }),
-  )
-  const child = spawn(process.execPath, ['cmd/oauth/main.ts', '--config', config], {
-    stdio: ['ignore', 'inherit', 'pipe'],
-    env,
-  })
-  let log = ''
-  child.stderr?.setEncoding('utf8').on('data', text => {
-    log += text
-  })
-  return { child, socket, log: () => log }
-}
-
-async function stop({ child }: Replica, signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
-  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
-  const exited = once(child, 'exit')
-  child.kill(signal)
-  await exited
-  return child.exitCode
-}
-
-function ask({ socket }: Replica, path: string, form?: Readonly<Record<string, string>>): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-  const method = form === undefined ? 'GET' : 'POST'
-  const headers = form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }
-  const req = request({ socketPath: socket, path, method, headers, agent: false }, async res => {
-    resolve({ code: res.statusCode ?? 0, body: Buffer.concat(await res.toArray()).toString('utf8') })
-  })
-  req.on('error', reject)
-  req.end(form === undefined ? undefined : String(new URLSearchParams(form)))
-  return promise
-}
-
-async function ready(replica: Replica): Promise<Replica> {
-  const deadline = Date.now() + readyWithinMs
-  for (;;) {
-    const code = await ask(replica, '/healthz').then(
-      answer => answer.code,
-      () => 0,
-    )
-    if (code === 200) return replica
-    if (Date.now() > deadline || replica.child.exitCode !== null)
-      throw new Error(`not ready: ${replica.log()}`)
-    await new Promise(resolve => setTimeout(resolve, 50))
-  }
-}
+const start = (name: string) => startReplica(name, { namespace })
 
 const client = { client_id: 'kapis', client_secret: 'kapis' }
 const login = (replica: Replica) =>

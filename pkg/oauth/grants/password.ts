@@ -19,6 +19,6 @@ export const passwordGrant: Grant = {
     })
     const user = requireRight(verdict)
     assertMayStay(user)
-    return beginLogin(tools, { user, client, provider: '', form })
+    return beginLogin(tools, { user, client, provider: '', form, source })
   },
 }

@@ -1,0 +1,80 @@
+import { isRecord, type KubeObject } from '../kube/object.ts'
+import type { Source } from './password-check.ts'
+import { iamVersion, type User } from './user.ts'
+
+/** One try to log in: a `LoginRecord` of iam.<group domain>/v1alpha2. */
+export type LoginRecord = {
+  /** undefined for a name that nobody has. */
+  readonly user: Pick<User, 'name' | 'uid'> | undefined
+  /** Digest of the name as it was typed (see login-keys.ts); '' where none was. */
+  readonly loginRef: string
+  readonly type: 'Password' | 'OAuth' | 'Token'
+  /** Identity provider; '' for a password of the platform. */
+  readonly provider: string
+  readonly source: Source
+  readonly success: boolean
+  readonly reason: string
+}
+
+/** A failure as another replica reads it. */
+export type SeenFailure = {
+  readonly user: string
+  readonly loginRef: string
+  readonly address: string
+  readonly atMs: number
+}
+
+export function loginRecordsPath(groupDomain: string): string {
+  return `/apis/iam.${groupDomain}/${iamVersion}/loginrecords`
+}
+
+/** Label and annotation names. */
+export function recordNames(groupDomain: string) {
+  const prefix = `iam.${groupDomain}`
+  return {
+    user: `${prefix}/user-ref`,
+    login: `${prefix}/login-ref`,
+    /** The process that wrote it and has counted it. */
+    writer: `${prefix}/recorded-by`,
+  }
+}
+
+// Kubernetes: a label value has at most 63 characters.
+const maxLabel = 63
+
+/** @param writer identifies this process */
+export function toLoginRecord(record: LoginRecord, groupDomain: string, writer: string): object {
+  const { user, loginRef, type, provider, source, success, reason } = record
+  const names = recordNames(groupDomain)
+  const isLabel = user !== undefined && user.name.length <= maxLabel
+  return {
+    apiVersion: `iam.${groupDomain}/${iamVersion}`,
+    kind: 'LoginRecord',
+    metadata: {
+      generateName: isLabel ? `${user.name}-` : 'unknown-',
+      labels: {
+        ...(isLabel ? { [names.user]: user.name } : {}),
+        ...(loginRef === '' ? {} : { [names.login]: loginRef }),
+      },
+      annotations: { [names.writer]: writer },
+      // The orchestrator itself removes the records of a user who is removed.
+      ...(user === undefined ? {} : { ownerReferences: [toOwner(user, groupDomain)] }),
+    },
+    spec: { type, provider, sourceIP: source.address, userAgent: source.userAgent, success, reason },
+  }
+}
+
+export function toSeenFailure({ metadata, spec }: KubeObject, groupDomain: string): SeenFailure {
+  const names = recordNames(groupDomain)
+  const address = isRecord(spec) ? spec.sourceIP : undefined
+  return {
+    user: metadata.labels?.[names.user] ?? '',
+    loginRef: metadata.labels?.[names.login] ?? '',
+    address: typeof address === 'string' ? address : '',
+    atMs: Date.parse(metadata.creationTimestamp) || 0,
+  }
+}
+
+function toOwner({ name, uid }: Pick<User, 'name' | 'uid'>, groupDomain: string): object {
+  return { apiVersion: `iam.${groupDomain}/${iamVersion}`, kind: 'User', name, uid }
+}

@@ -1,0 +1,57 @@
+import type { LoginRecord } from './login-record.ts'
+
+export type RecordWriter = {
+  /** Takes a record to be written in its turn; a login never waits for it. */
+  readonly add: (record: LoginRecord) => void
+  readonly waiting: () => number
+}
+
+export type RecordWriterOptions = {
+  readonly write: (record: LoginRecord) => Promise<void>
+  /** A record that was not written: too many waited, or it could not be. */
+  readonly lost: (error: unknown) => void
+  readonly now?: () => number
+}
+
+const writers = 2
+const maxWaiting = 1_000
+// When it is crowded, failures matter more: the lockout of other replicas counts them.
+const maxWaitingSuccesses = 200
+// A script or a benchmark logs in many times a second; nobody reads the records that closely.
+const sameLoginMs = 1_000
+
+/** Writes records a few at a time, in order. What comes faster than it can be written is dropped and not piled up. */
+export function createRecordWriter({ write, lost, now = Date.now }: RecordWriterOptions): RecordWriter {
+  const queue: LoginRecord[] = []
+  const lastSuccess = new Map<string, number>()
+  let running = 0
+
+  function isRepeat({ user, source, type, success }: LoginRecord): boolean {
+    if (!success) return false
+    const key = `${type} ${user?.uid} ${source.address}`
+    const isRecent = (lastSuccess.get(key) ?? Number.NEGATIVE_INFINITY) > now() - sameLoginMs
+    if (isRecent) return true
+    if (lastSuccess.size > 1_000) lastSuccess.clear()
+    lastSuccess.set(key, now())
+    return false
+  }
+
+  async function run(): Promise<void> {
+    running++
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) await write(next).catch(lost)
+    running--
+  }
+
+  return {
+    add(record) {
+      if (isRepeat(record)) return
+      if (queue.length >= (record.success ? maxWaitingSuccesses : maxWaiting)) {
+        lost(new Error('too many login records at once'))
+        return
+      }
+      queue.push(record)
+      if (running < writers) void run()
+    },
+    waiting: () => queue.length + running,
+  }
+}

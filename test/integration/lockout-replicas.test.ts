@@ -1,0 +1,147 @@
+import { expect } from 'chai'
+import { kubectl, kubectlJson, kubectlOutput, uniqueName } from '../e2e/cluster.ts'
+import { eventually } from '../e2e/http.ts'
+import { createUser, patchUser, removeUser } from '../e2e/oauth.ts'
+import { type Answer, ask, type Replica, ready, start, stop } from './replica.ts'
+
+const namespace = uniqueName('lockout')
+const password = 'Correct horse 1'
+const settings = {
+  namespace,
+  authentication: {
+    authenticateRateLimiterMaxTries: 3,
+    authenticateRateLimiterMaxTriesPerAddress: 12,
+    authenticateRateLimiterDurationSeconds: 8,
+  },
+}
+const locked = { error: 'invalid_grant', error_description: 'auth rate limit exceeded' }
+const incorrect = { error: 'invalid_grant', error_description: 'incorrect password' }
+
+let addresses = 0
+const anyAddress = () => `198.51.100.${(addresses++ % 250) + 1}`
+
+function login(replica: Replica, username: string, secret: string, from = anyAddress()): Promise<Answer> {
+  const client = { client_id: 'kapis', client_secret: 'kapis' }
+  return ask(replica, '/oauth/token', { grant_type: 'password', username, password: secret, ...client }, from)
+}
+
+async function codes(asked: readonly Promise<Answer>[]): Promise<Readonly<Record<number, number>>> {
+  const counts: Record<number, number> = {}
+  for (const { code, body } of await Promise.all(asked)) {
+    expect(JSON.parse(body)).to.deep.equal(code === 429 ? locked : incorrect)
+    counts[code] = (counts[code] ?? 0) + 1
+  }
+  return counts
+}
+
+async function untilCode(code: number, asked: () => Promise<Answer>, withinMs: number): Promise<void> {
+  await eventually(
+    async () => {
+      expect(await asked()).to.include({ code })
+    },
+    withinMs,
+    50,
+  )
+}
+
+async function fail(replica: Replica, username: string, times = 3, from?: string): Promise<void> {
+  for (let i = 0; i < times; i++)
+    expect((await login(replica, username, `wrong ${i}`, from)).code).to.equal(400)
+}
+
+describe('the lockout of two token listeners', function () {
+  this.timeout(60_000)
+  const made: string[] = []
+  const running: Replica[] = []
+  let a: Replica
+  let b: Replica
+
+  async function newUser(): Promise<string> {
+    const username = uniqueName(`lockout-${made.length}`)
+    made.push(username)
+    await createUser({ username, password })
+    for (const replica of [a, b]) await untilCode(200, () => login(replica, username, password), 5_000)
+    return username
+  }
+
+  before(async () => {
+    await kubectlOutput('create', 'namespace', namespace)
+    running.push(start('lock-a', settings), start('lock-b', settings))
+    ;[a, b] = (await Promise.all(running.map(ready))) as [Replica, Replica]
+  })
+
+  after(async () => {
+    await Promise.all(running.map(replica => stop(replica, 'SIGKILL')))
+    for (const username of made) await removeUser(username)
+    await kubectl('delete', 'namespace', namespace, '--wait=false')
+  })
+
+  it('checks no more of a burst than may fail, whether there is such a user or not', async () => {
+    const username = await newUser()
+    for (const name of [username, uniqueName('nobody')]) {
+      const burst = Array.from({ length: 300 }, (_, i) => login(a, name, `guess ${i}`))
+      expect(await codes(burst)).to.deep.equal({ 400: 3, 429: 297 })
+    }
+  })
+
+  it('refuses the right password too, with Retry-After, on the other replica as well, until the time is over', async () => {
+    const username = await newUser()
+    await fail(a, username)
+    const refused = await login(a, username, password)
+    expect([refused.code, JSON.parse(refused.body)]).to.deep.equal([429, locked])
+    expect(Number(refused.retryAfter)).to.be.within(1, 8)
+    await untilCode(429, () => login(b, username, password), 2_000)
+    await eventually(async () => {
+      const { status } = Object(await kubectlJson('get', 'users', username))
+      expect(status.state).to.equal('AuthLimitExceeded')
+      expect(status.reason).to.equal('Failed login attempts exceed 3 in last 8s')
+    }, 3_000)
+    for (const replica of [a, b]) await untilCode(200, () => login(replica, username, password), 15_000)
+    await eventually(async () => {
+      const { status } = Object(await kubectlJson('get', 'users', username))
+      expect(status.state).to.equal('Active')
+    }, 10_000)
+  })
+
+  it('locks a name that nobody has on the other replica as well', async () => {
+    const name = uniqueName('nobody')
+    await fail(a, name)
+    await untilCode(429, () => login(b, name, 'x'), 3_000)
+  })
+
+  it('is ended by an administrator on every replica', async () => {
+    const username = await newUser()
+    await fail(a, username)
+    await eventually(async () => {
+      const { status } = Object(await kubectlJson('get', 'users', username))
+      expect(status.state).to.equal('AuthLimitExceeded')
+    }, 3_000)
+    await patchUser(username, { status: { state: 'Active' } }, '--subresource=status')
+    for (const replica of [a, b]) await untilCode(200, () => login(replica, username, password), 3_000)
+  })
+
+  it('outlives a restart', async () => {
+    const username = await newUser()
+    await fail(a, username)
+    // The records are written behind the answers.
+    await eventually(async () => {
+      const selector = `iam.${process.env.KAPIS_GROUP_DOMAIN}/user-ref=${username}`
+      const { items } = Object(
+        await kubectlJson('get', 'loginrecords', '-l', selector, '--field-selector', 'spec.success=false'),
+      )
+      expect(items).to.have.length(3)
+    }, 3_000)
+    await stop(a, 'SIGKILL')
+    a = await ready(start('lock-a', settings))
+    running.push(a)
+    expect((await login(a, username, password)).code).to.equal(429)
+  })
+
+  it('locks an address that tries many names, and no other', async () => {
+    const username = await newUser()
+    const from = '203.0.113.9'
+    for (let i = 0; i < 4; i++) await fail(a, uniqueName(`many-${i}`), 3, from)
+    expect((await login(a, username, password, from)).code).to.equal(429)
+    expect((await login(a, username, password)).code).to.equal(200)
+  })
+})
