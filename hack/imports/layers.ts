@@ -54,7 +54,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   pino: ['pkg/telemetry'],
   'prom-client': ['pkg/telemetry'],
   undici: ['pkg/proxy'],
-  yaml: ['pkg/config', 'pkg/aggregated', 'cmd'],
+  yaml: ['pkg/config', 'pkg/audit', 'pkg/aggregated', 'cmd'],
 }
 
 /** Why a file may not import a package; undefined when it may. Test files bring their own tools. */

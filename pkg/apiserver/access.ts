@@ -2,8 +2,9 @@ import { AuthenticationConfigSource } from '../authn/authentication-config.ts'
 import { createUnion } from '../authn/authenticator.ts'
 import { createClientCertificateAuthenticator } from '../authn/client-certificate.ts'
 import { createFrontProxyAuthenticator } from '../authn/front-proxy.ts'
+import { impersonate } from '../authn/impersonate.ts'
 import { createKapisTokenAuthenticator } from '../authn/kapis-token.ts'
-import { refuseImpersonation, stripCredentials } from '../authn/strip.ts'
+import { stripCredentials } from '../authn/strip.ts'
 import { createTokenReviewAuthenticator } from '../authn/token-review.ts'
 import { type Authorize, createAuthorizer } from '../authz/authorizer.ts'
 import type { Config } from '../config/config.ts'
@@ -15,11 +16,12 @@ import type { Logger } from '../telemetry/logger.ts'
 import { counter, type Registry } from '../telemetry/metrics.ts'
 import { SecretKeySource } from '../token/key-source.ts'
 import { createTokenVerifier } from '../token/verify.ts'
-import type { Authenticate } from './chain.ts'
+import type { Authenticate, Impersonate } from './chain.ts'
 import type { Check } from './probes.ts'
 
 export type Access = {
   readonly authenticate: Authenticate
+  readonly impersonate: Impersonate
   readonly authorize: Authorize
   readonly checks: readonly Check[]
   /** Authorities that client certificates may come from; they change while the program runs. */
@@ -81,18 +83,21 @@ export function createAccess({ client, config, logger, registry, group }: Access
     (method, result) => attempts.inc({ method, result }),
   )
 
+  const authorize = createAuthorizer({
+    client,
+    group,
+    observe: (decision, source) => decisions.inc({ decision, source }),
+  })
+  const noQuery = new URLSearchParams()
+
   return {
     async authenticate(req) {
       const { identity, method } = await union(req)
-      refuseImpersonation(req)
       stripCredentials(req)
       return { identity, isAggregated: method === 'front-proxy' }
     },
-    authorize: createAuthorizer({
-      client,
-      group,
-      observe: (decision, source) => decisions.inc({ decision, source }),
-    }),
+    impersonate: (req, caller) => impersonate(req, caller, (info, who) => authorize(info, who, noQuery)),
+    authorize,
     checks: [
       {
         name: 'authentication-config',

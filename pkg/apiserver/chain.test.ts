@@ -1,10 +1,12 @@
 import { connect } from 'node:net'
 import { expect } from 'chai'
+import { type Auditor, noAuditor } from '../audit/auditor.ts'
 import { jane, type Loopback, startLoopback } from '../request/fixtures.ts'
 import { sendJson } from '../request/respond.ts'
 import { badRequest, Status, unauthorized } from '../status/status.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { type ChainOptions, createChain } from './chain.ts'
+import { createInFlight } from './in-flight.ts'
 
 type Record = { readonly [key: string]: unknown }
 
@@ -23,8 +25,14 @@ describe('createChain', () => {
         started: () => metrics.push('started'),
         finished: (info, code) => metrics.push(`finished ${info?.verb} ${code}`),
       },
+      accessLog: false,
+      auditor: noAuditor,
+      impersonate: async () => null,
+      inFlight: createInFlight({ reading: 0, mutating: 0 }, () => undefined),
+      requestSeconds: 60,
       unguarded: {
         handles: path => path === '/livez',
+        isAudited: () => false,
         handle: ({ res }) => sendJson(res, 200, 'alive'),
       },
       authenticate: async () => {
@@ -202,5 +210,107 @@ describe('createChain', () => {
     const line = logged.find(({ msg }) => msg === 'request')
     expect(line).to.include({ method: 'GET', path: '/api/v1/nodes', code: 200, user: 'jane' })
     expect(JSON.stringify(logged)).to.not.contain('hunter2')
+  })
+
+  it('acts as whom the caller may impersonate, and refuses otherwise', async () => {
+    const bob = { username: 'bob', uid: '', groups: [], extra: {} }
+    const { get, steps } = await start({ impersonate: async () => bob })
+    expect((await get('/api/v1/nodes')).text).to.equal('{"verb":"list","username":"bob"}\n')
+    expect(steps).to.include('authorize bob list /api/v1/nodes')
+    await loopback?.close()
+    const refused = await start({
+      impersonate: () => Promise.reject(new Status(403, 'Forbidden', 'not bob')),
+    })
+    expect([(await refused.get('/api/v1/nodes')).code, refused.steps]).to.deep.equal([403, ['authenticate']])
+  })
+
+  it('tells the audit log of everything, refusals and what cannot be read included', async () => {
+    const told: string[] = []
+    const auditor: Auditor = {
+      begin: ({ info }) => ({
+        identified: ({ identity }, as) =>
+          told.push(`${info.verb} ${info.path}: ${identity.username} as ${as?.username}`),
+        allowed: () => told.push('allowed'),
+        failed: error => told.push(`failed: ${error instanceof Error && error.message}`),
+        completed: code => told.push(`completed ${code}`),
+      }),
+    }
+    const ask = async (path: string, overrides: Partial<ChainOptions> = {}) => {
+      told.length = 0
+      const { get, close } = await start({ auditor, ...overrides })
+      await get(path)
+      await close()
+      return [...told]
+    }
+    expect(await ask('/api/v1/nodes')).to.deep.equal([
+      'list /api/v1/nodes: jane as undefined',
+      'allowed',
+      'completed 200',
+    ])
+    // Who judges a proxied request is the orchestrator: its log has the decision.
+    expect(await ask('/api/v1/nodes', { authorize: () => 'elsewhere' })).to.not.include('allowed')
+    const refuse = () => Promise.reject(new Status(403, 'Forbidden', 'no'))
+    expect(await ask('/api/v1/nodes', { authorize: refuse })).to.deep.equal([
+      'list /api/v1/nodes: jane as undefined',
+      'failed: no',
+      'completed 403',
+    ])
+    expect(await ask('/api/v1/nodes', { impersonate: refuse })).to.include(
+      'list /api/v1/nodes: jane as undefined',
+    )
+    expect(await ask('/api/v1/nodes', { authenticate: () => Promise.reject(unauthorized()) })).to.deep.equal([
+      'failed: Unauthorized',
+      'completed 401',
+    ])
+    expect(await ask('/api//v1')).to.deep.equal([
+      'failed: the path contains an empty segment ("//")',
+      'completed 400',
+    ])
+    expect(await ask('/livez')).to.deep.equal([])
+  })
+
+  it('refuses what finds no place, and gives places back', async () => {
+    const { get } = await start({ inFlight: createInFlight({ reading: 1, mutating: 1 }, () => undefined) })
+    for (let i = 0; i < 5; i++) expect((await get('/api/v1/nodes')).code).to.equal(200)
+    await loopback?.close()
+    const waiting = Promise.withResolvers<void>()
+    const busy = await start({
+      inFlight: createInFlight({ reading: 1, mutating: 1 }, () => undefined),
+      route: async ({ res }) => {
+        await waiting.promise
+        sendJson(res, 200, {})
+      },
+    })
+    const first = busy.get('/api/v1/nodes')
+    let second = await busy.get('/livez')
+    // The first may still be on its way.
+    while (second.code === 200) second = await busy.get('/api/v1/nodes')
+    expect([second.code, second.headers['retry-after']]).to.deep.equal([429, '1'])
+    waiting.resolve()
+    expect((await first).code).to.equal(200)
+  })
+
+  it('gives the caller back the id that he gave, where it is one', async () => {
+    const { get } = await start()
+    const ids = async (given: string) =>
+      (await get('/livez', { headers: { 'x-request-id': given } })).headers['x-request-id']
+    expect(await ids('req-1/a.b:c')).to.equal('req-1/a.b:c')
+    for (const given of ['a b', '<script>', 'x'.repeat(129)]) expect(await ids(given)).to.equal(undefined)
+  })
+
+  it('logs each request where it is asked to, with its trace and without its query', async () => {
+    const { get, logged } = await start({ accessLog: true })
+    const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
+    await get('/api/v1/nodes?token=s3cret', { headers: { traceparent: `00-${trace}-00f067aa0ba902b7-01` } })
+    const line = logged.find(({ msg }) => msg === 'request')
+    expect(line).to.include({
+      level: 'info',
+      method: 'GET',
+      path: '/api/v1/nodes',
+      code: 200,
+      user: 'jane',
+      trace,
+    })
+    expect(JSON.stringify(logged)).to.not.include('s3cret')
   })
 })

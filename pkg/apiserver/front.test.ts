@@ -21,12 +21,14 @@ const client = (of: KeyPair) =>
   issueCertificate(of, { commonName: 'jane', usages: ['client'], validityDays: 1 })
 const material = (pair: KeyPair): TlsMaterial => ({ ...pair, clientCaPems: [clients.certPem] })
 
+const limits = { headersSeconds: 1, headerKilobytes: 1_024 }
+
 describe('createTlsFront', () => {
   let stop: (() => Promise<void>) | undefined
   afterEach(() => stop?.())
 
   async function start(listener: RequestListener = (_req, res) => res.end('ok')) {
-    const server = createTlsFront(material(serve('first')), listener)
+    const server = createTlsFront(material(serve('first')), listener, limits)
     stop = () => closeServer(server)
     const port = await listen(server, '127.0.0.1', 0)
     return { server, port, tls: { port, host: '127.0.0.1', servername: 'localhost', ca: authority.certPem } }
@@ -111,7 +113,7 @@ describe('createTlsFront', () => {
 
 describe('listen', () => {
   it('tells the port that the system chose, and refuses one that is taken', async () => {
-    const [a, b] = [createPlainFront(() => undefined), createPlainFront(() => undefined)]
+    const [a, b] = [createPlainFront(() => undefined, limits), createPlainFront(() => undefined, limits)]
     const port = await listen(a, '127.0.0.1', 0)
     expect(port).to.be.above(0)
     const failure = await listen(b, '127.0.0.1', port).then(
@@ -125,7 +127,7 @@ describe('listen', () => {
 
 describe('createPlainFront', () => {
   it('outlives the idle connections of its clients', () => {
-    const server = createPlainFront(() => undefined)
+    const server = createPlainFront(() => undefined, limits)
     expect(server.keepAliveTimeout).to.be.above(90_000)
     expect(server.requestTimeout).to.equal(0)
     expect(server.maxHeadersCount).to.equal(0)

@@ -7,6 +7,7 @@ import {
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import { answerClientError } from './client-error.ts'
 
 export type RequestListener = (req: IncomingMessage, res: ServerResponse) => void
 
@@ -17,23 +18,35 @@ export type TlsMaterial = {
   readonly clientCaPems: readonly string[]
 }
 
-const serverOptions = {
-  // Users with hundreds of groups arrive from kube-apiserver with as many headers.
-  maxHeaderSize: 1024 * 1024,
-  // kube-apiserver keeps idle connections for 90 s; the server must not be the one that closes first.
-  keepAliveTimeout: 130_000,
-  headersTimeout: 30_000,
-  // Watches have no end; bodies have limits and deadlines of their own.
-  requestTimeout: 0,
+/** How long a client may take over the head of a request, and how large that may be. */
+export type FrontLimits = { readonly headersSeconds: number; readonly headerKilobytes: number }
+
+function toServerOptions({ headersSeconds, headerKilobytes }: FrontLimits) {
+  return {
+    maxHeaderSize: headerKilobytes * 1024,
+    // kube-apiserver keeps idle connections for 90 s; the server must not be the one that closes first.
+    keepAliveTimeout: 130_000,
+    headersTimeout: headersSeconds * 1000,
+    // How exactly that is kept: whoever opens connections and says nothing holds them for no longer than both.
+    connectionsCheckingInterval: Math.min(headersSeconds * 1000, 10_000),
+    // Watches have no end; bodies have limits and deadlines of their own.
+    requestTimeout: 0,
+  }
 }
 
 /** HTTPS with client certificates asked for and not demanded: whether one counts is for the authenticators to say. */
-export function createTlsFront(material: TlsMaterial, listener: RequestListener): HttpsServer {
+export function createTlsFront(
+  material: TlsMaterial,
+  listener: RequestListener,
+  limits: FrontLimits,
+): HttpsServer {
+  const own = { ALPNProtocols: ['http/1.1'], handshakeTimeout: limits.headersSeconds * 1000 }
   const server = createHttpsServer(
-    { ...serverOptions, ...toTlsOptions(material), ALPNProtocols: ['http/1.1'] },
+    { ...toServerOptions(limits), ...toTlsOptions(material), ...own },
     listener,
   )
   server.maxHeadersCount = 0
+  server.on('clientError', answerClientError)
   // One write is one answer or a batch of events: waiting for more would only add latency.
   server.on('secureConnection', (socket: TLSSocket) => socket.setNoDelay(true))
   return server
@@ -44,9 +57,10 @@ export function updateTls(server: HttpsServer, material: TlsMaterial): void {
   server.setSecureContext(toTlsOptions(material))
 }
 
-export function createPlainFront(listener: RequestListener): Server {
-  const server = createHttpServer(serverOptions, listener)
+export function createPlainFront(listener: RequestListener, limits: FrontLimits): Server {
+  const server = createHttpServer(toServerOptions(limits), listener)
   server.maxHeadersCount = 0
+  server.on('clientError', answerClientError)
   return server
 }
 

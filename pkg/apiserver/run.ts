@@ -17,8 +17,10 @@ import { WatchHub } from '../resources/watch-hub.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { createRegistry } from '../telemetry/metrics.ts'
 import { createAccess } from './access.ts'
+import { startAudit } from './audit.ts'
 import { createChain } from './chain.ts'
 import { createPlainFront, createTlsFront, listen, updateTls } from './front.ts'
+import { createLimits } from './limits.ts'
 import { createProbes } from './probes.ts'
 import { createRequestMetrics } from './request-metrics.ts'
 import { createResources } from './resources.ts'
@@ -89,18 +91,25 @@ export async function runApiserver(
     registry,
     versionInfo: toVersionInfo(parts.build),
   })
+  const audit = await startAudit(config.audit, { logger, registry })
   const chain = createChain({
     logger,
+    accessLog: config.accessLog,
+    auditor: audit.auditor,
+    inFlight: createLimits(config.limits, registry),
+    requestSeconds: config.limits.requestSeconds,
     metrics: createRequestMetrics(registry, (g, resource) => g === group && resources.isAggregated(resource)),
     unguarded: {
       handles: path => probes.handles(path) || isOAuthPath(path),
+      isAudited: isOAuthPath,
       handle: exchange => (isOAuthPath(exchange.info.path) ? forward(exchange) : probes.handle(exchange)),
     },
     authenticate: access.authenticate,
+    impersonate: access.impersonate,
     // What goes to the orchestrator is judged there, as the caller; without one, here.
     authorize: exchange =>
       isForProxy(exchange, group) && !isAnonymous(exchange.identity)
-        ? undefined
+        ? 'elsewhere'
         : access.authorize(exchange.info, exchange.identity, exchange.query),
     route,
     upgrade: (exchange, head) =>
@@ -108,7 +117,7 @@ export async function runApiserver(
   })
 
   const tls = () => ({ ...certificates.current(), clientCaPems: access.clientCaPems() })
-  const front = createTlsFront(tls(), chain.request)
+  const front = createTlsFront(tls(), chain.request, config.limits)
   front.on('upgrade', chain.upgrade)
   const reload = () => updateTls(front, tls())
   certificates.onChange(reload)
@@ -117,7 +126,7 @@ export async function runApiserver(
   const port = await listen(front, config.listen.address, config.listen.port)
   logger.info({ address: config.listen.address, port }, 'listening')
   if (config.http.enabled) {
-    const plain = createPlainFront(chain.request)
+    const plain = createPlainFront(chain.request, config.limits)
     plain.on('upgrade', chain.upgrade)
     fronts.push(plain)
     logger.info(
@@ -136,6 +145,7 @@ export async function runApiserver(
   await drain([front, ...fronts], { probes, hub, delaySeconds: config.shutdownDelaySeconds, logger })
   for (const part of [keeper, certificates, resources, access]) part.stop()
   connections.close()
+  await audit.stop()
   client.close()
 }
 

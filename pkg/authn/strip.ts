@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http'
-import { Status } from '../status/status.ts'
 
 const identityHeader = /^(authorization$|x-remote-)/i
 
@@ -23,21 +22,4 @@ export function stripCredentials(req: IncomingMessage): void {
   }
   // Made from the raw ones when they are asked for; a view that was made before would still have them.
   if (isStripped) Object.assign(req, { headersDistinct: undefined })
-}
-
-/**
- * Refuses impersonation on a direct request. kube-apiserver resolves it before it forwards; ignoring the headers here
- * would answer as the caller what was asked as somebody else.
- *
- * @throws Status 403
- */
-export function refuseImpersonation(req: IncomingMessage): void {
-  for (const name in req.headers) {
-    if (!name.startsWith('impersonate-')) continue
-    throw new Status(
-      403,
-      'Forbidden',
-      'impersonation is not supported here: send the request through kube-apiserver',
-    )
-  }
 }

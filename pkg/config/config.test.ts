@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { clientMembers, defaultClient } from './client.ts'
-import { type Config, ConfigError, parseConfig } from './config.ts'
+import { ConfigError, parseConfig } from './config.ts'
 import type { Problem } from './fields.ts'
+import { defaults } from './fixtures.ts'
 
 function problemsOf(input: unknown): readonly Problem[] {
   try {
@@ -14,35 +15,6 @@ function problemsOf(input: unknown): readonly Problem[] {
 }
 
 const withoutPassword = defaultClient.grantTypes.filter(type => type !== 'password')
-
-const defaults: Config = {
-  groupDomain: 'kapis.io',
-  listen: { address: '0.0.0.0', port: 9443, trustedProxies: [] },
-  http: { enabled: false },
-  kubernetes: { kubeconfig: '', namespace: 'kapis-system' },
-  service: { name: 'kapis', port: 443 },
-  tls: { dnsNames: [], ipAddresses: [] },
-  oauth: {
-    issuer: 'https://localhost:9443/oauth',
-    socket: '/run/kapis/oauth.sock',
-    audience: 'kapis.io',
-    accessTokenSeconds: 7200,
-    refreshTokenSeconds: 14_400,
-    loginMaxAgeSeconds: 2_592_000,
-    clockSkewSeconds: 10,
-    clients: [defaultClient],
-  },
-  cache: { idleSeconds: 600, maxMegabytes: 1_024 },
-  authentication: {
-    authenticateRateLimiterMaxTries: 10,
-    authenticateRateLimiterMaxTriesPerAddress: 100,
-    authenticateRateLimiterDurationSeconds: 600,
-    loginHistoryRetentionPeriodSeconds: 604_800,
-    loginHistoryMaximumEntries: 100,
-  },
-  logLevel: 'info',
-  shutdownDelaySeconds: 15,
-}
 
 describe('parseConfig', () => {
   it('needs nothing', () => {
@@ -97,6 +69,9 @@ describe('parseConfig', () => {
         loginHistoryRetentionPeriodSeconds: 3600,
         loginHistoryMaximumEntries: 5,
       },
+      limits: defaults.limits,
+      audit: defaults.audit,
+      accessLog: true,
       logLevel: 'debug',
       shutdownDelaySeconds: 300,
     })
@@ -141,6 +116,9 @@ describe('parseConfig', () => {
         loginHistoryRetentionPeriodSeconds: 3600,
         loginHistoryMaximumEntries: 5,
       },
+      limits: defaults.limits,
+      audit: defaults.audit,
+      accessLog: true,
       logLevel: 'debug',
       shutdownDelaySeconds: 300,
     })
@@ -185,7 +163,7 @@ describe('parseConfig', () => {
   const whole = (min: number, max: number, given: string) =>
     `must be a whole number from ${min} to ${max}, not ${given}`
   const top =
-    'unknown; allowed are groupDomain, listen, http, kubernetes, service, tls, oauth, cache, authentication, logLevel, shutdownDelaySeconds'
+    'unknown; allowed are groupDomain, listen, http, kubernetes, service, tls, oauth, cache, authentication, limits, audit, accessLog, logLevel, shutdownDelaySeconds'
   const invalid: readonly [string, unknown, Problem][] = [
     ['a list for the document', [], { path: '(document)', message: 'must be a mapping' }],
     ['text for the document', 'x', { path: '(document)', message: 'must be a mapping' }],

@@ -1,8 +1,10 @@
 import type { LogLevel } from '../telemetry/logger.ts'
+import { type AuditConfig, auditMembers, parseAudit } from './audit.ts'
 import { type AuthenticationConfig, parseAuthentication } from './authentication.ts'
 import { type CacheConfig, cacheMembers, parseCache } from './cache.ts'
 import { type ClientConfig, clientMembers, defaultClient, parseClient } from './client.ts'
 import { duplicateNames, object, type Problem, port, ranges, seconds, text, texts } from './fields.ts'
+import { type LimitsConfig, limitsMembers, parseLimits } from './limits.ts'
 
 /** The whole configuration of both programs, without secrets. Durations are in seconds. */
 export type Config = {
@@ -35,6 +37,10 @@ export type Config = {
   }
   readonly cache: CacheConfig
   readonly authentication: AuthenticationConfig
+  readonly limits: LimitsConfig
+  readonly audit: AuditConfig
+  /** One line for each request; at debug level there always is. */
+  readonly accessLog: boolean
   readonly logLevel: LogLevel
   readonly shutdownDelaySeconds: number
 }
@@ -70,6 +76,9 @@ export function parseConfig(input: unknown): { config: Config; secrets: Secrets 
     'oauth',
     'cache',
     'authentication',
+    'limits',
+    'audit',
+    'accessLog',
     'logLevel',
     'shutdownDelaySeconds',
   ])
@@ -149,6 +158,9 @@ export function parseConfig(input: unknown): { config: Config; secrets: Secrets 
     },
     cache: parseCache(root.object('cache', cacheMembers)),
     authentication: parseAuthentication(root),
+    limits: parseLimits(root.object('limits', limitsMembers)),
+    audit: parseAudit(root.object('audit', auditMembers)),
+    accessLog: root.boolean('accessLog', false),
     logLevel: root.choice('logLevel', ['info', 'debug', 'warn', 'error']),
     shutdownDelaySeconds: seconds(root, 'shutdownDelaySeconds', { default: 15, min: 0, max: 300 }),
   }

@@ -55,6 +55,7 @@ describe('withEnvironment', () => {
     KAPIS_LOGIN_HISTORY_RETENTION_PERIOD_SECONDS: '60',
     KAPIS_LOGIN_HISTORY_MAXIMUM_ENTRIES: '11',
     KAPIS_LOG_LEVEL: 'error',
+    KAPIS_ACCESS_LOG: 'true',
     KAPIS_SHUTDOWN_DELAY_SECONDS: '4',
   }
   for (const { name, path } of environment) {

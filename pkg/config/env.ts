@@ -33,6 +33,9 @@ export const environment: readonly { readonly name: string; readonly path: strin
     path: 'authentication.loginHistoryRetentionPeriodSeconds',
   },
   { name: 'KAPIS_LOGIN_HISTORY_MAXIMUM_ENTRIES', path: 'authentication.loginHistoryMaximumEntries' },
+  { name: 'KAPIS_AUDIT_PATH', path: 'audit.path' },
+  { name: 'KAPIS_AUDIT_POLICY_FILE', path: 'audit.policyFile' },
+  { name: 'KAPIS_ACCESS_LOG', path: 'accessLog' },
   { name: 'KAPIS_LOG_LEVEL', path: 'logLevel' },
   { name: 'KAPIS_SHUTDOWN_DELAY_SECONDS', path: 'shutdownDelaySeconds' },
 ]

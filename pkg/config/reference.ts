@@ -88,6 +88,42 @@ export const reference: readonly ConfigEntry[] = [
     path: 'authentication.loginHistoryMaximumEntries',
     text: 'How many login records are kept for each user.',
   },
+  {
+    path: 'limits.requestsInFlight',
+    text: 'Reading requests that are answered at once, at most; further ones get 429. 0 for no limit. Watches, log streams, exec and the like do not count, members of `system:masters` are never refused.',
+  },
+  {
+    path: 'limits.mutatingRequestsInFlight',
+    text: 'The same for requests that write.',
+  },
+  {
+    path: 'limits.requestSeconds',
+    text: 'How long a request may go without the head of an answer before it is 504, in seconds; a shorter `?timeout=` counts. Watches and the like have no limit.',
+  },
+  {
+    path: 'limits.headersSeconds',
+    text: 'How long a client may take to send the head of a request, in seconds; then 408.',
+  },
+  { path: 'limits.headerKilobytes', text: 'Size of the head of a request at most, in KiB; then 431.' },
+  {
+    path: 'audit.path',
+    text: 'File of the audit log, JSON lines of audit.k8s.io/v1 Events; `-` for standard output; empty for none.',
+  },
+  {
+    path: 'audit.policyFile',
+    text: 'Policy of audit.k8s.io/v1, as kube-apiserver reads it. Empty: metadata of everything but reads of discovery and health.',
+  },
+  { path: 'audit.maxMegabytes', text: 'Size at which the file is renamed and begun anew, in MiB.' },
+  { path: 'audit.maxBackups', text: 'How many renamed files are kept.' },
+  {
+    path: 'audit.bufferEvents',
+    text: 'Events that may wait for a slow disk. More are dropped and counted, or refused (see `audit.whenFull`).',
+  },
+  {
+    path: 'audit.whenFull',
+    text: '`drop` the event and count it, or `refuse` requests (503) until it can be written.',
+  },
+  { path: 'accessLog', text: 'One log line for each request. At log level debug there always is one.' },
   { path: 'logLevel', text: 'debug, info, warn or error.' },
   {
     path: 'shutdownDelaySeconds',

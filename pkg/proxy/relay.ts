@@ -121,7 +121,8 @@ function createAnswerWriter(req: IncomingMessage, res: ServerResponse) {
   let hasBegun = false
 
   function flush(): boolean {
-    if (head === undefined || res.destroyed) return true
+    // Somebody else may have answered meanwhile: a deadline that is over.
+    if (head === undefined || res.destroyed || res.headersSent) return true
     writeHead(res, head, undefined)
     head = undefined
     const chunk = first
@@ -142,7 +143,7 @@ function createAnswerWriter(req: IncomingMessage, res: ServerResponse) {
       setImmediate(flush)
     },
     write(chunk: Buffer): boolean {
-      if (res.destroyed) return true
+      if (res.destroyed || res.writableEnded) return true
       if (head !== undefined && first === undefined) {
         first = chunk
         return true
@@ -151,7 +152,7 @@ function createAnswerWriter(req: IncomingMessage, res: ServerResponse) {
       return res.write(chunk)
     },
     end(trailers: Readonly<Record<string, string | string[] | undefined>>) {
-      if (res.destroyed) return
+      if (res.destroyed || res.writableEnded) return
       if (head === undefined) {
         const entries = Object.entries(trailers).flatMap(([name, value]) =>
           [value ?? []].flat().map(one => [name, one] as const),

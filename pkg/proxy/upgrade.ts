@@ -42,11 +42,16 @@ export async function forwardUpgrade(
   upstream.on('upgrade', (answer: IncomingMessage, peer: Duplex, early: Buffer) => {
     res.off('close', abandon)
     res.detachSocket(socket)
+    res.statusCode = 101
     socket.write(toHandshake(answer))
     if (early.length > 0) socket.write(early)
     if (head.length > 0) peer.write(head)
     join(socket, peer)
-    peer.once('close', resolve)
+    peer.once('close', () => {
+      // Without a socket it does not notice its own end; access log, metrics and audit wait for it.
+      res.emit('close')
+      resolve()
+    })
   })
   upstream.end()
   return promise

@@ -13,6 +13,9 @@ export type Target = { readonly path: string; readonly rawPath: string; readonly
  */
 export function parseTarget(url: string): Target {
   if (!url.startsWith('/')) throw badRequest('the request target must be an absolute path')
+  // RFC 3986 section 2: what is beyond ASCII is percent-encoded, and a fragment stays with the client.
+  if (/[^!-~]|#/.test(url))
+    throw badRequest('the request target contains a character that must be percent-encoded')
   const mark = url.indexOf('?')
   const rawPath = mark < 0 ? url : url.slice(0, mark)
   const rawQuery = mark < 0 ? '' : url.slice(mark + 1)

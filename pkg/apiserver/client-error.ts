@@ -1,0 +1,45 @@
+import { ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { toKubeStatus } from '../status/render-kube.ts'
+import { Status } from '../status/status.ts'
+
+/**
+ * Answers what is no HTTP request, and closes: after a mistake in framing nobody knows where the next request begins
+ * (RFC 9112 section 11.2), and a guess is how requests are smuggled.
+ */
+export function answerClientError(error: Error, socket: Duplex): void {
+  const begun: unknown = Reflect.get(socket, '_httpMessage')
+  const isAnswering = begun instanceof ServerResponse && begun.headersSent
+  if (!socket.writable || isAnswering || codeOf(error) === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const { code, reason, message } = describe(codeOf(error))
+  const body = `${JSON.stringify(toKubeStatus(new Status(code, 'BadRequest', message)))}\n`
+  const head = [
+    `HTTP/1.1 ${code} ${reason}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-cache, private',
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
+}
+
+function describe(code: string): { code: number; reason: string; message: string } {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return {
+      code: 431,
+      reason: 'Request Header Fields Too Large',
+      message: 'the head of the request is too large',
+    }
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
+    return { code: 413, reason: 'Content Too Large', message: 'the chunk extensions are too large' }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return { code: 408, reason: 'Request Timeout', message: 'the request did not come in time' }
+  return { code: 400, reason: 'Bad Request', message: 'the request is not valid HTTP/1.1' }
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error ? String(error.code) : ''
+}

@@ -1,0 +1,223 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { expect } from 'chai'
+import { jane, type Loopback, startLoopback, toExchange } from '../request/fixtures.ts'
+import { sendJson } from '../request/respond.ts'
+import { Status, unauthorized } from '../status/status.ts'
+import { type AuditRecord, createAuditor } from './auditor.ts'
+import { parsePolicy } from './policy.ts'
+
+type Event = { readonly [member: string]: unknown }
+
+const whole = '{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: RequestResponse}]}'
+
+describe('createAuditor', () => {
+  let loopback: Loopback | undefined
+  let events: Event[] = []
+  afterEach(() => loopback?.close())
+
+  /** A server that tells the auditor what the chain would tell it. */
+  async function start(
+    policy: string,
+    serve: (record: AuditRecord, req: IncomingMessage, res: ServerResponse) => unknown,
+  ): Promise<Loopback> {
+    events = []
+    const sink = { isFull: false, write: (event: object) => void events.push({ ...event }) }
+    const auditor = createAuditor({ policy: parsePolicy(policy), sink, whenFull: 'drop' })
+    loopback = await startLoopback((req, res) => {
+      const record = auditor.begin(toExchange(req, res))
+      res.once('close', () => record.completed(res.statusCode))
+      return serve(record, req, res)
+    })
+    return loopback
+  }
+
+  async function read(req: IncomingMessage): Promise<string> {
+    return Buffer.concat(await req.toArray()).toString('utf8')
+  }
+
+  const serveAs =
+    (serve: (req: IncomingMessage, res: ServerResponse) => unknown) =>
+    async (record: AuditRecord, req: IncomingMessage, res: ServerResponse) => {
+      // As the chain: finding out who calls takes a while, and the body arrives meanwhile.
+      await new Promise(resolve => setTimeout(resolve, 20))
+      record.identified(toExchange(req, res), undefined)
+      record.allowed()
+      await serve(req, res)
+    }
+
+  const post = async (port: number, path: string, body: string) => {
+    await fetch(`http://127.0.0.1:${port}${path}`, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json', 'user-agent': 'test/1' },
+    }).then(res => res.text())
+  }
+
+  it('writes every member of an event, bodies with them', async () => {
+    const seen: string[] = []
+    const { port } = await start(
+      whole,
+      serveAs(async (req, res) => {
+        seen.push(await read(req))
+        sendJson(res, 201, { kind: 'ConfigMap', metadata: { name: 'c' } })
+      }),
+    )
+    const body = '{"kind":"ConfigMap","metadata":{"generateName":"c"}}'
+    await post(port, '/api/v1/namespaces/a/configmaps?dryRun=All', body)
+    expect(seen).to.deep.equal([body])
+    const [received, complete] = events
+    expect(received).to.include({ stage: 'RequestReceived' })
+    const { requestReceivedTimestamp, stageTimestamp, sourceIPs, ...rest } = complete ?? {}
+    expect(String(sourceIPs)).to.match(/127\.0\.0\.1/)
+    for (const time of [requestReceivedTimestamp, stageTimestamp])
+      expect(time).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
+    expect(rest).to.deep.equal({
+      kind: 'Event',
+      apiVersion: 'audit.k8s.io/v1',
+      level: 'RequestResponse',
+      auditID: 'id-1',
+      stage: 'ResponseComplete',
+      requestURI: '/api/v1/namespaces/a/configmaps?dryRun=All',
+      verb: 'create',
+      user: { username: 'jane', uid: 'u-1', groups: ['dev', 'system:authenticated'] },
+      userAgent: 'test/1',
+      objectRef: { resource: 'configmaps', namespace: 'a', apiVersion: 'v1' },
+      responseStatus: { metadata: {}, code: 201 },
+      requestObject: { kind: 'ConfigMap', metadata: { generateName: 'c' } },
+      responseObject: { kind: 'ConfigMap', metadata: { name: 'c' } },
+      annotations: { 'authorization.k8s.io/decision': 'allow' },
+    })
+  })
+
+  it('never a secret, a token or a password, whatever the policy says', async () => {
+    const { port, get } = await start(
+      whole,
+      serveAs(async (req, res) => {
+        await read(req)
+        sendJson(res, 200, { data: 's3cret' })
+      }),
+    )
+    await post(port, '/api/v1/namespaces/a/secrets', '{"data":{"a":"s3cret"}}')
+    await post(port, '/apis/authentication.k8s.io/v1/tokenreviews', '{"spec":{"token":"s3cret"}}')
+    await post(port, '/oauth/token', 'grant_type=password&password=s3cret')
+    await get('/api/v1/pods?access_token=s3cret', { headers: { authorization: 'Bearer s3cret' } })
+    expect(events).to.have.length(8)
+    // The fourth answer is the test server's own, to a list of pods.
+    expect(JSON.stringify(events.slice(0, 7))).to.not.include('s3cret')
+    expect(events[7]?.requestURI).to.equal('/api/v1/pods?access_token=[redacted]')
+  })
+
+  it('leaves out what is too large, and does not hold it', async () => {
+    const { port } = await start(
+      whole,
+      serveAs(async (req, res) => {
+        await read(req)
+        sendJson(res, 200, { data: 'x'.repeat(300 * 1024) })
+      }),
+    )
+    await post(port, '/api/v1/namespaces/a/configmaps', JSON.stringify({ data: 'x'.repeat(300 * 1024) }))
+    expect(events[1]).to.not.have.any.keys('requestObject', 'responseObject')
+  })
+
+  it('leaves managed fields out where the policy says so', async () => {
+    const policy =
+      '{apiVersion: audit.k8s.io/v1, kind: Policy, omitManagedFields: true, omitStages: [RequestReceived], rules: [{level: RequestResponse}]}'
+    const item = { metadata: { name: 'a', managedFields: [1] } }
+    const { get } = await start(
+      policy,
+      serveAs((_req, res) => sendJson(res, 200, { items: [item], ...item })),
+    )
+    await get('/api/v1/configmaps')
+    const bare = { metadata: { name: 'a' } }
+    expect(events.map(({ responseObject }) => responseObject)).to.deep.equal([{ items: [bare], ...bare }])
+  })
+
+  it('writes down who was turned away, and why', async () => {
+    const { get } = await start(whole, (record, req, res) => {
+      record.identified(toExchange(req, res), undefined)
+      record.failed(new Status(403, 'Forbidden', 'pods is forbidden'))
+      sendJson(res, 403, {})
+    })
+    await get('/api/v1/pods')
+    expect(events[1]).to.deep.include({
+      responseStatus: {
+        ...{ metadata: {}, status: 'Failure', message: 'pods is forbidden', reason: 'Forbidden', code: 403 },
+      },
+      annotations: {
+        'authorization.k8s.io/decision': 'forbid',
+        'authorization.k8s.io/reason': 'pods is forbidden',
+      },
+    })
+  })
+
+  it('writes down a caller who could not be made out', async () => {
+    const { get } = await start(whole, (record, _req, res) => {
+      record.failed(unauthorized())
+      sendJson(res, 401, {})
+    })
+    await get('/api/v1/pods')
+    expect(events).to.have.length(1)
+    expect(events[0]).to.deep.include({ stage: 'ResponseComplete', user: {} })
+  })
+
+  it('names both the caller and whom he acts as', async () => {
+    const { get } = await start(whole, (record, req, res) => {
+      record.identified(toExchange(req, res), { username: 'bob', uid: '', groups: [], extra: {} })
+      sendJson(res, 200, {})
+    })
+    await get('/api/v1/pods')
+    expect([Object(events[1]?.user).username, events[1]?.impersonatedUser]).to.deep.equal([
+      'jane',
+      { username: 'bob' },
+    ])
+  })
+
+  it('a watch has an event when it begins and one when it ends, and no bodies', async () => {
+    const { get } = await start(
+      whole,
+      serveAs((_req, res) => res.writeHead(200).end('{"type":"ADDED"}')),
+    )
+    await get('/api/v1/pods?watch=true')
+    expect(events.map(({ stage, responseObject }) => [stage, responseObject])).to.deep.equal([
+      ['RequestReceived', undefined],
+      ['ResponseStarted', undefined],
+      ['ResponseComplete', undefined],
+    ])
+  })
+
+  it('nothing at level None', async () => {
+    const policy = '{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: None}]}'
+    const { get } = await start(
+      policy,
+      serveAs((_req, res) => sendJson(res, 200, {})),
+    )
+    await get('/api/v1/pods')
+    expect(events).to.deep.equal([])
+  })
+
+  it('believes an address of a forwarded request from kube-apiserver alone', async () => {
+    const { get } = await start(whole, (record, req, res) => {
+      const isAggregated = req.url === '/apis/aggregated'
+      record.identified({ ...toExchange(req, res), identity: jane, isAggregated }, undefined)
+      sendJson(res, 200, {})
+    })
+    for (const path of ['/apis/aggregated', '/apis/direct'])
+      await get(path, { headers: { 'x-forwarded-for': '10.0.0.1, 10.0.0.2' } })
+    const addresses = events
+      .filter(({ stage }) => stage === 'ResponseComplete')
+      .map(({ sourceIPs }) => sourceIPs)
+    expect(addresses.map(list => (Array.isArray(list) ? list.slice(0, -1) : list))).to.deep.equal([
+      ['10.0.0.1', '10.0.0.2'],
+      [],
+    ])
+  })
+
+  it('refuses requests while the log is full, where it was told to', () => {
+    const sink = { isFull: true, write: () => undefined }
+    const auditor = createAuditor({ policy: parsePolicy(whole), sink, whenFull: 'refuse' })
+    const exchange = toExchange(Object.create({ method: 'GET', url: '/a' }), Object.create(null))
+    expect(() => auditor.begin(exchange))
+      .to.throw(Status, 'the audit log cannot be written')
+      .with.property('code', 503)
+  })
+})

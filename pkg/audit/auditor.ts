@@ -1,0 +1,126 @@
+import type { AuthenticatedExchange, Exchange } from '../request/exchange.ts'
+import type { Identity } from '../request/identity.ts'
+import { isLongRunning } from '../request/long-running.ts'
+import { Status, unavailable } from '../status/status.ts'
+import { type Capture, captureRequest, captureResponse, withoutManagedFields } from './capture.ts'
+import { toEvent } from './event.ts'
+import { judge, type Verdict } from './match.ts'
+import type { Policy, Stage } from './policy.ts'
+import { cappedLevel } from './redact.ts'
+
+/** One request as the audit log sees it; each step is told once, as it happens. */
+export type AuditRecord = {
+  /** @param impersonated whom the caller acts as */
+  readonly identified: (exchange: AuthenticatedExchange, impersonated: Identity | undefined) => void
+  readonly allowed: () => void
+  readonly failed: (error: unknown) => void
+  readonly completed: (code: number) => void
+}
+
+export type AuditorOptions = {
+  readonly policy: Policy
+  readonly sink: { readonly isFull: boolean; readonly write: (event: object) => void }
+  readonly whenFull: 'drop' | 'refuse'
+}
+
+export type Auditor = {
+  /** Begins a record; it must be asked in the turn in which the request came. @throws Status 503 when the log is full */
+  readonly begin: (exchange: Exchange) => AuditRecord
+}
+
+const ignored: AuditRecord = {
+  identified: () => undefined,
+  allowed: () => undefined,
+  failed: () => undefined,
+  completed: () => undefined,
+}
+
+/** For a server that was not asked to audit. */
+export const noAuditor: Auditor = { begin: () => ignored }
+
+const writingMethods = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
+
+/** Writes Events of audit.k8s.io/v1 as the policy says, of refusals too: who was turned away is what one looks for. */
+export function createAuditor({ policy, sink, whenFull }: AuditorOptions): Auditor {
+  const wantsBodies = policy.rules.some(({ level }) => level === 'Request' || level === 'RequestResponse')
+  return {
+    begin(exchange) {
+      if (whenFull === 'refuse' && sink.isFull) throw unavailable('the audit log cannot be written')
+      const { req, res, info, query } = exchange
+      const receivedAt = new Date()
+      // Read before anybody waits for anything: the connection of an aggregated request serves others later.
+      const sourceIPs = [req.socket.remoteAddress ?? '']
+      const requestBody =
+        wantsBodies && writingMethods.has(req.method ?? '') ? captureRequest(req) : undefined
+      const annotations: Record<string, string> = {}
+      let identity: Identity | undefined
+      let impersonated: Identity | undefined
+      let failure: Status | undefined
+      let verdict: Verdict | undefined
+      let responseBody: Capture | undefined
+
+      function emit(stage: Stage, code: number | undefined): void {
+        verdict ??= judge(policy, info, identity)
+        const level = cappedLevel(verdict.level, info)
+        if (level === 'None' || verdict.omitStages.includes(stage)) return
+        const shown = (capture: Capture | undefined) => {
+          const object = capture?.object()
+          return verdict?.omitManagedFields ? withoutManagedFields(object) : object
+        }
+        const isLast = stage === 'ResponseComplete'
+        sink.write(
+          toEvent({
+            ...{ exchange, level, receivedAt, at: new Date(), stage, identity, impersonated, sourceIPs },
+            ...{ code, failure, annotations },
+            ...(isLast && level !== 'Metadata' ? { requestObject: shown(requestBody) } : {}),
+            ...(isLast && level === 'RequestResponse' ? { responseObject: shown(responseBody) } : {}),
+          }),
+        )
+      }
+
+      return {
+        identified(authenticated, as) {
+          identity = authenticated.identity
+          impersonated = as
+          if (authenticated.isAggregated) sourceIPs.unshift(...forwardedFor(req.headers['x-forwarded-for']))
+          verdict = judge(policy, info, identity)
+          const isLong = isLongRunning(info, query)
+          if (!isLong && cappedLevel(verdict.level, info) === 'RequestResponse')
+            responseBody = captureResponse(res)
+          emit('RequestReceived', undefined)
+          if (isLong && verdict.level !== 'None') onHead(res, code => emit('ResponseStarted', code))
+        },
+        allowed() {
+          annotations['authorization.k8s.io/decision'] = 'allow'
+        },
+        failed(error) {
+          if (!(error instanceof Status)) return
+          failure = error
+          if (error.code === 403) {
+            annotations['authorization.k8s.io/decision'] = 'forbid'
+            annotations['authorization.k8s.io/reason'] = error.message
+          }
+        },
+        completed: code => emit('ResponseComplete', code),
+      }
+    },
+  }
+}
+
+/** Calls back when the head of an answer is written. */
+function onHead(res: Exchange['res'], listener: (code: number) => void): void {
+  const writeHead = res.writeHead.bind(res)
+  res.writeHead = (...args: unknown[]) => {
+    listener(Number(args[0]))
+    return Reflect.apply(writeHead, res, args)
+  }
+}
+
+/** kube-apiserver says here where the request came from; from anybody else the header would be a claim. */
+function forwardedFor(header: string | string[] | undefined): readonly string[] {
+  return String(header ?? '')
+    .split(',')
+    .map(address => address.trim())
+    .filter(Boolean)
+    .slice(0, 16)
+}

@@ -1,0 +1,71 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isRecord } from '../kube/object.ts'
+
+/** A body as it passes. undefined when it is no JSON object, is compressed, or was too large to keep. */
+export type Capture = { readonly object: () => unknown }
+
+// What is larger is written down by its size alone: an audit log is no backup.
+const maxBytes = 256 * 1024
+
+/**
+ * Keeps a copy of a request's body while somebody else reads it. It must begin before the first other turn of the event
+ * loop; neither the pace nor the order of what is read changes.
+ */
+export function captureRequest(req: IncomingMessage): Capture {
+  const kept = createKeeper(() => req.headers)
+  const push = req.push.bind(req)
+  req.push = (chunk, encoding) => {
+    if (Buffer.isBuffer(chunk)) kept.add(chunk)
+    return push(chunk, encoding)
+  }
+  return kept
+}
+
+/** The same for what is answered. */
+export function captureResponse(res: ServerResponse): Capture {
+  const kept = createKeeper(() => res.getHeaders())
+  const write = res.write.bind(res)
+  const end = res.end.bind(res)
+  // Both are overloaded; what matters here is the first argument alone, and all of them go on as they came.
+  res.write = (...args: unknown[]) => {
+    kept.add(args[0])
+    return Reflect.apply(write, res, args)
+  }
+  res.end = (...args: unknown[]) => {
+    kept.add(args[0])
+    return Reflect.apply(end, res, args)
+  }
+  return kept
+}
+
+function createKeeper(headers: () => Readonly<Record<string, unknown>>) {
+  const chunks: Buffer[] = []
+  let size = 0
+  return {
+    add(chunk: unknown) {
+      if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return
+      const bytes = Buffer.from(chunk)
+      size += bytes.length
+      if (size <= maxBytes) chunks.push(bytes)
+      else chunks.length = 0
+    },
+    object() {
+      if (size === 0 || size > maxBytes || headers()['content-encoding'] !== undefined) return undefined
+      try {
+        const value: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+        return isRecord(value) ? value : undefined
+      } catch {
+        return undefined
+      }
+    },
+  }
+}
+
+/** An object, or a list of them, without metadata.managedFields. */
+export function withoutManagedFields(object: unknown): unknown {
+  if (!isRecord(object)) return object
+  const items = Array.isArray(object.items) ? { items: object.items.map(withoutManagedFields) } : {}
+  if (!isRecord(object.metadata)) return { ...object, ...items }
+  const { managedFields: _fields, ...metadata } = object.metadata
+  return { ...object, metadata, ...items }
+}

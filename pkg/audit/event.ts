@@ -1,0 +1,77 @@
+import type { Exchange } from '../request/exchange.ts'
+import type { Identity } from '../request/identity.ts'
+import type { Status } from '../status/status.ts'
+import type { Level, Stage } from './policy.ts'
+import { redactedUri } from './redact.ts'
+
+/** What is known of a request at the moment of an event. */
+export type Facts = {
+  readonly exchange: Exchange
+  readonly level: Level
+  readonly receivedAt: Date
+  readonly at: Date
+  readonly stage: Stage
+  readonly identity: Identity | undefined
+  /** Whom the caller acts as. */
+  readonly impersonated: Identity | undefined
+  readonly sourceIPs: readonly string[]
+  readonly code: number | undefined
+  readonly failure: Status | undefined
+  readonly requestObject?: unknown
+  readonly responseObject?: unknown
+  readonly annotations: Readonly<Record<string, string>>
+}
+
+/** An Event of audit.k8s.io/v1, with the members in kube-apiserver's order. */
+export function toEvent(facts: Facts): object {
+  const { exchange, identity, impersonated, code, annotations } = facts
+  const { req, info, id } = exchange
+  const userAgent = req.headers['user-agent']
+  return {
+    kind: 'Event',
+    apiVersion: 'audit.k8s.io/v1',
+    level: facts.level,
+    auditID: id,
+    stage: facts.stage,
+    requestURI: redactedUri(req.url ?? ''),
+    verb: info.verb,
+    user: identity === undefined ? {} : toUserInfo(identity),
+    ...(impersonated === undefined ? {} : { impersonatedUser: toUserInfo(impersonated) }),
+    sourceIPs: facts.sourceIPs,
+    // Whoever writes a megabyte here must not fill the log with it.
+    ...(userAgent === undefined ? {} : { userAgent: userAgent.slice(0, 1_024) }),
+    ...(info.isResource ? { objectRef: toReference(exchange) } : {}),
+    ...(code === undefined ? {} : { responseStatus: toResponseStatus(code, facts.failure) }),
+    ...(facts.requestObject === undefined ? {} : { requestObject: facts.requestObject }),
+    ...(facts.responseObject === undefined ? {} : { responseObject: facts.responseObject }),
+    requestReceivedTimestamp: toMicroTime(facts.receivedAt),
+    stageTimestamp: toMicroTime(facts.at),
+    ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+  }
+}
+
+function toUserInfo({ username, uid, groups, extra }: Identity): object {
+  return {
+    username,
+    ...(uid === '' ? {} : { uid }),
+    ...(groups.length === 0 ? {} : { groups }),
+    ...(Object.keys(extra).length === 0 ? {} : { extra }),
+  }
+}
+
+function toReference({ info }: Exchange): object {
+  const { resource, namespace, name, group, version, subresource } = info
+  const members = { resource, namespace, name, apiGroup: group, apiVersion: version, subresource }
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== ''))
+}
+
+function toResponseStatus(code: number, failure: Status | undefined): object {
+  if (failure === undefined) return { metadata: {}, code }
+  const { message, reason } = failure
+  return { metadata: {}, status: 'Failure', message, reason, code }
+}
+
+/** metav1.MicroTime: RFC 3339 with six digits. The clock has three; the others are 0. */
+function toMicroTime(date: Date): string {
+  return date.toISOString().replace('Z', '000Z')
+}

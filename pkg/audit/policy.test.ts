@@ -1,0 +1,126 @@
+import { expect } from 'chai'
+import { defaultPolicy, parsePolicy } from './policy.ts'
+
+const head = 'apiVersion: audit.k8s.io/v1\nkind: Policy\n'
+const rule = {
+  ...{ users: [], userGroups: [], verbs: [], resources: [], namespaces: [], nonResourceURLs: [] },
+  ...{ omitStages: [], omitManagedFields: false },
+}
+
+describe('parsePolicy', () => {
+  it('reads every member of a rule', () => {
+    const text = `${head}
+omitStages: [RequestReceived]
+omitManagedFields: true
+rules:
+  - level: RequestResponse
+    users: [jane]
+    userGroups: [dev]
+    verbs: [create]
+    resources:
+      - group: apps
+        resources: [deployments, deployments/scale]
+        resourceNames: [web]
+      - group: ""
+    namespaces: [a, ""]
+    omitStages: [ResponseStarted]
+    omitManagedFields: false
+  - level: None
+    nonResourceURLs: ["/healthz*", "*"]
+`
+    expect(parsePolicy(text)).to.deep.equal({
+      omitStages: ['RequestReceived'],
+      rules: [
+        {
+          ...rule,
+          level: 'RequestResponse',
+          users: ['jane'],
+          userGroups: ['dev'],
+          verbs: ['create'],
+          resources: [
+            { group: 'apps', resources: ['deployments', 'deployments/scale'], resourceNames: ['web'] },
+            { group: '', resources: [], resourceNames: [] },
+          ],
+          namespaces: ['a', ''],
+          omitStages: ['ResponseStarted'],
+        },
+        { ...rule, level: 'None', nonResourceURLs: ['/healthz*', '*'], omitManagedFields: true },
+      ],
+    })
+  })
+
+  it('reads the policy that holds when there is none', () => {
+    expect(parsePolicy(defaultPolicy).rules.map(({ level }) => level)).to.deep.equal(['None', 'Metadata'])
+  })
+
+  const invalid: readonly (readonly [what: string, text: string, problems: readonly string[]])[] = [
+    [
+      'another version',
+      'apiVersion: audit.k8s.io/v1beta1\nkind: Policy\nrules: [{level: None}]',
+      ['apiVersion: must be audit.k8s.io/v1'],
+    ],
+    [
+      'another kind',
+      'apiVersion: audit.k8s.io/v1\nkind: Event\nrules: [{level: None}]',
+      ['kind: must be Policy'],
+    ],
+    ['no rule', head, ['rules: there must be one at least; without any nothing is audited']],
+    [
+      'no level',
+      `${head}rules: [{verbs: [get]}]`,
+      ['rules[0].level: must be one of None, Metadata, Request, RequestResponse'],
+    ],
+    [
+      'a misspelt member, which would match more than it says',
+      `${head}rules: [{level: None, namespace: [a]}]`,
+      [
+        'rules[0].namespace: unknown; allowed are level, users, userGroups, verbs, resources, namespaces, nonResourceURLs, omitStages, omitManagedFields',
+      ],
+    ],
+    [
+      'text for a list',
+      `${head}rules: [{level: None, users: jane}]`,
+      ['rules[0].users: must be a list of strings'],
+    ],
+    [
+      'an unknown stage',
+      `${head}omitStages: [Started]\nrules: [{level: None}]`,
+      ['omitStages: must be of RequestReceived, ResponseStarted, ResponseComplete, Panic, not "Started"'],
+    ],
+    [
+      'names without resources',
+      `${head}rules: [{level: None, resources: [{group: "", resourceNames: [a]}]}]`,
+      ['rules[0].resources[0].resourceNames: needs resources beside it'],
+    ],
+    [
+      'resources and paths in one rule',
+      `${head}rules: [{level: None, namespaces: [a], nonResourceURLs: [/x]}]`,
+      ['rules[0]: a rule is for resources or for nonResourceURLs, not for both'],
+    ],
+    [
+      'a star in the middle of a path',
+      `${head}rules: [{level: None, nonResourceURLs: ["/a*/b"]}]`,
+      ['rules[0].nonResourceURLs: "/a*/b" must begin with / and have * at its end alone'],
+    ],
+    [
+      'several mistakes, together',
+      'apiVersion: audit.k8s.io/v1\nkind: X\nrules: [[]]',
+      [
+        'kind: must be Policy',
+        'rules[0]: must be a mapping',
+        'rules[0].level: must be one of None, Metadata, Request, RequestResponse',
+      ],
+    ],
+  ]
+  for (const [what, text, problems] of invalid) {
+    it(`refuses ${what}`, () => {
+      expect(() => parsePolicy(text)).to.throw(
+        `invalid audit policy:\n${problems.map(p => `  ${p}`).join('\n')}`,
+      )
+    })
+  }
+
+  it('refuses what is no YAML', () => {
+    expect(() => parsePolicy('rules: [')).to.throw('invalid audit policy: ')
+  })
+})

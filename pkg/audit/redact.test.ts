@@ -1,0 +1,48 @@
+import { expect } from 'chai'
+import { parseRequestInfo } from '../request/request-info.ts'
+import { cappedLevel, redactedUri } from './redact.ts'
+
+const none = new URLSearchParams()
+
+describe('cappedLevel', () => {
+  const secret = [
+    '/api/v1/namespaces/a/secrets/s',
+    '/kapis/resources.kapis.io/v1alpha3/namespaces/a/secrets',
+    '/apis/authentication.k8s.io/v1/tokenreviews',
+    '/api/v1/namespaces/a/serviceaccounts/s/token',
+    '/kapis/iam.kapis.io/v1alpha2/users/jane/password',
+    '/apis/iam.kapis.io/v1alpha2/users/jane',
+    '/api/v1/namespaces/a/services/s/proxy/login',
+    '/api/v1/namespaces/a/pods/p/exec',
+    '/oauth/token',
+    '/anything',
+  ]
+  for (const path of secret) {
+    it(`no body of ${path}`, () => {
+      const info = parseRequestInfo('POST', path, none)
+      expect(cappedLevel('RequestResponse', info)).to.equal('Metadata')
+      expect(cappedLevel('Request', info)).to.equal('Metadata')
+      expect(cappedLevel('None', info)).to.equal('None')
+    })
+  }
+
+  it('others as the policy says', () => {
+    const info = parseRequestInfo('POST', '/api/v1/namespaces/a/configmaps', none)
+    expect(cappedLevel('RequestResponse', info)).to.equal('RequestResponse')
+  })
+})
+
+describe('redactedUri', () => {
+  const cases: readonly (readonly [given: string, written: string])[] = [
+    ['/a', '/a'],
+    ['/a?limit=1&continue=x', '/a?limit=1&continue=x'],
+    ['/a?access_token=s3cret&limit=1', '/a?access_token=[redacted]&limit=1'],
+    ['/a?ACCESS%5Ftoken=s3cret', '/a?ACCESS%5Ftoken=[redacted]'],
+    ['/oauth/callback?code=s3cret&state=s3cret', '/oauth/callback?code=[redacted]&state=[redacted]'],
+    ['/a?password', '/a?password=[redacted]'],
+    ['/a?%zz=1', '/a?%zz=1'],
+  ]
+  for (const [given, written] of cases) {
+    it(`${given} is written as ${written}`, () => expect(redactedUri(given)).to.equal(written))
+  }
+})

@@ -1,0 +1,57 @@
+import type { RequestInfo } from '../request/request-info.ts'
+import type { Level } from './policy.ts'
+
+// Bodies that hold credentials, whoever's group they are of: kinds of the orchestrator and of Kapis.
+const secretResources = new Set([
+  'secrets',
+  'tokenreviews',
+  'certificatesigningrequests',
+  'users',
+  'loginsessions',
+  'identityproviders',
+  'oauthclients',
+])
+const secretSubresources = new Set([
+  'token',
+  'password',
+  'kubeconfig',
+  'exec',
+  'attach',
+  'portforward',
+  'proxy',
+])
+const secretParameters = new Set([
+  ...['access_token', 'refresh_token', 'id_token', 'token', 'id_token_hint', 'code', 'code_verifier'],
+  ...['password', 'client_secret', 'client_assertion', 'assertion', 'state', 'nonce', 'ticket'],
+])
+
+/** The level, brought down to Metadata where a body could hold a password, a key or a token. */
+export function cappedLevel(level: Level, info: RequestInfo): Level {
+  if (level !== 'Request' && level !== 'RequestResponse') return level
+  const isSecret = secretResources.has(info.resource) || secretSubresources.has(info.subresource)
+  // A form of the token listener, or something that nobody here knows.
+  return isSecret || !info.isResource ? 'Metadata' : level
+}
+
+/** Path and query with the values of parameters that carry credentials taken out. */
+export function redactedUri(url: string): string {
+  const mark = url.indexOf('?')
+  if (mark < 0) return url
+  const query = url
+    .slice(mark + 1)
+    .split('&')
+    .map(pair => {
+      const equals = pair.indexOf('=')
+      const name = equals < 0 ? pair : pair.slice(0, equals)
+      return secretParameters.has(decoded(name).toLowerCase()) ? `${name}=[redacted]` : pair
+    })
+  return `${url.slice(0, mark)}?${query.join('&')}`
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name.replaceAll('+', ' '))
+  } catch {
+    return name
+  }
+}

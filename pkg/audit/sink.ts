@@ -1,0 +1,137 @@
+import { createWriteStream, type WriteStream } from 'node:fs'
+import { mkdir, readdir, rename, stat, unlink } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import type { Logger } from '../telemetry/logger.ts'
+
+export type SinkOptions = {
+  /** A file, or '-' for standard output. */
+  readonly path: string
+  readonly maxBytes: number
+  readonly maxBackups: number
+  readonly bufferEvents: number
+  readonly logger: Logger
+  /** Told how many events were lost. */
+  readonly lost: (count: number) => void
+}
+
+const retryMs = 1_000
+
+/**
+ * The audit log: JSON lines, written in order by one writer, in batches. Nobody waits for the disk; what the disk cannot
+ * take waits here up to a number of events, and is counted as lost beyond it. A file that has grown too large is renamed
+ * with the time, and only so many of those are kept.
+ */
+export class AuditSink {
+  readonly #options: SinkOptions
+  #waiting: string[] = []
+  #writing: Promise<void> | undefined
+  #file: WriteStream | undefined
+  #size = 0
+  #isClosed = false
+
+  constructor(options: SinkOptions) {
+    this.#options = options
+  }
+
+  /** Opens the file. @throws Error when it cannot be written to: a log that was asked for and is not there is no log */
+  async start(): Promise<void> {
+    if (this.#options.path !== '-') await this.#open()
+  }
+
+  get isFull(): boolean {
+    return this.#waiting.length >= this.#options.bufferEvents
+  }
+
+  write(event: object): void {
+    if (this.isFull || this.#isClosed) {
+      this.#options.lost(1)
+      return
+    }
+    this.#waiting.push(`${JSON.stringify(event)}\n`)
+    this.#writing ??= this.#drain().finally(() => {
+      this.#writing = undefined
+    })
+  }
+
+  /** Writes what waits, and no more. */
+  async stop(): Promise<void> {
+    this.#isClosed = true
+    await this.#writing
+    const file = this.#file
+    if (file !== undefined) await new Promise<void>(resolve => file.end(() => resolve()))
+  }
+
+  async #drain(): Promise<void> {
+    // What comes in the same turn is written together.
+    await new Promise(setImmediate)
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting
+      this.#waiting = []
+      const bytes = Buffer.from(batch.join(''))
+      try {
+        await this.#append(bytes)
+      } catch (err) {
+        this.#options.logger.error({ err, path: this.#options.path }, 'the audit log cannot be written')
+        if (this.#isClosed) {
+          this.#options.lost(batch.length)
+          return
+        }
+        // It may be written later, in the order it came; what has no place until then is lost.
+        this.#waiting = [...batch, ...this.#waiting]
+        const over = this.#waiting.length - this.#options.bufferEvents
+        if (over > 0) {
+          this.#waiting.length = this.#options.bufferEvents
+          this.#options.lost(over)
+        }
+        await new Promise(resolve => setTimeout(resolve, retryMs))
+        await this.#reopen()
+      }
+    }
+  }
+
+  async #append(bytes: Buffer): Promise<void> {
+    if (this.#options.path === '-') return writeTo(process.stdout, bytes)
+    if (this.#size > 0 && this.#size + bytes.length > this.#options.maxBytes) await this.#rotate()
+    const file = this.#file
+    if (file === undefined) throw new Error('the file is not open')
+    await writeTo(file, bytes)
+    this.#size += bytes.length
+  }
+
+  async #open(): Promise<void> {
+    const { path } = this.#options
+    await mkdir(dirname(path), { recursive: true })
+    // Names and addresses of people are in it.
+    const file = createWriteStream(path, { flags: 'a', mode: 0o600 })
+    await new Promise<void>((resolve, reject) => {
+      file.once('open', () => resolve())
+      file.once('error', reject)
+    })
+    file.on('error', () => undefined)
+    this.#file = file
+    this.#size = (await stat(path)).size
+  }
+
+  async #reopen(): Promise<void> {
+    this.#file?.destroy()
+    this.#file = undefined
+    await this.#open().catch(() => undefined)
+  }
+
+  async #rotate(): Promise<void> {
+    const { path, maxBackups } = this.#options
+    const old = this.#file
+    if (old !== undefined) await new Promise<void>(resolve => old.end(() => resolve()))
+    await rename(path, `${path}.${new Date().toISOString().replaceAll(':', '-')}`)
+    await this.#open()
+    const kept = (await readdir(dirname(path))).filter(name => name.startsWith(`${basename(path)}.`)).sort()
+    for (const name of kept.slice(0, Math.max(0, kept.length - maxBackups)))
+      await unlink(join(dirname(path), name)).catch(() => undefined)
+  }
+}
+
+function writeTo(stream: NodeJS.WritableStream, bytes: Buffer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.write(bytes, error => (error ? reject(error) : resolve()))
+  })
+}

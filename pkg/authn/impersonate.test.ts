@@ -1,0 +1,128 @@
+import { expect } from 'chai'
+import { jane } from '../request/fixtures.ts'
+import type { RequestInfo } from '../request/request-info.ts'
+import { Status } from '../status/status.ts'
+import { impersonate } from './impersonate.ts'
+
+type Lines = readonly (readonly [name: string, value: string])[]
+
+function withHeaders(lines: Lines) {
+  return {
+    headers: Object.fromEntries(lines.map(([name, value]) => [name.toLowerCase(), value])),
+    rawHeaders: lines.flat(),
+  }
+}
+
+async function ask(lines: Lines, refused: string[] = []) {
+  const asked: string[] = []
+  const may = ({ verb, group, resource, subresource, namespace, name }: RequestInfo) => {
+    const what = [verb, group, resource, subresource, namespace, name].filter(Boolean).join(' ')
+    asked.push(what)
+    if (refused.includes(name)) throw new Status(403, 'Forbidden', `not ${name}`)
+  }
+  try {
+    return { asked, identity: await impersonate(withHeaders(lines), jane, may) }
+  } catch (error) {
+    if (!(error instanceof Status)) throw error
+    return { asked, code: error.code, message: error.message }
+  }
+}
+
+describe('impersonate', () => {
+  it('is nobody without a header that asks', async () => {
+    expect(await ask([['Accept', '*/*']])).to.deep.equal({ asked: [], identity: null })
+  })
+
+  const user = ['Impersonate-User', 'bob'] as const
+  const nobody = { username: 'bob', uid: '', groups: ['system:authenticated'], extra: {} }
+  const valid: readonly (readonly [
+    what: string,
+    lines: Lines,
+    asked: readonly string[],
+    identity: object,
+  ])[] = [
+    ['a user', [user], ['impersonate users bob'], nobody],
+    [
+      'groups, each of them checked',
+      [user, ['Impersonate-Group', 'a'], ['impersonate-group', 'b']],
+      ['impersonate users bob', 'impersonate groups a', 'impersonate groups b'],
+      { ...nobody, groups: ['a', 'b', 'system:authenticated'] },
+    ],
+    [
+      'a uid',
+      [user, ['Impersonate-Uid', 'u-2']],
+      ['impersonate users bob', 'impersonate authentication.k8s.io uids u-2'],
+      { ...nobody, uid: 'u-2' },
+    ],
+    [
+      'extra fields, each value checked, keys decoded and in lower case',
+      [user, ['Impersonate-Extra-Acme.com%2fScope', 'x'], ['Impersonate-Extra-acme.com%2Fscope', 'y']],
+      [
+        'impersonate users bob',
+        'impersonate authentication.k8s.io userextras acme.com/scope x',
+        'impersonate authentication.k8s.io userextras acme.com/scope y',
+      ],
+      { ...nobody, extra: { 'acme.com/scope': ['x', 'y'] } },
+    ],
+    [
+      'a service account, with the groups that it has',
+      [['Impersonate-User', 'system:serviceaccount:ns:sa']],
+      ['impersonate serviceaccounts ns sa'],
+      {
+        ...nobody,
+        username: 'system:serviceaccount:ns:sa',
+        groups: ['system:serviceaccounts', 'system:serviceaccounts:ns', 'system:authenticated'],
+      },
+    ],
+    [
+      'the anonymous user, who is not authenticated',
+      [['Impersonate-User', 'system:anonymous']],
+      ['impersonate users system:anonymous'],
+      { ...nobody, username: 'system:anonymous', groups: ['system:unauthenticated'] },
+    ],
+    [
+      'a name in UTF-8',
+      [['Impersonate-User', Buffer.from('Jörg').toString('latin1')]],
+      ['impersonate users Jörg'],
+      { ...nobody, username: 'Jörg' },
+    ],
+  ]
+  for (const [what, lines, asked, identity] of valid) {
+    it(`may be ${what}`, async () => {
+      expect(await ask(lines)).to.deep.equal({ asked, identity })
+    })
+  }
+
+  const invalid: readonly (readonly [what: string, lines: Lines, message: string])[] = [
+    [
+      'groups without a user',
+      [['Impersonate-Group', 'system:masters']],
+      'Impersonate-User must be given with every other Impersonate- header',
+    ],
+    [
+      'two users',
+      [user, ['Impersonate-User', 'carol']],
+      'the header impersonate-user is given more than once',
+    ],
+    [
+      'a header that nobody knows',
+      [user, ['Impersonate-Rank', 'x']],
+      'the header impersonate-rank is not known: there are Impersonate-User, -Uid, -Group and -Extra-',
+    ],
+  ]
+  for (const [what, lines, message] of invalid) {
+    it(`refuses ${what}`, async () => {
+      expect(await ask(lines)).to.deep.equal({ asked: [], code: 400, message })
+    })
+  }
+
+  it('is refused as soon as one part is', async () => {
+    const lines = [user, ['Impersonate-Group', 'system:masters'], ['Impersonate-Group', 'a']] as const
+    const asked = ['impersonate users bob', 'impersonate groups system:masters']
+    expect(await ask(lines, ['system:masters'])).to.deep.equal({
+      asked,
+      code: 403,
+      message: 'not system:masters',
+    })
+  })
+})

@@ -1,0 +1,113 @@
+import type { IncomingMessage } from 'node:http'
+import { anonymous, type Identity, withAuthenticatedGroup } from '../request/identity.ts'
+import type { RequestInfo } from '../request/request-info.ts'
+import { badRequest } from '../status/status.ts'
+
+/** Whether a caller may impersonate one thing. @throws Status 403, 503 */
+export type MayImpersonate = (info: RequestInfo, caller: Identity) => Promise<void> | void
+
+const extraPrefix = 'impersonate-extra-'
+const serviceAccount = /^system:serviceaccount:([^:]+):([^:]+)$/
+
+/**
+ * Whom a request is to act as, once the orchestrator has allowed its caller to impersonate every part of that identity:
+ * kube-apiserver's own checks, each with the verb `impersonate`. null when the request asks for nobody else.
+ *
+ * @throws Status 400 for a part without a user, 403 when one of them is not allowed
+ */
+export async function impersonate(
+  req: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
+  caller: Identity,
+  may: MayImpersonate,
+): Promise<Identity | null> {
+  const claims = readClaims(req)
+  if (claims.length === 0) return null
+  const one = (name: string) => {
+    const values = claims.filter(claim => claim.name === name).map(({ value }) => value)
+    if (values.length > 1) throw badRequest(`the header ${name} is given more than once`)
+    return values[0] ?? ''
+  }
+  const username = one('impersonate-user')
+  if (username === '') throw badRequest('Impersonate-User must be given with every other Impersonate- header')
+  const uid = one('impersonate-uid')
+  const groups = claims.filter(({ name }) => name === 'impersonate-group').map(({ value }) => value)
+  const extra: Record<string, string[]> = {}
+  for (const { name, value } of claims) {
+    if (!name.startsWith(extraPrefix)) continue
+    const key = decodeKey(name.slice(extraPrefix.length))
+    extra[key] = [...(extra[key] ?? []), value]
+  }
+
+  for (const target of toTargets({ username, uid, groups, extra })) await may(toRequest(target), caller)
+  return withAuthenticatedGroup({ username, uid, groups: groupsOf(username, groups), extra })
+}
+
+type Target = {
+  readonly group: string
+  readonly resource: string
+  readonly subresource: string
+  readonly namespace: string
+  readonly name: string
+}
+
+const authentication = 'authentication.k8s.io'
+
+function toTargets({ username, uid, groups, extra }: Identity): readonly Target[] {
+  const nowhere = { group: '', subresource: '', namespace: '' }
+  const account = serviceAccount.exec(username)
+  return [
+    account === null
+      ? { ...nowhere, resource: 'users', name: username }
+      : { ...nowhere, resource: 'serviceaccounts', namespace: account[1] ?? '', name: account[2] ?? '' },
+    ...groups.map(name => ({ ...nowhere, resource: 'groups', name })),
+    ...(uid === '' ? [] : [{ ...nowhere, group: authentication, resource: 'uids', name: uid }]),
+    ...Object.entries(extra).flatMap(([subresource, values]) =>
+      values.map(name => ({ ...nowhere, group: authentication, resource: 'userextras', subresource, name })),
+    ),
+  ]
+}
+
+function toRequest(target: Target): RequestInfo {
+  return { ...target, isResource: true, path: '', prefix: 'api', verb: 'impersonate', version: '', parts: [] }
+}
+
+/** The groups that a user has by being one, unless the caller names groups. */
+function groupsOf(username: string, given: readonly string[]): readonly string[] {
+  const account = serviceAccount.exec(username)
+  if (given.length > 0) return given
+  if (account !== null) return ['system:serviceaccounts', `system:serviceaccounts:${account[1]}`]
+  return username === anonymous.username ? anonymous.groups : []
+}
+
+type Claim = { readonly name: string; readonly value: string }
+
+function readClaims({
+  headers,
+  rawHeaders,
+}: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): readonly Claim[] {
+  let isAsked = false
+  for (const name in headers) isAsked ||= name.startsWith('impersonate-')
+  if (!isAsked) return []
+  const claims: Claim[] = []
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = (rawHeaders[i] ?? '').toLowerCase()
+    if (!name.startsWith('impersonate-')) continue
+    const isKnown = /^impersonate-(user|uid|group|extra-.+)$/.test(name)
+    // One that is not understood would be left out, and the answer would be somebody else's.
+    if (!isKnown)
+      throw badRequest(
+        `the header ${name} is not known: there are Impersonate-User, -Uid, -Group and -Extra-`,
+      )
+    // Header bytes come as latin1 (RFC 9110 section 5.5); Kubernetes writes UTF-8.
+    claims.push({ name, value: Buffer.from(rawHeaders[i + 1] ?? '', 'latin1').toString('utf8') })
+  }
+  return claims
+}
+
+function decodeKey(text: string): string {
+  try {
+    return decodeURIComponent(text).toLowerCase()
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,38 @@
+import { expect } from 'chai'
+import { auditMembers, parseAudit } from './audit.ts'
+import { object, type Problem } from './fields.ts'
+
+function parse(input: object) {
+  const problems: Problem[] = []
+  return { audit: parseAudit(object(input, 'audit', problems, auditMembers)), problems }
+}
+
+describe('parseAudit', () => {
+  it('reads every member', () => {
+    const given = {
+      ...{
+        path: '-',
+        policyFile: '/etc/kapis/audit.yaml',
+        maxMegabytes: 1,
+        maxBackups: 0,
+        bufferEvents: 100,
+      },
+      whenFull: 'refuse',
+    }
+    expect(parse(given)).to.deep.equal({ audit: given, problems: [] })
+  })
+
+  const invalid: readonly (readonly [given: object, key: string, message: string])[] = [
+    [{ path: 1 }, 'path', 'must be a string'],
+    [{ maxMegabytes: 0 }, 'maxMegabytes', 'must be a whole number from 1 to 100000, not 0'],
+    [{ maxBackups: -1 }, 'maxBackups', 'must be a whole number from 0 to 1000, not -1'],
+    [{ bufferEvents: 0 }, 'bufferEvents', 'must be a whole number from 1 to 1000000, not 0'],
+    [{ whenFull: 'wait' }, 'whenFull', 'must be one of drop, refuse'],
+    [{ file: 'x' }, 'file', `unknown; allowed are ${auditMembers.join(', ')}`],
+  ]
+  for (const [given, key, message] of invalid) {
+    it(`refuses ${JSON.stringify(given)}`, () => {
+      expect(parse(given).problems).to.deep.equal([{ path: `audit.${key}`, message }])
+    })
+  }
+})

@@ -1,0 +1,41 @@
+import { defaultClient } from './client.ts'
+import type { Config } from './config.ts'
+
+/** What holds when nothing is configured. */
+export const defaults: Config = {
+  groupDomain: 'kapis.io',
+  listen: { address: '0.0.0.0', port: 9443, trustedProxies: [] },
+  http: { enabled: false },
+  kubernetes: { kubeconfig: '', namespace: 'kapis-system' },
+  service: { name: 'kapis', port: 443 },
+  tls: { dnsNames: [], ipAddresses: [] },
+  oauth: {
+    issuer: 'https://localhost:9443/oauth',
+    socket: '/run/kapis/oauth.sock',
+    audience: 'kapis.io',
+    accessTokenSeconds: 7200,
+    refreshTokenSeconds: 14_400,
+    loginMaxAgeSeconds: 2_592_000,
+    clockSkewSeconds: 10,
+    clients: [defaultClient],
+  },
+  cache: { idleSeconds: 600, maxMegabytes: 1_024 },
+  authentication: {
+    authenticateRateLimiterMaxTries: 10,
+    authenticateRateLimiterMaxTriesPerAddress: 100,
+    authenticateRateLimiterDurationSeconds: 600,
+    loginHistoryRetentionPeriodSeconds: 604_800,
+    loginHistoryMaximumEntries: 100,
+  },
+  limits: {
+    ...{ requestsInFlight: 400, mutatingRequestsInFlight: 200, requestSeconds: 60 },
+    ...{ headersSeconds: 30, headerKilobytes: 1_024 },
+  },
+  audit: {
+    ...{ path: '', policyFile: '', maxMegabytes: 100, maxBackups: 10 },
+    ...{ bufferEvents: 10_000, whenFull: 'drop' },
+  },
+  accessLog: false,
+  logLevel: 'info',
+  shutdownDelaySeconds: 15,
+}

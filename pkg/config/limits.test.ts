@@ -1,0 +1,40 @@
+import { expect } from 'chai'
+import { object, type Problem } from './fields.ts'
+import { limitsMembers, parseLimits } from './limits.ts'
+
+function parse(input: object) {
+  const problems: Problem[] = []
+  return { limits: parseLimits(object(input, 'limits', problems, limitsMembers)), problems }
+}
+
+describe('parseLimits', () => {
+  it('reads every member, from text as well', () => {
+    const given = { requestsInFlight: 0, mutatingRequestsInFlight: '5', requestSeconds: 10 }
+    const { limits, problems } = parse({ ...given, headersSeconds: '5', headerKilobytes: 64 })
+    expect(limits).to.deep.equal({
+      ...{ requestsInFlight: 0, mutatingRequestsInFlight: 5, requestSeconds: 10 },
+      ...{ headersSeconds: 5, headerKilobytes: 64 },
+    })
+    expect(problems).to.deep.equal([])
+  })
+
+  const bounds: readonly (readonly [key: string, min: number, max: number])[] = [
+    ['requestsInFlight', 0, 1_000_000],
+    ['mutatingRequestsInFlight', 0, 1_000_000],
+    ['requestSeconds', 1, 3_600],
+    ['headersSeconds', 1, 300],
+    ['headerKilobytes', 16, 16_384],
+  ]
+  for (const [key, min, max] of bounds) {
+    it(`${key} is from ${min} to ${max}`, () => {
+      for (const given of [min, max]) expect(parse({ [key]: given }).problems).to.deep.equal([])
+      for (const given of [min - 1, max + 1, 1.5, true])
+        expect(parse({ [key]: given }).problems).to.deep.equal([
+          {
+            path: `limits.${key}`,
+            message: `must be a whole number from ${min} to ${max}, not ${JSON.stringify(given)}`,
+          },
+        ])
+    })
+  }
+})

@@ -1,0 +1,14 @@
+import type { IncomingMessage } from 'node:http'
+
+const traceparent = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$/
+
+/**
+ * The trace that a request belongs to (W3C Trace Context, traceparent); undefined when it says none, or none that is valid.
+ * The header itself goes on as it came: Kapis takes no part in the trace, it only names it in its log.
+ */
+export function traceId(req: Pick<IncomingMessage, 'headers'>): string | undefined {
+  const { traceparent: given } = req.headers
+  if (typeof given !== 'string' || given.startsWith('ff')) return undefined
+  const id = traceparent.exec(given)?.[1]
+  return id === undefined || /^0+$/.test(id) ? undefined : id
+}

@@ -1,0 +1,208 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { expect } from 'chai'
+import { accessToken, kubectl, kubectlOutput, makeNamespace, tokenOf, uniqueName } from './cluster.ts'
+import { eventually } from './http.ts'
+import { type Ran, run, scratch, setting } from './run.ts'
+
+type Event = {
+  readonly auditID: string
+  readonly level: string
+  readonly stage: string
+  readonly verb: string
+  readonly requestURI: string
+  readonly user: { readonly username?: string; readonly groups?: readonly string[] }
+  readonly impersonatedUser?: { readonly username: string }
+  readonly objectRef?: { readonly resource?: string; readonly name?: string }
+  readonly responseStatus?: { readonly code: number; readonly message?: string }
+  readonly requestObject?: { readonly data?: object }
+  readonly responseObject?: { readonly metadata?: object }
+  readonly annotations?: object
+}
+
+const namespace = uniqueName('audit')
+const program = resolve(import.meta.dirname, '../../cmd/apiserver/main.ts')
+const log = join(scratch, 'audit.log')
+const policy = `
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+omitManagedFields: true
+rules:
+  - level: None
+    users: [system:anonymous]
+    nonResourceURLs: ["/version"]
+  - level: RequestResponse
+    namespaces: [${namespace}]
+  - level: Metadata
+`
+
+describe('the audit log', function () {
+  this.timeout(90_000)
+  let replica: ChildProcess
+  let server: string
+  let token: string
+
+  // A replica of its own beside the others: they share everything but their settings.
+  before(async () => {
+    await makeNamespace(namespace, ['nobody', 'deputy'])
+    token = await accessToken()
+    const policyFile = join(scratch, 'audit-policy.yaml')
+    writeFileSync(policyFile, policy)
+    const own = { KAPIS_LISTEN_PORT: '0', KAPIS_AUDIT_PATH: log, KAPIS_AUDIT_POLICY_FILE: policyFile }
+    const config = join(dirname(setting('KUBECONFIG')), 'kapis.yaml')
+    replica = spawn(process.execPath, [program, '--config', config], {
+      env: { ...process.env, ...own, NODE_NO_WARNINGS: '1' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    const lines: string[] = []
+    if (replica.stderr) createInterface(replica.stderr).on('line', line => lines.push(line))
+    await eventually(async () => {
+      const line = lines.find(text => text.includes('"listening"'))
+      if (line === undefined) throw new Error(`it does not listen:\n${lines.join('\n')}`)
+      server = `https://127.0.0.1:${JSON.parse(line).port}`
+      const { code, stderr } = await through('get', '--raw', '/readyz')
+      if (code !== 0) throw new Error(stderr)
+    }, 60_000)
+  })
+  after(async () => {
+    replica?.kill('SIGTERM')
+    await kubectl('delete', 'namespace', namespace, '--wait=false')
+  })
+
+  function through(...args: readonly string[]): Promise<Ran> {
+    return throughAs(token, ...args)
+  }
+
+  function throughAs(bearer: string, ...args: readonly string[]): Promise<Ran> {
+    const target = ['--server', server, '--certificate-authority', setting('KAPIS_CA'), '--token', bearer]
+    return run('kubectl', ['--kubeconfig', '/dev/null', ...target, ...args])
+  }
+
+  /** The last event at the end of a request that is looked for. */
+  async function event(matches: (event: Event) => boolean): Promise<Event> {
+    let found: Event | undefined
+    await eventually(async () => {
+      const events: Event[] = readFileSync(log, 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map(line => JSON.parse(line))
+      found = events.findLast(candidate => candidate.stage === 'ResponseComplete' && matches(candidate))
+      if (found === undefined) throw new Error(`no such event among ${events.length}`)
+    }, 20_000)
+    if (found === undefined) throw new Error('no event')
+    return found
+  }
+
+  const isOf = (verb: string, resource: string, name: string) => (candidate: Event) =>
+    candidate.verb === verb && candidate.objectRef?.resource === resource && candidate.objectRef.name === name
+
+  it('has who did what with which result, and what was sent and answered', async () => {
+    const manifest = JSON.stringify({
+      ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'written' }, data: { a: 'b' } },
+    })
+    const target = ['--server', server, '--certificate-authority', setting('KAPIS_CA'), '--token', token]
+    const apply = [
+      '--kubeconfig',
+      '/dev/null',
+      ...target,
+      '-n',
+      namespace,
+      'apply',
+      '--server-side',
+      '-f',
+      '-',
+    ]
+    expect(await run('kubectl', apply, { stdin: manifest })).to.include({ code: 0 })
+    const { level, user, responseStatus, requestObject, responseObject } = await event(
+      isOf('patch', 'configmaps', 'written'),
+    )
+    expect([level, user.username, responseStatus?.code]).to.deep.equal([
+      'RequestResponse',
+      setting('KAPIS_USER'),
+      201,
+    ])
+    expect(user.groups).to.include('system:authenticated')
+    expect(requestObject?.data ?? responseObject).to.not.equal(undefined)
+    expect(responseObject?.metadata).to.include({ name: 'written' }).and.not.have.property('managedFields')
+  })
+
+  it('has no secret, no token and no password', async () => {
+    await through('-n', namespace, 'create', 'secret', 'generic', 'hidden', '--from-literal=k=hunter2hunter2')
+    await through('-n', namespace, 'get', 'secret', 'hidden', '-o', 'yaml')
+    const made = await through('-n', namespace, 'create', 'token', 'nobody')
+    expect(made.code).to.equal(0)
+    await through('get', '--raw', `/api/v1/namespaces/${namespace}/configmaps?access_token=hunter2hunter2`)
+    const read = await event(isOf('get', 'secrets', 'hidden'))
+    expect([read.level, read.requestObject, read.responseObject]).to.deep.equal([
+      'Metadata',
+      undefined,
+      undefined,
+    ])
+    await event(({ requestURI }) => requestURI.endsWith('?access_token=[redacted]'))
+    const text = readFileSync(log, 'utf8')
+    for (const secret of [
+      'hunter2hunter2',
+      Buffer.from('hunter2hunter2').toString('base64'),
+      made.stdout.trim(),
+      token,
+    ])
+      expect(text.includes(secret)).to.equal(false)
+  })
+
+  it('has refusals: without rights, without credentials, with a path that is a trick', async () => {
+    const nobody = await tokenOf(namespace, 'nobody')
+    await throughAs(nobody, '-n', namespace, 'delete', 'configmap', 'written')
+    expect((await event(isOf('delete', 'configmaps', 'written'))).responseStatus?.code).to.equal(403)
+    await throughAs(nobody, 'get', '--raw', '/kapis/resources.kapis.io/v1alpha3/nodes')
+    const { annotations } = await event(({ requestURI }) => requestURI.startsWith('/kapis/'))
+    expect(annotations).to.include({ 'authorization.k8s.io/decision': 'forbid' })
+    await throughAs('no.such.token', 'get', '--raw', '/api/v1/namespaces')
+    const unknown = await event(({ requestURI }) => requestURI === '/api/v1/namespaces')
+    expect([unknown.user, unknown.responseStatus?.code]).to.deep.equal([{}, 401])
+  })
+
+  it('joins with kube-apiserver’s: one id for both', async () => {
+    const asked = await fetchHeaders(`${server}/api/v1/namespaces/${namespace}`)
+    expect((await event(isOf('get', 'namespaces', namespace))).auditID).to.equal(asked['audit-id'])
+  })
+
+  it('an exec has an event when it ends', async () => {
+    const pod = (await kubectlOutput('get', 'pods', '-o', 'jsonpath={.items[0].metadata.name}')).trim()
+    expect(await through('exec', pod, '--', 'true')).to.include({ code: 0 })
+    const { responseStatus, objectRef } = await event(isOf('get', 'pods', pod))
+    expect([responseStatus?.code, objectRef]).to.deep.equal([
+      101,
+      { resource: 'pods', namespace: 'default', name: pod, apiVersion: 'v1', subresource: 'exec' },
+    ])
+  })
+
+  it('has both the caller and whom he acted as', async () => {
+    const as = ['--as', `system:serviceaccount:${namespace}:deputy`]
+    const { stdout } = await through('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}', ...as)
+    expect(stdout).to.equal(`system:serviceaccount:${namespace}:deputy`)
+    const { user, impersonatedUser } = await event(
+      ({ objectRef, impersonatedUser: who }) =>
+        objectRef?.resource === 'selfsubjectreviews' && who !== undefined,
+    )
+    expect([user.username, impersonatedUser?.username]).to.deep.equal([
+      setting('KAPIS_USER'),
+      `system:serviceaccount:${namespace}:deputy`,
+    ])
+  })
+
+  async function fetchHeaders(url: string): Promise<NodeJS.Dict<string | string[]>> {
+    const { request } = await import('node:https')
+    const { promise, resolve: done, reject } = Promise.withResolvers<NodeJS.Dict<string | string[]>>()
+    const headers = { authorization: `Bearer ${token}` }
+    request(url, { headers, ca: readFileSync(setting('KAPIS_CA')), agent: false }, res => {
+      res.resume()
+      done(res.headers)
+    })
+      .on('error', reject)
+      .end()
+    return promise
+  }
+})

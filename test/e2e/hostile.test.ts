@@ -1,0 +1,223 @@
+import { readFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { connect } from 'node:tls'
+import { expect } from 'chai'
+import { accessToken } from './cluster.ts'
+import { askRaw, groupDomain } from './http.ts'
+import { setting } from './run.ts'
+
+type Spoken = { readonly codes: readonly number[]; readonly text: string }
+
+/** Writes bytes to the front and reads until it closes, or says nothing more for a while. */
+function speak(bytes: string, silenceMs = 1_000): Promise<Spoken> {
+  const { hostname, port } = new URL(setting('KAPIS_URL'))
+  const { promise, resolve, reject } = Promise.withResolvers<Spoken>()
+  const socket = connect({ host: hostname, port: Number(port), ca: readFileSync(setting('KAPIS_CA')) }, () =>
+    socket.write(Buffer.from(bytes, 'latin1')),
+  )
+  let text = ''
+  let isAnswered = false
+  const done = () => {
+    socket.destroy()
+    const codes = [...text.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map(([, code]) => Number(code))
+    resolve({ codes, text })
+  }
+  // The first answer may take long on a busy machine; after it silence means that there is no other.
+  let timer = setTimeout(done, 20_000)
+  socket.on('data', chunk => {
+    text += chunk.toString('latin1')
+    isAnswered = true
+    clearTimeout(timer)
+    timer = setTimeout(done, silenceMs)
+  })
+  socket.on('close', () => {
+    clearTimeout(timer)
+    done()
+  })
+  socket.on('error', error => {
+    if (!isAnswered && !/ECONNRESET|EPIPE/.test(String(error))) reject(error)
+  })
+  return promise
+}
+
+describe('hostile requests', function () {
+  this.timeout(60_000)
+  let token: string
+  let auth: string
+  before(async () => {
+    token = await accessToken()
+    auth = `Authorization: Bearer ${token}\r\n`
+  })
+
+  // What a second request hidden in the first would ask for: its answer must never be seen.
+  const hidden = 'GET /version HTTP/1.1\r\nHost: hidden\r\n\r\n'
+  const post = 'POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: a\r\n'
+
+  const refused: readonly (readonly [what: string, bytes: () => string])[] = [
+    [
+      'both Content-Length and Transfer-Encoding',
+      () => `${post}${auth}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${hidden}`,
+    ],
+    [
+      'Transfer-Encoding before Content-Length',
+      () => `${post}${auth}Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n${hidden}`,
+    ],
+    [
+      'two lengths',
+      () => `${post}${auth}Content-Length: 0\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`,
+    ],
+    ['a list of lengths', () => `${post}${auth}Content-Length: 0, 0\r\n\r\n${hidden}`],
+    ['a length with a sign', () => `${post}${auth}Content-Length: +0\r\n\r\n${hidden}`],
+    ['a negative length', () => `${post}${auth}Content-Length: -1\r\n\r\n${hidden}`],
+    ['a length that is no number', () => `${post}${auth}Content-Length: 0x10\r\n\r\n${hidden}`],
+    [
+      'an encoding that is not the last one',
+      () => `${post}${auth}Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n${hidden}`,
+    ],
+    ['an unknown encoding', () => `${post}${auth}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${hidden}`],
+    [
+      'a space before the colon',
+      () => `${post}${auth}Transfer-Encoding : chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n${hidden}`,
+    ],
+    [
+      'a folded header',
+      () => `${post}${auth}X-A: b\r\n Transfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n${hidden}`,
+    ],
+    [
+      'a folded framing header',
+      () => `${post}${auth}Transfer-Encoding:\r\n chunked\r\nContent-Length: 0\r\n\r\n${hidden}`,
+    ],
+    ['a bare line feed in the head', () => `${post}${auth}X-A: b\nX-B: c\r\n\r\n`],
+    ['a carriage return in a value', () => `${post}${auth}X-A: b\rc\r\n\r\n`],
+    ['a zero byte in a value', () => `${post}${auth}X-A: b\0c\r\n\r\n`],
+    ['no host', () => `GET /api/v1/nodes HTTP/1.1\r\n${auth}\r\n`],
+    ['two hosts', () => `GET /api/v1/nodes HTTP/1.1\r\nHost: a\r\nHost: b\r\n${auth}\r\n`],
+    ['a method that is none', () => `GE T /api/v1/nodes HTTP/1.1\r\nHost: a\r\n${auth}\r\n`],
+    ['another protocol', () => 'SSH-2.0-OpenSSH_9.2\r\n'],
+    ['the whole URL as the target', () => `GET https://a/api/v1/nodes HTTP/1.1\r\nHost: a\r\n${auth}\r\n`],
+    ['bytes beyond ASCII in the target', () => `GET /api/v1/n\xc3\xb6des HTTP/1.1\r\nHost: a\r\n${auth}\r\n`],
+    ['a fragment in the target', () => `GET /api/v1/nodes#x HTTP/1.1\r\nHost: a\r\n${auth}\r\n`],
+  ]
+  for (const [what, bytes] of refused) {
+    it(`${what} is 400, and nothing behind it is read as a request`, async () => {
+      const { codes, text } = await speak(bytes())
+      expect(codes, text).to.deep.equal([400])
+      expect(text).to.not.include('gitVersion')
+    })
+  }
+
+  const brokenChunks: readonly (readonly [what: string, body: string])[] = [
+    ['a chunk size that is no number', 'zz\r\n{}\r\n0\r\n\r\n'],
+    ['a chunk longer than it says', '1\r\n{}\r\n0\r\n\r\n'],
+    ['a chunk size beyond all bounds', 'fffffffffffffffff\r\n{}\r\n0\r\n\r\n'],
+    ['a chunk size that ends in a bare line feed', '2\n{}\r\n0\r\n\r\n'],
+  ]
+  for (const [what, body] of brokenChunks) {
+    it(`${what} ends the connection`, async () => {
+      const head = `${post}${auth}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
+      const { codes, text } = await speak(`${head}${body}${hidden}`)
+      expect(codes.length, text).to.be.at.most(1)
+      for (const code of codes) expect(code).to.be.oneOf([400, 502])
+      expect(text).to.not.include('gitVersion')
+    })
+  }
+
+  it('a head that is too large is 431', async () => {
+    const { codes } = await speak(`GET / HTTP/1.1\r\nHost: a\r\nX-A: ${'x'.repeat(2 * 1024 * 1024)}\r\n\r\n`)
+    expect(codes).to.deep.equal([431])
+  })
+
+  it('pipelined requests are answered in order, each as its own caller', async () => {
+    const first = `GET /api/v1/namespaces/default HTTP/1.1\r\nHost: a\r\n${auth}\r\n`
+    const second = 'GET /api/v1/namespaces/default HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+    expect((await speak(first + second, 5_000)).codes).to.deep.equal([200, 401])
+  })
+
+  const roots = [
+    '/api/v1/namespaces/default',
+    '/apis/apps/v1/namespaces/default',
+    `/kapis/resources.${groupDomain}/v1alpha3`,
+    '/oauth',
+    '/healthz',
+    '',
+  ]
+  const tricks = [
+    '//secrets',
+    '/../../../../healthz',
+    '/./secrets',
+    '/%2e%2e/secrets',
+    '/%2E./secrets',
+    '/.%2e',
+    '/a%2fb',
+    '/a%2Fb',
+    '/a%5cb',
+    '/a\\b',
+    '/a%00b',
+    '/a%00',
+    '/%0d%0aX-A:%20b',
+    '/a%7f',
+    '/%c0%af..',
+    '/%c0%ae%c0%ae/secrets',
+    '/%e0%80%af',
+    '/%f0%80%80%af',
+    '/%ed%a0%80',
+    '/%ff',
+    '/%',
+    '/%zz',
+  ]
+  for (const root of roots) {
+    it(`no trick of spelling gets past the front below ${root || '/'}`, async () => {
+      for (const trick of tricks) {
+        const { code, body, headers } = await askRaw(root + trick, {
+          headers: { authorization: `Bearer ${token}` },
+        })
+        expect([code, JSON.parse(body).reason], root + trick).to.deep.equal([400, 'BadRequest'])
+        expect(headers['content-type']).to.equal('application/json')
+      }
+    })
+  }
+
+  it('what is encoded twice is decoded once, as the orchestrator does', async () => {
+    const { code, body } = await askRaw('/api/v1/namespaces/default/configmaps/a%252fb', {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    expect([code, JSON.parse(body).message]).to.deep.equal([
+      400,
+      `invalid resource name "a%2fb": [may not contain '%']`,
+    ])
+  })
+
+  it('CONNECT and a target of * lead nowhere', async () => {
+    expect((await speak(`CONNECT a:443 HTTP/1.1\r\nHost: a\r\n${auth}\r\n`)).codes).to.deep.equal([])
+    expect((await speak(`OPTIONS * HTTP/1.1\r\nHost: a\r\n${auth}\r\n`)).codes).to.deep.equal([400])
+  })
+
+  it('TRACE does not show a request back to whoever sent it', async () => {
+    const { codes, text } = await speak(`TRACE /api/v1/nodes HTTP/1.1\r\nHost: a\r\n${auth}\r\n`)
+    expect(codes[0]).to.be.at.least(400)
+    expect(text).to.not.include(token)
+  })
+
+  it('Expect: 100-continue is answered, and the body goes on', async () => {
+    const { hostname, port } = new URL(setting('KAPIS_URL'))
+    const name = `continued-${Date.now().toString(36)}`
+    const { promise, resolve, reject } = Promise.withResolvers<number | undefined>()
+    const req = request(
+      {
+        ...{ hostname, port, method: 'POST', path: '/api/v1/namespaces/default/configmaps?dryRun=All' },
+        ca: readFileSync(setting('KAPIS_CA')),
+        agent: false,
+        headers: {
+          authorization: `Bearer ${token}`,
+          'content-type': 'application/json',
+          expect: '100-continue',
+        },
+      },
+      res => resolve(res.resume().statusCode),
+    )
+    req.on('error', reject)
+    req.on('continue', () => req.end(JSON.stringify({ metadata: { name } })))
+    req.flushHeaders()
+    expect(await promise).to.equal(201)
+  })
+})
