@@ -1,0 +1,117 @@
+import { mkdir } from 'node:fs/promises'
+import { unavailable } from '../../status/status.ts'
+import type { LogStore } from '../store.ts'
+import { createCatalog, removeStrangers } from './catalog.ts'
+import { follow } from './follow.ts'
+import { createFreshLines } from './fresh-lines.ts'
+import { createIngest, noSpace, tooMuchWaiting } from './ingest.ts'
+import { loadManifest } from './manifest.ts'
+import { createReader } from './reader.ts'
+import type { ReaderOrder, ReaderSettings } from './reader-thread.ts'
+import { createRecentBatches } from './recent-batches.ts'
+import { replay } from './replay.ts'
+import { firstKeptDay, type Retention } from './retention.ts'
+import { startThread, type ThreadSettings } from './thread.ts'
+import { createUpkeep } from './upkeep.ts'
+import { createWriteAheadLog } from './write-ahead-log.ts'
+
+export type EmbeddedSettings = {
+  /** Everything is in here; one process at a time. */
+  readonly folder: string
+  readonly retention: Retention
+  /** What the store may take of memory, all its threads together. */
+  readonly memoryBytes: number
+  /** How many lines become a segment at once: more make better segments, and take more memory meanwhile. */
+  readonly flushLines?: number
+  readonly now?: () => number
+  /** Called with what goes wrong away from any request. */
+  readonly report: (message: string, error: unknown) => void
+}
+
+const rememberedBatches = 4096
+const defaultFlushLines = 262_144
+const mostLines = 4 * defaultFlushLines
+
+/** A log store in a folder: a write-ahead log and immutable segments with an index of words (ADR 4). */
+export async function createEmbeddedStore(settings: EmbeddedSettings): Promise<LogStore> {
+  const { folder, retention, memoryBytes, report, flushLines = defaultFlushLines, now = Date.now } = settings
+  await mkdir(folder, { recursive: true })
+  const manifest = await loadManifest(folder)
+  await removeStrangers(folder, manifest)
+  const recent = createRecentBatches(manifest.recentBatches, rememberedBatches)
+
+  const thread = (name: string, more: Pick<ThreadSettings, 'data' | 'greet'> = {}) =>
+    startThread({
+      ...more,
+      script: new URL(`./${name}-thread.ts`, import.meta.url),
+      heapMb: Math.max(Math.floor(memoryBytes / 4 / 1024 / 1024), 64),
+      onBreak: error => report(`something broke in a thread of the log store: ${name}`, error),
+    })
+  const show = (change: Omit<Extract<ReaderOrder, { kind: 'segments' }>, 'kind'>): void =>
+    readerThread.tell({ kind: 'segments', ...change } satisfies ReaderOrder)
+  const catalog = createCatalog(folder, manifest, show)
+  const merger = thread('indexer')
+  const sealer = thread('indexer')
+  const fresh = createFreshLines({ folder, catalog, sealer, merger, show })
+  const data: ReaderSettings = { cacheBytes: Math.floor(memoryBytes / 8) }
+  const greet = (): ReaderOrder => ({
+    kind: 'segments',
+    add: [...catalog.names(), ...fresh.names()],
+    remove: [],
+  })
+  const readerThread = thread('reader', { data, greet })
+
+  const replayed = await replay(folder, manifest, { fresh, recent, report })
+  let { nextSequence } = replayed
+  const log = await createWriteAheadLog(folder, replayed.nextLog)
+  const flush = { bytes: Math.floor(memoryBytes / 8), lines: flushLines }
+  const upkeep = createUpkeep({ folder, retention, catalog, fresh, log, merger, recent, flush, now, report })
+  upkeep.start()
+  let isClosed = false
+
+  const checkOpen = (): void => {
+    if (isClosed) throw unavailable('the log store is closed')
+  }
+  const append = createIngest({
+    recent,
+    firstKeptDay: () => firstKeptDay(retention, now()),
+    takeSequences: count => {
+      nextSequence += count
+      return nextSequence - count
+    },
+    checkRoom: () => {
+      checkOpen()
+      if (fresh.bytes() < 2 * flush.bytes && fresh.lines() < mostLines) return
+      const cause = upkeep.fullDisk()
+      upkeep.wake()
+      throw cause === undefined ? tooMuchWaiting(fresh.bytes()) : noSpace(cause)
+    },
+    write: async frame => {
+      await log.append(frame, file => fresh.add(frame, file))
+      upkeep.wake()
+    },
+  })
+  const reader = createReader(readerThread, async () => {
+    checkOpen()
+    await fresh.makeVisible()
+  })
+
+  return {
+    append,
+    query: (query, limits) => reader.query(query, limits),
+    statistics: (filter, limits) => reader.statistics(filter, limits),
+    histogram: (filter, interval, limits) => reader.histogram(filter, interval, limits),
+    follow: (filter, signal) => follow(reader, filter, nextSequence - 1, signal),
+    check: async () => {
+      if (isClosed) return 'the log store is closed'
+      return upkeep.fullDisk() === undefined ? undefined : 'the disk with the logs is full'
+    },
+    close: async () => {
+      if (isClosed) return
+      isClosed = true
+      await upkeep.stop()
+      await log.close()
+      await Promise.all([merger.stop(), sealer.stop(), readerThread.stop()])
+    },
+  }
+}

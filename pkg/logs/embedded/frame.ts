@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import type { LogRecord } from '../record.ts'
+import { createByteReader, createByteWriter } from './bytes.ts'
+import { dayNs, type LinesBuilder, type Stream, streamKey } from './lines.ts'
+
+/**
+ * A batch of lines as it stands in the write-ahead log: the length and the checksum of what follows, the key of the batch,
+ * the sequence of its first line, its streams, its lines.
+ */
+export type Frame = {
+  /** In shared memory, so that the threads that work on it need no copy. */
+  readonly bytes: Buffer
+  readonly key: string
+  readonly count: number
+  readonly firstSequence: number
+}
+
+const headBytes = 8
+const keyBytes = 20
+const sequenceBytes = 8
+const dayLength = Number(dayNs)
+
+/** @param id the sender's name for the batch; without one the same lines are the same batch */
+export function encodeFrame(
+  records: readonly LogRecord[],
+  firstSequence: number,
+  id: string | undefined,
+): Frame {
+  const streams = createByteWriter()
+  const lines = createByteWriter(256 * records.length + 64)
+  const ids = new Map<string, number>()
+  const time = new BigUint64Array(1)
+  const halves = new Uint32Array(time.buffer)
+  for (const record of records) {
+    const key = streamKey(record)
+    let stream = ids.get(key)
+    if (stream === undefined) {
+      stream = ids.size
+      ids.set(key, stream)
+      writeStream(record, streams)
+    }
+    time[0] = record.timeNs
+    lines.varint(stream)
+    lines.uint32(halves[0] ?? 0)
+    lines.uint32(halves[1] ?? 0)
+    lines.text(record.log)
+  }
+  const counts = createByteWriter(16)
+  counts.varint(ids.size)
+  counts.varint(records.length)
+  const hash = createHash('sha1').update(streams.view()).update(lines.view())
+  const key = hash.update(id ?? '').digest()
+  const sequence = Buffer.alloc(sequenceBytes)
+  sequence.writeDoubleLE(firstSequence)
+  const parts = [key, sequence, counts.view(), streams.view(), lines.view()]
+  const length = parts.reduce((sum, part) => sum + part.length, 0)
+  const bytes = Buffer.from(new SharedArrayBuffer(headBytes + length))
+  let at = headBytes
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  bytes.writeUInt32LE(length, 0)
+  bytes.writeUInt32LE(crc32(bytes.subarray(headBytes)), 4)
+  return { bytes, key: key.toString('base64'), count: records.length, firstSequence }
+}
+
+/** The frames that are whole, from the beginning on; what follows them was never acknowledged. */
+export function* readFrames(bytes: Buffer): Generator<Frame> {
+  for (let at = 0; at + headBytes <= bytes.length; ) {
+    const length = bytes.readUInt32LE(at)
+    const end = at + headBytes + length
+    if (length < keyBytes + sequenceBytes || end > bytes.length) return
+    if (crc32(bytes.subarray(at + headBytes, end)) !== bytes.readUInt32LE(at + 4)) return
+    const frame = bytes.subarray(at, end)
+    const reader = createByteReader(frame, headBytes + keyBytes)
+    const firstSequence = reader.float64()
+    reader.varint()
+    const key = frame.toString('base64', headBytes, headBytes + keyBytes)
+    yield { bytes: frame, key, count: reader.varint(), firstSequence }
+    at = end
+  }
+}
+
+/** @param linesOf the lines of a day, where these go */
+export function readFrame(frame: Buffer, linesOf: (day: number) => LinesBuilder): void {
+  const reader = createByteReader(frame, headBytes + keyBytes)
+  const firstSequence = reader.float64()
+  const streamCount = reader.varint()
+  const count = reader.varint()
+  const streams: Stream[] = []
+  for (let i = 0; i < streamCount; i += 1) streams.push(readStream(reader))
+  for (let i = 0; i < count; i += 1) {
+    const stream = streams[reader.varint()]
+    const low = reader.uint32()
+    const high = reader.uint32()
+    if (stream === undefined) throw new RangeError('a frame names a stream that it does not have')
+    // No step loses a digit: the upper half has 31, a day's nanoseconds are 2^16 times 31 more.
+    const upper = high * 2 ** 32
+    let day = Math.floor(upper / dayLength)
+    let time = upper - day * dayLength + low
+    if (time >= dayLength) {
+      day += 1
+      time -= dayLength
+    }
+    linesOf(day).add({ time, sequence: firstSequence + i, stream, source: frame, ...reader.skipText() })
+  }
+}
+
+function writeStream(record: LogRecord, to: { readonly text: (value: string) => void }): void {
+  const { namespace, pod, container, host, dockerId, labels } = record
+  for (const value of [namespace, pod, container, host, dockerId]) to.text(value)
+  to.text(labels === undefined ? '' : JSON.stringify(labels))
+}
+
+function readStream({ text }: { readonly text: () => string }): Stream {
+  const [namespace, pod, container, host, dockerId, labels] = [text(), text(), text(), text(), text(), text()]
+  const stream = { namespace, pod, container, host, dockerId }
+  return labels === '' ? stream : { ...stream, labels: JSON.parse(labels) }
+}

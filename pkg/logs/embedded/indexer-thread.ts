@@ -1,0 +1,20 @@
+import { parentPort } from 'node:worker_threads'
+import { type Ingredients, mergeToFiles, mergeToMemory } from './merge.ts'
+import { toAnswer } from './thread.ts'
+
+/** Makes segments, away from the thread that answers requests. */
+export type IndexerQuestion = Ingredients & {
+  /** Into files of this folder; without, into memory. */
+  readonly files?: { readonly folder: string; readonly firstNumber: number }
+}
+
+parentPort?.on('message', (question: IndexerQuestion & { readonly id: number }) => {
+  const { id, files } = question
+  try {
+    const value =
+      files === undefined ? mergeToMemory(question) : mergeToFiles(question, files.folder, files.firstNumber)
+    parentPort?.postMessage({ id, value })
+  } catch (error) {
+    parentPort?.postMessage(toAnswer(id, error))
+  }
+})

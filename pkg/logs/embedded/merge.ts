@@ -1,0 +1,120 @@
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { readFrame } from './frame.ts'
+import { createLinesBuilder, type LinesBuilder } from './lines.ts'
+import type { StoredSegment } from './manifest.ts'
+import { createPieceCache } from './piece-cache.ts'
+import { openSegment, type Segment } from './segment.ts'
+import { writeSegment } from './segment-writer.ts'
+import { openSource, type SourceName } from './source.ts'
+
+/** Lines to be put together: batches as they came in, and segments. */
+export type Ingredients = { readonly frames: readonly Uint8Array[]; readonly segments: readonly SourceName[] }
+
+export type MemorySegment = { readonly day: number; readonly count: number; readonly bytes: Uint8Array }
+
+/** Segments in shared memory, one for each day. */
+export function mergeToMemory(ingredients: Ingredients): readonly MemorySegment[] {
+  return collect(ingredients).map(builder => {
+    const parts: Uint8Array[] = []
+    const footer = writeSegment(builder.finish(), part => parts.push(Uint8Array.from(part)))
+    const size = parts.reduce((sum, part) => sum + part.length, 0)
+    const bytes = new Uint8Array(new SharedArrayBuffer(size))
+    let at = 0
+    for (const part of parts) {
+      bytes.set(part, at)
+      at += part.length
+    }
+    return { day: footer.day, count: footer.count, bytes }
+  })
+}
+
+/** Segments in files, one for each day: whole and durable, or not there. */
+export function mergeToFiles(
+  ingredients: Ingredients,
+  folder: string,
+  firstNumber: number,
+): readonly StoredSegment[] {
+  return collect(ingredients).map((builder, i) => {
+    const lines = builder.finish()
+    const day = new Date(lines.day * 86_400_000).toISOString().slice(0, 10)
+    const file = `${day}/${firstNumber + i}.seg`
+    const path = join(folder, file)
+    mkdirSync(dirname(path), { recursive: true })
+    const temporary = `${path}.new`
+    const descriptor = openSync(temporary, 'w')
+    let bytes = 0
+    try {
+      const footer = writeSegment(lines, part => {
+        bytes += writeFully(descriptor, part)
+      })
+      fsyncSync(descriptor)
+      renameSync(temporary, path)
+      syncPath(dirname(path))
+      syncPath(folder)
+      return { file, day: lines.day, count: footer.count, bytes, lastSequence: footer.lastSequence }
+    } catch (error) {
+      rmSync(temporary, { force: true })
+      throw error
+    } finally {
+      closeSync(descriptor)
+    }
+  })
+}
+
+function collect({ frames, segments }: Ingredients): readonly LinesBuilder[] {
+  const days = new Map<number, LinesBuilder>()
+  const linesOf = (day: number): LinesBuilder => {
+    const known = days.get(day)
+    if (known !== undefined) return known
+    const created = createLinesBuilder(day)
+    days.set(day, created)
+    return created
+  }
+  const cache = createPieceCache(64 * 1024 * 1024)
+  for (const name of segments) {
+    const segment = openSegment(name.id, openSource(name), cache)
+    try {
+      addSegment(segment, linesOf(segment.footer.day))
+    } finally {
+      segment.close()
+    }
+  }
+  for (const frame of frames) readFrame(toBuffer(frame), linesOf)
+  return [...days.values()]
+}
+
+function addSegment(segment: Segment, lines: LinesBuilder): void {
+  const { footer, streamStarts } = segment
+  const documents = segment.documents()
+  const times = Float64Array.from({ length: footer.count }, (_, document) => segment.timeOf(document))
+  const sequences = Float64Array.from({ length: footer.count }, (_, document) => segment.sequenceOf(document))
+  footer.streams.forEach(({ lines: _, ...stream }, index) => {
+    const end = streamStarts[index + 1] ?? 0
+    for (let place = streamStarts[index] ?? 0; place < end; place += 1) {
+      const document = documents[place] ?? 0
+      const source = segment.textAt(place)
+      const [time, sequence] = [times[document] ?? 0, sequences[document] ?? 0]
+      lines.add({ time, sequence, stream, source, start: 0, end: source.length })
+    }
+  })
+}
+
+/** What comes from another thread is a plain array of bytes. */
+function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+function writeFully(descriptor: number, bytes: Uint8Array): number {
+  for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at, bytes.length - at)
+  return bytes.length
+}
+
+function syncPath(path: string): void {
+  const descriptor = openSync(path, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}

@@ -1,0 +1,61 @@
+import type { StoredSegment } from './manifest.ts'
+
+export type Retention = {
+  /** Days that are kept, today included. */
+  readonly days: number
+  /** What all segments together may take on the disk. */
+  readonly bytes: number
+}
+
+/** The oldest day that is kept. */
+export function firstKeptDay({ days }: Retention, nowMs: number): number {
+  return Math.floor(nowMs / 86_400_000) - days + 1
+}
+
+/** What must go: days that are too old, then the oldest days until the rest fits; of a single day, what arrived first. */
+export function findExpired(
+  segments: readonly StoredSegment[],
+  retention: Retention,
+  nowMs: number,
+): readonly StoredSegment[] {
+  const first = firstKeptDay(retention, nowMs)
+  const expired = segments.filter(({ day }) => day < first)
+  const kept = segments.filter(({ day }) => day >= first)
+  let bytes = kept.reduce((sum, segment) => sum + segment.bytes, 0)
+  const oldestFirst = kept.toSorted((a, b) => a.day - b.day || a.lastSequence - b.lastSequence)
+  const lastDay = oldestFirst.at(-1)?.day
+  for (let i = 0; i < oldestFirst.length && bytes > retention.bytes; ) {
+    const day = oldestFirst[i]?.day
+    do {
+      const segment = oldestFirst[i]
+      if (segment === undefined || (segment.day === lastDay && bytes <= retention.bytes)) break
+      expired.push(segment)
+      bytes -= segment.bytes
+      i += 1
+    } while (oldestFirst[i]?.day === day)
+  }
+  return expired
+}
+
+/** Small segments of one day that are worth making one of; empty when there are none. */
+export function findSmall(
+  segments: readonly StoredSegment[],
+  { lines, atLeast }: { readonly lines: number; readonly atLeast: number },
+): readonly StoredSegment[] {
+  const days = new Map<number, StoredSegment[]>()
+  for (const segment of segments) {
+    if (segment.count > lines / 2) continue
+    days.set(segment.day, [...(days.get(segment.day) ?? []), segment])
+  }
+  for (const group of days.values()) {
+    let sum = 0
+    const fitting = group
+      .toSorted((a, b) => a.count - b.count)
+      .filter(({ count }) => {
+        sum += count
+        return sum <= lines
+      })
+    if (fitting.length >= atLeast) return fitting
+  }
+  return []
+}

@@ -1,0 +1,207 @@
+import { badRequest } from '../../status/status.ts'
+import type { LogFilter } from '../filter.ts'
+import { type Bucket, bucketStart, fillBuckets, type Interval, nextBucket } from '../interval.ts'
+import type { Histogram, Hit, LogQuery, QueryResult, Statistics } from '../store.ts'
+import { countBits, hasBit, takeBits } from './bitmap.ts'
+import { dayOf, timeInDay, toTimeNs } from './lines.ts'
+import type { Segment } from './segment.ts'
+import { readRecord, type Selection, select } from './selection.ts'
+
+const maxBuckets = 10_000
+const dayMs = 86_400_000
+
+/** Where a record stands among all others: its moment, and when it arrived. */
+export type Position = { readonly day: number; readonly time: number; readonly sequence: number }
+
+type Place = Position & { readonly segment: Segment; readonly document: number }
+
+/** Work that yields now and then, so that it can be put aside or given up. */
+export type Work<T> = Generator<void, T>
+
+/** @param segments in any order; their days and times may overlap */
+export function* searchPage(segments: readonly Segment[], query: LogQuery): Work<QueryResult> {
+  const { filter, order, size, start, withTotal } = query
+  const descending = order === 'desc'
+  const after = 'after' in start ? parseCursor(start.after) : undefined
+  const skipped = 'from' in start ? start.from : 0
+  const wanted = skipped + size
+  const compare = descending ? (a: Position, b: Position) => comparePositions(b, a) : comparePositions
+  let places: Place[] = []
+  let total = 0
+  for (const segment of inOrder(segments, descending)) {
+    const last = places[wanted - 1]
+    const isBeyond = wanted === 0 || (last !== undefined && compare(last, firstOf(segment, descending)) < 0)
+    if (isBeyond && !withTotal) break
+    const selection = yield* select(segment, filter)
+    if (withTotal) total += countSelected(selection)
+    yield
+    if (isBeyond) continue
+    const range = after === undefined ? selection : beyond(segment, selection, after, descending)
+    const found = takeSelected(range, wanted, descending).map(document => placeOf(segment, document))
+    places = mergePlaces(places, found, compare).slice(0, wanted)
+  }
+  const hits: Hit[] = []
+  for (const { segment, document, ...position } of places.slice(skipped)) {
+    hits.push({ record: readRecord(segment, document), cursor: toCursor(position) })
+    if (hits.length % 100 === 0) yield
+  }
+  return { total: withTotal ? total : undefined, hits }
+}
+
+export function* searchStatistics(segments: readonly Segment[], filter: LogFilter): Work<Statistics> {
+  const containers = new Set<string>()
+  let logs = 0
+  for (const segment of segments) {
+    const selection = yield* select(segment, filter)
+    logs += countSelected(selection)
+    for (const id of containersOf(segment, selection)) containers.add(id)
+    yield
+  }
+  return { containers: containers.size, logs }
+}
+
+export function* searchHistogram(
+  segments: readonly Segment[],
+  filter: LogFilter,
+  interval: Interval,
+): Work<Histogram> {
+  const counts = new Map<number, number>()
+  let total = 0
+  for (const segment of segments) {
+    const selection = yield* select(segment, filter)
+    for (const { timeMs, count } of bucketsOf(segment, selection, interval)) {
+      counts.set(timeMs, (counts.get(timeMs) ?? 0) + count)
+      total += count
+      if (counts.size > maxBuckets) fillBuckets(interval, counts, maxBuckets)
+    }
+    yield
+  }
+  return { total, buckets: fillBuckets(interval, counts, maxBuckets) }
+}
+
+/** What arrived after a sequence and passes, in the order of arrival; at most `size`. */
+export function* searchArrivals(
+  segments: readonly Segment[],
+  filter: LogFilter,
+  wanted: { readonly after: number; readonly size: number },
+): Work<readonly Hit[]> {
+  const places: Place[] = []
+  for (const segment of segments) {
+    if (segment.footer.lastSequence <= wanted.after) continue
+    const selection = yield* select(segment, filter)
+    for (const document of takeSelected(selection, Number.POSITIVE_INFINITY, false)) {
+      if (segment.sequenceOf(document) > wanted.after) places.push(placeOf(segment, document))
+    }
+    yield
+  }
+  places.sort((a, b) => a.sequence - b.sequence)
+  return places.slice(0, wanted.size).map(({ segment, document, ...position }) => ({
+    record: readRecord(segment, document),
+    cursor: toCursor(position),
+  }))
+}
+
+/** The sequence that a cursor of this store ends with. */
+export function sequenceOf(cursor: string): number {
+  return parseCursor(cursor).sequence
+}
+
+function toCursor({ day, time, sequence }: Position): string {
+  return `${toTimeNs(day, time)}.${sequence}`
+}
+
+function parseCursor(cursor: string): Position {
+  const found = /^([0-9]{1,19})\.([0-9]{1,15})$/.exec(cursor)
+  if (found === null) throw badRequest('cursor: must be one that an earlier answer gave')
+  const timeNs = BigInt(found[1] ?? '')
+  return { day: dayOf(timeNs), time: timeInDay(timeNs), sequence: Number(found[2]) }
+}
+
+function comparePositions(a: Position, b: Position): number {
+  return a.day - b.day || a.time - b.time || a.sequence - b.sequence
+}
+
+/** Those first that may hold what comes first. */
+function inOrder(segments: readonly Segment[], descending: boolean): readonly Segment[] {
+  return segments.toSorted((a, b) =>
+    descending
+      ? comparePositions(firstOf(b, true), firstOf(a, true))
+      : comparePositions(firstOf(a, false), firstOf(b, false)),
+  )
+}
+
+/** No document of the segment comes before this position, in the order asked for. */
+function firstOf({ footer }: Segment, descending: boolean): Position {
+  return descending
+    ? { day: footer.day, time: footer.lastTime, sequence: Number.POSITIVE_INFINITY }
+    : { day: footer.day, time: footer.firstTime, sequence: -1 }
+}
+
+/** The part of a selection that comes after a position, in the order asked for. */
+function beyond(segment: Segment, selection: Selection, after: Position, descending: boolean): Selection {
+  const { day, count } = segment.footer
+  const { time, sequence } = after
+  const before = { ...selection, to: Math.min(selection.to, boundary()) }
+  const rest = { ...selection, from: Math.max(selection.from, boundary()) }
+  return descending ? before : rest
+
+  function boundary(): number {
+    if (after.day !== day) return after.day > day ? count : 0
+    return segment.lowerBound(time, descending ? sequence : sequence + 1)
+  }
+}
+
+function placeOf(segment: Segment, document: number): Place {
+  const [time, sequence] = [segment.timeOf(document), segment.sequenceOf(document)]
+  return { segment, document, day: segment.footer.day, time, sequence }
+}
+
+function mergePlaces(
+  a: readonly Place[],
+  b: readonly Place[],
+  compare: (a: Position, b: Position) => number,
+): Place[] {
+  return a.length === 0 ? [...b] : [...a, ...b].sort(compare)
+}
+
+function countSelected({ from, to, bits }: Selection): number {
+  return bits === undefined ? to - from : countBits(bits, from, to)
+}
+
+function takeSelected(selection: Selection, limit: number, descending: boolean): readonly number[] {
+  const { from, to, bits } = selection
+  if (bits !== undefined) return takeBits(bits, selection, limit, descending)
+  const length = Math.max(Math.min(limit, to - from), 0)
+  return Array.from({ length }, (_, i) => (descending ? to - 1 - i : from + i))
+}
+
+function containersOf(segment: Segment, { from, to, bits }: Selection): readonly string[] {
+  const { streams, count } = segment.footer
+  const known = streams.flatMap(({ dockerId }, stream) => (dockerId === '' ? [] : [{ dockerId, stream }]))
+  if (from >= to) return []
+  if (bits === undefined && from === 0 && to === count) return known.map(({ dockerId }) => dockerId)
+  const documents = segment.documents()
+  const isSelected = (document: number): boolean =>
+    document >= from && document < to && (bits === undefined || hasBit(bits, document))
+  return known
+    .filter(({ stream }) => {
+      const end = segment.streamStarts[stream + 1] ?? 0
+      for (let place = segment.streamStarts[stream] ?? 0; place < end; place += 1) {
+        if (isSelected(documents[place] ?? 0)) return true
+      }
+      return false
+    })
+    .map(({ dockerId }) => dockerId)
+}
+
+function* bucketsOf(segment: Segment, { from, to, bits }: Selection, interval: Interval): Generator<Bucket> {
+  const dayStart = segment.footer.day * dayMs
+  for (let at = from; at < to; ) {
+    const timeMs = bucketStart(interval, dayStart + Math.floor(segment.timeOf(at) / 1e6))
+    const end = (nextBucket(interval, timeMs) - dayStart) * 1e6
+    const next = Math.min(segment.lowerBound(end), to)
+    const count = bits === undefined ? next - at : countBits(bits, at, next)
+    if (count > 0) yield { timeMs, count }
+    at = next
+  }
+}

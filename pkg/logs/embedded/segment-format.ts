@@ -1,0 +1,68 @@
+import { constants, crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import type { Stream } from './lines.ts'
+
+/**
+ * A segment is an immutable file of lines of one day. Its documents are its lines in the order of time and arrival. Pieces
+ * follow each other in the file: texts, times, the documents of each stream, the dictionary of words, the documents of each
+ * word; then the footer, which tells where they are.
+ */
+export type Footer = {
+  readonly version: 1
+  readonly day: number
+  readonly count: number
+  readonly firstTime: number
+  readonly lastTime: number
+  readonly firstSequence: number
+  readonly lastSequence: number
+  /** In the order of namespace, pod and container; `lines` of each. */
+  readonly streams: readonly (Stream & { readonly lines: number })[]
+  /** Lines grouped by stream, so that what is asked of one namespace lies together. `first` is the place of its first line. */
+  readonly texts: readonly (Piece & { readonly first: number })[]
+  /** Times and sequences of `timeBlockSize` documents each. */
+  readonly times: readonly (Piece & { readonly firstTime: number })[]
+  /** For each stream, the documents it has, in order. */
+  readonly documents: Piece
+  /** Words in order. `first` is its first word, `lists` where its words' lists of documents begin. */
+  readonly dictionary: readonly (Piece & { readonly first: string; readonly lists: number })[]
+}
+
+export type Piece = { readonly offset: number; readonly length: number }
+
+export const timeBlockSize = 4096
+export const textBlockBytes = 64 * 1024
+export const dictionaryBlockBytes = 16 * 1024
+
+const magic = Buffer.from('KLOGSEG1')
+/** Length and checksum of the footer, and the magic. */
+export const tailBytes = 8 + magic.length
+
+export function compress(bytes: Uint8Array): Buffer {
+  return zstdCompressSync(bytes, {
+    params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
+  })
+}
+
+export function decompress(bytes: Uint8Array): Buffer {
+  return zstdDecompressSync(bytes)
+}
+
+export function encodeFooter(footer: Footer): Buffer {
+  const body = compress(Buffer.from(JSON.stringify(footer)))
+  const tail = Buffer.alloc(8)
+  tail.writeUInt32LE(body.length, 0)
+  tail.writeUInt32LE(crc32(body), 4)
+  return Buffer.concat([body, tail, magic])
+}
+
+/** @param read a part of the segment */
+export function decodeFooter(size: number, read: (piece: Piece) => Buffer): Footer {
+  if (size < tailBytes) throw new Error('segment: too short')
+  const tail = read({ offset: size - tailBytes, length: tailBytes })
+  const length = tail.readUInt32LE(0)
+  if (!tail.subarray(8).equals(magic) || length + tailBytes > size) throw new Error('segment: not whole')
+  const body = read({ offset: size - tailBytes - length, length })
+  if (crc32(body) !== tail.readUInt32LE(4)) throw new Error('segment: the footer is damaged')
+  const footer: Footer = JSON.parse(decompress(body).toString())
+  if (footer.version !== 1) throw new Error(`segment: version ${footer.version} is not known`)
+  return footer
+}

@@ -1,0 +1,169 @@
+import { createByteWriter } from './bytes.ts'
+import { writeDictionary } from './dictionary-writer.ts'
+import type { Lines, Stream } from './lines.ts'
+import {
+  compress,
+  encodeFooter,
+  type Footer,
+  type Piece,
+  textBlockBytes,
+  timeBlockSize,
+} from './segment-format.ts'
+import { indexWords } from './word-index.ts'
+
+/** Takes the parts of a segment as they are made, in order. */
+export type Sink = (bytes: Uint8Array) => void
+
+/** Pieces written one after the other. */
+export type Output = { readonly put: (bytes: Uint8Array) => Piece }
+
+/** Makes a segment of lines; what is written is at most what is compressed at a time. */
+export function writeSegment(lines: Lines, sink: Sink): Footer {
+  let offset = 0
+  const output: Output = {
+    put: bytes => {
+      const piece = { offset, length: bytes.length }
+      sink(bytes)
+      offset += bytes.length
+      return piece
+    },
+  }
+  const order = sortLines(lines)
+  const grouped = groupByStream(lines, order)
+  const footer: Footer = {
+    version: 1,
+    day: lines.day,
+    count: lines.count,
+    firstTime: lines.times[order[0] ?? 0] ?? 0,
+    lastTime: lines.times[order.at(-1) ?? 0] ?? 0,
+    ...sequenceRange(lines.sequences),
+    streams: grouped.streams,
+    texts: writeTexts(lines, order, grouped.documents, output),
+    times: writeTimes(lines, order, output),
+    documents: writeDocuments(grouped, output),
+    dictionary: writeDictionary(indexWords(lines, order), lines.count, output),
+  }
+  sink(encodeFooter(footer))
+  return footer
+}
+
+/** The indexes of the lines in the order of time, then of arrival. */
+function sortLines({ count, times, sequences }: Lines): Uint32Array {
+  const order = Uint32Array.from({ length: count }, (_, i) => i)
+  const compare = (a: number, b: number): number =>
+    (times[a] ?? 0) - (times[b] ?? 0) || (sequences[a] ?? 0) - (sequences[b] ?? 0)
+  for (let i = 1; i < count; i += 1) if (compare(i - 1, i) > 0) return order.sort(compare)
+  return order
+}
+
+type Grouped = {
+  readonly streams: readonly (Stream & { readonly lines: number })[]
+  /** All documents, stream by stream. */
+  readonly documents: Uint32Array
+}
+
+function groupByStream(lines: Lines, order: Uint32Array): Grouped {
+  const text = ({ namespace, pod, container }: Stream) => `${namespace}\0${pod}\0${container}`
+  const keys = lines.streams.map(text)
+  const ranked = lines.streams
+    .map((_, id) => id)
+    .sort((a, b) => ((keys[a] ?? '') < (keys[b] ?? '') ? -1 : (keys[a] ?? '') > (keys[b] ?? '') ? 1 : a - b))
+  const counts = new Uint32Array(ranked.length)
+  for (const id of lines.streamOf) counts[id] = (counts[id] ?? 0) + 1
+  const next = new Uint32Array(ranked.length)
+  let start = 0
+  for (const id of ranked) {
+    next[id] = start
+    start += counts[id] ?? 0
+  }
+  const documents = new Uint32Array(lines.count)
+  for (let document = 0; document < order.length; document += 1) {
+    const id = lines.streamOf[order[document] ?? 0] ?? 0
+    const place = next[id] ?? 0
+    documents[place] = document
+    next[id] = place + 1
+  }
+  const streams = ranked.flatMap(id => {
+    const stream = lines.streams[id]
+    return stream === undefined ? [] : [{ ...stream, lines: counts[id] ?? 0 }]
+  })
+  return { streams, documents }
+}
+
+function sequenceRange(sequences: Float64Array): { firstSequence: number; lastSequence: number } {
+  let first = Number.POSITIVE_INFINITY
+  let last = 0
+  for (const sequence of sequences) {
+    if (sequence < first) first = sequence
+    if (sequence > last) last = sequence
+  }
+  return { firstSequence: first, lastSequence: last }
+}
+
+/** A block is the number of its lines, their lengths, and their texts. */
+function writeTexts(
+  lines: Lines,
+  order: Uint32Array,
+  documents: Uint32Array,
+  output: Output,
+): Footer['texts'] {
+  const pieces: (Piece & { first: number })[] = []
+  const head = createByteWriter(4096)
+  const body = createByteWriter(2 * textBlockBytes)
+  for (let place = 0; place < documents.length; ) {
+    const first = place
+    head.clear()
+    body.clear()
+    for (; place < documents.length && body.length < textBlockBytes; place += 1) {
+      const line = order[documents[place] ?? 0] ?? 0
+      const [start, end] = [lines.textStarts[line] ?? 0, lines.textStarts[line + 1] ?? 0]
+      head.uint32(end - start)
+      body.bytes(lines.text.subarray(start, end))
+    }
+    const block = createByteWriter(4 + head.length + body.length)
+    block.uint32(place - first)
+    block.bytes(head.view())
+    block.bytes(body.view())
+    pieces.push({ ...output.put(compress(block.view())), first })
+  }
+  return pieces
+}
+
+/** For each document what its time lies behind the one before, and its sequence behind the one after that of the one before. */
+function writeTimes({ times, sequences }: Lines, order: Uint32Array, output: Output): Footer['times'] {
+  const pieces: (Piece & { firstTime: number })[] = []
+  const block = createByteWriter(8 * timeBlockSize)
+  for (let from = 0; from < order.length; from += timeBlockSize) {
+    const to = Math.min(from + timeBlockSize, order.length)
+    const firstTime = times[order[from] ?? 0] ?? 0
+    let [time, sequence] = [firstTime, 0]
+    block.clear()
+    for (let document = from; document < to; document += 1) {
+      const line = order[document] ?? 0
+      block.varint((times[line] ?? 0) - time)
+      time = times[line] ?? 0
+    }
+    for (let document = from; document < to; document += 1) {
+      const next = sequences[order[document] ?? 0] ?? 0
+      const step = next - sequence
+      block.varint(step < 0 ? -2 * step - 1 : 2 * step)
+      sequence = next + 1
+    }
+    pieces.push({ ...output.put(compress(block.view())), firstTime })
+  }
+  return pieces
+}
+
+function writeDocuments({ streams, documents }: Grouped, output: Output): Piece {
+  const steps = createByteWriter(2 * documents.length + 16)
+  let place = 0
+  for (const { lines } of streams) {
+    let before = 0
+    for (const end = place + lines; place < end; place += 1) {
+      const document = documents[place] ?? 0
+      steps.varint(document - before)
+      before = document
+    }
+  }
+  return output.put(compress(steps.view()))
+}

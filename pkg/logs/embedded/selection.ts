@@ -1,0 +1,86 @@
+import type { LogFilter } from '../filter.ts'
+import { createMatcher } from '../matcher.ts'
+import type { LogRecord } from '../record.ts'
+import { and, andNot, type Bitmap, isEmpty, setBit, takeBits } from './bitmap.ts'
+import { findCandidates, findScope } from './candidates.ts'
+import { dayOf, timeInDay, toRecord, toTimeNs } from './lines.ts'
+import type { Segment } from './segment.ts'
+
+/** Documents from `from` up to `to` that are selected; all of them when there is no bitmap. */
+export type Selection = { readonly from: number; readonly to: number; readonly bits: Bitmap | undefined }
+
+const nothing: Selection = { from: 0, to: 0, bits: undefined }
+
+/** How many texts are looked at before others have their turn. */
+const turn = 500
+
+/**
+ * What a filter selects of a segment. A generator, so that long work can be put aside or given up: it yields now and then.
+ */
+export function* select(segment: Segment, filter: LogFilter): Generator<void, Selection> {
+  const { from, to } = timeRange(segment, filter)
+  if (from >= to) return nothing
+  const scope = findScope(segment, filter.scope)
+  if (scope !== undefined && isEmpty(scope)) return nothing
+  if (filter.expression === undefined) return { from, to, bits: scope }
+  const { must, may } = findCandidates(segment, filter.expression)
+  const bits = scope === undefined ? must : and(must, scope)
+  if (must === may) return { from, to, bits }
+  const open = andNot(scope === undefined ? may : and(may, scope), must)
+  yield* verify(segment, { filter, from, to, open, bits })
+  return { from, to, bits }
+}
+
+/** Adds to `bits` those of `open` that really match, in the order in which their texts lie. */
+function* verify(
+  segment: Segment,
+  work: Pick<Selection, 'from' | 'to'> & { filter: LogFilter; open: Bitmap; bits: Bitmap },
+): Generator<void, void> {
+  const { filter, open, bits } = work
+  const documents = takeBits(open, work, Number.POSITIVE_INFINITY, false)
+  if (documents.length === 0) return
+  const places = segment.places()
+  const wanted = Uint32Array.from(documents, document => places[document] ?? 0).sort()
+  const matches = createMatcher(
+    filter.expression === undefined
+      ? { scope: 'everything' }
+      : { scope: 'everything', expression: filter.expression },
+  )
+  const order = segment.documents()
+  let stream = 0
+  for (const [i, place] of wanted.entries()) {
+    if (i % turn === turn - 1) yield
+    while ((segment.streamStarts[stream + 1] ?? 0) <= place) stream += 1
+    if (matches(recordAt(segment, stream, place, 0n))) setBit(bits, order[place] ?? 0)
+  }
+}
+
+/** The documents between the filter's first and last moment. */
+export function timeRange(segment: Segment, { startNs, endNs }: LogFilter): { from: number; to: number } {
+  const { day, count } = segment.footer
+  if (endNs !== undefined && dayOf(endNs) < day) return { from: 0, to: 0 }
+  if (startNs !== undefined && dayOf(startNs) > day) return { from: 0, to: 0 }
+  const from = startNs !== undefined && dayOf(startNs) === day ? segment.lowerBound(timeInDay(startNs)) : 0
+  const to = endNs !== undefined && dayOf(endNs) === day ? segment.lowerBound(timeInDay(endNs) + 1) : count
+  return { from, to }
+}
+
+export function readRecord(segment: Segment, document: number): LogRecord {
+  const place = segment.places()[document] ?? 0
+  const { streamStarts } = segment
+  let [low, high] = [0, streamStarts.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((streamStarts[middle] ?? 0) <= place) low = middle + 1
+    else high = middle
+  }
+  const timeNs = toTimeNs(segment.footer.day, segment.timeOf(document))
+  return recordAt(segment, low - 1, place, timeNs)
+}
+
+function recordAt(segment: Segment, stream: number, place: number, timeNs: bigint): LogRecord {
+  const source = segment.footer.streams[stream]
+  if (source === undefined) throw new RangeError(`segment ${segment.id}: there is no stream ${stream}`)
+  const { lines: _, ...fields } = source
+  return toRecord(fields, timeNs, segment.textAt(place).toString())
+}

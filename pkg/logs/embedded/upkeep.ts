@@ -1,0 +1,115 @@
+import { rm } from 'node:fs/promises'
+import type { Catalog } from './catalog.ts'
+import type { FreshLines } from './fresh-lines.ts'
+import type { IndexerQuestion } from './indexer-thread.ts'
+import { isDiskFull } from './ingest.ts'
+import type { StoredSegment } from './manifest.ts'
+import type { RecentBatches } from './recent-batches.ts'
+import { findExpired, findSmall, type Retention } from './retention.ts'
+import type { Thread } from './thread.ts'
+import { listWriteAheadLogs, type WriteAheadLog, writeAheadLogFile } from './write-ahead-log.ts'
+
+/** Puts fresh lines into segments, makes one of small segments, and drops what is too old or too much. */
+export type Upkeep = {
+  /** Does what there is to do, now and again until it is stopped. */
+  readonly start: () => void
+  /** Looks at once whether there is something to do. */
+  readonly wake: () => void
+  /** The error with which the disk refused the last attempt; undefined when it did not. */
+  readonly fullDisk: () => unknown
+  readonly stop: () => Promise<void>
+}
+
+const pauseMs = 60_000
+const retryMs = 5_000
+const smallTogether = 4
+
+export function createUpkeep(parts: {
+  readonly folder: string
+  readonly retention: Retention
+  readonly catalog: Catalog
+  readonly fresh: FreshLines
+  readonly log: WriteAheadLog
+  readonly merger: Thread
+  readonly recent: RecentBatches
+  /** Fresh lines are put into segments when they take this many bytes, or are this many. */
+  readonly flush: { readonly bytes: number; readonly lines: number }
+  readonly now: () => number
+  readonly report: (message: string, error: unknown) => void
+}): Upkeep {
+  const { folder, catalog, fresh, log, merger, recent, flush, report } = parts
+  let working: Promise<void> | undefined
+  let timer: NodeJS.Timeout | undefined
+  let fullDisk: unknown
+  let retryAt = 0
+  let isStopped = false
+
+  const isDue = (): boolean => fresh.bytes() >= flush.bytes || fresh.lines() >= flush.lines
+
+  async function work(): Promise<void> {
+    await expire()
+    while (isDue() && !isStopped) {
+      // What is remembered of batches must be there before the log that has them goes.
+      const upTo = await log.rotate()
+      await fresh.moveToDisk(upTo, recent.list())
+      await removeLogs(catalog.manifest().firstLog)
+      fullDisk = undefined
+    }
+    await mergeSmall()
+    await expire()
+  }
+
+  async function expire(): Promise<void> {
+    const remove = findExpired(catalog.manifest().segments, parts.retention, parts.now())
+    if (remove.length > 0) await catalog.commit({ remove })
+  }
+
+  async function mergeSmall(): Promise<void> {
+    const { segments, nextSegment } = catalog.manifest()
+    const remove = findSmall(segments, { lines: flush.lines, atLeast: smallTogether })
+    if (remove.length === 0 || isStopped) return
+    const names = new Set(remove.map(({ file }) => file))
+    const question: IndexerQuestion = {
+      frames: [],
+      segments: catalog.names().filter(({ id }) => names.has(id)),
+      files: { folder, firstNumber: nextSegment },
+    }
+    const add = (await merger.ask(question).answer) as readonly StoredSegment[]
+    await catalog.commit({ add, remove })
+  }
+
+  async function removeLogs(first: number): Promise<void> {
+    for (const number of await listWriteAheadLogs(folder)) {
+      if (number < first) await rm(writeAheadLogFile(folder, number), { force: true })
+    }
+  }
+
+  function run(): void {
+    if (working !== undefined || isStopped) return
+    working = work()
+      .catch(error => {
+        if (isDiskFull(error)) fullDisk = error
+        retryAt = performance.now() + retryMs
+        if (!isStopped) report('log lines could not be put into segments; it is tried again', error)
+      })
+      .finally(() => {
+        working = undefined
+      })
+  }
+
+  return {
+    start: () => {
+      run()
+      timer = setInterval(run, pauseMs).unref()
+    },
+    wake: () => {
+      if (isDue() && performance.now() >= retryAt) run()
+    },
+    fullDisk: () => fullDisk,
+    stop: async () => {
+      isStopped = true
+      clearInterval(timer)
+      await working
+    },
+  }
+}

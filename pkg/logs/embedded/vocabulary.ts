@@ -1,0 +1,121 @@
+/** The distinct words of a segment, numbered in the order of their first appearance. */
+export type Vocabulary = {
+  readonly size: number
+  /** The number of the word in the first `length` bytes of `word`. `hash` must be that of `hashByte` over them. */
+  readonly idOf: (word: Uint8Array, length: number, hash: number) => number
+  /** Where a word lies in `bytes`. */
+  readonly start: (id: number) => number
+  readonly end: (id: number) => number
+  readonly bytes: () => Buffer
+  /** The numbers, in the order of the words' bytes. */
+  readonly sorted: () => Uint32Array
+}
+
+export const hashSeed = 0x811c9dc5 | 0
+
+/** FNV-1a, one byte at a time. */
+export function hashByte(hash: number, byte: number): number {
+  return Math.imul(hash ^ byte, 0x01000193)
+}
+
+export function createVocabulary(): Vocabulary {
+  let slots = new Int32Array(1 << 15).fill(-1)
+  let mask = slots.length - 1
+  let hashes = new Int32Array(1 << 14)
+  let starts = new Uint32Array((1 << 14) + 1)
+  let arena = Buffer.allocUnsafeSlow(1 << 17)
+  let size = 0
+
+  function slotOf(hash: number): number {
+    // FNV leaves the low bits alike for words that differ in their last byte alone.
+    return (hash ^ (hash >>> 15)) & mask
+  }
+
+  function growTable(): void {
+    const larger = new Int32Array(slots.length * 2).fill(-1)
+    slots = larger
+    mask = larger.length - 1
+    for (let id = 0; id < size; id += 1) {
+      let slot = slotOf(hashes[id] ?? 0)
+      while (larger[slot] !== -1) slot = (slot + 1) & mask
+      larger[slot] = id
+    }
+    const wider = new Int32Array(larger.length / 2)
+    wider.set(hashes)
+    hashes = wider
+    const further = new Uint32Array(larger.length / 2 + 1)
+    further.set(starts)
+    starts = further
+  }
+
+  function isSame(id: number, word: Uint8Array, length: number): boolean {
+    const start = starts[id] ?? 0
+    if ((starts[id + 1] ?? 0) - start !== length) return false
+    for (let i = 0; i < length; i += 1) if (arena[start + i] !== word[i]) return false
+    return true
+  }
+
+  function add(word: Uint8Array, length: number, hash: number, slot: number): number {
+    const start = starts[size] ?? 0
+    if (start + length > arena.length) {
+      const larger = Buffer.allocUnsafeSlow(arena.length * 2)
+      arena.copy(larger)
+      arena = larger
+    }
+    for (let i = 0; i < length; i += 1) arena[start + i] = word[i] ?? 0
+    const id = size
+    size += 1
+    slots[slot] = id
+    hashes[id] = hash
+    starts[size] = start + length
+    if (size * 2 >= slots.length) growTable()
+    return id
+  }
+
+  return {
+    get size() {
+      return size
+    },
+    start: id => starts[id] ?? 0,
+    end: id => starts[id + 1] ?? 0,
+    bytes: () => arena,
+    idOf: (word, length, hash) => {
+      let slot = slotOf(hash)
+      for (let id = slots[slot] ?? -1; id !== -1; id = slots[slot] ?? -1) {
+        if (hashes[id] === hash && isSame(id, word, length)) return id
+        slot = (slot + 1) & mask
+      }
+      return add(word, length, hash, slot)
+    },
+    sorted: () => sortWords(arena, starts, size),
+  }
+}
+
+/**
+ * A number holds the first bytes of a word and its id, and sorting numbers needs no comparison in JavaScript; only words
+ * that begin alike are compared.
+ */
+function sortWords(arena: Buffer, starts: Uint32Array, size: number): Uint32Array {
+  const idSpan = 2 ** Math.max(Math.ceil(Math.log2(size)), 1)
+  const prefixBytes = Math.floor((53 - Math.log2(idSpan)) / 8)
+  const keys = new Float64Array(size)
+  for (let id = 0; id < size; id += 1) {
+    const [start, end] = [starts[id] ?? 0, starts[id + 1] ?? 0]
+    let prefix = 0
+    for (let i = 0; i < prefixBytes; i += 1)
+      prefix = prefix * 256 + (start + i < end ? (arena[start + i] ?? 0) : 0)
+    keys[id] = prefix * idSpan + id
+  }
+  keys.sort()
+  const ids = Uint32Array.from(keys, key => key % idSpan)
+  const compare = (a: number, b: number): number =>
+    arena.compare(arena, starts[b], starts[b + 1], starts[a], starts[a + 1])
+  for (let from = 0; from < size; ) {
+    const prefix = Math.floor((keys[from] ?? 0) / idSpan)
+    let to = from + 1
+    while (to < size && Math.floor((keys[to] ?? 0) / idSpan) === prefix) to += 1
+    if (to > from + 1) ids.subarray(from, to).sort(compare)
+    from = to
+  }
+  return ids
+}
