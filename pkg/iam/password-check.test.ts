@@ -11,6 +11,8 @@ const base: User = {
   resourceVersion: '1',
   generation: 1,
   email: 'alice@kapis.io',
+  displayName: '',
+  lang: '',
   groups: [],
   state: 'Active',
   stateSinceMs: 0,

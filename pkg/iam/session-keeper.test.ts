@@ -12,6 +12,8 @@ const alice: User = {
 const login: Session = {
   sid: 's1',
   resourceVersion: '1',
+  type: '',
+  displayName: '',
   createdAtMs: 0,
   user: 'alice',
   userUid: 'u1',

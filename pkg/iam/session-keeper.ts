@@ -1,4 +1,5 @@
 import type { Logger } from '../telemetry/logger.ts'
+import { endLogin } from './end-login.ts'
 import { isLeftBehind, type Session } from './session.ts'
 import type { User } from './user.ts'
 
@@ -20,8 +21,6 @@ export type SessionKeeper = {
   readonly checkAll: (known: (name: string) => User | undefined) => Promise<void>
 }
 
-const attempts = 3
-
 /**
  * Ends the logins of users who are disabled, deleted or have a new password, and writes it down: they stay ended when the
  * user comes back. Safe to run on every replica.
@@ -38,15 +37,9 @@ export function createSessionKeeper({ readUser, sessions, logger }: SessionKeepe
     }
   }
 
-  async function end(known: Session, why: string): Promise<void> {
-    let session: Session | undefined = known
-    for (let attempt = 0; attempt < attempts && session && session.ended === ''; attempt++) {
-      if (await sessions.update({ ...session, ended: why })) {
-        logger.info({ audit: 'session', user: session.user, sid: session.sid, reason: why }, 'login ended')
-        return
-      }
-      session = await sessions.read(session.sid)
-    }
+  async function end(session: Session, why: string): Promise<void> {
+    if (await endLogin(sessions, session, why))
+      logger.info({ audit: 'session', user: session.user, sid: session.sid, reason: why }, 'login ended')
   }
 
   return {

@@ -1,5 +1,5 @@
 import type { KubeClient } from '../kube/client.ts'
-import { parseObject } from '../kube/object.ts'
+import { parseList, parseObject } from '../kube/object.ts'
 import { Reflector } from '../kube/reflector.ts'
 import { Status } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -86,10 +86,21 @@ export class SessionStore {
     return this.#sessions.values()
   }
 
-  async create(session: NewSession): Promise<void> {
+  /** @returns what was stored */
+  async create(session: NewSession): Promise<Session> {
     const { client, groupDomain } = this.#options
     const body = toLoginSession(session, groupDomain)
-    await client.call({ method: 'POST', path: sessionsPath(groupDomain), body })
+    return toSession(
+      parseObject(await client.call({ method: 'POST', path: sessionsPath(groupDomain), body })),
+    )
+  }
+
+  /** Every session of a user as it is now, read from the orchestrator. */
+  async list(user: string): Promise<readonly Session[]> {
+    const { client, groupDomain } = this.#options
+    const query = new URLSearchParams({ fieldSelector: `spec.user=${user}` })
+    const list = parseList(await client.call({ path: `${sessionsPath(groupDomain)}?${query}` }))
+    return (list.items ?? []).map(toSession)
   }
 
   /** The session as it is now, read from the orchestrator; undefined when there is none. */
@@ -107,7 +118,11 @@ export class SessionStore {
     const { client, groupDomain } = this.#options
     try {
       const body = toLoginSession(session, groupDomain)
-      await client.call({ method: 'PUT', path: this.#path(session.sid), body })
+      const stored = toSession(
+        parseObject(await client.call({ method: 'PUT', path: this.#path(session.sid), body })),
+      )
+      // An end is final: this replica need not wait for its watch to know it.
+      if (stored.ended !== '') this.#sessions.set(stored.sid, stored)
       return true
     } catch (error) {
       if (error instanceof Status && (error.code === 409 || error.code === 404)) return false

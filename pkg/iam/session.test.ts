@@ -5,6 +5,8 @@ import { toUser, type User } from './user.ts'
 const session: Session = {
   sid: 's1',
   resourceVersion: '9',
+  type: '',
+  displayName: '',
   createdAtMs: Date.parse('2025-12-31T23:00:00Z'),
   user: 'alice',
   userUid: 'u1',

@@ -1,10 +1,19 @@
 import { isRecord, type KubeObject } from '../kube/object.ts'
 import { iamVersion, type User } from './user.ts'
 
+/**
+ * What a session stands for. Most are logins; the others are tokens without a refresh token that are ended in the same way.
+ */
+export type SessionType = '' | 'PersonalAccessToken' | 'ClientCredentials'
+
 /** One login: a `LoginSession` of iam.<group domain>/v1alpha2, named by the sid claim of its tokens. */
 export type Session = {
   readonly sid: string
   readonly resourceVersion: string
+  /** '' for a login. */
+  readonly type: SessionType
+  /** What its owner calls a personal access token. */
+  readonly displayName: string
   /** When it began, by the orchestrator's clock: milliseconds since the epoch. */
   readonly createdAtMs: number
   readonly user: string
@@ -49,6 +58,8 @@ export function toSession({ metadata, spec }: KubeObject): Session {
   return {
     sid: metadata.name,
     resourceVersion: metadata.resourceVersion,
+    type: stored.type === 'PersonalAccessToken' || stored.type === 'ClientCredentials' ? stored.type : '',
+    displayName: text('displayName'),
     createdAtMs: Date.parse(metadata.creationTimestamp) || 0,
     user: text('user'),
     userUid: text('userUid'),

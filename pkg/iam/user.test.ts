@@ -17,6 +17,8 @@ describe('toUser', () => {
       resourceVersion: '7',
       generation: 3,
       email: 'alice@kapis.io',
+      displayName: '',
+      lang: '',
       groups: ['dev'],
       state: 'Disabled',
       stateSinceMs: 0,

@@ -15,6 +15,9 @@ export type User = {
   /** Grows with each change of the spec; tells which of two views of a user is the newer one. */
   readonly generation: number
   readonly email: string
+  readonly displayName: string
+  /** A language tag (RFC 5646). */
+  readonly lang: string
   readonly groups: readonly string[]
   readonly state: UserState
   /** Since when, in milliseconds; 0 when nobody wrote it down. */
@@ -35,7 +38,7 @@ export function usersPath(groupDomain: string): string {
 const bcryptHash = /^\$2[aby]\$(0[4-9]|1[0-5])\$[./A-Za-z0-9]{53}$/
 
 export function toUser({ metadata, spec, status }: KubeObject): User {
-  const { email, groups, password } = isRecord(spec) ? spec : {}
+  const { email, displayName, lang, groups, password } = isRecord(spec) ? spec : {}
   const { state, lastTransitionTime } = isRecord(status) ? status : {}
   const passwordHash = typeof password === 'string' && bcryptHash.test(password) ? password : undefined
   return {
@@ -45,6 +48,8 @@ export function toUser({ metadata, spec, status }: KubeObject): User {
     resourceVersion: metadata.resourceVersion,
     generation: metadata.generation ?? 0,
     email: typeof email === 'string' ? email : '',
+    displayName: typeof displayName === 'string' ? displayName : '',
+    lang: typeof lang === 'string' ? lang : '',
     // The schema refuses the orchestrator's own groups; a user that was stored before the schema must not gain them.
     groups: Array.isArray(groups)
       ? groups.filter(group => typeof group === 'string' && !isReservedName(group))

@@ -12,14 +12,23 @@ describe('createOAuthApp', () => {
   const discovery = {
     issuer,
     token_endpoint: `${issuer}/token`,
+    userinfo_endpoint: `${issuer}/userinfo`,
+    revocation_endpoint: `${issuer}/revoke`,
+    introspection_endpoint: `${issuer}/introspect`,
+    end_session_endpoint: `${issuer}/logout`,
     jwks_uri: `${issuer}/keys`,
     response_types_supported: [],
     scopes_supported: ['openid', 'profile', 'email', 'offline_access'],
-    grant_types_supported: ['password', 'refresh_token'],
+    grant_types_supported: ['password', 'refresh_token', 'client_credentials'],
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['ES256', 'RS256'],
     token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
-    claims_supported: ['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'sid', 'groups'],
+    revocation_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
+    introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    claims_supported: [
+      ...['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'sid', 'groups'],
+      ...['name', 'email', 'locale', 'preferred_username'],
+    ],
   }
   for (const path of [
     '/oauth/.well-known/openid-configuration',
@@ -58,6 +67,19 @@ describe('createOAuthApp', () => {
   const refused: readonly [string, string, number, object, string?][] = [
     ['GET', '/oauth/token', 405, { error_description: 'the endpoint takes POST' }, 'POST'],
     ['PUT', '/oauth/token', 405, { error_description: 'the endpoint takes POST' }, 'POST'],
+    ['GET', '/oauth/revoke', 405, { error_description: 'the endpoint takes POST' }, 'POST'],
+    ['GET', '/oauth/introspect', 405, { error_description: 'the endpoint takes POST' }, 'POST'],
+    ['GET', '/oauth/authenticate', 405, { error_description: 'the endpoint takes POST' }, 'POST'],
+    [
+      ...(['PUT', '/oauth/userinfo', 405] as const),
+      { error_description: 'the endpoint takes GET, HEAD, POST' },
+      'GET, HEAD, POST',
+    ],
+    [
+      ...(['DELETE', '/oauth/logout', 405] as const),
+      { error_description: 'the endpoint takes GET, POST' },
+      'GET, POST',
+    ],
     ['POST', '/oauth/keys', 405, { error_description: 'the endpoint takes GET, HEAD' }, 'GET, HEAD'],
     ['GET', '/oauth/Token', 404, { error_description: 'there is no such endpoint' }],
     ['GET', '/oauth/keys/', 404, { error_description: 'there is no such endpoint' }],

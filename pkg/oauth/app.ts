@@ -6,6 +6,11 @@ import type { TokenAudit } from './audit.ts'
 import { type AuthorizationCheck, requireSoundAuthorization } from './authorization.ts'
 import type { ClientRegistry } from './client.ts'
 import { toDiscovery } from './discovery.ts'
+import { createIntrospection } from './endpoints/introspect.ts'
+import { createLogout } from './endpoints/logout.ts'
+import { createRevocation } from './endpoints/revoke.ts'
+import { createTokenReview } from './endpoints/token-review.ts'
+import { createUserinfo } from './endpoints/userinfo.ts'
 import { oauthError } from './error.ts'
 import { formLimit, toErrorHandler } from './error-handler.ts'
 import type { GrantTools } from './grant.ts'
@@ -22,6 +27,9 @@ export type AppOptions = {
   readonly audit: TokenAudit
   readonly metricsRegistry: Registry
 }
+
+// A token that is much too long is no good token, and not a request that is too large.
+const reviewLimit = '1mb'
 
 const discoveryPaths = [
   '/oauth/.well-known/openid-configuration',
@@ -59,6 +67,25 @@ export function createOAuthApp(options: AppOptions): Express {
   const form = express.text({ type: 'application/x-www-form-urlencoded', limit: formLimit })
   app.post('/oauth/token', requireReady(isReady), form, createTokenEndpoint(options))
   app.all('/oauth/token', refuseMethod('POST'))
+  app.post('/oauth/revoke', requireReady(isReady), form, createRevocation(options))
+  app.all('/oauth/revoke', refuseMethod('POST'))
+  app.post('/oauth/introspect', requireReady(isReady), form, createIntrospection(options))
+  app.all('/oauth/introspect', refuseMethod('POST'))
+  const json = express.text({ type: 'application/json', limit: reviewLimit })
+  app.post('/oauth/authenticate', requireReady(isReady), json, createTokenReview(options))
+  app.all('/oauth/authenticate', refuseMethod('POST'))
+  app
+    .route('/oauth/userinfo')
+    .all(requireReady(isReady))
+    .get(createUserinfo(options))
+    .post(createUserinfo(options))
+    .all(refuseMethod('GET, HEAD, POST'))
+  app
+    .route('/oauth/logout')
+    .all(requireReady(isReady))
+    .get(createLogout(options))
+    .post(form, createLogout(options))
+    .all(refuseMethod('GET, POST'))
   app.get(discoveryPaths, (_req, res) => void res.json(toDiscovery(issuer)))
   app.all(discoveryPaths, refuseMethod('GET, HEAD'))
   app.get('/oauth/keys', (_req, res) => {

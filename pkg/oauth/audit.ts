@@ -5,33 +5,44 @@ import { Refusal } from './error.ts'
 import type { OAuthMetrics } from './metrics.ts'
 import { sourceOf } from './source.ts'
 
-/** What is known of a token request so far; never a credential. */
-export type TokenEvent = { client?: string; grant?: string; user?: string }
+/** What is known of a request so far; never a credential. */
+export type TokenEvent = {
+  /** 'token' unless another is named. */
+  endpoint?: string
+  client?: string
+  grant?: string
+  user?: string
+  /** The login that it is about. */
+  sid?: string
+}
 
 export type TokenAudit = {
   readonly succeeded: (req: Request, event: TokenEvent) => void
   readonly failed: (req: Request, event: TokenEvent, error: unknown) => void
 }
 
-/** Every outcome of the token endpoint: one log line with a named reason, and one count. */
+/** Every outcome of the token endpoint and of those beside it: one log line with a named reason, and one count. */
 export function createTokenAudit({ logger, metrics }: { logger: Logger; metrics: OAuthMetrics }): TokenAudit {
   const toLine = (req: Request, event: TokenEvent) => ({
-    audit: 'token',
+    audit: event.endpoint ?? 'token',
     id: req.headers['x-request-id'],
     sourceIp: sourceOf(req).address,
-    ...event,
+    client: event.client,
+    grant: event.grant,
+    user: event.user,
+    sid: event.sid,
   })
   return {
     succeeded(req, event) {
-      metrics.outcome(event.grant, 'success')
-      logger.info({ ...toLine(req, event), outcome: 'success' }, 'token issued')
+      metrics.outcome(event.grant ?? event.endpoint, 'success')
+      logger.info({ ...toLine(req, event), outcome: 'success' }, 'request granted')
     },
     failed(req, event, error) {
       const refusal = error instanceof Status && error.cause instanceof Refusal ? error.cause : undefined
       const reason = refusal?.message ?? 'error'
       const user = refusal?.user ?? event.user
-      metrics.outcome(event.grant, reason)
-      logger.info({ ...toLine(req, event), user, outcome: 'failure', reason }, 'token refused')
+      metrics.outcome(event.grant ?? event.endpoint, reason)
+      logger.info({ ...toLine(req, event), user, outcome: 'failure', reason }, 'request refused')
     },
   }
 }

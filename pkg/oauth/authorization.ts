@@ -7,17 +7,21 @@ export type AuthorizationCheck = {
   readonly isOurs: (token: string) => boolean
 }
 
+const clientEndpoints: ReadonlySet<string> = new Set(['/oauth/token', '/oauth/revoke', '/oauth/introspect'])
+
 /**
- * A credential that is broken is never taken for none, on public documents neither. At the token endpoint it is the
- * client's (HTTP Basic), or a token of ours: consoles send the refresh token along that they exchange, which may have
- * expired. It gives no right there, so nothing of it is asked.
+ * A credential that is broken is never taken for none, on public documents neither. Where clients authenticate it is theirs
+ * (HTTP Basic); at the token endpoint it may also be a token of ours: consoles send the refresh token along that they
+ * exchange, which may have expired. It gives no right there, so nothing of it is asked.
  */
 export function requireSoundAuthorization({ authenticate, isOurs }: AuthorizationCheck): RequestHandler {
   return async (req, _res, next) => {
     const [header, ...more] = req.headersDistinct.authorization ?? []
-    if (more.length === 0 && `${req.baseUrl}${req.path}` === '/oauth/token') {
+    const path = `${req.baseUrl}${req.path}`
+    if (more.length === 0 && clientEndpoints.has(path)) {
       const [scheme = '', token = ''] = (header ?? '').split(/ +/)
-      if (/^basic$/i.test(scheme) || (/^bearer$/i.test(scheme) && isOurs(token))) return next()
+      if (/^basic$/i.test(scheme)) return next()
+      if (path === '/oauth/token' && /^bearer$/i.test(scheme) && isOurs(token)) return next()
     }
     await authenticate(req)
     next()

@@ -1,6 +1,8 @@
 import { supportedScopes } from './scope.ts'
 import { grants } from './token-endpoint.ts'
 
+const withSecret = ['client_secret_basic', 'client_secret_post']
+
 /** Discovery metadata (OpenID Connect Discovery 1.0 section 3, RFC 8414): what there is, and nothing that there is not. */
 export function toDiscovery(issuer: string): object {
   // Some platforms name the host alone as their issuer; the endpoints are where they are.
@@ -8,6 +10,10 @@ export function toDiscovery(issuer: string): object {
   return {
     issuer,
     token_endpoint: `${base}/token`,
+    userinfo_endpoint: `${base}/userinfo`,
+    revocation_endpoint: `${base}/revoke`,
+    introspection_endpoint: `${base}/introspect`,
+    end_session_endpoint: `${base}/logout`,
     jwks_uri: `${base}/keys`,
     // Required by the specification; there is no authorization endpoint yet, so there are none.
     response_types_supported: [],
@@ -15,7 +21,12 @@ export function toDiscovery(issuer: string): object {
     grant_types_supported: grants.map(({ grantType }) => grantType),
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['ES256', 'RS256'],
-    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
-    claims_supported: ['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'sid', 'groups'],
+    token_endpoint_auth_methods_supported: [...withSecret, 'none'],
+    revocation_endpoint_auth_methods_supported: [...withSecret, 'none'],
+    introspection_endpoint_auth_methods_supported: withSecret,
+    claims_supported: [
+      ...['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'sid', 'groups'],
+      ...['name', 'email', 'locale', 'preferred_username'],
+    ],
   }
 }

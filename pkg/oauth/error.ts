@@ -43,6 +43,7 @@ const oauthReasons: ReadonlySet<string> = new Set<OAuthReason>([
   'invalid_scope',
   'server_error',
   'temporarily_unavailable',
+  'login_required',
 ])
 
 /** Writes anything thrown as an OAuth error; what was not meant for the caller says nothing of itself. */

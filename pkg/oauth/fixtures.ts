@@ -24,8 +24,14 @@ export function memorySessions() {
   return {
     sessions,
     async create(session: NewSession) {
-      sessions.set(session.sid, { ...session, createdAtMs: Date.now(), resourceVersion: String(++version) })
+      const stored = { ...session, createdAtMs: Date.now(), resourceVersion: String(++version) }
+      sessions.set(session.sid, stored)
+      return stored
     },
+    async list(user: string) {
+      return [...sessions.values()].filter(session => session.user === user)
+    },
+    isRevoked: (sid: string) => sessions.get(sid)?.ended !== '',
     async read(sid: string) {
       return sessions.get(sid)
     },
@@ -45,6 +51,8 @@ export function memoryUser(name: string, changes: Partial<User> = {}): User {
     resourceVersion: '1',
     generation: 1,
     email: `${name}@kapis.io`,
+    displayName: '',
+    lang: '',
     groups: ['dev'],
     state: 'Active',
     stateSinceMs: 0,
@@ -170,17 +178,33 @@ export async function startApp() {
     tools,
     /** A form to the token endpoint; the client is `kapis` unless the form or a header says otherwise. */
     token(form: Readonly<Record<string, string>>, headers: Record<string, string> = {}) {
-      const client =
-        'client_id' in form || 'authorization' in headers
-          ? {}
-          : { client_id: 'kapis', client_secret: 'kapis' }
+      const client = 'client_id' in form || 'authorization' in headers ? {} : kapis
       return ask('POST', '/oauth/token', {
         headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
         body: String(new URLSearchParams({ ...client, ...form })),
       })
     },
+    /** A form to any endpoint, as it stands. */
+    form(path: string, fields: Readonly<Record<string, string>>, headers: Record<string, string> = {}) {
+      return ask('POST', path, {
+        headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+        body: String(new URLSearchParams(fields)),
+      })
+    },
+    /** A login with the right password. */
+    async login(username: string, more: Readonly<Record<string, string>> = {}): Promise<TestTokens> {
+      const fields = { grant_type: 'password', username, password: 'right', ...kapis, ...more }
+      const answer = await this.form('/oauth/token', fields)
+      if (answer.code !== 200) throw new Error(answer.body)
+      return JSON.parse(answer.body)
+    },
     close: () => server.close(),
   }
 }
+
+/** The client of most tests, as it authenticates by form. */
+export const kapis = { client_id: 'kapis', client_secret: 'kapis' }
+
+export type TestTokens = { readonly access_token: string; readonly refresh_token: string }
 
 export type TestApp = Awaited<ReturnType<typeof startApp>>

@@ -17,27 +17,38 @@ export function readForm(req: Request): Form {
       headers: { 'accept-post': mediaType },
     })
   }
+  return parseParameters(String(req.body ?? ''), 'body')
+}
+
+/** For what a browser may be sent to as well (OpenID Connect): the query of a GET, the form of a POST. */
+export function readParameters(req: Request): Form {
+  if (req.method === 'POST') return readForm(req)
+  const question = req.originalUrl.indexOf('?')
+  return parseParameters(question < 0 ? '' : req.originalUrl.slice(question + 1), 'query')
+}
+
+function parseParameters(text: string, where: 'body' | 'query'): Form {
   const seen = new Set<string>()
   const form = new Map<string, string>()
-  for (const pair of String(req.body ?? '').split('&')) {
+  for (const pair of text.split('&')) {
     if (pair === '') continue
     const equals = pair.indexOf('=')
-    const name = decode(equals < 0 ? pair : pair.slice(0, equals))
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals), where)
     if (seen.has(name))
       throw oauthError(400, 'invalid_request', `the parameter ${printable(name)} is given twice`)
     seen.add(name)
-    const value = equals < 0 ? '' : decode(pair.slice(equals + 1))
+    const value = equals < 0 ? '' : decode(pair.slice(equals + 1), where)
     if (value !== '') form.set(name, value)
   }
   return form
 }
 
 /** Strict, unlike URLSearchParams: a password with a bare % must not quietly become another one. */
-function decode(text: string): string {
+function decode(text: string, where: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
-    throw oauthError(400, 'invalid_request', 'the body contains an invalid percent-encoding')
+    throw oauthError(400, 'invalid_request', `the ${where} contains an invalid percent-encoding`)
   }
 }
 

@@ -12,7 +12,8 @@ import type { Lifetimes } from './lifetimes.ts'
 export type TokenAnswer = {
   readonly access_token: string
   readonly token_type: 'Bearer'
-  readonly refresh_token: string
+  /** Not for a grant that its client can simply repeat. */
+  readonly refresh_token?: string
   readonly expires_in: number
   /** Said only when it is not what was asked for. */
   readonly scope?: string
@@ -25,9 +26,12 @@ export type GrantTools = {
     readonly get: (name: string) => User | undefined
   }
   readonly sessions: {
-    readonly create: (session: NewSession) => Promise<void>
+    readonly create: (session: NewSession) => Promise<Session>
     readonly read: (sid: string) => Promise<Session | undefined>
+    readonly list: (user: string) => Promise<readonly Session[]>
     readonly update: (session: Session) => Promise<boolean>
+    /** From what the watch has brought: soon, and without asking. */
+    readonly isRevoked: (sid: string, issuedAtSeconds: number) => boolean
   }
   readonly recordLogin: (login: LoggedIn) => void
   readonly passwords: PasswordChecker

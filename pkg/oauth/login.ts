@@ -33,6 +33,8 @@ export async function beginLogin(
   // Kept before it is given out: a token whose login is not known could never be ended.
   await tools.sessions.create({
     sid,
+    type: '',
+    displayName: '',
     user: user.name,
     userUid: user.uid,
     userGeneration: user.generation,

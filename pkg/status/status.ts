@@ -1,7 +1,7 @@
 /** Machine-readable reasons: Kubernetes' metav1.StatusReason and OAuth's error codes, as far as Kapis answers with them. */
 export type Reason = KubeReason | OAuthReason
 
-/** RFC 6749 sections 4.1.2.1 and 5.2. */
+/** RFC 6749 sections 4.1.2.1 and 5.2, OpenID Connect Core section 3.1.2.6. */
 export type OAuthReason =
   | 'invalid_request'
   | 'invalid_client'
@@ -11,6 +11,7 @@ export type OAuthReason =
   | 'invalid_scope'
   | 'server_error'
   | 'temporarily_unavailable'
+  | 'login_required'
 
 export type KubeReason =
   | 'BadRequest'

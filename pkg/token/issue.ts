@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
 import type { KeySource } from './key-source.ts'
+import { isReadOnly, readOnlyAudience } from './read-only.ts'
 import { isReservedName } from './reserved-name.ts'
 
 export type TokenSubject = {
@@ -34,6 +35,11 @@ export function createTokenIssuer(options: {
 }): TokenIssuer {
   const { issuer, audience, keys } = options
 
+  function toAudience(kind: Form['kind'], scope: string): string[] {
+    if (kind === 'refresh') return [issuer]
+    return [isReadOnly(scope) ? readOnlyAudience(audience) : audience]
+  }
+
   async function issue(subject: TokenSubject, lifeSeconds: number, form: Form): Promise<IssuedToken> {
     const { kind, jti = randomUUID() } = form
     if (isReservedName(subject.username))
@@ -54,7 +60,7 @@ export function createTokenIssuer(options: {
       .setProtectedHeader({ alg: signer.alg, kid: signer.kid, typ: kind === 'access' ? 'at+jwt' : 'JWT' })
       .setIssuer(issuer)
       .setSubject(subject.username)
-      .setAudience(kind === 'access' ? [audience] : [issuer])
+      .setAudience(toAudience(kind, subject.scope))
       .setIssuedAt(now)
       .setExpirationTime(expiresAt)
       .setJti(jti)

@@ -100,6 +100,47 @@ describe('createTokenVerifier', () => {
       iat: expiresAt - 60,
       clientId: 'kapis',
       scope: 'openid',
+      aud: [audience],
+    })
+  })
+
+  it('reads a token that may only read by the audience that is for it, and by both or none', async () => {
+    const { token } = await tokens.access({ ...alice, scope: 'read' }, 60)
+    const aud = [`${audience}:read`]
+    expect(await verifier.verifyAccess(token)).to.deep.include({ scope: 'read', aud })
+    // kube-apiserver accepts the other audience, and would not heed the scope.
+    for (const changes of [{ scope: 'read' }, { aud }, { aud, scope: 'openid' }])
+      expect(await refusal(verifier.verifyAccess(await forge(es, changes)))).to.include({ code: 401 })
+  })
+
+  describe('readIdTokenHint', () => {
+    const idToken = { aud: ['kapis'], token_type: 'id_token' }
+    const read = async (changes: object, header: object = { typ: 'JWT' }) =>
+      verifier.readIdTokenHint(await forge(es, { ...idToken, ...changes }, { ...header }))
+    it('reads an ID token, expired or not', async () => {
+      const hint = { sub: 'alice', sid: 'sid-1', clientId: 'kapis' }
+      expect(await read({})).to.deep.equal(hint)
+      expect(await read({ exp: 1000, iat: 900 })).to.deep.equal(hint)
+      expect(await read({ aud: 'kapis', token_type: undefined })).to.deep.equal(hint)
+    })
+
+    const wrong: readonly [string, object, object?][] = [
+      ['an access token', { token_type: 'access_token' }, { typ: 'at+jwt' }],
+      ['a refresh token', { token_type: 'refresh_token' }],
+      ['one of another issuer', { iss: 'https://evil/oauth' }],
+      ['one without a login', { sid: undefined }],
+      ['one without a client', { aud: undefined }],
+      ['one of another key', {}, { typ: 'JWT', kid: 'other' }],
+    ]
+    for (const [what, changes, header] of wrong) {
+      it(`takes no notice of ${what}`, async () => {
+        expect(await read(changes, header)).to.equal(undefined)
+      })
+    }
+
+    it('takes no notice of what is no token', async () => {
+      for (const token of ['', 'garbage', '.'.repeat(100_000)])
+        expect(await verifier.readIdTokenHint(token)).to.equal(undefined)
     })
   })
 

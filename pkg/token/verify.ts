@@ -1,6 +1,7 @@
-import { type JWTPayload, jwtVerify } from 'jose'
+import { type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose'
 import { Status, unauthorized } from '../status/status.ts'
 import type { KeySource } from './key-source.ts'
+import { isReadOnly, readOnlyAudience } from './read-only.ts'
 import { isReservedName } from './reserved-name.ts'
 
 /** The claims of a verified token that Kapis acts on. Times are seconds since the epoch. */
@@ -12,7 +13,11 @@ export type TokenClaims = {
   readonly iat: number
   readonly clientId: string
   readonly scope: string
+  readonly aud: readonly string[]
 }
+
+/** What an ID token that was given out before says of its login. */
+export type IdTokenHint = { readonly sub: string; readonly sid: string; readonly clientId: string }
 
 export type TokenVerifier = {
   /** Whether a token says that it is of this issuer. Nothing is verified: it only decides who is to verify it. */
@@ -21,6 +26,8 @@ export type TokenVerifier = {
   readonly verifyAccess: (token: string) => Promise<TokenClaims>
   /** @throws Status 401 */
   readonly verifyRefresh: (token: string) => Promise<TokenClaims>
+  /** An ID token of ours, also one that has expired long since; undefined for everything else. */
+  readonly readIdTokenHint: (token: string) => Promise<IdTokenHint | undefined>
 }
 
 // Ours are about 900 bytes, more with many groups. Looked at before anything is decoded.
@@ -34,28 +41,55 @@ export function createTokenVerifier(options: {
 }): TokenVerifier {
   const { issuer, audience, clockSkewSeconds, keys } = options
 
+  /** Of ours, by signature and issuer, and within its time. @throws Error */
+  async function check(token: string, options: JWTVerifyOptions): Promise<JWTPayload> {
+    const { payload } = await jwtVerify(
+      token,
+      ({ kid, alg }) => {
+        const key = keys.current().find(kid ?? '', alg)
+        if (key === undefined) throw new Error('unknown key')
+        return key
+      },
+      {
+        issuer,
+        // Asymmetric ones alone: a public key can never be taken for a shared secret (RFC 8725 section 2.1).
+        algorithms: ['ES256', 'RS256'],
+        clockTolerance: clockSkewSeconds,
+        ...options,
+      },
+    )
+    return payload
+  }
+
+  async function readIdTokenHint(token: string): Promise<IdTokenHint | undefined> {
+    if (token.length > maxTokenLength) return undefined
+    try {
+      // OpenID Connect RP-Initiated Logout section 2: that it has expired does not matter.
+      const { aud, sub, sid, token_type: type } = await check(token, { typ: 'JWT', currentDate: new Date(0) })
+      const clientId = Array.isArray(aud) ? aud[0] : aud
+      const isIdToken = type === undefined || type === 'id_token'
+      if (!isIdToken || typeof sub !== 'string' || typeof sid !== 'string' || clientId === undefined)
+        return undefined
+      return { sub, sid, clientId }
+    } catch (error) {
+      if (error instanceof Status) throw error
+      return undefined
+    }
+  }
+
   async function verify(token: string, kind: 'access' | 'refresh'): Promise<TokenClaims> {
     if (token.length > maxTokenLength) throw unauthorized(new Error('the token is too long'))
     try {
-      const { payload } = await jwtVerify(
-        token,
-        ({ kid, alg }) => {
-          const key = keys.current().find(kid ?? '', alg)
-          if (key === undefined) throw new Error('unknown key')
-          return key
-        },
-        {
-          issuer,
-          audience: kind === 'access' ? audience : issuer,
-          typ: kind === 'access' ? 'at+jwt' : 'JWT',
-          // Asymmetric ones alone: a public key can never be taken for a shared secret (RFC 8725 section 2.1).
-          algorithms: ['ES256', 'RS256'],
-          clockTolerance: clockSkewSeconds,
-        },
-      )
+      const payload = await check(token, {
+        audience: kind === 'access' ? [audience, readOnlyAudience(audience)] : issuer,
+        typ: kind === 'access' ? 'at+jwt' : 'JWT',
+      })
       if (payload.token_type !== `${kind}_token`) throw new Error('the token is of another type')
       const latest = Date.now() / 1000 + clockSkewSeconds
       const claims = toClaims(payload)
+      // The audience says it as well: one cannot pass for the other.
+      if (kind === 'access' && isReadOnly(claims.scope) !== claims.aud.includes(readOnlyAudience(audience)))
+        throw new Error('scope and audience do not go together')
       if (claims.iat > latest) throw new Error('the token was issued in the future')
       return claims
     } catch (error) {
@@ -68,19 +102,20 @@ export function createTokenVerifier(options: {
     isOurs: token => readIssuer(token) === issuer,
     verifyAccess: token => verify(token, 'access'),
     verifyRefresh: token => verify(token, 'refresh'),
+    readIdTokenHint,
   }
 }
 
 /** @throws Error for claims of another shape than those that are issued here */
 function toClaims(payload: JWTPayload): TokenClaims {
-  const { sub, jti, exp, iat, sid, client_id: clientId, scope = '' } = payload
+  const { sub, jti, exp, iat, sid, aud = [], client_id: clientId, scope = '' } = payload
   if (typeof sub !== 'string' || sub === '' || isReservedName(sub)) throw new Error('sub cannot be used')
   if (typeof sid !== 'string' || sid === '' || typeof jti !== 'string' || jti === '')
     throw new Error('sid or jti cannot be used')
   if (typeof exp !== 'number' || typeof iat !== 'number') throw new Error('exp or iat cannot be used')
   if (typeof clientId !== 'string' || typeof scope !== 'string')
     throw new Error('client_id or scope cannot be used')
-  return { sub, sid, jti, exp, iat, clientId, scope }
+  return { sub, sid, jti, exp, iat, clientId, scope, aud: typeof aud === 'string' ? [aud] : aud }
 }
 
 function readIssuer(token: string): unknown {

@@ -1,0 +1,20 @@
+import type { Request, RequestHandler, Response } from 'express'
+import type { TokenAudit, TokenEvent } from './audit.ts'
+
+/** A handler whose outcome, whatever it is, is told to the audit under the name of its endpoint. */
+export function audited(
+  audit: TokenAudit,
+  endpoint: string,
+  handle: (req: Request, res: Response, event: TokenEvent) => Promise<void>,
+): RequestHandler {
+  return async (req, res) => {
+    const event: TokenEvent = { endpoint }
+    try {
+      await handle(req, res, event)
+    } catch (error) {
+      audit.failed(req, event, error)
+      throw error
+    }
+    audit.succeeded(req, event)
+  }
+}

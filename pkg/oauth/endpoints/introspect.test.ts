@@ -1,0 +1,133 @@
+import { expect } from 'chai'
+import { forge, issuer } from '../../token/fixtures.ts'
+import { kapis, memoryClient, memoryUser, startApp, type TestApp, type TestTokens } from '../fixtures.ts'
+
+describe('POST /oauth/introspect', () => {
+  let app: TestApp
+  let tokens: TestTokens
+  before(async () => {
+    app = await startApp()
+    app.clients.set('other', { client: memoryClient('other', { trusted: false }), secret: 's' })
+    app.clients.set('trusted', { client: memoryClient('trusted'), secret: 's' })
+  })
+  after(() => app.close())
+  beforeEach(async () => {
+    app.users.set('alice', memoryUser('alice'))
+    tokens = await app.login('alice', { scope: 'openid email' })
+  })
+
+  const introspect = (fields: Record<string, string>) =>
+    app.form('/oauth/introspect', { ...kapis, ...fields })
+  async function expectInactive(fields: Record<string, string>) {
+    const answer = await introspect(fields)
+    expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([200, { active: false }])
+  }
+
+  it('tells what an access token says', async () => {
+    const answer = await introspect({ token: tokens.access_token, token_type_hint: 'access_token' })
+    const { iat, exp, jti } = await app.tools.verifier.verifyAccess(tokens.access_token)
+    expect(answer.code).to.equal(200)
+    expect(answer.headers['cache-control']).to.equal('no-store')
+    expect(JSON.parse(answer.body)).to.deep.equal({
+      active: true,
+      token_type: 'Bearer',
+      scope: 'openid email',
+      client_id: 'kapis',
+      username: 'alice',
+      sub: 'alice',
+      iss: issuer,
+      aud: ['kapis.io'],
+      iat,
+      exp,
+      jti,
+    })
+  })
+
+  it('tells its client of a refresh token while it is the newest', async () => {
+    const { iat, exp, jti } = await app.tools.verifier.verifyRefresh(tokens.refresh_token)
+    expect(JSON.parse((await introspect({ token: tokens.refresh_token })).body)).to.deep.equal({
+      active: true,
+      scope: 'openid email',
+      client_id: 'kapis',
+      username: 'alice',
+      sub: 'alice',
+      iss: issuer,
+      aud: [issuer],
+      iat,
+      exp,
+      jti,
+    })
+    await app.token({ grant_type: 'refresh_token', refresh_token: tokens.refresh_token })
+    await expectInactive({ token: tokens.refresh_token })
+  })
+
+  it('tells a trusted client of the access tokens of others, and of no refresh token', async () => {
+    const trusted = { client_id: 'trusted', client_secret: 's' }
+    const answer = await introspect({ ...trusted, token: tokens.access_token })
+    expect(JSON.parse(answer.body)).to.include({ active: true, client_id: 'kapis' })
+    await expectInactive({ ...trusted, token: tokens.refresh_token })
+  })
+
+  it('tells any other client nothing of tokens that are not its own', async () => {
+    const other = { client_id: 'other', client_secret: 's' }
+    await expectInactive({ ...other, token: tokens.access_token })
+    await expectInactive({ ...other, token: tokens.refresh_token })
+  })
+
+  const over: readonly [string, () => unknown][] = [
+    ['has logged out', () => app.form('/oauth/revoke', { ...kapis, token: tokens.refresh_token })],
+    ['is disabled', () => app.users.set('alice', memoryUser('alice', { state: 'Disabled' }))],
+    ['is gone', () => app.users.delete('alice')],
+  ]
+  for (const [what, end] of over) {
+    it(`calls tokens of a user who ${what} not active`, async () => {
+      await end()
+      await expectInactive({ token: tokens.access_token })
+      await expectInactive({ token: tokens.refresh_token })
+    })
+  }
+
+  it('calls every other token not active', async () => {
+    const [key] = app.keys.stored
+    if (key === undefined) throw new Error('no key')
+    const unsigned = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
+    const hostile = [
+      'garbage',
+      'x'.repeat(60_000),
+      tokens.access_token.slice(0, -4),
+      `${unsigned({ alg: 'none', typ: 'at+jwt' })}.${tokens.access_token.split('.')[1]}.`,
+      await forge(key, { exp: 1, iat: 0 }),
+      await forge(key, { aud: ['other'] }),
+      await forge(key, { iss: 'https://evil.example.org' }),
+      await forge(key, { sub: 'system:masters' }),
+    ]
+    for (const token of hostile) await expectInactive({ token })
+  })
+
+  const refused: readonly [string, Record<string, string>, number, object][] = [
+    [
+      'a public client, which anybody could be',
+      { client_id: 'cli', client_secret: '' },
+      401,
+      { error: 'invalid_client', error_description: 'a public client cannot prove who it is' },
+    ],
+    [
+      'a stranger',
+      { client_secret: 'wrong' },
+      401,
+      { error: 'invalid_client', error_description: 'invalid client credential' },
+    ],
+    [
+      'whoever names no token',
+      { token: '' },
+      400,
+      { error: 'invalid_request', error_description: 'the parameter token is required' },
+    ],
+  ]
+  for (const [who, fields, code, body] of refused) {
+    it(`refuses ${who}`, async () => {
+      const answer = await introspect({ token: tokens.access_token, ...fields })
+      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([code, body])
+    })
+  }
+})

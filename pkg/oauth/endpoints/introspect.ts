@@ -1,0 +1,50 @@
+import type { RequestHandler } from 'express'
+import type { ClientConfig } from '../../config/client.ts'
+import { audited } from '../audited.ts'
+import { authenticateClient } from '../client.ts'
+import { oauthError } from '../error.ts'
+import { readForm } from '../form.ts'
+import { judgeAccess, judgeRefresh, type Standing } from '../standing.ts'
+import type { EndpointOptions } from './options.ts'
+
+/**
+ * POST /oauth/introspect (RFC 7662), for clients that can prove who they are. A client is told of its own tokens, a trusted
+ * one of every access token; of any other token nobody is told more than that it is not active (section 2.2).
+ */
+export function createIntrospection({ issuer, registry, tools, audit }: EndpointOptions): RequestHandler {
+  async function find(client: ClientConfig, token: string): Promise<object | undefined> {
+    const isOwn = ({ claims }: Standing) => claims.clientId === client.name
+    const access = await judgeAccess(tools, token)
+    if (access !== undefined)
+      return client.trusted || isOwn(access) ? { token_type: 'Bearer', ...describe(access) } : undefined
+    const refresh = await judgeRefresh(tools, token)
+    return refresh !== undefined && isOwn(refresh) ? describe(refresh) : undefined
+  }
+
+  const describe = ({ claims, user }: Standing) => ({
+    ...(claims.scope === '' ? {} : { scope: claims.scope }),
+    client_id: claims.clientId,
+    username: user.name,
+    sub: user.name,
+    iss: issuer,
+    aud: claims.aud,
+    iat: claims.iat,
+    exp: claims.exp,
+    jti: claims.jti,
+  })
+
+  return audited(audit, 'introspect', async (req, res, event) => {
+    const form = readForm(req)
+    const client = authenticateClient(registry, form, req.headers.authorization)
+    event.client = client.name
+    if (client.public)
+      throw oauthError(401, 'invalid_client', 'a public client cannot prove who it is', {
+        why: 'public_client',
+      })
+    const token = form.get('token')
+    if (token === undefined) throw oauthError(400, 'invalid_request', 'the parameter token is required')
+    const found = await find(client, token)
+    res.set({ 'cache-control': 'no-store', pragma: 'no-cache' })
+    res.json(found === undefined ? { active: false } : { active: true, ...found })
+  })
+}

@@ -1,0 +1,151 @@
+import { expect } from 'chai'
+import { forge } from '../../token/fixtures.ts'
+import { memoryClient, memoryUser, startApp, type TestApp, type TestTokens } from '../fixtures.ts'
+
+const success = [200, { message: 'success' }]
+
+describe('/oauth/logout', () => {
+  let app: TestApp
+  let tokens: TestTokens
+  let sid: string
+  before(async () => {
+    app = await startApp()
+    const postLogoutRedirectURIs = ['https://console.example.org/bye', 'https://console.example.org/?a=b']
+    app.clients.set('kapis', { client: memoryClient('kapis', { postLogoutRedirectURIs }), secret: 'kapis' })
+    app.clients.set('other', { client: memoryClient('other'), secret: 's' })
+  })
+  after(() => app.close())
+  beforeEach(async () => {
+    tokens = await app.login('alice')
+    sid = await sidOf(tokens)
+  })
+
+  const sidOf = async ({ access_token }: TestTokens) =>
+    (await app.tools.verifier.verifyAccess(access_token)).sid
+  const endOf = (id: string) => app.sessions.get(id)?.ended
+  const bearer = () => ({ authorization: `Bearer ${tokens.access_token}` })
+  const get = (query: Record<string, string>, headers: Record<string, string> = {}) =>
+    app.ask('GET', `/oauth/logout?${new URLSearchParams(query)}`, { headers })
+  const parsed = ({ code, body }: { code: number; body: string }) => [code, JSON.parse(body)]
+
+  async function idToken(changes: object = {}, header: object = { typ: 'JWT' }) {
+    const [key] = app.keys.stored
+    if (key === undefined) throw new Error('no key')
+    return forge(key, { aud: ['kapis'], sid, token_type: 'id_token', ...changes }, { ...header })
+  }
+
+  it('ends the login of the bearer, and no other', async () => {
+    const other = await sidOf(await app.login('alice'))
+    expect(parsed(await get({}, bearer()))).to.deep.equal(success)
+    expect([endOf(sid), endOf(other)]).to.deep.equal(['logout', ''])
+  })
+
+  it('takes POST too, with and without a form', async () => {
+    const bare = await app.ask('POST', '/oauth/logout', { headers: bearer() })
+    expect(parsed(bare)).to.deep.equal(success)
+    expect(endOf(sid)).to.equal('logout')
+    tokens = await app.login('alice')
+    expect(parsed(await app.form('/oauth/logout', { all: 'false' }, bearer()))).to.deep.equal(success)
+    expect(endOf(await sidOf(tokens))).to.equal('logout')
+  })
+
+  it('ends every login of the user with all=true, and nobody else’s', async () => {
+    app.users.set('bob', memoryUser('bob'))
+    const bob = await sidOf(await app.login('bob'))
+    const second = await sidOf(await app.login('alice'))
+    expect(parsed(await get({ all: 'true' }, bearer()))).to.deep.equal(success)
+    for (const id of [sid, second]) expect(endOf(id)).to.equal('logout of every login')
+    expect(endOf(bob)).to.equal('')
+  })
+
+  it('has nothing to do for whoever is nobody', async () => {
+    expect(parsed(await get({}))).to.deep.equal(success)
+    expect(endOf(sid)).to.equal('')
+  })
+
+  it('ends the login that an ID token names, expired or not', async () => {
+    const expired = await idToken({ exp: 1000, iat: 900 })
+    expect(parsed(await get({ id_token_hint: expired }))).to.deep.equal(success)
+    expect(endOf(sid)).to.equal('logout')
+  })
+
+  it('sends the user to a place of the client, with the state that was given', async () => {
+    const rows: readonly [Record<string, string>, string][] = [
+      [{ post_logout_redirect_uri: 'https://console.example.org/bye' }, 'https://console.example.org/bye'],
+      [
+        { post_logout_redirect_uri: 'https://console.example.org/bye', state: 'a&b=c #' },
+        'https://console.example.org/bye?state=a%26b%3Dc%20%23',
+      ],
+      [
+        { post_logout_redirect_uri: 'https://console.example.org/?a=b', state: 's' },
+        'https://console.example.org/?a=b&state=s',
+      ],
+    ]
+    for (const [query, location] of rows) {
+      for (const more of [{ id_token_hint: await idToken() }, { client_id: 'kapis' }]) {
+        const answer = await get({ ...query, ...more })
+        expect([answer.code, answer.headers.location]).to.deep.equal([302, location])
+      }
+      tokens = await app.login('alice')
+      const answer = await get(query, bearer())
+      expect([answer.code, answer.headers.location]).to.deep.equal([302, location])
+      expect(endOf(await sidOf(tokens))).to.equal('logout')
+    }
+  })
+
+  const uri = 'https://console.example.org/bye'
+  const astray = 'the parameter post_logout_redirect_uri is not one of the client'
+  const nobody = 'post_logout_redirect_uri needs id_token_hint, client_id or the access token of the login'
+  const noHint = 'the parameter id_token_hint is no ID token of this issuer'
+  const refused: readonly [string, () => Promise<Record<string, string>> | Record<string, string>, string][] =
+    [
+      ['another place', () => ({ post_logout_redirect_uri: 'https://evil.example.org' }), astray],
+      ['a place below one', () => ({ post_logout_redirect_uri: `${uri}/x` }), astray],
+      ['a place with a query', () => ({ post_logout_redirect_uri: `${uri}?x` }), astray],
+      ['a place in capitals', () => ({ post_logout_redirect_uri: uri.toUpperCase() }), astray],
+      ['a path', () => ({ post_logout_redirect_uri: '//evil.example.org' }), astray],
+      ['a place of another client', () => ({ post_logout_redirect_uri: uri, client_id: 'other' }), astray],
+      ['a place of no client', () => ({ post_logout_redirect_uri: uri, client_id: 'nobody' }), nobody],
+      ['a flag that is none', () => ({ all: 'yes' }), 'the parameter all must be true or false'],
+      ['garbage for a hint', () => ({ id_token_hint: 'garbage' }), noHint],
+      ['an access token for a hint', () => ({ id_token_hint: tokens.access_token }), noHint],
+      ['a refresh token for a hint', () => ({ id_token_hint: tokens.refresh_token }), noHint],
+      [
+        'a hint of another issuer',
+        async () => ({ id_token_hint: await idToken({ iss: 'https://evil' }) }),
+        noHint,
+      ],
+      [
+        'a hint of another client',
+        async () => ({ id_token_hint: await idToken({ aud: ['other'] }), client_id: 'kapis' }),
+        'the parameter client_id is not the client of the id_token_hint',
+      ],
+    ]
+  for (const [what, query, description] of refused) {
+    it(`refuses ${what}, and nobody is logged out`, async () => {
+      const answer = await get(await query(), bearer())
+      expect(parsed(answer)).to.deep.equal([
+        400,
+        { error: 'invalid_request', error_description: description },
+      ])
+      expect(answer.headers.location).to.equal(undefined)
+      expect(endOf(sid)).to.equal('')
+    })
+  }
+
+  it('does not end every login by a hint', async () => {
+    expect(parsed(await get({ all: 'true', id_token_hint: await idToken() }))).to.deep.equal([
+      400,
+      { error: 'invalid_request', error_description: 'all=true needs the access token of the login' },
+    ])
+    expect(endOf(sid)).to.equal('')
+  })
+
+  it('refuses a parameter that is given twice', async () => {
+    const answer = await app.ask('GET', '/oauth/logout?state=a&state=b', { headers: bearer() })
+    expect(parsed(answer)).to.deep.equal([
+      400,
+      { error: 'invalid_request', error_description: 'the parameter state is given twice' },
+    ])
+  })
+})

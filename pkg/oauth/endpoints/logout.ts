@@ -1,0 +1,98 @@
+import type { Request, RequestHandler } from 'express'
+import type { ClientConfig } from '../../config/client.ts'
+import { endLogin } from '../../iam/end-login.ts'
+import type { IdTokenHint } from '../../token/verify.ts'
+import { audited } from '../audited.ts'
+import { oauthError } from '../error.ts'
+import { type Form, readParameters } from '../form.ts'
+import { readCaller, type Standing } from '../standing.ts'
+import type { EndpointOptions } from './options.ts'
+
+type Presented = {
+  readonly hint: IdTokenHint | undefined
+  readonly caller: Standing | undefined
+  readonly clientId: string | undefined
+}
+
+/**
+ * GET and POST /oauth/logout. The login of the bearer ends, or that of the id_token_hint (OpenID Connect RP-Initiated
+ * Logout); with `all=true` every login of the bearer's user does. Who comes with neither is logged out already.
+ */
+export function createLogout({ registry, tools, audit }: EndpointOptions): RequestHandler {
+  /** Where to go afterwards. It is judged first: whoever sends somebody astray must not log him out either. */
+  function findTarget(form: Form, clientId: string | undefined): string | undefined {
+    const uri = form.get('post_logout_redirect_uri')
+    if (uri === undefined) return undefined
+    const client = clientId === undefined ? undefined : registry.find(clientId)?.client
+    if (!client?.postLogoutRedirectURIs.includes(uri)) throw notAllowed(client)
+    const state = form.get('state')
+    if (state === undefined) return uri
+    return `${uri}${uri.includes('?') ? '&' : '?'}state=${encodeURIComponent(state)}`
+  }
+
+  async function readHint(token: string | undefined): Promise<IdTokenHint | undefined> {
+    if (token === undefined) return undefined
+    const hint = await tools.verifier.readIdTokenHint(token)
+    if (hint === undefined) throw invalid('the parameter id_token_hint is no ID token of this issuer')
+    return hint
+  }
+
+  async function readPresented(req: Request, form: Form): Promise<Presented> {
+    const hint = await readHint(form.get('id_token_hint'))
+    const caller = await readCaller(tools, req)
+    const clientId = form.get('client_id') ?? hint?.clientId ?? caller?.claims.clientId
+    if (hint !== undefined && clientId !== hint.clientId)
+      throw invalid('the parameter client_id is not the client of the id_token_hint')
+    return { hint, caller, clientId }
+  }
+
+  async function endEvery({ caller }: Presented): Promise<void> {
+    // A hint is shown around by clients: it ends what it names and no more.
+    if (caller === undefined) throw invalid('all=true needs the access token of the login')
+    for (const session of await tools.sessions.list(caller.user.name))
+      if (session.type === '') await endLogin(tools.sessions, session, 'logout of every login')
+  }
+
+  async function end({ caller, hint }: Presented): Promise<void> {
+    for (const sid of new Set([caller?.claims.sid, hint?.sid])) {
+      const session = sid === undefined ? undefined : await tools.sessions.read(sid)
+      if (session !== undefined) await endLogin(tools.sessions, session, 'logout')
+    }
+  }
+
+  return audited(audit, 'logout', async (req, res, event) => {
+    // A POST without a body asks for nothing more.
+    const isBare = req.method === 'POST' && req.headers['content-type'] === undefined
+    const form: Form = isBare ? new Map() : readParameters(req)
+    const isAll = readFlag(form, 'all')
+    const presented = await readPresented(req, form)
+    const { caller, hint, clientId } = presented
+    const target = findTarget(form, clientId)
+    Object.assign(event, {
+      client: clientId,
+      user: caller?.user.name ?? hint?.sub,
+      sid: caller?.claims.sid ?? hint?.sid,
+    })
+    if (isAll) await endEvery(presented)
+    await end(presented)
+    res.set({ 'cache-control': 'no-store', pragma: 'no-cache' })
+    if (target === undefined) res.json({ message: 'success' })
+    else res.redirect(302, target)
+  })
+}
+
+function readFlag(form: Form, name: string): boolean {
+  const given = form.get(name) ?? 'false'
+  if (given !== 'true' && given !== 'false') throw invalid(`the parameter ${name} must be true or false`)
+  return given === 'true'
+}
+
+function notAllowed(client: ClientConfig | undefined) {
+  return client === undefined
+    ? invalid('post_logout_redirect_uri needs id_token_hint, client_id or the access token of the login')
+    : invalid('the parameter post_logout_redirect_uri is not one of the client')
+}
+
+function invalid(description: string) {
+  return oauthError(400, 'invalid_request', description)
+}

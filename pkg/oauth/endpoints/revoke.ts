@@ -1,0 +1,48 @@
+import type { RequestHandler } from 'express'
+import { endLogin } from '../../iam/end-login.ts'
+import { Status } from '../../status/status.ts'
+import type { TokenClaims } from '../../token/verify.ts'
+import { audited } from '../audited.ts'
+import { authenticateClient } from '../client.ts'
+import { oauthError } from '../error.ts'
+import { readForm } from '../form.ts'
+import type { GrantTools } from '../grant.ts'
+import type { EndpointOptions } from './options.ts'
+
+/**
+ * POST /oauth/revoke (RFC 7009). Either token of a login ends the whole login. A token that is unknown, expired or ended
+ * already is answered like one that was good (section 2.2).
+ */
+export function createRevocation({ registry, tools, audit }: EndpointOptions): RequestHandler {
+  return audited(audit, 'revoke', async (req, res, event) => {
+    const form = readForm(req)
+    const client = authenticateClient(registry, form, req.headers.authorization)
+    event.client = client.name
+    const token = form.get('token')
+    if (token === undefined) throw oauthError(400, 'invalid_request', 'the parameter token is required')
+    const claims = await readClaims(tools, token)
+    if (claims !== undefined) {
+      event.sid = claims.sid
+      if (claims.clientId !== client.name)
+        throw oauthError(400, 'invalid_grant', 'the token was issued to another client', {
+          why: 'wrong_client',
+        })
+      event.user = claims.sub
+      const session = await tools.sessions.read(claims.sid)
+      if (session !== undefined) await endLogin(tools.sessions, session, 'revoked by its client')
+    }
+    res.set({ 'cache-control': 'no-store', pragma: 'no-cache' }).status(200).end()
+  })
+}
+
+/** What the hint would say (token_type_hint) the token says itself. */
+async function readClaims({ verifier }: GrantTools, token: string): Promise<TokenClaims | undefined> {
+  for (const verify of [verifier.verifyAccess, verifier.verifyRefresh]) {
+    try {
+      return await verify(token)
+    } catch (error) {
+      if (!(error instanceof Status && error.code === 401)) throw error
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,82 @@
+import type { Request, RequestHandler } from 'express'
+import { isRecord } from '../../kube/object.ts'
+import { renderKube } from '../../status/render-kube.ts'
+import { badRequest, Status } from '../../status/status.ts'
+import { isReadOnly } from '../../token/read-only.ts'
+import { audited } from '../audited.ts'
+import { judgeAccess, type Standing } from '../standing.ts'
+import type { EndpointOptions } from './options.ts'
+
+type Review = {
+  readonly apiVersion: string
+  readonly token: string
+  /** Empty when the asker does not say who is to be meant by the token. */
+  readonly audiences: readonly string[]
+}
+
+const versions = ['authentication.k8s.io/v1', 'authentication.k8s.io/v1beta1']
+
+/**
+ * POST /oauth/authenticate: the webhook by which an orchestrator asks whose a token is (TokenReview). Whatever is no good
+ * token is 200 with `authenticated: false`: an error would say that nobody could find out. It answers in Kubernetes' words.
+ */
+export function createTokenReview({ tools, audit }: EndpointOptions): RequestHandler {
+  const handler = audited(audit, 'authenticate', async (req, res, event) => {
+    const { apiVersion, token, audiences } = readReview(req)
+    const standing = await judgeAccess(tools, token)
+    const wanted = audiences.filter(audience => standing?.claims.aud.includes(audience))
+    const isMeant = audiences.length === 0 || wanted.length > 0
+    // Whoever asks cannot hold a token to its scope.
+    const isWhole = standing !== undefined && !isReadOnly(standing.claims.scope)
+    const status =
+      !isWhole || !isMeant
+        ? { authenticated: false }
+        : {
+            authenticated: true,
+            user: toUserInfo(standing),
+            ...(wanted.length === 0 ? {} : { audiences: wanted }),
+          }
+    if (standing !== undefined) Object.assign(event, { user: standing.user.name, sid: standing.claims.sid })
+    res.set('cache-control', 'no-store').json({ apiVersion, kind: 'TokenReview', status })
+  })
+  return async (req, res, next) => {
+    try {
+      await handler(req, res, next)
+    } catch (error) {
+      if (error instanceof Status && error.code < 500) renderKube(res, error)
+      else throw error
+    }
+  }
+}
+
+function toUserInfo({ user, claims }: Standing): object {
+  return {
+    username: user.name,
+    uid: user.uid,
+    groups: user.groups,
+    extra: { 'authentication.kubernetes.io/credential-id': [`JTI=${claims.jti}`] },
+  }
+}
+
+function readReview(req: Request): Review {
+  if (!req.is('application/json'))
+    throw new Status(415, 'UnsupportedMediaType', 'the body must be application/json')
+  const { apiVersion, kind, spec } = parseBody(req.body)
+  if (kind !== 'TokenReview' || typeof apiVersion !== 'string' || !versions.includes(apiVersion))
+    throw badRequest(`the body must be a TokenReview of ${versions.join(' or ')}`)
+  const { token, audiences = [] } = isRecord(spec) ? spec : {}
+  if (typeof token !== 'string' || token === '')
+    throw badRequest('token is required for TokenReview in authentication')
+  if (!Array.isArray(audiences) || !audiences.every(audience => typeof audience === 'string'))
+    throw badRequest('spec.audiences must be a list of strings')
+  return { apiVersion, token, audiences }
+}
+
+function parseBody(body: unknown): Readonly<Record<string, unknown>> {
+  try {
+    const parsed: unknown = JSON.parse(String(body))
+    return isRecord(parsed) ? parsed : {}
+  } catch {
+    throw badRequest('the body is no JSON')
+  }
+}

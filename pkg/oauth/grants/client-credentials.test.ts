@@ -1,0 +1,81 @@
+import { expect } from 'chai'
+import { memoryClient, memoryUser, startApp, type TestApp } from '../fixtures.ts'
+
+describe('client_credentials', () => {
+  let app: TestApp
+  before(async () => {
+    app = await startApp()
+  })
+  after(() => app.close())
+  beforeEach(() => {
+    app.users.set('robot', memoryUser('robot', { passwordHash: undefined, credential: '' }))
+    const client = memoryClient('ci', {
+      trusted: false,
+      grantTypes: ['client_credentials'],
+      user: 'robot',
+      accessTokenMaxAgeSeconds: 600,
+    })
+    app.clients.set('ci', { client, secret: 's' })
+  })
+
+  const ask = (more: Record<string, string> = {}) =>
+    app.form('/oauth/token', {
+      grant_type: 'client_credentials',
+      client_id: 'ci',
+      client_secret: 's',
+      ...more,
+    })
+
+  it('gives the rights of the user that the client names, for a while, and nothing to refresh', async () => {
+    const answer = await ask({ scope: 'openid' })
+    expect(answer.code).to.equal(200)
+    const { access_token, ...rest } = JSON.parse(answer.body)
+    expect(rest).to.deep.equal({ token_type: 'Bearer', expires_in: 600 })
+    const { sid, exp, iat, jti, ...claims } = await app.tools.verifier.verifyAccess(access_token)
+    expect(exp - iat).to.equal(600)
+    expect(claims).to.deep.equal({ sub: 'robot', clientId: 'ci', scope: 'openid', aud: ['kapis.io'] })
+    expect(app.sessions.get(sid)).to.include({
+      type: 'ClientCredentials',
+      user: 'robot',
+      userUid: 'uid-robot',
+      credential: '',
+      refreshId: '',
+      expiresAtMs: exp * 1000,
+    })
+  })
+
+  it('is for clients that are allowed it, and for no other', async () => {
+    const answer = await app.token({ grant_type: 'client_credentials' })
+    expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+      400,
+      { error: 'unauthorized_client', error_description: 'the client may not use this grant type' },
+    ])
+  })
+
+  it('wants the secret of the client', async () => {
+    const answer = await ask({ client_secret: 'wrong' })
+    expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+      401,
+      { error: 'invalid_client', error_description: 'invalid client credential' },
+    ])
+  })
+
+  const gone: readonly [string, () => void, string][] = [
+    ['does not exist', () => app.users.delete('robot'), 'the user of the client does not exist'],
+    [
+      'is disabled',
+      () => app.users.set('robot', memoryUser('robot', { state: 'Disabled' })),
+      'account is not active',
+    ],
+  ]
+  for (const [what, change, description] of gone) {
+    it(`gives nothing when the user ${what}`, async () => {
+      change()
+      const answer = await ask()
+      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+        400,
+        { error: 'invalid_grant', error_description: description },
+      ])
+    })
+  }
+})

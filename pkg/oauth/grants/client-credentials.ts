@@ -1,0 +1,37 @@
+import { oauthError } from '../error.ts'
+import type { Grant } from '../grant.ts'
+import { lifetimesOf } from '../lifetimes.ts'
+import { issueLoneToken } from '../lone-token.ts'
+import { grantScope } from '../scope.ts'
+import { assertMayStay } from '../user-state.ts'
+
+/**
+ * RFC 6749 section 4.4: a client acts for itself, as the User that its registration names, and with that user's rights.
+ * There is no refresh token: it can ask again.
+ */
+export const clientCredentialsGrant: Grant = {
+  grantType: 'client_credentials',
+  async handle(tools, { client, form }) {
+    const requested = form.get('scope')
+    const scope = grantScope(requested, client)
+    const user = client.user === undefined ? undefined : tools.users.get(client.user)
+    if (user === undefined)
+      throw oauthError(400, 'invalid_grant', 'the user of the client does not exist', { why: 'unknown_user' })
+    assertMayStay(user)
+    const { accessTokenSeconds } = lifetimesOf(client, tools.lifetimes)
+    const { issued } = await issueLoneToken(tools, {
+      user,
+      type: 'ClientCredentials',
+      clientId: client.name,
+      scope,
+      lifeSeconds: accessTokenSeconds,
+    })
+    const answer = {
+      access_token: issued.token,
+      token_type: 'Bearer',
+      expires_in: accessTokenSeconds,
+      ...(requested === undefined || requested === scope ? {} : { scope }),
+    } as const
+    return { user: user.name, answer }
+  },
+}

@@ -1,0 +1,47 @@
+import type { IncomingMessage } from 'node:http'
+import { readBearer } from '../authn/bearer.ts'
+import type { User } from '../iam/user.ts'
+import { Status } from '../status/status.ts'
+import type { TokenClaims } from '../token/verify.ts'
+import type { GrantTools } from './grant.ts'
+
+/** A token of ours that is good at this moment, and whose it is. */
+export type Standing = { readonly claims: TokenClaims; readonly user: User }
+
+type Judge = Pick<GrantTools, 'verifier' | 'users' | 'sessions'>
+
+/** @returns undefined for every token that is not good now, whatever the reason */
+export function judgeAccess(tools: Judge, token: string): Promise<Standing | undefined> {
+  return judge(tools, () => tools.verifier.verifyAccess(token))
+}
+
+/**
+ * The same for a refresh token, which is good while it is the newest of its login. It is asked of the orchestrator.
+ */
+export async function judgeRefresh(tools: Judge, token: string): Promise<Standing | undefined> {
+  const standing = await judge(tools, () => tools.verifier.verifyRefresh(token))
+  if (standing === undefined) return undefined
+  const session = await tools.sessions.read(standing.claims.sid)
+  return session?.ended === '' && session.refreshId === standing.claims.jti ? standing : undefined
+}
+
+/** Who calls with an access token of ours in the Authorization header; undefined without a good one. */
+export async function readCaller(tools: Judge, req: IncomingMessage): Promise<Standing | undefined> {
+  const token = readBearer(req)
+  return token === null ? undefined : judgeAccess(tools, token)
+}
+
+async function judge(
+  { users, sessions }: Judge,
+  verify: () => Promise<TokenClaims>,
+): Promise<Standing | undefined> {
+  try {
+    const claims = await verify()
+    const user = users.get(claims.sub)
+    if (user === undefined || user.state === 'Disabled') return undefined
+    return sessions.isRevoked(claims.sid, claims.iat) ? undefined : { claims, user }
+  } catch (error) {
+    if (error instanceof Status && error.code === 401) return undefined
+    throw error
+  }
+}
