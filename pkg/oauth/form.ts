@@ -12,19 +12,28 @@ const mediaType = 'application/x-www-form-urlencoded'
  * An empty parameter is as if it were not given.
  */
 export function readForm(req: Request): Form {
-  if (!req.is(mediaType)) {
-    throw oauthError(415, 'invalid_request', `the body must be ${mediaType}`, {
-      headers: { 'accept-post': mediaType },
-    })
-  }
+  assertForm(req)
   return parseParameters(String(req.body ?? ''), 'body')
 }
 
-/** For what a browser may be sent to as well (OpenID Connect): the query of a GET, the form of a POST. */
+/**
+ * For what a browser may be sent to as well (OpenID Connect): the query, and with it the form of a POST, which may have no
+ * body at all.
+ */
 export function readParameters(req: Request): Form {
-  if (req.method === 'POST') return readForm(req)
   const question = req.originalUrl.indexOf('?')
-  return parseParameters(question < 0 ? '' : req.originalUrl.slice(question + 1), 'query')
+  const query = question < 0 ? '' : req.originalUrl.slice(question + 1)
+  if (req.method !== 'POST' || req.headers['content-type'] === undefined)
+    return parseParameters(query, 'query')
+  assertForm(req)
+  return parseParameters(`${query}&${String(req.body ?? '')}`, 'body')
+}
+
+function assertForm(req: Request): void {
+  if (req.is(mediaType)) return
+  throw oauthError(415, 'invalid_request', `the body must be ${mediaType}`, {
+    headers: { 'accept-post': mediaType },
+  })
 }
 
 function parseParameters(text: string, where: 'body' | 'query'): Form {

@@ -49,6 +49,20 @@ describe('/oauth/logout', () => {
     expect(endOf(await sidOf(tokens))).to.equal('logout')
   })
 
+  it('refuses another kind of body, and what stands in query and body alike', async () => {
+    const json = await app.ask('POST', '/oauth/logout', {
+      headers: { ...bearer(), 'content-type': 'application/json' },
+      body: '{}',
+    })
+    expect(json.code).to.equal(415)
+    const twice = await app.form('/oauth/logout?all=false', { all: 'true' }, bearer())
+    expect(parsed(twice)).to.deep.equal([
+      400,
+      { error: 'invalid_request', error_description: 'the parameter all is given twice' },
+    ])
+    expect(endOf(sid)).to.equal('')
+  })
+
   it('ends every login of the user with all=true, and nobody else’s', async () => {
     app.users.set('bob', memoryUser('bob'))
     const bob = await sidOf(await app.login('bob'))

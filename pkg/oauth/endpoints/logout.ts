@@ -61,9 +61,7 @@ export function createLogout({ registry, tools, audit }: EndpointOptions): Reque
   }
 
   return audited(audit, 'logout', async (req, res, event) => {
-    // A POST without a body asks for nothing more.
-    const isBare = req.method === 'POST' && req.headers['content-type'] === undefined
-    const form: Form = isBare ? new Map() : readParameters(req)
+    const form = readParameters(req)
     const isAll = readFlag(form, 'all')
     const presented = await readPresented(req, form)
     const { caller, hint, clientId } = presented

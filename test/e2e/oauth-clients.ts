@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import * as oidc from 'openid-client'
+import { askKapis, kubectlOutput } from './cluster.ts'
+import { form } from './oauth.ts'
+import { output, setting } from './run.ts'
+
+const domain = setting('KAPIS_GROUP_DOMAIN')
+const namespace = setting('KAPIS_NAMESPACE')
+
+/** Applies the Secret of an OAuth client and waits until the listener knows it. */
+export async function createClient(document: {
+  readonly name: string
+  readonly secret: string
+  readonly [member: string]: unknown
+}): Promise<void> {
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {
+      name: document.name,
+      namespace,
+      labels: { [`config.${domain}/type`]: 'oauthclient' },
+    },
+    type: `config.${domain}/oauthclient`,
+    stringData: { 'configuration.yaml': JSON.stringify(document) },
+  }
+  await output('kubectl', ['apply', '-f', '-'], { stdin: JSON.stringify(secret) })
+  await untilKnown(document.name, document.secret, true)
+}
+
+export async function removeClient(name: string): Promise<void> {
+  await kubectlOutput('-n', namespace, 'delete', 'secret', name, '--ignore-not-found')
+}
+
+/** Whether the listener takes the secret for that of the client, asked until it says so. */
+export async function untilKnown(name: string, secret: string, isKnown: boolean): Promise<void> {
+  const deadline = Date.now() + 5_000
+  for (;;) {
+    const { code } = await form('/oauth/token', { client_id: name, client_secret: secret })
+    // 400: the client was right, and asked for no grant.
+    if ((code === 400) === isKnown) return
+    if (Date.now() > deadline) throw new Error(`the listener answers ${code} to the client ${name}`)
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+}
+
+/** An independent client that has discovered Kapis by itself. */
+export async function discover(name: string, secret: string): Promise<oidc.Configuration> {
+  // Its fetch has no authority of its own to name.
+  setDefaultCACertificates([...getCACertificates('default'), readFileSync(setting('KAPIS_CA'), 'utf8')])
+  return oidc.discovery(new URL(await issuerUrl()), name, secret)
+}
+
+export async function issuerUrl(): Promise<string> {
+  const { issuer } = JSON.parse((await askKapis('/oauth/.well-known/openid-configuration')).body)
+  return issuer
+}

@@ -1,0 +1,346 @@
+import { expect } from 'chai'
+import * as oidc from 'openid-client'
+import { type Answer, askKapis, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
+import { eventually, expectStatus, statusBody } from './http.ts'
+import {
+  bearer,
+  claimsOf,
+  createUser,
+  credentials,
+  form,
+  loginAs,
+  patchUser,
+  refresh,
+  removeUser,
+  type Tokens,
+  token,
+} from './oauth.ts'
+import { createClient, discover, issuerUrl, removeClient, untilKnown } from './oauth-clients.ts'
+import { setting } from './run.ts'
+
+const withinMs = 2_000
+const domain = setting('KAPIS_GROUP_DOMAIN')
+const parsed = ({ code, body }: Answer) => [code, body === '' ? '' : JSON.parse(body)]
+
+describe('the token listener', function () {
+  this.timeout(60_000)
+  const user = { username: uniqueName('protocol'), password: 'Correct horse 1' }
+  const client = {
+    name: uniqueName('client'),
+    secret: 'a secret of its own',
+    trusted: true,
+    postLogoutRedirectURIs: ['https://console.example.org/bye'],
+    accessTokenMaxAgeSeconds: 600,
+    accessTokenInactivityTimeoutSeconds: 60,
+  }
+  const own = { client_id: client.name, client_secret: client.secret }
+  const nodesPath = `/kapis/resources.${domain}/v1alpha3/nodes`
+  let uid: string
+  let issuer: string
+  let tokens: Tokens
+
+  before(async () => {
+    await createUser(user, { groups: ['e2e-protocol'], displayName: 'Pro Tocol', lang: 'en' })
+    uid = Object(await kubectlJson('get', `users.iam.${domain}`, user.username)).metadata.uid
+    await createClient(client)
+    issuer = await issuerUrl()
+  })
+  after(async () => {
+    await removeUser(user.username)
+    await removeClient(client.name)
+  })
+  beforeEach(async () => {
+    tokens = await loginAs(user)
+  })
+
+  const authorized = () => ({ authorization: `Bearer ${tokens.access_token}` })
+  /** Whether the front still takes the access token: 403, because the user has no rights. */
+  const isRefused = () =>
+    eventually(
+      async () => void expect(await bearer(tokens.access_token, nodesPath)).to.include({ code: 401 }),
+      withinMs,
+    )
+
+  describe('clients of Secrets', () => {
+    it('have lifetimes of their own, and are followed as they change and go', async () => {
+      const other = { ...client, name: uniqueName('other'), secret: 'first' }
+      await createClient(other)
+      const login = { grant_type: 'password', ...user, client_id: other.name }
+      const answer = await form('/oauth/token', { ...login, client_secret: 'first' })
+      expect(answer.code).to.equal(200)
+      const given = JSON.parse(answer.body)
+      expect(given.expires_in).to.equal(600)
+      const { exp, iat } = claimsOf(given.refresh_token)
+      expect(Number(exp) - Number(iat)).to.equal(660)
+      await createClient({ ...other, secret: 'second' })
+      await untilKnown(other.name, 'first', false)
+      // One that is broken has no client, whatever it was before; the others go on.
+      const secrets = ['-n', setting('KAPIS_NAMESPACE'), 'patch', 'secret', other.name, '--type=merge', '-p']
+      const broken = {
+        stringData: { 'configuration.yaml': `${JSON.stringify(other).slice(0, -1)},"typo":1}` },
+      }
+      await kubectlOutput(...secrets, JSON.stringify(broken))
+      await untilKnown(other.name, 'second', false)
+      expect(await token({ grant_type: 'password', ...user })).to.include({ code: 200 })
+      await createClient({ ...other, secret: 'third' })
+      await removeClient(other.name)
+      await untilKnown(other.name, 'third', false)
+    })
+
+    it('act as their user with client_credentials, and only those that may', async () => {
+      const robot = { name: uniqueName('robot'), secret: 's', user: user.username }
+      await createClient({ ...robot, grantTypes: ['client_credentials'] })
+      try {
+        const ask = { grant_type: 'client_credentials', client_id: robot.name, client_secret: 's' }
+        const answer = await form('/oauth/token', ask)
+        const { access_token, ...rest } = JSON.parse(answer.body)
+        expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])
+        expect(claimsOf(access_token)).to.deep.include({ sub: user.username, groups: ['e2e-protocol'] })
+        expect(await bearer(access_token, nodesPath)).to.include({ code: 403 })
+        const session = Object(await kubectlJson('get', 'loginsession', String(claimsOf(access_token).sid)))
+        expect(session.spec).to.include({ type: 'ClientCredentials', user: user.username })
+      } finally {
+        await removeClient(robot.name)
+      }
+      expect(parsed(await token({ grant_type: 'client_credentials' }))).to.deep.equal([
+        400,
+        { error: 'unauthorized_client', error_description: 'the client may not use this grant type' },
+      ])
+    })
+  })
+
+  describe('POST /oauth/revoke', () => {
+    for (const kind of ['access_token', 'refresh_token'] as const) {
+      it(`ends the login of the ${kind}, on the front within two seconds`, async () => {
+        const answer = await form('/oauth/revoke', { ...credentials, token: tokens[kind] })
+        expect(parsed(answer)).to.deep.equal([200, ''])
+        await isRefused()
+        expect(parsed(await refresh(tokens.refresh_token))).to.deep.equal([
+          400,
+          { error: 'invalid_grant', error_description: 'the login has ended' },
+        ])
+      })
+    }
+
+    it('is for the client of the token alone', async () => {
+      expect(parsed(await form('/oauth/revoke', { ...own, token: tokens.refresh_token }))).to.deep.equal([
+        400,
+        { error: 'invalid_grant', error_description: 'the token was issued to another client' },
+      ])
+      expect(
+        parsed(await form('/oauth/revoke', { ...credentials, client_secret: 'wrong', token: 'x' })),
+      ).to.deep.equal([401, { error: 'invalid_client', error_description: 'invalid client credential' }])
+      expect(await form('/oauth/revoke', { ...credentials, token: 'garbage' })).to.include({ code: 200 })
+    })
+  })
+
+  describe('POST /oauth/introspect', () => {
+    it('tells what a token says, and nothing of one that has ended', async () => {
+      const { jti, iat, exp } = claimsOf(tokens.access_token)
+      const ask = () => form('/oauth/introspect', { ...credentials, token: tokens.access_token })
+      expect(parsed(await ask())).to.deep.equal([
+        200,
+        {
+          active: true,
+          token_type: 'Bearer',
+          client_id: credentials.client_id,
+          username: user.username,
+          sub: user.username,
+          iss: issuer,
+          aud: [domain],
+          iat,
+          exp,
+          jti,
+        },
+      ])
+      await form('/oauth/revoke', { ...credentials, token: tokens.access_token })
+      expect(parsed(await ask())).to.deep.equal([200, { active: false }])
+    })
+
+    it('is not for strangers', async () => {
+      expect(parsed(await form('/oauth/introspect', { token: tokens.access_token }))).to.deep.equal([
+        401,
+        { error: 'invalid_client', error_description: 'the OAuth client was not found' },
+      ])
+    })
+  })
+
+  describe('/oauth/userinfo', () => {
+    for (const method of ['GET', 'POST']) {
+      it(`tells who logs in: ${method}`, async () => {
+        const answer = await askKapis('/oauth/userinfo', { method, headers: authorized() })
+        expect(parsed(answer)).to.deep.equal([
+          200,
+          {
+            sub: user.username,
+            name: 'Pro Tocol',
+            email: `${user.username}@e2e.test`,
+            locale: 'en',
+            preferred_username: user.username,
+          },
+        ])
+      })
+    }
+
+    it('asks nobody to log in', async () => {
+      const answer = await askKapis('/oauth/userinfo')
+      expect(parsed(answer)).to.deep.equal([401, { error: 'login_required' }])
+      expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
+    })
+  })
+
+  describe('POST /oauth/authenticate', () => {
+    const apiVersion = 'authentication.k8s.io/v1beta1'
+    const review = (spec: object) =>
+      askKapis('/oauth/authenticate', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ apiVersion, kind: 'TokenReview', spec }),
+      })
+    const no = [200, { apiVersion, kind: 'TokenReview', status: { authenticated: false } }]
+
+    it('says whose a token is', async () => {
+      const extra = {
+        'authentication.kubernetes.io/credential-id': [`JTI=${claimsOf(tokens.access_token).jti}`],
+      }
+      expect(parsed(await review({ token: tokens.access_token }))).to.deep.equal([
+        200,
+        {
+          apiVersion,
+          kind: 'TokenReview',
+          status: {
+            authenticated: true,
+            user: { username: user.username, uid, groups: ['e2e-protocol'], extra },
+          },
+        },
+      ])
+    })
+
+    it('takes none that is not good, and none of a user who is disabled', async () => {
+      for (const bad of ['garbage', 'x'.repeat(100_000), tokens.refresh_token, setting('KAPIS_PASSWORD')])
+        expect(parsed(await review({ token: bad }))).to.deep.equal(no)
+      const patch = (state: string) => patchUser(user.username, { status: { state } }, '--subresource=status')
+      await patch('Disabled')
+      try {
+        await eventually(
+          async () => void expect(parsed(await review({ token: tokens.access_token }))).to.deep.equal(no),
+          withinMs,
+        )
+      } finally {
+        await patch('Active')
+      }
+    })
+
+    it('wants a token', async () => {
+      expectStatus(
+        await review({}),
+        statusBody(400, 'BadRequest', 'token is required for TokenReview in authentication'),
+      )
+    })
+  })
+
+  describe('/oauth/logout', () => {
+    it('ends the login that is presented, and no other', async () => {
+      const other = await loginAs(user)
+      const answer = await askKapis('/oauth/logout', { headers: authorized() })
+      expect(parsed(answer)).to.deep.equal([200, { message: 'success' }])
+      await isRefused()
+      expect(await refresh(tokens.refresh_token)).to.include({ code: 400 })
+      expect(await bearer(other.access_token, nodesPath)).to.include({ code: 403 })
+    })
+
+    it('ends every login with all=true', async () => {
+      const other = await loginAs(user)
+      const answer = await askKapis('/oauth/logout?all=true', { method: 'POST', headers: authorized() })
+      expect(parsed(answer)).to.deep.equal([200, { message: 'success' }])
+      for (const { refresh_token } of [tokens, other])
+        expect(await refresh(refresh_token)).to.include({ code: 400 })
+      await isRefused()
+    })
+
+    it('has nothing to do for nobody', async () => {
+      expect(parsed(await askKapis('/oauth/logout'))).to.deep.equal([200, { message: 'success' }])
+    })
+
+    it('sends to a place of the client with the state, and to no other', async () => {
+      const go = (uri: string) =>
+        askKapis(
+          `/oauth/logout?${new URLSearchParams({ client_id: client.name, post_logout_redirect_uri: uri, state: 'a b' })}`,
+        )
+      const right = await go('https://console.example.org/bye')
+      expect([right.code, right.headers.location]).to.deep.equal([
+        302,
+        'https://console.example.org/bye?state=a%20b',
+      ])
+      const wrong = await go('https://evil.example.org/')
+      expect(wrong.headers.location).to.equal(undefined)
+      expect(parsed(wrong)).to.deep.equal([
+        400,
+        {
+          error: 'invalid_request',
+          error_description: 'the parameter post_logout_redirect_uri is not one of the client',
+        },
+      ])
+    })
+  })
+
+  it('refuses hostile bearers everywhere, in the same words', async () => {
+    const [head = '', payload = '', signature = ''] = tokens.access_token.split('.')
+    const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
+    const header = JSON.parse(Buffer.from(head, 'base64url').toString('utf8'))
+    const claims = claimsOf(tokens.access_token)
+    const hostile = [
+      `${encode({ ...header, alg: 'none' })}.${payload}.`,
+      `${encode({ ...header, alg: 'HS256' })}.${payload}.${signature}`,
+      `${encode({ ...header, kid: 'other' })}.${payload}.${signature}`,
+      `${head}.${encode({ ...claims, sub: 'admin' })}.${signature}`,
+      `${head}.${encode({ ...claims, exp: 1 })}.${signature}`,
+      tokens.access_token.slice(0, -3),
+      tokens.refresh_token,
+      `${head}.${encode({ ...claims, pad: 'x'.repeat(9_000) })}.${signature}`,
+      'garbage',
+    ]
+    for (const path of ['/oauth/userinfo', '/oauth/logout', '/oauth/keys', nodesPath]) {
+      for (const bad of hostile) {
+        const answer = await bearer(bad, path)
+        expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
+        expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
+      }
+    }
+    expect(await bearer(tokens.access_token, nodesPath)).to.include({ code: 403 })
+  })
+
+  describe('with openid-client', () => {
+    let config: oidc.Configuration
+    before(async () => {
+      config = await discover(client.name, client.secret)
+    })
+
+    it('is discovered, with every endpoint where it says', () => {
+      const metadata = config.serverMetadata()
+      expect(metadata.issuer).to.equal(issuer)
+      for (const name of ['token', 'userinfo', 'revocation', 'introspection', 'end_session'] as const)
+        expect(metadata[`${name}_endpoint`]).to.match(new RegExp(`^${issuer}/`))
+    })
+
+    it('refreshes, introspects, asks who it is, and revokes', async () => {
+      const first = await oidc.genericGrantRequest(config, 'password', { ...user, scope: 'openid email' })
+      expect(first.expires_in).to.equal(600)
+      const next = await oidc.refreshTokenGrant(config, first.refresh_token ?? '')
+      expect(next.refresh_token).to.not.equal(first.refresh_token)
+      const seen = await oidc.tokenIntrospection(config, next.access_token)
+      expect(seen).to.include({ active: true, client_id: client.name, scope: 'openid email' })
+      expect(await oidc.fetchUserInfo(config, next.access_token, user.username)).to.deep.equal({
+        sub: user.username,
+        email: `${user.username}@e2e.test`,
+      })
+      await oidc.tokenRevocation(config, next.refresh_token ?? '')
+      expect(await oidc.tokenIntrospection(config, next.access_token)).to.deep.equal({ active: false })
+      let refused: unknown
+      await oidc.refreshTokenGrant(config, next.refresh_token ?? '').catch(error => {
+        refused = error.error
+      })
+      expect(refused).to.equal('invalid_grant')
+    })
+  })
+})
