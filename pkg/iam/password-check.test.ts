@@ -14,6 +14,7 @@ const base: User = {
   displayName: '',
   lang: '',
   groups: [],
+  providerGroups: [],
   state: 'Active',
   stateSinceMs: 0,
   passwordHash: 'right',

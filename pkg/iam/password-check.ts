@@ -26,6 +26,13 @@ export type PasswordVerdict =
 export type PasswordChecker = {
   /** @throws Status 503 when too many wait; the signal's reason when the caller has gone */
   readonly check: (attempt: PasswordAttempt) => Promise<PasswordVerdict>
+  /**
+   * Takes a place for a password that somebody else judges. Failures are counted for the name and for the address; whose
+   * user it would be is not known.
+   *
+   * @returns as Lockout.begin
+   */
+  readonly begin: (attempt: Omit<PasswordAttempt, 'password'>) => Promise<Attempt | number>
 }
 
 export type PasswordCheckerOptions = {
@@ -82,6 +89,20 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
   }
 
   return {
+    async begin({ login, source, signal }) {
+      const attempt = await lockout.begin([toKeys.login(login), toKeys.address(source.address)], signal)
+      if (typeof attempt === 'number') return attempt
+      return {
+        passed: attempt.passed,
+        failed() {
+          const failure = { login, user: undefined, source }
+          const locked = attempt.failed()
+          options.failed(failure)
+          if (locked.length > 0) options.locked(locked, failure)
+          return locked
+        },
+      }
+    },
     async check(attempt) {
       const { login, source, signal } = attempt
       const user = users.find(login)

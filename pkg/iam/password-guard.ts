@@ -132,6 +132,7 @@ export function createPasswordGuard(options: PasswordGuardOptions): PasswordGuar
 
   return {
     check: checker.check,
+    begin: checker.begin,
     get isReady() {
       return feed.isReady && shared !== undefined
     },

@@ -1,7 +1,9 @@
 import type { KubeClient } from '../kube/client.ts'
+import type { KubeObject } from '../kube/object.ts'
 import { Reflector } from '../kube/reflector.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { toUser, type User, usersPath } from './user.ts'
+import { readLinks, type UserLink } from './user-link.ts'
 
 export type UserStoreOptions = {
   readonly client: KubeClient
@@ -15,10 +17,14 @@ export type UserStoreOptions = {
 export class UserStore {
   readonly #users = new Map<string, User>()
   readonly #byEmail = new Map<string, readonly User[]>()
+  readonly #links = new Map<string, readonly UserLink[]>()
+  readonly #byLink = new Map<string, ReadonlySet<string>>()
+  readonly #groupDomain: string
   readonly #reflector: Reflector
   #isReady = false
 
   constructor(options: UserStoreOptions) {
+    this.#groupDomain = options.groupDomain
     this.#reflector = new Reflector({
       client: options.client,
       path: usersPath(options.groupDomain),
@@ -27,7 +33,9 @@ export class UserStore {
           const before = new Map(this.#users)
           this.#users.clear()
           this.#byEmail.clear()
-          for (const item of items) if (item.metadata.deletionTimestamp === undefined) this.#put(toUser(item))
+          this.#links.clear()
+          this.#byLink.clear()
+          for (const item of items) if (item.metadata.deletionTimestamp === undefined) this.#put(item)
           this.#isReady = true
           // What happened while the watch was broken.
           for (const [name, user] of before) options.onChange?.(name, user, this.#users.get(name))
@@ -40,7 +48,7 @@ export class UserStore {
             const { name } = object.metadata
             const before = this.#users.get(name)
             if (isGone) this.#remove(name)
-            else this.#put(toUser(object))
+            else this.#put(object)
             options.onChange?.(name, before, this.#users.get(name))
           }
         },
@@ -82,9 +90,25 @@ export class UserStore {
     return this.#byEmail.get(login.toLowerCase())?.[0]
   }
 
-  #put(user: User): void {
+  /** The users who are linked to a person at an identity provider; more than one only by mistake. */
+  findLinked({ provider, uid }: UserLink): readonly User[] {
+    return [...(this.#byLink.get(linkKey({ provider, uid })) ?? [])].flatMap(
+      name => this.#users.get(name) ?? [],
+    )
+  }
+
+  linksOf(name: string): readonly UserLink[] {
+    return this.#links.get(name) ?? []
+  }
+
+  #put(object: KubeObject): void {
+    const user = toUser(object)
     this.#remove(user.name)
     this.#users.set(user.name, user)
+    const links = readLinks(object.metadata, this.#groupDomain)
+    if (links.length > 0) this.#links.set(user.name, links)
+    for (const key of links.map(linkKey))
+      this.#byLink.set(key, new Set([...(this.#byLink.get(key) ?? []), user.name]))
     const email = user.email.toLowerCase()
     if (email === '') return
     const holders = [...(this.#byEmail.get(email) ?? []), user]
@@ -95,6 +119,13 @@ export class UserStore {
     const old = this.#users.get(name)
     if (old === undefined) return
     this.#users.delete(name)
+    for (const key of this.linksOf(name).map(linkKey)) {
+      const names = new Set(this.#byLink.get(key))
+      names.delete(name)
+      if (names.size === 0) this.#byLink.delete(key)
+      else this.#byLink.set(key, names)
+    }
+    this.#links.delete(name)
     const email = old.email.toLowerCase()
     const others = this.#byEmail.get(email)?.filter(user => user.name !== name) ?? []
     if (others.length === 0) this.#byEmail.delete(email)
@@ -105,4 +136,9 @@ export class UserStore {
 /** Total, so that all replicas agree. */
 function byAge(a: User, b: User): number {
   return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.name < b.name) ? -1 : 1
+}
+
+/** A provider's name has no space in it. */
+function linkKey({ provider, uid }: UserLink): string {
+  return `${provider} ${uid}`
 }

@@ -20,6 +20,7 @@ describe('toUser', () => {
       displayName: '',
       lang: '',
       groups: ['dev'],
+      providerGroups: [],
       state: 'Disabled',
       stateSinceMs: 0,
       passwordHash: hash,

@@ -6,6 +6,13 @@ import { isReservedName } from '../token/reserved-name.ts'
 
 export type UserState = 'Active' | 'Disabled' | 'AuthLimitExceeded'
 
+/** The groups in which an identity provider has last seen a user, and when: milliseconds since the epoch. */
+export type ProviderGroups = {
+  readonly provider: string
+  readonly groups: readonly string[]
+  readonly observedAtMs: number
+}
+
 /** A `User` of iam.<group domain>/v1alpha2. */
 export type User = {
   readonly name: string
@@ -18,7 +25,9 @@ export type User = {
   readonly displayName: string
   /** A language tag (RFC 5646). */
   readonly lang: string
+  /** His own, and those that identity providers have told of. */
   readonly groups: readonly string[]
+  readonly providerGroups: readonly ProviderGroups[]
   readonly state: UserState
   /** Since when, in milliseconds; 0 when nobody wrote it down. */
   readonly stateSinceMs: number
@@ -39,7 +48,8 @@ const bcryptHash = /^\$2[aby]\$(0[4-9]|1[0-5])\$[./A-Za-z0-9]{53}$/
 
 export function toUser({ metadata, spec, status }: KubeObject): User {
   const { email, displayName, lang, groups, password } = isRecord(spec) ? spec : {}
-  const { state, lastTransitionTime } = isRecord(status) ? status : {}
+  const { state, lastTransitionTime, ...observed } = isRecord(status) ? status : {}
+  const providerGroups = toProviderGroups(observed.providerGroups)
   const passwordHash = typeof password === 'string' && bcryptHash.test(password) ? password : undefined
   return {
     name: metadata.name,
@@ -50,10 +60,8 @@ export function toUser({ metadata, spec, status }: KubeObject): User {
     email: typeof email === 'string' ? email : '',
     displayName: typeof displayName === 'string' ? displayName : '',
     lang: typeof lang === 'string' ? lang : '',
-    // The schema refuses the orchestrator's own groups; a user that was stored before the schema must not gain them.
-    groups: Array.isArray(groups)
-      ? groups.filter(group => typeof group === 'string' && !isReservedName(group))
-      : [],
+    groups: [...new Set([...toGroups(groups), ...providerGroups.flatMap(each => each.groups)])],
+    providerGroups,
     // A user who was made a moment ago has no state yet, and may log in.
     state: state === 'Disabled' || state === 'AuthLimitExceeded' ? state : 'Active',
     stateSinceMs: typeof lastTransitionTime === 'string' ? Date.parse(lastTransitionTime) || 0 : 0,
@@ -61,6 +69,22 @@ export function toUser({ metadata, spec, status }: KubeObject): User {
     credential:
       passwordHash === undefined ? '' : createHash('sha256').update(passwordHash).digest('hex').slice(0, 16),
   }
+}
+
+/** The schema refuses the orchestrator's own groups; a user that was stored before the schema must not gain them. */
+function toGroups(value: unknown): readonly string[] {
+  return Array.isArray(value)
+    ? value.filter(group => typeof group === 'string' && !isReservedName(group))
+    : []
+}
+
+function toProviderGroups(value: unknown): readonly ProviderGroups[] {
+  if (!Array.isArray(value)) return []
+  return value.filter(isRecord).map(({ provider, groups, observedAt }) => ({
+    provider: String(provider),
+    groups: toGroups(groups),
+    observedAtMs: Date.parse(String(observedAt)) || 0,
+  }))
 }
 
 /** The user as he is now; undefined when there is none, or soon will be none. */

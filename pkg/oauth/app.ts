@@ -8,6 +8,7 @@ import type { ClientRegistry } from './client.ts'
 import { toDiscovery } from './discovery.ts'
 import { createIntrospection } from './endpoints/introspect.ts'
 import { createLogout } from './endpoints/logout.ts'
+import { createPasswordLogin } from './endpoints/password-login.ts'
 import { createRevocation } from './endpoints/revoke.ts'
 import { createTokenReview } from './endpoints/token-review.ts'
 import { createUserinfo } from './endpoints/userinfo.ts'
@@ -86,6 +87,8 @@ export function createOAuthApp(options: AppOptions): Express {
     .get(createLogout(options))
     .post(form, createLogout(options))
     .all(refuseMethod('GET, POST'))
+  app.post('/oauth/login/:idp', requireReady(isReady), form, createPasswordLogin(options))
+  app.all('/oauth/login/:idp', refuseMethod('POST'))
   app.get(discoveryPaths, (_req, res) => void res.json(toDiscovery(issuer)))
   app.all(discoveryPaths, refuseMethod('GET, HEAD'))
   app.get('/oauth/keys', (_req, res) => {

@@ -12,6 +12,7 @@ export type TokenEvent = {
   client?: string
   grant?: string
   user?: string
+  provider?: string
   /** The login that it is about. */
   sid?: string
 }

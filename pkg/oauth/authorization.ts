@@ -8,6 +8,7 @@ export type AuthorizationCheck = {
 }
 
 const clientEndpoints: ReadonlySet<string> = new Set(['/oauth/token', '/oauth/revoke', '/oauth/introspect'])
+const loginPath = /^\/oauth\/login\/[^/]+$/
 
 /**
  * A credential that is broken is never taken for none, on public documents neither. Where clients authenticate it is theirs
@@ -18,7 +19,7 @@ export function requireSoundAuthorization({ authenticate, isOurs }: Authorizatio
   return async (req, _res, next) => {
     const [header, ...more] = req.headersDistinct.authorization ?? []
     const path = `${req.baseUrl}${req.path}`
-    if (more.length === 0 && clientEndpoints.has(path)) {
+    if (more.length === 0 && (clientEndpoints.has(path) || loginPath.test(path))) {
       const [scheme = '', token = ''] = (header ?? '').split(/ +/)
       if (/^basic$/i.test(scheme)) return next()
       if (path === '/oauth/token' && /^bearer$/i.test(scheme) && isOurs(token)) return next()

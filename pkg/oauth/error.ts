@@ -7,8 +7,8 @@ export class Refusal extends Error {
   /** A user who exists; what else was typed as a name may be a password, and is not kept. */
   readonly user: string | undefined
 
-  constructor(why: string, user?: string) {
-    super(why)
+  constructor(why: string, user?: string, cause?: unknown) {
+    super(why, cause === undefined ? undefined : { cause })
     this.name = 'Refusal'
     this.user = user
   }
@@ -18,6 +18,8 @@ type OAuthErrorExtras = {
   readonly headers?: Readonly<Record<string, string>>
   readonly why?: string
   readonly user?: string
+  /** For the log alone. */
+  readonly cause?: unknown
 }
 
 /**
@@ -29,9 +31,9 @@ export function oauthError(
   code: number,
   reason: OAuthReason,
   description: string,
-  { headers = {}, why = reason, user }: OAuthErrorExtras = {},
+  { headers = {}, why = reason, user, cause }: OAuthErrorExtras = {},
 ): Status {
-  return new Status(code, reason, description, { headers, cause: new Refusal(why, user) })
+  return new Status(code, reason, description, { headers, cause: new Refusal(why, user, cause) })
 }
 
 const oauthReasons: ReadonlySet<string> = new Set<OAuthReason>([

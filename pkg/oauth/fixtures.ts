@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type ClientConfig, defaultClient, type RegisteredClient } from '../config/client.ts'
+import type { Admission } from '../iam/identity-provider/admission.ts'
+import type { Provider } from '../iam/identity-provider/store.ts'
 import { createLockout } from '../iam/lockout.ts'
 import { createLoginKeys } from '../iam/login-keys.ts'
 import { createPasswordChecker } from '../iam/password-check.ts'
@@ -54,6 +56,7 @@ export function memoryUser(name: string, changes: Partial<User> = {}): User {
     displayName: '',
     lang: '',
     groups: ['dev'],
+    providerGroups: [],
     state: 'Active',
     stateSinceMs: 0,
     passwordHash: 'right',
@@ -104,6 +107,9 @@ export async function startApp() {
     get: (name: string) => users.get(name),
     find: (login: string) => users.get(login.replace('@kapis.io', '')),
   }
+  const providers = new Map<string, Provider>()
+  const admit: Admission = async (_config, { uid }) =>
+    users.get(uid) ?? Promise.reject(new Error('no such user'))
   const rule = { maxTries: 5, durationSeconds: 600 }
   const tools: GrantTools = {
     users: known,
@@ -122,6 +128,11 @@ export async function startApp() {
       failed: () => undefined,
       locked: () => undefined,
     }),
+    providers: {
+      store: { get: name => providers.get(name), all: () => providers.values() },
+      admit,
+      failed: () => undefined,
+    },
     issuer: createTokenIssuer({ issuer, audience, keys }),
     verifier,
     lifetimes: { accessTokenSeconds: 7200, refreshTokenSeconds: 14_400, loginMaxAgeSeconds: 86_400 },
@@ -172,6 +183,7 @@ export async function startApp() {
     clients,
     keys,
     lines,
+    providers,
     sessions: sessions.sessions,
     state,
     users,

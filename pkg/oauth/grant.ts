@@ -7,6 +7,7 @@ import type { TokenIssuer } from '../token/issue.ts'
 import type { TokenVerifier } from '../token/verify.ts'
 import type { Form } from './form.ts'
 import type { Lifetimes } from './lifetimes.ts'
+import type { ProviderTools } from './provider-login.ts'
 
 /** RFC 6749 section 5.1. */
 export type TokenAnswer = {
@@ -35,6 +36,7 @@ export type GrantTools = {
   }
   readonly recordLogin: (login: LoggedIn) => void
   readonly passwords: PasswordChecker
+  readonly providers: ProviderTools
   readonly issuer: TokenIssuer
   readonly verifier: TokenVerifier
   /** Of clients that do not name their own. */

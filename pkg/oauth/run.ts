@@ -5,6 +5,10 @@ import { createTokenReviewAuthenticator } from '../authn/token-review.ts'
 import type { Config, Secrets } from '../config/config.ts'
 import { ClientStore } from '../iam/client-store.ts'
 import { ensureFirstAdministrator } from '../iam/first-administrator.ts'
+import { createAdmission } from '../iam/identity-provider/admission.ts'
+import { createProviderMetrics } from '../iam/identity-provider/metrics.ts'
+import { createProviderClient } from '../iam/identity-provider/provider-client.ts'
+import { ProviderStore } from '../iam/identity-provider/store.ts'
 import { createPasswordHasher } from '../iam/password.ts'
 import { createPasswordGuard } from '../iam/password-guard.ts'
 import { createSessionKeeper } from '../iam/session-keeper.ts'
@@ -81,8 +85,12 @@ export async function runOAuth(
     })),
   })
 
+  const providers = new ProviderStore({ client, groupDomain, namespace, logger, createProviderClient })
+  createProviderMetrics(metricsRegistry, () => providers.entries())
+
   let isPrepared = false
-  const isReady = () => isPrepared && [users, sessions, keys, clients, passwords].every(part => part.isReady)
+  const isReady = () =>
+    isPrepared && [users, sessions, keys, clients, passwords, providers].every(part => part.isReady)
   const known = {
     get(name: string) {
       if (!isReady()) throw unavailable('users are still being read from the orchestrator')
@@ -104,6 +112,11 @@ export async function runOAuth(
       sessions,
       recordLogin: passwords.recordLogin,
       passwords,
+      providers: {
+        store: providers,
+        admit: createAdmission({ client, groupDomain, users, logger }),
+        failed: (provider, err) => logger.warn({ provider, err }, 'an identity provider fails'),
+      },
       issuer: createTokenIssuer({ issuer, audience, keys }),
       verifier,
       lifetimes: { accessTokenSeconds, refreshTokenSeconds, loginMaxAgeSeconds },
@@ -118,7 +131,7 @@ export async function runOAuth(
   const server = await listenOnSocket(socket, app)
   logger.info({ socket, issuer }, 'listening')
 
-  const synced = Promise.all([users, sessions, keys, clients, passwords].map(part => part.start()))
+  const synced = Promise.all([users, sessions, keys, clients, passwords, providers].map(part => part.start()))
   const prepare = async () => {
     await keys.ensure()
     await ensureFirstAdministrator({ client, groupDomain, namespace, hasher, logger })
@@ -143,7 +156,7 @@ export async function runOAuth(
   if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
   clearInterval(upkeep)
   await closeServer(server)
-  for (const part of [users, sessions, keys, clients, passwords]) part.stop()
+  for (const part of [users, sessions, keys, clients, passwords, providers]) part.stop()
   client.close()
 }
 

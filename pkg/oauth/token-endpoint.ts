@@ -50,7 +50,7 @@ export function createTokenEndpoint({ registry, tools, audit }: TokenEndpointOpt
 }
 
 /** Aborted when the caller has hung up: a password that nobody waits for is not hashed. */
-function goneSignal(res: Response): AbortSignal {
+export function goneSignal(res: Response): AbortSignal {
   const gone = new AbortController()
   res.once('close', () => gone.abort(oauthError(400, 'invalid_request', 'the caller has gone')))
   return gone.signal

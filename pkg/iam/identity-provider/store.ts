@@ -40,6 +40,7 @@ export class ProviderStore {
   #providers: ReadonlyMap<string, Provider> = new Map()
   /** Names that two Secrets claim, so that each is told of once. */
   #doubles: ReadonlySet<string> = new Set()
+  #isReady = false
 
   constructor(options: ProviderStoreOptions) {
     this.#options = options
@@ -53,6 +54,7 @@ export class ProviderStore {
           for (const name of this.#entries.keys()) if (!names.has(name)) this.#remove(name)
           for (const item of items) this.#put(item)
           this.#choose()
+          this.#isReady = true
         },
         apply: events => {
           for (const { type, object } of events) {
@@ -73,6 +75,10 @@ export class ProviderStore {
 
   stop(): void {
     this.#reflector.stop()
+  }
+
+  get isReady(): boolean {
+    return this.#isReady
   }
 
   /** One that can be used; undefined also for those that are disabled or broken. */

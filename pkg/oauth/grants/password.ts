@@ -1,24 +1,28 @@
 import type { Grant } from '../grant.ts'
 import { beginLogin } from '../login.ts'
+import { logInAtProvider } from '../provider-login.ts'
 import { grantScope } from '../scope.ts'
 import { assertMayStay } from '../user-state.ts'
 import { requireRight } from '../verdict.ts'
 
-/** RFC 6749 section 4.3: user name or e-mail address, and password. */
+/**
+ * RFC 6749 section 4.3: user name or e-mail address, and password. With `provider` they are judged by that identity
+ * provider.
+ */
 export const passwordGrant: Grant = {
   grantType: 'password',
   async handle(tools, { client, form, source, signal }) {
     // A malformed request is told so before it costs a hash.
     grantScope(form.get('scope'), client)
-    const login = form.get('username') ?? ''
-    const verdict = await tools.passwords.check({
-      login,
-      password: form.get('password') ?? '',
-      source,
-      signal,
-    })
-    const user = requireRight(verdict)
+    const username = form.get('username') ?? ''
+    const password = form.get('password') ?? ''
+    const provider = form.get('provider') ?? ''
+    if (provider !== '') {
+      const user = await logInAtProvider(tools, provider, { username, password, source, signal })
+      return beginLogin(tools, { user, client, provider, form, source })
+    }
+    const user = requireRight(await tools.passwords.check({ login: username, password, source, signal }))
     assertMayStay(user)
-    return beginLogin(tools, { user, client, provider: '', form, source })
+    return beginLogin(tools, { user, client, provider, form, source })
   },
 }

@@ -1,0 +1,71 @@
+import { connect, isIP, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { Client } from 'ldapts'
+import type { LdapConfig } from './ldap-config.ts'
+import { requestStartTls } from './start-tls.ts'
+
+/**
+ * Runs `work` on a connection of its own that is closed afterwards: a password must be tried on a connection that nobody
+ * else's questions are asked on. All of it has to be done within the provider's time, or ends with what the signal says.
+ */
+export async function withDirectory<T>(
+  config: LdapConfig,
+  outer: AbortSignal,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const signal = AbortSignal.any([outer, AbortSignal.timeout(config.timeoutMs)])
+  signal.throwIfAborted()
+  const raw = connect({ host: config.host, port: config.port })
+  // Errors between two questions have nobody who waits for them.
+  raw.on('error', () => undefined)
+  const abort = () => raw.destroy(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    const socket = await secure(raw, config)
+    const given = [socket]
+    const client = new Client({
+      url: 'ldap://directory',
+      timeout: config.timeoutMs,
+      createConnection: () => {
+        const [next] = given.splice(0)
+        // The library reconnects by itself when a connection is lost, and would do so in clear.
+        if (next === undefined) throw new Error('the connection to the directory was lost')
+        return next
+      },
+    })
+    return await work(client)
+  } catch (error) {
+    // What a destroyed socket makes of itself says less.
+    if (signal.aborted) throw signal.reason
+    throw error
+  } finally {
+    signal.removeEventListener('abort', abort)
+    raw.destroy()
+  }
+}
+
+async function secure(raw: Socket, config: LdapConfig): Promise<Socket> {
+  await opened(raw, 'connect')
+  if (config.security === 'none') return raw
+  if (config.security === 'starttls') await requestStartTls(raw)
+  const { ca, isVerified } = config.trust
+  const socket = connectTls({
+    socket: raw,
+    // The name that the certificate must be for; the name in the handshake may be no address (RFC 6066 section 3).
+    host: config.host,
+    ...(isIP(config.host) === 0 ? { servername: config.host } : {}),
+    ...(ca === undefined ? {} : { ca }),
+    rejectUnauthorized: isVerified,
+  })
+  socket.on('error', () => undefined)
+  raw.once('close', () => socket.destroy())
+  await opened(socket, 'secureConnect')
+  return socket
+}
+
+function opened(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const closed = () => reject(new Error('the directory closed the connection'))
+  socket.once(event, resolve).once('error', reject).once('close', closed)
+  return promise.finally(() => socket.off(event, resolve).off('error', reject).off('close', closed))
+}

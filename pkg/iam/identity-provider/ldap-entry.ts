@@ -1,0 +1,67 @@
+import {
+  AndFilter,
+  type Client,
+  EqualityFilter,
+  type Filter,
+  FilterParser,
+  SizeLimitExceededError,
+} from 'ldapts'
+import type { LdapConfig } from './ldap-config.ts'
+
+export type LdapEntry = {
+  readonly dn: string
+  /** All values of an attribute that are text; names are compared as directories do, without regard to case. */
+  readonly values: (attribute: string) => readonly string[]
+}
+
+/** Whether there is one entry, none, or so many that nobody can say who is meant. */
+export type Found = LdapEntry | 'none' | 'several'
+
+/**
+ * The entry of a user. What was typed goes into the filter as a value, in BER, and never through the syntax of filters
+ * (RFC 4515): there is nothing in it that could be escaped wrongly.
+ */
+export async function findEntry(
+  client: Client,
+  config: LdapConfig,
+  { attribute, value }: { attribute: string; value: string },
+): Promise<Found> {
+  const { loginAttribute, uidAttribute, mailAttribute, displayNameAttribute, groups } = config
+  const attributes = [loginAttribute, uidAttribute, mailAttribute, displayNameAttribute]
+  const more = [groups.memberValueAttribute, groups.userMemberAttribute].filter(name => name !== '')
+  try {
+    const { searchEntries } = await client.search(config.userSearchBase, {
+      scope: 'sub',
+      filter: both(equals(attribute, value), config.userSearchFilter),
+      attributes: [...new Set([...attributes, ...more])],
+      sizeLimit: 2,
+    })
+    const [entry, ...others] = searchEntries
+    if (entry === undefined) return 'none'
+    return others.length === 0 ? toEntry(entry) : 'several'
+  } catch (error) {
+    if (error instanceof SizeLimitExceededError) return 'several'
+    throw error
+  }
+}
+
+export function equals(attribute: string, value: string): Filter {
+  return new EqualityFilter({ attribute, value })
+}
+
+/** @param filter in the syntax of RFC 4515, from the configuration; '' for none */
+export function both(condition: Filter, filter: string): Filter {
+  return filter === '' ? condition : new AndFilter({ filters: [condition, FilterParser.parseString(filter)] })
+}
+
+export function toEntry(entry: Awaited<ReturnType<Client['search']>>['searchEntries'][number]): LdapEntry {
+  const { dn, ...attributes } = entry
+  const byName = new Map(Object.entries(attributes).map(([name, values]) => [name.toLowerCase(), values]))
+  return {
+    dn,
+    values(attribute) {
+      const values = byName.get(attribute.toLowerCase()) ?? []
+      return (Array.isArray(values) ? values : [values]).filter(value => typeof value === 'string')
+    },
+  }
+}

@@ -1,0 +1,51 @@
+import type { Client } from 'ldapts'
+import type { LdapConfig } from './ldap-config.ts'
+import { both, equals, type LdapEntry, toEntry } from './ldap-entry.ts'
+
+/**
+ * The groups of a user: those below groupSearchBase that name him, and those that his own entry names. Undefined when
+ * the configuration asks for neither.
+ */
+export async function findGroups(
+  client: Client,
+  { groups }: LdapConfig,
+  user: LdapEntry,
+): Promise<readonly string[] | undefined> {
+  const { searchBase, userMemberAttribute } = groups
+  if (searchBase === '' && userMemberAttribute === '') return undefined
+  const own =
+    userMemberAttribute === '' ? [] : user.values(userMemberAttribute).map(name => firstValue(name) ?? name)
+  return [...new Set([...own, ...(searchBase === '' ? [] : await search(client, groups, user))])]
+}
+
+async function search(
+  client: Client,
+  groups: LdapConfig['groups'],
+  user: LdapEntry,
+): Promise<readonly string[]> {
+  const { memberValueAttribute, memberAttribute, nameAttribute } = groups
+  const names = memberValueAttribute === '' ? [user.dn] : user.values(memberValueAttribute)
+  const found: string[] = []
+  for (const name of names) {
+    const { searchEntries } = await client.search(groups.searchBase, {
+      scope: 'sub',
+      filter: both(equals(memberAttribute, name), groups.searchFilter),
+      attributes: [nameAttribute],
+    })
+    // A group with several names is called by the first that the directory gives.
+    for (const entry of searchEntries) found.push(...toEntry(entry).values(nameAttribute).slice(0, 1))
+  }
+  return found
+}
+
+/** The value of a name's first part: `cn=ops,ou=groups` is ops (RFC 4514); undefined when it is no such name. */
+export function firstValue(dn: string): string | undefined {
+  const [, value] = /^\s*[A-Za-z0-9.-]+\s*=\s*((?:[^\\,+;]|\\.)*)/s.exec(dn) ?? []
+  if (value === undefined) return undefined
+  const bytes: Buffer[] = []
+  for (const [part] of value.replace(/(?<!\\)\s+$/, '').matchAll(/\\[0-9A-Fa-f]{2}|\\.|[^\\]+/gs)) {
+    if (/^\\[0-9A-Fa-f]{2}$/.test(part)) bytes.push(Buffer.from(part.slice(1), 'hex'))
+    else bytes.push(Buffer.from(part.startsWith('\\') ? part.slice(1) : part))
+  }
+  return Buffer.concat(bytes).toString('utf8')
+}

@@ -1,0 +1,58 @@
+import { Status, tooManyRequests } from '../../status/status.ts'
+import type { PasswordChecker, Source } from '../password-check.ts'
+import type { User } from '../user.ts'
+import type { Admission } from './admission.ts'
+import type { PasswordProvider } from './identity.ts'
+import { refusalReason } from './refusal.ts'
+import type { Provider } from './store.ts'
+
+export type ProviderLogin = {
+  readonly username: string
+  readonly password: string
+  readonly source: Source
+  readonly signal: AbortSignal
+}
+
+/** A provider that asks for the password here. */
+export type PasswordLoginProvider = Pick<Provider, 'config'> & { readonly client: PasswordProvider }
+
+/** Whether people type their password for this provider into a form of ours. */
+export function takesPasswords(provider: Provider): provider is PasswordLoginProvider {
+  return provider.client.kind === 'password'
+}
+
+/**
+ * Logs a person in with a password that the provider judges. Wrong ones are counted as those of our own users are, for the
+ * name and for the address: a directory must not be open to guessing because Kapis stands in front of it.
+ *
+ * @throws Status as refusal.ts has them; 429 for a name or an address that has failed too often
+ */
+export async function logInWithPassword(
+  { admit, passwords }: { admit: Admission; passwords: Pick<PasswordChecker, 'begin'> },
+  { config, client }: PasswordLoginProvider,
+  { username, password, source, signal }: ProviderLogin,
+): Promise<User> {
+  // Directories take names in any case; a provider's names are not ours.
+  const login = `${config.name} ${username.toLowerCase()}`
+  const attempt = await passwords.begin({ login, source, signal })
+  if (typeof attempt === 'number') {
+    const seconds = Math.max(1, Math.ceil((attempt - Date.now()) / 1000))
+    throw tooManyRequests('auth rate limit exceeded', seconds)
+  }
+  let isWrong = false
+  try {
+    const identity = await client.authenticate({ username, password }, signal)
+    return await admit(config, identity)
+  } catch (error) {
+    isWrong = isGuess(error)
+    throw error
+  } finally {
+    if (isWrong) attempt.failed()
+    else attempt.passed()
+  }
+}
+
+function isGuess(error: unknown): boolean {
+  const reason = error instanceof Status ? refusalReason(error) : undefined
+  return reason === 'wrong_password' || reason === 'unknown_user' || reason === 'ambiguous_user'
+}

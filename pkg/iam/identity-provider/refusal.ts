@@ -1,0 +1,56 @@
+import { Status } from '../../status/status.ts'
+
+/** Why somebody who comes from a provider is not let in; the words are the audit's. */
+export type RefusalReason =
+  // Of the provider's answer.
+  | 'unknown_user'
+  | 'wrong_password'
+  | 'ambiguous_user'
+  | 'user_without_uid'
+  | 'provider_refused'
+  | 'provider_answer_invalid'
+  | 'not_a_member'
+  | 'too_many_groups'
+  // Of our users.
+  | 'user_not_linked'
+  | 'user_linked_twice'
+  | 'user_name_unusable'
+  | 'user_name_taken'
+  | 'email_missing'
+  | 'email_taken'
+  | 'registration_not_confirmed'
+
+/**
+ * 400: the person is not let in. The message goes to the caller, the reason to the audit, and what caused it to neither.
+ *
+ * @returns a Status whose cause is an Error that says nothing but the reason
+ */
+export function refuse(reason: RefusalReason, message: string, cause?: unknown): Status {
+  return new Status(400, 'invalid_grant', message, { cause: toCause(reason, cause) })
+}
+
+/** 503: the provider cannot be asked, or is set up wrongly; which of the two is for the log alone. */
+export function providerFailed(cause: unknown): Status {
+  return new Status(503, 'temporarily_unavailable', 'the identity provider does not answer as it should', {
+    cause: toCause('provider_failed', cause),
+    headers: { 'retry-after': '5' },
+  })
+}
+
+/** The reason of a refusal that was made here; undefined for any other error. */
+export function refusalReason(error: unknown): string | undefined {
+  return error instanceof Status && error.cause instanceof Error && /^[a-z_]+$/.test(error.cause.message)
+    ? error.cause.message
+    : undefined
+}
+
+/** Messages alone: the libraries hang whole answers on their errors, tokens and all, and the log writes what it is given. */
+function toCause(reason: string, cause: unknown): Error {
+  if (cause === undefined) return new Error(reason)
+  const messages: string[] = []
+  for (let error: unknown = cause; error instanceof Error && messages.length < 5; error = error.cause) {
+    const parts = error instanceof AggregateError ? error.errors : [error]
+    messages.push(...parts.map(part => (part instanceof Error ? `${part.name}: ${part.message}` : 'unknown')))
+  }
+  return new Error(reason, { cause: new Error(messages.join('; ') || 'unknown') })
+}

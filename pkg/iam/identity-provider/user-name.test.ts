@@ -1,0 +1,45 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { toUserName } from './user-name.ts'
+
+describe('toUserName', () => {
+  const cases: readonly [string, string | undefined][] = [
+    ['alice', 'alice'],
+    ['Alice', 'alice'],
+    ['alice_b', 'alice-b'],
+    ['alice@example.com', 'alice-example.com'],
+    ['CORP\\alice', 'corp-alice'],
+    ['Zoë Müller', 'zoe-muller'],
+    ['a..b', 'a.b'],
+    ['a.-b-.c', 'a.b.c'],
+    ['-alice-', 'alice'],
+    ['system:admin', 'system-admin'],
+    ['007', '007'],
+    ['李', undefined],
+    ['', undefined],
+    ['___', undefined],
+    ['a'.repeat(63), 'a'.repeat(63)],
+    ['a'.repeat(64), undefined],
+  ]
+  for (const [name, made] of cases) {
+    it(`makes ${made} of ${name.slice(0, 20)}`, () => expect(toUserName(name)).to.equal(made))
+  }
+
+  it('puts a prefix before it, within the limit', () => {
+    expect(toUserName('Alice', 'gh-')).to.equal('gh-alice')
+    expect(toUserName('a'.repeat(61), 'gh-')).to.equal(undefined)
+  })
+
+  it('makes nothing that Kubernetes does not take, and leaves what it has made', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), name => {
+        const made = toUserName(name)
+        if (made === undefined) return true
+        return (
+          /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(made) &&
+          toUserName(made) === made
+        )
+      }),
+    )
+  })
+})

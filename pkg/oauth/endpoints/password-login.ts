@@ -1,0 +1,38 @@
+import type { RequestHandler } from 'express'
+import { audited } from '../audited.ts'
+import { authenticateClient } from '../client.ts'
+import { oauthError } from '../error.ts'
+import { readForm } from '../form.ts'
+import { passwordGrant } from '../grants/password.ts'
+import { sourceOf } from '../source.ts'
+import { goneSignal } from '../token-endpoint.ts'
+import type { EndpointOptions } from './options.ts'
+
+/**
+ * POST /oauth/login/{idp}: the password grant under the path that consoles of release 3.4 know, with the provider in the
+ * path. Unlike there the client has to say who it is, by form or by HTTP Basic: without that anybody could try passwords
+ * of the directory from anywhere.
+ */
+export function createPasswordLogin({ registry, tools, audit }: EndpointOptions): RequestHandler {
+  return audited(audit, 'login', async (req, res, event) => {
+    const idp = String(req.params.idp)
+    event.grant = passwordGrant.grantType
+    const form = new Map(readForm(req))
+    const client = authenticateClient(registry, form, req.headers.authorization)
+    event.client = client.name
+    if (!client.grantTypes.includes(passwordGrant.grantType))
+      throw oauthError(400, 'unauthorized_client', 'the client may not use this grant type')
+    if (form.has('provider') && form.get('provider') !== idp)
+      throw oauthError(400, 'invalid_request', 'the parameter provider must be the one of the path')
+    form.set('provider', idp)
+    const { user, answer } = await passwordGrant.handle(tools, {
+      client,
+      form,
+      source: sourceOf(req),
+      signal: goneSignal(res),
+    })
+    event.user = user
+    event.provider = idp
+    res.set({ 'cache-control': 'no-store', pragma: 'no-cache' }).json(answer)
+  })
+}

@@ -1,0 +1,81 @@
+import type { Admission } from '../iam/identity-provider/admission.ts'
+import {
+  logInWithPassword,
+  type ProviderLogin,
+  takesPasswords,
+} from '../iam/identity-provider/provider-login.ts'
+import { refusalReason } from '../iam/identity-provider/refusal.ts'
+import type { Provider } from '../iam/identity-provider/store.ts'
+import type { PasswordChecker } from '../iam/password-check.ts'
+import type { User } from '../iam/user.ts'
+import { type OAuthReason, Status } from '../status/status.ts'
+import { oauthError } from './error.ts'
+import { assertMayStay } from './user-state.ts'
+
+/** The identity providers, and what makes users of their people. */
+export type ProviderTools = {
+  readonly store: {
+    readonly get: (name: string) => Provider | undefined
+    readonly all: () => Iterable<Provider>
+  }
+  readonly admit: Admission
+  /** Told of what is the provider's fault, which its administrator has to mend. */
+  readonly failed: (provider: string, error: unknown) => void
+}
+
+/** @throws Status 404 for one that there is not, that is disabled, or whose configuration is broken */
+export function requireProvider({ store }: ProviderTools, name: string): Provider {
+  const provider = store.get(name)
+  if (provider === undefined)
+    throw oauthError(404, 'invalid_request', 'there is no such identity provider', {
+      why: 'unknown_provider',
+    })
+  return provider
+}
+
+/**
+ * The user of a person who gives name and password for a provider.
+ *
+ * @throws Status invalid_grant, 429 with Retry-After, 503 for a provider that does not answer
+ */
+export async function logInAtProvider(
+  tools: { readonly providers: ProviderTools; readonly passwords: Pick<PasswordChecker, 'begin'> },
+  name: string,
+  login: ProviderLogin,
+): Promise<User> {
+  const provider = requireProvider(tools.providers, name)
+  if (!takesPasswords(provider)) {
+    throw oauthError(
+      400,
+      'invalid_request',
+      'this identity provider takes no passwords: log in with a browser',
+      {
+        why: 'provider_takes_no_passwords',
+      },
+    )
+  }
+  try {
+    const { admit } = tools.providers
+    const user = await logInWithPassword({ admit, passwords: tools.passwords }, provider, login)
+    assertMayStay(user)
+    return user
+  } catch (error) {
+    throw toOAuthError(tools.providers, name, error)
+  }
+}
+
+/** What a provider's login was refused with, in the words of OAuth and of the audit. */
+export function toOAuthError({ failed }: ProviderTools, provider: string, error: unknown): unknown {
+  if (!(error instanceof Status)) return error
+  const { code, message, headers, cause } = error
+  if (code === 429) return oauthError(429, 'invalid_grant', message, { headers, why: 'locked' })
+  const why = refusalReason(error)
+  if (why === undefined) return error
+  if (why.startsWith('provider_')) failed(provider, cause)
+  const reason: OAuthReason = code === 503 ? 'temporarily_unavailable' : 'invalid_grant'
+  return oauthError(code, reason, message, {
+    headers,
+    why,
+    cause: cause instanceof Error ? cause.cause : cause,
+  })
+}

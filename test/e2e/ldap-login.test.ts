@@ -1,0 +1,262 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { groups, manager, people, person, type Slapd, startSlapd } from '../peers/slapd.ts'
+import { type Answer, askKube, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
+import { eventually } from './http.ts'
+import { applyProvider, linkOf, removeProvider, users } from './identity-provider.ts'
+import {
+  bearer,
+  claimsOf,
+  createUser,
+  credentials,
+  form,
+  patchUser,
+  refresh,
+  removeUser,
+  token,
+} from './oauth.ts'
+import { setting } from './run.ts'
+
+const provider = uniqueName('ldap')
+const alice = uniqueName('alice')
+const bob = uniqueName('bob')
+const local = uniqueName('local')
+const group = uniqueName('ops')
+
+describe('logins at a directory, through the front', function () {
+  this.timeout(120_000)
+  let slapd: Slapd
+
+  const document = (changes: object = {}, ldap: object = {}) => ({
+    name: provider,
+    type: 'LDAPIdentityProvider',
+    ...changes,
+    provider: {
+      host: `localhost:${slapd.port}`,
+      startTLS: true,
+      rootCAData: slapd.caPem,
+      managerDN: manager.dn,
+      managerPassword: manager.password,
+      userSearchBase: people,
+      groupSearchBase: groups,
+      ...ldap,
+    },
+  })
+  const logIn = (username: string, password = `${username} secret`): Promise<Answer> =>
+    form(`/oauth/login/${provider}`, { ...credentials, username, password })
+  async function loggedIn(username: string) {
+    const answer = await logIn(username)
+    expect(answer.code, answer.body).to.equal(200)
+    return JSON.parse(answer.body)
+  }
+  const refusal = ({ code, body }: Answer) => [code, JSON.parse(body)]
+  const invalid = (error_description: string) => ({ error: 'invalid_grant', error_description })
+  /** Waits for the listener to have it. */
+  async function configure(
+    changes: object = {},
+    ldap: object = {},
+    isThere = (answer: Answer) => answer.code !== 404,
+  ) {
+    await applyProvider(document(changes, ldap))
+    await eventually(async () => void expect(isThere(await logIn('nobody', 'x'))).to.equal(true), 10_000)
+  }
+
+  before(async () => {
+    slapd = await startSlapd([
+      person(alice, { displayName: 'Alice' }),
+      person(bob),
+      person(local, { mail: `${local}@elsewhere.test` }),
+      person(`${local}-thief`, { mail: `${local}@e2e.test` }),
+      person(`${local}_UPPER`, { mail: `${local}-upper@example.com` }),
+      [
+        `cn=${group},${groups}`,
+        { objectClass: 'groupOfNames', cn: group, member: [`uid=${alice},${people}`] },
+      ],
+      [
+        `cn=sys,${groups}`,
+        { objectClass: 'groupOfNames', cn: 'system:masters', member: [`uid=${alice},${people}`] },
+      ],
+    ])
+    await createUser({ username: local, password: 'Correct horse 1' })
+    await configure()
+  })
+  after(async () => {
+    await removeProvider(provider)
+    for (const name of [alice, bob, local, `${local}-upper`]) await removeUser(name)
+    await slapd.stop()
+  })
+
+  it('make a user, who is linked, and give tokens with the groups of the directory', async () => {
+    const { access_token, refresh_token, ...rest } = await loggedIn(alice)
+    expect(rest).to.deep.equal({ token_type: 'Bearer', expires_in: 7200 })
+    expect(claimsOf(access_token)).to.deep.include({ sub: alice, groups: [group] })
+    const user = (await kubectlJson('get', users, alice)) as { metadata: { annotations: object } }
+    expect(user.metadata.annotations).to.have.property(linkOf(provider), alice)
+    expect(user).to.have.deep.property('spec', { email: `${alice}@example.com`, displayName: 'Alice' })
+    expect(user).to.have.nested.property('status.providerGroups[0].groups').that.deep.equals([group])
+    expect(await bearer(access_token, '/api')).to.include({ code: 200 })
+    expect((await refresh(refresh_token)).code).to.equal(200)
+  })
+
+  it('give the rights that are bound to the group, at the front and at kube-apiserver, and take them with it', async () => {
+    const binding = uniqueName('idp-view')
+    await kubectlOutput('create', 'clusterrolebinding', binding, '--clusterrole=view', `--group=${group}`)
+    try {
+      const { access_token } = await loggedIn(alice)
+      await eventually(async () => {
+        expect((await bearer(access_token, '/api/v1/namespaces/default/pods')).code).to.equal(200)
+      }, 5_000)
+      expect((await askKube(access_token, '/api/v1/namespaces/default/pods')).code).to.equal(200)
+      await slapd.asManager(client => client.del(`cn=${group},${groups}`))
+      // Any login of hers tells, and the older token is worth no more than the new one.
+      const later = await loggedIn(alice)
+      expect(claimsOf(later.access_token).groups).to.deep.equal([])
+      await eventually(async () => {
+        expect((await bearer(access_token, '/api/v1/namespaces/default/pods')).code).to.equal(403)
+      }, 15_000)
+    } finally {
+      await kubectlOutput('delete', 'clusterrolebinding', binding)
+    }
+  })
+
+  it('are the password grant with `provider`, too', async () => {
+    const answer = await token({ grant_type: 'password', provider, username: bob, password: `${bob} secret` })
+    expect(answer.code, answer.body).to.equal(200)
+    expect(answer.headers).to.include({ 'cache-control': 'no-store' })
+    const wrong = await token({ grant_type: 'password', provider, username: bob, password: 'wrong' })
+    expect(refusal(wrong)).to.deep.equal([400, invalid('incorrect password')])
+  })
+
+  it('find the same user again, who may have another name by now', async () => {
+    await loggedIn(bob)
+    await kubectlOutput('annotate', users, bob, `${linkOf(provider)}-`)
+    await kubectlOutput('annotate', users, local, `${linkOf(provider)}=${bob}`)
+    try {
+      await eventually(async () => {
+        expect(claimsOf((await loggedIn(bob)).access_token).sub).to.equal(local)
+      }, 5_000)
+    } finally {
+      await kubectlOutput('annotate', users, local, `${linkOf(provider)}-`)
+      await kubectlOutput('annotate', users, bob, `${linkOf(provider)}=${bob}`)
+    }
+  })
+
+  it('never take over a user of the same name or address', async () => {
+    const named = `the user name ${local} is taken; an administrator can link a user to it`
+    await eventually(async () => {
+      expect(refusal(await logIn(local))).to.deep.equal([400, invalid(named)])
+    }, 5_000)
+    const addressed = 'the e-mail address is another user’s; an administrator can link a user to it'
+    expect(refusal(await logIn(`${local}-thief`))).to.deep.equal([400, invalid(addressed)])
+  })
+
+  it('make a name for Kubernetes of any other', async () => {
+    const answer = await logIn(`${local}_upper`, `${local}_UPPER secret`)
+    expect(answer.code, answer.body).to.equal(200)
+    expect(claimsOf(JSON.parse(answer.body).access_token).sub).to.equal(`${local}-upper`)
+  })
+
+  it('refuse a wrong password and an unknown user alike, and an empty one', async () => {
+    const answers = [await logIn(alice, 'wrong'), await logIn('nobody', 'wrong'), await logIn(alice, '')]
+    for (const answer of answers) expect(refusal(answer)).to.deep.equal([400, invalid('incorrect password')])
+  })
+
+  it('are locked after too many wrong passwords', async () => {
+    const name = uniqueName('guessed')
+    const codes: number[] = []
+    for (let i = 0; i < 12; i++) codes.push((await logIn(name, 'wrong')).code)
+    expect(codes.filter(code => code === 400).length).to.be.within(1, 11)
+    const last = await logIn(name, 'wrong')
+    expect(refusal(last)).to.deep.equal([429, invalid('auth rate limit exceeded')])
+    expect(Number(last.headers['retry-after'])).to.be.above(0)
+  })
+
+  it('refuse a user who is disabled', async () => {
+    await patchUser(bob, { status: { state: 'Disabled' } }, '--subresource=status')
+    await eventually(async () => {
+      expect(refusal(await logIn(bob))).to.deep.equal([400, invalid('account is not active')])
+    }, 5_000)
+    await patchUser(bob, { status: { state: 'Active' } }, '--subresource=status')
+  })
+
+  const clients: readonly [string, Record<string, string>, number, object][] = [
+    ['no client', {}, 401, { error: 'invalid_client', error_description: 'the OAuth client was not found' }],
+    [
+      'a wrong client secret',
+      { client_id: credentials.client_id, client_secret: 'wrong' },
+      401,
+      { error: 'invalid_client', error_description: 'invalid client credential' },
+    ],
+  ]
+  for (const [what, client, code, body] of clients) {
+    it(`refuse ${what}`, async () => {
+      const answer = await form(`/oauth/login/${provider}`, {
+        ...client,
+        username: alice,
+        password: `${alice} secret`,
+      })
+      expect(refusal(answer)).to.deep.equal([code, body])
+    })
+  }
+
+  it('take the client by HTTP Basic', async () => {
+    const basic = Buffer.from(`${credentials.client_id}:${credentials.client_secret}`).toString('base64')
+    const headers = { authorization: `Basic ${basic}` }
+    const fields = { username: alice, password: `${alice} secret` }
+    expect((await form(`/oauth/login/${provider}`, fields, headers)).code).to.equal(200)
+  })
+
+  it('refuse a provider that there is not', async () => {
+    const answer = await form('/oauth/login/nowhere', { ...credentials, username: 'a', password: 'b' })
+    expect(refusal(answer)).to.deep.equal([
+      404,
+      { error: 'invalid_request', error_description: 'there is no such identity provider' },
+    ])
+  })
+
+  it('go on with what is changed, without a restart: lookup makes no user any more', async () => {
+    await configure({ mappingMethod: 'lookup', displayName: 'Corp' })
+    await slapd.asManager(async client => {
+      const [dn, attributes] = person(`${local}-new`)
+      await client.add(dn, attributes as Record<string, string>)
+    })
+    await eventually(async () => {
+      expect(refusal(await logIn(`${local}-new`))).to.deep.equal([
+        400,
+        invalid('no user is linked to this account of Corp; an administrator can link a user to it'),
+      ])
+    }, 5_000)
+    await loggedIn(alice)
+    await configure()
+  })
+
+  it('say that a directory does not answer as it should, and keep why to the log', async () => {
+    await applyProvider(document({}, { host: 'localhost:1' }))
+    await eventually(async () => {
+      expect(refusal(await logIn(alice))).to.deep.equal([
+        503,
+        {
+          error: 'temporarily_unavailable',
+          error_description: 'the identity provider does not answer as it should',
+        },
+      ])
+    }, 10_000)
+    const log = readFileSync(join(setting('KAPIS_LOGS_DIR'), 'oauth.log'), 'utf8')
+    expect(log).to.contain('ECONNREFUSED')
+    expect(log).to.not.contain(manager.password)
+    expect(log).to.not.contain(`${alice} secret`)
+    await configure()
+  })
+
+  it('are gone with a Secret that is broken, which harms nobody else, and are back when it is mended', async () => {
+    await applyProvider(document({ type: 'LDAP' }))
+    await eventually(async () => void expect((await logIn(alice)).code).to.equal(404), 10_000)
+    const admin = { username: setting('KAPIS_USER'), password: setting('KAPIS_PASSWORD') }
+    expect((await token({ grant_type: 'password', ...admin })).code).to.equal(200)
+    const log = readFileSync(join(setting('KAPIS_LOGS_DIR'), 'oauth.log'), 'utf8')
+    expect(log).to.contain('"path":"type","message":"must be one of LDAPIdentityProvider, ')
+    await configure()
+    await loggedIn(alice)
+  })
+})

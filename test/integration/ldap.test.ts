@@ -1,0 +1,288 @@
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { expect } from 'chai'
+import { createAuthority } from '../../pkg/certs/issue.ts'
+import type { Problem } from '../../pkg/config/fields.ts'
+import { readProviderConfig } from '../../pkg/iam/identity-provider/config.ts'
+import type { PasswordProvider } from '../../pkg/iam/identity-provider/identity.ts'
+import { createLdapProvider } from '../../pkg/iam/identity-provider/ldap.ts'
+import { refusalReason } from '../../pkg/iam/identity-provider/refusal.ts'
+import { Status } from '../../pkg/status/status.ts'
+import { groups, manager, people, person, type Slapd, startSlapd } from '../peers/slapd.ts'
+
+const never = new AbortController().signal
+
+describe('LDAP, against slapd', function () {
+  this.timeout(60_000)
+  let slapd: Slapd
+  before(async () => {
+    slapd = await startSlapd([
+      person('alice', { displayName: 'Alice Ä' }),
+      person('bob'),
+      person('odd*(\\)name', { displayName: 'odd' }),
+      person('twin', { uid: ['twin', 'other-twin'] }),
+      [`cn=locked,${people}`, { objectClass: 'inetOrgPerson', cn: 'locked', sn: 'x', uid: 'locked' }],
+      [
+        `cn=first,${people}`,
+        { objectClass: 'inetOrgPerson', cn: 'first', sn: 'x', uid: 'double', userPassword: 'double secret' },
+      ],
+      [
+        `cn=second,${people}`,
+        { objectClass: 'inetOrgPerson', cn: 'second', sn: 'x', uid: 'double', userPassword: 'other' },
+      ],
+      [`cn=ops,${groups}`, { objectClass: 'groupOfNames', cn: 'ops', member: [`uid=alice,${people}`] }],
+      [
+        `cn=dev,${groups}`,
+        { objectClass: 'groupOfNames', cn: 'dev', member: [`uid=alice,${people}`, `uid=bob,${people}`] },
+      ],
+      [`cn=unix,${groups}`, { objectClass: 'posixGroup', cn: 'unix', gidNumber: '7', memberUid: 'alice' }],
+    ])
+  })
+  after(() => slapd.stop())
+
+  function provider(changes: object = {}): PasswordProvider {
+    const problems: Problem[] = []
+    const config = readProviderConfig(
+      {
+        name: 'ldap',
+        type: 'LDAPIdentityProvider',
+        provider: {
+          host: `localhost:${slapd.port}`,
+          startTLS: true,
+          rootCAData: slapd.caPem,
+          managerDN: manager.dn,
+          managerPassword: manager.password,
+          userSearchBase: people,
+          userSearchFilter: '(objectClass=inetOrgPerson)',
+          ...changes,
+        },
+      },
+      problems,
+    )
+    expect(problems).to.deep.equal([])
+    if (config?.type !== 'LDAPIdentityProvider') throw new Error('not read')
+    return createLdapProvider(config.provider)
+  }
+
+  const login = (username: string, password: string, changes: object = {}) =>
+    provider(changes).authenticate({ username, password }, never)
+
+  async function failure(work: Promise<unknown>): Promise<Status> {
+    try {
+      await work
+    } catch (error) {
+      if (error instanceof Status) return error
+      throw error
+    }
+    throw new Error('it was let in')
+  }
+
+  const alice = {
+    uid: 'alice',
+    username: 'alice',
+    email: 'alice@example.com',
+    displayName: 'Alice Ä',
+    groups: undefined,
+  }
+
+  it('logs in over StartTLS', async () => {
+    expect(await login('alice', 'alice secret')).to.deep.equal(alice)
+  })
+
+  it('logs in over LDAPS', async () => {
+    const ldaps = { host: `ldaps://localhost:${slapd.securePort}`, startTLS: false }
+    expect(await login('alice', 'alice secret', ldaps)).to.deep.equal(alice)
+  })
+
+  it('knows a person by the spelling of the directory, however the name was typed', async () => {
+    expect(await login('ALICE', 'alice secret')).to.deep.equal(alice)
+  })
+
+  it('finds a person again without a password, and says when he is gone', async () => {
+    expect(await provider().find?.('alice', never)).to.deep.equal(alice)
+    expect(await provider().find?.('nobody', never)).to.equal(undefined)
+  })
+
+  const groupMappings: readonly [string, object, readonly string[]][] = [
+    ['by the members of groups', { groupSearchBase: groups }, ['dev', 'ops']],
+    ['by a filter', { groupSearchBase: groups, groupSearchFilter: '(cn=o*)' }, ['ops']],
+    [
+      'by user name',
+      { groupSearchBase: groups, groupMemberAttribute: 'memberUid', groupMemberValueAttribute: 'uid' },
+      ['unix'],
+    ],
+    ['by an attribute of the user', { userMemberAttribute: 'memberOf' }, ['a,b', 'night']],
+  ]
+  for (const [what, changes, names] of groupMappings) {
+    it(`maps groups ${what}`, async () => {
+      if ('userMemberAttribute' in changes) {
+        await slapd.asManager(async client => {
+          const member = [`uid=alice,${people}`]
+          await client.add(`cn=night,${groups}`, { objectClass: 'groupOfNames', cn: 'night', member })
+          await client.add(`cn=a\\2cb,${groups}`, { objectClass: 'groupOfNames', cn: 'a,b', member })
+        })
+      }
+      const { groups: found } = await login('alice', 'alice secret', changes)
+      expect([...(found ?? [])].sort()).to.deep.equal(names)
+    })
+  }
+
+  it('sees a group that is gone, the next time it looks', async () => {
+    const changes = { groupSearchBase: groups, groupSearchFilter: '(cn=dev)' }
+    expect((await provider(changes).find?.('bob', never))?.groups).to.deep.equal(['dev'])
+    await slapd.asManager(async client => client.del(`cn=dev,${groups}`))
+    expect((await provider(changes).find?.('bob', never))?.groups).to.deep.equal([])
+  })
+
+  const refused: readonly [string, string, string, string][] = [
+    ['a wrong password', 'alice', 'bob secret', 'wrong_password'],
+    ['an empty password, which the directory would let in', 'alice', '', 'wrong_password'],
+    ['an unknown user', 'nobody', 'alice secret', 'unknown_user'],
+    ['an empty name', '', 'alice secret', 'unknown_user'],
+    ['a name with a zero byte', 'alice\0', 'alice secret', 'unknown_user'],
+    ['a user without password', 'locked', 'x', 'wrong_password'],
+    ['a name that two entries have', 'double', 'double secret', 'ambiguous_user'],
+    ['a wildcard', 'ali*', 'alice secret', 'unknown_user'],
+    ['everybody', '*', 'alice secret', 'unknown_user'],
+    ['a filter', 'nobody)(|(uid=alice)', 'alice secret', 'unknown_user'],
+    ['an escaped filter', 'alic\\65', 'alice secret', 'unknown_user'],
+    ['a name in the place of a user name', `uid=alice,${people}`, 'alice secret', 'unknown_user'],
+    ['the manager', 'manager', manager.password, 'unknown_user'],
+  ]
+  for (const [what, username, password, reason] of refused) {
+    it(`refuses ${what}, in the same words`, async () => {
+      const error = await failure(login(username, password))
+      expect([error.code, error.reason, error.message]).to.deep.equal([
+        400,
+        'invalid_grant',
+        'incorrect password',
+      ])
+      expect(refusalReason(error)).to.equal(reason)
+    })
+  }
+
+  it('lets a user in whose name is full of what filters are made of', async () => {
+    expect(await login('odd*(\\)name', 'odd*(\\)name secret')).to.include({
+      uid: 'odd*(\\)name',
+      displayName: 'odd',
+    })
+  })
+
+  it('refuses a user who has several of what should be his own', async () => {
+    const error = await failure(login('other-twin', 'twin secret'))
+    expect(error.message).to.equal('the directory has no single uid for this user')
+  })
+
+  it('takes as long for a user who is not there as for a wrong password', async () => {
+    const time = async (username: string) => {
+      const startedAt = performance.now()
+      await failure(login(username, 'wrong'))
+      return performance.now() - startedAt
+    }
+    expect(await time('nobody')).to.be.at.least(295)
+    expect(await time('alice')).to.be.at.least(295)
+  })
+
+  const other = createAuthority({ commonName: 'another authority', validityDays: 1 }).certPem
+  const broken: readonly [string, () => object, RegExp][] = [
+    ['of another authority, StartTLS', () => ({ rootCAData: other }), /unable to verify|self.signed/],
+    [
+      'of another authority, LDAPS',
+      () => ({ rootCAData: other, host: `localhost:${slapd.securePort}`, startTLS: false, ldaps: true }),
+      /unable to verify|self.signed/,
+    ],
+    ['of no authority that is known', () => ({ rootCAData: '' }), /unable to verify|self.signed/],
+    ['for another name', () => ({ host: `127.0.0.1:${slapd.port}` }), /does not match|altnames/],
+  ]
+  for (const [what, changes, message] of broken) {
+    it(`tells nothing to a server with a certificate ${what}`, async () => {
+      const error = await failure(login('alice', 'alice secret', changes()))
+      expect([error.code, error.message]).to.deep.equal([
+        503,
+        'the identity provider does not answer as it should',
+      ])
+      expect(refusalReason(error)).to.equal('provider_failed')
+      expect(String((error.cause as Error).cause)).to.match(message)
+    })
+    it(`talks to a server with a certificate ${what}, when that is said`, async () => {
+      expect(await login('alice', 'alice secret', { ...changes(), insecureSkipVerify: true })).to.deep.equal(
+        alice,
+      )
+    })
+  }
+
+  const unusable: readonly [string, () => object][] = [
+    ['a wrong password of the manager', () => ({ managerPassword: 'wrong' })],
+    ['no right to search', () => ({ managerDN: '', managerPassword: '' })],
+    ['a search base that is not there', () => ({ userSearchBase: 'ou=nowhere,dc=example,dc=com' })],
+    ['nobody who listens', () => ({ host: 'localhost:1' })],
+  ]
+  for (const [what, changes] of unusable) {
+    it(`does not blame the user for ${what}`, async () => {
+      const error = await failure(login('alice', 'alice secret', changes()))
+      expect([error.code, refusalReason(error)]).to.deep.equal([503, 'provider_failed'])
+    })
+  }
+
+  describe('and a server that is no good', () => {
+    async function serve(behave: (socket: Socket) => void) {
+      const sockets = new Set<Socket>()
+      const server = createServer(socket => {
+        sockets.add(socket.on('error', () => undefined))
+        behave(socket)
+      }).listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      const address = server.address()
+      const port = typeof address === 'object' && address !== null ? address.port : 0
+      return {
+        host: `localhost:${port}`,
+        close() {
+          for (const socket of sockets) socket.destroy()
+          server.close()
+        },
+      }
+    }
+    // An ExtendedResponse to message 1, success.
+    const success = Buffer.from('300c02010178070a010004000400', 'hex')
+    const bindResponse = Buffer.from('300c02010261070a010004000400', 'hex')
+
+    const servers: readonly [string, (socket: Socket) => void, RegExp][] = [
+      ['that says nothing', () => undefined, /timeout/],
+      ['that hangs up', socket => socket.destroy(), /closed|hangs up|ECONNRESET/],
+      [
+        'that speaks something else',
+        socket => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'),
+        /something else/,
+      ],
+      [
+        'that will not speak TLS',
+        socket => socket.on('data', () => socket.write(Buffer.from('300c02010178070a013404000400', 'hex'))),
+        /result code 52/,
+      ],
+      [
+        'behind somebody who adds an answer of his own in clear',
+        socket => socket.on('data', () => socket.write(Buffer.concat([success, bindResponse]))),
+        /more than an answer/,
+      ],
+      [
+        'that stops at the handshake',
+        socket => socket.on('data', data => data[0] === 0x30 && socket.write(success)),
+        /timeout/,
+      ],
+    ]
+    for (const [what, behave, message] of servers) {
+      it(`gives up on one ${what}, in its time`, async () => {
+        const server = await serve(behave)
+        try {
+          const startedAt = performance.now()
+          const error = await failure(login('alice', 'alice secret', { host: server.host, readTimeout: 500 }))
+          expect(error.code).to.equal(503)
+          expect(String((error.cause as Error).cause)).to.match(message)
+          expect(performance.now() - startedAt).to.be.below(5_000)
+        } finally {
+          server.close()
+        }
+      })
+    }
+  })
+})

@@ -1,0 +1,147 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from 'ldapts'
+import { createAuthority, issueCertificate } from '../../pkg/certs/issue.ts'
+
+export const suffix = 'dc=example,dc=com'
+export const people = `ou=people,${suffix}`
+export const groups = `ou=groups,${suffix}`
+export const manager = { dn: `cn=manager,${suffix}`, password: 'manager secret' }
+
+const authority = createAuthority({ commonName: 'directory authority', validityDays: 1 })
+const serving = issueCertificate(authority, {
+  commonName: 'directory',
+  dnsNames: ['localhost'],
+  usages: ['server'],
+  validityDays: 1,
+})
+
+type Attributes = Readonly<Record<string, string | readonly string[]>>
+
+/** OpenLDAP's own server on free ports of loopback, with a certificate for `localhost` and for no address. */
+export async function startSlapd(entries: readonly (readonly [dn: string, Attributes])[]) {
+  const folder = mkdtempSync(join(tmpdir(), 'kapis-slapd-'))
+  const [port, securePort] = [await freePort(), await freePort()]
+  writeFileSync(join(folder, 'ca.pem'), authority.certPem)
+  writeFileSync(join(folder, 'cert.pem'), serving.certPem)
+  writeFileSync(join(folder, 'key.pem'), serving.keyPem, { mode: 0o600 })
+  mkdirSync(join(folder, 'data'))
+  writeFileSync(join(folder, 'slapd.conf'), toConfiguration(folder))
+  writeFileSync(join(folder, 'entries.ldif'), toLdif([...tree, ...entries]))
+  const files = ['-f', join(folder, 'slapd.conf')]
+  execFileSync('/usr/sbin/slapadd', [...files, '-l', join(folder, 'entries.ldif')], { stdio: 'pipe' })
+  const urls = `ldap://127.0.0.1:${port}/ ldaps://127.0.0.1:${securePort}/`
+  const child = spawn('/usr/sbin/slapd', [...files, '-h', urls, '-d', '0'], { stdio: 'ignore' })
+  await untilItAnswers(port, child)
+
+  async function asManager<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    const client = new Client({ url: `ldap://127.0.0.1:${port}`, timeout: 5_000 })
+    try {
+      await client.bind(manager.dn, manager.password)
+      return await work(client)
+    } finally {
+      await client.unbind()
+    }
+  }
+
+  return {
+    port,
+    securePort,
+    caPem: authority.certPem,
+    asManager,
+    async stop() {
+      if (child.exitCode === null && child.signalCode === null) {
+        const exited = once(child, 'exit')
+        child.kill('SIGTERM')
+        await exited
+      }
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+export type Slapd = Awaited<ReturnType<typeof startSlapd>>
+
+/** A person with a password, as inetOrgPerson has it. */
+export function person(uid: string, more: Attributes = {}): [string, Attributes] {
+  const attributes = { objectClass: 'inetOrgPerson', uid, cn: uid, sn: uid, mail: `${uid}@example.com` }
+  // RFC 4514 section 2.4.
+  const escaped = uid.replace(/[\\,+"<>;=#]/g, '\\$&')
+  return [`uid=${escaped},${people}`, { ...attributes, userPassword: `${uid} secret`, ...more }]
+}
+
+const tree: readonly [string, Attributes][] = [
+  [suffix, { objectClass: ['dcObject', 'organization'], o: 'Example', dc: 'example' }],
+  [people, { objectClass: 'organizationalUnit', ou: 'people' }],
+  [groups, { objectClass: 'organizationalUnit', ou: 'groups' }],
+]
+
+function toConfiguration(folder: string): string {
+  return `
+include /etc/ldap/schema/core.schema
+include /etc/ldap/schema/cosine.schema
+include /etc/ldap/schema/nis.schema
+include /etc/ldap/schema/inetorgperson.schema
+modulepath /usr/lib/ldap
+moduleload back_mdb
+moduleload memberof
+pidfile ${folder}/slapd.pid
+argsfile ${folder}/slapd.args
+TLSCACertificateFile ${folder}/ca.pem
+TLSCertificateFile ${folder}/cert.pem
+TLSCertificateKeyFile ${folder}/key.pem
+# What RFC 4513 section 5.1.2 warns of: a name without a password is let in as nobody.
+allow bind_anon_cred bind_anon_dn
+database mdb
+maxsize 10485760
+suffix "${suffix}"
+rootdn "${manager.dn}"
+rootpw "${manager.password}"
+directory ${folder}/data
+overlay memberof
+access to attrs=userPassword by anonymous auth by * none
+access to * by * none
+`
+}
+
+/** RFC 2849, with every value in Base64. */
+function toLdif(entries: readonly (readonly [string, Attributes])[]): string {
+  const encode = (text: string) => Buffer.from(text).toString('base64')
+  return entries
+    .map(([dn, attributes]) => {
+      const lines = Object.entries(attributes).flatMap(([name, values]) =>
+        [values].flat().map(value => `${name}:: ${encode(value)}`),
+      )
+      return [`dn:: ${encode(dn)}`, ...lines].join('\n')
+    })
+    .join('\n\n')
+}
+
+async function untilItAnswers(port: number, child: ChildProcess): Promise<void> {
+  const deadline = Date.now() + 15_000
+  for (;;) {
+    const client = new Client({ url: `ldap://127.0.0.1:${port}`, timeout: 2_000 })
+    try {
+      await client.bind(manager.dn, manager.password)
+      await client.unbind()
+      return
+    } catch (error) {
+      if (child.exitCode !== null) throw new Error(`slapd ended with ${child.exitCode}`)
+      if (Date.now() > deadline) throw error
+      await new Promise(resolve => setTimeout(resolve, 50))
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
