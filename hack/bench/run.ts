@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join, resolve } from 'node:path'
+import { benchLists } from './lists.ts'
 import { buildLoadClient } from './load.ts'
 import { benchNodes } from './nodes.ts'
 import { benchProxy } from './proxy.ts'
@@ -22,6 +23,7 @@ export type BenchEnv = {
 const benchmarks: Readonly<Record<string, (env: BenchEnv) => Promise<void>>> = {
   nodes: benchNodes,
   proxy: benchProxy,
+  lists: benchLists,
 }
 
 const root = resolve(import.meta.dirname, '../..')

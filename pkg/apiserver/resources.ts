@@ -4,6 +4,7 @@ import { serveRead } from '../aggregated/read.ts'
 import { RbacIndex } from '../authz/rbac-index.ts'
 import { createVisibility } from '../authz/visibility.ts'
 import type { Config } from '../config/config.ts'
+import { serveOldResources } from '../kapis/resources/v1alpha2/serve.ts'
 import { serveResources } from '../kapis/resources/v1alpha3/read.ts'
 import { serveAny, toNativePath } from '../kapis/serve-any.ts'
 import type { KubeClient } from '../kube/client.ts'
@@ -15,6 +16,7 @@ import type { Kind } from '../resources/kind.ts'
 import { resourcesGroup, resourcesVersion, toAggregatedKinds } from '../resources/kinds.ts'
 import { PageCache } from '../resources/page-cache.ts'
 import type { WatchHub } from '../resources/watch-hub.ts'
+import { unknownResource } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { type Gauge, gauge, type Registry } from '../telemetry/metrics.ts'
 import type { Check } from './probes.ts'
@@ -25,6 +27,8 @@ export type Resources = {
   readonly aggregated: Handler
   /** `/kapis/resources.<group domain>/v1alpha3` */
   readonly platform: Handler
+  /** `/kapis/resources.<group domain>/v1alpha2` */
+  readonly old: Handler
   /** `/kapis/{group}/{version}` of everything that no other face serves. */
   readonly any: Handler
   readonly documents: readonly DocumentFace[]
@@ -79,10 +83,17 @@ export function createResources(options: ResourcesOptions): Resources {
     { group: resourcesGroup(groupDomain), version: resourcesVersion, resources: aggregatedKinds },
   ]
   const aggregated = { ...tools, collectionOf }
-  const platform = {
-    ...tools,
-    collectionOf: (plural: string) => collectionOf(plural) ?? catalog.findByPlural(plural).then(obtain),
+  const byPlural = (plural: string) => collectionOf(plural) ?? catalog.findByPlural(plural).then(obtain)
+  const components = {
+    groupDomain,
+    namespace: config.kubernetes.namespace,
+    async collectionOf(plural: string) {
+      const collection = await byPlural(plural)
+      if (collection === undefined) throw unknownResource(`the orchestrator does not serve ${plural}`)
+      return collection
+    },
   }
+  const platform = { ...tools, components, collectionOf: byPlural }
   const any = {
     ...tools,
     collectionOf: (...names: Parameters<typeof catalog.find>) => catalog.find(...names).then(obtain),
@@ -93,6 +104,7 @@ export function createResources(options: ResourcesOptions): Resources {
   return {
     aggregated: exchange => serveRead(aggregated, exchange),
     platform: exchange => serveResources(platform, exchange),
+    old: exchange => serveOldResources(components, exchange),
     any: exchange => serveAny(any, exchange),
     documents: [createDiscovery(groups), createOpenApi(groups)],
     isAggregated: plural => aggregatedKinds.some(kind => kind.plural === plural),

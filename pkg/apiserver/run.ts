@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createApiServiceKeeper } from '../aggregated/api-service-keeper.ts'
 import { ServingCertificates } from '../certs/serving-certificates.ts'
 import type { Config } from '../config/config.ts'
+import { createPublicDocuments } from '../kapis/public-documents.ts'
 import { createKubeClient } from '../kube/client.ts'
 import { loadEndpoint } from '../kube/endpoint.ts'
 import { isTerminating } from '../kube/namespace.ts'
@@ -21,6 +22,7 @@ import { startAudit } from './audit.ts'
 import { createChain } from './chain.ts'
 import { createPlainFront, createTlsFront, listen, updateTls } from './front.ts'
 import { createLimits } from './limits.ts'
+import { createOrchestratorVersion } from './orchestrator-version.ts'
 import { createProbes } from './probes.ts'
 import { createRequestMetrics } from './request-metrics.ts'
 import { createResources } from './resources.ts'
@@ -75,6 +77,13 @@ export async function runApiserver(
     ...access.checks,
     { name: 'apiservice-registration', problem: () => keeper.problem() },
   ])
+  const versionInfo = toVersionInfo(parts.build)
+  const documents = createPublicDocuments({
+    groupDomain,
+    features: new Set(['authentication', 'authorization', 'kubernetes']),
+    versionInfo,
+    orchestratorVersion: createOrchestratorVersion(client),
+  })
   const forward = createOAuthForward({
     socket: config.oauth.socket,
     clientAddress: createClientAddress(config.listen.trustedProxies),
@@ -84,12 +93,15 @@ export async function runApiserver(
     group,
     version: resourcesVersion,
     aggregated: resources.aggregated,
-    platform: new Map([[`${group}/${resourcesVersion}`, resources.platform]]),
+    platform: new Map([
+      [`${group}/${resourcesVersion}`, resources.platform],
+      [`${group}/v1alpha2`, resources.old],
+    ]),
     any: resources.any,
     documents: resources.documents,
     proxy,
     registry,
-    versionInfo: toVersionInfo(parts.build),
+    versionInfo,
   })
   const audit = await startAudit(config.audit, { logger, registry })
   const chain = createChain({
@@ -100,9 +112,13 @@ export async function runApiserver(
     requestSeconds: config.limits.requestSeconds,
     metrics: createRequestMetrics(registry, (g, resource) => g === group && resources.isAggregated(resource)),
     unguarded: {
-      handles: path => probes.handles(path) || isOAuthPath(path),
+      handles: path => probes.handles(path) || isOAuthPath(path) || documents.handles(path),
       isAudited: isOAuthPath,
-      handle: exchange => (isOAuthPath(exchange.info.path) ? forward(exchange) : probes.handle(exchange)),
+      handle(exchange) {
+        const { path } = exchange.info
+        if (isOAuthPath(path)) return forward(exchange)
+        return documents.handles(path) ? documents.handle(exchange) : probes.handle(exchange)
+      },
     },
     authenticate: access.authenticate,
     impersonate: access.impersonate,

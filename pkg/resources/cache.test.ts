@@ -3,10 +3,13 @@ import { expect } from 'chai'
 import { answerJson, type FakeOrchestrator, startFakeOrchestrator, until } from '../kube/fixtures.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { refusalOf } from '../status/fixtures.ts'
+import { Status } from '../status/status.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { ResourceCache } from './cache.ts'
 import { createCatalog } from './catalog.ts'
 import { node } from './fixtures.ts'
+import type { Kind } from './kind.ts'
+import { nodes } from './kinds/nodes.ts'
 
 const allocatable = { cpu: '4', memory: '4Gi', pods: '110' }
 
@@ -31,7 +34,11 @@ describe('ResourceCache', () => {
     await running?.fake.close()
   })
 
-  async function start(answer: (path: string) => readonly KubeObject[] | undefined) {
+  type Limits = { readonly idleSeconds?: number; readonly maxBytes?: number }
+  async function start(
+    answer: (path: string) => readonly KubeObject[] | number | undefined,
+    limits: Limits = {},
+  ) {
     const watches = new Map<string, ServerResponse>()
     const lists: string[] = []
     const fake = await startFakeOrchestrator((req, res) => {
@@ -44,6 +51,7 @@ describe('ResourceCache', () => {
       lists.push(pathname)
       const items = answer(pathname)
       if (items === undefined) return answerJson(res, 503, { message: 'busy' })
+      if (typeof items === 'number') return answerJson(res, items, { message: 'no', reason: 'Forbidden' })
       answerJson(res, 200, { kind: 'List', apiVersion: 'v1', metadata: { resourceVersion: '10' }, items })
     })
     const logger = createLogger({ program: 'test', level: 'error', destination: { write: () => undefined } })
@@ -54,6 +62,7 @@ describe('ResourceCache', () => {
       logger,
       idleSeconds: 60,
       maxBytes: 2 ** 30,
+      ...limits,
     })
     running = { fake, cache }
     const tell = (path: string, type: string, object: KubeObject) =>
@@ -109,4 +118,63 @@ describe('ResourceCache', () => {
       expect(cache.collection(plural)).to.equal(undefined)
     })
   }
+
+  describe('a kind that is not always followed', () => {
+    const gadgets = (plural: string): Kind => ({
+      ...nodes,
+      plural,
+      source: { group: 'x.io', version: 'v1', path: `/apis/x.io/v1/${plural}` },
+    })
+    const withGadgets = (path: string) =>
+      path.startsWith('/apis/x.io') ? [node('g1', { version: 3 })] : sample(path)
+
+    it('is followed from the first question on, once', async () => {
+      const { cache, lists } = await start(withGadgets)
+      await cache.start()
+      const [a, b] = await Promise.all([cache.obtain(gadgets('gadgets')), cache.obtain(gadgets('gadgets'))])
+      expect(a).to.equal(b)
+      expect(a.get('', 'g1')?.version).to.equal(3)
+      expect(lists.filter(path => path === '/apis/x.io/v1/gadgets')).to.have.length(1)
+    })
+
+    const refusals: readonly [number, number, string][] = [
+      [403, 503, 'Kapis itself may not read gadgets: its ClusterRole does not grant it'],
+      [404, 404, 'the server could not find the requested resource'],
+      [500, 503, 'gadgets cannot be read from the orchestrator'],
+    ]
+    for (const [answered, code, message] of refusals) {
+      it(`is ${code} when the orchestrator answers ${answered}`, async () => {
+        const { cache } = await start(path => (path.startsWith('/apis/x.io') ? answered : sample(path)))
+        await cache.start()
+        const refusal = await cache.obtain(gadgets('gadgets')).catch((error: unknown) => error)
+        expect(refusal).to.be.instanceOf(Status).that.includes({ code, message })
+      })
+    }
+
+    it('is not begun before the rest is there', async () => {
+      const { cache } = await start(withGadgets)
+      const refusal = await cache.obtain(gadgets('gadgets')).catch((error: unknown) => error)
+      expect(refusal).to.be.instanceOf(Status).that.includes({ code: 503 })
+    })
+
+    it('makes room for another, and when nothing can go the other is refused', async () => {
+      const { cache } = await start(withGadgets, { maxBytes: 1 })
+      await cache.start()
+      // The nodes alone are over the limit, and always followed.
+      const refusal = await cache.obtain(gadgets('gadgets')).catch((error: unknown) => error)
+      expect(refusal).to.be.instanceOf(Status).that.includes({
+        code: 503,
+        message: 'the resource cache is full (0 MiB): gadgets cannot be added',
+      })
+
+      await running?.fake.close()
+      cache.stop()
+      const roomy = await start(withGadgets, { maxBytes: 6_000 })
+      await roomy.cache.start()
+      await roomy.cache.obtain(gadgets('first'))
+      await roomy.cache.obtain(gadgets('second'))
+      await roomy.cache.obtain(gadgets('third'))
+      expect(roomy.cache.collections().map(({ served }) => served.kind.plural)).to.not.include('first')
+    })
+  })
 })

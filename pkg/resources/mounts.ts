@@ -17,7 +17,8 @@ export function createMountIndex(changed: (claims: ReadonlySet<string>) => void)
   function set(pod: KubeObject, next: readonly string[], touched: Set<string>): void {
     const key = toKey(pod.metadata.namespace ?? '', pod.metadata.name)
     const last = claimsOfPod.get(key) ?? []
-    if (last.length === 0 && next.length === 0) return
+    // Most updates of pods are of their status.
+    if (last.join() === next.join()) return
     for (const claim of last) count(claim, -1, touched)
     for (const claim of next) count(claim, 1, touched)
     if (next.length > 0) claimsOfPod.set(key, next)

@@ -47,6 +47,11 @@ describe('serveResources', () => {
       groupDomain: 'kapis.io',
       pages,
       hub: new WatchHub(),
+      components: {
+        groupDomain: 'kapis.io',
+        namespace: 'kapis-system',
+        collectionOf: async () => collection,
+      },
       visible: async () => undefined,
       collectionOf: (plural: string) => (plural === 'nodes' ? collection : undefined),
     }

@@ -4,10 +4,12 @@ import type { ListQuery } from '../../../request/list-query.ts'
 import type { Collection } from '../../../resources/collection.ts'
 import type { Visible } from '../../../resources/visible.ts'
 import { unknownResource } from '../../../status/status.ts'
+import { type ComponentTools, isForComponents, serveComponents } from '../../components.ts'
 import { podsOfService } from '../../pods-of-service.ts'
 import { type ReadTools, readCollection } from '../../read-collection.ts'
 
 export type ReadOptions = ReadTools & {
+  readonly components: ComponentTools
   /**
    * The collection of a plural, undefined when nothing has it; at once for the kinds that are always followed.
    *
@@ -26,6 +28,8 @@ export type ReadOptions = ReadTools & {
  */
 export async function serveResources(options: ReadOptions, exchange: AuthenticatedExchange): Promise<void> {
   const { info } = exchange
+  // The more literal path first: no resource of these names can hide them.
+  if (isForComponents(info.resource)) return serveComponents(options.components, exchange)
   const found = options.collectionOf(info.resource)
   const collection = found instanceof Promise ? await found : found
   if (collection === undefined)

@@ -1,0 +1,52 @@
+import { Agent, type RequestOptions, request } from 'node:https'
+
+export type Api = {
+  /** @returns the body. @throws Error when the answer is no success */
+  readonly call: (method: string, path: string, body?: object, contentType?: string) => Promise<string>
+  readonly close: () => void
+}
+
+/** A client of kube-apiserver for setting a benchmark up; many calls may run at once. */
+export function createApi(baseUrl: string, token: string): Api {
+  const agent = new Agent({ keepAlive: true, maxSockets: 32, rejectUnauthorized: false })
+  return {
+    async call(method, path, body, contentType = 'application/json') {
+      const { promise, resolve, reject } = Promise.withResolvers<string>()
+      const options: RequestOptions = {
+        method,
+        agent,
+        headers: {
+          authorization: `Bearer ${token}`,
+          accept: 'application/json',
+          'content-type': contentType,
+        },
+      }
+      const req = request(new URL(path, baseUrl), options, async res => {
+        const text = Buffer.concat(await res.toArray()).toString()
+        if ((res.statusCode ?? 500) < 300) resolve(text)
+        else reject(new Error(`${method} ${path}: ${res.statusCode} ${text.slice(0, 300)}`))
+      })
+      req.on('error', reject)
+      req.end(body === undefined ? undefined : JSON.stringify(body))
+      return promise
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+/** Does `work` for each number from `from` up to but not including `to`, some at a time, and tells how far it is. */
+export async function forEach(from: number, to: number, what: string, work: (i: number) => Promise<unknown>) {
+  let next = from
+  let toldAt = Date.now()
+  const worker = async () => {
+    while (next < to) {
+      const i = next++
+      await work(i)
+      if (Date.now() - toldAt > 5_000) {
+        toldAt = Date.now()
+        console.log(`   ${what}: ${next} of ${to}`)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: 32 }, worker))
+}

@@ -1,0 +1,113 @@
+import { isRecord, itemsOf, membersOf } from '../kube/object.ts'
+import type { AuthenticatedExchange } from '../request/exchange.ts'
+import { sendJson } from '../request/respond.ts'
+import type { Collection } from '../resources/collection.ts'
+import type { Entry } from '../resources/entry.ts'
+import { badRequest, methodNotAllowed, notFound, unknownResource } from '../status/status.ts'
+
+export type ComponentTools = {
+  readonly groupDomain: string
+  /** Kapis' own namespace, whose components come first. */
+  readonly namespace: string
+  /** The collection of a kind that every orchestrator serves. @throws Status 503 */
+  readonly collectionOf: (plural: string) => Promise<Collection>
+}
+
+/** A part of the platform, known by its Service; the wire form of the platform API. */
+type Component = {
+  readonly name: string
+  readonly namespace: string
+  readonly selfLink: string
+  readonly label: Readonly<Record<string, unknown>>
+  readonly startedAt: string
+  readonly totalBackends: number
+  readonly healthyBackends: number
+}
+
+/** Whether a request is for one of the component paths, which take precedence over resources of these names. */
+export function isForComponents(resource: string): boolean {
+  return resource === 'components' || resource === 'componenthealth'
+}
+
+/**
+ * `/components`, `/components/{component}` and `/componenthealth`: Services with a selector in the namespaces of the
+ * orchestrator and the platform, and how many of the pods behind each are ready.
+ *
+ * @throws Status 404 for a component that there is not, 405, 503
+ */
+export async function serveComponents(
+  tools: ComponentTools,
+  { req, res, info }: AuthenticatedExchange,
+): Promise<void> {
+  if (
+    info.namespace !== '' ||
+    info.parts.length > 2 ||
+    (info.resource === 'componenthealth' && info.name !== '')
+  )
+    throw unknownResource()
+  if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
+  if (info.verb !== 'get' && info.verb !== 'list') throw badRequest(`${info.verb} is not supported here`)
+  const components = await listComponents(tools)
+  if (info.resource === 'componenthealth')
+    return sendJson(res, 200, { kubesphereStatus: components, nodeStatus: await nodeHealth(tools) })
+  if (info.name === '') return sendJson(res, 200, components)
+  const found = components.find(({ name }) => name === info.name)
+  if (found === undefined) throw notFound({ group: info.group, resource: 'components' }, info.name)
+  sendJson(res, 200, found)
+}
+
+async function listComponents({
+  groupDomain,
+  namespace,
+  collectionOf,
+}: ComponentTools): Promise<readonly Component[]> {
+  const [services, pods] = await Promise.all(['services', 'pods'].map(collectionOf))
+  const product = `${groupDomain.split('.')[0]}-`
+  const isOfPlatform = (name: string) =>
+    name === namespace || name === 'kube-system' || name.startsWith(product)
+  const place = (name: string) => (name === namespace ? '' : name)
+  return [...(services?.entries() ?? [])]
+    .filter(service => isOfPlatform(service.namespace))
+    .flatMap(service => toComponent(service, [...(pods?.entries() ?? [])]))
+    .sort((a, b) => compare(place(a.namespace), place(b.namespace)) || compare(a.name, b.name))
+}
+
+function toComponent(service: Entry, pods: readonly Entry[]): Component[] {
+  const { selector } = membersOf(service.parsed().spec)
+  // Without a selector it is somebody else's business what is behind it.
+  if (!isRecord(selector) || Object.keys(selector).length === 0) return []
+  const labels = Object.entries(selector)
+  const backends = pods.filter(
+    ({ namespace, meta }) =>
+      namespace === service.namespace && labels.every(([key, value]) => meta.labels?.[key] === value),
+  )
+  return [
+    {
+      name: service.name,
+      namespace: service.namespace,
+      selfLink: `/api/v1/namespaces/${service.namespace}/services/${service.name}`,
+      label: selector,
+      startedAt: service.meta.creationTimestamp,
+      totalBackends: backends.length,
+      healthyBackends: backends.filter(isHealthy).length,
+    },
+  ]
+}
+
+function isHealthy(pod: Entry): boolean {
+  const { phase, containerStatuses } = membersOf(pod.parsed().status)
+  return phase === 'Running' && itemsOf(containerStatuses).every(status => membersOf(status).ready === true)
+}
+
+async function nodeHealth({ collectionOf }: ComponentTools) {
+  const nodes = await collectionOf('nodes')
+  const entries = [...nodes.entries()]
+  return {
+    totalNodes: entries.length,
+    healthyNodes: entries.filter(node => node.facts.status === 'running').length,
+  }
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,87 @@
+import type { Exchange } from '../request/exchange.ts'
+import { sendJson } from '../request/respond.ts'
+import { methodNotAllowed } from '../status/status.ts'
+
+export type PublicDocuments = {
+  readonly handles: (path: string) => boolean
+  /** @throws Status 405 */
+  readonly handle: (exchange: Exchange) => Promise<void>
+}
+
+export type PublicDocumentsOptions = {
+  readonly groupDomain: string
+  /** Parts of the platform that are switched on here, under the names that consoles know. */
+  readonly features: ReadonlySet<string>
+  /** Kapis' own version.Info. */
+  readonly versionInfo: object
+  /** The orchestrator's version.Info, undefined while it does not answer. */
+  readonly orchestratorVersion: () => Promise<unknown>
+}
+
+/** The features that a console of 3.4 asks for; each is either here or not. */
+const knownFeatures = [
+  'alerting',
+  'auditing',
+  'authentication',
+  'authorization',
+  'cache',
+  'devops',
+  'edgeruntime',
+  'events',
+  'gateway',
+  'gpu',
+  'kubeedge',
+  'kubernetes',
+  'logging',
+  'metering',
+  'monitoring',
+  'multicluster',
+  'network',
+  'network.ippool',
+  'network.topology',
+  'notification',
+  'openpitrix',
+  'openpitrix.appstore',
+  's3',
+  'servicemesh',
+  'sonarqube',
+  'terminal',
+]
+
+/**
+ * What is told to everybody, login pages among them: `/kapis/version` and `/kapis/config.<group domain>/v1alpha2/configs/…`.
+ * Consoles read major and minor version from gitVersion and take another API for less than 3.3: it is the version of the API
+ * contract that is served here; kapisVersion is that of the program.
+ */
+export function createPublicDocuments(options: PublicDocumentsOptions): PublicDocuments {
+  const configs = `/kapis/config.${options.groupDomain}/v1alpha2/configs`
+  const documents = new Map<string, () => Promise<unknown> | unknown>([
+    ['/kapis/version', () => versionOf(options)],
+    [
+      `${configs}/configz`,
+      () => Object.fromEntries(knownFeatures.map(name => [name, options.features.has(name)])),
+    ],
+    // No kind of GPU is set up beyond what the orchestrator itself schedules by.
+    [`${configs}/gpu/kinds`, () => []],
+  ])
+  return {
+    handles: path => documents.has(path),
+    async handle({ req, res, info }) {
+      if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
+      sendJson(res, 200, await documents.get(info.path)?.())
+    },
+  }
+}
+
+const contract = { gitVersion: 'v3.4.1', gitMajor: '3', gitMinor: '4' }
+
+async function versionOf({ versionInfo, orchestratorVersion }: PublicDocumentsOptions): Promise<object> {
+  const { gitVersion, ...rest }: { gitVersion?: string } = versionInfo
+  const kubernetes = await orchestratorVersion()
+  return {
+    ...rest,
+    ...contract,
+    kapisVersion: gitVersion,
+    ...(kubernetes === undefined ? {} : { kubernetes }),
+  }
+}

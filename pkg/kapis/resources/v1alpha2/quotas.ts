@@ -1,0 +1,64 @@
+import { membersOf, textOf } from '../../../kube/object.ts'
+import type { Collection } from '../../../resources/collection.ts'
+import { parseQuantity } from '../../../resources/quantity.ts'
+
+export type Quotas = {
+  readonly hard: Readonly<Record<string, string>>
+  readonly used: Readonly<Record<string, string>>
+}
+
+/** What is counted, under the names that ResourceQuota has for it. */
+const counted: readonly (readonly [key: string, plural: string])[] = [
+  ['count/pods', 'pods'],
+  ['count/services', 'services'],
+  ['count/configmaps', 'configmaps'],
+  ['count/secrets', 'secrets'],
+  ['persistentvolumeclaims', 'persistentvolumeclaims'],
+  ['count/deployments.apps', 'deployments'],
+  ['count/statefulsets.apps', 'statefulsets'],
+  ['count/daemonsets.apps', 'daemonsets'],
+  ['count/jobs.batch', 'jobs'],
+  ['count/cronjobs.batch', 'cronjobs'],
+  ['count/ingresses.networking.k8s.io', 'ingresses'],
+]
+
+/**
+ * What a namespace (or, with '', the whole cluster) holds and may hold: objects of each kind as they are counted now, and
+ * whatever its ResourceQuotas limit. Where several limit one thing the tightest counts, and its use is told.
+ *
+ * @throws Status 503
+ */
+export async function readQuotas(
+  collectionOf: (plural: string) => Promise<Collection>,
+  namespace: string,
+): Promise<Quotas> {
+  const used: Record<string, string> = {}
+  const collections = await Promise.all(
+    counted.map(async ([key, plural]) => ({ key, collection: await collectionOf(plural) })),
+  )
+  for (const { key, collection } of collections) used[key] = String(countIn(collection, namespace))
+  if (namespace === '') return { hard: {}, used }
+
+  const hard: Record<string, string> = {}
+  const quotas = await collectionOf('resourcequotas')
+  for (const entry of quotas.entries()) {
+    if (entry.namespace !== namespace) continue
+    const status = membersOf(entry.parsed().status)
+    const uses = membersOf(status.used)
+    for (const [key, value] of Object.entries(membersOf(status.hard))) {
+      const limit = textOf(value)
+      const known = hard[key]
+      if (known !== undefined && parseQuantity(known).nano <= parseQuantity(limit).nano) continue
+      hard[key] = limit
+      used[key] = textOf(uses[key]) || '0'
+    }
+  }
+  return { hard, used }
+}
+
+function countIn(collection: Collection, namespace: string): number {
+  if (namespace === '') return collection.size
+  let count = 0
+  for (const entry of collection.entries()) if (entry.namespace === namespace) count++
+  return count
+}

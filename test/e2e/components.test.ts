@@ -1,0 +1,144 @@
+import { expect } from 'chai'
+import {
+  accessToken,
+  askKapis,
+  group,
+  kubectl,
+  kubectlJson,
+  kubectlOutput,
+  makeNamespace,
+  tokenOf,
+  uniqueName,
+} from './cluster.ts'
+import { askAs, eventually, groupDomain } from './http.ts'
+import { output, setting } from './run.ts'
+
+const namespace = uniqueName('quota')
+const name = uniqueName('part')
+const own = setting('KAPIS_NAMESPACE')
+
+describe('components, quotas and what everybody may know', function () {
+  this.timeout(60_000)
+
+  let token = ''
+  const json = async (path: string) => {
+    const answer = await askAs(token, path)
+    expect(answer.code, answer.body).to.equal(200)
+    return JSON.parse(answer.body)
+  }
+
+  before(async () => {
+    token = await accessToken()
+    await makeNamespace(namespace, ['default', 'nobody'])
+    const labels = { app: name }
+    const meta = (more: object) => ({ name, ...more })
+    const items = [
+      {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: meta({ namespace: own }),
+        spec: { selector: labels, ports: [{ port: 80 }] },
+      },
+      {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: meta({ namespace: own, labels }),
+        spec: { nodeName: 'worker-1', containers: [{ name: 'main', image: 'example.org/x:1' }] },
+      },
+      ...['5', '3'].map((limit, i) => ({
+        apiVersion: 'v1',
+        kind: 'ResourceQuota',
+        metadata: { name: `quota-${i}`, namespace },
+        spec: { hard: { 'count/configmaps': limit, 'requests.cpu': `${limit}00m` } },
+      })),
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one', namespace } },
+    ]
+    await output('kubectl', ['apply', '-f', '-'], {
+      stdin: JSON.stringify({ apiVersion: 'v1', kind: 'List', items }),
+    })
+  })
+
+  after(async () => {
+    await kubectl('-n', own, 'delete', 'service', name)
+    await kubectl('-n', own, 'delete', 'pod', name, '--force', '--grace-period=0')
+    await kubectl('delete', 'namespace', namespace, '--wait=false')
+  })
+
+  for (const version of ['v1alpha3', 'v1alpha2']) {
+    const base = `/kapis/${group}/${version}`
+
+    it(`${version}: components are Services and the pods behind them, Kapis' own first`, async () => {
+      const service: { metadata: { creationTimestamp: string } } = JSON.parse(
+        await kubectlOutput('-n', own, 'get', 'service', name, '-o', 'json'),
+      )
+      const expected = {
+        name,
+        namespace: own,
+        selfLink: `/api/v1/namespaces/${own}/services/${name}`,
+        label: { app: name },
+        startedAt: service.metadata.creationTimestamp,
+        totalBackends: 1,
+        healthyBackends: 1,
+      }
+      await eventually(
+        async () => expect(await json(`${base}/components/${name}`)).to.deep.equal(expected) && undefined,
+        20_000,
+      )
+      const all = await json(`${base}/components`)
+      expect(all[0].namespace).to.equal(own)
+      expect(all).to.deep.include(expected)
+      const health = await json(`${base}/componenthealth`)
+      expect(health.kubesphereStatus).to.deep.equal(all)
+      const nodes = (await kubectlJson('get', 'nodes')) as { items: readonly unknown[] }
+      expect(health.nodeStatus.totalNodes).to.equal(nodes.items.length)
+    })
+
+    it(`${version}: a component that there is not`, async () => {
+      const answer = await askAs(token, `${base}/components/none`)
+      expect(answer.code).to.equal(404)
+      expect(JSON.parse(answer.body).message).to.equal(`components.${group} "none" not found`)
+    })
+  }
+
+  it('quotas tell what is used and the tightest of what is allowed', async () => {
+    await eventually(async () => {
+      const { namespace: told, data } = await json(`/kapis/${group}/v1alpha2/namespaces/${namespace}/quotas`)
+      expect(told).to.equal(namespace)
+      expect(data.hard).to.deep.equal({ 'count/configmaps': '3', 'requests.cpu': '300m' })
+      // The orchestrator puts its root certificate into each namespace.
+      expect(data.used).to.include({ 'count/configmaps': '2', 'count/pods': '0', 'requests.cpu': '0' })
+    }, 20_000)
+    const whole = await json(`/kapis/${group}/v1alpha2/quotas`)
+    const pods = (await kubectlJson('get', 'pods', '-A')) as { items: readonly unknown[] }
+    expect(whole.data.used['count/pods']).to.equal(String(pods.items.length))
+  })
+
+  it('RBAC decides who reads them', async () => {
+    const nobody = await tokenOf(namespace, 'nobody')
+    for (const path of [
+      'v1alpha3/components',
+      'v1alpha2/quotas',
+      `v1alpha2/namespaces/${namespace}/quotas`,
+    ]) {
+      expect((await askAs(nobody, `/kapis/${group}/${path}`)).code).to.equal(403)
+    }
+  })
+
+  it('the version is for everybody: the contract, the program, the orchestrator', async () => {
+    const answer = await askKapis('/kapis/version')
+    expect(answer.code).to.equal(200)
+    const version = JSON.parse(answer.body)
+    expect(version).to.include({ gitVersion: 'v3.4.1', gitMajor: '3', gitMinor: '4' })
+    expect(version.kapisVersion).to.match(/^v\d+\.\d+\.\d+$/)
+    const native: { serverVersion: unknown } = JSON.parse(await kubectlOutput('version', '-o', 'json'))
+    expect(version.kubernetes).to.deep.equal(native.serverVersion)
+  })
+
+  it('the features are for everybody', async () => {
+    const answer = await askKapis(`/kapis/config.${groupDomain}/v1alpha2/configs/configz`)
+    expect(answer.code).to.equal(200)
+    expect(JSON.parse(answer.body)).to.include({ authentication: true, authorization: true, devops: false })
+    expect((await askKapis(`/kapis/config.${groupDomain}/v1alpha2/configs/gpu/kinds`)).body).to.equal('[]\n')
+    expect((await askKapis('/kapis/version', { method: 'POST' })).code).to.equal(405)
+  })
+})
