@@ -1,4 +1,4 @@
-import { readdir, rm, statfs } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Manifest, type StoredSegment, saveManifest } from './manifest.ts'
 import type { SourceName } from './source.ts'
@@ -66,9 +66,4 @@ export async function removeStrangers(folder: string, { segments }: Manifest): P
       if (/\.seg(\.new)?$/.test(name) && !known.has(file)) await rm(join(folder, file))
     }
   }
-}
-
-export async function freeBytes(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder)
-  return bavail * bsize
 }

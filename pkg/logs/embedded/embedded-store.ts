@@ -4,7 +4,7 @@ import type { LogStore } from '../store.ts'
 import { createCatalog, removeStrangers } from './catalog.ts'
 import { follow } from './follow.ts'
 import { createFreshLines } from './fresh-lines.ts'
-import { createIngest, noSpace, tooMuchWaiting } from './ingest.ts'
+import { createIngest, isDiskFull, noSpace, tooMuchWaiting } from './ingest.ts'
 import { loadManifest } from './manifest.ts'
 import { createReader } from './reader.ts'
 import type { ReaderOrder, ReaderSettings } from './reader-thread.ts'
@@ -68,6 +68,7 @@ export async function createEmbeddedStore(settings: EmbeddedSettings): Promise<L
   const upkeep = createUpkeep({ folder, retention, catalog, fresh, log, merger, recent, flush, now, report })
   upkeep.start()
   let isClosed = false
+  let isFull = false
 
   const checkOpen = (): void => {
     if (isClosed) throw unavailable('the log store is closed')
@@ -87,7 +88,13 @@ export async function createEmbeddedStore(settings: EmbeddedSettings): Promise<L
       throw cause === undefined ? tooMuchWaiting(fresh.bytes()) : noSpace(cause)
     },
     write: async frame => {
-      await log.append(frame, file => fresh.add(frame, file))
+      try {
+        await log.append(frame, file => fresh.add(frame, file))
+        isFull = false
+      } catch (error) {
+        isFull = isDiskFull(error)
+        throw error
+      }
       upkeep.wake()
     },
   })
@@ -104,7 +111,7 @@ export async function createEmbeddedStore(settings: EmbeddedSettings): Promise<L
     follow: (filter, signal) => follow(reader, filter, nextSequence - 1, signal),
     check: async () => {
       if (isClosed) return 'the log store is closed'
-      return upkeep.fullDisk() === undefined ? undefined : 'the disk with the logs is full'
+      return isFull || upkeep.fullDisk() !== undefined ? 'the disk with the logs is full' : undefined
     },
     close: async () => {
       if (isClosed) return

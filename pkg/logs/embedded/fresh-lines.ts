@@ -72,9 +72,9 @@ export function createFreshLines(parts: {
   }
 
   async function makeVisible(): Promise<void> {
-    if (sealing !== undefined) await sealing.catch(() => undefined)
-    while (open.length > 0) {
-      if (openLines > fewLines && performance.now() - lastSealMs < pauseMs) return
+    const last = open.at(-1)?.frame.firstSequence ?? 0
+    if (openLines > fewLines && performance.now() - lastSealMs < pauseMs) return
+    while ((open[0]?.frame.firstSequence ?? Number.POSITIVE_INFINITY) <= last) {
       sealing ??= seal().finally(() => {
         sealing = undefined
       })
