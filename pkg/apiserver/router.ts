@@ -12,6 +12,8 @@ export type RouterOptions = {
   readonly aggregated: Handler
   /** The faces under /kapis, by `<group>/<version>`. */
   readonly platform: ReadonlyMap<string, Handler>
+  /** Another component that serves a group and version under /kapis. */
+  readonly component: (group: string, version: string) => Handler | undefined
   /** Any other resource under /kapis. */
   readonly any: Handler
   /** Discovery and OpenAPI: documents, each of which knows its paths. */
@@ -29,7 +31,8 @@ export function createRouter(options: RouterOptions): Handler {
     if (!info.isResource) return routeDocument(options, exchange)
     if (isPlatform(info.prefix)) {
       const face = options.platform.get(`${info.group}/${info.version}`)
-      return face === undefined ? options.any(exchange) : face(exchange)
+      if (face) return face(exchange)
+      return (options.component(info.group, info.version) ?? options.any)(exchange)
     } else if (info.prefix === 'apis' && info.group === options.group && info.version === options.version) {
       return options.aggregated(exchange)
     }
@@ -46,6 +49,8 @@ function routeDocument(options: RouterOptions, exchange: AuthenticatedExchange):
   if (document) return document.handle(exchange)
   if (path === '/version' && info.verb === 'get') return sendJson(res, 200, options.versionInfo)
   if (path === '/metrics' && info.verb === 'get') return sendMetrics(options.registry, exchange)
+  const component = isPlatform(prefix) ? options.component(...groupOf(path)) : undefined
+  if (component) return component(exchange)
   if (info.isResource || isPlatform(prefix)) throw unknownResource()
   const plainText = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
   send(res, 404, Buffer.from('404 page not found\n'), plainText)
@@ -61,6 +66,12 @@ export function isForProxy({ info, isAggregated }: AuthenticatedExchange, group:
   if (path === '/openapi/v2' || path === '/openapi/v3' || path.startsWith('/openapi/v3/')) return true
   if (prefix !== 'api' && prefix !== 'apis') return false
   return path !== `/apis/${group}` && !path.startsWith(`/apis/${group}/`)
+}
+
+/** Group and version of a path that is too short for a resource: the root of an API, where its discovery is. */
+function groupOf(path: string): [group: string, version: string] {
+  const [, , group = '', version = ''] = path.split('/')
+  return [group, version]
 }
 
 function isPlatform(prefix: string): boolean {

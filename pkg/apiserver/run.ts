@@ -10,7 +10,7 @@ import { isTerminating } from '../kube/namespace.ts'
 import { createKubeConnections } from '../proxy/connections.ts'
 import { createKubeProxy } from '../proxy/kube.ts'
 import { createOAuthForward, isOAuthPath } from '../proxy/oauth.ts'
-import { forwardUpgrade } from '../proxy/upgrade.ts'
+import { forwardUpgrade, kubeUpgrade } from '../proxy/upgrade.ts'
 import { createClientAddress } from '../request/client-address.ts'
 import { isAnonymous } from '../request/identity.ts'
 import { resourcesGroup, resourcesVersion } from '../resources/kinds.ts'
@@ -20,6 +20,7 @@ import { createRegistry } from '../telemetry/metrics.ts'
 import { createAccess } from './access.ts'
 import { startAudit } from './audit.ts'
 import { createChain } from './chain.ts'
+import { createComponents } from './component-apis.ts'
 import { createPlainFront, createTlsFront, listen, updateTls } from './front.ts'
 import { createLimits } from './limits.ts'
 import { createOrchestratorVersion } from './orchestrator-version.ts'
@@ -89,6 +90,7 @@ export async function runApiserver(
     clientAddress: createClientAddress(config.listen.trustedProxies),
     logger,
   })
+  const components = createComponents({ client, config, logger })
   const route = createRouter({
     group,
     version: resourcesVersion,
@@ -97,6 +99,7 @@ export async function runApiserver(
       [`${group}/${resourcesVersion}`, resources.platform],
       [`${group}/v1alpha2`, resources.old],
     ]),
+    component: components.find,
     any: resources.any,
     documents: resources.documents,
     proxy,
@@ -128,8 +131,11 @@ export async function runApiserver(
         ? 'elsewhere'
         : access.authorize(exchange.info, exchange.identity, exchange.query),
     route,
-    upgrade: (exchange, head) =>
-      isForProxy(exchange, group) ? forwardUpgrade(proxied, exchange, head) : route(exchange),
+    upgrade: async (exchange, head) => {
+      if (isForProxy(exchange, group))
+        return forwardUpgrade(await kubeUpgrade(proxied, exchange), exchange, head)
+      if (!(await components.upgrade(exchange, head))) await route(exchange)
+    },
   })
 
   const tls = () => ({ ...certificates.current(), clientCaPems: access.clientCaPems() })
@@ -151,6 +157,7 @@ export async function runApiserver(
     )
   }
   access.start()
+  components.start()
   keeper.start()
   resources.start().then(
     () => logger.info('ready'),
@@ -160,6 +167,7 @@ export async function runApiserver(
   if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
   await drain([front, ...fronts], { probes, hub, delaySeconds: config.shutdownDelaySeconds, logger })
   for (const part of [keeper, certificates, resources, access]) part.stop()
+  components.stop()
   connections.close()
   await audit.stop()
   client.close()

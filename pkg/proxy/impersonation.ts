@@ -1,5 +1,6 @@
 import { authenticatedGroup, type Identity } from '../request/identity.ts'
 import type { HeaderLines } from './headers.ts'
+import { encodeKey, encodeValue } from './identity-encoding.ts'
 
 // Authenticators hand out one object for one identity, for as long as they remember it.
 const made = new WeakMap<Identity, HeaderLines>()
@@ -22,16 +23,4 @@ export function toImpersonation(identity: Identity): HeaderLines {
   }
   made.set(identity, lines)
   return lines
-}
-
-/** Header names are tokens (RFC 9110 section 5.6.2); what is none is percent-encoded, as client-go does it. */
-function encodeKey(key: string): string {
-  return encodeURIComponent(key)
-    .replace(/[()'*]/g, char => `%${char.charCodeAt(0).toString(16)}`)
-    .toLowerCase()
-}
-
-/** Node writes header values as latin1; Kubernetes reads UTF-8. */
-function encodeValue(value: string): string {
-  return Buffer.from(value, 'utf8').toString('latin1')
 }

@@ -1,34 +1,78 @@
-import type { ClientRequest, IncomingMessage } from 'node:http'
-import { request } from 'node:https'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpsRequest, type RequestOptions } from 'node:https'
 import type { Duplex } from 'node:stream'
 import type { Endpoint } from '../kube/endpoint.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
+import { componentHeaders } from './component-proxy.ts'
+import type { ComponentUpstream } from './component-upstream.ts'
 import { upstreamFailure } from './failure.ts'
-import { answerHeaders } from './headers.ts'
+import { answerHeaders, type HeaderLines } from './headers.ts'
 import { basePath, orchestratorHeaders } from './kube.ts'
 
 const auditId: ReadonlySet<string> = new Set(['audit-id'])
 
-/**
- * Forwards an upgrade (exec, attach, port-forward: WebSocket and SPDY) to the orchestrator as its caller, and then joins
- * the two connections. Nothing of the stream is read here.
- *
- * @param head what the client has sent behind its handshake already
- * @throws Status 502, 503 or 504 when the orchestrator does not answer
- */
-export async function forwardUpgrade(
+/** Where an upgrade goes on to, and what is said there beside the upgrade itself. */
+export type UpgradeTarget = {
+  /** Host, port and what the connection needs. */
+  readonly options: RequestOptions
+  readonly isSecure: boolean
+  readonly path: string
+  readonly headers: HeaderLines
+  /** What does not answer when it does not, for the caller to read. */
+  readonly upstream: string
+}
+
+/** The orchestrator, as the caller. */
+export async function kubeUpgrade(
   endpoint: Endpoint,
   exchange: AuthenticatedExchange,
+): Promise<UpgradeTarget> {
+  const options = await endpoint.options()
+  const own = Object.entries(options.headers ?? {}).flatMap(([name, value]) => [name, String(value)])
+  return {
+    options,
+    isSecure: true,
+    path: basePath(endpoint) + (exchange.req.url ?? '/'),
+    headers: [...orchestratorHeaders(exchange), ...own, 'Host', endpoint.url.host],
+    upstream: 'the orchestrator',
+  }
+}
+
+/** A component, which is told who the caller is. */
+export function componentUpgrade(target: ComponentUpstream, exchange: AuthenticatedExchange): UpgradeTarget {
+  const { url, name } = target.component
+  const isSecure = url.protocol === 'https:'
+  return {
+    options: { host: url.hostname, port: url.port || (isSecure ? 443 : 80), agent: false, ...target.tls },
+    isSecure,
+    path: url.pathname.replace(/\/$/, '') + (exchange.req.url ?? '/'),
+    headers: [...componentHeaders(target, exchange), 'Host', url.host],
+    upstream: `the component ${name}`,
+  }
+}
+
+/**
+ * Forwards an upgrade (exec, attach, port-forward: WebSocket and SPDY), and then joins the two connections. Nothing of the
+ * stream is read here.
+ *
+ * @param head what the client has sent behind its handshake already
+ * @throws Status 502, 503 or 504 when the other side does not answer
+ */
+export function forwardUpgrade(
+  target: UpgradeTarget,
+  { req, res }: Pick<AuthenticatedExchange, 'req' | 'res'>,
   head: Buffer,
 ): Promise<void> {
-  const { req, res } = exchange
   const { socket } = req
-  const upstream = await startUpgrade(endpoint, exchange)
+  const { options, path } = target
+  const headers = [...target.headers, 'Connection', 'Upgrade', 'Upgrade', req.headers.upgrade ?? '']
+  const begin = target.isSecure ? httpsRequest : httpRequest
+  const upstream = begin({ ...options, method: req.method, path, headers })
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const abandon = () => upstream.destroy()
   res.once('close', abandon)
   upstream.on('error', error => {
-    if (!res.headersSent) return reject(upstreamFailure('the orchestrator', error))
+    if (!res.headersSent) return reject(upstreamFailure(target.upstream, error))
     res.destroy()
     resolve()
   })
@@ -55,15 +99,6 @@ export async function forwardUpgrade(
   })
   upstream.end()
   return promise
-}
-
-async function startUpgrade(endpoint: Endpoint, exchange: AuthenticatedExchange): Promise<ClientRequest> {
-  const { req } = exchange
-  const options = await endpoint.options()
-  const own = Object.entries(options.headers ?? {}).flatMap(([name, value]) => [name, String(value)])
-  const headers = [...orchestratorHeaders(exchange), ...own]
-  headers.push('Host', endpoint.url.host, 'Connection', 'Upgrade', 'Upgrade', req.headers.upgrade ?? '')
-  return request({ ...options, method: req.method, path: basePath(endpoint) + (req.url ?? '/'), headers })
 }
 
 /** Bytes both ways; the end of one side is the end of the other's writing, a break of one breaks both. */

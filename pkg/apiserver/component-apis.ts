@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { FrontProxyCertificates } from '../certs/front-proxy.ts'
+import type { Config } from '../config/config.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { forwardToComponent } from '../proxy/component-proxy.ts'
+import { Components } from '../proxy/components.ts'
+import { remoteHeaderNames } from '../proxy/remote-headers.ts'
+import { componentUpgrade, forwardUpgrade } from '../proxy/upgrade.ts'
+import type { AuthenticatedExchange, Handler } from '../request/exchange.ts'
+import type { Logger } from '../telemetry/logger.ts'
+
+export type RunningComponents = {
+  readonly find: (group: string, version: string) => Handler | undefined
+  /** Whether the request was for a component; resolves once it is over. */
+  readonly upgrade: (exchange: AuthenticatedExchange, head: Buffer) => Promise<boolean>
+  readonly start: () => void
+  readonly stop: () => void
+}
+
+const retryMs = 10_000
+/** The platform's own: a component must not be able to put itself in their place. */
+const ownGroups = ['resources', 'iam', 'tenant', 'logging', 'config', 'extensions', 'oauth']
+
+/** Joins the APIs of other components and the certificate by which they know that it is Kapis who tells of a caller. */
+export function createComponents({
+  client,
+  config,
+  logger,
+}: {
+  readonly client: KubeClient
+  readonly config: Config
+  readonly logger: Logger
+}): RunningComponents {
+  const { groupDomain, kubernetes } = config
+  const certificates = new FrontProxyCertificates({
+    client,
+    namespace: kubernetes.namespace,
+    logger,
+    headers: remoteHeaderNames,
+  })
+  const own = new Set(ownGroups.map(name => `${name}.${groupDomain}`))
+  const components = new Components({
+    client,
+    groupDomain,
+    logger,
+    // Groups without a dot, and those of k8s.io, are Kubernetes' (KEP-2337).
+    isReserved: group => own.has(group) || !group.includes('.') || group.endsWith('.k8s.io'),
+    pair: () => certificates.current(),
+  })
+  certificates.onChange(() => components.certificateChanged())
+  const abort = new AbortController()
+
+  /** Nothing else waits for it: without a certificate only the components are missing. */
+  async function prepare(): Promise<void> {
+    while (!abort.signal.aborted) {
+      try {
+        return await certificates.start()
+      } catch (err) {
+        logger.warn({ err }, 'there is no front-proxy certificate yet, trying again')
+        await sleep(retryMs, undefined, { signal: abort.signal }).catch(() => undefined)
+      }
+    }
+  }
+
+  return {
+    find(group, version) {
+      const upstream = components.find(group, version)
+      return upstream && (exchange => forwardToComponent(upstream, exchange))
+    },
+    async upgrade(exchange, head) {
+      const { info } = exchange
+      if (info.prefix !== 'kapis' && info.prefix !== 'kapi') return false
+      const upstream = components.find(info.group, info.version)
+      if (upstream === undefined) return false
+      await forwardUpgrade(componentUpgrade(upstream, exchange), exchange, head)
+      return true
+    },
+    start() {
+      void prepare().then(() => components.start())
+    },
+    stop() {
+      abort.abort()
+      certificates.stop()
+      components.stop()
+    },
+  }
+}

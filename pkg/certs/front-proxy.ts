@@ -1,0 +1,143 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import type { KubeClient } from '../kube/client.ts'
+import { Status } from '../status/status.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { createAuthority, issueCertificate, type KeyPair } from './issue.ts'
+import { readPair, type StoredPair, writePair } from './pair-secret.ts'
+
+const authoritySecret = 'kapis-front-proxy-ca'
+const clientSecret = 'kapis-front-proxy-client'
+/** Where components find the authority; the members are those of kube-system/extension-apiserver-authentication. */
+export const frontProxyConfigMap = 'kapis-front-proxy'
+const commonName = 'kapis-front-proxy'
+const authorityDays = 3650
+const clientDays = 90
+const renewAfterFraction = 2 / 3
+const checkEveryMs = 60 * 60_000
+
+export type FrontProxyOptions = {
+  readonly client: KubeClient
+  readonly namespace: string
+  readonly logger: Logger
+  /** Names of the headers in which identities are told. */
+  readonly headers: {
+    readonly user: string
+    readonly uid: string
+    readonly group: string
+    readonly extraPrefix: string
+  }
+}
+
+/**
+ * The client certificate by which components know that identity headers come from Kapis, of an authority that is for
+ * nothing else: whoever has a serving certificate must not be able to speak for everybody. All replicas share both, and the
+ * authority is published for components to read.
+ */
+export class FrontProxyCertificates {
+  readonly #options: FrontProxyOptions
+  readonly #listeners = new Set<() => void>()
+  #current: KeyPair | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(options: FrontProxyOptions) {
+    this.#options = options
+  }
+
+  /** @throws Status, Error when there cannot be a certificate yet */
+  async start(): Promise<void> {
+    await this.#ensure()
+    this.#timer = setInterval(() => {
+      this.#ensure().catch(err =>
+        this.#options.logger.warn(
+          { err },
+          'the front-proxy certificate cannot be refreshed; the last one stays',
+        ),
+      )
+    }, checkEveryMs)
+    this.#timer.unref()
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  /** undefined before start */
+  current(): KeyPair | undefined {
+    return this.#current
+  }
+
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener)
+  }
+
+  async #ensure(): Promise<void> {
+    const authority = await this.#pair(
+      authoritySecret,
+      () => true,
+      () => createAuthority({ commonName, validityDays: authorityDays }),
+    )
+    const next = await this.#pair(
+      clientSecret,
+      pair => isFit(pair, authority.certPem),
+      () => issueCertificate(authority, { commonName, usages: ['client'], validityDays: clientDays }),
+    )
+    await this.#publish(authority.certPem)
+    if (this.#current?.certPem === next.certPem) return
+    this.#current = { certPem: next.certPem, keyPem: next.keyPem }
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** What is stored and good, or a new one that all replicas then use. */
+  async #pair(name: string, isGood: (pair: StoredPair) => boolean, make: () => KeyPair): Promise<KeyPair> {
+    const { client, namespace, logger } = this.#options
+    const old = await readPair(client, namespace, name)
+    if (old !== undefined && isGood(old)) return old
+    const pair = make()
+    if (!(await writePair(client, { namespace, name, pair, old }))) return this.#pair(name, isGood, make)
+    logger.info({ secret: name }, 'made a front-proxy certificate')
+    return pair
+  }
+
+  async #publish(authorityPem: string): Promise<void> {
+    const { client, namespace, headers } = this.#options
+    const collection = `/api/v1/namespaces/${namespace}/configmaps`
+    const body = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: frontProxyConfigMap, labels: { 'app.kubernetes.io/managed-by': 'kapis' } },
+      data: {
+        'requestheader-client-ca-file': authorityPem,
+        'requestheader-allowed-names': JSON.stringify([commonName]),
+        'requestheader-username-headers': JSON.stringify([headers.user]),
+        'requestheader-uid-headers': JSON.stringify([headers.uid]),
+        'requestheader-group-headers': JSON.stringify([headers.group]),
+        'requestheader-extra-headers-prefix': JSON.stringify([headers.extraPrefix]),
+      },
+    }
+    try {
+      await client.call({ method: 'POST', path: collection, body })
+    } catch (error) {
+      if (!(error instanceof Status) || error.code !== 409) throw error
+      const contentType = 'application/merge-patch+json'
+      const path = `${collection}/${frontProxyConfigMap}`
+      await client.call({ method: 'PATCH', path, body: { data: body.data }, contentType })
+    }
+  }
+}
+
+function isFit(pair: KeyPair, authorityPem: string): boolean {
+  try {
+    const certificate = new X509Certificate(pair.certPem)
+    const authority = new X509Certificate(authorityPem)
+    const from = certificate.validFromDate.getTime()
+    const until = certificate.validToDate.getTime()
+    return (
+      certificate.checkPrivateKey(createPrivateKey(pair.keyPem)) &&
+      certificate.checkIssued(authority) &&
+      certificate.verify(authority.publicKey) &&
+      Date.now() < from + (until - from) * renewAfterFraction
+    )
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,48 @@
+import { expect } from 'chai'
+import { createBreaker } from './breaker.ts'
+
+describe('createBreaker', () => {
+  function start() {
+    const clock = { now: 0 }
+    const breaker = createBreaker({ failures: 3, openMs: 1_000, now: () => clock.now })
+    const fail = (times: number) => {
+      for (let i = 0; i < times; i++) breaker.failed()
+    }
+    return { breaker, clock, fail }
+  }
+
+  it('opens after so many failures in a row', () => {
+    const { breaker, fail } = start()
+    fail(2)
+    breaker.succeeded()
+    fail(2)
+    expect(breaker.mayTry()).to.equal(true)
+    fail(1)
+    expect(breaker.mayTry()).to.equal(false)
+  })
+
+  it('lets one through after a while, and no second one before it is known how that went', () => {
+    const { breaker, clock, fail } = start()
+    fail(3)
+    clock.now = 999
+    expect(breaker.mayTry()).to.equal(false)
+    clock.now = 1_000
+    expect([breaker.mayTry(), breaker.mayTry()]).to.deep.equal([true, false])
+    breaker.failed()
+    clock.now = 1_999
+    expect(breaker.mayTry()).to.equal(false)
+    clock.now = 2_000
+    expect(breaker.mayTry()).to.equal(true)
+    breaker.succeeded()
+    expect([breaker.mayTry(), breaker.mayTry()]).to.deep.equal([true, true])
+  })
+
+  it('another may try when the one who did went away', () => {
+    const { breaker, clock, fail } = start()
+    fail(3)
+    clock.now = 1_000
+    breaker.mayTry()
+    breaker.abandoned()
+    expect(breaker.mayTry()).to.equal(true)
+  })
+})

@@ -1,0 +1,43 @@
+/** Keeps requests away from somebody who does not answer, and lets one through now and then to see whether he does again. */
+export type Breaker = {
+  /** Whether a request may be tried; who may tells how it went. */
+  readonly mayTry: () => boolean
+  readonly succeeded: () => void
+  readonly failed: () => void
+  /** Neither: the caller went away first. */
+  readonly abandoned: () => void
+}
+
+export type BreakerOptions = {
+  /** Failures in a row before it opens. */
+  readonly failures: number
+  readonly openMs: number
+  readonly now: () => number
+}
+
+export function createBreaker({ failures, openMs, now }: BreakerOptions): Breaker {
+  let inARow = 0
+  let retryAtMs = 0
+  let isTrying = false
+  const isOpen = () => inARow >= failures
+  return {
+    mayTry() {
+      if (!isOpen()) return true
+      if (isTrying || now() < retryAtMs) return false
+      isTrying = true
+      return true
+    },
+    succeeded() {
+      inARow = 0
+      isTrying = false
+    },
+    failed() {
+      inARow++
+      isTrying = false
+      if (isOpen()) retryAtMs = now() + openMs
+    },
+    abandoned() {
+      isTrying = false
+    },
+  }
+}

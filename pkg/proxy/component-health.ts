@@ -1,0 +1,40 @@
+import type { ComponentUpstream } from './component-upstream.ts'
+import { upstreamFailure } from './failure.ts'
+
+/** A condition of type Available, without its time. */
+export type Availability = {
+  readonly status: 'True' | 'False'
+  readonly reason: string
+  readonly message: string
+}
+
+const withinMs = 5_000
+
+/** Asks a component for the root of its API: any answer that is no failure of its own says that it is there. */
+export async function checkComponent({
+  component,
+  short,
+  breaker,
+}: ComponentUpstream): Promise<Availability> {
+  const { group, version, url } = component
+  const path = `${url.pathname.replace(/\/$/, '')}/kapis/${group}/${version}`
+  try {
+    const { statusCode, body } = await short.request({
+      method: 'GET',
+      path,
+      headers: { accept: 'application/json', 'user-agent': 'kapis' },
+      headersTimeout: withinMs,
+      signal: AbortSignal.timeout(withinMs),
+    })
+    await body.dump()
+    if (statusCode >= 500)
+      return { status: 'False', reason: 'FailedCheck', message: `GET ${path} answers ${statusCode}` }
+    // Whoever waits for the breaker need not wait longer.
+    breaker.succeeded()
+    return { status: 'True', reason: 'Passed', message: 'the component answers' }
+  } catch (error) {
+    const { message, headers } = upstreamFailure(`the component ${component.name}`, error)
+    const why = headers['proxy-status']?.split('error=')[1] ?? ''
+    return { status: 'False', reason: 'FailedCheck', message: `${message} (${why})` }
+  }
+}

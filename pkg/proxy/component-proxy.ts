@@ -1,0 +1,57 @@
+import type { AuthenticatedExchange } from '../request/exchange.ts'
+import { isLongRunning } from '../request/long-running.ts'
+import { Status } from '../status/status.ts'
+import type { ComponentUpstream } from './component-upstream.ts'
+import { forwardableHeaders, type HeaderLines } from './headers.ts'
+import { relay } from './relay.ts'
+import { toRemoteHeaders } from './remote-headers.ts'
+
+const notForward: ReadonlySet<string> = new Set(['authorization', 'cookie', 'host', 'expect', 'audit-id'])
+
+/**
+ * Hands an authorized request to a component, with the caller told in headers that the front-proxy certificate vouches for.
+ * The caller's own credential stays here.
+ *
+ * @throws Status 502, 503, 504 when the component does not answer; 503 at once while it has not for a while
+ */
+export async function forwardToComponent(
+  upstream: ComponentUpstream,
+  exchange: AuthenticatedExchange,
+): Promise<void> {
+  const { component, breaker } = upstream
+  if (!breaker.mayTry()) throw resting(component.name)
+  const { req, res, info, query } = exchange
+  const dispatcher = isLongRunning(info, query) ? upstream.long : upstream.short
+  const path = component.url.pathname.replace(/\/$/, '') + (req.url ?? '/')
+  const outgoing = { dispatcher, path, headers: componentHeaders(upstream, exchange) }
+  try {
+    await relay({ ...outgoing, upstream: `the component ${component.name}` }, exchange)
+  } catch (error) {
+    breaker.failed()
+    throw error
+  }
+  if (res.headersSent) breaker.succeeded()
+  else breaker.abandoned()
+}
+
+export function componentHeaders(
+  { component }: ComponentUpstream,
+  exchange: AuthenticatedExchange,
+): HeaderLines {
+  const { req, identity, id } = exchange
+  const headers = forwardableHeaders(req, notForward)
+  headers.push('Audit-Id', id)
+  headers.push('X-Forwarded-Proto', 'encrypted' in req.socket ? 'https' : 'http')
+  if (req.headers.host !== undefined) headers.push('X-Forwarded-Host', req.headers.host)
+  if (req.socket.remoteAddress !== undefined) headers.push('X-Forwarded-For', req.socket.remoteAddress)
+  // Without TLS nobody could tell these from a stranger's, and there is nothing that vouches for them.
+  if (component.url.protocol === 'https:') headers.push(...toRemoteHeaders(identity))
+  return headers
+}
+
+function resting(name: string): Status {
+  return new Status(503, 'ServiceUnavailable', `the component ${name} does not answer`, {
+    details: { retryAfterSeconds: 10 },
+    headers: { 'retry-after': '10', 'proxy-status': 'kapis; error=destination_unavailable' },
+  })
+}

@@ -1,0 +1,77 @@
+import { expect } from 'chai'
+import { parseComponent } from './component.ts'
+
+const metadata = { name: 'v1.acme.example.org', uid: 'u', resourceVersion: '1', creationTimestamp: '' }
+const names = { group: 'acme.example.org', version: 'v1' }
+
+function parse(spec: object) {
+  const parsed = parseComponent({ metadata, spec }, group => group === 'iam.kapis.io')
+  return 'url' in parsed ? { ...parsed, url: parsed.url.href } : parsed
+}
+
+describe('parseComponent', () => {
+  const whole = { ...names, name: metadata.name, isVerified: true, timeoutMs: 30_000 }
+  const none = { serverName: undefined, caPem: undefined }
+  const valid: readonly (readonly [what: string, spec: object, component: object])[] = [
+    ['a URL', { url: 'https://a:8443/base' }, { ...whole, ...none, url: 'https://a:8443/base' }],
+    [
+      'a Service, by the name that its certificate has',
+      { service: { namespace: 'ns', name: 'svc' } },
+      { ...whole, ...none, url: 'https://svc.ns.svc/', serverName: 'svc.ns.svc' },
+    ],
+    [
+      'a Service with port and path',
+      { service: { namespace: 'ns', name: 'svc', port: 8443, path: '/base' } },
+      { ...whole, ...none, url: 'https://svc.ns.svc:8443/base', serverName: 'svc.ns.svc' },
+    ],
+    [
+      'an authority and a time',
+      { url: 'https://a', caBundle: Buffer.from('PEM').toString('base64'), timeoutSeconds: 5 },
+      { ...whole, serverName: undefined, caPem: 'PEM', timeoutMs: 5_000, url: 'https://a/' },
+    ],
+    [
+      'no verification',
+      { url: 'https://a', insecureSkipVerify: true },
+      { ...whole, ...none, isVerified: false, url: 'https://a/' },
+    ],
+  ]
+  for (const [what, spec, component] of valid) {
+    it(`reads ${what}`, () => expect(parse({ ...names, ...spec })).to.deep.equal(component))
+  }
+
+  const invalid: readonly (readonly [what: string, spec: object, reason: string, message: string])[] = [
+    ['no group', { version: 'v1', url: 'https://a' }, 'Invalid', 'spec.group and spec.version are required'],
+    [
+      'a group of the platform',
+      { group: 'iam.kapis.io', version: 'v1', url: 'https://a' },
+      'GroupReserved',
+      'the group iam.kapis.io is served by the platform or the orchestrator itself',
+    ],
+    ['no address', names, 'Invalid', 'there must be one of spec.url and spec.service'],
+    [
+      'two addresses',
+      { ...names, url: 'https://a', service: { namespace: 'a', name: 'b' } },
+      'Invalid',
+      'there must be one of spec.url and spec.service',
+    ],
+    ['another scheme', { ...names, url: 'file:///etc' }, 'Invalid', 'spec.url must be an http or https URL'],
+    ['text', { ...names, url: 'not a URL' }, 'Invalid', 'spec.url must be an http or https URL'],
+    [
+      'a password in the URL',
+      { ...names, url: 'https://u:p@a' },
+      'Invalid',
+      'spec.url must have no user, query or fragment',
+    ],
+    [
+      'half a Service',
+      { ...names, service: { name: 'a' } },
+      'Invalid',
+      'spec.service needs a namespace and a name',
+    ],
+  ]
+  for (const [what, spec, reason, message] of invalid) {
+    it(`has none for ${what}`, () => {
+      expect(parse(spec)).to.deep.equal({ name: metadata.name, reason, message })
+    })
+  }
+})

@@ -1,0 +1,70 @@
+import { isRecord, type KubeObject } from '../kube/object.ts'
+
+/** A component's API under /kapis/{group}/{version}, as an APIService of extensions.<group domain> has it. */
+export type Component = {
+  /** Name of the APIService. */
+  readonly name: string
+  readonly group: string
+  readonly version: string
+  /** Base of every path; https, or http for one that is told nothing of its callers. */
+  readonly url: URL
+  /** Name that the serving certificate must have, where it is not that of the URL. */
+  readonly serverName: string | undefined
+  readonly caPem: string | undefined
+  readonly isVerified: boolean
+  readonly timeoutMs: number
+}
+
+/** A component, or why there is none: a reason of a condition, and a sentence for people. */
+export type ParsedComponent =
+  | Component
+  | { readonly name: string; readonly reason: string; readonly message: string }
+
+const defaultTimeoutSeconds = 30
+
+/**
+ * Reads an APIService. What the schema of the CRD refuses is not looked for again, but what it cannot refuse is.
+ *
+ * @param isReserved whether a group is served by Kapis or by the orchestrator itself
+ */
+export function parseComponent(object: KubeObject, isReserved: (group: string) => boolean): ParsedComponent {
+  const { name } = object.metadata
+  const spec = isRecord(object.spec) ? object.spec : {}
+  const { group, version, caBundle, timeoutSeconds } = spec
+  const wrong = (reason: string, message: string) => ({ name, reason, message })
+  if (typeof group !== 'string' || typeof version !== 'string')
+    return wrong('Invalid', 'spec.group and spec.version are required')
+  if (isReserved(group))
+    return wrong('GroupReserved', `the group ${group} is served by the platform or the orchestrator itself`)
+  const target = toTarget(spec)
+  if (typeof target === 'string') return wrong('Invalid', target)
+  return {
+    name,
+    group,
+    version,
+    ...target,
+    caPem: typeof caBundle === 'string' ? Buffer.from(caBundle, 'base64').toString('utf8') : undefined,
+    isVerified: spec.insecureSkipVerify !== true,
+    timeoutMs: (typeof timeoutSeconds === 'number' ? timeoutSeconds : defaultTimeoutSeconds) * 1000,
+  }
+}
+
+type Target = Pick<Component, 'url' | 'serverName'>
+
+function toTarget({ url, service }: Readonly<Record<string, unknown>>): Target | string {
+  if (typeof url === 'string' && service === undefined) {
+    const parsed = URL.parse(url)
+    if (parsed === null || !/^https?:$/.test(parsed.protocol)) return 'spec.url must be an http or https URL'
+    if (parsed.username !== '' || parsed.search !== '' || parsed.hash !== '')
+      return 'spec.url must have no user, query or fragment'
+    return { url: parsed, serverName: undefined }
+  }
+  if (url === undefined && isRecord(service)) {
+    const { namespace, name, port = 443, path = '' } = service
+    if (typeof namespace !== 'string' || typeof name !== 'string')
+      return 'spec.service needs a namespace and a name'
+    const host = `${name}.${namespace}.svc`
+    return { url: new URL(`https://${host}:${Number(port)}${String(path)}`), serverName: host }
+  }
+  return 'there must be one of spec.url and spec.service'
+}

@@ -1,0 +1,144 @@
+import type { KeyPair } from '../certs/issue.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { isRecord, type KubeObject } from '../kube/object.ts'
+import { Reflector } from '../kube/reflector.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { type Component, parseComponent } from './component.ts'
+import { type Availability, checkComponent } from './component-health.ts'
+import { type ComponentUpstream, createComponentUpstream } from './component-upstream.ts'
+
+export type ComponentsOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  readonly logger: Logger
+  readonly isReserved: (group: string) => boolean
+  /** The front-proxy client certificate, once there is one. */
+  readonly pair: () => KeyPair | undefined
+}
+
+type Entry = { readonly object: KubeObject; readonly upstream: ComponentUpstream | undefined }
+
+const version = 'v1alpha1'
+const checkEveryMs = 10_000
+
+/**
+ * The components whose APIs are served under /kapis/{group}/{version}: APIServices of extensions.<group domain>, as their
+ * watch has them. Each is asked every few seconds whether it answers, and what comes of it is written to its status.
+ */
+export class Components {
+  readonly #options: ComponentsOptions
+  readonly #path: string
+  readonly #reflector: Reflector
+  /** By name of the APIService, which is `<version>.<group>`. */
+  readonly #entries = new Map<string, Entry>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(options: ComponentsOptions) {
+    this.#options = options
+    this.#path = `/apis/extensions.${options.groupDomain}/${version}/apiservices`
+    this.#reflector = new Reflector({
+      client: options.client,
+      path: this.#path,
+      sink: {
+        replace: items => {
+          const names = new Set(items.map(({ metadata }) => metadata.name))
+          for (const name of this.#entries.keys()) if (!names.has(name)) this.#remove(name)
+          for (const item of items) this.#put(item)
+        },
+        apply: events => {
+          for (const { type, object } of events) {
+            if (type === 'DELETED') this.#remove(object.metadata.name)
+            else if (type !== 'BOOKMARK') this.#put(object)
+          }
+        },
+        failed: err => options.logger.warn({ err }, 'cannot watch the APIServices of components'),
+      },
+    })
+  }
+
+  start(): void {
+    void this.#reflector.start()
+    this.#timer = setInterval(() => {
+      for (const entry of this.#entries.values()) void this.#check(entry)
+    }, checkEveryMs)
+    this.#timer.unref()
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+    this.#reflector.stop()
+    for (const name of [...this.#entries.keys()]) this.#remove(name)
+  }
+
+  find(group: string, version: string): ComponentUpstream | undefined {
+    return this.#entries.get(`${version}.${group}`)?.upstream
+  }
+
+  /** Connections with the new certificate; those that are in use end with their requests. */
+  certificateChanged(): void {
+    for (const { object } of [...this.#entries.values()]) {
+      this.#remove(object.metadata.name)
+      this.#put(object)
+    }
+  }
+
+  #put(object: KubeObject): void {
+    const { name } = object.metadata
+    const old = this.#entries.get(name)
+    // A status that was written changes nothing for requests, and must not cost them their connections.
+    if (old !== undefined && JSON.stringify(old.object.spec) === JSON.stringify(object.spec)) {
+      this.#entries.set(name, { ...old, object })
+      return
+    }
+    this.#remove(name)
+    const component = parseComponent(object, this.#options.isReserved)
+    const upstream = 'url' in component ? this.#connect(component) : undefined
+    const entry = { object, upstream }
+    this.#entries.set(name, entry)
+    if ('reason' in component) {
+      this.#options.logger.warn({ component: name, why: component.message }, 'a component cannot be served')
+      void this.#write(entry, { status: 'False', reason: component.reason, message: component.message })
+    } else void this.#check(entry)
+  }
+
+  #connect(component: Component): ComponentUpstream {
+    return createComponentUpstream(
+      component,
+      component.url.protocol === 'https:' ? this.#options.pair() : undefined,
+    )
+  }
+
+  #remove(name: string): void {
+    this.#entries.get(name)?.upstream?.close()
+    this.#entries.delete(name)
+  }
+
+  async #check(entry: Entry): Promise<void> {
+    const { upstream } = entry
+    if (upstream === undefined) return
+    const availability = await checkComponent(upstream)
+    const current = this.#entries.get(entry.object.metadata.name)
+    if (current?.upstream === upstream) await this.#write(current, availability)
+  }
+
+  /** Replicas see the same and write only what differs: a status does not flap because there are several. */
+  async #write({ object }: Entry, availability: Availability): Promise<void> {
+    const old = availableCondition(object)
+    if (old?.status === availability.status && old.reason === availability.reason) return
+    const condition = { type: 'Available', ...availability, lastTransitionTime: new Date().toISOString() }
+    const { client, logger } = this.#options
+    const path = `${this.#path}/${object.metadata.name}/status`
+    const body = { status: { conditions: [condition] } }
+    const contentType = 'application/merge-patch+json'
+    await client
+      .call({ method: 'PATCH', path, body, contentType })
+      .catch(err =>
+        logger.warn({ err, component: object.metadata.name }, 'cannot write the status of a component'),
+      )
+  }
+}
+
+function availableCondition({ status }: KubeObject): Readonly<Record<string, unknown>> | undefined {
+  const conditions = isRecord(status) && Array.isArray(status.conditions) ? status.conditions : []
+  return conditions.filter(isRecord).find(({ type }) => type === 'Available')
+}

@@ -1,0 +1,338 @@
+import { readFileSync } from 'node:fs'
+import { createServer as createPlain, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, request as httpsRequest, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { TLSSocket } from 'node:tls'
+import { expect } from 'chai'
+import { createAuthority, issueCertificate } from '../../pkg/certs/issue.ts'
+import {
+  type Answer,
+  accessToken,
+  kubectl,
+  kubectlOutput,
+  makeNamespace,
+  tokenOf,
+  uniqueName,
+} from './cluster.ts'
+import { askAs, askRaw, eventually, groupDomain, statusBody } from './http.ts'
+import { output, run, setting } from './run.ts'
+
+const namespace = uniqueName('component')
+const kind = `apiservices.extensions.${groupDomain}`
+const group = 'acme.example.org'
+const root = `/kapis/${group}/v1`
+const widgets = `${root}/namespaces/${namespace}/widgets`
+
+type Seen = {
+  readonly url: string
+  readonly headers: Readonly<Record<string, readonly string[]>>
+  readonly certificate: string | undefined
+  readonly authorized: boolean
+}
+
+describe('the API of another component', function () {
+  this.timeout(60_000)
+  const authority = createAuthority({ commonName: 'component CA', validityDays: 1 })
+  const pair = issueCertificate(authority, {
+    ...{ commonName: 'component', dnsNames: ['localhost'], usages: ['server'], validityDays: 1 },
+  })
+  let component: Server
+  let port: number
+  let token: string
+  let serve: (req: IncomingMessage, res: ServerResponse) => unknown = () => undefined
+
+  /** A component that knows Kapis by the authority that Kapis publishes, and shows what it was told. */
+  async function startComponent(wantedPort: number): Promise<void> {
+    const published = await kubectlOutput(
+      ...['-n', setting('KAPIS_NAMESPACE'), 'get', 'configmap', 'kapis-front-proxy'],
+      ...['-o', 'jsonpath={.data.requestheader-client-ca-file}'],
+    )
+    component = createServer(
+      { cert: pair.certPem, key: pair.keyPem, ca: published, requestCert: true, rejectUnauthorized: false },
+      (req, res) => void serve(req, res),
+    )
+    component.on('upgrade', (req, socket) => {
+      socket.write(
+        `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\nX-User: ${req.headers['x-remote-user']}\r\n\r\n`,
+      )
+      socket.pipe(socket)
+    })
+    await new Promise<void>(resolve => component.listen(wantedPort, '127.0.0.1', resolve))
+    port = (component.address() as AddressInfo).port
+  }
+
+  async function stopComponent(): Promise<void> {
+    component.closeAllConnections()
+    await new Promise<void>(resolve => component.close(() => resolve()))
+  }
+
+  const show = (req: IncomingMessage, res: ServerResponse) => {
+    const { socket } = req
+    const isTls = socket instanceof TLSSocket
+    const seen: Seen = {
+      url: req.url ?? '',
+      headers: Object.fromEntries(
+        Object.entries(req.headersDistinct).map(([name, values]) => [name, values ?? []]),
+      ),
+      certificate: isTls ? String(socket.getPeerCertificate().subject?.CN) : undefined,
+      authorized: isTls && socket.authorized,
+    }
+    res.setHeader('content-type', 'application/json')
+    res.end(JSON.stringify(seen))
+  }
+
+  function apiService(name: string, spec: object): object {
+    return { apiVersion: `extensions.${groupDomain}/v1alpha1`, kind: 'APIService', metadata: { name }, spec }
+  }
+
+  const create = (object: object) => run('kubectl', ['create', '-f', '-'], { stdin: JSON.stringify(object) })
+
+  async function available(name: string, status: string): Promise<string> {
+    const condition = '{.status.conditions[?(@.type=="Available")]'
+    await kubectlOutput('wait', kind, name, `--for=jsonpath=${condition}.status}=${status}`, '--timeout=30s')
+    return kubectlOutput('get', kind, name, '-o', `jsonpath=${condition}.reason}: ${condition}.message}`)
+  }
+
+  before(async () => {
+    await makeNamespace(namespace, ['reader', 'nobody'])
+    token = await accessToken()
+    serve = show
+    await startComponent(0)
+    const spec = { group, version: 'v1', url: `https://localhost:${port}/base`, timeoutSeconds: 2 }
+    const caBundle = Buffer.from(authority.certPem).toString('base64')
+    await output('kubectl', ['create', '-f', '-'], {
+      stdin: JSON.stringify(apiService(`v1.${group}`, { ...spec, caBundle })),
+    })
+    await available(`v1.${group}`, 'True')
+    // Not by `kubectl create role`: it looks the resource up, and kube-apiserver does not serve it.
+    const rules = [{ apiGroups: [group], resources: ['widgets'], verbs: ['get', 'list', 'watch', 'create'] }]
+    const metadata = { name: 'widgets', namespace }
+    const rbac = 'rbac.authorization.k8s.io'
+    for (const object of [
+      { apiVersion: `${rbac}/v1`, kind: 'Role', metadata, rules },
+      {
+        ...{ apiVersion: `${rbac}/v1`, kind: 'RoleBinding', metadata },
+        roleRef: { apiGroup: rbac, kind: 'Role', name: 'widgets' },
+        subjects: [{ kind: 'ServiceAccount', name: 'reader', namespace }],
+      },
+    ])
+      await output('kubectl', ['create', '-f', '-'], { stdin: JSON.stringify(object) })
+  })
+  after(async () => {
+    await kubectl('delete', kind, '--all')
+    await kubectl('delete', 'namespace', namespace, '--wait=false')
+    await stopComponent()
+  })
+
+  async function seenBy(bearer: string, path: string, headers: Record<string, string> = {}): Promise<Seen> {
+    const answer = await askRaw(path, { headers: { ...headers, authorization: `Bearer ${bearer}` } })
+    expect(answer.code, answer.body).to.equal(200)
+    return JSON.parse(answer.body)
+  }
+
+  it('is told who the caller is, by a connection that only Kapis can make', async () => {
+    const reader = await tokenOf(namespace, 'reader')
+    const { url, headers, certificate, authorized } = await seenBy(reader, `${widgets}?a=%20b`)
+    expect([url, certificate, authorized]).to.deep.equal([
+      `/base${widgets}?a=%20b`,
+      'kapis-front-proxy',
+      true,
+    ])
+    expect(headers['x-remote-user']).to.deep.equal([`system:serviceaccount:${namespace}:reader`])
+    expect(headers['x-remote-group']).to.include.members(['system:serviceaccounts', 'system:authenticated'])
+    expect(headers['x-remote-uid']?.[0]).to.match(/^[0-9a-f-]{36}$/)
+  })
+
+  it('never sees a credential, nor an identity that the caller claims', async () => {
+    const claims = {
+      ...{ 'X-Remote-User': 'admin', 'X-Remote-Group': 'system:masters', 'X-Remote-Extra-A': 'b' },
+      ...{ 'X-Forwarded-For': '10.0.0.1', Cookie: 'token=s3cret' },
+    }
+    const { headers } = await seenBy(token, widgets, claims)
+    expect(headers['x-remote-user']).to.deep.equal([setting('KAPIS_USER')])
+    expect(headers['x-remote-group']).to.not.include('system:masters')
+    expect(headers).to.not.have.any.keys('authorization', 'cookie', 'x-remote-extra-a')
+    expect(headers['x-forwarded-for']).to.deep.equal(['127.0.0.1'])
+    expect(JSON.stringify(headers)).to.not.include(token)
+  })
+
+  it('is reached by those alone whom RBAC lets', async () => {
+    const nobody = await tokenOf(namespace, 'nobody')
+    const message = `widgets.${group} is forbidden: User "system:serviceaccount:${namespace}:nobody" cannot list resource "widgets" in API group "${group}" in the namespace "${namespace}"`
+    const refused = await askAs(nobody, widgets)
+    expect([refused.code, JSON.parse(refused.body).message]).to.deep.equal([403, message])
+    expect((await askRaw(widgets)).code).to.equal(401)
+  })
+
+  it('answers for itself, errors included', async () => {
+    serve = (_req, res) =>
+      res.writeHead(503, 'My Own', { 'x-own': '1', 'content-type': 'text/plain' }).end('busy')
+    for (let i = 0; i < 8; i++) {
+      const { code, body, headers } = await askAs(token, widgets)
+      expect([code, body, headers['x-own'], headers['proxy-status']]).to.deep.equal([
+        503,
+        'busy',
+        '1',
+        undefined,
+      ])
+    }
+    serve = show
+  })
+
+  it('has its discovery at the root of its API', async () => {
+    expect((await seenBy(token, root)).url).to.equal(`/base${root}`)
+  })
+
+  it('takes bodies and streams answers', async () => {
+    serve = (req, res) => {
+      res.writeHead(201)
+      req.pipe(res)
+    }
+    const sent = 'x'.repeat(3_000_000)
+    const { code, body } = await askAs(token, widgets, { method: 'POST', body: sent })
+    expect([code, body.length]).to.deep.equal([201, sent.length])
+    serve = (_req, res) => {
+      res.writeHead(200).write('{"type":"ADDED"}\n')
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<string>()
+    const watch = httpsRequest(
+      new URL(`${widgets}?watch=true`, setting('KAPIS_URL')),
+      { ca: readFileSync(setting('KAPIS_CA')), agent: false, headers: { authorization: `Bearer ${token}` } },
+      res => res.once('data', chunk => resolve(String(chunk))),
+    )
+    watch.on('error', reject).end()
+    expect(await promise).to.equal('{"type":"ADDED"}\n')
+    watch.on('error', () => undefined).destroy()
+    serve = show
+  })
+
+  it('speaks other protocols', async () => {
+    const { promise, resolve, reject } = Promise.withResolvers<readonly [string, string]>()
+    const upgrade = httpsRequest(new URL(widgets, setting('KAPIS_URL')), {
+      ...{ ca: readFileSync(setting('KAPIS_CA')), agent: false },
+      headers: { authorization: `Bearer ${token}`, connection: 'Upgrade', upgrade: 'echo' },
+    })
+    upgrade.on('upgrade', (res, socket) => {
+      socket.write('there and back')
+      socket.once('data', chunk => {
+        resolve([String(res.headers['x-user']), String(chunk)])
+        socket.destroy()
+      })
+    })
+    upgrade.on('response', res => reject(new Error(`answered ${res.statusCode}`)))
+    upgrade.on('error', reject).end()
+    expect(await promise).to.deep.equal([setting('KAPIS_USER'), 'there and back'])
+  })
+
+  it('one that does not answer in time is 504, and nothing else waits for it', async () => {
+    serve = () => undefined
+    const slow = await askAs(token, widgets)
+    expect([slow.code, slow.headers['proxy-status']]).to.deep.equal([
+      504,
+      'kapis; error=http_response_timeout',
+    ])
+    serve = show
+  })
+
+  it('a dead one is 503 for its own paths alone, and comes back by itself', async () => {
+    await stopComponent()
+    const expectOwnFailure = (answer: Answer) => {
+      const { code, headers, body } = answer
+      expect([code, headers['retry-after'] !== undefined], body).to.deep.equal([503, true])
+      expect(headers['proxy-status']).to.match(/^kapis; error=(connection_refused|destination_unavailable)$/)
+      const { details: _details, ...status } = JSON.parse(body)
+      const message = `the component v1.${group} does not answer`
+      expect(status).to.deep.equal(statusBody(503, 'ServiceUnavailable', message))
+    }
+    // Beyond as many failures as open the breaker.
+    for (let i = 0; i < 8; i++) expectOwnFailure(await askAs(token, widgets))
+    expect((await askAs(token, `/kapis/resources.${groupDomain}/v1alpha3/nodes`)).code).to.equal(200)
+    expect((await askAs(token, '/api/v1/nodes')).code).to.equal(200)
+    expect(await available(`v1.${group}`, 'False')).to.equal(
+      `FailedCheck: the component v1.${group} does not answer (connection_refused)`,
+    )
+    await startComponent(port)
+    await available(`v1.${group}`, 'True')
+    await eventually(async () => void (await seenBy(token, widgets)), 15_000)
+  })
+
+  it('one with a certificate of somebody else is not talked to', async () => {
+    const name = 'v1.stranger.example.org'
+    const strangers = createAuthority({ commonName: 'component CA', validityDays: 1 })
+    const caBundle = Buffer.from(strangers.certPem).toString('base64')
+    const spec = { group: 'stranger.example.org', version: 'v1', url: `https://localhost:${port}`, caBundle }
+    expect(await create(apiService(name, spec))).to.include({ code: 0 })
+    expect(await available(name, 'False')).to.include('tls_certificate_error')
+    const { code, headers } = await askAs(token, '/kapis/stranger.example.org/v1/things')
+    expect([code, headers['proxy-status']]).to.deep.equal([503, 'kapis; error=tls_certificate_error'])
+  })
+
+  it('over plain HTTP nothing is told of the caller', async () => {
+    const name = 'v1.plain.example.org'
+    const plain = createPlain(show)
+    await new Promise<void>(resolve => plain.listen(0, '127.0.0.1', resolve))
+    try {
+      const url = `http://127.0.0.1:${(plain.address() as AddressInfo).port}`
+      expect(await create(apiService(name, { group: 'plain.example.org', version: 'v1', url }))).to.include({
+        code: 0,
+      })
+      await available(name, 'True')
+      const { headers } = await seenBy(token, '/kapis/plain.example.org/v1/things')
+      expect(Object.keys(headers).filter(header => header.startsWith('x-remote-'))).to.deep.equal([])
+    } finally {
+      await kubectl('delete', kind, name)
+      plain.closeAllConnections()
+      plain.close()
+    }
+  })
+
+  for (const reserved of [`iam.${groupDomain}`, `resources.${groupDomain}`, 'metrics.k8s.io']) {
+    it(`${reserved} cannot be taken`, async () => {
+      const name = `v1alpha3.${reserved}`
+      const spec = { group: reserved, version: 'v1alpha3', url: `https://localhost:${port}` }
+      expect(await create(apiService(name, spec))).to.include({ code: 0 })
+      expect(await available(name, 'False')).to.match(/^GroupReserved: /)
+      await kubectl('delete', kind, name)
+    })
+  }
+
+  const url = 'https://localhost'
+  const invalid: readonly (readonly [what: string, name: string, spec: object, message: string])[] = [
+    [
+      'another name',
+      'acme',
+      { group: 'a.b', version: 'v1', url },
+      'metadata.name must be <spec.version>.<spec.group>',
+    ],
+    ['no address', 'v1.a.b', { group: 'a.b', version: 'v1' }, 'there must be one of url and service'],
+    [
+      'two addresses',
+      'v1.a.b',
+      { group: 'a.b', version: 'v1', url, service: { namespace: 'a', name: 'b' } },
+      'there must be one of url and service',
+    ],
+    ['a group without a dot', 'v1.apps', { group: 'apps', version: 'v1', url }, 'spec.group'],
+    ['another scheme', 'v1.a.b', { group: 'a.b', version: 'v1', url: 'file:///etc' }, 'spec.url'],
+    ['a version that is none', '1.a.b', { group: 'a.b', version: '1', url }, 'spec.version'],
+    [
+      'an endless time',
+      'v1.a.b',
+      { group: 'a.b', version: 'v1', url, timeoutSeconds: 301 },
+      'spec.timeoutSeconds',
+    ],
+  ]
+  for (const [what, name, spec, message] of invalid) {
+    it(`an APIService with ${what} is refused`, async () => {
+      const { code, stderr } = await create(apiService(name, spec))
+      expect(code).to.equal(1)
+      expect(stderr).to.include(message)
+    })
+  }
+
+  it('is gone when its APIService is', async () => {
+    await kubectlOutput('delete', kind, `v1.${group}`)
+    await eventually(async () => {
+      expect((await askAs(token, widgets)).code).to.equal(404)
+    }, 10_000)
+  })
+})
