@@ -9,6 +9,7 @@ import { createTokenReviewAuthenticator } from '../authn/token-review.ts'
 import { type Authorize, createAuthorizer } from '../authz/authorizer.ts'
 import type { Config } from '../config/config.ts'
 import { SessionStore } from '../iam/session-store.ts'
+import type { User } from '../iam/user.ts'
 import { UserStore } from '../iam/user-store.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { unavailable } from '../status/status.ts'
@@ -19,11 +20,16 @@ import { createTokenVerifier } from '../token/verify.ts'
 import type { Authenticate, Impersonate } from './chain.ts'
 import type { Check } from './probes.ts'
 
+/** undefined stands for "is not there". */
+type UserListener = (before: User | undefined, after: User | undefined) => void
+
 export type Access = {
   readonly authenticate: Authenticate
   readonly impersonate: Impersonate
   readonly authorize: Authorize
   readonly checks: readonly Check[]
+  readonly users: UserStore
+  readonly onUserChange: (listener: UserListener) => void
   /** Authorities that client certificates may come from; they change while the program runs. */
   readonly clientCaPems: () => readonly string[]
   readonly onChange: (listener: () => void) => void
@@ -44,7 +50,15 @@ export function createAccess({ client, config, logger, registry, group }: Access
   const { groupDomain } = config
   const { issuer, audience, clockSkewSeconds, accessTokenSeconds, refreshTokenSeconds } = config.oauth
   const authentication = new AuthenticationConfigSource({ client, logger })
-  const users = new UserStore({ client, groupDomain, logger })
+  const userListeners: UserListener[] = []
+  const users = new UserStore({
+    client,
+    groupDomain,
+    logger,
+    onChange(_name, before, after) {
+      for (const listener of userListeners) listener(before, after)
+    },
+  })
   const sessions = new SessionStore({ client, groupDomain, logger, accessTokenSeconds, users })
   const keys = new SecretKeySource({
     client,
@@ -98,6 +112,8 @@ export function createAccess({ client, config, logger, registry, group }: Access
     },
     impersonate: (req, caller) => impersonate(req, caller, (info, who) => authorize(info, who, noQuery)),
     authorize,
+    users,
+    onUserChange: listener => void userListeners.push(listener),
     checks: [
       {
         name: 'authentication-config',

@@ -4,6 +4,7 @@ import { serveRead } from '../aggregated/read.ts'
 import { RbacIndex } from '../authz/rbac-index.ts'
 import { createVisibility } from '../authz/visibility.ts'
 import type { Config } from '../config/config.ts'
+import { readCollection } from '../kapis/read-collection.ts'
 import { serveOldResources } from '../kapis/resources/v1alpha2/serve.ts'
 import { serveResources } from '../kapis/resources/v1alpha3/read.ts'
 import { serveAny, toNativePath } from '../kapis/serve-any.ts'
@@ -16,7 +17,7 @@ import type { Kind } from '../resources/kind.ts'
 import { resourcesGroup, resourcesVersion, toAggregatedKinds } from '../resources/kinds.ts'
 import { PageCache } from '../resources/page-cache.ts'
 import type { WatchHub } from '../resources/watch-hub.ts'
-import { unknownResource } from '../status/status.ts'
+import { unavailable, unknownResource } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { type Gauge, gauge, type Registry } from '../telemetry/metrics.ts'
 import type { Check } from './probes.ts'
@@ -31,6 +32,8 @@ export type Resources = {
   readonly old: Handler
   /** `/kapis/{group}/{version}` of everything that no other face serves. */
   readonly any: Handler
+  /** The same reads, with lists as `{items, totalItems}`. */
+  readonly items: Handler
   readonly documents: readonly DocumentFace[]
   readonly isAggregated: (plural: string) => boolean
   readonly checks: readonly Check[]
@@ -106,6 +109,12 @@ export function createResources(options: ResourcesOptions): Resources {
     platform: exchange => serveResources(platform, exchange),
     old: exchange => serveOldResources(components, exchange),
     any: exchange => serveAny(any, exchange),
+    async items(exchange) {
+      const { group, version, resource } = exchange.info
+      const collection = await any.collectionOf(group, version, resource)
+      if (collection === undefined) throw unavailable(`${resource}.${group} cannot be read yet`)
+      await readCollection(collection, tools, exchange, { list: 'items' })
+    },
     documents: [createDiscovery(groups), createOpenApi(groups)],
     isAggregated: plural => aggregatedKinds.some(kind => kind.plural === plural),
     checks: [

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createApiServiceKeeper } from '../aggregated/api-service-keeper.ts'
 import { ServingCertificates } from '../certs/serving-certificates.ts'
 import type { Config } from '../config/config.ts'
+import { iamVersion } from '../iam/user.ts'
 import { createPublicDocuments } from '../kapis/public-documents.ts'
 import { createKubeClient } from '../kube/client.ts'
 import { loadEndpoint } from '../kube/endpoint.ts'
@@ -22,6 +23,7 @@ import { startAudit } from './audit.ts'
 import { createChain } from './chain.ts'
 import { createComponents } from './component-apis.ts'
 import { createPlainFront, createTlsFront, listen, updateTls } from './front.ts'
+import { createIam } from './iam.ts'
 import { createLimits } from './limits.ts'
 import { createOrchestratorVersion } from './orchestrator-version.ts'
 import { createProbes } from './probes.ts'
@@ -73,6 +75,15 @@ export async function runApiserver(
   const hub = new WatchHub()
   const proxy = createKubeProxy(proxied, connections)
   const resources = createResources({ client, config, logger, registry, hub, proxy })
+  const iam = await createIam({
+    client,
+    config,
+    access,
+    list: resources.items,
+    rest: resources.any,
+    logger,
+    registry,
+  })
   const probes = createProbes([
     ...resources.checks,
     ...access.checks,
@@ -98,6 +109,7 @@ export async function runApiserver(
     platform: new Map([
       [`${group}/${resourcesVersion}`, resources.platform],
       [`${group}/v1alpha2`, resources.old],
+      [`iam.${groupDomain}/${iamVersion}`, iam.serve],
     ]),
     component: components.find,
     any: resources.any,
@@ -126,10 +138,12 @@ export async function runApiserver(
     authenticate: access.authenticate,
     impersonate: access.impersonate,
     // What goes to the orchestrator is judged there, as the caller; without one, here.
-    authorize: exchange =>
-      isForProxy(exchange, group) && !isAnonymous(exchange.identity)
-        ? 'elsewhere'
-        : access.authorize(exchange.info, exchange.identity, exchange.query),
+    authorize(exchange) {
+      // One's own user and password: this much everybody may.
+      if (iam.isOwn(exchange)) return
+      if (isForProxy(exchange, group) && !isAnonymous(exchange.identity)) return 'elsewhere'
+      return access.authorize(exchange.info, exchange.identity, exchange.query)
+    },
     route,
     upgrade: async (exchange, head) => {
       if (isForProxy(exchange, group))
@@ -158,6 +172,7 @@ export async function runApiserver(
   }
   access.start()
   components.start()
+  iam.start()
   keeper.start()
   resources.start().then(
     () => logger.info('ready'),
@@ -166,8 +181,8 @@ export async function runApiserver(
 
   if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
   await drain([front, ...fronts], { probes, hub, delaySeconds: config.shutdownDelaySeconds, logger })
-  for (const part of [keeper, certificates, resources, access]) part.stop()
   components.stop()
+  for (const part of [keeper, certificates, resources, iam, access]) part.stop()
   connections.close()
   await audit.stop()
   client.close()

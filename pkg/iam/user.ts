@@ -46,6 +46,11 @@ export function usersPath(groupDomain: string): string {
 // A cost of more than 15 takes seconds: whoever may write users could stop all logins with one of 31.
 const bcryptHash = /^\$2[aby]\$(0[4-9]|1[0-5])\$[./A-Za-z0-9]{53}$/
 
+/** Whether a text is the bcrypt hash of a password, of a cost that can be afforded. */
+export function isPasswordHash(text: string): boolean {
+  return bcryptHash.test(text)
+}
+
 export function toUser({ metadata, spec, status }: KubeObject): User {
   const { email, displayName, lang, groups, password } = isRecord(spec) ? spec : {}
   const { state, lastTransitionTime, ...observed } = isRecord(status) ? status : {}

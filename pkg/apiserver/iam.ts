@@ -1,0 +1,58 @@
+import type { Config } from '../config/config.ts'
+import { createPasswordHasher } from '../iam/password.ts'
+import { createPasswordGuard } from '../iam/password-guard.ts'
+import { createUserWriter } from '../iam/user-writer.ts'
+import { createIamFace, type IamFace } from '../kapis/iam/v1alpha2/serve.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { createClientAddress } from '../request/client-address.ts'
+import type { Handler } from '../request/exchange.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { Registry } from '../telemetry/metrics.ts'
+import type { Access } from './access.ts'
+
+export type IamParts = {
+  readonly client: KubeClient
+  readonly config: Config
+  readonly access: Pick<Access, 'users' | 'onUserChange'>
+  readonly list: Handler
+  readonly rest: Handler
+  readonly logger: Logger
+  readonly registry: Registry
+}
+
+export type Iam = IamFace & {
+  readonly start: () => void
+  readonly stop: () => void
+}
+
+// Passwords are changed now and then: one hash at a time leaves the other threads to everything else.
+const hashThreads = 1
+
+/** Joins the face of users with what checks and writes them. */
+export async function createIam(parts: IamParts): Promise<Iam> {
+  const { client, config, access, list, rest, logger, registry } = parts
+  const { users } = access
+  const { groupDomain, authentication } = config
+  const { namespace } = config.kubernetes
+  const hasher = await createPasswordHasher(hashThreads)
+  const passwords = createPasswordGuard({
+    ...{ client, groupDomain, namespace, authentication, users, hasher, logger, registry },
+  })
+  access.onUserChange(passwords.changed)
+  const face = createIamFace({
+    client,
+    groupDomain,
+    users,
+    writer: createUserWriter({ client, groupDomain, hasher, users }),
+    passwords,
+    clientAddress: createClientAddress(config.listen.trustedProxies),
+    list,
+    rest,
+    logger,
+  })
+  return {
+    ...face,
+    start: () => void passwords.start(),
+    stop: passwords.stop,
+  }
+}

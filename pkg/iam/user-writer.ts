@@ -1,0 +1,161 @@
+import type { KubeClient } from '../kube/client.ts'
+import { isRecord, type KubeObject, parseObject } from '../kube/object.ts'
+import { notFound, Status } from '../status/status.ts'
+import { toMetaTime } from './lock-keeper.ts'
+import type { PasswordHasher } from './password.ts'
+import { iamVersion, isPasswordHash, type User, type UserState, usersPath } from './user.ts'
+import { invalidUser, type UserDraft } from './user-draft.ts'
+import { problemAt } from './user-rules.ts'
+
+export type UserWriterOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  readonly hasher: PasswordHasher
+  readonly users: { readonly find: (login: string) => User | undefined }
+}
+
+export type WriteOptions = { readonly isDryRun: boolean }
+
+/** Writes users as Kapis itself: whether the caller may is settled before. What comes back holds no password hash. */
+export type UserWriter = {
+  readonly read: (name: string) => Promise<KubeObject>
+  readonly create: (draft: UserDraft, options: WriteOptions) => Promise<KubeObject>
+  /** Replaces what was read: 409 when the draft names another resource version than the stored one. */
+  readonly update: (draft: UserDraft, options: WriteOptions) => Promise<KubeObject>
+  readonly setState: (name: string, state: UserState, reason: string) => Promise<KubeObject>
+  /** @param isOwn the user chose it, so that it is no longer one that was given */
+  readonly setPassword: (name: string, password: string, isOwn: boolean) => Promise<void>
+  readonly remove: (name: string, options: WriteOptions) => Promise<void>
+}
+
+const attempts = 5
+
+export function createUserWriter({ client, groupDomain, hasher, users }: UserWriterOptions): UserWriter {
+  const resource = { group: `iam.${groupDomain}`, resource: 'users' }
+  const changedAt = `iam.${groupDomain}/last-password-change-time`
+  const uninitialized = `iam.${groupDomain}/uninitialized`
+  const pathOf = (name: string) => `${usersPath(groupDomain)}/${encodeURIComponent(name)}`
+  const dryRun = ({ isDryRun }: WriteOptions) => (isDryRun ? '?dryRun=All' : '')
+
+  async function stored(name: string): Promise<KubeObject> {
+    try {
+      return parseObject(await client.call({ path: pathOf(name) }))
+    } catch (error) {
+      throw error instanceof Status && error.code === 404 ? notFound(resource, name) : error
+    }
+  }
+
+  /** An address may be used to log in: it has one owner. Of two who take it in the same moment the older one has it. */
+  function requireFreeEmail({ name, spec }: UserDraft): void {
+    const holder = users.find(String(spec.email))
+    if (holder === undefined || holder.name === name) return
+    throw invalidUser(groupDomain, name, problemAt('spec.email', 'is the address of another user'))
+  }
+
+  async function toHash(password: string): Promise<string> {
+    return isPasswordHash(password) ? password : hasher.hash(password)
+  }
+
+  function toBody(
+    draft: UserDraft,
+    annotations: Readonly<Record<string, string>>,
+    password: unknown,
+  ): object {
+    const { name, labels, spec } = draft
+    return {
+      apiVersion: `iam.${groupDomain}/${iamVersion}`,
+      kind: 'User',
+      metadata: { name, labels, annotations },
+      spec: { ...spec, ...(password === undefined ? {} : { password }) },
+    }
+  }
+
+  async function putState(user: KubeObject, state: UserState, reason: string): Promise<KubeObject> {
+    const current = isRecord(user.status) ? user.status : {}
+    const changed = { state, reason, lastTransitionTime: toMetaTime(Date.now()) }
+    const body = { metadata: { resourceVersion: user.metadata.resourceVersion }, status: changed }
+    if (current.state === state) return user
+    const path = `${pathOf(user.metadata.name)}/status`
+    return parseObject(
+      await client.call({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body }),
+    )
+  }
+
+  /** A write that names no version of its own is tried again when somebody else was faster. */
+  async function again<T>(write: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await write()
+      } catch (error) {
+        const isConflict = error instanceof Status && error.code === 409
+        if (!isConflict || attempt === attempts) throw error
+      }
+    }
+  }
+
+  async function replace(draft: UserDraft, options: WriteOptions): Promise<KubeObject> {
+    const before = await stored(draft.name)
+    const known = isRecord(before.spec) ? before.spec.password : undefined
+    const password = draft.password === undefined ? known : await toHash(draft.password)
+    const changed = password === known ? before.metadata.annotations?.[changedAt] : toMetaTime(Date.now())
+    const times = changed === undefined ? {} : { [changedAt]: changed }
+    const body = toBody(draft, { ...draft.annotations, ...times }, password)
+    const metadata = {
+      ...before.metadata,
+      ...('metadata' in body && isRecord(body.metadata) ? body.metadata : {}),
+      resourceVersion: draft.resourceVersion || before.metadata.resourceVersion,
+      managedFields: undefined,
+    }
+    const call = {
+      method: 'PUT',
+      path: `${pathOf(draft.name)}${dryRun(options)}`,
+      body: { ...body, metadata },
+    } as const
+    return parseObject(await client.call(call))
+  }
+
+  return {
+    read: async name => withoutHash(await stored(name)),
+    async create(draft, options) {
+      requireFreeEmail(draft)
+      const password = draft.password === undefined ? undefined : await toHash(draft.password)
+      const times = password === undefined ? {} : { [changedAt]: toMetaTime(Date.now()) }
+      const body = toBody(draft, { ...times, ...draft.annotations }, password)
+      const path = `${usersPath(groupDomain)}${dryRun(options)}`
+      const made = parseObject(await client.call({ method: 'POST', path, body }))
+      if (options.isDryRun) return withoutHash(made)
+      return withoutHash(await putState(made, draft.state ?? 'Active', ''))
+    },
+    async update(draft, options) {
+      requireFreeEmail(draft)
+      const write = () => replace(draft, options)
+      const written = await (draft.resourceVersion === '' ? again(write) : write())
+      if (options.isDryRun || draft.state === undefined) return withoutHash(written)
+      return withoutHash(await putState(written, draft.state, ''))
+    },
+    setState: (name, state, reason) =>
+      again(async () => withoutHash(await putState(await stored(name), state, reason))),
+    async setPassword(name, password, isOwn) {
+      const hash = await toHash(password)
+      const annotations = { [changedAt]: toMetaTime(Date.now()), ...(isOwn ? { [uninitialized]: null } : {}) }
+      const body = { metadata: { annotations }, spec: { password: hash } }
+      const contentType = 'application/merge-patch+json'
+      try {
+        await client.call({ method: 'PATCH', path: pathOf(name), contentType, body })
+      } catch (error) {
+        throw error instanceof Status && error.code === 404 ? notFound(resource, name) : error
+      }
+    },
+    async remove(name, options) {
+      await stored(name)
+      await client.call({ method: 'DELETE', path: `${pathOf(name)}${dryRun(options)}` })
+    },
+  }
+}
+
+/** Password hashes are for whoever checks passwords alone. */
+function withoutHash(user: KubeObject): KubeObject {
+  const { password: _password, ...spec } = isRecord(user.spec) ? user.spec : {}
+  const { managedFields: _managedFields, ...metadata } = user.metadata
+  return { ...user, metadata, spec }
+}

@@ -1,0 +1,34 @@
+import type { IncomingMessage } from 'node:http'
+import { badRequest, Status, tooLarge } from '../../../status/status.ts'
+
+const limitBytes = 256 * 1024
+
+/**
+ * The JSON body of a request.
+ *
+ * @param mediaTypes what Content-Type may say
+ * @throws Status 400, 413, 415
+ */
+export async function readJson(req: IncomingMessage, mediaTypes: readonly string[]): Promise<unknown> {
+  const type = String(req.headers['content-type'] ?? '')
+    .split(';')[0]
+    ?.trim()
+    .toLowerCase()
+  if (type === undefined || !mediaTypes.includes(type)) {
+    const message = `the body must be ${mediaTypes.join(' or ')}`
+    throw new Status(415, 'UnsupportedMediaType', message, { headers: { accept: mediaTypes.join(', ') } })
+  }
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of req) {
+    size += chunk.length
+    if (size > limitBytes) throw tooLarge(limitBytes)
+    chunks.push(chunk)
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+  } catch {
+    // The parser would quote the body, and with it a password.
+    throw badRequest('the body is no JSON')
+  }
+}

@@ -1,0 +1,12 @@
+import { isRecord } from '../../../kube/object.ts'
+
+/** JSON Merge Patch (RFC 7396): null takes a member away, an object is merged, everything else replaces. */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isRecord(patch)) return patch
+  const merged = new Map(Object.entries(isRecord(target) ? target : {}))
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(key)
+    else merged.set(key, mergePatch(merged.get(key), value))
+  }
+  return Object.fromEntries(merged)
+}

@@ -1,0 +1,49 @@
+import type { PasswordChecker } from '../../../iam/password-check.ts'
+import { invalidUser } from '../../../iam/user-draft.ts'
+import { passwordProblem, problemAt } from '../../../iam/user-rules.ts'
+import type { UserWriter } from '../../../iam/user-writer.ts'
+import { isRecord } from '../../../kube/object.ts'
+import type { AuthenticatedExchange } from '../../../request/exchange.ts'
+import { sendJson } from '../../../request/respond.ts'
+import { badRequest, methodNotAllowed, tooManyRequests } from '../../../status/status.ts'
+import { readJson } from './body.ts'
+
+export type PasswordOptions = {
+  readonly groupDomain: string
+  readonly writer: UserWriter
+  readonly passwords: PasswordChecker
+  readonly sourceOf: (exchange: AuthenticatedExchange) => { address: string; userAgent: string }
+  readonly isOwn: (exchange: AuthenticatedExchange) => boolean
+  readonly audit: (exchange: AuthenticatedExchange, action: string, user: string) => void
+}
+
+/**
+ * PUT /users/{user}/password `{currentPassword, password}`. One's own takes the current one, which is counted by the lockout
+ * like a login: a stolen token must not be a way to guess it. Whoever may update users/password sets those of others.
+ *
+ * Every login of the user ends.
+ */
+export async function putPassword(options: PasswordOptions, exchange: AuthenticatedExchange): Promise<void> {
+  const { groupDomain, writer, passwords, sourceOf } = options
+  const { req, res, info } = exchange
+  if (req.method !== 'PUT') throw methodNotAllowed(['PUT'])
+  const body = await readJson(req, ['application/json'])
+  const { currentPassword, password } = isRecord(body) ? body : {}
+  if (typeof password !== 'string') throw badRequest('password is required, and must be a string')
+  const problem = passwordProblem(password)
+  if (problem !== undefined) throw invalidUser(groupDomain, info.name, problemAt('password', problem))
+  const isOwn = options.isOwn(exchange)
+  if (isOwn) {
+    if (typeof currentPassword !== 'string' || currentPassword === '')
+      throw badRequest('currentPassword is required for the password of one’s own')
+    const source = sourceOf(exchange)
+    const verdict = await passwords.check({ login: info.name, password: currentPassword, source })
+    if (verdict.outcome === 'locked')
+      throw tooManyRequests('too many wrong passwords: try again later', verdict.retryAfterSeconds)
+    if (verdict.outcome === 'wrong') throw badRequest('currentPassword is not the password of the user')
+    if (currentPassword === password) throw badRequest('password must be another one than currentPassword')
+  }
+  await writer.setPassword(info.name, password, isOwn)
+  options.audit(exchange, 'set password', info.name)
+  sendJson(res, 200, { message: 'success' })
+}

@@ -1,0 +1,110 @@
+import type { PasswordChecker, Source } from '../../../iam/password-check.ts'
+import type { User } from '../../../iam/user.ts'
+import type { UserWriter } from '../../../iam/user-writer.ts'
+import type { KubeClient } from '../../../kube/client.ts'
+import type { AuthenticatedExchange, Handler } from '../../../request/exchange.ts'
+import { badRequest, methodNotAllowed, unknownResource } from '../../../status/status.ts'
+import type { Logger } from '../../../telemetry/logger.ts'
+import { getLoginRecords } from './login-records.ts'
+import { putPassword } from './password.ts'
+import { putState } from './state.ts'
+import { createUser, serveUser } from './users.ts'
+
+export type IamOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  readonly users: { readonly get: (name: string) => User | undefined }
+  readonly writer: UserWriter
+  readonly passwords: PasswordChecker
+  readonly clientAddress: (req: AuthenticatedExchange['req']) => string
+  /** Lists and watches of the cache, as `{items, totalItems}`. */
+  readonly list: Handler
+  /** Everything else of the group: the orchestrator's own. */
+  readonly rest: Handler
+  readonly logger: Logger
+}
+
+export type IamFace = {
+  readonly serve: Handler
+  /** What everybody may do without a right of RBAC: read one's own user, and change one's own password. */
+  readonly isOwn: (exchange: AuthenticatedExchange) => boolean
+}
+
+/**
+ * `/kapis/iam.<group domain>/v1alpha2`: users, their passwords, states and login records.
+ *
+ * Users are written with the rights of Kapis: RBAC has said before that the caller may do the same to users, and the audit
+ * says who it was. As the caller it could not be done whole, since a change of state is another right in the orchestrator,
+ * and its answers would carry the password hash.
+ */
+export function createIamFace(options: IamOptions): IamFace {
+  const { client, groupDomain, users, writer, passwords, clientAddress, logger } = options
+  const group = `iam.${groupDomain}`
+
+  /** By uid: a certificate or a service account that only bears the name is somebody else. */
+  function isOwnUser({ info, identity }: AuthenticatedExchange): boolean {
+    const user = users.get(info.name)
+    return user !== undefined && user.name === identity.username && user.uid === identity.uid
+  }
+
+  function audit({ id, identity, req }: AuthenticatedExchange, action: string, user: string): void {
+    const by = { by: identity.username, sourceIp: clientAddress(req) }
+    logger.info({ audit: 'user', id, user, action, ...by }, 'user changed')
+  }
+
+  function sourceOf({ req }: AuthenticatedExchange): Source {
+    return { address: clientAddress(req), userAgent: String(req.headers['user-agent'] ?? '').slice(0, 256) }
+  }
+
+  const tools = { client, groupDomain, writer, passwords, sourceOf, isOwn: isOwnUser, audit }
+  const subresources = new Map<string, Handler>([
+    ['password', exchange => putPassword(tools, exchange)],
+    ['status', exchange => putState(tools, exchange)],
+    ['loginrecords', exchange => getLoginRecords(tools, exchange)],
+  ])
+
+  function serve(exchange: AuthenticatedExchange): Promise<void> | void {
+    const { info } = exchange
+    if (info.resource !== 'users' || info.namespace !== '') return options.rest(exchange)
+    if (info.parts.length === 1) return serveCollection(exchange)
+    requireOwnVerb(exchange)
+    if (info.parts.length === 2) return serveUser(tools, exchange)
+    const subresource = info.parts.length === 3 ? subresources.get(info.subresource) : undefined
+    if (subresource === undefined) throw unknownResource()
+    return subresource(exchange)
+  }
+
+  function serveCollection(exchange: AuthenticatedExchange): Promise<void> | void {
+    const { method } = exchange.req
+    if (method === 'GET' || method === 'HEAD') return options.list(exchange)
+    if (method !== 'POST') throw methodNotAllowed(['GET', 'HEAD', 'POST'])
+    requireOwnVerb(exchange)
+    return createUser(tools, exchange)
+  }
+
+  return {
+    serve,
+    isOwn(exchange) {
+      const { info, isAggregated } = exchange
+      const isHere = (info.prefix === 'kapis' || info.prefix === 'kapi') && info.group === group
+      if (!isHere || isAggregated || info.version !== 'v1alpha2' || info.resource !== 'users') return false
+      const isRead = info.verb === 'get' && info.parts.length === 2
+      const isPassword = info.verb === 'update' && info.parts.length === 3 && info.subresource === 'password'
+      return (isRead || isPassword) && info.namespace === '' && isOwnUser(exchange)
+    },
+  }
+}
+
+const verbs: Readonly<Record<string, string>> = {
+  GET: 'get',
+  HEAD: 'get',
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+}
+
+/** `/watch/users/x` and `/proxy/users/x` were authorized as another verb than what their method would do. */
+function requireOwnVerb({ req, info }: AuthenticatedExchange): void {
+  if (info.verb !== verbs[req.method ?? '']) throw badRequest(`${info.verb} is not supported here`)
+}

@@ -1,0 +1,30 @@
+import type { UserState } from '../../../iam/user.ts'
+import { isRecord } from '../../../kube/object.ts'
+import type { AuthenticatedExchange } from '../../../request/exchange.ts'
+import { sendJson } from '../../../request/respond.ts'
+import { badRequest, methodNotAllowed } from '../../../status/status.ts'
+import { readJson } from './body.ts'
+import { toAnswer, type UsersOptions } from './users.ts'
+
+const states: readonly UserState[] = ['Active', 'Disabled']
+
+/** PUT /users/{user}/status `{"status": {"state": "Active" | "Disabled"}}`: enables, unlocks, disables; nothing else. */
+export async function putState(options: UsersOptions, exchange: AuthenticatedExchange): Promise<void> {
+  const { groupDomain, writer, audit } = options
+  const { req, res, info } = exchange
+  if (req.method !== 'PUT') throw methodNotAllowed(['PUT'])
+  const body = await readJson(req, ['application/json'])
+  const status = isRecord(body) && isRecord(body.status) ? body.status : {}
+  const state = states.find(known => known === status.state)
+  if (state === undefined)
+    throw badRequest(
+      `status.state must be one of ${states.join(', ')}, not ${JSON.stringify(status.state ?? '')}`,
+    )
+  const user = await writer.setState(
+    info.name,
+    state,
+    state === 'Disabled' ? 'Disabled by an administrator' : '',
+  )
+  audit(exchange, `set ${state}`, info.name)
+  sendJson(res, 200, toAnswer(user, groupDomain))
+}

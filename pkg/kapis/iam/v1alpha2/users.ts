@@ -1,0 +1,95 @@
+import type { UserState } from '../../../iam/user.ts'
+import { parseUserDraft } from '../../../iam/user-draft.ts'
+import type { UserWriter, WriteOptions } from '../../../iam/user-writer.ts'
+import { isRecord, type KubeObject } from '../../../kube/object.ts'
+import type { AuthenticatedExchange } from '../../../request/exchange.ts'
+import { sendJson } from '../../../request/respond.ts'
+import { badRequest, methodNotAllowed, Status } from '../../../status/status.ts'
+import { readJson } from './body.ts'
+import { mergePatch } from './merge-patch.ts'
+
+export type UsersOptions = {
+  readonly groupDomain: string
+  readonly writer: UserWriter
+  /** A line of the audit. */
+  readonly audit: (exchange: AuthenticatedExchange, action: string, user: string) => void
+}
+
+const attempts = 5
+const mergePatchType = 'application/merge-patch+json'
+
+/** POST /users. */
+export async function createUser(options: UsersOptions, exchange: AuthenticatedExchange): Promise<void> {
+  const { groupDomain, writer, audit } = options
+  const draft = parseUserDraft(await readJson(exchange.req, ['application/json']), groupDomain)
+  const user = await writer.create(draft, writeOptions(exchange))
+  audit(exchange, 'create', draft.name)
+  sendJson(exchange.res, 201, toAnswer(user, groupDomain))
+}
+
+/** GET, PUT, PATCH and DELETE /users/{user}. */
+export async function serveUser(options: UsersOptions, exchange: AuthenticatedExchange): Promise<void> {
+  const { groupDomain, writer, audit } = options
+  const { req, res, info } = exchange
+  const { method } = req
+  if (method === 'GET' || method === 'HEAD')
+    return sendJson(res, 200, toAnswer(await writer.read(info.name), groupDomain))
+  if (method === 'DELETE') {
+    await writer.remove(info.name, writeOptions(exchange))
+    audit(exchange, 'delete', info.name)
+    return sendJson(res, 200, { message: 'success' })
+  }
+  if (method !== 'PUT' && method !== 'PATCH')
+    throw methodNotAllowed(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'])
+  const write = method === 'PUT' ? put : patch
+  const { user, state } = await write(options, exchange)
+  audit(exchange, state === undefined ? 'update' : `update to ${state}`, info.name)
+  sendJson(res, 200, toAnswer(user, groupDomain))
+}
+
+type Written = { readonly user: KubeObject; readonly state: UserState | undefined }
+
+async function put({ groupDomain, writer }: UsersOptions, exchange: AuthenticatedExchange): Promise<Written> {
+  const { req, info } = exchange
+  const draft = parseUserDraft(await readJson(req, ['application/json']), groupDomain, info.name)
+  return { user: await writer.update(draft, writeOptions(exchange)), state: draft.state }
+}
+
+/** RFC 7396, over the user as he is answered: what is not named stays, the password among it. */
+async function patch(
+  { groupDomain, writer }: UsersOptions,
+  exchange: AuthenticatedExchange,
+): Promise<Written> {
+  const { req, info } = exchange
+  const changes = await readJson(req, [mergePatchType])
+  const options = writeOptions(exchange)
+  for (let attempt = 1; ; attempt++) {
+    const draft = parseUserDraft(mergePatch(await writer.read(info.name), changes), groupDomain, info.name)
+    try {
+      return { user: await writer.update(draft, options), state: draft.state }
+    } catch (error) {
+      // A patch that names no version is meant for the user as he is, also when a login has changed him meanwhile.
+      const isTheirs = draft.resourceVersion === versionOf(changes)
+      if (isTheirs || attempt === attempts || !(error instanceof Status && error.code === 409)) throw error
+    }
+  }
+}
+
+function versionOf(changes: unknown): unknown {
+  const metadata = isRecord(changes) ? changes.metadata : undefined
+  return isRecord(metadata) ? metadata.resourceVersion : undefined
+}
+
+/** @throws Status 400 for a dryRun that the orchestrator does not have either */
+function writeOptions({ query }: AuthenticatedExchange): WriteOptions {
+  const dryRun = query.get('dryRun') ?? ''
+  if (dryRun !== '' && dryRun !== 'All') throw badRequest(`dryRun must be All, not ${JSON.stringify(dryRun)}`)
+  return { isDryRun: dryRun === 'All' }
+}
+
+/** With the path of the object in the orchestrator's own API, as in lists. */
+export function toAnswer(user: KubeObject, groupDomain: string): object {
+  const { apiVersion, kind, metadata, ...rest } = user
+  const selfLink = `/apis/iam.${groupDomain}/v1alpha2/users/${metadata.name}`
+  return { kind, apiVersion, metadata: { ...metadata, selfLink }, ...rest }
+}

@@ -1,0 +1,304 @@
+import { expect } from 'chai'
+import {
+  type Answer,
+  accessToken,
+  askKapis,
+  kubectl,
+  kubectlJson,
+  kubectlOutput,
+  uniqueName,
+} from './cluster.ts'
+import { askAs, eventually, expectStatus, groupDomain, logIn, statusBody } from './http.ts'
+import { loginAs } from './oauth.ts'
+import { setting } from './run.ts'
+
+const base = `/kapis/iam.${groupDomain}/v1alpha2/users`
+const json = { 'content-type': 'application/json' }
+const password = 'Correct horse 1'
+
+type UserObject = {
+  readonly kind: string
+  readonly metadata: {
+    readonly name: string
+    readonly resourceVersion: string
+    readonly selfLink?: string
+    readonly annotations?: Readonly<Record<string, string>>
+  }
+  readonly spec: Readonly<Record<string, unknown>>
+  readonly status?: Readonly<Record<string, unknown>>
+}
+
+describe('users', function () {
+  this.timeout(30_000)
+  const made: string[] = []
+  let admin: string
+
+  const send = (token: string, method: string, path: string, body: unknown, headers = json) =>
+    askAs(token, path, { method, headers, body: JSON.stringify(body) })
+  const parse = (answer: Answer, code = 200): UserObject => {
+    expect(answer.code, answer.body).to.equal(code)
+    return JSON.parse(answer.body)
+  }
+  async function newUser(changes: object = {}): Promise<string> {
+    const name = uniqueName(`user-${made.length}`)
+    made.push(name)
+    const spec = { email: `${name}@e2e.test`, password, ...changes }
+    parse(await send(admin, 'POST', base, { metadata: { name }, spec }), 201)
+    return name
+  }
+  const tokenOf = async (username: string, secret = password) =>
+    (await loginAs({ username, password: secret })).access_token
+
+  before(async () => {
+    admin = await accessToken()
+  })
+  after(async () => {
+    for (const name of made) await kubectl('delete', `users.iam.${groupDomain}`, name, '--ignore-not-found')
+  })
+
+  it('are made with a password that is hashed, read and listed without it', async () => {
+    const group = uniqueName('group')
+    const name = await newUser({ displayName: 'E2E', groups: [group] })
+    const user = parse(await askAs(admin, `${base}/${name}`))
+    const { metadata, ...rest } = user
+    expect(rest).to.deep.include({
+      kind: 'User',
+      apiVersion: `iam.${groupDomain}/v1alpha2`,
+      spec: { email: `${name}@e2e.test`, displayName: 'E2E', groups: [group] },
+    })
+    expect(rest.status).to.include({ state: 'Active' })
+    expect(metadata).to.include({ name, selfLink: `/apis/iam.${groupDomain}/v1alpha2/users/${name}` })
+    expect(metadata.annotations).to.have.property(`iam.${groupDomain}/last-password-change-time`)
+    const stored = Object(await kubectlJson('get', `users.iam.${groupDomain}`, name))
+    expect(stored.spec.password).to.match(/^\$2b\$10\$/)
+    await eventually(async () => {
+      const listed = JSON.parse((await askAs(admin, `${base}?ingroup=${group}`)).body)
+      expect(listed).to.have.property('totalItems', 1)
+      expect(listed.items[0]).to.deep.equal(user)
+    }, 3_000)
+    expect((await logIn(name, password)).code).to.equal(200)
+  })
+
+  it('are listed by page, order and filter', async () => {
+    const group = uniqueName('group')
+    const names = [await newUser({ groups: [group] }), await newUser({ groups: [group, 'x'] })].sort()
+    const list = async (query: string) => {
+      const { items, totalItems } = JSON.parse((await askAs(admin, `${base}?${query}`)).body)
+      return [items.map(({ metadata }: UserObject) => metadata.name), totalItems]
+    }
+    await eventually(async () => {
+      expect(await list(`ingroup=${group}&sortBy=name&ascending=true`)).to.deep.equal([names, 2])
+    }, 3_000)
+    expect(await list(`ingroup=${group}&sortBy=name&limit=1&page=2`)).to.deep.equal([[names[0]], 2])
+    expect(await list(`ingroup=${group}&notingroup=x`)).to.have.nested.property('[1]', 1)
+    expect(await list(`email=${names[0]}@e2e.test`)).to.deep.equal([[names[0]], 1])
+    expect(await list(`ingroup=${group}&status=active`)).to.have.nested.property('[1]', 2)
+    expect(await list(`names=${names.join(',')}&status=disabled`)).to.deep.equal([[], 0])
+    expectStatus(
+      await askAs(admin, `${base}?page=0`),
+      statusBody(400, 'BadRequest', 'page must be a whole number of at least 1, not "0"'),
+    )
+  })
+
+  it('never show a password hash, whatever is asked', async () => {
+    const name = await newUser()
+    const path = `${base}/${name}`
+    const patch = { 'content-type': 'application/merge-patch+json' }
+    const answers = [
+      await askAs(admin, path),
+      await askAs(admin, `${path}?managedFields=true`),
+      await askAs(admin, base),
+      await askAs(admin, `/kapis/resources.${groupDomain}/v1alpha3/users`),
+      await askAs(admin, `/kapi/iam.${groupDomain}/v1alpha2/users/${name}`),
+      await send(admin, 'PATCH', path, { spec: { lang: 'en' } }, patch),
+      await send(admin, 'PUT', `${path}/status`, { status: { state: 'Disabled' } }),
+      await send(admin, 'PUT', path, { spec: { email: `${name}@e2e.test` } }),
+      await askAs(admin, path, { method: 'DELETE' }),
+    ]
+    for (const { code, body } of answers) {
+      expect(code, body).to.equal(200)
+      expect(body).to.not.include('$2b$')
+    }
+  })
+
+  it('are changed whole, with the version that was read, and keep their password', async () => {
+    const name = await newUser()
+    const path = `${base}/${name}`
+    const before = parse(await askAs(admin, path))
+    const changed = { ...before, spec: { ...before.spec, displayName: 'Other' } }
+    expect(parse(await send(admin, 'PUT', path, changed)).spec).to.include({ displayName: 'Other' })
+    const conflict = await send(admin, 'PUT', path, changed)
+    expect(conflict.code).to.equal(409)
+    expect(JSON.parse(conflict.body)).to.include({ reason: 'Conflict', status: 'Failure' })
+    expect((await logIn(name, password)).code).to.equal(200)
+  })
+
+  it('are disabled, which ends their logins, and enabled', async () => {
+    const name = await newUser()
+    const token = await tokenOf(name)
+    const self = `${base}/${name}`
+    expect((await askAs(token, self)).code).to.equal(200)
+    parse(await send(admin, 'PUT', `${self}/status`, { status: { state: 'Disabled' } }))
+    const seconds = await eventually(async () => expectCode(await askAs(token, self), 401), 4_000, 20)
+    expect(seconds).to.be.below(2)
+    expect(JSON.parse((await logIn(name, password)).body)).to.deep.equal({
+      error: 'invalid_grant',
+      error_description: 'account is not active',
+    })
+    parse(
+      await send(admin, 'PUT', self, { spec: { email: `${name}@e2e.test` }, status: { state: 'Active' } }),
+    )
+    await eventually(async () => expectCode(await logIn(name, password), 200), 3_000)
+    // The old login stays ended.
+    expectCode(await askAs(token, self), 401)
+  })
+
+  it('are unlocked by an administrator', async () => {
+    const name = await newUser()
+    for (let i = 0; i < 10; i++) await logIn(name, `wrong ${i}`)
+    expect((await logIn(name, password)).code).to.equal(429)
+    await eventually(async () => {
+      expect(parse(await askAs(admin, `${base}/${name}`)).status).to.include({ state: 'AuthLimitExceeded' })
+    }, 3_000)
+    parse(await send(admin, 'PUT', `${base}/${name}/status`, { status: { state: 'Active' } }))
+    await eventually(async () => expectCode(await logIn(name, password), 200), 3_000)
+    const records = JSON.parse((await askAs(admin, `${base}/${name}/loginrecords`)).body)
+    expect(records.totalItems).to.equal(11)
+    expect(records.items[0].spec).to.include({ success: true, type: 'Password', sourceIP: '127.0.0.1' })
+    const failures = records.items.slice(1).map(({ spec }: UserObject) => spec.reason)
+    expect(new Set(failures)).to.deep.equal(new Set(['incorrect password']))
+  })
+
+  describe('without a right', () => {
+    it('may read themselves, and nobody else', async () => {
+      const name = await newUser()
+      const token = await tokenOf(name)
+      expect(parse(await askAs(token, `${base}/${name}`)).metadata.name).to.equal(name)
+      for (const path of [base, `${base}/admin`, `${base}/${name}/loginrecords`])
+        expectCode(await askAs(token, path), 403)
+      const message =
+        `users.iam.${groupDomain} "admin" is forbidden: User "${name}" cannot get resource "users" ` +
+        `in API group "iam.${groupDomain}" at the cluster scope`
+      expect(JSON.parse((await askAs(token, `${base}/admin`)).body)).to.include({
+        reason: 'Forbidden',
+        message,
+      })
+    })
+
+    it('may not write themselves, nor get there by another verb', async () => {
+      const name = await newUser()
+      const token = await tokenOf(name)
+      const body = { spec: { email: `${name}@e2e.test`, groups: ['platform-admins'] } }
+      for (const path of [`${base}/${name}`, `${base}/${name}/status`])
+        expectCode(await send(token, 'PUT', path, body), 403)
+      expectCode(await send(token, 'POST', base, { metadata: { name: `${name}-2` }, ...body }), 403)
+      for (const prefix of ['watch', 'proxy']) {
+        const path = base.replace('/users', `/${prefix}/users/${name}`)
+        expectCode(await send(token, 'PUT', path, body), 403)
+        expectCode(await send(admin, 'PUT', path, body), 400)
+      }
+    })
+
+    it('may change their own password with the current one, which ends their logins', async () => {
+      const name = await newUser()
+      const path = `${base}/${name}/password`
+      await kubectlOutput(
+        'annotate',
+        `users.iam.${groupDomain}`,
+        name,
+        `iam.${groupDomain}/uninitialized=true`,
+      )
+      const token = await tokenOf(name)
+      const next = 'Another horse 2'
+      expectStatus(
+        await send(token, 'PUT', path, { password: next }),
+        statusBody(400, 'BadRequest', 'currentPassword is required for the password of one’s own'),
+      )
+      expectStatus(
+        await send(token, 'PUT', path, { currentPassword: 'wrong', password: next }),
+        statusBody(400, 'BadRequest', 'currentPassword is not the password of the user'),
+      )
+      const weak = await send(token, 'PUT', path, { currentPassword: password, password: 'weak' })
+      expect([weak.code, weak.body.includes('weak"')]).to.deep.equal([422, false])
+      const changed = await send(token, 'PUT', path, { currentPassword: password, password: next })
+      expect([changed.code, JSON.parse(changed.body)]).to.deep.equal([200, { message: 'success' }])
+      await eventually(async () => expectCode(await askAs(token, `${base}/${name}`), 401), 2_000)
+      await eventually(async () => expectCode(await logIn(name, next), 200), 3_000)
+      expectCode(await logIn(name, password), 400)
+      const { metadata } = parse(await askAs(admin, `${base}/${name}`))
+      expect(metadata.annotations).to.not.have.property(`iam.${groupDomain}/uninitialized`)
+      expectCode(await send(await tokenOf(name, next), 'PUT', `${base}/admin/password`, { password }), 403)
+    })
+
+    it('cannot guess the password with a token that they found', async () => {
+      const name = await newUser()
+      const token = await tokenOf(name)
+      const guess = (i: number) =>
+        send(token, 'PUT', `${base}/${name}/password`, {
+          currentPassword: `Guess ${i}`,
+          password: 'Another 1',
+        })
+      const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => guess(i)))
+      const count = (code: number) => answers.filter(answer => answer.code === code).length
+      expect([count(400), count(429)]).to.deep.equal([10, 30])
+      const [locked] = answers.filter(answer => answer.code === 429)
+      expect(Number(locked?.headers['retry-after'])).to.be.within(1, 600)
+      // The token listener has heard of it.
+      await eventually(async () => expectCode(await logIn(name, password), 429), 3_000)
+    })
+
+    it('are nobody before they have logged in', async () => {
+      const name = await newUser()
+      const answer = await askKapis(`${base}/${name}`)
+      expect(answer.code).to.equal(401)
+    })
+  })
+
+  it('have one address each, whatever its case', async () => {
+    const name = await newUser()
+    await eventually(async () => {
+      const spec = { email: `${name}@E2E.test`, password }
+      const answer = await send(admin, 'POST', `${base}?dryRun=All`, {
+        metadata: { name: uniqueName('second') },
+        spec,
+      })
+      expect(answer.code).to.equal(422)
+      expect(JSON.parse(answer.body).details.causes).to.deep.equal([
+        { reason: 'FieldValueInvalid', message: 'is the address of another user', field: 'spec.email' },
+      ])
+    }, 3_000)
+  })
+
+  it('are refused with the reason when they are malformed', async () => {
+    const patch = { 'content-type': 'application/strategic-merge-patch+json' }
+    const user = { metadata: { name: setting('KAPIS_USER') }, spec: { email: 'x@y.z' } }
+    expectCode(await send(admin, 'POST', base, user, { 'content-type': 'text/plain' }), 415)
+    expectCode(await send(admin, 'PATCH', `${base}/admin`, {}, patch), 415)
+    expectCode(await askAs(admin, base, { method: 'POST', headers: json, body: '{' }), 400)
+    expectCode(await askAs(admin, base, { method: 'POST', headers: json, body: 'x'.repeat(300_000) }), 413)
+    expectCode(await send(admin, 'POST', base, user), 409)
+    expectCode(await send(admin, 'PUT', base, user), 405)
+    expectCode(await askAs(admin, `${base}/nobody`), 404)
+    expectCode(await askAs(admin, `${base}/nobody`, { method: 'DELETE' }), 404)
+    expectCode(await send(admin, 'PUT', `${base}/nobody/password`, { password }), 404)
+    expectCode(await send(admin, 'PUT', `${base}/nobody/status`, { status: { state: 'Active' } }), 404)
+    expectCode(await askAs(admin, `${base}/admin/nothing`), 404)
+  })
+
+  it('refuse a plain-text password of whoever goes around all this', async () => {
+    const user = {
+      apiVersion: `iam.${groupDomain}/v1alpha2`,
+      kind: 'User',
+      metadata: { name: uniqueName('plain') },
+      spec: { email: 'plain@e2e.test', password: 'Abcdefg1' },
+    }
+    const path = `/apis/iam.${groupDomain}/v1alpha2/users`
+    const answer = await send(admin, 'POST', path, user)
+    expect(answer.code).to.equal(422)
+    expect(JSON.parse(answer.body).message).to.match(/spec\.password.*should match/)
+  })
+})
+
+function expectCode(answer: Answer, code: number): void {
+  expect(answer.code, answer.body).to.equal(code)
+}
