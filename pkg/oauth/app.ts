@@ -15,6 +15,8 @@ import { createUserinfo } from './endpoints/userinfo.ts'
 import { oauthError } from './error.ts'
 import { formLimit, toErrorHandler } from './error-handler.ts'
 import type { GrantTools } from './grant.ts'
+import { createCallback } from './provider-redirect/callback.ts'
+import { createRedirectStart } from './provider-redirect/start.ts'
 import { createTokenEndpoint } from './token-endpoint.ts'
 
 export type AppOptions = {
@@ -88,7 +90,10 @@ export function createOAuthApp(options: AppOptions): Express {
     .post(form, createLogout(options))
     .all(refuseMethod('GET, POST'))
   app.post('/oauth/login/:idp', requireReady(isReady), form, createPasswordLogin(options))
-  app.all('/oauth/login/:idp', refuseMethod('POST'))
+  app.get('/oauth/login/:idp', requireReady(isReady), createRedirectStart(options))
+  app.all('/oauth/login/:idp', refuseMethod('GET, POST'))
+  app.get('/oauth/callback/:idp', requireReady(isReady), createCallback(options))
+  app.all('/oauth/callback/:idp', refuseMethod('GET'))
   app.get(discoveryPaths, (_req, res) => void res.json(toDiscovery(issuer)))
   app.all(discoveryPaths, refuseMethod('GET, HEAD'))
   app.get('/oauth/keys', (_req, res) => {

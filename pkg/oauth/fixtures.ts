@@ -14,6 +14,7 @@ import { createLogger } from '../telemetry/logger.ts'
 import { createRegistry } from '../telemetry/metrics.ts'
 import { audience, issuer, memoryKeys } from '../token/fixtures.ts'
 import { createTokenIssuer } from '../token/issue.ts'
+import { createStatements } from '../token/statement.ts'
 import { createTokenVerifier } from '../token/verify.ts'
 import { createOAuthApp } from './app.ts'
 import { createTokenAudit } from './audit.ts'
@@ -135,6 +136,7 @@ export async function startApp() {
     },
     issuer: createTokenIssuer({ issuer, audience, keys }),
     verifier,
+    statements: createStatements({ issuer, keys }),
     lifetimes: { accessTokenSeconds: 7200, refreshTokenSeconds: 14_400, loginMaxAgeSeconds: 86_400 },
   }
   const clients = new Map(testClients.map(each => [each.client.name, each]))

@@ -4,6 +4,7 @@ import type { LoggedIn } from '../iam/password-guard.ts'
 import type { NewSession, Session } from '../iam/session.ts'
 import type { User } from '../iam/user.ts'
 import type { TokenIssuer } from '../token/issue.ts'
+import type { Statements } from '../token/statement.ts'
 import type { TokenVerifier } from '../token/verify.ts'
 import type { Form } from './form.ts'
 import type { Lifetimes } from './lifetimes.ts'
@@ -39,6 +40,7 @@ export type GrantTools = {
   readonly providers: ProviderTools
   readonly issuer: TokenIssuer
   readonly verifier: TokenVerifier
+  readonly statements: Statements
   /** Of clients that do not name their own. */
   readonly lifetimes: Lifetimes
 }

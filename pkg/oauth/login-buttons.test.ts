@@ -27,7 +27,10 @@ function provider(name: string, kind: 'password' | 'redirect', hidden = false): 
   const never = () => Promise.reject(new Error('not asked'))
   return {
     config,
-    client: kind === 'password' ? { kind, authenticate: never } : { kind, begin: never, finish: never },
+    client:
+      kind === 'password'
+        ? { kind, authenticate: never }
+        : { kind, redirectUrl: '', begin: never, finish: never },
   }
 }
 

@@ -22,6 +22,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import { createRegistry } from '../telemetry/metrics.ts'
 import { createTokenIssuer } from '../token/issue.ts'
 import { SecretKeySource } from '../token/key-source.ts'
+import { createStatements } from '../token/statement.ts'
 import { createTokenVerifier } from '../token/verify.ts'
 import { createOAuthApp } from './app.ts'
 import { createTokenAudit } from './audit.ts'
@@ -119,6 +120,7 @@ export async function runOAuth(
       },
       issuer: createTokenIssuer({ issuer, audience, keys }),
       verifier,
+      statements: createStatements({ issuer, keys }),
       lifetimes: { accessTokenSeconds, refreshTokenSeconds, loginMaxAgeSeconds },
     },
     keys,

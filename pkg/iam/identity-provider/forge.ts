@@ -30,6 +30,7 @@ export function createForgeProvider(
 
   return {
     kind: 'redirect',
+    redirectUrl: config.redirectUrl,
     begin: transaction => toAuthorizationUrl(client, transaction, config.scopes),
     async finish(callback, transaction, outer) {
       try {

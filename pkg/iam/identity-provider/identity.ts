@@ -36,6 +36,8 @@ export type Transaction = {
 /** Where the browser is sent away and comes back with a code. */
 export type RedirectProvider = {
   readonly kind: 'redirect'
+  /** Where the provider sends the browser back to; '' for our own callback. */
+  readonly redirectUrl: string
   /** Where to send the browser. @throws Status when the provider cannot be asked where that is */
   readonly begin: (transaction: Transaction, signal: AbortSignal) => Promise<URL>
   /** @param callback the URL that the browser came back with. @throws Status as refusal.ts has them */

@@ -66,6 +66,7 @@ export function createOidcProvider(config: OidcConfig): RedirectProvider {
 
   return {
     kind: 'redirect',
+    redirectUrl: config.redirectUrl,
     async begin(transaction, signal) {
       try {
         return await within(config.timeoutMs, signal, async () =>

@@ -46,7 +46,12 @@ function watched(initial: readonly KubeObject[]) {
     logger,
     createProviderClient(config) {
       made.push(config)
-      return { kind: 'redirect', begin: async () => new URL('https://a'), finish: () => Promise.reject() }
+      return {
+        kind: 'redirect',
+        redirectUrl: '',
+        begin: async () => new URL('https://a'),
+        finish: () => Promise.reject(),
+      }
     },
   })
   const names = () => [...store.all()].map(({ config }) => config.name)

@@ -1,0 +1,66 @@
+import type { Request, RequestHandler, Response } from 'express'
+import type { User } from '../../iam/user.ts'
+import { audited } from '../audited.ts'
+import type { EndpointOptions } from '../endpoints/options.ts'
+import { oauthError } from '../error.ts'
+import type { GrantTools } from '../grant.ts'
+import { beginLogin } from '../login.ts'
+import { requireProvider, toOAuthError } from '../provider-login.ts'
+import { sourceOf } from '../source.ts'
+import { goneSignal } from '../token-endpoint.ts'
+import { assertMayStay } from '../user-state.ts'
+import { type LoginState, takeState } from './login-state.ts'
+import { queryParameter } from './query.ts'
+
+/**
+ * GET /oauth/callback/{idp}: the browser comes back from the provider, and gets tokens for the client that the login was
+ * begun for.
+ *
+ * It has to be the browser that began it here, which its cookie says; there is no other way in. A console of release 3.4
+ * lets the provider redirect to itself and hands on the code alone: such a code can be anybody's, put into the browser
+ * of somebody who then works in a stranger's account, and neither PKCE nor a nonce could be checked. A console that
+ * wants its own redirect proxies `/oauth/login/{idp}` and `/oauth/callback/{idp}` under its own address, cookies
+ * included, and is named in redirectURL; any other uses the authorization endpoint. The client need not authenticate:
+ * what is given out is for the person in whose browser it arrives, and refreshing it takes the client's secret.
+ */
+export function createCallback({ registry, tools, audit }: EndpointOptions): RequestHandler {
+  return audited(audit, 'callback', async (req, res, event) => {
+    const idp = String(req.params.idp)
+    res.set({ 'cache-control': 'no-store', pragma: 'no-cache', 'referrer-policy': 'no-referrer' })
+    const state = await takeState({ req, res, statements: tools.statements }, queryParameter(req, 'state'))
+    if (state === undefined || state.provider !== idp) {
+      const what = 'the login was not begun in this browser, or more than ten minutes ago; begin again'
+      throw oauthError(400, 'invalid_request', what, { why: 'state_mismatch' })
+    }
+    event.provider = idp
+    event.client = state.clientId
+    const client = registry.find(state.clientId)?.client
+    if (client === undefined)
+      throw oauthError(400, 'invalid_request', 'there is no such OAuth client any more')
+    const user = await finish(tools, { req, res, state })
+    const form = new Map(state.scope === '' ? [] : [['scope', state.scope]])
+    const { answer } = await beginLogin(tools, { user, client, provider: idp, form, source: sourceOf(req) })
+    event.user = user.name
+    res.json(answer)
+  })
+}
+
+/** Who has logged in at the provider. @throws Status */
+async function finish(
+  tools: GrantTools,
+  { req, res, state }: { req: Request; res: Response; state: LoginState },
+): Promise<User> {
+  const { config, client } = requireProvider(tools.providers, state.provider)
+  if (client.kind !== 'redirect')
+    throw oauthError(400, 'invalid_request', 'the identity provider has changed; begin again')
+  const { transaction } = state
+  try {
+    const callback = new URL(req.originalUrl, transaction.redirectUri)
+    const identity = await client.finish(callback, transaction, goneSignal(res))
+    const user = await tools.providers.admit(config, identity)
+    assertMayStay(user)
+    return user
+  } catch (error) {
+    throw toOAuthError(tools.providers, state.provider, error)
+  }
+}

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto'
+import { type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import { Status } from '../status/status.ts'
+import type { KeySource } from './key-source.ts'
+
+/** What the listener says to itself, by way of a browser or a client that carries it. */
+export type StatementKind = 'code' | 'browser' | 'device' | 'password-change' | 'provider-login'
+
+export type Statement = JWTPayload & { readonly jti: string; readonly iat: number; readonly exp: number }
+
+export type Statements = {
+  readonly sign: (
+    kind: StatementKind,
+    claims: Readonly<Record<string, string | number>>,
+    options: { readonly lifeSeconds: number; readonly jti?: string },
+  ) => Promise<string>
+  /** @returns undefined for whatever is no statement of this kind that is good now */
+  readonly verify: (kind: StatementKind, token: string) => Promise<Statement | undefined>
+}
+
+const maxLength = 8 * 1024
+
+/**
+ * Signed statements that any replica can read and nobody else can make: authorization codes, browser cookies, device codes.
+ * Type and audience keep each kind apart from the others and from every token (RFC 8725 section 3.11).
+ */
+export function createStatements({ issuer, keys }: { issuer: string; keys: KeySource }): Statements {
+  const audienceOf = (kind: StatementKind) => `${issuer}#${kind}`
+  const typeOf = (kind: StatementKind) => `${kind}+jwt`
+
+  return {
+    async sign(kind, claims, { lifeSeconds, jti = randomUUID() }) {
+      const now = Math.floor(Date.now() / 1000)
+      const signer = keys.current().signer('ES256', now)
+      return new SignJWT({ ...claims })
+        .setProtectedHeader({ alg: signer.alg, kid: signer.kid, typ: typeOf(kind) })
+        .setIssuer(issuer)
+        .setAudience(audienceOf(kind))
+        .setIssuedAt(now)
+        .setExpirationTime(now + lifeSeconds)
+        .setJti(jti)
+        .sign(signer.key)
+    },
+    async verify(kind, token) {
+      if (token.length > maxLength) return undefined
+      try {
+        const { payload } = await jwtVerify(
+          token,
+          ({ kid, alg }) => {
+            const key = keys.current().find(kid ?? '', alg)
+            if (key === undefined) throw new Error('unknown key')
+            return key
+          },
+          { issuer, audience: audienceOf(kind), typ: typeOf(kind), algorithms: ['ES256'] },
+        )
+        const { jti, iat, exp } = payload
+        return jti === undefined || iat === undefined || exp === undefined
+          ? undefined
+          : { ...payload, jti, iat, exp }
+      } catch (error) {
+        if (error instanceof Status) throw error
+        return undefined
+      }
+    },
+  }
+}

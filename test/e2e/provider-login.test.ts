@@ -1,0 +1,487 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import {
+  forgeClient,
+  type GitHubAccount,
+  type GitLabAccount,
+  startGitHub,
+  startGitLab,
+} from '../peers/forges.ts'
+import { logInUpstream, startOpenIdProvider, upstreamClient } from '../peers/openid-provider.ts'
+import { authorityPem } from '../peers/tls-server.ts'
+import { createUserAgent, type Page, type UserAgent } from '../peers/user-agent.ts'
+import { askKapis, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
+import { eventually } from './http.ts'
+import { applyProvider, linkOf, removeProvider, users } from './identity-provider.ts'
+import { bearer, claimsOf, createUser, patchUser, refresh, removeUser } from './oauth.ts'
+import { setting } from './run.ts'
+
+/** How browsers reach Kapis: by the name that the issuer has, which providers send them back to. */
+const base = discoverOrigin()
+const clientId = setting('KAPIS_CLIENT_ID')
+
+async function discoverOrigin(): Promise<string> {
+  const { body } = await askKapis('/oauth/.well-known/openid-configuration')
+  return new URL(JSON.parse(body).issuer).origin
+}
+
+function newAgent(): UserAgent {
+  return createUserAgent([authorityPem, readFileSync(setting('KAPIS_CA'), 'utf8')])
+}
+
+async function open(agent: UserAgent, provider: string, until?: (url: URL) => boolean): Promise<Page> {
+  return agent.open(`${await base}/oauth/login/${provider}?client_id=${clientId}`, until)
+}
+
+async function configure(document: { readonly name: string } & object): Promise<void> {
+  await applyProvider(document)
+  await eventually(async () => {
+    expect((await askKapis(`/oauth/login/${document.name}`)).code).to.not.equal(404)
+  }, 10_000)
+}
+
+const refusal = ({ code, body }: Pick<Page, 'code' | 'body'>) => [code, JSON.parse(body)]
+
+function tokensOf(page: Page) {
+  expect(page.code, page.body).to.equal(200)
+  expect(page.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
+  expect(page.headers['content-type']).to.contain('application/json')
+  return JSON.parse(page.body)
+}
+
+describe('logins at an OpenID provider, through the front', function () {
+  this.timeout(120_000)
+  const provider = uniqueName('oidc')
+  const ann = uniqueName('ann')
+  const local = uniqueName('local')
+  let upstream: Awaited<ReturnType<typeof startOpenIdProvider>>
+  const person = (sub: string, more: object = {}) => ({
+    sub,
+    email: `${sub}@example.com`,
+    email_verified: true,
+    name: 'A Person',
+    preferred_username: sub,
+    groups: ['blue'],
+    ...more,
+  })
+  const document = (changes: object = {}, oidc: object = {}) => ({
+    name: provider,
+    type: 'OIDCIdentityProvider',
+    groupsPrefix: 'oidc:',
+    ...changes,
+    provider: {
+      ...upstreamClient,
+      issuer: upstream.url,
+      rootCAData: authorityPem,
+      scopes: ['profile', 'email', 'groups'],
+      groupsKey: 'groups',
+      ...oidc,
+    },
+  })
+
+  before(async () => {
+    upstream = await startOpenIdProvider(
+      [`${await base}/oauth/callback/${provider}`],
+      [
+        person(ann),
+        person(local, { email: `${local}-other@example.com` }),
+        person(`${local}-mail`, { email: `${local}@E2E.test` }),
+        person(`${local}-unverified`, { email_verified: false }),
+      ],
+    )
+    await createUser({ username: local, password: 'Correct horse 1' })
+    await configure(document())
+  })
+  after(async () => {
+    await removeProvider(provider)
+    for (const name of [ann, local]) await removeUser(name)
+    upstream.close()
+  })
+
+  const isCallback = (url: URL) => url.pathname === `/oauth/callback/${provider}`
+  /** As far as the callback, which is the last redirect's target. */
+  async function untilCallback(agent: UserAgent, sub: string): Promise<URL> {
+    const login = await open(agent, provider)
+    expect(login.body).to.contain('name="login"')
+    const last = await logInUpstream(agent, login, sub, isCallback)
+    return new URL(String(last.headers.location), last.url)
+  }
+  const logIn = async (agent: UserAgent, sub: string) => agent.open(await untilCallback(agent, sub))
+
+  it('send the browser away with a state of its own, PKCE and a nonce', async () => {
+    const answer = await askKapis(`/oauth/login/${provider}?client_id=${clientId}&scope=openid`)
+    expect(answer.code).to.equal(303)
+    expect(answer.headers['cache-control']).to.equal('no-store')
+    const location = new URL(String(answer.headers.location))
+    expect(location.origin).to.equal(upstream.url)
+    const { state, nonce, code_challenge, ...rest } = Object.fromEntries(location.searchParams)
+    for (const random of [state, nonce, code_challenge]) expect(random).to.match(/^[\w-]{43}$/)
+    expect(rest).to.deep.include({
+      client_id: upstreamClient.clientID,
+      response_type: 'code',
+      code_challenge_method: 'S256',
+      scope: 'openid profile email groups',
+    })
+    const [cookie = '', ...others] = answer.headers['set-cookie'] ?? []
+    expect(others).to.deep.equal([])
+    expect(cookie).to.match(
+      /^__Host-kapis-provider-login-[0-9a-f]{16}=[\w.-]+; Max-Age=600; Path=\/; Expires=[^;]+; HttpOnly; Secure; SameSite=Lax$/,
+    )
+  })
+
+  it('give tokens: a user is made, linked, and has the groups', async () => {
+    const agent = newAgent()
+    const { access_token, refresh_token, ...rest } = tokensOf(await logIn(agent, ann))
+    expect(rest).to.deep.equal({ token_type: 'Bearer', expires_in: 7200 })
+    expect(claimsOf(access_token)).to.deep.include({ sub: ann, client_id: clientId, groups: ['oidc:blue'] })
+    const user = (await kubectlJson('get', users, ann)) as { metadata: { annotations: object }; spec: object }
+    expect(user.metadata.annotations).to.have.property(linkOf(provider), ann)
+    expect(user.spec).to.deep.equal({ email: `${ann}@example.com`, displayName: 'A Person' })
+    expect((await bearer(access_token, '/api')).code).to.equal(200)
+    expect((await refresh(refresh_token)).code).to.equal(200)
+    const left = [...agent.cookies(new URL(await base).host).keys()]
+    expect(left.filter(name => name.includes('provider-login'))).to.deep.equal([])
+  })
+
+  it('find the user again by the subject, whatever else has changed, and take groups away', async () => {
+    upstream.change(
+      person(ann, { preferred_username: 'other', email: 'other@example.com', groups: ['green'] }),
+    )
+    const { access_token } = tokensOf(await logIn(newAgent(), ann))
+    expect(claimsOf(access_token)).to.deep.include({ sub: ann, groups: ['oidc:green'] })
+  })
+
+  it('never take over a user of the same name or address', async () => {
+    expect(refusal(await logIn(newAgent(), local))).to.deep.equal([
+      400,
+      {
+        error: 'invalid_grant',
+        error_description: `the user name ${local} is taken; an administrator can link a user to it`,
+      },
+    ])
+    expect(refusal(await logIn(newAgent(), `${local}-mail`))).to.deep.equal([
+      400,
+      {
+        error: 'invalid_grant',
+        error_description: 'the e-mail address is another user’s; an administrator can link a user to it',
+      },
+    ])
+    expect(refusal(await logIn(newAgent(), `${local}-unverified`))).to.deep.equal([
+      400,
+      { error: 'invalid_grant', error_description: 'the identity provider gives no verified e-mail address' },
+    ])
+  })
+
+  it('refuse a user who is disabled', async () => {
+    await patchUser(ann, { status: { state: 'Disabled' } }, '--subresource=status')
+    await eventually(async () => {
+      expect(refusal(await logIn(newAgent(), ann))).to.deep.equal([
+        400,
+        { error: 'invalid_grant', error_description: 'account is not active' },
+      ])
+    }, 10_000)
+    await patchUser(ann, { status: { state: 'Active' } }, '--subresource=status')
+  })
+
+  const foreign = {
+    error: 'invalid_request',
+    error_description: 'the login was not begun in this browser, or more than ten minutes ago; begin again',
+  }
+  const stolen: readonly [string, () => Promise<Page>][] = [
+    ['in another browser', async () => newAgent().open(await untilCallback(newAgent(), ann))],
+    [
+      'a second time',
+      async () => {
+        const agent = newAgent()
+        const callback = await untilCallback(agent, ann)
+        await agent.open(callback)
+        return agent.open(callback)
+      },
+    ],
+    [
+      'with the state of another login of the same browser',
+      async () => {
+        const agent = newAgent()
+        const callback = await untilCallback(agent, ann)
+        callback.searchParams.set('state', 'x'.repeat(43))
+        return agent.open(callback)
+      },
+    ],
+    [
+      'without a state',
+      async () => {
+        const agent = newAgent()
+        const callback = await untilCallback(agent, ann)
+        callback.searchParams.delete('state')
+        return agent.open(callback)
+      },
+    ],
+  ]
+  for (const [what, steal] of stolen) {
+    it(`refuse a callback ${what}`, async () => {
+      expect(refusal(await steal())).to.deep.equal([400, foreign])
+    })
+  }
+
+  it('refuse a code of another login: its PKCE and nonce are not those of this one', async () => {
+    const agent = newAgent()
+    const code = (await untilCallback(newAgent(), ann)).searchParams.get('code') ?? ''
+    const callback = await untilCallback(agent, ann)
+    callback.searchParams.set('code', code)
+    expect(refusal(await agent.open(callback))).to.deep.equal([
+      400,
+      {
+        error: 'invalid_grant',
+        error_description: 'the login at the identity provider was used before, or took too long',
+      },
+    ])
+  })
+
+  it('say so when the provider refuses', async () => {
+    const agent = newAgent()
+    const callback = await untilCallback(agent, ann)
+    callback.searchParams.delete('code')
+    callback.searchParams.set('error', 'access_denied')
+    callback.searchParams.set('error_description', '<script>')
+    expect(refusal(await agent.open(callback))).to.deep.equal([
+      400,
+      {
+        error: 'invalid_grant',
+        error_description: 'the identity provider refused the login (access_denied)',
+      },
+    ])
+  })
+
+  const starts: readonly [string, Record<string, string>, string][] = [
+    ['no client', {}, 'the parameter client_id must name an OAuth client'],
+    [
+      'a client that there is not',
+      { client_id: 'nobody' },
+      'the parameter client_id must name an OAuth client',
+    ],
+    ['a broken scope', { client_id: clientId, scope: 'a"b' }, 'the parameter scope is malformed'],
+  ]
+  for (const [what, parameters, error_description] of starts) {
+    it(`do not begin with ${what}`, async () => {
+      const answer = await askKapis(`/oauth/login/${provider}?${new URLSearchParams(parameters)}`)
+      expect(answer.code).to.equal(400)
+      expect(JSON.parse(answer.body)).to.deep.include({ error_description })
+    })
+  }
+
+  it('are refused by lookup, for whoever is not linked, and begin once he is', async () => {
+    await configure(document({ mappingMethod: 'lookup', displayName: 'Corp' }))
+    await eventually(async () => {
+      expect(refusal(await logIn(newAgent(), local))).to.deep.equal([
+        400,
+        {
+          error: 'invalid_grant',
+          error_description:
+            'no user is linked to this account of Corp; an administrator can link a user to it',
+        },
+      ])
+    }, 10_000)
+    await kubectlOutput('annotate', users, local, `${linkOf(provider)}=${local}`)
+    await eventually(async () => {
+      expect(claimsOf(tokensOf(await logIn(newAgent(), local)).access_token).sub).to.equal(local)
+    }, 10_000)
+  })
+
+  it('wait for a provider that is down, and for nobody else', async () => {
+    await configure(document({}, { issuer: 'https://localhost:1' }))
+    await eventually(async () => {
+      const answer = await askKapis(`/oauth/login/${provider}?client_id=${clientId}`)
+      expect(refusal(answer)).to.deep.equal([
+        503,
+        {
+          error: 'temporarily_unavailable',
+          error_description: 'the identity provider does not answer as it should',
+        },
+      ])
+    }, 10_000)
+    await configure(document())
+    await eventually(async () => void tokensOf(await logIn(newAgent(), ann)), 10_000)
+  })
+})
+
+describe('logins at GitHub and GitLab, through the front', function () {
+  this.timeout(120_000)
+  const octocat = uniqueName('Octocat')
+  const made = octocat.toLowerCase()
+  let github: GitHubAccount
+  let gitlab: GitLabAccount
+  const servers: { close: () => void }[] = []
+  const names = { github: uniqueName('github'), gitlab: uniqueName('gitlab') }
+
+  const githubAccount = (): GitHubAccount => ({
+    user: {
+      login: octocat,
+      id: 583231,
+      node_id: 'MDQ6VXNlcjU4MzIzMQ==',
+      type: 'User',
+      site_admin: false,
+      name: 'The Octocat',
+      email: null,
+    },
+    emails: [
+      { email: 'unverified@example.com', primary: false, verified: false, visibility: null },
+      { email: 'second@example.com', primary: false, verified: true, visibility: null },
+      { email: `${made}@example.com`, primary: true, verified: true, visibility: 'private' },
+    ],
+    orgs: [
+      { login: 'Acme', id: 1 },
+      { login: 'platform-admins', id: 2 },
+    ],
+    teams: [
+      { slug: 'ops', name: 'Ops', organization: { login: 'Acme', id: 1 } },
+      { slug: 'all', name: 'All', organization: { login: 'platform-admins', id: 2 } },
+    ],
+  })
+  const gitlabAccount = (): GitLabAccount => ({
+    user: {
+      id: 42,
+      username: `${made}.lab`,
+      name: 'Lab',
+      state: 'active',
+      email: `${made}-lab@example.com`,
+      confirmed_at: '2012-05-23T09:05:22Z',
+    },
+    groups: ['acme', 'acme/ops', 'platform-admins', 'acme-evil', 'acme/dev'].map((full_path, id) => ({
+      id,
+      full_path,
+    })),
+  })
+
+  before(async () => {
+    const hub = await startGitHub(() => github)
+    const lab = await startGitLab(() => gitlab)
+    servers.push(hub, lab)
+    await configure({
+      name: names.github,
+      type: 'GitHubIdentityProvider',
+      provider: {
+        ...forgeClient,
+        rootCAData: authorityPem,
+        organizations: ['acme'],
+        endpoint: {
+          authURL: `${hub.url}/login/oauth/authorize`,
+          tokenURL: `${hub.url}/login/oauth/access_token`,
+          userInfoURL: `${hub.url}/user`,
+        },
+      },
+    } as { name: string })
+    await configure({
+      name: names.gitlab,
+      type: 'GitlabIdentityProvider',
+      groupsPrefix: 'gitlab:',
+      provider: {
+        ...forgeClient,
+        rootCAData: authorityPem,
+        groups: ['acme'],
+        endpoint: {
+          authURL: `${lab.url}/oauth/authorize`,
+          tokenURL: `${lab.url}/oauth/token`,
+          userInfoURL: `${lab.url}/api/v4/user`,
+        },
+      },
+    } as { name: string })
+  })
+  beforeEach(() => {
+    github = githubAccount()
+    gitlab = gitlabAccount()
+  })
+  after(async () => {
+    for (const name of Object.values(names)) await removeProvider(name)
+    for (const name of [made, `${made}.lab`]) await removeUser(name)
+    for (const server of servers) server.close()
+  })
+
+  const logIn = (provider: string) => open(newAgent(), provider)
+
+  it('GitHub: the account’s number, its primary verified address, organizations and teams that count', async () => {
+    const { access_token } = tokensOf(await logIn(names.github))
+    expect(claimsOf(access_token)).to.deep.include({ sub: made, groups: ['Acme', 'Acme:ops'] })
+    const user = (await kubectlJson('get', users, made)) as {
+      metadata: { annotations: object }
+      spec: object
+    }
+    expect(user.metadata.annotations).to.have.property(linkOf(names.github), '583231')
+    expect(user.spec).to.deep.equal({ email: `${made}@example.com`, displayName: 'The Octocat' })
+  })
+
+  it('GitLab: every page of the groups, those that count and those below', async () => {
+    const { access_token } = tokensOf(await logIn(names.gitlab))
+    expect(claimsOf(access_token)).to.deep.include({
+      sub: `${made}.lab`,
+      groups: ['gitlab:acme', 'gitlab:acme/dev', 'gitlab:acme/ops'],
+    })
+  })
+
+  const refused: readonly [string, () => string, () => void, string][] = [
+    [
+      'GitHub: somebody in no organization that counts',
+      () => names.github,
+      () => (github = { ...github, orgs: [], teams: [] }),
+      'the account is in no group that may log in here',
+    ],
+    [
+      'GitHub: somebody else who has the name by now',
+      () => names.github,
+      () => (github = { ...github, user: { ...github.user, id: 7 } }),
+      `the user name ${made} is taken; an administrator can link a user to it`,
+    ],
+    [
+      'GitHub: an account without a verified address',
+      () => names.github,
+      () =>
+        (github = {
+          ...github,
+          user: { ...github.user, id: 8, login: `${octocat}-8`, email: `${made}-8@example.com` },
+          emails: [{ email: `${made}-8@example.com`, primary: true, verified: false, visibility: null }],
+        }),
+      'the identity provider gives no verified e-mail address',
+    ],
+    [
+      'GitLab: an account without a confirmed address',
+      () => names.gitlab,
+      () =>
+        (gitlab = { ...gitlab, user: { ...gitlab.user, id: 9, username: `${made}-9`, confirmed_at: null } }),
+      'the identity provider gives no verified e-mail address',
+    ],
+    [
+      'GitLab: an account that is blocked',
+      () => names.gitlab,
+      () => (gitlab = { ...gitlab, user: { ...gitlab.user, state: 'blocked' } }),
+      'the account at the identity provider is not active',
+    ],
+  ]
+  for (const [what, provider, change, error_description] of refused) {
+    it(`refuse at ${what}`, async () => {
+      change()
+      expect(refusal(await logIn(provider()))).to.deep.equal([
+        400,
+        { error: 'invalid_grant', error_description },
+      ])
+    })
+  }
+
+  it('refuse a code that was used before', async () => {
+    for (const provider of Object.values(names)) {
+      const agent = newAgent()
+      const isCallback = (url: URL) => url.pathname === `/oauth/callback/${provider}`
+      const first = await open(agent, provider, isCallback)
+      const used = new URL(String(first.headers.location))
+      await agent.open(used)
+      const second = await open(agent, provider, isCallback)
+      const callback = new URL(String(second.headers.location))
+      callback.searchParams.set('code', used.searchParams.get('code') ?? '')
+      expect(refusal(await agent.open(callback))).to.deep.equal([
+        400,
+        {
+          error: 'invalid_grant',
+          error_description: 'the login at the identity provider was used before, or took too long',
+        },
+      ])
+    }
+  })
+})

@@ -1,0 +1,32 @@
+import { once } from 'node:events'
+import type { RequestListener } from 'node:http'
+import { createServer } from 'node:https'
+import { createAuthority, issueCertificate } from '../../pkg/certs/issue.ts'
+
+const authority = createAuthority({ commonName: 'provider authority', validityDays: 1 })
+const serving = issueCertificate(authority, {
+  commonName: 'provider',
+  dnsNames: ['localhost'],
+  usages: ['server'],
+  validityDays: 1,
+})
+
+/** PEM of whoever vouches for these servers. */
+export const authorityPem = authority.certPem
+
+/** An HTTPS server on a free port of loopback; `toListener` gets its URL, which some must know to answer. */
+export async function startTlsServer(toListener: (url: string) => RequestListener) {
+  const server = createServer({ cert: serving.certPem, key: serving.keyPem })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const url = `https://localhost:${typeof address === 'object' && address !== null ? address.port : 0}`
+  server.on('request', toListener(url))
+  return {
+    url,
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
