@@ -10,10 +10,10 @@ process.on('SIGTERM', () => stop.abort())
 process.on('SIGINT', () => stop.abort())
 
 try {
-  const { config } = loadConfig(process.argv.slice(2), process.env)
+  const { config, secrets } = loadConfig(process.argv.slice(2), process.env)
   const logger = createLogger({ program: 'kapis-apiserver', level: config.logLevel })
   const build = { version: packageJson.version, commit: process.env.KAPIS_COMMIT ?? '' }
-  await runApiserver({ config, logger, build }, stop.signal)
+  await runApiserver({ config, secrets, logger, build }, stop.signal)
   process.exit(0)
 } catch (error) {
   console.error(error instanceof ConfigError ? error.message : error)

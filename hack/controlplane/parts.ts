@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { openSearchCommand } from '../opensearch/command.ts'
 import type { Binaries } from './binaries.ts'
 import type { Pki } from './pki.ts'
 import type { Probe } from './probe.ts'
@@ -12,6 +13,7 @@ export type Ports = {
   readonly controllerManager: number
   readonly kwok: number
   readonly kapis: number
+  readonly opensearch: number
 }
 
 type Plan = {
@@ -125,6 +127,17 @@ export function kwok({ settings, binaries, ports, pki }: Plan): Part {
     'tls-cert-file': pki.file('serving.crt'),
     'tls-private-key-file': pki.file('serving.key'),
   })
+}
+
+/** The search engine that keeps logs, when it is asked for. */
+export async function opensearch(
+  { settings, ports }: Pick<Plan, 'settings' | 'ports'>,
+  say: (line: string) => void,
+): Promise<Part> {
+  const where = { folder: join(settings.runDir, 'opensearch'), port: ports.opensearch }
+  const { command, args } = await openSearchCommand(where, say)
+  const probe = { url: `http://127.0.0.1:${ports.opensearch}/_cluster/health` }
+  return { ...part(settings, 'opensearch', command, probe, {}), args }
 }
 
 /** One of Kapis' own programs; both read the same file. */

@@ -19,6 +19,7 @@ const ofOneRun = [
   'kwok.yaml',
   'logs',
   'oauth.sock',
+  'opensearch',
   'parts.json',
   'pids',
   'pki',
@@ -93,7 +94,7 @@ function issuer({ groupDomain }: Settings, ports: Ports, pki: Pki) {
   }
 }
 
-function kapisConfig({ groupDomain, runDir }: Settings, ports: Ports, socket: string) {
+function kapisConfig({ groupDomain, runDir, logStore }: Settings, ports: Ports, socket: string) {
   return {
     groupDomain,
     listen: { address: '127.0.0.1', port: ports.kapis },
@@ -103,6 +104,10 @@ function kapisConfig({ groupDomain, runDir }: Settings, ports: Ports, socket: st
     oauth: { issuer: issuerUrl(ports), socket },
     // Whoever tries things out does all of it from one address.
     authentication: { authenticateRateLimiterMaxTriesPerAddress: 1000 },
+    logs: {
+      store: logStore,
+      ...(logStore === 'opensearch' ? { opensearch: { url: `http://127.0.0.1:${ports.opensearch}` } } : {}),
+    },
     shutdownDelaySeconds: 0,
   }
 }

@@ -3,7 +3,14 @@ import { join } from 'node:path'
 import type { Probe } from './probe.ts'
 import type { ProcessId } from './processes.ts'
 
-export type PartName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kwok' | 'oauth' | 'apiserver'
+export type PartName =
+  | 'etcd'
+  | 'kube-apiserver'
+  | 'kube-controller-manager'
+  | 'kwok'
+  | 'opensearch'
+  | 'oauth'
+  | 'apiserver'
 
 /** One program with its command line, as it was started and as it can be started again. */
 export type Part = {
@@ -24,6 +31,7 @@ export const startOrder: readonly PartName[] = [
   'kube-apiserver',
   'kube-controller-manager',
   'kwok',
+  'opensearch',
   'oauth',
   'apiserver',
 ]
@@ -36,6 +44,7 @@ const pidOrder: readonly PartName[] = [
   'apiserver',
   'oauth',
   'kube-controller-manager',
+  'opensearch',
 ]
 
 /** The records in a run folder: what runs (`pids`), how it was started (`parts.json`) and what users source (`env`). */

@@ -11,6 +11,7 @@ export type Settings = {
   readonly nodes: number
   readonly pods: number
   readonly port: number
+  readonly logStore: 'none' | 'opensearch'
   /** Everything but Kapis and its manifests: a cluster to install it in. */
   readonly onlyControlPlane: boolean
 }
@@ -25,8 +26,15 @@ export function loadSettings(env: NodeJS.ProcessEnv): Settings {
     nodes: count(env, 'NODES', 3),
     pods: count(env, 'PODS', 10),
     port: count(env, 'PORT', 9443),
+    logStore: logStore(env),
     onlyControlPlane: env.KAPIS_ONLY_CONTROLPLANE === '1',
   })
+}
+
+function logStore(env: NodeJS.ProcessEnv): Settings['logStore'] {
+  const name = env.LOG_STORE || 'none'
+  if (name === 'none' || name === 'opensearch') return name
+  throw new Error(`LOG_STORE=${name}: must be none or opensearch`)
 }
 
 function count(env: NodeJS.ProcessEnv, name: string, fallback: number): number {
@@ -41,7 +49,7 @@ function count(env: NodeJS.ProcessEnv, name: string, fallback: number): number {
  */
 export function childEnvironment(env: NodeJS.ProcessEnv = process.env): Record<string, string> {
   const unwanted =
-    /^(https?_proxy|all_proxy|no_proxy|kubeconfig|kapis_.*|node_options|run_dir|nodes|pods|port)$/i
+    /^(https?_proxy|all_proxy|no_proxy|kubeconfig|kapis_.*|node_options|run_dir|nodes|pods|port|log_store)$/i
   const kept = Object.entries(env).filter(([name]) => name === 'KAPIS_LOG_LEVEL' || !unwanted.test(name))
   return Object.fromEntries(kept.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 }

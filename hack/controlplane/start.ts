@@ -8,7 +8,7 @@ import { ensureBinaries } from './binaries.ts'
 import { createIssuerStandIn } from './issuer-stand-in.ts'
 import { createKapisObjects, readInitialUser, waitAvailable, writeKapisKubeconfig } from './kapis-objects.ts'
 import { launch } from './launch.ts'
-import { controllerManager, etcd, kapisPart, kubeApiserver, kwok, type Ports } from './parts.ts'
+import { controllerManager, etcd, kapisPart, kubeApiserver, kwok, opensearch, type Ports } from './parts.ts'
 import { createPki } from './pki.ts'
 import type { createPortFinder } from './ports.ts'
 import { createSocketPath, issuerUrl, writeFiles } from './prepare.ts'
@@ -57,7 +57,8 @@ export async function start(o: Start): Promise<void> {
   const kubeconfig = join(settings.runDir, 'admin.kubeconfig')
   const client = createKubeClient(loadEndpoint(kubeconfig))
   try {
-    await Promise.all([run(controllerManager(plan)), run(kwok(plan))])
+    const engine = settings.logStore === 'opensearch' ? opensearch(plan, say).then(run) : undefined
+    await Promise.all([run(controllerManager(plan)), run(kwok(plan)), engine])
     if (!settings.onlyControlPlane) {
       await applyManifests(binaries.kubectl, kubeconfig, settings.groupDomain)
       await createKapisObjects(client, pki)
@@ -88,6 +89,7 @@ async function choosePorts({ settings, portFinder, say }: Start): Promise<Ports>
     kubeApiserver: await portFinder.any(),
     controllerManager: await portFinder.any(),
     kwok: await portFinder.any(),
+    opensearch: await portFinder.any(),
   }
 }
 
@@ -110,6 +112,9 @@ async function writeEnv({ settings, records }: Start, client: KubeClient, ports:
       KAPIS_PIDS: records.pidList(),
       KAPIS_LOGS_DIR: settings.logsDir,
       KAPIS_NAMESPACE: namespace,
+      ...(settings.logStore === 'opensearch'
+        ? { OPENSEARCH_URL: `http://127.0.0.1:${ports.opensearch}` }
+        : {}),
       // kubectl remembers what a server serves by its address, and another one may have had this port before.
       KUBECACHEDIR: join(settings.runDir, 'kube-cache'),
     },

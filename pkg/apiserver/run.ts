@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createApiServiceKeeper } from '../aggregated/api-service-keeper.ts'
 import { ServingCertificates } from '../certs/serving-certificates.ts'
-import type { Config } from '../config/config.ts'
+import type { Config, Secrets } from '../config/config.ts'
 import { iamVersion } from '../iam/user.ts'
 import { createPublicDocuments } from '../kapis/public-documents.ts'
 import { createKubeClient } from '../kube/client.ts'
@@ -25,6 +25,7 @@ import { createComponents } from './component-apis.ts'
 import { createPlainFront, createTlsFront, listen, updateTls } from './front.ts'
 import { createIam } from './iam.ts'
 import { createLimits } from './limits.ts'
+import { createLogs } from './logs.ts'
 import { createOrchestratorVersion } from './orchestrator-version.ts'
 import { createProbes } from './probes.ts'
 import { createRequestMetrics } from './request-metrics.ts'
@@ -43,15 +44,21 @@ const sweepMs = 100
  * what it needs to open the listener, and is ready once its caches are.
  */
 export async function runApiserver(
-  parts: { readonly config: Config; readonly logger: Logger; readonly build: BuildInfo },
+  parts: {
+    readonly config: Config
+    readonly secrets: Secrets
+    readonly logger: Logger
+    readonly build: BuildInfo
+  },
   signal: AbortSignal,
 ): Promise<void> {
-  const { config, logger } = parts
+  const { config, secrets, logger } = parts
   const { groupDomain } = config
   const group = resourcesGroup(groupDomain)
   const registry = createRegistry()
   const client = createKubeClient(loadEndpoint(config.kubernetes.kubeconfig))
   const access = createAccess({ client, config, logger, registry, group })
+  const logs = createLogs({ client, config, secrets, logger, registry, authorize: access.authorize })
   const certificates = new ServingCertificates({ client, config, logger })
   const service = {
     name: config.service.name,
@@ -107,6 +114,7 @@ export async function runApiserver(
     version: resourcesVersion,
     aggregated: resources.aggregated,
     platform: new Map([
+      ...logs.faces,
       [`${group}/${resourcesVersion}`, resources.platform],
       [`${group}/v1alpha2`, resources.old],
       [`iam.${groupDomain}/${iamVersion}`, iam.serve],
@@ -142,6 +150,7 @@ export async function runApiserver(
       // One's own user and password: this much everybody may.
       if (iam.isOwn(exchange)) return
       if (isForProxy(exchange, group) && !isAnonymous(exchange.identity)) return 'elsewhere'
+      if (logs.judgesItself(exchange)) return 'elsewhere'
       return access.authorize(exchange.info, exchange.identity, exchange.query)
     },
     route,
@@ -173,6 +182,7 @@ export async function runApiserver(
   access.start()
   components.start()
   iam.start()
+  logs.start()
   keeper.start()
   resources.start().then(
     () => logger.info('ready'),
@@ -180,24 +190,35 @@ export async function runApiserver(
   )
 
   if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
-  await drain([front, ...fronts], { probes, hub, delaySeconds: config.shutdownDelaySeconds, logger })
+  await drain([front, ...fronts], {
+    probes,
+    endless: [hub, logs],
+    delaySeconds: config.shutdownDelaySeconds,
+    logger,
+  })
   components.stop()
   for (const part of [keeper, certificates, resources, iam, access]) part.stop()
+  await logs.stop()
   connections.close()
   await audit.stop()
   client.close()
 }
 
-/** Red for new traffic first, then no new connections, then the end of watches, then whatever is still being answered. */
+/** Red for new traffic first, then no new connections, then the end of watches and tails, then what is still being answered. */
 async function drain(
   servers: readonly Pick<Server, 'close' | 'closeIdleConnections' | 'closeAllConnections'>[],
-  parts: { probes: { drain: () => void }; hub: WatchHub; delaySeconds: number; logger: Logger },
+  parts: {
+    probes: { drain: () => void }
+    endless: readonly { close: () => void }[]
+    delaySeconds: number
+    logger: Logger
+  },
 ): Promise<void> {
   parts.logger.info({ delaySeconds: parts.delaySeconds }, 'shutting down')
   parts.probes.drain()
   await sleep(parts.delaySeconds * 1000)
   const closed = servers.map(server => new Promise<void>(resolve => server.close(() => resolve())))
-  parts.hub.close()
+  for (const part of parts.endless) part.close()
   // A connection is idle again only once its last answer is out, and kube-apiserver keeps its own for long.
   const sweep = setInterval(() => {
     for (const server of servers) server.closeIdleConnections()

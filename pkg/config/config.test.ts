@@ -72,6 +72,18 @@ describe('parseConfig', () => {
       limits: defaults.limits,
       audit: defaults.audit,
       accessLog: true,
+      logs: {
+        store: 'opensearch',
+        queryTimeoutSeconds: 5,
+        exportLimit: 7,
+        opensearch: {
+          url: 'https://search.example.org:9200',
+          username: 'kapis',
+          password: 'p',
+          caFile: '/etc/ca.crt',
+          indexPrefix: 'ks-logs',
+        },
+      },
       logLevel: 'debug',
       shutdownDelaySeconds: 300,
     })
@@ -119,6 +131,17 @@ describe('parseConfig', () => {
       limits: defaults.limits,
       audit: defaults.audit,
       accessLog: true,
+      logs: {
+        store: 'opensearch',
+        queryTimeoutSeconds: 5,
+        exportLimit: 7,
+        opensearch: {
+          url: 'https://search.example.org:9200',
+          username: 'kapis',
+          caFile: '/etc/ca.crt',
+          indexPrefix: 'ks-logs',
+        },
+      },
       logLevel: 'debug',
       shutdownDelaySeconds: 300,
     })
@@ -163,7 +186,7 @@ describe('parseConfig', () => {
   const whole = (min: number, max: number, given: string) =>
     `must be a whole number from ${min} to ${max}, not ${given}`
   const top =
-    'unknown; allowed are groupDomain, listen, http, kubernetes, service, tls, oauth, cache, authentication, limits, audit, accessLog, logLevel, shutdownDelaySeconds'
+    'unknown; allowed are groupDomain, listen, http, kubernetes, service, tls, oauth, cache, authentication, limits, audit, accessLog, logs, logLevel, shutdownDelaySeconds'
   const invalid: readonly [string, unknown, Problem][] = [
     ['a list for the document', [], { path: '(document)', message: 'must be a mapping' }],
     ['text for the document', 'x', { path: '(document)', message: 'must be a mapping' }],

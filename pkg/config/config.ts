@@ -5,6 +5,7 @@ import { type CacheConfig, cacheMembers, parseCache } from './cache.ts'
 import { type ClientConfig, clientMembers, defaultClient, parseClient } from './client.ts'
 import { duplicateNames, object, type Problem, port, ranges, seconds, text, texts } from './fields.ts'
 import { type LimitsConfig, limitsMembers, parseLimits } from './limits.ts'
+import { type LogStoreSecrets, type LogsConfig, logsMembers, parseLogs } from './logs.ts'
 
 /** The whole configuration of both programs, without secrets. Durations are in seconds. */
 export type Config = {
@@ -41,12 +42,17 @@ export type Config = {
   readonly audit: AuditConfig
   /** One line for each request; at debug level there always is. */
   readonly accessLog: boolean
+  readonly logs: LogsConfig
   readonly logLevel: LogLevel
   readonly shutdownDelaySeconds: number
 }
 
-/** Client secrets, by client name. Kept apart from Config so that a configuration can be printed. */
-export type Secrets = { readonly clientSecrets: ReadonlyMap<string, string> }
+/** Kept apart from Config so that a configuration can be printed. */
+export type Secrets = {
+  /** By client name. */
+  readonly clientSecrets: ReadonlyMap<string, string>
+  readonly logStore: LogStoreSecrets
+}
 
 export class ConfigError extends Error {
   readonly problems: readonly Problem[]
@@ -79,6 +85,7 @@ export function parseConfig(input: unknown): { config: Config; secrets: Secrets 
     'limits',
     'audit',
     'accessLog',
+    'logs',
     'logLevel',
     'shutdownDelaySeconds',
   ])
@@ -118,6 +125,7 @@ export function parseConfig(input: unknown): { config: Config; secrets: Secrets 
     max: 31_536_000,
   })
   const { clients, clientSecrets } = parseClients(oauth)
+  const { logs, secrets: logStore } = parseLogs(root.object('logs', logsMembers))
   const config: Config = {
     groupDomain,
     listen: {
@@ -161,11 +169,12 @@ export function parseConfig(input: unknown): { config: Config; secrets: Secrets 
     limits: parseLimits(root.object('limits', limitsMembers)),
     audit: parseAudit(root.object('audit', auditMembers)),
     accessLog: root.boolean('accessLog', false),
+    logs,
     logLevel: root.choice('logLevel', ['info', 'debug', 'warn', 'error']),
     shutdownDelaySeconds: seconds(root, 'shutdownDelaySeconds', { default: 15, min: 0, max: 300 }),
   }
   if (problems.length > 0) throw new ConfigError(problems)
-  return { config: Object.freeze(config), secrets: { clientSecrets } }
+  return { config: Object.freeze(config), secrets: { clientSecrets, logStore } }
 }
 
 function parseClients(oauth: ReturnType<typeof object>) {

@@ -36,6 +36,10 @@ export const environment: readonly { readonly name: string; readonly path: strin
   { name: 'KAPIS_AUDIT_PATH', path: 'audit.path' },
   { name: 'KAPIS_AUDIT_POLICY_FILE', path: 'audit.policyFile' },
   { name: 'KAPIS_ACCESS_LOG', path: 'accessLog' },
+  { name: 'KAPIS_LOGS_STORE', path: 'logs.store' },
+  { name: 'KAPIS_LOGS_OPENSEARCH_URL', path: 'logs.opensearch.url' },
+  { name: 'KAPIS_LOGS_OPENSEARCH_USERNAME', path: 'logs.opensearch.username' },
+  { name: 'KAPIS_LOGS_OPENSEARCH_CA_FILE', path: 'logs.opensearch.caFile' },
   { name: 'KAPIS_LOG_LEVEL', path: 'logLevel' },
   { name: 'KAPIS_SHUTDOWN_DELAY_SECONDS', path: 'shutdownDelaySeconds' },
 ]

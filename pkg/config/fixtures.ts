@@ -36,6 +36,10 @@ export const defaults: Config = {
     ...{ bufferEvents: 10_000, whenFull: 'drop' },
   },
   accessLog: false,
+  logs: {
+    ...{ store: 'none', queryTimeoutSeconds: 30, exportLimit: 100_000 },
+    opensearch: { url: '', username: '', caFile: '', indexPrefix: 'fluentbit' },
+  },
   logLevel: 'info',
   shutdownDelaySeconds: 15,
 }

@@ -124,6 +124,27 @@ export const reference: readonly ConfigEntry[] = [
     text: '`drop` the event and count it, or `refuse` requests (503) until it can be written.',
   },
   { path: 'accessLog', text: 'One log line for each request. At log level debug there always is one.' },
+  { path: 'logs.store', text: 'Where log lines are kept: none (the log API answers 503) or opensearch.' },
+  {
+    path: 'logs.queryTimeoutSeconds',
+    text: 'A question about logs that takes longer is given up with 504, in seconds.',
+  },
+  { path: 'logs.exportLimit', text: 'Lines of one export at most.' },
+  {
+    path: 'logs.opensearch.url',
+    text: 'OpenSearch 1 to 3 or Elasticsearch 7 to 9, such as `https://opensearch:9200`.',
+  },
+  { path: 'logs.opensearch.username', text: 'User for basic authentication; empty for none.' },
+  { path: 'logs.opensearch.password', text: 'Its password.' },
+  { path: 'logs.opensearch.apiKey', text: 'An API key instead of user and password.' },
+  {
+    path: 'logs.opensearch.caFile',
+    text: 'PEM file with the authority of its certificate; empty for those that Node.js knows.',
+  },
+  {
+    path: 'logs.opensearch.indexPrefix',
+    text: 'Indices are `<prefix>-YYYY.MM.DD`, as Fluent Bit names them with Logstash_Format: what it has collected there is found.',
+  },
   { path: 'logLevel', text: 'debug, info, warn or error.' },
   {
     path: 'shutdownDelaySeconds',
@@ -151,7 +172,7 @@ reported at once, each with its path, and the program does not start. Unknown me
 ${rows.join('\n')}
 
 ${clientReference}
-Client secrets are kept apart from the rest once they are read, so that a configuration can be printed.
+Secrets are kept apart from the rest once they are read, so that a configuration can be printed.
 `
 }
 

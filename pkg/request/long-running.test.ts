@@ -18,6 +18,7 @@ describe('isLongRunning', () => {
     '/api/v1/namespaces/a/services/b/proxy/some/path',
     '/api/v1/namespaces/a/pods/b/log?follow=true',
     '/api/v1/namespaces/a/pods/b/log?follow',
+    '/kapis/tenant.kapis.io/v1alpha2/logs?follow=true',
   ]
   for (const target of long) it(`GET ${target} is`, () => expect(ask('GET', target)).to.equal(true))
 
@@ -29,6 +30,8 @@ describe('isLongRunning', () => {
     '/api/v1/namespaces/a/pods/exec',
     '/version?watch=true',
     '/exec',
+    '/kapis/tenant.kapis.io/v1alpha2/logs',
+    '/kapis/tenant.kapis.io/v1alpha2/logs?follow=false',
   ]
   for (const target of short) it(`GET ${target} is not`, () => expect(ask('GET', target)).to.equal(false))
 })

@@ -10,7 +10,12 @@ const subresources = new Set(['attach', 'exec', 'proxy', 'portforward'])
 export function isLongRunning(info: RequestInfo, query: URLSearchParams): boolean {
   if (!info.isResource) return false
   if (verbs.has(info.verb) || subresources.has(info.subresource)) return true
-  return info.subresource === 'log' && isTrue(query.get('follow'))
+  // Under the platform's prefix a live tail is a parameter of the log API, whatever its path.
+  return (info.subresource === 'log' || isPlatform(info.prefix)) && isTrue(query.get('follow'))
+}
+
+function isPlatform(prefix: string): boolean {
+  return prefix === 'kapis' || prefix === 'kapi'
 }
 
 function isTrue(value: string | null): boolean {

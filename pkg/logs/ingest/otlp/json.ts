@@ -1,6 +1,6 @@
 import { isRecord } from '../../../kube/object.ts'
 import { badRequest } from '../../../status/status.ts'
-import type { AnyMap, AnyValue, OtlpRecord, OtlpResource } from './message.ts'
+import { type AnyMap, type AnyValue, type OtlpRecord, type OtlpResource, toInteger } from './message.ts'
 
 const maxDepth = 32
 
@@ -63,7 +63,7 @@ function toValue(value: unknown, depth: number): AnyValue {
   const { stringValue, boolValue, intValue, doubleValue, arrayValue, kvlistValue, bytesValue } = value
   if (typeof stringValue === 'string') return stringValue
   if (typeof boolValue === 'boolean') return boolValue
-  if (typeof intValue === 'number' || typeof intValue === 'string') return toInteger(intValue)
+  if (typeof intValue === 'number' || typeof intValue === 'string') return readInteger(intValue)
   if (typeof doubleValue === 'number' || typeof doubleValue === 'string') return Number(doubleValue)
   if (isRecord(arrayValue) && Array.isArray(arrayValue.values)) {
     return arrayValue.values.map(member => toValue(member, depth + 1))
@@ -72,6 +72,6 @@ function toValue(value: unknown, depth: number): AnyValue {
   return typeof bytesValue === 'string' ? bytesValue : null
 }
 
-function toInteger(value: number | string): AnyValue {
-  return typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? BigInt(value) : Number(value)
+function readInteger(value: number | string): AnyValue {
+  return typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? toInteger(BigInt(value)) : Number(value)
 }

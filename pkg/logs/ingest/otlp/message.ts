@@ -12,3 +12,8 @@ export type OtlpRecord = {
 
 /** The records of one resource of an ExportLogsServiceRequest. */
 export type OtlpResource = { readonly attributes: AnyMap; readonly records: readonly OtlpRecord[] }
+
+/** A number as JSON writes them, as far as one holds it. */
+export function toInteger(value: bigint): number | bigint {
+  return Number.isSafeInteger(Number(value)) ? Number(value) : value
+}

@@ -1,4 +1,4 @@
-import type { AnyMap, AnyValue, OtlpRecord, OtlpResource } from './message.ts'
+import { type AnyMap, type AnyValue, type OtlpRecord, type OtlpResource, toInteger } from './message.ts'
 import { type Field, readFields, WireError, writeVarint } from './wire.ts'
 
 // Field numbers of opentelemetry-proto v1: logs_service, logs, resource and common.
@@ -84,7 +84,7 @@ function readAlternative(field: Field, depth: number): AnyValue {
   const inner = () => [...readFields(bytesOf(field))].map(bytesOf)
   if (field.number === anyValue.string) return bytesOf(field).toString('utf8')
   if (field.number === anyValue.bool) return numberOf(field) !== 0n
-  if (field.number === anyValue.int) return BigInt.asIntN(64, numberOf(field))
+  if (field.number === anyValue.int) return toInteger(BigInt.asIntN(64, numberOf(field)))
   if (field.number === anyValue.double) return toDouble(numberOf(field))
   if (field.number === anyValue.array) return inner().map(bytes => readAnyValue(bytes, depth + 1))
   if (field.number === anyValue.map) {

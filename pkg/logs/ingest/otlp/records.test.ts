@@ -35,10 +35,7 @@ const linesOf = (resources: Iterable<Parameters<typeof toLines>[0]>) =>
 
 describe('toLines of OTLP', () => {
   it('reads what an exporter sends as protobuf', () => {
-    const lines = linesOf(readExportRequest(protobuf)).map(({ record }) => record)
-    // Integers of protobuf are 64 bits wide; inside a structured body they are written as text.
-    const wide = records[1]?.log.replace('500', '"500"').replace('[1,', '["1",') ?? ''
-    expect(lines).to.deep.equal([records[0], { ...records[1], log: wide }, records[2]])
+    expect(linesOf(readExportRequest(protobuf)).map(({ record }) => record)).to.deep.equal(records)
   })
 
   it('reads what an exporter sends as JSON', () => {

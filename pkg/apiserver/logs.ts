@@ -1,0 +1,114 @@
+import type { Authorize } from '../authz/authorizer.ts'
+import { NamespaceIndex } from '../authz/namespace-index.ts'
+import { RbacIndex } from '../authz/rbac-index.ts'
+import { createReachFinder } from '../authz/reach.ts'
+import type { Config, Secrets } from '../config/config.ts'
+import { createIngest } from '../kapis/logging/v1alpha2/ingest.ts'
+import { createLoggingFace } from '../kapis/logging/v1alpha2/serve.ts'
+import { createLogFace } from '../kapis/logs/serve.ts'
+import { createTenantFace } from '../kapis/tenant/v1alpha2/serve.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { defaultLimits } from '../logs/ingest/limits.ts'
+import { openLogStore } from '../logs/open-store.ts'
+import type { AuthenticatedExchange, Handler } from '../request/exchange.ts'
+import { isAnonymous } from '../request/identity.ts'
+import { parseRequestInfo } from '../request/request-info.ts'
+import { unauthorized, unavailable } from '../status/status.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { counter, type Registry } from '../telemetry/metrics.ts'
+
+const version = 'v1alpha2'
+const right = { verb: 'get', group: '', resource: 'pods/log' }
+
+export type Logs = {
+  /** The faces, by `<group>/<version>`. */
+  readonly faces: ReadonlyMap<string, Handler>
+  /** Whether a request is for a face that asks itself what the caller may; without a login it is refused. @throws Status 401 */
+  readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
+  readonly start: () => void
+  /** Ends the live tails. */
+  readonly close: () => void
+  readonly stop: () => Promise<void>
+}
+
+export type LogsOptions = {
+  readonly client: KubeClient
+  readonly config: Config
+  readonly secrets: Secrets
+  readonly logger: Logger
+  readonly registry: Registry
+  readonly authorize: Authorize
+}
+
+/** Joins the log store, who may read what of it, and the faces that show it. */
+export function createLogs({ client, config, secrets, logger, registry, authorize }: LogsOptions): Logs {
+  const { groupDomain } = config
+  const [tenant, logging] = [`tenant.${groupDomain}`, `logging.${groupDomain}`]
+  const store = openLogStore(config.logs, secrets.logStore, logger)
+  const index = new RbacIndex({ client, right, logger })
+  const namespaces = new NamespaceIndex({ client, logger })
+  const closing = new AbortController()
+  const ingested = counter(registry, {
+    name: 'kapis_logs_ingested_lines_total',
+    help: 'Log lines that were sent, by protocol and by whether they were taken.',
+    labels: ['protocol', 'result'],
+  })
+  const none: Handler = () => {
+    throw unavailable('no log store is configured (logs.store)', undefined, 60)
+  }
+
+  function createFaces(): ReadonlyMap<string, Handler> {
+    if (store === undefined) {
+      return new Map([
+        [`${tenant}/${version}`, createTenantFace(async exchange => none(exchange))],
+        [
+          `${logging}/${version}`,
+          createLoggingFace({ groupDomain, logs: async exchange => none(exchange), ingest: none }),
+        ],
+      ])
+    }
+    const logs = createLogFace({
+      store,
+      readable: createReachFinder({ client, index, right }),
+      created: () => namespaces.created,
+      queryTimeoutMs: config.logs.queryTimeoutSeconds * 1000,
+      exportLimit: config.logs.exportLimit,
+      closing: closing.signal,
+    })
+    // Whatever the protocol, sending logs is one right: to create `ingest` in the logging group.
+    const sending = parseRequestInfo('POST', `/kapis/${logging}/${version}/ingest`, new URLSearchParams())
+    const ingest = createIngest({
+      store,
+      limits: defaultLimits,
+      authorize: identity => authorize(sending, identity, new URLSearchParams()),
+      observe(protocol, { taken, refused }) {
+        ingested.inc({ protocol, result: 'taken' }, taken)
+        ingested.inc({ protocol, result: 'refused' }, refused)
+      },
+    })
+    return new Map([
+      [`${tenant}/${version}`, createTenantFace(logs)],
+      [`${logging}/${version}`, createLoggingFace({ groupDomain, logs, ingest })],
+    ])
+  }
+
+  return {
+    faces: createFaces(),
+    judgesItself({ info, identity }) {
+      const { prefix, group, parts } = info
+      if ((prefix !== 'kapis' && prefix !== 'kapi') || info.version !== version) return false
+      if (group !== logging && !(group === tenant && parts[0] === 'logs')) return false
+      if (isAnonymous(identity)) throw unauthorized()
+      return true
+    },
+    start() {
+      if (store === undefined) return
+      for (const part of [index, namespaces]) void part.start()
+    },
+    close: () => closing.abort(),
+    async stop() {
+      for (const part of [index, namespaces]) part.stop()
+      await store?.close()
+    },
+  }
+}

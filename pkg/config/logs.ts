@@ -1,0 +1,66 @@
+import type { Fields } from './fields.ts'
+import { integer, seconds, text } from './fields.ts'
+
+export type LogStoreKind = 'none' | 'opensearch'
+
+/** Where log lines are kept, and what a question about them may cost. */
+export type LogsConfig = {
+  readonly store: LogStoreKind
+  readonly queryTimeoutSeconds: number
+  readonly exportLimit: number
+  readonly opensearch: {
+    readonly url: string
+    readonly username: string
+    /** A PEM file; '' for the authorities that Node.js knows. */
+    readonly caFile: string
+    readonly indexPrefix: string
+  }
+}
+
+/** What Kapis signs on to the log store with. */
+export type LogStoreSecrets = { readonly password: string; readonly apiKey: string }
+
+export const logsMembers = ['store', 'queryTimeoutSeconds', 'exportLimit', 'opensearch']
+
+export function parseLogs(fields: Fields): { readonly logs: LogsConfig; readonly secrets: LogStoreSecrets } {
+  const store = fields.choice('store', ['none', 'opensearch'])
+  const engine = fields.object('opensearch', [
+    'url',
+    'username',
+    'password',
+    'apiKey',
+    'caFile',
+    'indexPrefix',
+  ])
+  const url = text(engine, 'url', { default: '' })
+  const given = store === 'opensearch' || url !== ''
+  if (given && !/^https?:\/\/[^/?#@]+\/?$/.test(url)) {
+    engine.problem(
+      'url',
+      'must be an http(s) URL without user, path or query, such as https://opensearch:9200',
+    )
+  }
+  const username = text(engine, 'username', { default: '' })
+  const secrets = {
+    password: text(engine, 'password', { default: '' }),
+    apiKey: text(engine, 'apiKey', { default: '' }),
+  }
+  if (secrets.apiKey !== '' && username !== '') engine.problem('apiKey', 'excludes logs.opensearch.username')
+  if (secrets.password !== '' && username === '') engine.problem('password', 'needs logs.opensearch.username')
+  const logs = {
+    store,
+    queryTimeoutSeconds: seconds(fields, 'queryTimeoutSeconds', { default: 30, min: 1, max: 600 }),
+    exportLimit: integer(fields, 'exportLimit', { default: 100_000, min: 1, max: 1_000_000_000 }),
+    opensearch: {
+      url,
+      username,
+      caFile: text(engine, 'caFile', { default: '' }),
+      indexPrefix: text(engine, 'indexPrefix', {
+        default: 'fluentbit',
+        pattern: /^[a-z0-9][a-z0-9_-]{0,99}$/,
+        is: 'lower-case letters, digits, - and _',
+      }),
+    },
+  }
+  return { logs, secrets }
+}

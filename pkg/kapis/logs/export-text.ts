@@ -1,0 +1,50 @@
+import { stripVTControlCharacters } from 'node:util'
+import type { ExportFormat } from '../../logs/question/question.ts'
+import type { LogRecord } from '../../logs/record.ts'
+import { formatTime } from '../../logs/rfc3339.ts'
+import { toLine } from './record-json.ts'
+
+export type ExportForm = {
+  readonly format: ExportFormat
+  readonly withTime: boolean
+  readonly withPod: boolean
+}
+
+export const mediaTypes: Readonly<Record<ExportFormat, string>> = {
+  text: 'text/plain; charset=utf-8',
+  jsonl: 'application/x-ndjson',
+  csv: 'text/csv; charset=utf-8; header=present',
+}
+
+/** What stands before the first record. */
+export function headOf({ format, withTime, withPod }: ExportForm): string {
+  return format === 'csv'
+    ? toRow(cells(['time', 'namespace', 'pod', 'container', 'log'], withTime, withPod))
+    : ''
+}
+
+/**
+ * One record. Text is the line as it was written without the colours of terminals, and nothing is added to it; with the time
+ * or the pod before it each record is a line of its own, whether or not it ended in one.
+ */
+export function toExportText(record: LogRecord, form: ExportForm): string {
+  const { format, withTime, withPod } = form
+  if (format === 'jsonl') return `${JSON.stringify(toLine(record, form))}\n`
+  const { namespace, pod, container } = record
+  const time = formatTime(record.timeNs)
+  if (format === 'csv') return toRow(cells([time, namespace, pod, container, record.log], withTime, withPod))
+  const log = stripVTControlCharacters(record.log)
+  if (!withTime && !withPod) return log
+  const prefix = [withTime ? time : '', withPod ? `${namespace}/${pod}/${container}` : ''].filter(Boolean)
+  return `${prefix.join(' ')} ${log}${log.endsWith('\n') ? '' : '\n'}`
+}
+
+function cells(all: readonly string[], withTime: boolean, withPod: boolean): readonly string[] {
+  return all.filter((_, i) => i === 4 || (i === 0 ? withTime : withPod))
+}
+
+/** RFC 4180. */
+function toRow(values: readonly string[]): string {
+  const quoted = values.map(value => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value))
+  return `${quoted.join(',')}\r\n`
+}

@@ -1,0 +1,47 @@
+import { exportHits } from '../../logs/export.ts'
+import type { LogFilter } from '../../logs/filter.ts'
+import type { LogStore, Order, QueryLimits } from '../../logs/store.ts'
+import type { AuthenticatedExchange } from '../../request/exchange.ts'
+import { createPacedWriter } from '../../request/respond.ts'
+import { type ExportForm, headOf, mediaTypes, toExportText } from './export-text.ts'
+
+export type Export = ExportForm & {
+  /** undefined: the caller may see nothing. */
+  readonly filter: LogFilter | undefined
+  readonly order: Order
+  readonly limit: number
+}
+
+/**
+ * Writes records page by page at the pace of the client. The first page is read before anything is written, so that what is
+ * wrong with the question is an answer of its own; what fails later breaks the answer off.
+ */
+export async function sendExport(
+  store: LogStore,
+  { res }: AuthenticatedExchange,
+  wanted: Export,
+  limits: QueryLimits,
+): Promise<void> {
+  const { filter, order, limit } = wanted
+  const pages = filter && exportHits(store, { filter, order, limit }, limits)
+  let page = await pages?.next()
+  res.writeHead(200, {
+    'content-type': mediaTypes[wanted.format],
+    'content-disposition': 'attachment',
+    'cache-control': 'no-cache, private',
+    'x-content-type-options': 'nosniff',
+  })
+  const write = createPacedWriter(res)
+  const head = headOf(wanted)
+  if (head !== '') await write(Buffer.from(head))
+  while (pages !== undefined && page?.done === false && !res.destroyed) {
+    const text = page.value.map(({ record }) => toExportText(record, wanted)).join('')
+    // The next page is read while this one goes out.
+    const next = pages.next()
+    next.catch(() => undefined)
+    await write(Buffer.from(text))
+    page = await next
+  }
+  await pages?.return(undefined)
+  res.end()
+}

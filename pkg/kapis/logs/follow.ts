@@ -1,0 +1,84 @@
+import type { LogFilter } from '../../logs/filter.ts'
+import type { Hit, LogStore, QueryLimits } from '../../logs/store.ts'
+import type { AuthenticatedExchange } from '../../request/exchange.ts'
+import { createPacedWriter } from '../../request/respond.ts'
+import { toRecordJson } from './record-json.ts'
+
+export type Follow = {
+  readonly filter: LogFilter | undefined
+  /** So many of the newest records come first. */
+  readonly size: number
+  readonly withCursor: boolean
+  /** Whether the filter is still what the caller may see; asked now and then, since a tail may last for days. */
+  readonly isPermitted: () => Promise<boolean>
+}
+
+const permissionEveryMs = 30_000
+// Between the two ends there may be something that closes silent connections.
+const commentEveryMs = 15_000
+
+/**
+ * Sends the newest records and then those that arrive, until the client goes, the program stops or the permission ends. One
+ * JSON object a line, or server-sent events for who accepts them. A client that reads more slowly than lines arrive holds up
+ * nobody: the store bounds what waits for it.
+ */
+export async function sendFollow(
+  store: LogStore,
+  { req, res }: AuthenticatedExchange,
+  wanted: Follow,
+  limits: QueryLimits & { readonly signal: AbortSignal },
+): Promise<void> {
+  const isEvents = (req.headers.accept ?? '').includes('text/event-stream')
+  const end = new AbortController()
+  const signal = AbortSignal.any([limits.signal, end.signal])
+  const { filter } = wanted
+  // Listening begins before the newest are read, so that nothing falls between.
+  const arriving = filter && store.follow(filter, signal)[Symbol.asyncIterator]()
+  const first = arriving?.next()
+  first?.catch(() => undefined)
+  const newest = filter && wanted.size > 0 ? await readNewest(store, filter, wanted.size, limits) : []
+  res.writeHead(200, {
+    'content-type': isEvents ? 'text/event-stream; charset=utf-8' : 'application/x-ndjson',
+    'cache-control': 'no-cache, private, no-transform',
+    'x-content-type-options': 'nosniff',
+  })
+  res.flushHeaders()
+  const write = createPacedWriter(res)
+  const send = (hits: readonly Hit[]) => {
+    const lines = hits.map(hit => JSON.stringify(toRecordJson(hit, wanted.withCursor)))
+    const text = isEvents ? lines.map(line => `data: ${line}\n\n`) : lines.map(line => `${line}\n`)
+    return write(Buffer.from(text.join('')))
+  }
+  const timers = [
+    setInterval(async () => {
+      if (!(await wanted.isPermitted().catch(() => true))) end.abort()
+    }, permissionEveryMs),
+    ...(isEvents ? [setInterval(() => res.write(':\n\n'), commentEveryMs)] : []),
+  ]
+  try {
+    if (newest.length > 0) await send(newest)
+    const seen = new Set(newest.map(({ cursor }) => cursor))
+    if (first === undefined) await untilAborted(signal)
+    for (let next = await first; next !== undefined && !next.done; next = await arriving?.next()) {
+      const fresh = seen.size > 0 ? next.value.filter(({ cursor }) => !seen.delete(cursor)) : next.value
+      if (fresh.length > 0) await send(fresh)
+      if (signal.aborted) break
+    }
+  } finally {
+    for (const timer of timers) clearInterval(timer)
+    end.abort()
+    res.end()
+  }
+}
+
+async function readNewest(store: LogStore, filter: LogFilter, size: number, limits: QueryLimits) {
+  const query = { filter, order: 'desc', size, start: { from: 0 }, withTotal: false } as const
+  return (await store.query(query, limits)).hits.toReversed()
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  if (signal.aborted) resolve()
+  signal.addEventListener('abort', () => resolve(), { once: true })
+  return promise
+}

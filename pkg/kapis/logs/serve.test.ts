@@ -1,0 +1,273 @@
+import { expect } from 'chai'
+import { isOneOf } from '../../logs/expression.ts'
+import { createMemoryStore, record } from '../../logs/fixtures.ts'
+import type { Readable } from '../../logs/question/scope.ts'
+import type { LogStore } from '../../logs/store.ts'
+import { type Loopback, startLoopback, toExchange } from '../../request/fixtures.ts'
+import { renderKube } from '../../status/render-kube.ts'
+import { unavailable } from '../../status/status.ts'
+import { createLogFace, type LogFaceOptions } from './serve.ts'
+
+const second = 1_000_000_000n
+const at = (seconds: number) => BigInt(seconds) * second
+const base = 1_589_644_800
+const records = [
+  record({ timeNs: at(base), log: 'one\n' }),
+  record({ timeNs: at(base) + 608_962_452n, log: 'two \u001b[31mred\u001b[0m\n', pod: 'web-1' }),
+  record({ timeNs: at(base + 900), log: 'three, "quoted"', namespace: 'bank', container: 'till' }),
+  record({ timeNs: at(base + 1800), log: 'four\n', namespace: '', pod: '', container: '', dockerId: 'host' }),
+]
+const [one, two, three, four] = [
+  { log: 'one\n', time: '2020-05-16T16:00:00Z', namespace: 'shop', pod: 'web-0', container: 'web' },
+  {
+    log: 'two \u001b[31mred\u001b[0m\n',
+    time: '2020-05-16T16:00:00.608962452Z',
+    namespace: 'shop',
+    pod: 'web-1',
+    container: 'web',
+  },
+  {
+    log: 'three, "quoted"',
+    time: '2020-05-16T16:15:00Z',
+    namespace: 'bank',
+    pod: 'web-0',
+    container: 'till',
+  },
+  { log: 'four\n', time: '2020-05-16T16:30:00Z' },
+]
+
+describe('createLogFace', () => {
+  let loopback: Loopback | undefined
+  let closing = new AbortController()
+  beforeEach(() => {
+    closing = new AbortController()
+  })
+  afterEach(() => loopback?.close())
+
+  async function start(readable: Readable, given: Partial<LogFaceOptions> = {}) {
+    const face = createLogFace({
+      store: createMemoryStore(records),
+      readable: async () => readable,
+      created: () =>
+        new Map([
+          ['shop', base - 1000],
+          ['bank', base + 1000],
+          ['new', base],
+        ]),
+      queryTimeoutMs: 1000,
+      exportLimit: 5000,
+      closing: closing.signal,
+      ...given,
+    })
+    loopback = await startLoopback(async (req, res) => {
+      try {
+        const place = req.url?.startsWith('/container') ? isOneOf('container', ['till']) : undefined
+        await face(toExchange(req, res), place)
+      } catch (error) {
+        renderKube(res, error)
+      }
+    })
+    return loopback
+  }
+  const ask = async (query: string, readable: Readable = 'everywhere', given?: Partial<LogFaceOptions>) =>
+    (await start(readable, given)).get(`/logs?${query.replaceAll(' ', '+')}`)
+
+  const answers: Readonly<Record<string, object>> = {
+    '': { query: { total: 4, records: [four, three, two, one] } },
+    'operation=&size=&from=&sort=&namespaces=&log_query=&q=&cursor=': {
+      query: { total: 4, records: [four, three, two, one] },
+    },
+    'size=1&from=1': { query: { total: 4, records: [three] } },
+    'size=0': { query: { total: 4 } },
+    'sort=asc&size=2': { query: { total: 4, records: [one, two] } },
+    'log_query=thr,ONE': { query: { total: 2, records: [three, one] } },
+    'q=o AND NOT one': { query: { total: 0 } },
+    'namespaces=shop,none': { query: { total: 2, records: [two, one] } },
+    'namespace_query=an': { query: { total: 1, records: [three] } },
+    'namespace_query=AN': { query: { total: 0 } },
+    'workloads=web': { query: { total: 3, records: [three, two, one] } },
+    'pods=web-1': { query: { total: 1, records: [two] } },
+    'pod_query=web': { query: { total: 3, records: [three, two, one] } },
+    'containers=till': { query: { total: 1, records: [three] } },
+    'container_query=ti': { query: { total: 1, records: [three] } },
+    [`start_time=${base + 900}&end_time=${base + 1800}`]: { query: { total: 2, records: [four, three] } },
+    'operation=statistics': { statistics: { containers: 4, logs: 4 } },
+    'operation=statistics&pods=none': { statistics: { containers: 0, logs: 0 } },
+    'operation=histogram': {
+      histogram: {
+        total: 4,
+        histograms: [
+          { time: base * 1000, count: 2 },
+          { time: (base + 900) * 1000, count: 1 },
+          { time: (base + 1800) * 1000, count: 1 },
+        ],
+      },
+    },
+    'operation=histogram&interval=1h': {
+      histogram: { total: 4, histograms: [{ time: base * 1000, count: 4 }] },
+    },
+    'operation=histogram&pods=none': { histogram: { total: 0, histograms: null } },
+    'with_cursor=true&size=1': { query: { total: 4, records: [{ ...four, cursor: 'c3' }] } },
+    'cursor=c2&size=1': { query: { total: 4, records: [two] } },
+    'operation=context&cursor=c0&namespaces=shop&pods=web-0&containers=web': {
+      context: { before: [], after: [] },
+    },
+  }
+  for (const [query, answer] of Object.entries(answers)) {
+    it(`answers ${query || 'no parameters'}`, async () => {
+      const { code, headers, text } = await ask(query)
+      expect(JSON.parse(text)).to.deep.equal(answer)
+      expect([code, headers['content-type']]).to.deep.equal([200, 'application/json'])
+    })
+  }
+
+  describe('what a caller may see', () => {
+    it('begins with the creation of the namespace', async () => {
+      const { text } = await ask('sort=asc', ['bank', 'shop'])
+      expect(JSON.parse(text)).to.deep.equal({ query: { total: 2, records: [one, two] } })
+    })
+
+    it('is no more than what is asked for', async () => {
+      const { text } = await ask('namespaces=bank,shop&namespace_query=sho&pods=web-1', ['bank', 'shop'])
+      expect(JSON.parse(text)).to.deep.equal({ query: { total: 1, records: [two] } })
+    })
+
+    it('does not include a namespace that is gone', async () => {
+      const { text } = await ask('', ['gone'])
+      expect(JSON.parse(text)).to.deep.equal({ query: { total: 0 } })
+    })
+
+    const nothing: Readonly<Record<string, string>> = {
+      '': '{"query":{"total":0}}\n',
+      'operation=statistics': '{"statistics":{"containers":0,"logs":0}}\n',
+      'operation=histogram': '{"histogram":{"total":0,"histograms":null}}\n',
+      'operation=export': '',
+      'operation=export&format=jsonl': '',
+      'operation=context&cursor=c0': '{"context":{"before":[],"after":[]}}\n',
+    }
+    for (const [query, text] of Object.entries(nothing)) {
+      it(`is nothing: ${query || 'query'}`, async () => {
+        const answer = await ask(query, [])
+        expect([answer.code, answer.text]).to.deep.equal([200, text])
+        expect((await ask(`${query}&namespaces=shop`, ['new'])).text).to.equal(text)
+      })
+    }
+  })
+
+  describe('export', () => {
+    const exports: Readonly<Record<string, string>> = {
+      '': 'four\nthree, "quoted"two red\none\n',
+      'sort=asc&namespaces=shop': 'one\ntwo red\n',
+      'with_time=true&containers=till': '2020-05-16T16:15:00Z three, "quoted"\n',
+      'with_pod=true&containers=till': 'bank/web-0/till three, "quoted"\n',
+      'with_time=true&with_pod=true&pods=web-1': '2020-05-16T16:00:00.608962452Z shop/web-1/web two red\n',
+      'format=csv&sort=asc&q=one OR three':
+        'time,namespace,pod,container,log\r\n2020-05-16T16:00:00Z,shop,web-0,web,"one\n"\r\n2020-05-16T16:15:00Z,bank,web-0,till,"three, ""quoted"""\r\n',
+      'format=csv&with_time=false&containers=till':
+        'namespace,pod,container,log\r\nbank,web-0,till,"three, ""quoted"""\r\n',
+      'format=jsonl&containers=till': `${JSON.stringify(three)}\n`,
+      'format=jsonl&with_pod=false&with_time=false&pods=web-1': `${JSON.stringify({ log: two.log })}\n`,
+    }
+    for (const [query, text] of Object.entries(exports)) {
+      it(query || 'plain', async () => {
+        const answer = await ask(`operation=export&${query}`)
+        expect(answer.text).to.equal(text)
+        expect(answer.headers['content-disposition']).to.equal('attachment')
+      })
+    }
+
+    it('says what it is', async () => {
+      const types: Readonly<Record<string, string>> = {
+        text: 'text/plain; charset=utf-8',
+        jsonl: 'application/x-ndjson',
+        csv: 'text/csv; charset=utf-8; header=present',
+      }
+      for (const [format, type] of Object.entries(types)) {
+        const { headers } = await ask(`operation=export&format=${format}`)
+        expect(headers['content-type']).to.equal(type)
+        await loopback?.close()
+      }
+    })
+
+    it('goes on page by page up to its limit, in the order asked for', async () => {
+      const many = Array.from({ length: 2500 }, (_, i) => record({ timeNs: at(base + i), log: `${i}\n` }))
+      const given = { store: createMemoryStore(many), exportLimit: 2100 }
+      const { text } = await ask('operation=export&sort=asc', 'everywhere', given)
+      expect(text).to.equal(
+        many
+          .slice(0, 2100)
+          .map(({ log }) => log)
+          .join(''),
+      )
+    })
+
+    it('is an error of its own when the store fails at once, and broken off when it fails later', async () => {
+      const many = Array.from({ length: 1001 }, (_, i) => record({ log: `${i}\n` }))
+      const memory = createMemoryStore(many)
+      const failing = (after: number): LogStore => {
+        let asked = 0
+        return {
+          ...memory,
+          query: async (...question) => {
+            if (asked++ >= after) throw unavailable('the log store does not answer')
+            return memory.query(...question)
+          },
+        }
+      }
+      const { code, text } = await ask('operation=export', 'everywhere', { store: failing(0) })
+      expect([code, JSON.parse(text).reason]).to.deep.equal([503, 'ServiceUnavailable'])
+      await loopback?.close()
+      const broken = await ask('operation=export', 'everywhere', { store: failing(1) }).catch(error => error)
+      expect(broken).to.be.instanceOf(Error).with.property('code', 'ECONNRESET')
+    })
+  })
+
+  describe('follow', () => {
+    it('sends the newest and then what arrives, as lines, until the program stops', async () => {
+      const store = createMemoryStore(records)
+      const { open } = await start('everywhere', { store })
+      const res = await open('/logs?follow=true&size=1&q=four+OR+five+OR+six')
+      expect(res.headers['content-type']).to.equal('application/x-ndjson')
+      const lines: string[] = []
+      for await (const chunk of res.setEncoding('utf8')) {
+        lines.push(...String(chunk).trim().split('\n'))
+        if (lines.length === 1)
+          await store.append({ records: [record({ log: 'five' }), record({ log: 'else' })] })
+        if (lines.length === 2) await store.append({ records: [record({ log: 'six' })] })
+        if (lines.length === 3) closing.abort()
+      }
+      expect(lines.map(line => JSON.parse(line).log)).to.deep.equal(['four\n', 'five', 'six'])
+    })
+
+    it('speaks server-sent events to who accepts them', async () => {
+      const { open } = await start('everywhere')
+      const res = await open('/logs?follow=true&size=1', { headers: { accept: 'text/event-stream' } })
+      expect(res.headers['content-type']).to.equal('text/event-stream; charset=utf-8')
+      for await (const chunk of res.setEncoding('utf8')) {
+        expect(chunk).to.equal(`data: ${JSON.stringify(four)}\n\n`)
+        closing.abort()
+      }
+    })
+
+    it('shows nothing to who may see nothing', async () => {
+      const store = createMemoryStore(records)
+      const { open } = await start([], { store })
+      const res = await open('/logs?follow=true')
+      await store.append({ records: [record()] })
+      setTimeout(() => closing.abort(), 20)
+      expect(await res.toArray()).to.deep.equal([])
+    })
+  })
+
+  it('is scoped by a path', async () => {
+    const { get } = await start('everywhere')
+    const { text } = await get('/container?namespaces=bank,shop')
+    expect(JSON.parse(text)).to.deep.equal({ query: { total: 1, records: [three] } })
+  })
+
+  it('reads, and does nothing else', async () => {
+    const { get } = await start('everywhere')
+    const { code, headers } = await get('/logs', { method: 'POST' })
+    expect([code, headers.allow]).to.deep.equal([405, 'GET, HEAD'])
+  })
+})

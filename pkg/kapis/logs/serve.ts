@@ -1,0 +1,127 @@
+import { findContext } from '../../logs/context.ts'
+import { allOf, type Expression } from '../../logs/expression.ts'
+import type { LogFilter } from '../../logs/filter.ts'
+import { parseQuestion, type Question, type Where } from '../../logs/question/question.ts'
+import { type Readable, toFilter } from '../../logs/question/scope.ts'
+import type { LogStore, QueryLimits } from '../../logs/store.ts'
+import type { AuthenticatedExchange } from '../../request/exchange.ts'
+import type { Identity } from '../../request/identity.ts'
+import { sendJson } from '../../request/respond.ts'
+import { methodNotAllowed, tooManyRequests } from '../../status/status.ts'
+import { sendExport } from './export.ts'
+import { sendFollow } from './follow.ts'
+import { toRecordJson } from './record-json.ts'
+
+export type LogFaceOptions = {
+  readonly store: LogStore
+  /** Where the caller may get pods/log. @throws Status 503 */
+  readonly readable: (identity: Identity) => Promise<Readable>
+  /** Creation times of all namespaces, in Unix seconds. @throws Status 503 */
+  readonly created: () => ReadonlyMap<string, number>
+  readonly queryTimeoutMs: number
+  /** Lines of an export at most. */
+  readonly exportLimit: number
+  /** The program stops: live tails end. */
+  readonly closing: AbortSignal
+}
+
+// Each holds a connection and a place in the store.
+const maxFollowers = 256
+
+export type LogFace = (exchange: AuthenticatedExchange, place?: Expression) => Promise<void>
+
+/**
+ * Answers the log API of platform-compatible consoles: query, statistics, histogram, export, and beside them a live tail
+ * and context lines. Who may see nothing gets the empty answer of each.
+ *
+ * @throws Status 400 naming the parameter, 405, 429, 503, 504
+ */
+export function createLogFace(options: LogFaceOptions): LogFace {
+  let followers = 0
+  return async (exchange, place) => {
+    const { req, res } = exchange
+    if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
+    const question = parseQuestion(exchange.query)
+    const where = within(question.where, place)
+    const filterNow = async () => toFilter(where, await options.readable(exchange.identity), options.created)
+    const filter = await filterNow()
+    const limits = {
+      timeoutMs: options.queryTimeoutMs,
+      signal: gone(exchange),
+    }
+    if (question.operation === 'export') {
+      return sendExport(options.store, exchange, { ...question, filter, limit: options.exportLimit }, limits)
+    }
+    if (question.operation !== 'follow') {
+      return sendJson(res, 200, await answer(options.store, question, filter, limits))
+    }
+    if (followers >= maxFollowers) throw tooManyRequests(`${maxFollowers} live tails are open already`, 10)
+    followers++
+    const isPermitted = async () => same(await filterNow(), filter)
+    const signal = AbortSignal.any([options.closing, limits.signal])
+    await sendFollow(
+      options.store,
+      exchange,
+      { ...question, filter, isPermitted },
+      { ...limits, signal },
+    ).finally(() => {
+      followers--
+    })
+  }
+}
+
+type Asked = Exclude<Question, { readonly operation: 'export' | 'follow' }>
+
+async function answer(
+  store: LogStore,
+  question: Asked,
+  filter: LogFilter | undefined,
+  limits: QueryLimits,
+): Promise<object> {
+  switch (question.operation) {
+    case 'query': {
+      if (filter === undefined) return { query: { total: 0 } }
+      const { order, size, start, withCursor } = question
+      const { total, hits } = await store.query({ filter, order, size, start, withTotal: true }, limits)
+      const records = hits.map(hit => toRecordJson(hit, withCursor))
+      return { query: { total, ...(records.length > 0 ? { records } : {}) } }
+    }
+    case 'statistics':
+      return { statistics: filter ? await store.statistics(filter, limits) : { containers: 0, logs: 0 } }
+    case 'histogram': {
+      if (filter === undefined) return { histogram: { total: 0, histograms: null } }
+      const { total, buckets } = await store.histogram(filter, question.interval, limits)
+      const histograms = buckets.map(({ timeMs, count }) => ({ time: timeMs, count }))
+      return { histogram: { total, histograms: histograms.length > 0 ? histograms : null } }
+    }
+    case 'context': {
+      if (filter === undefined) return { context: { before: [], after: [] } }
+      const { before, after } = await findContext(
+        store,
+        question,
+        { ...question, scope: filter.scope },
+        limits,
+      )
+      const toJson = (hits: typeof before) => hits.map(hit => toRecordJson(hit, true))
+      return { context: { before: toJson(before), after: toJson(after) } }
+    }
+  }
+}
+
+function within(where: Where, place: Expression | undefined): Where {
+  const expression = allOf([place, where.expression].filter(part => part !== undefined))
+  return expression === undefined ? where : { ...where, expression }
+}
+
+/** What nobody waits for any more is not looked for. */
+function gone({ res }: AuthenticatedExchange): AbortSignal {
+  const controller = new AbortController()
+  res.once('close', () => controller.abort())
+  return controller.signal
+}
+
+function same(a: LogFilter | undefined, b: LogFilter | undefined): boolean {
+  const text = (filter: LogFilter | undefined) =>
+    JSON.stringify(filter?.scope ?? null, (_, value) => (typeof value === 'bigint' ? String(value) : value))
+  return text(a) === text(b)
+}

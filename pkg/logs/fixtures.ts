@@ -1,0 +1,105 @@
+import { badRequest } from '../status/status.ts'
+import type { LogFilter } from './filter.ts'
+import { bucketStart, fillBuckets } from './interval.ts'
+import { createMatcher } from './matcher.ts'
+import type { LogRecord } from './record.ts'
+import type { Hit, LogBatch, LogStore } from './store.ts'
+
+/** A record of pod web-0 of namespace shop, but for what is given. */
+export function record(given: Partial<LogRecord> = {}): LogRecord {
+  const { namespace = 'shop', pod = 'web-0', container = 'web' } = given
+  return {
+    timeNs: 1_589_644_842_000_000_000n,
+    log: 'hello\n',
+    namespace,
+    pod,
+    container,
+    host: 'worker-1',
+    dockerId: `${namespace}/${pod}/${container}`,
+    ...given,
+  }
+}
+
+export type MemoryStore = LogStore & {
+  /** In the order of arrival. */
+  readonly records: readonly LogRecord[]
+}
+
+/** A store that keeps its records in an array and looks at each of them: what every other store is held against. */
+export function createMemoryStore(initial: readonly LogRecord[] = []): MemoryStore {
+  const hits: Hit[] = []
+  const listeners = new Set<(arrived: readonly Hit[]) => void>()
+  const add = (records: readonly LogRecord[]) => {
+    const arrived = records.map((one, i) => ({ record: one, cursor: `c${hits.length + i}` }))
+    hits.push(...arrived)
+    for (const listener of listeners) listener(arrived)
+  }
+  add(initial)
+
+  function find(filter: LogFilter, order: 'asc' | 'desc'): readonly Hit[] {
+    const matches = createMatcher(filter)
+    const found = hits.filter(hit => matches(hit.record))
+    found.sort((a, b) => Number(a.record.timeNs - b.record.timeNs))
+    return order === 'asc' ? found : found.reverse()
+  }
+
+  return {
+    get records() {
+      return hits.map(hit => hit.record)
+    },
+    append: async ({ records }: LogBatch) => {
+      add(records)
+      return { duplicate: false, rejected: [] }
+    },
+    async query({ filter, order, size, start, withTotal }) {
+      const found = find(filter, order)
+      let from = 'from' in start ? start.from : 0
+      if ('after' in start) {
+        const all = find({ scope: 'everything' }, order)
+        const place = all.findIndex(({ cursor }) => cursor === start.after)
+        if (place < 0) throw badRequest('no such cursor')
+        const later = new Set(all.slice(place + 1))
+        from = found.findIndex(hit => later.has(hit))
+        if (from < 0) from = found.length
+      }
+      return { total: withTotal ? found.length : undefined, hits: found.slice(from, from + size) }
+    },
+    async statistics(filter) {
+      const found = find(filter, 'asc')
+      return { containers: new Set(found.map(hit => hit.record.dockerId)).size, logs: found.length }
+    },
+    async histogram(filter, interval) {
+      const found = find(filter, 'asc')
+      const counts = new Map<number, number>()
+      for (const hit of found) {
+        const start = bucketStart(interval, Number(hit.record.timeNs / 1_000_000n))
+        counts.set(start, (counts.get(start) ?? 0) + 1)
+      }
+      return { total: found.length, buckets: fillBuckets(interval, counts, 1000) }
+    },
+    async *follow(filter, signal) {
+      const matches = createMatcher(filter)
+      const waiting: Hit[][] = []
+      let wake = () => {}
+      const listener = (arrived: readonly Hit[]) => {
+        waiting.push(arrived.filter(hit => matches(hit.record)))
+        wake()
+      }
+      listeners.add(listener)
+      signal.addEventListener('abort', () => wake(), { once: true })
+      while (!signal.aborted) {
+        const next = waiting.shift()
+        if (next === undefined) {
+          const { promise, resolve } = Promise.withResolvers<void>()
+          wake = resolve
+          await promise
+        } else if (next.length > 0) {
+          yield next
+        }
+      }
+      listeners.delete(listener)
+    },
+    check: async () => undefined,
+    close: async () => undefined,
+  }
+}

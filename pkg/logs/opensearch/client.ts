@@ -1,0 +1,143 @@
+import { Client, errors } from '@opensearch-project/opensearch'
+import { isRecord } from '../../kube/object.ts'
+import {
+  badRequest,
+  insufficientStorage,
+  timedOut,
+  tooManyRequests,
+  unavailable,
+} from '../../status/status.ts'
+
+export type SearchEngine = {
+  readonly url: string
+  readonly username: string
+  /** Of what signs the server's certificate, as PEM; '' for the authorities that Node.js knows. */
+  readonly ca: string
+}
+
+export type SearchCredentials = { readonly password: string; readonly apiKey: string }
+
+export type SearchCall = {
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT'
+  readonly path: string
+  readonly querystring?: Readonly<Record<string, string>>
+  readonly body?: object
+  /** Newline-delimited JSON, for _bulk. */
+  readonly lines?: string
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal
+}
+
+/** Calls to OpenSearch or Elasticsearch. Numbers beyond 2^53 come as bigint. */
+export type SearchClient = {
+  /** @throws Status 400, 429, 503 with what the engine said, 504, 507 */
+  readonly call: (call: SearchCall) => Promise<unknown>
+  readonly close: () => Promise<void>
+}
+
+// A node's search threads are about as many; more would only wait there, where nobody can tell them to go.
+const maxInFlight = 16
+const maxWaiting = 256
+
+/** OpenSearch 1 to 3 and Elasticsearch 7 to 9: only calls are used that all of them have. */
+export function createSearchClient(engine: SearchEngine, credentials: SearchCredentials): SearchClient {
+  const client = new Client({
+    node: engine.url,
+    // What is tried again is for whoever asked to say: a batch that is sent twice would be stored twice.
+    maxRetries: 0,
+    enableLongNumeralSupport: true,
+    ...(engine.ca === '' ? {} : { ssl: { ca: engine.ca } }),
+    ...(engine.username === ''
+      ? {}
+      : { auth: { username: engine.username, password: credentials.password } }),
+    ...(credentials.apiKey === '' ? {} : { headers: { authorization: `ApiKey ${credentials.apiKey}` } }),
+  })
+  const gate = createGate()
+  return {
+    async call(call) {
+      const leave = await gate(call.signal)
+      try {
+        return await send(client, call)
+      } finally {
+        leave()
+      }
+    },
+    close: () => client.close(),
+  }
+}
+
+async function send(client: Client, call: SearchCall): Promise<unknown> {
+  const { method, path, querystring = {}, body, lines, timeoutMs, signal } = call
+  signal?.throwIfAborted()
+  const content = lines === undefined ? (body === undefined ? {} : { body }) : { bulkBody: lines }
+  const request = client.transport.request(
+    { method, path, querystring, ...content },
+    { requestTimeout: timeoutMs },
+  )
+  const abort = () => request.abort()
+  signal?.addEventListener('abort', abort, { once: true })
+  try {
+    return (await request).body
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw toStatus(error)
+  } finally {
+    signal?.removeEventListener('abort', abort)
+  }
+}
+
+export const tooSlow = 'the log store did not finish within the time limit of the question'
+
+function toStatus(error: unknown): unknown {
+  if (error instanceof errors.TimeoutError) return timedOut(tooSlow)
+  if (error instanceof errors.ConnectionError || error instanceof errors.NoLivingConnectionsError) {
+    return unavailable('the log store does not answer', error, 5)
+  }
+  if (!(error instanceof errors.ResponseError)) return error
+  const code = error.statusCode ?? 500
+  const said = reasonOf(error.body)
+  if (code === 429 && !said.includes('flood-stage'))
+    return tooManyRequests('the log store has too much to do', 1)
+  if (said.includes('flood-stage') || said.includes('cluster_block'))
+    return insufficientStorage(`the log store takes no more lines: ${said}`, error)
+  if (/too_many_clauses|too_many_buckets|max_determinized|too complex|query_shard_exception/.test(said)) {
+    return badRequest(`the log store refuses the question: ${said}`)
+  }
+  if (code === 401 || code === 403)
+    return unavailable('the log store refuses the credentials of Kapis', error, 30)
+  return unavailable(`the log store answered ${code}: ${said}`, error, 5)
+}
+
+/** Type and reason, innermost first: the outer ones only say that a phase failed. */
+export function reasonOf(body: unknown): string {
+  const error = isRecord(body) ? body.error : undefined
+  if (!isRecord(error)) return typeof error === 'string' ? error.slice(0, 300) : 'no reason given'
+  const roots = Array.isArray(error.root_cause) ? error.root_cause.filter(isRecord) : []
+  const { type, reason } = roots[0] ?? error
+  return `${type}: ${reason}`.slice(0, 300)
+}
+
+/** Lets a few through at once; the others wait, and too many are sent away. */
+function createGate(): (signal?: AbortSignal) => Promise<() => void> {
+  const waiting: (() => void)[] = []
+  let inFlight = 0
+  const leave = () => {
+    const next = waiting.shift()
+    if (next === undefined) inFlight--
+    else next()
+  }
+  return async signal => {
+    signal?.throwIfAborted()
+    if (inFlight < maxInFlight) {
+      inFlight++
+    } else {
+      if (waiting.length >= maxWaiting) throw tooManyRequests('too many questions about logs at once', 1)
+      await new Promise<void>(resolve => waiting.push(resolve))
+    }
+    let isGone = false
+    return () => {
+      if (!isGone) leave()
+      isGone = true
+    }
+  }
+}

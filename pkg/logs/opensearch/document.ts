@@ -1,0 +1,60 @@
+import { isRecord } from '../../kube/object.ts'
+import { parseTimestamp } from '../ingest/timestamp.ts'
+import type { LogRecord } from '../record.ts'
+import { formatTime } from '../rfc3339.ts'
+
+/** The document of a record: what Fluent Bit's Kubernetes filter makes, with the labels as `key=value` beside it. */
+export function toDocument(record: LogRecord): object {
+  const time = formatTime(record.timeNs)
+  const { namespace, pod, container, host, dockerId, labels } = record
+  const names = {
+    namespace_name: namespace,
+    pod_name: pod,
+    container_name: container,
+    host,
+    docker_id: dockerId,
+  }
+  const given = Object.fromEntries(Object.entries(names).filter(([, value]) => value !== ''))
+  const pairs = labels && Object.entries(labels).map(([key, value]) => `${key}=${value}`)
+  const kubernetes = { ...given, ...(labels ? { labels, label_pairs: pairs } : {}) }
+  return {
+    '@timestamp': time,
+    time,
+    log: record.log,
+    ...(Object.keys(kubernetes).length > 0 ? { kubernetes } : {}),
+  }
+}
+
+/** The record of a document, whoever stored it. */
+export function toRecord(source: unknown): LogRecord {
+  const document = isRecord(source) ? source : {}
+  const kubernetes = isRecord(document.kubernetes) ? document.kubernetes : {}
+  const labels = isRecord(kubernetes.labels) ? flatten(kubernetes.labels) : undefined
+  return {
+    timeNs: readTime(document.time) ?? readTime(document['@timestamp']) ?? 0n,
+    log: toText(document.log),
+    namespace: toText(kubernetes.namespace_name),
+    pod: toText(kubernetes.pod_name),
+    container: toText(kubernetes.container_name),
+    host: toText(kubernetes.host),
+    dockerId: toText(kubernetes.docker_id),
+    ...(labels === undefined ? {} : { labels }),
+  }
+}
+
+function readTime(value: unknown): bigint | undefined {
+  return value === undefined ? undefined : parseTimestamp(String(value))
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** Labels are flat with us; others may have them as objects, since a dot in a name makes one. */
+function flatten(labels: Readonly<Record<string, unknown>>, prefix = ''): Readonly<Record<string, string>> {
+  const pairs = Object.entries(labels).flatMap(([key, value]): [string, string][] => {
+    if (isRecord(value)) return Object.entries(flatten(value, `${prefix}${key}.`))
+    return [[prefix + key, String(value)]]
+  })
+  return Object.fromEntries(pairs)
+}

@@ -1,0 +1,219 @@
+import { badRequest } from '../../status/status.ts'
+import type { Expression, Test } from '../expression.ts'
+import type { LogFilter, PermittedNamespace, Scope } from '../filter.ts'
+import type { Field } from '../record.ts'
+import { parseRegex } from '../regex/syntax.ts'
+import { formatTime } from '../rfc3339.ts'
+import { escapeLucene, toLuceneRegexp } from './regexp.ts'
+
+export type Dsl = Readonly<Record<string, unknown>>
+
+const fields: Readonly<
+  Record<Extract<Field, string>, { readonly text: string; readonly whole: readonly string[] }>
+> = {
+  // Fluent Bit's own indices have the line as keyword, as far as it is short.
+  log: { text: 'log', whole: ['log.raw', 'log.keyword'] },
+  namespace: { text: 'kubernetes.namespace_name', whole: ['kubernetes.namespace_name.keyword'] },
+  pod: { text: 'kubernetes.pod_name', whole: ['kubernetes.pod_name.keyword'] },
+  container: { text: 'kubernetes.container_name', whole: ['kubernetes.container_name.keyword'] },
+  host: { text: 'kubernetes.host', whole: ['kubernetes.host.keyword'] },
+  dockerId: { text: 'kubernetes.docker_id', whole: ['kubernetes.docker_id.keyword'] },
+}
+
+// index.max_terms_count, and a number of clauses that is far from any limit.
+const maxTerms = 65_536
+const maxGroups = 256
+// So many words may begin with a prefix.
+const maxExpansions = 20_000
+
+/**
+ * A filter as a query of the search engine: a tree of objects in which values of the caller stand as values. Nothing here
+ * scores, so that everything can be cached.
+ */
+export function toDsl({ scope, startNs, endNs, expression }: LogFilter): Dsl {
+  const range = {
+    ...(startNs === undefined ? {} : { gte: formatTime(startNs) }),
+    ...(endNs === undefined ? {} : { lte: formatTime(endNs) }),
+  }
+  const isBounded = startNs !== undefined || endNs !== undefined
+  const filter = [
+    isBounded ? { range: { time: range } } : { exists: { field: 'time' } },
+    ...toScope(scope, startNs),
+    ...(expression === undefined ? [] : [toQuery(expression)]),
+  ]
+  return { bool: { filter } }
+}
+
+/**
+ * One `terms` clause for all namespaces that were there before the time asked for; of the younger ones, one clause for each
+ * moment of creation as long as these are few, and a script over a table of them when they are many.
+ */
+function toScope(scope: Scope, startNs: bigint | undefined): readonly Dsl[] {
+  if (scope === 'everything') return []
+  const older = scope.filter(({ sinceNs }) => startNs !== undefined && sinceNs <= startNs)
+  const younger = new Map<bigint, PermittedNamespace[]>()
+  for (const permitted of scope) {
+    if (startNs !== undefined && permitted.sinceNs <= startNs) continue
+    younger.set(permitted.sinceNs, [...(younger.get(permitted.sinceNs) ?? []), permitted])
+  }
+  if (younger.size > maxGroups) return [namespaces(scope), createdBefore(scope)]
+  const groups = [...younger].map(([sinceNs, group]) => ({
+    bool: { filter: [namespaces(group), { range: { time: { gte: formatTime(sinceNs) } } }] },
+  }))
+  return [anyOf([...(older.length > 0 ? [namespaces(older)] : []), ...groups])]
+}
+
+const ofNamespace = 'kubernetes.namespace_name.keyword'
+
+function namespaces(permitted: readonly PermittedNamespace[]): Dsl {
+  const names = permitted.map(({ namespace }) => namespace)
+  const clauses: Dsl[] = []
+  for (let at = 0; at < names.length; at += maxTerms) {
+    clauses.push({ terms: { [ofNamespace]: names.slice(at, at + maxTerms) } })
+  }
+  return anyOf(clauses)
+}
+
+/** The script is a constant, compiled once; the namespaces are its parameters. Creation times are whole seconds. */
+function createdBefore(permitted: readonly PermittedNamespace[]): Dsl {
+  const since = Object.fromEntries(
+    permitted.map(({ namespace, sinceNs }) => [namespace, Number(sinceNs / 1_000_000n)]),
+  )
+  const source = `def from = params.since.get(doc['${ofNamespace}'].value); return from != null && doc['time'].value.toInstant().toEpochMilli() >= from`
+  return { script: { script: { lang: 'painless', source, params: { since } } } }
+}
+
+function toQuery(expression: Expression): Dsl {
+  if (expression.op === 'match') {
+    const { field, test } = expression
+    return typeof field === 'string' ? toFieldQuery(field, test) : toLabelQuery(field.label, test)
+  }
+  if (expression.op === 'not') return { bool: { must_not: [toQuery(expression.operand)] } }
+  const operands = expression.operands.map(toQuery)
+  return expression.op === 'and' ? { bool: { filter: operands } } : anyOf(operands)
+}
+
+/** Nothing passes when there are none. */
+function anyOf(queries: readonly Dsl[]): Dsl {
+  const [first] = queries
+  if (first === undefined) return { match_none: {} }
+  return queries.length === 1 ? first : { bool: { should: queries, minimum_should_match: 1 } }
+}
+
+function toFieldQuery(field: Extract<Field, string>, test: Test): Dsl {
+  const { text, whole } = fields[field]
+  const onWhole = (query: (name: string) => Dsl) => anyOf(whole.map(query))
+  switch (test.kind) {
+    case 'in': {
+      const given = test.values.filter(value => value !== '')
+      const isEmpty = test.values.length > given.length
+      const absent = { bool: { must_not: [{ exists: { field: text } }] } }
+      const terms = given.length > 0 ? [onWhole(name => ({ terms: { [name]: given } }))] : []
+      return anyOf([...terms, ...(isEmpty ? [absent] : [])])
+    }
+    case 'words':
+      return toPhrase(text, test.words, test.prefix)
+    case 'contains':
+      return onWhole(name => contains(name, test.text, test.caseSensitive))
+    case 'regex': {
+      const value = toLuceneRegexp(parseRegex(test.source), test.caseSensitive)
+      if (value === undefined) {
+        throw badRequest(
+          `the regular expression ${JSON.stringify(test.source)} cannot be searched for in this log store: \\b, \\B, and ^ or $ inside an expression are not possible in it`,
+        )
+      }
+      return onWhole(name => regexp(name, value))
+    }
+    case 'workload':
+      return onWhole(name => regexp(name, test.names.map(podNames).join('|')))
+  }
+}
+
+function toPhrase(field: string, words: readonly string[], prefix: boolean): Dsl {
+  const [first = ''] = words
+  // What has no words passes whatever it is; a field that is missing is the empty text, and passes too.
+  if (words.length === 0) return { match_all: {} }
+  if (prefix && words.length === 1) return { prefix: { [field]: { value: first } } }
+  const query = words.join(' ')
+  if (prefix) return { match_phrase_prefix: { [field]: { query, max_expansions: maxExpansions } } }
+  return { match_phrase: { [field]: { query } } }
+}
+
+function contains(field: string, text: string, caseSensitive: boolean): Dsl {
+  // The engine folds ASCII alone; what else has two cases is spelled out.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is what is meant
+  if (!caseSensitive && !/^[\x00-\x7f]*$/.test(text)) {
+    const items = [...text].map(character => {
+      const code = character.codePointAt(0) ?? 0
+      return { kind: 'set', ranges: [[code, code]], negated: false } as const
+    })
+    return regexp(field, toLuceneRegexp({ kind: 'sequence', items }, false) ?? '')
+  }
+  const value = `*${text.replaceAll(/[\\*?]/g, '\\$&')}*`
+  return { wildcard: { [field]: { value, ...(caseSensitive ? {} : { case_insensitive: true }) } } }
+}
+
+function regexp(field: string, value: string): Dsl {
+  return { regexp: { [field]: { value, flags: 'NONE' } } }
+}
+
+// What ReplicaSets and generated names are made of (see workload.ts).
+const hash = '[bcdfghjklmnpqrstvwxz2456789]'
+const longestBase = 58
+
+/** The names that a workload gives to its pods, cut as Kubernetes cuts them. */
+function podNames(workload: string): string {
+  const name = escapeLucene(workload)
+  const suffix = '[a-z0-9]{5}'
+  const names = [`${name}`, `${name}-(${hash}{1,10}-)?${suffix}`, `${name}-[0-9]+`]
+  const stem = `${workload}-`
+  if (stem.length >= longestBase)
+    return [...names, `${escapeLucene(stem.slice(0, longestBase))}${suffix}`].join('|')
+  const room = longestBase - stem.length
+  if (room <= 10) names.push(`${escapeLucene(stem)}${hash}{${room}}${suffix}`)
+  if (room - 1 <= 10) names.push(`${escapeLucene(stem)}${hash}{${room - 1}}-${suffix}`)
+  return names.join('|')
+}
+
+/** Labels stand as `key=value` in one field, and with others as members of an object. */
+function toLabelQuery(label: string, test: Test): Dsl {
+  const pairs = 'kubernetes.label_pairs'
+  const own = `kubernetes.labels.${label}`
+  const key = `${escapeLucene(label)}=`
+  switch (test.kind) {
+    case 'in':
+      return anyOf([
+        { terms: { [pairs]: test.values.map(value => `${label}=${value}`) } },
+        { terms: { [`${own}.keyword`]: test.values } },
+      ])
+    case 'words':
+      return regexp(pairs, key + toWords(test.words, test.prefix))
+    case 'contains':
+      return regexp(pairs, key + toText(test.text, test.caseSensitive))
+    case 'regex': {
+      const value = toLuceneRegexp(parseRegex(test.source), test.caseSensitive)
+      if (value === undefined) throw badRequest('this regular expression cannot be searched for in a label')
+      return regexp(pairs, `${key}(${value})`)
+    }
+    case 'workload':
+      return { match_none: {} }
+  }
+}
+
+function toText(text: string, caseSensitive: boolean): string {
+  const items = [...text].map(character => {
+    const code = character.codePointAt(0) ?? 0
+    return { kind: 'set', ranges: [[code, code]], negated: false } as const
+  })
+  return toLuceneRegexp({ kind: 'sequence', items }, caseSensitive) ?? ''
+}
+
+/** Values of labels are ASCII letters and digits with `-`, `_` and `.` between them. */
+function toWords(words: readonly string[], prefix: boolean): string {
+  const spelled = words.map(word =>
+    toText(word, false)
+      .replace('(.|\n)*', '')
+      .replace(/\(\.\|\n\)\*$/, ''),
+  )
+  return `(.*[-_.])?${spelled.join('[-_.]+')}${prefix ? '.*' : '([-_.].*)?'}`
+}

@@ -1,0 +1,28 @@
+const dayMs = 86_400_000
+// Longer lists of names are slower than one pattern, and at some length no longer fit a URL.
+const maxDays = 30
+
+/** The index of a moment: one a day, in UTC, as Fluent Bit names them with Logstash_Format. */
+export function indexOf(prefix: string, timeMs: number): string {
+  return `${prefix}-${new Date(timeMs).toISOString().slice(0, 10).replaceAll('-', '.')}`
+}
+
+/**
+ * The indices in which records of a time may be. Fluent Bit names the index by when it read a line, which may be the day after
+ * the line was written.
+ *
+ * @param startMs undefined: since ever
+ * @param endMs undefined: until now
+ */
+export function indicesOf(
+  prefix: string,
+  { startMs, endMs }: { readonly startMs: number | undefined; readonly endMs: number | undefined },
+  nowMs: number,
+): string {
+  const last = Math.min(endMs ?? nowMs, nowMs + dayMs) + dayMs
+  if (startMs === undefined || last - startMs > maxDays * dayMs) return `${prefix}-*`
+  const names = new Set([indexOf(prefix, startMs)])
+  for (let at = startMs; at <= last; at += dayMs) names.add(indexOf(prefix, at))
+  names.add(indexOf(prefix, Math.max(last, startMs)))
+  return [...names].join(',')
+}

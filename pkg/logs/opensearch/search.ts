@@ -1,0 +1,126 @@
+import { isRecord } from '../../kube/object.ts'
+import { timedOut } from '../../status/status.ts'
+import type { LogFilter } from '../filter.ts'
+import { type Bucket, fillBuckets, type Interval } from '../interval.ts'
+import type { Histogram, Hit, LogQuery, QueryLimits, QueryResult, Statistics } from '../store.ts'
+import { type SearchClient, tooSlow } from './client.ts'
+import { parseCursor, sortFields, toCursor } from './cursor.ts'
+import { toRecord } from './document.ts'
+import { type Dsl, toDsl } from './dsl.ts'
+import { indicesOf } from './indices.ts'
+
+export type Search = { readonly client: SearchClient; readonly prefix: string }
+
+const kept = ['time', '@timestamp', 'log', 'kubernetes']
+const maxBuckets = 10_000
+// Up to so many distinct values the engine counts them exactly, or nearly so.
+const precision = 40_000
+// The engine gives up by itself first; this is for one that no longer does anything.
+const graceMs = 2_000
+
+export async function queryRecords(
+  search: Search,
+  query: LogQuery,
+  limits: QueryLimits,
+): Promise<QueryResult> {
+  const { filter, order, size, start, withTotal } = query
+  const place = 'from' in start ? { from: start.from } : { search_after: parseCursor(start.after) }
+  const answer = await send(search, filter, limits, {
+    ...place,
+    size,
+    sort: sortFields(order),
+    track_total_hits: withTotal,
+    _source: kept,
+  })
+  return { total: withTotal ? totalOf(answer) : undefined, hits: hitsOf(answer) }
+}
+
+export async function countRecords(
+  search: Search,
+  filter: LogFilter,
+  limits: QueryLimits,
+): Promise<Statistics> {
+  const answer = await send(search, filter, limits, {
+    size: 0,
+    track_total_hits: true,
+    aggs: {
+      containers: { cardinality: { field: 'kubernetes.docker_id.keyword', precision_threshold: precision } },
+    },
+  })
+  return {
+    containers: Number(member(answer, 'aggregations', 'containers', 'value') ?? 0),
+    logs: totalOf(answer),
+  }
+}
+
+/** @throws Status 400 when there would be too many buckets */
+export async function countByTime(
+  search: Search,
+  filter: LogFilter,
+  interval: Interval,
+  limits: QueryLimits,
+): Promise<Histogram> {
+  const width =
+    interval.kind === 'fixed'
+      ? { fixed_interval: `${interval.ms}ms` }
+      : { calendar_interval: interval.kind === 'week' ? 'week' : calendarOf(interval.months) }
+  const answer = await send(search, filter, limits, {
+    size: 0,
+    track_total_hits: true,
+    aggs: { times: { date_histogram: { field: 'time', min_doc_count: 1, ...width } } },
+  })
+  const found = member(answer, 'aggregations', 'times', 'buckets')
+  const counts = (Array.isArray(found) ? found : []).filter(isRecord).map(toCount)
+  return { total: totalOf(answer), buckets: fillBuckets(interval, new Map(counts), maxBuckets) }
+}
+
+function calendarOf(months: number): string {
+  if (months === 12) return 'year'
+  return months === 3 ? 'quarter' : 'month'
+}
+
+function toCount({ key, doc_count: count }: Readonly<Record<string, unknown>>): [Bucket['timeMs'], number] {
+  return [Number(key), Number(count)]
+}
+
+/** One search over the days that the filter spans. @throws Status 400, 429, 503, 504 */
+async function send(
+  { client, prefix }: Search,
+  filter: LogFilter,
+  limits: QueryLimits,
+  body: Dsl,
+): Promise<unknown> {
+  const toMs = (ns: bigint | undefined) => (ns === undefined ? undefined : Number(ns / 1_000_000n))
+  const span = { startMs: toMs(filter.startNs), endMs: toMs(filter.endNs) }
+  const answer = await client.call({
+    method: 'POST',
+    path: `/${indicesOf(prefix, span, Date.now())}/_search`,
+    // A part of the answer would look like the whole of it.
+    querystring: {
+      ignore_unavailable: 'true',
+      allow_no_indices: 'true',
+      allow_partial_search_results: 'false',
+    },
+    body: { ...body, query: toDsl(filter), timeout: `${limits.timeoutMs}ms` },
+    timeoutMs: limits.timeoutMs + graceMs,
+    ...(limits.signal === undefined ? {} : { signal: limits.signal }),
+  })
+  if (isRecord(answer) && answer.timed_out === true) throw timedOut(tooSlow)
+  return answer
+}
+
+function totalOf(answer: unknown): number {
+  const total = member(answer, 'hits', 'total')
+  return Number(isRecord(total) ? total.value : (total ?? 0))
+}
+
+function hitsOf(answer: unknown): readonly Hit[] {
+  const hits = member(answer, 'hits', 'hits')
+  return (Array.isArray(hits) ? hits : [])
+    .filter(isRecord)
+    .map(({ _source: source, sort }) => ({ record: toRecord(source), cursor: toCursor(sort) }))
+}
+
+function member(value: unknown, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>((inner, key) => (isRecord(inner) ? inner[key] : undefined), value)
+}

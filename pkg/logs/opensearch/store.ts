@@ -1,0 +1,79 @@
+import { Status } from '../../status/status.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import type { LogStore } from '../store.ts'
+import { appendBatch } from './append.ts'
+import { createSearchClient, type SearchClient, type SearchCredentials, type SearchEngine } from './client.ts'
+import { followRecords } from './follow.ts'
+import { countByTime, countRecords, queryRecords } from './search.ts'
+import { indexTemplate } from './template.ts'
+
+export type OpenSearchOptions = {
+  readonly engine: SearchEngine
+  readonly credentials: SearchCredentials
+  /** Of the names of indices: `<prefix>-YYYY.MM.DD`. */
+  readonly prefix: string
+  readonly logger: Logger
+}
+
+const setUpWithinMs = 10_000
+
+/** Logs in OpenSearch or Elasticsearch, in the indices that Fluent Bit itself makes and fills there. */
+export function createOpenSearchStore({ engine, credentials, prefix, logger }: OpenSearchOptions): LogStore {
+  const client = createSearchClient(engine, credentials)
+  const search = { client, prefix }
+  let setUp: Promise<void> | undefined
+
+  /** Before the first line, so that the first index is made by the template. */
+  function ready(): Promise<void> {
+    setUp ??= putTemplate(client, prefix, logger).catch(error => {
+      setUp = undefined
+      throw error
+    })
+    return setUp
+  }
+
+  return {
+    async append(batch) {
+      await ready()
+      return appendBatch(client, prefix, batch)
+    },
+    query: (query, limits) => queryRecords(search, query, limits),
+    statistics: (filter, limits) => countRecords(search, filter, limits),
+    histogram: (filter, interval, limits) => countByTime(search, filter, interval, limits),
+    follow: (filter, signal) => followRecords(search, filter, signal),
+    async check() {
+      try {
+        await client.call({ method: 'GET', path: '/', timeoutMs: 2_000 })
+        return undefined
+      } catch (error) {
+        return error instanceof Error ? error.message : String(error)
+      }
+    },
+    close: () => client.close(),
+  }
+}
+
+async function putTemplate(client: SearchClient, prefix: string, logger: Logger): Promise<void> {
+  const put = (rawType: 'wildcard' | 'keyword') =>
+    client.call({
+      method: 'PUT',
+      path: `/_index_template/kapis-${prefix}`,
+      body: indexTemplate(prefix, rawType),
+      timeoutMs: setUpWithinMs,
+    })
+  try {
+    await put('wildcard').catch(error => {
+      if (isRefusal(error)) return put('keyword')
+      throw error
+    })
+  } catch (error) {
+    // Somebody else's template for these indices, or no right to make one: lines are stored as it says then.
+    if (!isRefusal(error)) throw error
+    logger.warn({ err: error }, 'the index template of the log store cannot be set')
+  }
+}
+
+/** An answer that says no, and would do so again. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Status && / answered 4\d\d: | refuses /.test(error.message)
+}

@@ -1,0 +1,57 @@
+// What wordsOf takes for a word, in Java's syntax (see words.ts). Terms have a length limit in Lucene.
+const words = '[\\p{IsHan}\\p{IsHiragana}]|[\\p{L}\\p{N}\\p{M}&&[^\\p{IsHan}\\p{IsHiragana}]]+'
+const longestTerm = 8000
+
+/**
+ * The index template of `<prefix>-*`: times to the nanosecond, words as Kapis has them, and the line as a whole for
+ * substrings and regular expressions.
+ *
+ * @param rawType `wildcard`, which finds parts by an index of their pieces; `keyword` for engines that are older
+ */
+export function indexTemplate(prefix: string, rawType: 'wildcard' | 'keyword'): object {
+  const name = {
+    type: 'text',
+    analyzer: 'kapis_words',
+    fields: { keyword: { type: 'keyword', ignore_above: 1024 } },
+  }
+  const id = { type: 'keyword', fields: { keyword: { type: 'keyword' } } }
+  return {
+    index_patterns: [`${prefix}-*`],
+    priority: 50,
+    template: {
+      settings: {
+        'index.refresh_interval': '500ms',
+        'index.analysis': {
+          tokenizer: { kapis_words: { type: 'pattern', pattern: words, group: 0 } },
+          filter: { kapis_short: { type: 'truncate', length: longestTerm } },
+          analyzer: {
+            kapis_words: { type: 'custom', tokenizer: 'kapis_words', filter: ['lowercase', 'kapis_short'] },
+          },
+        },
+      },
+      mappings: {
+        properties: {
+          '@timestamp': { type: 'date_nanos' },
+          time: { type: 'date_nanos' },
+          log: {
+            type: 'text',
+            analyzer: 'kapis_words',
+            fields: { raw: { type: rawType, ignore_above: longestTerm } },
+          },
+          kubernetes: {
+            properties: {
+              namespace_name: name,
+              pod_name: name,
+              container_name: name,
+              host: name,
+              docker_id: id,
+              // Every label its own field would make as many fields as there are labels in the cluster.
+              labels: { type: 'object', enabled: false },
+              label_pairs: { type: 'keyword', ignore_above: 1024 },
+            },
+          },
+        },
+      },
+    },
+  }
+}

@@ -1,0 +1,65 @@
+import { badRequest } from '../../status/status.ts'
+
+/** The query of a request, read strictly: each reader names the parameter that it refuses. Empty is as if not given. */
+export type Parameters = {
+  readonly text: (name: string) => string
+  /** A comma list without its empty members; undefined when nothing is left. */
+  readonly list: (name: string) => readonly string[] | undefined
+  readonly boolean: (name: string, fallback: boolean) => boolean
+  readonly choice: <T extends string>(name: string, allowed: readonly [T, ...T[]]) => T
+  readonly integer: (name: string, rule: { readonly fallback: number; readonly max: number }) => number
+  /** Whole Unix seconds. */
+  readonly seconds: (name: string) => number | undefined
+}
+
+const maxListed = 20_000
+
+/** @throws Status 400 for a parameter that is not among `known` */
+export function readParameters(query: URLSearchParams, known: readonly string[]): Parameters {
+  for (const name of query.keys()) {
+    if (!known.includes(name))
+      throw badRequest(`${JSON.stringify(name)} is no parameter here; allowed are ${known.join(', ')}`)
+  }
+  const text = (name: string) => query.getAll(name).at(-1) ?? ''
+  const refuse = (name: string, allowed: string) =>
+    badRequest(`${name} must be ${allowed}, not ${JSON.stringify(text(name).slice(0, 100))}`)
+
+  return {
+    text,
+    list(name) {
+      const members = text(name)
+        .split(',')
+        .map(member => member.trim())
+        .filter(member => member !== '')
+      if (members.length > maxListed) throw badRequest(`${name} has more than ${maxListed} members`)
+      return members.length > 0 ? members : undefined
+    },
+    boolean(name, fallback) {
+      const given = text(name)
+      if (given !== '' && given !== 'true' && given !== 'false') throw refuse(name, 'true or false')
+      return given === '' ? fallback : given === 'true'
+    },
+    choice(name, allowed) {
+      const given = text(name)
+      const found = given === '' ? allowed[0] : allowed.find(option => option === given)
+      if (found === undefined) throw refuse(name, `one of ${allowed.join(', ')}`)
+      return found
+    },
+    integer(name, { fallback, max }) {
+      const given = text(name)
+      if (given === '') return fallback
+      const value = /^\d{1,12}$/.test(given) ? Number(given) : Number.NaN
+      if (!(value <= max)) throw refuse(name, `a whole number from 0 to ${max}`)
+      return value
+    },
+    seconds(name) {
+      const given = text(name)
+      if (given === '') return undefined
+      if (/^\d{11,}$/.test(given)) {
+        throw refuse(name, 'in whole seconds since 1970: milliseconds are not accepted, nor anything finer')
+      }
+      if (!/^\d{1,10}$/.test(given)) throw refuse(name, 'a whole number of seconds since 1970')
+      return Number(given)
+    },
+  }
+}

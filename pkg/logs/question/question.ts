@@ -1,0 +1,183 @@
+import { badRequest } from '../../status/status.ts'
+import { allOf, anyOf, type Expression, isOneOf, match } from '../expression.ts'
+import type { LogFilter } from '../filter.ts'
+import { type Interval, parseInterval } from '../interval.ts'
+import { parsePhrases, parseQuery } from '../query-language/parse.ts'
+import type { LogQuery, Order } from '../store.ts'
+import { wordsOf } from '../words.ts'
+import { type Parameters, readParameters } from './parameters.ts'
+
+/** Which records are asked for, before it is known which of them the caller may see. */
+export type Where = Omit<LogFilter, 'scope'> & {
+  readonly namespaces?: readonly string[]
+  /** Parts of names of namespaces, with case; one of them must be found. */
+  readonly namespaceParts?: readonly string[]
+}
+
+export type ExportFormat = 'text' | 'jsonl' | 'csv'
+
+export type Question = { readonly where: Where } & (
+  | ({ readonly operation: 'query'; readonly withCursor: boolean } & Pick<
+      LogQuery,
+      'order' | 'size' | 'start'
+    >)
+  | { readonly operation: 'follow'; readonly size: number; readonly withCursor: boolean }
+  | { readonly operation: 'statistics' }
+  | { readonly operation: 'histogram'; readonly interval: Interval }
+  | {
+      readonly operation: 'export'
+      readonly order: Order
+      readonly format: ExportFormat
+      readonly withTime: boolean
+      readonly withPod: boolean
+    }
+  | ({ readonly operation: 'context' } & Around)
+)
+
+/** A record, and how many of its neighbours. */
+export type Around = {
+  readonly cursor: string
+  readonly namespace: string
+  readonly pod: string
+  readonly container: string
+  readonly before: number
+  readonly after: number
+}
+
+/** Where from + size ends, as in Elasticsearch; deeper pages are reached by cursor. */
+export const maxWindow = 10_000
+const maxNeighbours = 1000
+const nsPerSecond = 1_000_000_000n
+
+const known = [
+  'operation',
+  'namespaces',
+  'namespace_query',
+  'workloads',
+  'workload_query',
+  'pods',
+  'pod_query',
+  'containers',
+  'container_query',
+  'log_query',
+  'q',
+  'start_time',
+  'end_time',
+  'interval',
+  'sort',
+  'from',
+  'size',
+  'cursor',
+  'with_cursor',
+  'follow',
+  'format',
+  'with_time',
+  'with_pod',
+  'before',
+  'after',
+] as const
+
+/**
+ * Reads the parameters of the log API.
+ *
+ * @throws Status 400 that names the parameter and what is allowed
+ */
+export function parseQuestion(query: URLSearchParams): Question {
+  const parameters = readParameters(query, known)
+  const operation = parameters.choice('operation', ['query', 'statistics', 'histogram', 'export', 'context'])
+  const where = readWhere(parameters)
+  const order = parameters.choice('sort', ['desc', 'asc'])
+  const interval = parseInterval(parameters.text('interval') || '15m')
+  const isFollowed = parameters.boolean('follow', false)
+  if (isFollowed && operation !== 'query') throw badRequest('follow is possible with operation=query only')
+  if (operation === 'statistics') return { operation, where }
+  if (operation === 'histogram') return { operation, where, interval }
+  if (operation === 'export') return { operation, where, order, ...readForm(parameters) }
+  if (operation === 'context') return { operation, where, ...readAround(parameters) }
+  const page = readPage(parameters)
+  const withCursor = parameters.boolean('with_cursor', false)
+  if (isFollowed) return { operation: 'follow', where, size: page.size, withCursor }
+  return { operation, where, order, withCursor, ...page }
+}
+
+function readWhere(parameters: Parameters): Where {
+  const [start, end] = [parameters.seconds('start_time'), parameters.seconds('end_time')]
+  if (start !== undefined && end !== undefined && start > end) {
+    throw badRequest(`start_time (${start}) must not be after end_time (${end})`)
+  }
+  const expression = readExpression(parameters)
+  const namespaces = parameters.list('namespaces')
+  const namespaceParts = parameters.list('namespace_query')
+  return {
+    ...(start === undefined ? {} : { startNs: BigInt(start) * nsPerSecond }),
+    ...(end === undefined ? {} : { endNs: BigInt(end) * nsPerSecond }),
+    ...(expression === undefined ? {} : { expression }),
+    ...(namespaces === undefined ? {} : { namespaces }),
+    ...(namespaceParts === undefined ? {} : { namespaceParts }),
+  }
+}
+
+function readExpression({ list, text }: Parameters): Expression | undefined {
+  const exactly = (field: 'pod' | 'container', name: string) => {
+    const values = list(name)
+    return values && isOneOf(field, values)
+  }
+  const beginning = (field: 'pod' | 'container', name: string) => {
+    const phrases = list(name)
+    return (
+      phrases &&
+      anyOf(phrases.map(phrase => match(field, { kind: 'words', words: wordsOf(phrase), prefix: true })))
+    )
+  }
+  const workloads = list('workloads')
+  const parts = [
+    workloads && match('pod', { kind: 'workload', names: workloads }),
+    beginning('pod', 'workload_query'),
+    exactly('pod', 'pods'),
+    beginning('pod', 'pod_query'),
+    exactly('container', 'containers'),
+    beginning('container', 'container_query'),
+    parsePhrases(text('log_query')),
+    parseQuery(text('q')),
+  ]
+  return allOf(parts.filter(part => part !== undefined))
+}
+
+function readPage(parameters: Parameters): Pick<LogQuery, 'size' | 'start'> {
+  const from = parameters.integer('from', { fallback: 0, max: 1e12 })
+  const size = parameters.integer('size', { fallback: 10, max: 1e12 })
+  const after = parameters.text('cursor')
+  if (after !== '' && from > 0)
+    throw badRequest('from and cursor exclude each other: a cursor says where to go on')
+  if (from + size > maxWindow) {
+    throw badRequest(
+      `from + size must not be over ${maxWindow}, and is ${from + size}; for what lies deeper give with_cursor=true and go on with cursor=, the cursor of the last record`,
+    )
+  }
+  return { size, start: after === '' ? { from } : { after } }
+}
+
+function readForm({ choice, boolean }: Parameters) {
+  const format = choice('format', ['text', 'jsonl', 'csv'])
+  // Plain text is the lines alone, as they were written; in the others whoever reads them wants to know whose they are.
+  const isTable = format !== 'text'
+  return { format, withTime: boolean('with_time', isTable), withPod: boolean('with_pod', isTable) }
+}
+
+function readAround({ text, list, integer }: Parameters): Around {
+  const one = (name: string) => {
+    const [value, ...more] = list(name) ?? ['']
+    if (more.length > 0) throw badRequest(`${name} must be one name with operation=context`)
+    return value ?? ''
+  }
+  const cursor = text('cursor')
+  if (cursor === '') throw badRequest('cursor is required with operation=context; with_cursor=true gives it')
+  return {
+    cursor,
+    namespace: one('namespaces'),
+    pod: one('pods'),
+    container: one('containers'),
+    before: integer('before', { fallback: 10, max: maxNeighbours }),
+    after: integer('after', { fallback: 10, max: maxNeighbours }),
+  }
+}

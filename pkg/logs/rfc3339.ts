@@ -1,0 +1,10 @@
+const billion = 1_000_000_000n
+
+/** RFC 3339 in UTC, with as many digits of a second as it takes and nine at most (Go's RFC3339Nano). */
+export function formatTime(timeNs: bigint): string {
+  const whole = new Date(Number(timeNs / 1_000_000n)).toISOString().slice(0, 19)
+  const fraction = String(timeNs % billion)
+    .padStart(9, '0')
+    .replace(/0+$/, '')
+  return fraction === '' ? `${whole}Z` : `${whole}.${fraction}Z`
+}
