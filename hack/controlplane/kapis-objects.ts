@@ -30,15 +30,31 @@ export async function createKapisObjects(client: KubeClient, pki: Pki): Promise<
 
 /** Kapis signs on as its service account, with the rights that the manifests give and no others. */
 export async function writeKapisKubeconfig(client: KubeClient, settings: Settings, server: string, pki: Pki) {
+  const kubeconfig = toKubeconfig(server, pki.file('ca.crt'), { token: await createToken(client, 'kapis') })
+  writeFileSync(join(settings.runDir, 'kapis.kubeconfig'), kubeconfig, { mode: 0o600 })
+}
+
+/** @returns the token of a service account that may send logs and do nothing else */
+export async function createLogShipper(client: KubeClient): Promise<string> {
+  const name = 'log-shipper'
+  await create(client, `${inNamespace}/serviceaccounts`, { metadata: { name } })
+  await create(client, '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+    metadata: { name: 'kapis:sample-log-shipper' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'kapis:log-shipper' },
+    subjects: [{ kind: 'ServiceAccount', name, namespace }],
+  })
+  return createToken(client, name)
+}
+
+async function createToken(client: KubeClient, serviceAccount: string): Promise<string> {
   const answer = await client.call({
     method: 'POST',
-    path: `${inNamespace}/serviceaccounts/kapis/token`,
+    path: `${inNamespace}/serviceaccounts/${serviceAccount}/token`,
     body: { spec: { expirationSeconds: tokenSeconds } },
   })
   const token = isRecord(answer) && isRecord(answer.status) ? answer.status.token : undefined
-  if (typeof token !== 'string') throw new Error('no token for the service account kapis')
-  const kubeconfig = toKubeconfig(server, pki.file('ca.crt'), { token })
-  writeFileSync(join(settings.runDir, 'kapis.kubeconfig'), kubeconfig, { mode: 0o600 })
+  if (typeof token !== 'string') throw new Error(`no token for the service account ${serviceAccount}`)
+  return token
 }
 
 /** @throws Error with the orchestrator's own reason when the aggregated API is not available within a minute */

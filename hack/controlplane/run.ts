@@ -52,7 +52,15 @@ Kapis is at ${url}. In another terminal:
     sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
   curl -s --cacert "$KAPIS_CA" -H "Authorization: Bearer $TOKEN" \\
     "$KAPIS_URL/kapis/resources.${groupDomain}/v1alpha3/nodes?limit=2"
-
+${logsToTry(settings)}
 Ctrl-C stops everything.
+`
+}
+
+/** The programs' own logs are there from the first second on. */
+function logsToTry({ groupDomain, logStore }: Settings): string {
+  if (logStore === 'none') return ''
+  return `  curl -s --cacert "$KAPIS_CA" -H "Authorization: Bearer $TOKEN" \\
+    "$KAPIS_URL/kapis/tenant.${groupDomain}/v1alpha2/logs?namespaces=kube-system&size=3"
 `
 }

@@ -6,7 +6,13 @@ import { loadEndpoint } from '../../pkg/kube/endpoint.ts'
 import { applyManifests } from '../manifests.ts'
 import { ensureBinaries } from './binaries.ts'
 import { createIssuerStandIn } from './issuer-stand-in.ts'
-import { createKapisObjects, readInitialUser, waitAvailable, writeKapisKubeconfig } from './kapis-objects.ts'
+import {
+  createKapisObjects,
+  createLogShipper,
+  readInitialUser,
+  waitAvailable,
+  writeKapisKubeconfig,
+} from './kapis-objects.ts'
 import { launch } from './launch.ts'
 import { controllerManager, etcd, kapisPart, kubeApiserver, kwok, opensearch, type Ports } from './parts.ts'
 import { createPki } from './pki.ts'
@@ -16,6 +22,7 @@ import { waitReady } from './probe.ts'
 import type { Part, Records } from './records.ts'
 import { createSamples, waitRunning } from './samples.ts'
 import { namespace, type Settings } from './settings.ts'
+import { type Shipper, shipLogs } from './ship-logs.ts'
 
 export type Start = {
   readonly settings: Settings
@@ -27,8 +34,12 @@ export type Start = {
   readonly started: (part: Part, child: ChildProcess) => void
 }
 
-/** Starts everything in the order in which each needs the other, and writes the env file when all is ready. */
-export async function start(o: Start): Promise<void> {
+/**
+ * Starts everything in the order in which each needs the other, and writes the env file when all is ready.
+ *
+ * @returns what goes on sending the programs' own logs to Kapis; undefined when it keeps none
+ */
+export async function start(o: Start): Promise<Shipper | undefined> {
   const { settings, records, say, signal } = o
   const binaries = await ensureBinaries({ say, signal })
   signal.throwIfAborted()
@@ -74,6 +85,10 @@ export async function start(o: Start): Promise<void> {
     }
     await waitRunning(client, signal)
     await writeEnv(o, client, ports, dirname(binaries.kubectl))
+    if (settings.onlyControlPlane || settings.logStore === 'none') return undefined
+    const caFile = join(settings.runDir, 'ca.crt')
+    const token = await createLogShipper(client)
+    return shipLogs(settings, { url: `https://127.0.0.1:${ports.kapis}`, caFile, token })
   } finally {
     client.close()
   }

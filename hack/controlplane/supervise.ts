@@ -3,6 +3,7 @@ import { createPortFinder } from './ports.ts'
 import { identify } from './processes.ts'
 import { createRecords, type Part } from './records.ts'
 import { loadSettings } from './settings.ts'
+import type { Shipper } from './ship-logs.ts'
 import { start } from './start.ts'
 import { stopParts } from './stop.ts'
 
@@ -19,6 +20,7 @@ const abort = new AbortController()
 const began = Date.now()
 let ready = false
 let ending: Promise<void> | undefined
+let shipper: Shipper | undefined
 
 const say = (line: string) =>
   console.log(`${((Date.now() - began) / 1000).toFixed(1).padStart(6)} s  ${line}`)
@@ -33,7 +35,7 @@ process.on('uncaughtException', error => void fail(error))
 const alive = setInterval(() => undefined, 60_000)
 
 try {
-  await start({ settings, records, portFinder, say, signal: abort.signal, started: watch })
+  shipper = await start({ settings, records, portFinder, say, signal: abort.signal, started: watch })
   ready = true
   say('everything is up')
   process.send?.({ state: 'ready' })
@@ -69,6 +71,7 @@ async function end(code: number): Promise<void> {
 async function stopAll(): Promise<void> {
   abort.abort(new Error('stopping'))
   say('stopping')
+  await shipper?.stop()
   const stopped = await stopParts(settings)
   say(stopped.length > 0 ? `stopped ${stopped.join(', ')}` : 'stopped')
   portFinder.release()

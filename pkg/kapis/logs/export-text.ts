@@ -24,8 +24,8 @@ export function headOf({ format, withTime, withPod }: ExportForm): string {
 }
 
 /**
- * One record. Text is the line as it was written without the colours of terminals, and nothing is added to it; with the time
- * or the pod before it each record is a line of its own, whether or not it ended in one.
+ * One record. Text is the line as it was written without the colours of terminals; log agents that take its line break away
+ * do not make one line of all.
  */
 export function toExportText(record: LogRecord, form: ExportForm): string {
   const { format, withTime, withPod } = form
@@ -34,9 +34,8 @@ export function toExportText(record: LogRecord, form: ExportForm): string {
   const time = formatTime(record.timeNs)
   if (format === 'csv') return toRow(cells([time, namespace, pod, container, record.log], withTime, withPod))
   const log = stripVTControlCharacters(record.log)
-  if (!withTime && !withPod) return log
-  const prefix = [withTime ? time : '', withPod ? `${namespace}/${pod}/${container}` : ''].filter(Boolean)
-  return `${prefix.join(' ')} ${log}${log.endsWith('\n') ? '' : '\n'}`
+  const parts = [withTime ? time : '', withPod ? `${namespace}/${pod}/${container}` : ''].filter(Boolean)
+  return `${[...parts, log].join(' ')}${log.endsWith('\n') ? '' : '\n'}`
 }
 
 function cells(all: readonly string[], withTime: boolean, withPod: boolean): readonly string[] {

@@ -156,7 +156,7 @@ describe('createLogFace', () => {
 
   describe('export', () => {
     const exports: Readonly<Record<string, string>> = {
-      '': 'four\nthree, "quoted"two red\none\n',
+      '': 'four\nthree, "quoted"\ntwo red\none\n',
       'sort=asc&namespaces=shop': 'one\ntwo red\n',
       'with_time=true&containers=till': '2020-05-16T16:15:00Z three, "quoted"\n',
       'with_pod=true&containers=till': 'bank/web-0/till three, "quoted"\n',

@@ -1,0 +1,53 @@
+/** Where lines come from, as a container of the sample cluster. */
+export type LogSource = {
+  readonly file: string
+  readonly namespace: string
+  readonly pod: string
+  readonly container: string
+}
+
+export type LineReader = (chunk: string, now: Date) => readonly string[]
+
+const rfc3339 = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)/
+// klog: level, month and day, time of day in the machine's own zone.
+const klog = /^[IWEF](\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{6})/
+
+/**
+ * Turns what is added to a log file into documents as Fluent Bit's Kubernetes filter makes them, one JSON text for each whole
+ * line; what is no whole line yet waits for its rest. A line has the time that stands in it, or that at which it was read.
+ */
+export function createLineReader(source: LogSource): LineReader {
+  const { namespace, pod, container } = source
+  const kubernetes = {
+    namespace_name: namespace,
+    pod_name: pod,
+    container_name: container,
+    host: 'control-plane-0',
+    docker_id: `${pod}-${container}`,
+    labels: { 'app.kubernetes.io/name': container },
+  }
+  let rest = ''
+  return (chunk, now) => {
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop() ?? ''
+    return lines
+      .filter(line => line !== '')
+      .map(line => JSON.stringify({ time: timeOf(line, now), log: `${line}\n`, kubernetes }))
+  }
+}
+
+function timeOf(line: string, now: Date): string {
+  const written = rfc3339.exec(line.slice(0, 200))?.[0]
+  if (written !== undefined) return written
+  const [, month, day, hour, minute, second, micros] = klog.exec(line) ?? []
+  if (micros === undefined) return now.toISOString()
+  const time = new Date(
+    now.getFullYear(),
+    Number(month) - 1,
+    Number(day),
+    Number(hour),
+    Number(minute),
+    Number(second),
+  )
+  return `${time.toISOString().slice(0, 19)}.${micros}Z`
+}
