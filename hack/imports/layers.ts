@@ -2,7 +2,10 @@
 const layers: readonly (readonly [name: string, rooms: readonly string[]])[] = [
   ['the ground', ['pkg/status']],
   ['the foundations', ['pkg/kube', 'pkg/token', 'pkg/certs', 'pkg/request', 'pkg/telemetry', 'pkg/config']],
-  ['the domains', ['pkg/resources', 'pkg/iam', 'pkg/logs', 'pkg/authn', 'pkg/authz', 'pkg/audit']],
+  [
+    'the domains',
+    ['pkg/resources', 'pkg/iam', 'pkg/logs', 'pkg/authn', 'pkg/authz', 'pkg/audit', 'pkg/registry'],
+  ],
   ['the faces', ['pkg/aggregated', 'pkg/kapis', 'pkg/oauth', 'pkg/proxy']],
   ['the composition', ['pkg/apiserver']],
   ['the programs', ['cmd']],

@@ -12,6 +12,8 @@ import { SessionStore } from '../iam/session-store.ts'
 import type { User } from '../iam/user.ts'
 import { UserStore } from '../iam/user-store.ts'
 import type { KubeClient } from '../kube/client.ts'
+import type { Identity } from '../request/identity.ts'
+import { parseRequestInfo } from '../request/request-info.ts'
 import { unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { counter, type Registry } from '../telemetry/metrics.ts'
@@ -27,6 +29,8 @@ export type Access = {
   readonly authenticate: Authenticate
   readonly impersonate: Impersonate
   readonly authorize: Authorize
+  /** Whether a caller may read a Secret. @throws Status 403 */
+  readonly maySecret: (identity: Identity, namespace: string, name: string) => Promise<void>
   readonly checks: readonly Check[]
   readonly users: UserStore
   readonly onUserChange: (listener: UserListener) => void
@@ -114,6 +118,10 @@ export function createAccess({ client, config, logger, registry, group }: Access
     authorize,
     users,
     onUserChange: listener => void userListeners.push(listener),
+    async maySecret(identity, namespace, name) {
+      const path = `/api/v1/namespaces/${namespace}/secrets/${name}`
+      await authorize(parseRequestInfo('GET', path, noQuery), identity, noQuery)
+    },
     checks: [
       {
         name: 'authentication-config',

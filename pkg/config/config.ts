@@ -6,6 +6,7 @@ import { type ClientConfig, clientMembers, defaultClient, parseClient } from './
 import { duplicateNames, object, type Problem, port, ranges, seconds, text, texts } from './fields.ts'
 import { type LimitsConfig, limitsMembers, parseLimits } from './limits.ts'
 import { type LogStoreSecrets, type LogsConfig, logsMembers, parseLogs } from './logs.ts'
+import { parseRegistries, type RegistriesConfig, registriesMembers } from './registries.ts'
 
 /** The whole configuration of both programs, without secrets. Durations are in seconds. */
 export type Config = {
@@ -37,6 +38,7 @@ export type Config = {
     readonly clients: readonly ClientConfig[]
   }
   readonly cache: CacheConfig
+  readonly registries: RegistriesConfig
   readonly authentication: AuthenticationConfig
   readonly limits: LimitsConfig
   readonly audit: AuditConfig
@@ -81,6 +83,7 @@ export function parseConfig(input: unknown): { config: Config; secrets: Secrets 
     'tls',
     'oauth',
     'cache',
+    'registries',
     'authentication',
     'limits',
     'audit',
@@ -165,6 +168,7 @@ export function parseConfig(input: unknown): { config: Config; secrets: Secrets 
       clients,
     },
     cache: parseCache(root.object('cache', cacheMembers)),
+    registries: parseRegistries(root.object('registries', registriesMembers)),
     authentication: parseAuthentication(root),
     limits: parseLimits(root.object('limits', limitsMembers)),
     audit: parseAudit(root.object('audit', auditMembers)),

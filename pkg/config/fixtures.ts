@@ -20,6 +20,7 @@ export const defaults: Config = {
     clients: [defaultClient],
   },
   cache: { idleSeconds: 600, maxMegabytes: 1_024 },
+  registries: { caFile: '', trustedHosts: [] },
   authentication: {
     authenticateRateLimiterMaxTries: 10,
     authenticateRateLimiterMaxTriesPerAddress: 100,

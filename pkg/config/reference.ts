@@ -145,6 +145,14 @@ export const reference: readonly ConfigEntry[] = [
     path: 'logs.opensearch.indexPrefix',
     text: 'Indices are `<prefix>-YYYY.MM.DD`, as Fluent Bit names them with Logstash_Format: what it has collected there is found.',
   },
+  {
+    path: 'registries.caFile',
+    text: 'File with authorities (PEM) that image registries are trusted by, beside the public ones.',
+  },
+  {
+    path: 'registries.trustedHosts',
+    text: 'Registries, as host or host:port, that may lie at loopback or link-local addresses, which are refused otherwise: a list, or comma-separated.',
+  },
   { path: 'logLevel', text: 'debug, info, warn or error.' },
   {
     path: 'shutdownDelaySeconds',

@@ -105,8 +105,10 @@ describe('components, quotas and what everybody may know', function () {
       const { namespace: told, data } = await json(`/kapis/${group}/v1alpha2/namespaces/${namespace}/quotas`)
       expect(told).to.equal(namespace)
       expect(data.hard).to.deep.equal({ 'count/configmaps': '3', 'requests.cpu': '300m' })
-      // The orchestrator puts its root certificate into each namespace.
-      expect(data.used).to.include({ 'count/configmaps': '2', 'count/pods': '0', 'requests.cpu': '0' })
+      const tightest: { status: { used: object } } = JSON.parse(
+        await kubectlOutput('-n', namespace, 'get', 'resourcequota', 'quota-1', '-o', 'json'),
+      )
+      expect(data.used).to.include({ ...tightest.status.used, 'count/pods': '0', 'count/secrets': '0' })
     }, 20_000)
     const whole = await json(`/kapis/${group}/v1alpha2/quotas`)
     const pods = (await kubectlJson('get', 'pods', '-A')) as { items: readonly unknown[] }
@@ -122,6 +124,91 @@ describe('components, quotas and what everybody may know', function () {
     ]) {
       expect((await askAs(nobody, `/kapis/${group}/${path}`)).code).to.equal(403)
     }
+  })
+
+  describe('registries', () => {
+    const base = `/kapis/${group}/v1alpha3/namespaces/${namespace}`
+    const loginFor = (host: string) =>
+      JSON.stringify({
+        kind: 'Secret',
+        apiVersion: 'v1',
+        metadata: { name: 'login' },
+        type: 'kubernetes.io/dockerconfigjson',
+        stringData: {
+          '.dockerconfigjson': JSON.stringify({ auths: { [host]: { username: 'u', password: 'p' } } }),
+        },
+      })
+    const refused: readonly (readonly [string, string, string | undefined, number, string])[] = [
+      ['POST', '/registrysecrets/login/verify', '{', 400, 'the body must be a Secret as JSON'],
+      [
+        'POST',
+        '/registrysecrets/login/verify',
+        '{"metadata":{"name":"x"}}',
+        400,
+        'type of the Secret must be kubernetes.io/dockerconfigjson',
+      ],
+      [
+        'POST',
+        '/registrysecrets/login/verify',
+        loginFor('127.0.0.1:1'),
+        400,
+        'the registry 127.0.0.1:1 lies at an address that is not allowed',
+      ],
+      [
+        'POST',
+        '/registrysecrets/login/verify',
+        loginFor('registry.invalid'),
+        503,
+        'the registry registry.invalid does not answer',
+      ],
+      ['GET', '/imageconfig', undefined, 400, 'image must be given'],
+      [
+        'GET',
+        '/imageconfig?image=No%20Name',
+        undefined,
+        400,
+        'image "No Name" is no image name such as registry.example.com/team/app:1.2',
+      ],
+      ['GET', '/repositorytags', undefined, 400, 'empty repository name'],
+      [
+        'GET',
+        '/repositorytags?repository=registry.invalid/a&secret=none',
+        undefined,
+        404,
+        'secrets "none" not found',
+      ],
+    ]
+    for (const [method, path, body, code, message] of refused) {
+      it(`${method} ${path} is ${code}: ${message}`, async () => {
+        const headers = { 'content-type': 'application/json' }
+        const answer = await askAs(token, base + path, {
+          method,
+          headers,
+          ...(body === undefined ? {} : { body }),
+        })
+        expect({ code: answer.code, message: JSON.parse(answer.body).message }).to.deep.equal({
+          code,
+          message,
+        })
+      })
+    }
+
+    it('a Secret is used only for those who may read it', async () => {
+      const binding = [
+        'create',
+        'rolebinding',
+        'viewer',
+        '--clusterrole=view',
+        `--serviceaccount=${namespace}:nobody`,
+      ]
+      await kubectlOutput('-n', namespace, ...binding)
+      const viewer = await tokenOf(namespace, 'nobody')
+      await eventually(async () => {
+        const answer = await askAs(viewer, `${base}/imageconfig?image=registry.invalid/a&secret=login`)
+        expect(answer.code).to.equal(403)
+        expect(JSON.parse(answer.body).message).to.contain('secrets "login" is forbidden')
+      }, 20_000)
+    })
   })
 
   it('the version is for everybody: the contract, the program, the orchestrator', async () => {

@@ -37,7 +37,6 @@ describe('readProviderConfig', () => {
       disableLoginConfirmation: true,
       usernamePrefix: '',
       groupsPrefix: '',
-      groupsMaxAgeSeconds: 86_400,
       provider: {
         host: 'ldap.example.com',
         port: 389,

@@ -37,6 +37,9 @@ function platform(name: string, isManaged = false) {
   }
 }
 
+/** What no list of nodes has to do with. */
+const elsewhere = (): Promise<never> => Promise.reject(new Error('not asked for here'))
+
 describe('serveResources', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
@@ -51,6 +54,11 @@ describe('serveResources', () => {
         groupDomain: 'kapis.io',
         namespace: 'kapis-system',
         collectionOf: async () => collection,
+      },
+      registries: {
+        client: { call: elsewhere, stream: elsewhere, close: () => undefined },
+        registry: { verify: elsewhere, config: elsewhere, tags: elsewhere },
+        maySecret: elsewhere,
       },
       visible: async () => undefined,
       collectionOf: (plural: string) => (plural === 'nodes' ? collection : undefined),

@@ -7,9 +7,11 @@ import { unknownResource } from '../../../status/status.ts'
 import { type ComponentTools, isForComponents, serveComponents } from '../../components.ts'
 import { podsOfService } from '../../pods-of-service.ts'
 import { type ReadTools, readCollection } from '../../read-collection.ts'
+import { isForRegistries, type RegistryTools, serveRegistries } from '../../registries.ts'
 
 export type ReadOptions = ReadTools & {
   readonly components: ComponentTools
+  readonly registries: RegistryTools
   /**
    * The collection of a plural, undefined when nothing has it; at once for the kinds that are always followed.
    *
@@ -30,6 +32,7 @@ export async function serveResources(options: ReadOptions, exchange: Authenticat
   const { info } = exchange
   // The more literal path first: no resource of these names can hide them.
   if (isForComponents(info.resource)) return serveComponents(options.components, exchange)
+  if (isForRegistries(info.resource)) return serveRegistries(options.registries, exchange)
   const found = options.collectionOf(info.resource)
   const collection = found instanceof Promise ? await found : found
   if (collection === undefined)

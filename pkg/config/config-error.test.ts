@@ -1,0 +1,12 @@
+import { expect } from 'chai'
+import { ConfigError } from './config.ts'
+
+describe('ConfigError', () => {
+  it('reads as one line for each problem', () => {
+    const error = new ConfigError([
+      { path: 'a', message: 'x' },
+      { path: 'b.c', message: 'y' },
+    ])
+    expect(error.message).to.equal('invalid configuration:\n  a: x\n  b.c: y')
+  })
+})

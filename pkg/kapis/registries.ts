@@ -1,0 +1,113 @@
+import type { IncomingMessage } from 'node:http'
+import type { KubeClient } from '../kube/client.ts'
+import { isKubeObject, isRecord, type KubeObject, parseObject } from '../kube/object.ts'
+import type { RegistryClient } from '../registry/client.ts'
+import { type Login, readDockerConfig } from '../registry/docker-config.ts'
+import { parseImageReference } from '../registry/reference.ts'
+import type { AuthenticatedExchange } from '../request/exchange.ts'
+import type { Identity } from '../request/identity.ts'
+import { parseListQuery } from '../request/list-query.ts'
+import { sendJson } from '../request/respond.ts'
+import { badRequest, methodNotAllowed, Status, unknownResource } from '../status/status.ts'
+
+export type RegistryTools = {
+  readonly client: KubeClient
+  readonly registry: RegistryClient
+  /** Whether the caller may read a Secret, by the orchestrator's own RBAC. @throws Status 403 */
+  readonly maySecret: (identity: Identity, namespace: string, name: string) => Promise<void>
+}
+
+const resources = new Set(['registrysecrets', 'imageconfig', 'repositorytags'])
+const maxBodyBytes = 1024 * 1024
+
+export function isForRegistries(resource: string): boolean {
+  return resources.has(resource)
+}
+
+/**
+ * `POST …/namespaces/{ns}/registrysecrets/{secret}/verify`, `GET …/imageconfig?image=&secret=` and
+ * `GET …/repositorytags?repository=&secret=`: whether the logins of a Secret are good, an image's configuration, a
+ * repository's tags. The named Secret is read only for callers who may read it themselves.
+ *
+ * @throws Status 400, 401 for a login that the registry refuses, 403, 404, 405, 503
+ */
+export async function serveRegistries(tools: RegistryTools, exchange: AuthenticatedExchange): Promise<void> {
+  const { req, res, info, query } = exchange
+  if (info.namespace === '') throw unknownResource()
+  if (info.resource === 'registrysecrets') {
+    if (info.name === '' || info.subresource !== 'verify' || info.parts.length !== 5) throw unknownResource()
+    if (req.method !== 'POST') throw methodNotAllowed(['POST'])
+    return sendJson(res, 200, await verify(tools, req))
+  }
+  if (info.name !== '') throw unknownResource()
+  if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
+  if (info.resource === 'imageconfig') {
+    const image = parseImageReference(required(query, 'image'), 'image')
+    const login = await loginFor(tools, exchange, image.host)
+    return sendJson(res, 200, await tools.registry.config(image, login))
+  }
+  const { host, repository } = parseImageReference(required(query, 'repository'), 'repository')
+  const login = await loginFor(tools, exchange, host)
+  const tags = await tools.registry.tags(host, repository, login)
+  const { page, limit, ascending } = parseListQuery(
+    new URLSearchParams([...query].filter(([key]) => paging.has(key))),
+  )
+  const sorted = tags.toSorted()
+  if (!ascending) sorted.reverse()
+  const shown = limit < 0 ? sorted : sorted.slice((page - 1) * limit, page * limit)
+  sendJson(res, 200, { registry: host, repository, tags: shown, total: tags.length })
+}
+
+const paging = new Set(['page', 'limit', 'ascending'])
+
+/** Every login of the Secret is tried; it comes back as it was sent. */
+async function verify({ registry }: RegistryTools, req: IncomingMessage): Promise<unknown> {
+  const { sent, secret } = await readSecret(req)
+  const logins = readDockerConfig(secret)
+  if (logins.size === 0) throw badRequest('the Secret has no login to verify')
+  for (const [host, login] of logins) await registry.verify(host, login)
+  return sent
+}
+
+async function readSecret(req: IncomingMessage): Promise<{ sent: unknown; secret: KubeObject }> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of req) {
+    length += chunk.length
+    if (length > maxBodyBytes)
+      throw new Status(413, 'RequestEntityTooLarge', `a Secret has at most ${maxBodyBytes} bytes`)
+    chunks.push(chunk)
+  }
+  try {
+    const body: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+    // A Secret that is yet to be made has no resource version.
+    if (isRecord(body) && isRecord(body.metadata)) {
+      const secret = { ...body, metadata: { resourceVersion: '', ...body.metadata } }
+      if (isKubeObject(secret)) return { sent: body, secret }
+    }
+  } catch (error) {
+    if (error instanceof Status) throw error
+  }
+  throw badRequest('the body must be a Secret as JSON')
+}
+
+async function loginFor(
+  { client, maySecret }: RegistryTools,
+  { identity, info, query }: AuthenticatedExchange,
+  host: string,
+): Promise<Login | undefined> {
+  const name = query.get('secret') ?? ''
+  if (name === '') return undefined
+  await maySecret(identity, info.namespace, name)
+  const path = `/api/v1/namespaces/${encodeURIComponent(info.namespace)}/secrets/${encodeURIComponent(name)}`
+  const login = readDockerConfig(parseObject(await client.call({ path }))).get(host)
+  if (login === undefined) throw badRequest(`the Secret ${JSON.stringify(name)} has no login for ${host}`)
+  return login
+}
+
+function required(query: URLSearchParams, name: string): string {
+  const value = query.get(name) ?? ''
+  if (value === '')
+    throw badRequest(name === 'repository' ? 'empty repository name' : `${name} must be given`)
+  return value
+}

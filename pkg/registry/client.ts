@@ -1,0 +1,136 @@
+import { itemsOf, membersOf, textOf } from '../kube/object.ts'
+import { notFound, Status, unavailable } from '../status/status.ts'
+import type { Answer, Connect } from './connect.ts'
+import type { Login } from './docker-config.ts'
+import type { ImageReference } from './reference.ts'
+
+export type RegistryClient = {
+  /** Whether a login is good. @throws Status 401 when it is not, 503 */
+  readonly verify: (host: string, login: Login | undefined) => Promise<void>
+  /** The image's configuration (OCI image-spec), for linux/amd64 where it has several. @throws Status 401, 404, 503 */
+  readonly config: (image: ImageReference, login: Login | undefined) => Promise<unknown>
+  /** All tags, as the registry orders them. @throws the same */
+  readonly tags: (host: string, repository: string, login: Login | undefined) => Promise<readonly string[]>
+}
+
+const manifestTypes = [
+  'application/vnd.oci.image.index.v1+json',
+  'application/vnd.docker.distribution.manifest.list.v2+json',
+  'application/vnd.oci.image.manifest.v1+json',
+  'application/vnd.docker.distribution.manifest.v2+json',
+]
+const maxRedirects = 3
+const maxPages = 50
+
+/** The OCI distribution protocol (distribution-spec 1.1), as far as reading goes, with Docker's token authentication. */
+export function createRegistryClient(connect: Connect, signal: () => AbortSignal): RegistryClient {
+  /** Asks, and asks again with what the challenge wants. */
+  async function get(url: URL, login: Login | undefined, accept: readonly string[]): Promise<Answer> {
+    const headers = { accept: accept.join(', ') || '*/*' }
+    const first = await follow(url, headers)
+    if (first.code !== 401) return first
+    const authorization = await answerChallenge(String(first.headers['www-authenticate'] ?? ''), url, login)
+    return authorization === undefined ? first : follow(url, { ...headers, authorization })
+  }
+
+  async function follow(url: URL, headers: Readonly<Record<string, string>>): Promise<Answer> {
+    let [at, sent] = [url, headers]
+    for (let i = 0; ; i++) {
+      const answer = await connect(at, sent, signal())
+      const { location } = answer.headers
+      if (answer.code < 300 || answer.code > 399 || typeof location !== 'string' || i >= maxRedirects)
+        return answer
+      const next = new URL(location, at)
+      // Blobs are often kept elsewhere; a login is for the registry alone.
+      const { authorization: _, ...rest } = { authorization: '', ...sent }
+      ;[at, sent] = [next, next.host === at.host ? sent : rest]
+    }
+  }
+
+  async function answerChallenge(
+    challenge: string,
+    url: URL,
+    login: Login | undefined,
+  ): Promise<string | undefined> {
+    const basic = login && `Basic ${Buffer.from(`${login.username}:${login.password}`).toString('base64')}`
+    if (/^basic/i.test(challenge)) return basic
+    const parameter = (name: string) => new RegExp(`${name}="([^"]*)"`, 'i').exec(challenge)?.[1]
+    const realm = parameter('realm')
+    if (!/^bearer/i.test(challenge) || realm === undefined) return undefined
+    const from = new URL(realm, url)
+    for (const name of ['service', 'scope']) {
+      const value = parameter(name)
+      if (value !== undefined) from.searchParams.set(name, value)
+    }
+    const answer = await connect(from, basic === undefined ? {} : { authorization: basic }, signal())
+    if (answer.code !== 200) return undefined
+    const { token, access_token: accessToken } = membersOf(parse(answer, from.host))
+    return `Bearer ${textOf(token) || textOf(accessToken)}`
+  }
+
+  async function manifest(image: ImageReference, login: Login | undefined) {
+    const url = new URL(`https://${image.host}/v2/${image.repository}/manifests/${image.reference}`)
+    const answer = expectOk(await get(url, login, manifestTypes), image)
+    return membersOf(parse(answer, image.host))
+  }
+
+  return {
+    async verify(host, login) {
+      const answer = await get(new URL(`https://${host}/v2/`), login, [])
+      if (answer.code === 200) return
+      if (answer.code === 401 || answer.code === 403) throw refusedLogin(host)
+      throw unavailable(`the registry ${host} answered ${answer.code}`)
+    },
+
+    async config(image, login) {
+      let found = await manifest(image, login)
+      const choices = itemsOf(found.manifests).map(membersOf)
+      if (choices.length > 0) {
+        const isUsual = ({ platform }: Readonly<Record<string, unknown>>) =>
+          membersOf(platform).os === 'linux' && membersOf(platform).architecture === 'amd64'
+        const { digest } = choices.find(isUsual) ?? choices[0] ?? {}
+        found = await manifest({ ...image, reference: textOf(digest) }, login)
+      }
+      const digest = textOf(membersOf(found.config).digest)
+      const url = new URL(`https://${image.host}/v2/${image.repository}/blobs/${digest}`)
+      return parse(expectOk(await get(url, login, []), image), image.host)
+    },
+
+    async tags(host, repository, login) {
+      const image = { host, repository, reference: '' }
+      const tags: string[] = []
+      let next: URL | undefined = new URL(`https://${host}/v2/${repository}/tags/list?n=1000`)
+      for (let i = 0; next !== undefined && i < maxPages; i++) {
+        const answer: Answer = expectOk(await get(next, login, []), image)
+        tags.push(...itemsOf(membersOf(parse(answer, host)).tags).map(textOf))
+        const link = /<([^>]+)>;\s*rel="?next"?/.exec(String(answer.headers.link ?? ''))?.[1]
+        next = link === undefined ? undefined : new URL(link, next)
+        if (next !== undefined && next.host !== host) next = undefined
+      }
+      return tags
+    },
+  }
+}
+
+function expectOk(answer: Answer, { host, repository, reference }: ImageReference): Answer {
+  if (answer.code === 200) return answer
+  if (answer.code === 401 || answer.code === 403) throw refusedLogin(host)
+  if (answer.code === 404)
+    throw notFound(
+      { group: '', resource: 'images' },
+      `${host}/${repository}${reference === '' ? '' : `:${reference}`}`,
+    )
+  throw unavailable(`the registry ${host} answered ${answer.code}`)
+}
+
+function refusedLogin(host: string): Status {
+  return new Status(401, 'Unauthorized', `the registry ${host} does not accept the login`)
+}
+
+function parse({ body }: Answer, host: string): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch (error) {
+    throw unavailable(`the registry ${host} answered with something that is no JSON`, error)
+  }
+}

@@ -1,0 +1,60 @@
+import { expect } from 'chai'
+import { refusalOf } from '../status/fixtures.ts'
+import { readDockerConfig } from './docker-config.ts'
+
+const metadata = { name: 's', uid: '', resourceVersion: '', creationTimestamp: '' }
+const type = 'kubernetes.io/dockerconfigjson'
+const secretOf = (config: unknown) => ({
+  metadata,
+  type,
+  data: { '.dockerconfigjson': Buffer.from(JSON.stringify(config)).toString('base64') },
+})
+const auth = Buffer.from('me:pass:word').toString('base64')
+
+describe('readDockerConfig', () => {
+  it('knows every way in which a login is written', () => {
+    const logins = readDockerConfig(
+      secretOf({
+        auths: {
+          'a.example.com': { username: 'u', password: 'p' },
+          'https://b.example.com:5000/v2/': { auth },
+          'https://index.docker.io/v1/': { username: 'hub', password: 'p' },
+        },
+      }),
+    )
+    expect([...logins]).to.deep.equal([
+      ['a.example.com', { username: 'u', password: 'p' }],
+      ['b.example.com:5000', { username: 'me', password: 'pass:word' }],
+      ['registry-1.docker.io', { username: 'hub', password: 'p' }],
+    ])
+  })
+
+  it('takes a Secret that has not been sent yet', () => {
+    const stringData = { '.dockerconfigjson': JSON.stringify({ auths: { 'a.b': { auth } } }) }
+    expect([...readDockerConfig({ metadata, type, stringData }).keys()]).to.deep.equal(['a.b'])
+  })
+
+  const refused: readonly [string, Parameters<typeof readDockerConfig>[0], string][] = [
+    ['another type', { ...secretOf({}), type: 'Opaque' }, `type of the Secret must be ${type}`],
+    ['no data', { metadata, type }, 'data[".dockerconfigjson"] of the Secret is no JSON'],
+    [
+      'no auths',
+      secretOf({ credsStore: 'x' }),
+      'data[".dockerconfigjson"] of the Secret must have a member auths',
+    ],
+    [
+      'a login without password',
+      secretOf({ auths: { 'a.b': { username: 'u' } } }),
+      'auths["a.b"] needs username and password, or auth',
+    ],
+  ]
+  for (const [what, secret, message] of refused) {
+    it(`refuses ${what}, and tells nothing of what is inside`, () => {
+      expect(refusalOf(() => readDockerConfig(secret))).to.deep.equal({
+        code: 400,
+        reason: 'BadRequest',
+        message,
+      })
+    })
+  }
+})

@@ -1,0 +1,48 @@
+import { isRecord, type KubeObject, membersOf, textOf } from '../kube/object.ts'
+import { badRequest } from '../status/status.ts'
+
+export type Login = { readonly username: string; readonly password: string }
+
+const secretType = 'kubernetes.io/dockerconfigjson'
+const secretKey = '.dockerconfigjson'
+
+/**
+ * The logins of a Secret of type kubernetes.io/dockerconfigjson, by host.
+ *
+ * @throws Status 400 that names what is wrong, and nothing of what is inside
+ */
+export function readDockerConfig(secret: KubeObject): ReadonlyMap<string, Login> {
+  if (secret.type !== secretType) throw badRequest(`type of the Secret must be ${secretType}`)
+  const text =
+    textOf(membersOf(secret.stringData)[secretKey]) ||
+    Buffer.from(textOf(membersOf(secret.data)[secretKey]), 'base64').toString('utf8')
+  const { auths } = membersOf(parse(text))
+  if (!isRecord(auths))
+    throw badRequest(`data[${JSON.stringify(secretKey)}] of the Secret must have a member auths`)
+  const logins = new Map<string, Login>()
+  for (const [server, value] of Object.entries(auths))
+    logins.set(toHost(server), readLogin(server, membersOf(value)))
+  return logins
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw badRequest(`data[${JSON.stringify(secretKey)}] of the Secret is no JSON`)
+  }
+}
+
+function readLogin(server: string, { username, password, auth }: Readonly<Record<string, unknown>>): Login {
+  if (typeof username === 'string' && typeof password === 'string') return { username, password }
+  const decoded = Buffer.from(textOf(auth), 'base64').toString('utf8')
+  const colon = decoded.indexOf(':')
+  if (colon <= 0) throw badRequest(`auths[${JSON.stringify(server)}] needs username and password, or auth`)
+  return { username: decoded.slice(0, colon), password: decoded.slice(colon + 1) }
+}
+
+/** Servers are written as hosts or, as Docker Hub's is, as URLs with a path. */
+function toHost(server: string): string {
+  const host = server.replace(/^https?:\/\//, '').replace(/\/.*$/, '')
+  return host === 'docker.io' || host === 'index.docker.io' ? 'registry-1.docker.io' : host
+}
