@@ -1,0 +1,11 @@
+import { Status, tooManyRequests } from '../../../status/status.ts'
+
+/** An authorizer that refuses everybody. */
+export function forbidden403(): never {
+  throw new Status(403, 'Forbidden', 'no')
+}
+
+/** A store that has too much to do. */
+export async function tooMany(): Promise<never> {
+  throw tooManyRequests('later', 7)
+}

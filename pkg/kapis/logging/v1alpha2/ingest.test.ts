@@ -1,0 +1,266 @@
+import { readFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { expect } from 'chai'
+import { createMemoryStore, type MemoryStore } from '../../../logs/fixtures.ts'
+import { defaultLimits } from '../../../logs/ingest/limits.ts'
+import {
+  type Answer,
+  type Loopback,
+  readAnswer,
+  startLoopback,
+  toExchange,
+} from '../../../request/fixtures.ts'
+import { renderKube } from '../../../status/render-kube.ts'
+import { forbidden403, tooMany } from './fixtures.ts'
+import { createIngest } from './ingest.ts'
+
+const base = '/kapis/logging.kapis.io/v1alpha2/ingest'
+const document = (log: string) => JSON.stringify({ time: '2020-05-16T16:00:42Z', log })
+const fixtures = join(import.meta.dirname, '../../../../test/fixtures')
+const ndjson = { 'content-type': 'application/x-ndjson' }
+
+describe('createIngest', () => {
+  let loopback: Loopback | undefined
+  let store: MemoryStore = createMemoryStore()
+  const observed: unknown[] = []
+  beforeEach(() => {
+    store = createMemoryStore()
+    observed.length = 0
+  })
+  afterEach(() => loopback?.close())
+
+  async function send(
+    path: string,
+    body: string | Buffer,
+    given: { headers?: Record<string, string>; method?: string; ingest?: object } = {},
+  ): Promise<Answer> {
+    const ingest = createIngest({
+      store,
+      limits: { ...defaultLimits, batchBytes: 10_000, batchLines: 50, lineBytes: 100 },
+      authorize: () => undefined,
+      observe: (protocol, lines) => observed.push([protocol, lines]),
+      ...given.ingest,
+    })
+    loopback ??= await startLoopback(async (req, res) => {
+      try {
+        await ingest(toExchange(req, res))
+      } catch (error) {
+        renderKube(res, error)
+      }
+    })
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    const options = { host: '127.0.0.1', port: loopback.port, path: base + path, agent: false }
+    const { method = 'POST', headers = ndjson } = given
+    request({ ...options, method, headers }, res => readAnswer(res).then(resolve, reject))
+      .on('error', reject)
+      .end(body)
+    return promise.finally(async () => {
+      await loopback?.close()
+      loopback = undefined
+    })
+  }
+  const logs = () => store.records.map(({ log }) => log)
+  const refusal = ({ code, text }: Answer) => [code, JSON.parse(text).message]
+
+  describe('_bulk', () => {
+    it('answers for each item, in order', async () => {
+      const body = `{"create":{"_id":"7"}}\n${document('a')}\n{"index":{"_index":"x"}}\n{"log":"b"}\n`
+      const { code, text } = await send('/logs-2020/_bulk', body)
+      const { took, ...answer } = JSON.parse(text)
+      const generated = answer.items[1].index._id
+      expect([code, typeof took, generated]).to.deep.equal([200, 'number', generated])
+      expect(answer).to.deep.equal({
+        errors: true,
+        items: [
+          { create: { _index: 'logs-2020', _id: '7', _version: 1, result: 'created', status: 201 } },
+          {
+            index: {
+              _index: 'x',
+              _id: generated,
+              status: 400,
+              error: {
+                type: 'document_parsing_exception',
+                reason: 'time: is missing; give time or @timestamp',
+              },
+            },
+          },
+        ],
+      })
+      expect(logs()).to.deep.equal(['a'])
+      expect(observed).to.deep.equal([['bulk', { taken: 1, refused: 1 }]])
+    })
+
+    it('stores nothing when it cannot be read', async () => {
+      const answer = await send('/_bulk', `{"create":{}}\n${document('a')}\n{"creat":{}}\n${document('b')}\n`)
+      expect(refusal(answer)).to.deep.equal([
+        400,
+        'line 3: not an action; expected an action such as {"create":{}}, and the document on the next line',
+      ])
+      expect(logs()).to.deep.equal([])
+    })
+
+    it('tells of what the store will not have, by its place in the batch', async () => {
+      const append = async () => ({ duplicate: false, rejected: [{ index: 1, reason: 'no' }] })
+      const items = ['bad', document('a'), document('b')].map(text => `{"create":{}}\n${text}\n`)
+      const { text } = await send('/_bulk', items.join(''), { ingest: { store: { append } } })
+      const statuses = JSON.parse(text).items.map((item: { create: object }) =>
+        Reflect.get(item.create, 'status'),
+      )
+      expect(statuses).to.deep.equal([400, 201, 400])
+    })
+  })
+
+  describe('jsonlines', () => {
+    it('takes the good lines and lists the others', async () => {
+      const { code, text } = await send(
+        '/jsonlines',
+        `${document('a')}\n\nbad\n${document('x'.repeat(101))}\n`,
+      )
+      expect([code, JSON.parse(text)]).to.deep.equal([
+        200,
+        {
+          accepted: 1,
+          rejected: 2,
+          errors: [
+            { line: 3, reason: 'not valid JSON' },
+            { line: 4, reason: 'log: is 101 bytes long, the limit is 100' },
+          ],
+        },
+      ])
+    })
+
+    it('refuses a batch of which nothing can be taken', async () => {
+      expect(refusal(await send('/jsonlines', 'bad\nworse\n'))).to.deep.equal([
+        400,
+        'none of 2 lines was taken; line 1: not valid JSON',
+      ])
+    })
+
+    it('takes nothing as nothing', async () => {
+      expect(JSON.parse((await send('/jsonlines', '')).text)).to.deep.equal({ accepted: 0, rejected: 0 })
+    })
+
+    const types = ['', 'text/plain; charset=utf-8', 'application/json', 'application/x-www-form-urlencoded']
+    for (const type of types) {
+      it(`takes ${type || 'no content type'}`, async () => {
+        const headers: Record<string, string> = type === '' ? {} : { 'content-type': type }
+        expect((await send('/jsonlines', document('a'), { headers })).code).to.equal(200)
+      })
+    }
+
+    const encodings = { gzip: gzipSync, deflate: deflateSync, zstd: zstdCompressSync }
+    for (const [encoding, compress] of Object.entries(encodings)) {
+      it(`unpacks ${encoding}`, async () => {
+        const headers = { ...ndjson, 'content-encoding': encoding }
+        await send('/jsonlines', compress(Buffer.from(document('packed'))), { headers })
+        expect(logs()).to.deep.equal(['packed'])
+      })
+    }
+  })
+
+  describe('v1/logs', () => {
+    const protobuf = { 'content-type': 'application/x-protobuf' }
+    const json = { 'content-type': 'application/json' }
+
+    it('takes what exporters send, in either encoding', async () => {
+      const first = await send('/v1/logs', readFileSync(join(fixtures, 'otlp-logs.bin')), {
+        headers: protobuf,
+      })
+      expect([first.code, first.headers['content-type'], first.body.length]).to.deep.equal([
+        200,
+        'application/x-protobuf',
+        0,
+      ])
+      const second = await send('/v1/logs', readFileSync(join(fixtures, 'otlp-logs.json')), { headers: json })
+      expect([second.code, JSON.parse(second.text)]).to.deep.equal([200, {}])
+      expect(store.records.slice(0, 3)).to.deep.equal(store.records.slice(3))
+    })
+
+    it('tells of a partial success', async () => {
+      const logRecords = [{ body: { stringValue: 'a' } }, { timeUnixNano: '1', body: { stringValue: 'b' } }]
+      const body = JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] })
+      const { text } = await send('/v1/logs', body, { headers: json })
+      expect(JSON.parse(text)).to.deep.equal({
+        partialSuccess: {
+          rejectedLogRecords: '1',
+          errorMessage: 'record 1: timeUnixNano: is missing, and so is observedTimeUnixNano',
+        },
+      })
+      expect(logs()).to.deep.equal(['b'])
+    })
+
+    it('refuses what is no request', async () => {
+      expect(refusal(await send('/v1/logs', 'x', { headers: protobuf }))).to.deep.equal([
+        400,
+        'the body is no ExportLogsServiceRequest: a number is cut off',
+      ])
+      expect(refusal(await send('/v1/logs', '{}', { headers: ndjson }))).to.deep.equal([
+        415,
+        'Content-Type must be one of application/json, application/x-protobuf, not "application/x-ndjson"',
+      ])
+    })
+  })
+
+  describe('what is refused as a whole', () => {
+    it('a body over the limit, however it is sent', async () => {
+      const large = Buffer.alloc(10_001, 'x')
+      const message = 'Request entity is too large: limit is 10000'
+      expect(refusal(await send('/jsonlines', large))).to.deep.equal([413, message])
+      const chunked = { ...ndjson, 'transfer-encoding': 'chunked' }
+      expect(refusal(await send('/jsonlines', large, { headers: chunked }))).to.deep.equal([413, message])
+      const packed = gzipSync(Buffer.alloc(5_000_000, 'x'))
+      const headers = { ...ndjson, 'content-encoding': 'gzip' }
+      expect(refusal(await send('/jsonlines', packed, { headers }))).to.deep.equal([413, message])
+    })
+
+    it('more lines than the limit', async () => {
+      const body = Array.from({ length: 51 }, () => document('a')).join('\n')
+      expect(refusal(await send('/jsonlines', body))).to.deep.equal([
+        413,
+        'the batch has 51 lines, the limit is 50',
+      ])
+      expect(logs()).to.deep.equal([])
+    })
+
+    it('a body that does not unpack', async () => {
+      const headers = { ...ndjson, 'content-encoding': 'gzip' }
+      const answer = await send('/jsonlines', document('a'), { headers })
+      expect(refusal(answer)).to.deep.equal([
+        400,
+        'the body is broken off, or is not what Content-Encoding says',
+      ])
+    })
+
+    it('an encoding or a type that nobody knows', async () => {
+      const headers = { ...ndjson, 'content-encoding': 'br' }
+      expect(refusal(await send('/jsonlines', 'x', { headers }))).to.deep.equal([
+        415,
+        'Content-Encoding must be gzip, deflate, zstd or identity, not "br"',
+      ])
+      const [code] = refusal(await send('/_bulk', 'x', { headers: { 'content-type': 'text/html' } }))
+      expect(code).to.equal(415)
+    })
+
+    it('another method, another path', async () => {
+      const { code, headers } = await send('/jsonlines', '', { method: 'GET' })
+      expect([code, headers.allow]).to.deep.equal([405, 'POST, PUT'])
+      for (const path of ['', '/', '/v1', '/v1/traces', '/a/b/_bulk', '/_bulk/x']) {
+        expect((await send(path, '')).code, path).to.equal(404)
+      }
+    })
+
+    it('a caller who may not, before the body is read', async () => {
+      const ingest = { authorize: forbidden403 }
+      expect(refusal(await send('/jsonlines', document('a'), { ingest }))).to.deep.equal([403, 'no'])
+      expect(logs()).to.deep.equal([])
+    })
+
+    it('a batch that the store has no time for, with Retry-After', async () => {
+      const ingest = { store: { append: tooMany } }
+      const answer = await send('/jsonlines', document('a'), { ingest })
+      expect([answer.code, answer.headers['retry-after']]).to.deep.equal([429, '7'])
+    })
+  })
+})

@@ -1,0 +1,76 @@
+import { expect } from 'chai'
+import { type Loopback, startLoopback, toExchange } from '../../../request/fixtures.ts'
+import { sendJson } from '../../../request/respond.ts'
+import { renderKube } from '../../../status/render-kube.ts'
+import { createLoggingFace } from './serve.ts'
+
+const base = '/kapis/logging.example.org/v1alpha2'
+
+describe('createLoggingFace', () => {
+  let loopback: Loopback | undefined
+  before(async () => {
+    const face = createLoggingFace({
+      groupDomain: 'example.org',
+      logs: async ({ res }, place) => sendJson(res, 200, { place: place ?? 'everywhere' }),
+      ingest: ({ res }) => sendJson(res, 200, { ingest: true }),
+    })
+    loopback = await startLoopback(async (req, res) => {
+      try {
+        await face(toExchange(req, res))
+      } catch (error) {
+        renderKube(res, error)
+      }
+    })
+  })
+  after(() => loopback?.close())
+  const ask = async (path: string) => {
+    const answer = await loopback?.get(base + path)
+    return { code: answer?.code, body: JSON.parse(answer?.text ?? '') }
+  }
+  const isOneOf = (field: string, value: string) => ({
+    op: 'match',
+    field,
+    test: { kind: 'in', values: [value] },
+  })
+
+  it('serves the cluster, a container and ingest', async () => {
+    expect(await ask('/cluster')).to.deep.equal({ code: 200, body: { place: 'everywhere' } })
+    expect(await ask('/ingest/_bulk')).to.deep.equal({ code: 200, body: { ingest: true } })
+    const operands = [isOneOf('namespace', 'a'), isOneOf('pod', 'b'), isOneOf('container', 'c')]
+    expect(await ask('/namespaces/a/pods/b/containers/c')).to.deep.equal({
+      code: 200,
+      body: { place: { op: 'and', operands } },
+    })
+  })
+
+  const logs = 'use /kapis/tenant.example.org/v1alpha2/logs'
+  const removed: Readonly<Record<string, string>> = {
+    '/workspaces/w': `logs by workspace are no longer served here: ${logs}?namespaces= with the namespaces of the workspace`,
+    '/namespaces/n': `logs by namespace are no longer served here: ${logs}?namespaces=n`,
+    '/namespaces/n/workloads/w': `logs by workload are no longer served here: ${logs}?namespaces=n&workloads=w`,
+    '/namespaces/n/pods/p': `logs by pod are no longer served here: ${logs}?namespaces=n&pods=p`,
+    '/fluentbit/outputs':
+      'log settings are no longer served here: configure Fluent Bit itself to send to /kapis/logging.example.org/v1alpha2/ingest',
+    '/fluentbit/outputs/1/x':
+      'log settings are no longer served here: configure Fluent Bit itself to send to /kapis/logging.example.org/v1alpha2/ingest',
+  }
+  for (const [path, message] of Object.entries(removed)) {
+    it(`says what took the place of ${path}`, async () => {
+      const { code, body } = await ask(path)
+      expect([code, body.reason, body.message]).to.deep.equal([404, 'NotFound', message])
+    })
+  }
+
+  for (const path of [
+    '/x',
+    '/cluster/x',
+    '/namespaces',
+    '/namespaces/a/pods/b/containers',
+    '/namespaces/a/jobs/b',
+  ]) {
+    it(`does not serve ${path}`, async () => {
+      const { code, body } = await ask(path)
+      expect([code, body.message]).to.deep.equal([404, 'the server could not find the requested resource'])
+    })
+  }
+})
