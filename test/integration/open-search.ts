@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createPortFinder } from '../../hack/controlplane/ports.ts'
+import { openSearchCommand } from '../../hack/opensearch/command.ts'
+
+export type OpenSearch = { readonly url: string; readonly pid: number; readonly stop: () => Promise<void> }
+
+const readyWithinMs = 120_000
+
+/** A real node of its own for one test file; LOG_STORE's own is left alone. */
+export async function startOpenSearch(): Promise<OpenSearch> {
+  const folder = mkdtempSync(join(tmpdir(), 'kapis-opensearch-'))
+  const ports = createPortFinder()
+  const port = await ports.any()
+  const { command, args } = await openSearchCommand({ folder, port, heapMb: 512 }, () => undefined)
+  const child = spawn(command, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+  const url = `http://127.0.0.1:${port}`
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', chunk => {
+      said = `${said}${chunk}`.slice(-4000)
+    })
+  }
+  const stop = async () => {
+    child.kill('SIGKILL')
+    await ended(child)
+    ports.release()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  const deadline = Date.now() + readyWithinMs
+  while (!(await isReady(url))) {
+    if (child.exitCode !== null || Date.now() > deadline) {
+      await stop()
+      throw new Error(`OpenSearch is not ready:\n${said}`)
+    }
+    await sleep(200)
+  }
+  return { url, pid: child.pid ?? 0, stop }
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/_cluster/health`)).ok
+  } catch {
+    return false
+  }
+}
+
+function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  child.once('exit', () => resolve())
+  return promise
+}

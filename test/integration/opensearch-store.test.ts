@@ -1,0 +1,328 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { allOf, anyOf, type Expression, isOneOf, match } from '../../pkg/logs/expression.ts'
+import type { LogFilter, Scope } from '../../pkg/logs/filter.ts'
+import { createMemoryStore, record } from '../../pkg/logs/fixtures.ts'
+import { createOpenSearchStore } from '../../pkg/logs/opensearch/store.ts'
+import type { Field, LogRecord } from '../../pkg/logs/record.ts'
+import type { LogStore, Order } from '../../pkg/logs/store.ts'
+import { wordsOf } from '../../pkg/logs/words.ts'
+import { rejectionOf } from '../../pkg/status/fixtures.ts'
+import { createLogger } from '../../pkg/telemetry/logger.ts'
+import { type OpenSearch, startOpenSearch } from './open-search.ts'
+
+const limits = { timeoutMs: 20_000 }
+const second = 1_000_000_000n
+const startS = 1_789_600_000n
+const vocabulary = [
+  'error',
+  'Error',
+  'timeout',
+  'a_b',
+  '10.0.0.1',
+  'straße',
+  'ÉTÉ',
+  '日本',
+  'x',
+  'GET',
+  'path="/a"',
+  '*',
+  '\\',
+  '50%',
+]
+
+describe('the OpenSearch store beside a look at every record', function () {
+  this.timeout(180_000)
+
+  let engine: OpenSearch | undefined
+  let store: LogStore
+  let other: LogStore
+  const memory = createMemoryStore()
+
+  before(async () => {
+    engine = await startOpenSearch()
+    const logger = createLogger({ program: 'test', level: 'error' })
+    const make = (url: string) =>
+      createOpenSearchStore({
+        engine: { url, username: '', ca: '' },
+        credentials: { password: '', apiKey: '' },
+        prefix: 'conformance',
+        logger,
+      })
+    store = make(engine.url)
+    other = make('http://127.0.0.1:9')
+    const records = fc.sample(arbitraryRecord, { numRuns: 600, seed: 7 })
+    for (let at = 0; at < records.length; at += 100) {
+      const batch = { records: records.slice(at, at + 100) }
+      expect(await store.append(batch)).to.deep.equal({ duplicate: false, rejected: [] })
+      // Sent again, as after an answer that was lost.
+      expect((await store.append(batch)).duplicate).to.equal(true)
+      await memory.append(batch)
+    }
+    await fetch(`${engine.url}/_refresh`, { method: 'POST' })
+  })
+
+  after(async () => {
+    await Promise.all([store.close(), other.close()])
+    await engine?.stop()
+  })
+
+  it('finds the same records in the same order, with the same totals', async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryFilter, arbitraryPage, async (filter, page) => {
+        const query = { filter, ...page, withTotal: true }
+        const [found, wanted] = await Promise.all([store.query(query, limits), memory.query(query, limits)])
+        expect(found.total).to.equal(wanted.total)
+        expect(found.hits.map(hit => hit.record)).to.deep.equal(wanted.hits.map(hit => hit.record))
+      }),
+      { numRuns: 400, seed: 11 },
+    )
+  })
+
+  it('counts the same', async () => {
+    const intervals = [
+      { kind: 'fixed', ms: 3_600_000 },
+      { kind: 'fixed', ms: 7_000 },
+      { kind: 'week' },
+      { kind: 'months', months: 1 },
+      { kind: 'months', months: 3 },
+      { kind: 'months', months: 12 },
+    ] as const
+    await fc.assert(
+      fc.asyncProperty(arbitraryFilter, fc.constantFrom(...intervals), async (filter, interval) => {
+        const coarse =
+          interval.kind === 'fixed' && interval.ms < 60_000
+            ? { ...filter, endNs: (startS + 60n) * second }
+            : filter
+        expect(await store.statistics(filter, limits)).to.deep.equal(await memory.statistics(filter, limits))
+        const [found, wanted] = [store, memory].map(each => each.histogram(coarse, interval, limits))
+        expect(await found).to.deep.equal(await wanted)
+      }),
+      { numRuns: 60, seed: 13 },
+    )
+  })
+
+  for (const order of ['asc', 'desc'] as const) {
+    it(`goes through everything by cursor, ${order}, each record once`, async () => {
+      const filter = { scope: 'everything' } as const
+      const all = await memory.query(
+        { filter, order, size: 1000, start: { from: 0 }, withTotal: true },
+        limits,
+      )
+      const seen: LogRecord[] = []
+      let start: { from: number } | { after: string } = { from: 0 }
+      for (;;) {
+        const { hits } = await store.query({ filter, order, size: 37, start, withTotal: false }, limits)
+        seen.push(...hits.map(hit => hit.record))
+        const last = hits.at(-1)
+        if (last === undefined) break
+        start = { after: last.cursor }
+      }
+      expect(seen).to.deep.equal(all.hits.map(hit => hit.record))
+    })
+  }
+
+  it('takes 10,000 namespaces, each from its creation on', async () => {
+    const scope = Array.from({ length: 10_000 }, (_, i) => ({
+      namespace: i < 5 ? `ns-${i}` : `other-${i}`,
+      sinceNs: (startS + BigInt(i * 7)) * second,
+    }))
+    for (const filter of [{ scope }, { scope, startNs: (startS + 90_000n) * second }]) {
+      const query = { filter, order: 'asc', size: 1000, start: { from: 0 }, withTotal: true } as const
+      const [found, wanted] = [await store.query(query, limits), await memory.query(query, limits)]
+      expect(found.total).to.equal(wanted.total).and.to.be.greaterThan(0)
+      expect(found.hits.map(hit => hit.record)).to.deep.equal(wanted.hits.map(hit => hit.record))
+    }
+  })
+
+  it('finds what Fluent Bit has stored there by itself', async () => {
+    const document = {
+      '@timestamp': '2026-11-20T10:00:00.123Z',
+      time: '2026-11-20T10:00:00.123456789Z',
+      log: 'collected before Kapis came\n',
+      kubernetes: {
+        namespace_name: 'old',
+        pod_name: 'p-0',
+        container_name: 'c',
+        docker_id: 'd',
+        labels: { app: 'p' },
+      },
+    }
+    const body = JSON.stringify(document)
+    const headers = { 'content-type': 'application/json' }
+    await fetch(`${engine?.url}/_index_template/kapis-conformance`, { method: 'DELETE' })
+    await fetch(`${engine?.url}/conformance-2026.11.20/_doc?refresh=true`, { method: 'POST', headers, body })
+    const expressions = [
+      match('log', { kind: 'words', words: ['collected', 'bef'], prefix: true }),
+      match('log', { kind: 'contains', text: 'ED BEFORE K', caseSensitive: false }),
+      match('log', { kind: 'regex', source: '^coll.*came$', caseSensitive: true }),
+      isOneOf('namespace', ['old']),
+      match('pod', { kind: 'workload', names: ['p'] }),
+      isOneOf({ label: 'app' }, ['p']),
+    ]
+    for (const expression of expressions) {
+      const filter = { scope: [{ namespace: 'old', sinceNs: 0n }], expression }
+      const query = { filter, order: 'desc', size: 10, start: { from: 0 }, withTotal: true } as const
+      const { hits } = await store.query(query, limits)
+      expect(hits.map(hit => [hit.record.timeNs, hit.record.labels])).to.deep.equal([
+        [1_795_168_800_123_456_789n, { app: 'p' }],
+      ])
+    }
+  })
+
+  it('says so when the engine is not there', async () => {
+    const query = {
+      filter: { scope: 'everything' },
+      order: 'desc',
+      size: 1,
+      start: { from: 0 },
+      withTotal: true,
+    } as const
+    const { code, message, headers } = await rejectionOf(other.query(query, limits))
+    expect([code, message, headers['retry-after']]).to.deep.equal([503, 'the log store does not answer', '5'])
+    expect(await rejectionOf(other.append({ records: [record()] }))).to.have.property('code', 503)
+    expect(await other.check()).to.equal('the log store does not answer')
+    expect(await store.check()).to.equal(undefined)
+  })
+
+  it('shows what arrives', async () => {
+    const end = new AbortController()
+    const filter = { scope: 'everything', expression: isOneOf('pod', ['tailed-0']) } as const
+    const arriving = (async () => {
+      for await (const hits of store.follow(filter, end.signal)) return hits.map(hit => hit.record.log)
+      return []
+    })()
+    const timer = setInterval(async () => {
+      const timeNs = BigInt(Date.now()) * 1_000_000n
+      await store.append({ records: [record({ timeNs, pod: 'tailed-0', log: 'new' })] })
+    }, 1500)
+    try {
+      expect((await arriving)[0]).to.equal('new')
+    } finally {
+      clearInterval(timer)
+      end.abort()
+    }
+  })
+})
+
+const arbitraryText = fc
+  .array(fc.constantFrom(...vocabulary), { minLength: 1, maxLength: 6 })
+  .chain(words => fc.constantFrom(' ', ': ', '\n', '').map(separator => words.join(separator)))
+
+const arbitraryRecord: fc.Arbitrary<LogRecord> = fc
+  .record({
+    // Few moments, so that many records share one.
+    at: fc.integer({ min: 0, max: 40 }),
+    nano: fc.constantFrom(0n, 1n, 999_999_999n),
+    log: arbitraryText,
+    namespace: fc.constantFrom('ns-0', 'ns-1', 'ns-2', 'Ns-3'),
+    pod: fc.constantFrom('web-0', 'web-7d9f5b7c4d-abcde', 'web-api-x2x4z', 'batch-12'),
+    container: fc.constantFrom('main', 'side-car'),
+    labels: fc.constantFrom(undefined, { app: 'web' }, { app: 'web-front', 'app.kubernetes.io/name': 'API' }),
+  })
+  .map(({ at, nano, labels, ...given }) =>
+    record({
+      ...given,
+      timeNs: (startS + BigInt(at * 3_000)) * second + nano,
+      dockerId: `${given.pod}-${given.container}`,
+      ...(labels ? { labels } : {}),
+    }),
+  )
+
+const arbitraryTest = fc.oneof(
+  arbitraryText.map(text => ({ kind: 'words', words: wordsOf(text), prefix: false }) as const),
+  fc
+    .tuple(fc.constantFrom(...vocabulary), fc.integer({ min: 1, max: 3 }))
+    .map(
+      ([text, length]) => ({ kind: 'words', words: wordsOf(text.slice(0, length)), prefix: true }) as const,
+    ),
+  fc
+    .tuple(arbitraryText, fc.nat({ max: 5 }), fc.boolean())
+    .map(
+      ([text, at, caseSensitive]) =>
+        ({ kind: 'contains', text: text.slice(at, at + 6) || 'x', caseSensitive }) as const,
+    ),
+  fc
+    .tuple(
+      fc.constantFrom(
+        '^err',
+        'T$',
+        '[a-e]{3}',
+        'o+',
+        '\\d+\\.\\d',
+        'é|日',
+        '(x|GET) ?',
+        '^[^E]*$',
+        'path=".a"',
+      ),
+      fc.boolean(),
+    )
+    .map(([source, caseSensitive]) => ({ kind: 'regex', source, caseSensitive }) as const),
+)
+
+const names: readonly Exclude<Field, object>[] = ['namespace', 'pod', 'container']
+const arbitraryMatch: fc.Arbitrary<Expression> = fc.oneof(
+  arbitraryTest.map(test => match('log', test)),
+  fc
+    .tuple(fc.constantFrom(...names), fc.constantFrom('ns-1', 'web-0', 'main', 'Ns-3', 'none'))
+    .map(([field, value]) => isOneOf(field, [value, 'ns-2'])),
+  fc
+    .tuple(fc.constantFrom(...names), fc.constantFrom('web', 'si', 'ns', 'WEB-', 'api'), fc.boolean())
+    .map(([field, text, caseSensitive]) => match(field, { kind: 'contains', text, caseSensitive })),
+  fc
+    .constantFrom('web', 'web-api', 'batch', 'web-0')
+    .map(name => match('pod', { kind: 'workload', names: [name] })),
+  fc.constantFrom('web', 'API', 'web-front').map(value => isOneOf({ label: 'app' }, [value])),
+  fc
+    .constantFrom('web', 'front', 'WEB')
+    .map(word => match({ label: 'app' }, { kind: 'words', words: wordsOf(word), prefix: false })),
+  fc
+    .constantFrom('api', 'eb')
+    .map(text =>
+      match({ label: 'app.kubernetes.io/name' }, { kind: 'contains', text, caseSensitive: false }),
+    ),
+)
+
+const { expression: arbitraryExpression } = fc.letrec<{ expression: Expression }>(tie => ({
+  expression: fc.oneof(
+    { depthSize: 'small' },
+    arbitraryMatch,
+    tie('expression').map(operand => ({ op: 'not', operand }) as const),
+    fc
+      .array(tie('expression'), { minLength: 1, maxLength: 3 })
+      .map(operands => allOf(operands) ?? operands[0])
+      .filter(e => e !== undefined),
+    fc.array(tie('expression'), { maxLength: 3 }).map(anyOf),
+  ),
+}))
+
+const arbitraryScope: fc.Arbitrary<Scope> = fc.oneof(
+  fc.constant('everything' as const),
+  fc.uniqueArray(
+    fc.record({
+      namespace: fc.constantFrom('ns-0', 'ns-1', 'ns-2', 'Ns-3', 'ns-9'),
+      sinceNs: fc.integer({ min: -10, max: 130_000 }).map(at => (startS + BigInt(at)) * second),
+    }),
+    { selector: ({ namespace }) => namespace, minLength: 1 },
+  ),
+)
+
+const arbitraryFilter: fc.Arbitrary<LogFilter> = fc
+  .record({
+    scope: arbitraryScope,
+    start: fc.option(fc.integer({ min: -10, max: 120_000 })),
+    length: fc.option(fc.nat({ max: 100_000 })),
+    expression: fc.option(arbitraryExpression),
+  })
+  .map(({ scope, start, length, expression }) => ({
+    scope,
+    ...(start === null ? {} : { startNs: (startS + BigInt(start)) * second }),
+    ...(length === null ? {} : { endNs: (startS + BigInt((start ?? 0) + length)) * second }),
+    ...(expression === null ? {} : { expression }),
+  }))
+
+const arbitraryPage = fc.record({
+  order: fc.constantFrom<Order>('asc', 'desc'),
+  size: fc.integer({ min: 0, max: 50 }),
+  start: fc.nat({ max: 20 }).map(from => ({ from })),
+})
