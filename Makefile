@@ -46,11 +46,10 @@ update: ## Format, and make everything generated anew
 	@$(NODE) hack/update.ts
 
 .PHONY: image kind
-image: ## Build the container image (needs Docker; comes with the installation work)
-	@$(not-yet)
-kind: ## A kind cluster with everything installed (needs Docker; comes with the installation work)
-	@$(not-yet)
-not-yet = echo 'make $@ is not there yet: it comes with the installation work, and will need Docker.' >&2; exit 1
+image: ## Build the container image (needs Docker)
+	@hack/image.sh
+kind: ## A kind cluster with everything installed and checked (needs Docker and kind)
+	@hack/kind.sh
 
 .PHONY: clean
 clean: ## Stop what runs in RUN_DIR, and remove what was built and installed here; the shared cache stays

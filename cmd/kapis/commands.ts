@@ -4,6 +4,10 @@ export type Entry = { readonly summary: string; readonly load: () => Promise<Com
 
 /** The subcommands, as `kapis help` lists them. Loaded when called: a probe must not wait for libraries it does not use. */
 export const commands: Readonly<Record<string, Entry>> = {
+  doctor: {
+    summary: 'look an installation over: what is wrong, and how to mend it',
+    load: async () => (await import('./doctor.ts')).doctor,
+  },
   manifests: {
     summary: 'print what is to be installed, for any group domain, namespace and image',
     load: async () => (await import('./manifests.ts')).manifests,

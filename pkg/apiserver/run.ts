@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createApiServiceKeeper } from '../aggregated/api-service-keeper.ts'
+import { FileCertificates } from '../certs/file-certificates.ts'
 import { ServingCertificates } from '../certs/serving-certificates.ts'
 import type { Config, Secrets } from '../config/config.ts'
 import { iamVersion } from '../iam/user.ts'
@@ -20,6 +21,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import { createRegistry } from '../telemetry/metrics.ts'
 import { createAccess } from './access.ts'
 import { startAudit } from './audit.ts'
+import { observeCertificates } from './certificate-metrics.ts'
 import { createChain } from './chain.ts'
 import { createComponents } from './component-apis.ts'
 import { createPlainFront, createTlsFront, listen, updateTls } from './front.ts'
@@ -59,7 +61,11 @@ export async function runApiserver(
   const client = createKubeClient(loadEndpoint(config.kubernetes.kubeconfig))
   const access = createAccess({ client, config, logger, registry, group })
   const logs = createLogs({ client, config, secrets, logger, registry, authorize: access.authorize })
-  const certificates = new ServingCertificates({ client, config, logger })
+  const certificates =
+    config.tls.certFile === ''
+      ? new ServingCertificates({ client, config, logger })
+      : new FileCertificates({ files: config.tls, logger })
+  observeCertificates(registry, () => certificates.current())
   const service = {
     name: config.service.name,
     namespace: config.kubernetes.namespace,

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { generateKeyPairSync, randomBytes, X509Certificate } from 'node:crypto'
 import forge from 'node-forge'
 
 /** A certificate and its private key (PKCS #8), both as PEM. */
@@ -57,6 +57,11 @@ export function issueCertificate(authority: KeyPair, o: CertificateOptions): Key
     ...(altNames.length === 0 ? [] : [{ name: 'subjectAltName', altNames }]),
   ])
   return signed(cert, keyPem, authority.keyPem)
+}
+
+/** When a certificate of ours was made: it says that it is valid from a little before. */
+export function issuedAtMs(certPem: string): number {
+  return new X509Certificate(certPem).validFromDate.getTime() + backdatedMs
 }
 
 function newCertificate(o: Validity & { commonName: string }, organizations: readonly string[]) {

@@ -6,7 +6,7 @@ import type { KeyPair } from './issue.ts'
 /** A Secret of type kubernetes.io/tls as it is stored. */
 export type StoredPair = KeyPair & { readonly resourceVersion: string; readonly isOurs: boolean }
 
-const managedBy = 'app.kubernetes.io/managed-by'
+export const managedBy = 'app.kubernetes.io/managed-by'
 
 export function secretsPath(namespace: string): string {
   return `/api/v1/namespaces/${namespace}/secrets`

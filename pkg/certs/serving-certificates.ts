@@ -3,71 +3,97 @@ import type { Config } from '../config/config.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { Reflector } from '../kube/reflector.ts'
 import type { Logger } from '../telemetry/logger.ts'
+import {
+  type AuthorityPlace,
+  authoritySecret,
+  readAuthority,
+  type StoredAuthority,
+  writeAuthority,
+} from './authority-secret.ts'
 import { type Names, unfitness } from './fitness.ts'
-import { createAuthority, issueCertificate, type KeyPair } from './issue.ts'
-import { readPair, type StoredPair, secretsPath, writePair } from './pair-secret.ts'
+import { issueCertificate, issuedAtMs, type KeyPair } from './issue.ts'
+import { readPair, secretsPath, writePair } from './pair-secret.ts'
+import { firstAuthority, planRollover, takeStep } from './rollover.ts'
 
 export type ServingMaterial = {
   readonly certPem: string
   readonly keyPem: string
+  /** Every authority that clients are to trust. */
   readonly bundlePem: string
 }
 
-const authoritySecret = 'kapis-ca'
+/** Where the front has its certificate from. */
+export type CertificateSource = {
+  /** Resolves once there is a pair to serve with. @throws Status, Error when there cannot be one yet */
+  readonly start: () => Promise<void>
+  readonly stop: () => void
+  /** @throws Error before start */
+  readonly current: () => ServingMaterial
+  readonly onChange: (listener: () => void) => void
+}
+
 const servingSecret = 'kapis-serving'
-const authorityDays = 3650
 const servingDays = 90
 const checkEveryMs = 60 * 60_000
+const retryMs = 10_000
 const warnBeforeMs = 30 * 24 * 3600_000
 
 export type ServingOptions = {
   readonly client: KubeClient
-  readonly config: Pick<Config, 'kubernetes' | 'service' | 'tls'>
+  readonly config: Pick<Config, 'groupDomain' | 'kubernetes' | 'service' | 'tls'>
   readonly logger: Logger
 }
 
 /**
- * The authority and the serving pair, kept in Secrets so that all replicas show the same. An authority that is there is
- * used, whoever made it; a serving pair is renewed long before its end, by whichever replica is first, and all reload it.
+ * The authority and the serving pair, kept in Secrets so that all replicas show the same. An authority that was put there is
+ * used; one that was made here is replaced in time (see rollover.ts). A serving pair is renewed long before its end. Whichever
+ * replica is first does it, and all follow.
  */
-export class ServingCertificates {
+export class ServingCertificates implements CertificateSource {
   readonly #options: ServingOptions
+  readonly #place: AuthorityPlace
   readonly #listeners = new Set<() => void>()
-  readonly #reflector: Reflector
+  readonly #reflectors: readonly Reflector[]
   #current: ServingMaterial | undefined
   #timer: NodeJS.Timeout | undefined
+  #isBusy = false
+  #isAskedAgain = false
+  #isStopped = false
 
   constructor(options: ServingOptions) {
     this.#options = options
     const { client, config, logger } = options
-    this.#reflector = new Reflector({
-      client,
-      path: secretsPath(config.kubernetes.namespace),
-      query: { fieldSelector: `metadata.name=${servingSecret}` },
-      sink: {
-        replace: () => undefined,
-        apply: events => {
-          if (events.some(({ type }) => type !== 'BOOKMARK')) this.#refresh()
-        },
-        failed: err => logger.warn({ err, secret: servingSecret }, 'cannot watch the serving certificate'),
-      },
-    })
+    const { namespace } = config.kubernetes
+    this.#place = { client, namespace, groupDomain: config.groupDomain }
+    this.#reflectors = [authoritySecret, servingSecret].map(
+      secret =>
+        new Reflector({
+          client,
+          path: secretsPath(namespace),
+          query: { fieldSelector: `metadata.name=${secret}` },
+          sink: {
+            replace: () => undefined,
+            apply: events => {
+              if (events.some(({ type }) => type !== 'BOOKMARK')) this.#refresh()
+            },
+            failed: err => logger.warn({ err, secret }, 'cannot watch the certificates'),
+          },
+        }),
+    )
   }
 
-  /** Resolves once there is a pair to serve with. @throws Status, Error when there cannot be one yet */
   async start(): Promise<void> {
-    await this.#ensure()
-    void this.#reflector.start()
-    this.#timer = setInterval(() => this.#refresh(), checkEveryMs)
-    this.#timer.unref()
+    const dueMs = await this.#ensure()
+    for (const reflector of this.#reflectors) void reflector.start()
+    this.#checkAt(dueMs)
   }
 
   stop(): void {
-    clearInterval(this.#timer)
-    this.#reflector.stop()
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+    for (const reflector of this.#reflectors) reflector.stop()
   }
 
-  /** @throws Error before start */
   current(): ServingMaterial {
     if (this.#current === undefined) throw new Error('there is no serving certificate yet')
     return this.#current
@@ -77,46 +103,90 @@ export class ServingCertificates {
     this.#listeners.add(listener)
   }
 
-  #refresh(): void {
-    this.#ensure().catch(err =>
-      this.#options.logger.warn({ err }, 'the serving certificate cannot be refreshed; the last one stays'),
-    )
+  #checkAt(dueMs: number): void {
+    clearTimeout(this.#timer)
+    if (this.#isStopped) return
+    const waitMs = Math.min(Math.max(dueMs - Date.now(), 0), checkEveryMs)
+    this.#timer = setTimeout(() => this.#refresh(), waitMs)
+    this.#timer.unref()
   }
 
-  async #ensure(): Promise<void> {
+  #refresh(): void {
+    // Events come in bursts, and each is answered by reading everything: once more, after this one, is enough.
+    this.#isAskedAgain = this.#isBusy
+    if (this.#isBusy) return
+    this.#isBusy = true
+    void this.#ensure()
+      .catch(err => {
+        this.#options.logger.warn({ err }, 'the certificates cannot be refreshed; the last ones stay')
+        return Date.now() + retryMs
+      })
+      .then(dueMs => {
+        this.#isBusy = false
+        if (this.#isAskedAgain) this.#refresh()
+        else this.#checkAt(dueMs)
+      })
+  }
+
+  /** @returns when to look again at the latest */
+  async #ensure(): Promise<number> {
     const authority = await this.#ensureAuthority()
     const serving = await this.#ensureServing(authority)
-    const next = { certPem: serving.certPem, keyPem: serving.keyPem, bundlePem: authority.certPem }
+    this.#use({ certPem: serving.certPem, keyPem: serving.keyPem, bundlePem: authority.trusted.join('') })
+    return this.#rollOver(authority, serving)
+  }
+
+  #use(next: ServingMaterial): void {
     const old = this.#current
     if (old?.certPem === next.certPem && old.bundlePem === next.bundlePem) return
     this.#current = next
     for (const listener of this.#listeners) listener()
   }
 
-  async #ensureAuthority(): Promise<StoredPair> {
-    const { client, config, logger } = this.#options
-    const { namespace } = config.kubernetes
-    const found = await readPair(client, namespace, authoritySecret)
-    if (found === undefined) {
-      const pair = createAuthority({ commonName: 'kapis', validityDays: authorityDays })
-      if (await writePair(client, { namespace, name: authoritySecret, pair, old: undefined })) {
-        logger.info({ secret: authoritySecret }, 'made the certificate authority')
-      }
-      return this.#ensureAuthority()
+  /** Takes the step that is due; what was written comes back through the watch, and the next one is planned then. */
+  async #rollOver(authority: StoredAuthority, serving: KeyPair): Promise<number> {
+    const { config, logger } = this.#options
+    const now = new Date()
+    if (!authority.isOurs) {
+      this.#warnOfEnd(authority)
+      return now.getTime() + checkEveryMs
     }
-    const until = new X509Certificate(found.certPem).validToDate
-    if (until.getTime() - Date.now() < warnBeforeMs)
-      logger.warn({ secret: authoritySecret, until }, 'the certificate authority expires soon')
-    return found
+    const isOfCurrent = new X509Certificate(serving.certPem).checkIssued(
+      new X509Certificate(authority.current.certPem),
+    )
+    const plan = planRollover(authority, {
+      nowMs: now.getTime(),
+      overlapMs: config.tls.rolloverSeconds * 1000,
+      isWanted: authority.isWanted,
+      servingIssuedMs: isOfCurrent ? issuedAtMs(serving.certPem) : undefined,
+    })
+    if (plan.step === undefined) return plan.dueMs
+    if (await writeAuthority(this.#place, takeStep(plan.step, authority, now), authority))
+      logger.info({ secret: authoritySecret, step: plan.step }, 'the certificate authority is being replaced')
+    return now.getTime()
   }
 
-  async #ensureServing(authority: StoredPair): Promise<KeyPair> {
+  #warnOfEnd({ current }: StoredAuthority): void {
+    const until = new X509Certificate(current.certPem).validToDate
+    if (until.getTime() - Date.now() < warnBeforeMs)
+      this.#options.logger.warn({ secret: authoritySecret, until }, 'the certificate authority expires soon')
+  }
+
+  async #ensureAuthority(): Promise<StoredAuthority> {
+    const found = await readAuthority(this.#place)
+    if (found !== undefined) return found
+    if (await writeAuthority(this.#place, firstAuthority(new Date()), undefined))
+      this.#options.logger.info({ secret: authoritySecret }, 'made the certificate authority')
+    return this.#ensureAuthority()
+  }
+
+  async #ensureServing(authority: StoredAuthority): Promise<KeyPair> {
     const { client, config, logger } = this.#options
     const { namespace } = config.kubernetes
     const names = toNames(config)
     const found = await readPair(client, namespace, servingSecret)
     const wanted = { names, nowMs: Date.now() }
-    const why = found === undefined ? 'there is none' : unfitness(found, authority.certPem, wanted)
+    const why = found === undefined ? 'there is none' : unfitness(found, authority.current.certPem, wanted)
     if (found !== undefined && why === undefined) return found
     // What somebody put there on purpose is not overwritten, only complained about.
     if (found !== undefined && !found.isOurs) {
@@ -127,7 +197,7 @@ export class ServingCertificates {
       return found
     }
     const [commonName = 'kapis'] = names.dnsNames
-    const pair = issueCertificate(authority, {
+    const pair = issueCertificate(authority.current, {
       commonName,
       ...names,
       usages: ['server'],

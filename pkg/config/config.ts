@@ -25,7 +25,15 @@ export type Config = {
   readonly kubernetes: { readonly kubeconfig: string; readonly namespace: string }
   /** The Service that the APIService points at. */
   readonly service: { readonly name: string; readonly port: number }
-  readonly tls: { readonly dnsNames: readonly string[]; readonly ipAddresses: readonly string[] }
+  readonly tls: {
+    readonly dnsNames: readonly string[]
+    readonly ipAddresses: readonly string[]
+    readonly rolloverSeconds: number
+    /** A certificate that somebody else looks after; all three, or none of them. */
+    readonly certFile: string
+    readonly keyFile: string
+    readonly caFile: string
+  }
   readonly oauth: {
     readonly issuer: string
     readonly socket: string
@@ -101,7 +109,7 @@ export function parseConfig(input: unknown): { config: Config; secrets: Secrets 
   const http = root.object('http', ['enabled', 'address', 'port'])
   const kubernetes = root.object('kubernetes', ['kubeconfig', 'namespace'])
   const service = root.object('service', ['name', 'port'])
-  const tls = root.object('tls', ['dnsNames', 'ipAddresses'])
+  const tls = root.object('tls', tlsMembers)
   const oauth = root.object('oauth', [
     'issuer',
     'socket',
@@ -152,7 +160,7 @@ export function parseConfig(input: unknown): { config: Config; secrets: Secrets 
       }),
     },
     service: { name: text(service, 'name', { default: 'kapis' }), port: port(service, 'port', 443) },
-    tls: { dnsNames: texts(tls, 'dnsNames'), ipAddresses: texts(tls, 'ipAddresses') },
+    tls: parseTls(tls),
     oauth: {
       issuer: text(oauth, 'issuer', {
         default: `https://localhost:${listenPort}/oauth`,
@@ -179,6 +187,26 @@ export function parseConfig(input: unknown): { config: Config; secrets: Secrets 
   }
   if (problems.length > 0) throw new ConfigError(problems)
   return { config: Object.freeze(config), secrets: { clientSecrets, logStore } }
+}
+
+const tlsMembers = ['dnsNames', 'ipAddresses', 'rolloverSeconds', 'certFile', 'keyFile', 'caFile'] as const
+
+function parseTls(tls: ReturnType<typeof object>): Config['tls'] {
+  const files = {
+    certFile: text(tls, 'certFile', { default: '' }),
+    keyFile: text(tls, 'keyFile', { default: '' }),
+    caFile: text(tls, 'caFile', { default: '' }),
+  }
+  const missing = Object.entries(files).filter(([, file]) => file === '')
+  if (missing.length > 0 && missing.length < 3)
+    for (const [name] of missing)
+      tls.problem(name, 'is needed beside the others: certFile, keyFile and caFile go together')
+  return {
+    dnsNames: texts(tls, 'dnsNames'),
+    ipAddresses: texts(tls, 'ipAddresses'),
+    rolloverSeconds: seconds(tls, 'rolloverSeconds', { default: 86_400, min: 1, max: 31_536_000 }),
+    ...files,
+  }
 }
 
 function parseClients(oauth: ReturnType<typeof object>) {

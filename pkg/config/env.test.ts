@@ -47,6 +47,7 @@ describe('withEnvironment', () => {
     KAPIS_HTTP_ENABLED: 'true',
     KAPIS_HTTP_PORT: '2',
     KAPIS_SERVICE_PORT: '3',
+    KAPIS_TLS_ROLLOVER_SECONDS: '60',
     KAPIS_OAUTH_ISSUER: 'https://a/oauth',
     KAPIS_TRUSTED_PROXIES: '10.0.0.0/8,::1',
     KAPIS_AUTHENTICATE_RATE_LIMITER_MAX_TRIES: '5',
@@ -63,8 +64,10 @@ describe('withEnvironment', () => {
   for (const { name, path } of environment) {
     it(`${name} is read as ${path}`, () => {
       const value = valid[name] ?? 'a'
+      const isFile = /^KAPIS_TLS_.*_FILE$/.test(name)
+      const file = isFile ? { tls: { certFile: '/c', keyFile: '/k', caFile: '/a' } } : {}
       const on = name.startsWith('KAPIS_HTTP_') ? { KAPIS_HTTP_ENABLED: 'true' } : {}
-      const { config } = parseConfig(withEnvironment({}, { ...on, [name]: value }))
+      const { config } = parseConfig(withEnvironment(file, { ...on, [name]: value }))
       const found = path.split('.').reduce<unknown>((at, key) => Reflect.get(Object(at), key), config)
       expect(String(found)).to.equal(value)
     })

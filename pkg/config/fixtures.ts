@@ -8,7 +8,7 @@ export const defaults: Config = {
   http: { enabled: false },
   kubernetes: { kubeconfig: '', namespace: 'kapis-system' },
   service: { name: 'kapis', port: 443 },
-  tls: { dnsNames: [], ipAddresses: [] },
+  tls: { dnsNames: [], ipAddresses: [], rolloverSeconds: 86_400, certFile: '', keyFile: '', caFile: '' },
   oauth: {
     issuer: 'https://localhost:9443/oauth',
     socket: '/run/kapis/oauth.sock',

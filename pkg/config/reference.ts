@@ -35,6 +35,19 @@ export const reference: readonly ConfigEntry[] = [
   },
   { path: 'tls.ipAddresses', text: 'More IP addresses for the serving certificate, beside 127.0.0.1.' },
   {
+    path: 'tls.rolloverSeconds',
+    text: 'When the certificate authority is replaced: for how long the new one is trusted before it signs, and the old one after it has signed last, in seconds. Who trusts the authority by a file has that long to fetch the new one.',
+  },
+  {
+    path: 'tls.certFile',
+    text: 'A serving certificate that somebody else looks after, as PEM with what leads to its authority; with `tls.keyFile` and `tls.caFile`. Read again when it changes.',
+  },
+  { path: 'tls.keyFile', text: 'Its private key.' },
+  {
+    path: 'tls.caFile',
+    text: 'The authorities that kube-apiserver is to trust: `caBundle` of the APIService. While one is replaced, both.',
+  },
+  {
     path: 'oauth.issuer',
     text: 'URL of the token issuer as its users reach it: `iss` of every token. Changing it ends every login.',
   },

@@ -47,7 +47,7 @@ const probeEveryMs = 250
 
 /**
  * Runs what the Deployment in the cluster says: its commands, environment and configuration, as its ServiceAccount and with
- * no other right. Only places differ: folders of this test stand for those that the Pod mounts, a free port for the
+ * no other right. Only places differ: the source stands for what the image has compiled, folders of this test for those that the Pod mounts, a free port for the
  * container's, a kubeconfig for the mounted token.
  */
 export async function startPod(
@@ -63,7 +63,7 @@ export async function startPod(
   const pod = spec.template.spec
   const root = join(scratch, name)
   const place = (path: string) =>
-    path.replace(/^\/(?=etc\/|run\/)/, `${root}/`).replace(/^\/kapis(?=\/)/, repository)
+    path.replace(/^\/(?=etc\/|run\/)/, `${root}/`).replace(/^\/kapis(\/.*)\.js$/, `${repository}$1.ts`)
   for (const folder of ['/etc/kapis', '/run/kapis']) mkdirSync(place(folder), { recursive: true })
   for (const { configMap } of pod.volumes) {
     if (configMap)

@@ -1,0 +1,50 @@
+# The image of all three programs. Compiled ahead: Node.js would strip the types at each start, which takes a third of a
+# second and 25 MB. Builds are the same bit for bit for the same commit, base images and SOURCE_DATE_EPOCH; a release pins
+# both base images by digest with --build-arg.
+# syntax=docker/dockerfile:1.17
+ARG NODE_IMAGE=node:24.21.0-bookworm-slim
+ARG BASE_IMAGE=gcr.io/distroless/cc-debian12:nonroot
+
+FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS build
+WORKDIR /src
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY tsconfig.json tsconfig.build.json ./
+COPY cmd cmd
+COPY pkg pkg
+RUN node_modules/.bin/tsc -p tsconfig.build.json
+
+# What the programs need when they run, for the machine on which they will; nothing of it is executed here.
+FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS modules
+ARG TARGETARCH
+WORKDIR /src
+COPY package.json package-lock.json ./
+RUN case "$TARGETARCH" in amd64) cpu=x64 ;; *) cpu="$TARGETARCH" ;; esac \
+ && npm ci --omit=dev --ignore-scripts --no-audit --no-fund --os=linux --libc=glibc --cpu="$cpu" \
+ && npm sbom --omit=dev --sbom-format=spdx > /sbom.spdx.json \
+ && find node_modules -type f \( -name '*.md' -o -name '*.map' -o -name '*.ts' -o -name '*.markdown' \) -delete
+
+FROM ${NODE_IMAGE} AS node
+
+FROM ${BASE_IMAGE}
+ARG VERSION=0.0.0
+ARG COMMIT=
+LABEL org.opencontainers.image.title="kapis" \
+      org.opencontainers.image.description="The API server of a container platform on Kubernetes." \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${COMMIT}"
+COPY --from=node /usr/local/bin/node /usr/local/bin/node
+WORKDIR /kapis
+COPY --from=modules /sbom.spdx.json ./
+COPY --from=modules /src/node_modules node_modules
+COPY package.json LICENSE ./
+COPY manifests manifests
+COPY --from=build /src/dist ./
+ENV NODE_ENV=production \
+    NODE_NO_WARNINGS=1 \
+    KAPIS_COMMIT="${COMMIT}"
+USER 65532:65532
+EXPOSE 10250
+ENTRYPOINT []
+CMD ["node", "/kapis/cmd/apiserver/main.js", "--config", "/etc/kapis/kapis.yaml"]

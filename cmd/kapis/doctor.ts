@@ -1,0 +1,107 @@
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { createKubeClient } from '../../pkg/kube/client.ts'
+import { loadEndpoint } from '../../pkg/kube/endpoint.ts'
+import { type Command, type Io, UsageError } from './command.ts'
+import { apiService } from './doctor/api-service.ts'
+import { authentication } from './doctor/authentication.ts'
+import { certificates } from './doctor/certificates.ts'
+import { type Check, type Patient, warning } from './doctor/check.ts'
+import { readConfiguration } from './doctor/configuration.ts'
+import { customResources } from './doctor/custom-resources.ts'
+import { listener } from './doctor/listener.ts'
+import { isHealthy, type Report, toJson, toText } from './doctor/report.ts'
+import { rights } from './doctor/rights.ts'
+import { service } from './doctor/service.ts'
+import { surroundings } from './doctor/surroundings.ts'
+
+/** In the order in which one would look: what is named first is often the cause of what comes after. */
+const checks: readonly Check[] = [
+  surroundings,
+  service,
+  customResources,
+  rights,
+  authentication,
+  certificates,
+  apiService,
+  listener,
+]
+
+export const doctor: Command = {
+  usage: `[OPTION]…
+
+Looks an installation over, names what is wrong and how to mend it. Ends with 0 when nothing is broken, with 1 when
+something is, with 2 when it was called wrongly. Nothing is changed. Needs to read the namespace of Kapis, its Secrets too.
+
+  --kubeconfig FILE      whose rights to use (KUBECONFIG, ~/.kube/config, or the service account of the Pod)
+  --namespace NAME, -n   where Kapis runs (kapis-system)
+  --group-domain DOMAIN  domain of its API groups (from its configuration, else kapis.io)
+  --service NAME[:PORT]  its Service (from its configuration, else kapis:443)
+  --url URL              its front, to be asked directly instead of through kube-apiserver
+  --token TOKEN          an access token that is refused somewhere, to be told why; - reads it from KAPIS_TOKEN
+  --output FORMAT, -o    text or json
+`,
+  async run(args, io) {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        kubeconfig: { type: 'string' },
+        namespace: { type: 'string', short: 'n', default: 'kapis-system' },
+        'group-domain': { type: 'string' },
+        service: { type: 'string' },
+        url: { type: 'string', default: '' },
+        token: { type: 'string', default: '' },
+        output: { type: 'string', short: 'o', default: 'text' },
+      },
+    })
+    if (values.output !== 'text' && values.output !== 'json')
+      throw new UsageError(`--output ${values.output}: must be text or json`)
+    if (values.url !== '' && !/^https:\/\/[^/]+\/?$/.test(values.url))
+      throw new UsageError(`--url ${values.url}: must be https://host[:port]`)
+    const client = createKubeClient(loadEndpoint(values.kubeconfig ?? findKubeconfig(io)))
+    try {
+      const { namespace } = values
+      const { config, findings } = await readConfiguration(client, namespace)
+      const [name, port] = (values.service ?? '').split(':')
+      const patient: Patient = {
+        client,
+        groupDomain: values['group-domain'] ?? config?.groupDomain ?? 'kapis.io',
+        namespace,
+        service: {
+          name: name || config?.service.name || 'kapis',
+          port: port === undefined ? (config?.service.port ?? 443) : Number(port),
+        },
+        config,
+        url: values.url.replace(/\/$/, ''),
+        // An argument is seen by everybody on the machine; the environment is not.
+        token: values.token === '-' ? (io.env.KAPIS_TOKEN ?? '') : values.token,
+        nowMs: Date.now(),
+      }
+      const reports: Report[] = [{ check: 'configuration', findings }]
+      for (const check of checks) reports.push(await examine(check, patient))
+      io.out(values.output === 'json' ? toJson(reports) : toText(reports))
+      return isHealthy(reports) ? 0 : 1
+    } finally {
+      client.close()
+    }
+  },
+}
+
+async function examine({ name, examine: look }: Check, patient: Patient): Promise<Report> {
+  try {
+    return { check: name, findings: await look(patient) }
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause)
+    const mend = 'run the doctor as somebody who may look, such as a cluster administrator'
+    return { check: name, findings: [warning(`could not be looked at: ${message}`, mend)] }
+  }
+}
+
+function findKubeconfig({ env }: Io): string {
+  // A list of files is for kubectl to merge: the first one that is there is taken.
+  const named = (env.KUBECONFIG ?? '').split(':').find(file => file !== '' && existsSync(file))
+  const usual = join(homedir(), '.kube/config')
+  return named ?? (existsSync(usual) ? usual : '')
+}

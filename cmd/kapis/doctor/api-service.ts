@@ -1,0 +1,76 @@
+import {
+  apiServiceName,
+  apiServicesPath,
+  describeService,
+  isOurs,
+} from '../../../pkg/aggregated/api-service.ts'
+import { itemsOf, type KubeObject, membersOf, textOf } from '../../../pkg/kube/object.ts'
+import { apply, type Check, error, type Finding, type Patient, read } from './check.ts'
+
+/** The registration, and what kube-apiserver says of it. */
+export const apiService: Check = {
+  name: 'apiservice',
+  async examine(patient) {
+    const { client, groupDomain } = patient
+    const name = apiServiceName(groupDomain)
+    const found = await read(client, `${apiServicesPath}/${name}`)
+    if (found === undefined) {
+      return [error(`the APIService ${name} is missing: kubectl finds none of its resources`, apply)]
+    }
+    if (!isOurs(found, { ...patient.service, namespace: patient.namespace })) {
+      const mend = `if nothing else is to serve the group: kubectl delete apiservice ${name}; Kapis registers itself`
+      return [error(`the APIService ${name} belongs to ${describeService(found)}`, mend)]
+    }
+    const { service, insecureSkipTLSVerify } = membersOf(found.spec)
+    const { name: serviceName, namespace, port = 443 } = membersOf(service)
+    const findings: Finding[] = []
+    if (
+      serviceName !== patient.service.name ||
+      namespace !== patient.namespace ||
+      port !== patient.service.port
+    ) {
+      const wanted = `${patient.namespace}/${patient.service.name}:${patient.service.port}`
+      findings.push(
+        error(
+          `the APIService ${name} points at ${namespace}/${serviceName}:${port}, not at ${wanted}`,
+          apply,
+        ),
+      )
+    }
+    if (insecureSkipTLSVerify === true) {
+      const mend = `kubectl patch apiservice ${name} --type=json -p '[{"op":"remove","path":"/spec/insecureSkipTLSVerify"}]'; Kapis fills in caBundle`
+      findings.push(error(`kube-apiserver does not verify who serves ${name}`, mend))
+    }
+    return [...findings, ...unavailable(name, found, patient)]
+  },
+}
+
+function unavailable(name: string, found: KubeObject, patient: Patient): readonly Finding[] {
+  const conditions = itemsOf(membersOf(found.status).conditions).map(membersOf)
+  const condition = conditions.find(({ type }) => type === 'Available')
+  if (condition?.status === 'True') return []
+  const reason = textOf(condition?.reason) || 'no condition yet'
+  const message = textOf(condition?.message)
+  return [
+    error(`the APIService ${name} is not available: ${reason}: ${message}`, mendOf(reason, message, patient)),
+  ]
+}
+
+/** kube-apiserver's own words, and what they come from. */
+function mendOf(reason: string, message: string, { namespace, service }: Patient): string {
+  const inNamespace = `kubectl -n ${namespace}`
+  if (reason === 'ServiceNotFound') return `make the Service ${namespace}/${service.name}: ${apply}`
+  if (reason === 'ServicePortError')
+    return `give the Service ${namespace}/${service.name} the port ${service.port}: ${apply}`
+  if (reason === 'EndpointsNotFound' || reason === 'MissingEndpoints')
+    return `see why no Pod is ready: ${inNamespace} get pods; ${inNamespace} describe pods`
+  if (/x509|certificate|tls:/.test(message))
+    return `the authority in caBundle is not that of the serving certificate: ${inNamespace} rollout restart deployment kapis, which writes it anew`
+  if (/\b40[13]\b|Unauthorized|Forbidden/i.test(message))
+    return 'Kapis does not take kube-apiserver for the front proxy: --proxy-client-cert-file must come from --requestheader-client-ca-file, its common name be one of --requestheader-allowed-names, and the extension-apiserver-authentication ConfigMap be readable'
+  if (/refused|no route|timeout|deadline|context canceled|i\/o/i.test(message))
+    return `kube-apiserver cannot reach the Pods: open their port 10250 to the control plane (firewall, security group, NetworkPolicy), or see whether they run: ${inNamespace} get pods`
+  if (/no response|50[0-9]\b/.test(message))
+    return `read what the front says: ${inNamespace} logs deployment/kapis -c apiserver`
+  return `kubectl describe apiservice; ${inNamespace} logs deployment/kapis -c apiserver`
+}

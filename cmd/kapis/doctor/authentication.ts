@@ -1,0 +1,44 @@
+import { parseAuthenticationConfig } from '../../../pkg/authn/authentication-config.ts'
+import { membersOf } from '../../../pkg/kube/object.ts'
+import { type Check, error, type Finding, read } from './check.ts'
+
+const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
+
+/** What kube-apiserver publishes for servers behind it: without it nobody who comes through aggregation is known. */
+export const authentication: Check = {
+  name: 'authentication',
+  async examine({ client, nowMs }) {
+    const found = await read(client, path)
+    if (found === undefined) {
+      const mend =
+        'run kube-apiserver with --requestheader-client-ca-file; it makes the ConfigMap when it starts'
+      return [error('the ConfigMap kube-system/extension-apiserver-authentication is missing', mend)]
+    }
+    const config = parseAuthenticationConfig(membersOf(found.data))
+    if (config.proxyAuthorities.length === 0) {
+      const mend = 'run kube-apiserver with --requestheader-client-ca-file and --proxy-client-cert-file'
+      return [
+        error('kube-apiserver has no authority for its front proxy: requests through it are anonymous', mend),
+      ]
+    }
+    const findings: Finding[] = []
+    for (const { subject, validToDate } of [...config.proxyAuthorities, ...config.clientAuthorities]) {
+      if (validToDate.getTime() >= nowMs) continue
+      findings.push(
+        error(
+          `the authority ${subject} has expired on ${validToDate.toISOString()}`,
+          'renew the certificates of the control plane',
+        ),
+      )
+    }
+    if (config.usernameHeaders.length === 0) {
+      findings.push(
+        error(
+          'kube-apiserver names no header for the user',
+          'run it with --requestheader-username-headers=X-Remote-User',
+        ),
+      )
+    }
+    return findings
+  },
+}

@@ -1,0 +1,66 @@
+import { X509Certificate } from 'node:crypto'
+import { apiServiceName, apiServicesPath } from '../../../pkg/aggregated/api-service.ts'
+import { readPair, secretsPath } from '../../../pkg/certs/pair-secret.ts'
+import { membersOf, textOf } from '../../../pkg/kube/object.ts'
+import { type Check, error, type Finding, type Patient, read, warning } from './check.ts'
+
+const soonMs = 14 * 86_400_000
+
+/** The serving certificate, whether it is in its time, names the Service, and comes from what kube-apiserver was told. */
+export const certificates: Check = {
+  name: 'certificates',
+  async examine(patient) {
+    const { client, namespace, service, nowMs } = patient
+    const pair = await readPair(client, namespace, 'kapis-serving')
+    if (pair === undefined) {
+      const mend = `the front makes it when it starts: kubectl -n ${namespace} logs deployment/kapis -c apiserver`
+      return [error(`the Secret ${namespace}/kapis-serving is missing`, mend)]
+    }
+    const renew = `kubectl -n ${namespace} delete secret kapis-serving; the front makes a new one at once`
+    const leaf = new X509Certificate(pair.certPem)
+    const name = `${service.name}.${namespace}.svc`
+    const findings: Finding[] = []
+    const until = leaf.validToDate.getTime()
+    if (until < nowMs)
+      findings.push(error(`the serving certificate has expired on ${leaf.validToDate.toISOString()}`, renew))
+    else if (until < nowMs + soonMs)
+      findings.push(warning(`the serving certificate expires on ${leaf.validToDate.toISOString()}`, renew))
+    if (leaf.validFromDate.getTime() > nowMs)
+      findings.push(
+        error(
+          `the serving certificate is not valid before ${leaf.validFromDate.toISOString()}`,
+          'set the clocks: one of them is behind',
+        ),
+      )
+    if (leaf.checkHost(name) === undefined)
+      findings.push(
+        error(`the serving certificate does not name ${name}, which kube-apiserver asks for`, renew),
+      )
+    return [...findings, ...(await bundleProblems(patient, leaf))]
+  },
+}
+
+async function bundleProblems({ client, groupDomain, namespace, nowMs }: Patient, leaf: X509Certificate) {
+  const name = apiServiceName(groupDomain)
+  const spec = membersOf((await read(client, `${apiServicesPath}/${name}`))?.spec)
+  const bundle = Buffer.from(textOf(spec.caBundle), 'base64').toString('utf8')
+  const blocks = bundle.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
+  const authorities = blocks.map(block => new X509Certificate(block))
+  const write = `the front writes it while it runs: kubectl -n ${namespace} get pods; ${secretsPath(namespace)}/kapis-ca has the authority`
+  if (authorities.length === 0) return [error(`the APIService ${name} has no caBundle`, write)]
+  const issuer = authorities.find(one => leaf.checkIssued(one) && leaf.verify(one.publicKey))
+  if (issuer === undefined)
+    return [
+      error(`caBundle of the APIService ${name} has not the authority of the serving certificate`, write),
+    ]
+  if (issuer.validToDate.getTime() < nowMs) {
+    const mend = `kubectl -n ${namespace} delete secret kapis-ca kapis-serving; the front makes new ones`
+    return [
+      error(
+        `the authority of the serving certificate has expired on ${issuer.validToDate.toISOString()}`,
+        mend,
+      ),
+    ]
+  }
+  return []
+}

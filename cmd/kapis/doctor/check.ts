@@ -1,0 +1,54 @@
+import type { Config } from '../../../pkg/config/config.ts'
+import type { KubeClient } from '../../../pkg/kube/client.ts'
+import { isKubeObject, type KubeObject } from '../../../pkg/kube/object.ts'
+import { Status } from '../../../pkg/status/status.ts'
+
+/** What is wrong, and what to do about it. */
+export type Finding = {
+  /** `error`: something does not work. `warning`: it will not for long, or could not be looked at. */
+  readonly severity: 'error' | 'warning'
+  readonly problem: string
+  readonly mend: string
+}
+
+/** One installation, as it is looked at. */
+export type Patient = {
+  /** The orchestrator, as whoever runs the doctor. */
+  readonly client: KubeClient
+  readonly groupDomain: string
+  readonly namespace: string
+  readonly service: { readonly name: string; readonly port: number }
+  /** What the programs read; undefined when that cannot be found. */
+  readonly config: Config | undefined
+  /** Where the front is reached from here; '' to reach it through kube-apiserver. */
+  readonly url: string
+  /** An access token to judge; '' for none. */
+  readonly token: string
+  readonly nowMs: number
+}
+
+export type Check = {
+  readonly name: string
+  readonly examine: (patient: Patient) => Promise<readonly Finding[]>
+}
+
+export const apply = 'apply the manifests again: kapis manifests | kubectl apply -f -'
+
+export function error(problem: string, mend: string): Finding {
+  return { severity: 'error', problem, mend }
+}
+
+export function warning(problem: string, mend: string): Finding {
+  return { severity: 'warning', problem, mend }
+}
+
+/** @returns undefined when there is no such object, or no such kind */
+export async function read(client: KubeClient, path: string): Promise<KubeObject | undefined> {
+  try {
+    const object = await client.call({ path })
+    return isKubeObject(object) ? object : undefined
+  } catch (cause) {
+    if (cause instanceof Status && cause.code === 404) return undefined
+    throw cause
+  }
+}

@@ -1,0 +1,24 @@
+import { itemsOf, membersOf } from '../../../pkg/kube/object.ts'
+import { apply, type Check, error, read } from './check.ts'
+import { readManifests } from './manifest-objects.ts'
+
+/** What users and logins are kept in. */
+export const customResources: Check = {
+  name: 'custom-resources',
+  async examine({ client, groupDomain, namespace }) {
+    const wanted = readManifests({ groupDomain, namespace }).filter(
+      ({ kind }) => kind === 'CustomResourceDefinition',
+    )
+    const findings = await Promise.all(
+      wanted.map(async ({ metadata: { name } }) => {
+        const found = await read(client, `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`)
+        if (found === undefined) return [error(`the CustomResourceDefinition ${name} is missing`, apply)]
+        const conditions = itemsOf(membersOf(found.status).conditions).map(membersOf)
+        const isServed = conditions.some(({ type, status }) => type === 'Established' && status === 'True')
+        const mend = `see its conditions: kubectl describe crd ${name}`
+        return isServed ? [] : [error(`the CustomResourceDefinition ${name} is not served`, mend)]
+      }),
+    )
+    return findings.flat()
+  },
+}

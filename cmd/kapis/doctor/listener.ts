@@ -1,0 +1,70 @@
+import { membersOf, textOf } from '../../../pkg/kube/object.ts'
+import { type Check, error, type Finding, type Patient, read, warning } from './check.ts'
+import { askFront } from './front.ts'
+
+const discovery = '/oauth/.well-known/openid-configuration'
+
+/** The token listener behind the front, and whether all agree on who issues tokens. */
+export const listener: Check = {
+  name: 'token-listener',
+  examine: async patient => [...(await answerProblems(patient)), ...(await tokenProblems(patient))],
+}
+
+async function answerProblems(patient: Patient): Promise<readonly Finding[]> {
+  const { client, namespace, config, url } = patient
+  if (url === '') {
+    const service = await read(client, `/api/v1/namespaces/${namespace}/services/${patient.service.name}`)
+    // A name outside of the cluster is not followed by kube-apiserver's proxy.
+    if (service === undefined || membersOf(service.spec).type === 'ExternalName') return []
+  }
+  const { code, body } = await askFront(patient, discovery)
+  // Without any endpoint the Service has been complained about already.
+  if (code === 503 && /no endpoints available/.test(body)) return []
+  if (code !== 200) {
+    const what = code === 0 ? 'the front does not answer' : 'the token listener does not answer'
+    const mend = `kubectl -n ${namespace} logs deployment/kapis -c oauth; everything but new logins goes on without it`
+    return [error(`${what}: ${code === 0 ? '' : `${code} `}${body.slice(0, 200)}`, mend)]
+  }
+  const issuer = textOf(membersOf(JSON.parse(body)).issuer)
+  if (config === undefined || issuer === config.oauth.issuer) return []
+  const mend = `restart what still runs with the old configuration: kubectl -n ${namespace} rollout restart deployment kapis`
+  return [error(`tokens are issued by ${issuer}, but the configuration says ${config.oauth.issuer}`, mend)]
+}
+
+/** A token tells what kube-apiserver makes of it: its own configuration cannot be read from outside. */
+async function tokenProblems({ client, token, config }: Patient): Promise<readonly Finding[]> {
+  if (token === '') return []
+  const claims = readClaims(token)
+  if (claims === undefined) return [error('--token is no JSON Web Token', 'log in again')]
+  if (config !== undefined && claims.iss !== config.oauth.issuer) {
+    const mend = 'log in again: the issuer was changed, and that ends every login'
+    return [
+      error(
+        `the token was issued by ${textOf(claims.iss)}, but the configuration says ${config.oauth.issuer}`,
+        mend,
+      ),
+    ]
+  }
+  const review = await client.call({
+    method: 'POST',
+    path: '/apis/authentication.k8s.io/v1/tokenreviews',
+    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } },
+  })
+  const { authenticated, error: why } = membersOf(membersOf(review).status)
+  if (authenticated === true) return []
+  const mend = `in the file of --authentication-config of kube-apiserver: jwt[].issuer.url must be ${textOf(claims.iss)} to the letter, audiences have ${JSON.stringify(claims.aud)}, certificateAuthority be that of the front; it reads keys some ten seconds after its start`
+  return [
+    warning(
+      `kube-apiserver does not take the token (Kapis may): ${textOf(why) || 'no authenticator knows its issuer'}`,
+      mend,
+    ),
+  ]
+}
+
+function readClaims(token: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return membersOf(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,35 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseAllDocuments } from 'yaml'
+import { isRecord } from '../../../pkg/kube/object.ts'
+import { manifestsFolder } from '../manifests/build.ts'
+import { baseNames, customize, type Names } from '../manifests/customize.ts'
+
+export type ManifestObject = {
+  readonly kind: string
+  readonly metadata: { readonly name: string; readonly namespace?: string }
+  readonly rules?: readonly Rule[]
+}
+export type Rule = {
+  readonly apiGroups?: readonly string[]
+  readonly resources?: readonly string[]
+  readonly resourceNames?: readonly string[]
+  readonly nonResourceURLs?: readonly string[]
+  readonly verbs: readonly string[]
+}
+
+/** The objects of manifests/base: what the doctor expects is what is installed, and stays so. */
+export function readManifests(names: Names): readonly ManifestObject[] {
+  const folder = join(manifestsFolder, 'base')
+  const files = globSync('{*,crds/*}.yaml', { cwd: folder }).filter(name => name !== 'kustomization.yaml')
+  return files.flatMap(name => {
+    const text = customize(readFileSync(join(folder, name), 'utf8'), baseNames, names)
+    return parseAllDocuments(text)
+      .map(document => document.toJS())
+      .filter(isManifest)
+  })
+}
+
+function isManifest(value: unknown): value is ManifestObject {
+  return isRecord(value) && typeof value.kind === 'string' && isRecord(value.metadata)
+}

@@ -1,0 +1,26 @@
+import type { Finding } from './check.ts'
+
+export type Report = { readonly check: string; readonly findings: readonly Finding[] }
+
+export function toText(reports: readonly Report[]): string {
+  const lines = reports.flatMap(({ check, findings }) =>
+    findings.length === 0
+      ? [`ok       ${check}`]
+      : findings.flatMap(({ severity, problem, mend }) => [
+          `${severity.padEnd(7)}  ${check}: ${problem}`,
+          `         to mend: ${mend}`,
+        ]),
+  )
+  const all = reports.flatMap(({ findings }) => findings)
+  const errors = all.filter(({ severity }) => severity === 'error').length
+  return `${lines.join('\n')}\n\n${errors} errors, ${all.length - errors} warnings\n`
+}
+
+/** `{healthy, checks: [{check, findings: [{severity, problem, mend}]}]}` */
+export function toJson(reports: readonly Report[]): string {
+  return `${JSON.stringify({ healthy: isHealthy(reports), checks: reports }, null, 2)}\n`
+}
+
+export function isHealthy(reports: readonly Report[]): boolean {
+  return reports.every(({ findings }) => findings.every(({ severity }) => severity !== 'error'))
+}

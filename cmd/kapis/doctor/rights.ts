@@ -1,0 +1,104 @@
+import type { KubeClient } from '../../../pkg/kube/client.ts'
+import { membersOf } from '../../../pkg/kube/object.ts'
+import { type Check, error, type Finding } from './check.ts'
+import { type Rule, readManifests } from './manifest-objects.ts'
+
+type Right = {
+  readonly verb: string
+  readonly group: string
+  readonly resource: string
+  readonly subresource: string
+  readonly name: string
+  readonly namespace: string
+}
+
+/** What comes with the two roles of the orchestrator that the manifests bind; the rest is read from the manifests. */
+const delegated: readonly Right[] = [
+  { ...right('create', 'authentication.k8s.io', 'tokenreviews') },
+  { ...right('create', 'authorization.k8s.io', 'subjectaccessreviews') },
+]
+const authenticationReader: Right = {
+  ...right('get', '', 'configmaps'),
+  namespace: 'kube-system',
+  name: 'extension-apiserver-authentication',
+}
+
+/** Every verb that the manifests give the service account, asked one by one. */
+export const rights: Check = {
+  name: 'rights',
+  async examine({ client, groupDomain, namespace }) {
+    const user = `system:serviceaccount:${namespace}:kapis`
+    const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated']
+    const lacking = async (wanted: readonly Right[]) => {
+      const answers = await Promise.all(wanted.map(one => isAllowed(client, { user, groups, right: one })))
+      return wanted.filter((_, i) => !answers[i])
+    }
+    const roles = readManifests({ groupDomain, namespace }).filter(
+      ({ kind, metadata }) => /^(Cluster)?Role$/.test(kind) && metadata.name === 'kapis',
+    )
+    const findings: Finding[] = []
+    for (const { kind, metadata, rules = [] } of roles) {
+      const wanted = rules.flatMap(rule => toRights(rule, metadata.namespace ?? ''))
+      findings.push(
+        ...tell(await lacking(wanted), wanted.length, `${kind} ${metadata.name} and its ${kind}Binding`),
+      )
+    }
+    findings.push(
+      ...tell(await lacking(delegated), delegated.length, 'ClusterRoleBinding kapis:auth-delegator'),
+      ...tell(
+        await lacking([authenticationReader]),
+        1,
+        'RoleBinding kapis:authentication-reader in kube-system',
+      ),
+    )
+    return findings
+  },
+}
+
+function tell(lacking: readonly Right[], all: number, source: string): readonly Finding[] {
+  if (lacking.length === 0) return []
+  const shown = lacking.slice(0, 5).map(describe).join(', ')
+  const more = lacking.length > 5 ? ` and ${lacking.length - 5} more` : ''
+  const problem = `the service account lacks ${lacking.length} of ${all} rights of the ${source}: ${shown}${more}`
+  return [error(problem, `restore the ${source}: kapis manifests | kubectl apply -f -`)]
+}
+
+function describe({ verb, group, resource, subresource, name }: Right): string {
+  const path = subresource === '' ? resource : `${resource}/${subresource}`
+  return `${verb} ${path}${group === '' ? '' : `.${group}`}${name === '' ? '' : `/${name}`}`
+}
+
+function toRights(
+  { apiGroups = [], resources = [], resourceNames = [''], verbs }: Rule,
+  namespace: string,
+): readonly Right[] {
+  return apiGroups.flatMap(group =>
+    resources.flatMap(path => {
+      const [resource = '', ...rest] = path.split('/')
+      const subresource = rest.join('/')
+      return resourceNames.flatMap(name =>
+        verbs.map(verb => ({ verb, group, resource, subresource, name, namespace })),
+      )
+    }),
+  )
+}
+
+function right(verb: string, group: string, resource: string): Right {
+  return { verb, group, resource, subresource: '', name: '', namespace: '' }
+}
+
+async function isAllowed(
+  client: KubeClient,
+  { user, groups, right: resourceAttributes }: { user: string; groups: readonly string[]; right: Right },
+): Promise<boolean> {
+  const review = await client.call({
+    method: 'POST',
+    path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+    body: {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SubjectAccessReview',
+      spec: { user, groups, resourceAttributes },
+    },
+  })
+  return membersOf(membersOf(review).status).allowed === true
+}

@@ -1,0 +1,86 @@
+import { itemsOf, membersOf, parseList, textOf } from '../../../pkg/kube/object.ts'
+import { apply, type Check, error, type Finding, type Patient, read, warning } from './check.ts'
+
+/** The Service, what is behind it, and the Deployment that should be. */
+export const service: Check = {
+  name: 'service',
+  async examine(patient) {
+    const { client, namespace, service: wanted } = patient
+    const home = await read(client, `/api/v1/namespaces/${namespace}`)
+    if (home === undefined) {
+      return [
+        error(
+          `the namespace ${namespace} is missing: Kapis is not installed there`,
+          `${apply}, or name the namespace with --namespace`,
+        ),
+      ]
+    }
+    const found = await read(client, `/api/v1/namespaces/${namespace}/services/${wanted.name}`)
+    if (found === undefined) return [error(`the Service ${namespace}/${wanted.name} is missing`, apply)]
+    const { type, ports } = membersOf(found.spec)
+    // A name outside of the cluster: what is behind it is not for the cluster to know.
+    if (type === 'ExternalName') return []
+    const port = itemsOf(ports)
+      .map(membersOf)
+      .find(one => one.port === wanted.port)
+    if (port === undefined) {
+      const has = itemsOf(ports).map(one => textOf(membersOf(one).port))
+      return [
+        error(
+          `the Service ${namespace}/${wanted.name} has no port ${wanted.port} (it has ${has.join(', ')})`,
+          apply,
+        ),
+      ]
+    }
+    return (await hasReadyEndpoint(patient, textOf(port.name))) ? [] : behind(patient)
+  },
+}
+
+async function hasReadyEndpoint(
+  { client, namespace, service: { name } }: Patient,
+  port: string,
+): Promise<boolean> {
+  const selector = encodeURIComponent(`kubernetes.io/service-name=${name}`)
+  const path = `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices?labelSelector=${selector}`
+  const { items } = parseList(await client.call({ path }))
+  return items.some(
+    slice =>
+      itemsOf(slice.ports).some(one => textOf(membersOf(one).name) === port) &&
+      itemsOf(slice.endpoints).some(one => membersOf(membersOf(one).conditions).ready !== false),
+  )
+}
+
+/** Why there is no endpoint. */
+async function behind({ client, namespace, service: { name } }: Patient): Promise<readonly Finding[]> {
+  const none = `the Service ${namespace}/${name} has no ready endpoint`
+  const deployment = await read(client, `/apis/apps/v1/namespaces/${namespace}/deployments/kapis`)
+  if (deployment === undefined) return [error(`${none}: the Deployment kapis is missing`, apply)]
+  if (membersOf(deployment.spec).replicas === 0)
+    return [
+      error(
+        `${none}: the Deployment is scaled to 0`,
+        `kubectl -n ${namespace} scale deployment kapis --replicas=2`,
+      ),
+    ]
+  const selector = encodeURIComponent('app.kubernetes.io/name=kapis,app.kubernetes.io/component=apiserver')
+  const { items } = parseList(
+    await client.call({ path: `/api/v1/namespaces/${namespace}/pods?labelSelector=${selector}` }),
+  )
+  const waiting = items.flatMap(pod => reasons(pod.metadata.name, membersOf(pod.status)))
+  const mend = `kubectl -n ${namespace} describe pods; kubectl -n ${namespace} logs deployment/kapis -c apiserver`
+  return [
+    error(`${none}: ${items.length} Pods, none of them ready`, mend),
+    ...waiting.map(why => warning(why, mend)),
+  ]
+}
+
+function reasons(pod: string, status: Readonly<Record<string, unknown>>): readonly string[] {
+  const containers = [...itemsOf(status.initContainerStatuses), ...itemsOf(status.containerStatuses)].map(
+    membersOf,
+  )
+  return containers.flatMap(({ name, state, restartCount }) => {
+    const { reason, message } = membersOf(membersOf(state).waiting)
+    if (reason === undefined) return []
+    return [`${pod}/${textOf(name)}: ${textOf(reason)} ${textOf(message)} (${textOf(restartCount)} restarts)`]
+  })
+}

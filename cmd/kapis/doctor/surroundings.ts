@@ -1,0 +1,36 @@
+import { lookup } from 'node:dns/promises'
+import { type Check, error, type Finding, type Patient, warning } from './check.ts'
+
+const skewMs = 5_000
+
+/** Clocks and names: what tokens, certificates and logins quietly depend on. */
+export const surroundings: Check = {
+  name: 'surroundings',
+  examine: async patient => [...(await clock(patient)), ...(await names(patient))],
+}
+
+async function clock({ client, nowMs }: Patient): Promise<readonly Finding[]> {
+  const began = performance.now()
+  const res = await client.stream({ path: '/version' })
+  res.resume()
+  const date = Date.parse(res.headers.date ?? '')
+  // The header has whole seconds, and is as old as the answer was under way.
+  const difference = Math.abs(date - (nowMs + (performance.now() - began)))
+  if (Number.isNaN(date) || difference < skewMs) return []
+  const problem = `the clocks of this machine and of kube-apiserver differ by ${Math.round(difference / 1000)} s`
+  const mend =
+    'let both follow one time server (chrony, systemd-timesyncd): tokens and certificates are judged by the clock'
+  return [difference > 60_000 ? error(problem, mend) : warning(problem, mend)]
+}
+
+async function names({ config }: Patient): Promise<readonly Finding[]> {
+  if (config === undefined) return []
+  const { hostname } = new URL(config.oauth.issuer)
+  try {
+    await lookup(hostname)
+    return []
+  } catch {
+    const mend = `make ${hostname} known to DNS, or set oauth.issuer to a name that is: kube-apiserver fetches keys from there, and people log in there`
+    return [warning(`the host of oauth.issuer, ${hostname}, has no address here`, mend)]
+  }
+}

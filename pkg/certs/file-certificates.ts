@@ -1,0 +1,71 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { Logger } from '../telemetry/logger.ts'
+import type { CertificateSource, ServingMaterial } from './serving-certificates.ts'
+
+type Files = { readonly certFile: string; readonly keyFile: string; readonly caFile: string }
+
+// The kubelet brings a changed Secret into a Pod within a minute or so; events of such files are not to be relied on.
+const readEveryMs = 10_000
+
+/** A pair that somebody else looks after. Read again and again; what does not fit together is not taken. */
+export class FileCertificates implements CertificateSource {
+  readonly #files: Files
+  readonly #logger: Logger
+  readonly #everyMs: number
+  readonly #listeners = new Set<() => void>()
+  #current: ServingMaterial | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(options: { readonly files: Files; readonly logger: Logger; readonly everyMs?: number }) {
+    this.#files = options.files
+    this.#logger = options.logger
+    this.#everyMs = options.everyMs ?? readEveryMs
+  }
+
+  async start(): Promise<void> {
+    this.#current = await readMaterial(this.#files)
+    this.#timer = setInterval(() => void this.#refresh(), this.#everyMs)
+    this.#timer.unref()
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  current(): ServingMaterial {
+    if (this.#current === undefined) throw new Error('there is no serving certificate yet')
+    return this.#current
+  }
+
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener)
+  }
+
+  async #refresh(): Promise<void> {
+    try {
+      const next = await readMaterial(this.#files)
+      if (JSON.stringify(next) === JSON.stringify(this.#current)) return
+      this.#current = next
+      this.#logger.info({ file: this.#files.certFile }, 'the serving certificate has changed')
+      for (const listener of this.#listeners) listener()
+    } catch (err) {
+      // In the middle of a change the files may be of two pairs.
+      this.#logger.warn(
+        { err, file: this.#files.certFile },
+        'the serving certificate cannot be read; the last one stays',
+      )
+    }
+  }
+}
+
+/** @throws Error when a file is missing, is none of its kind, or the key is of another certificate */
+async function readMaterial({ certFile, keyFile, caFile }: Files): Promise<ServingMaterial> {
+  const [certPem = '', keyPem = '', bundlePem = ''] = await Promise.all(
+    [certFile, keyFile, caFile].map(file => readFile(file, 'utf8')),
+  )
+  if (!new X509Certificate(certPem).checkPrivateKey(createPrivateKey(keyPem)))
+    throw new Error(`${keyFile} is not the key of ${certFile}`)
+  if (!bundlePem.includes('-----BEGIN CERTIFICATE-----')) throw new Error(`${caFile} holds no certificate`)
+  return { certPem, keyPem, bundlePem }
+}

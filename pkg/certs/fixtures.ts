@@ -1,0 +1,80 @@
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import type { Call, KubeClient } from '../kube/client.ts'
+import { type KubeObject, membersOf, parseObject } from '../kube/object.ts'
+import { Status } from '../status/status.ts'
+
+export type SecretStore = {
+  readonly client: KubeClient
+  readonly get: (name: string) => KubeObject | undefined
+  /** As somebody else would: without a resource version. */
+  readonly put: (name: string, secret: object) => void
+  readonly remove: (name: string) => void
+  /** How many watches have been begun. */
+  readonly watches: () => number
+  readonly writes: readonly string[]
+}
+
+/** The Secrets of one namespace in memory, with kube-apiserver's list, watch and conditional update. */
+export function createSecretStore(): SecretStore {
+  const secrets = new Map<string, KubeObject>()
+  const watches: IncomingMessage[] = []
+  const writes: string[] = []
+  let version = 10
+
+  function store(name: string, given: unknown): KubeObject {
+    const { metadata, ...rest } = membersOf(given)
+    const type = secrets.has(name) ? 'MODIFIED' : 'ADDED'
+    const object = parseObject({
+      ...rest,
+      metadata: {
+        uid: name,
+        creationTimestamp: '',
+        ...membersOf(metadata),
+        name,
+        resourceVersion: String(++version),
+      },
+    })
+    secrets.set(name, object)
+    for (const watch of watches) watch.push(`${JSON.stringify({ type, object })}\n`)
+    return object
+  }
+
+  async function call({ method = 'GET', path, body }: Call): Promise<unknown> {
+    const name = path.split('/')[6] ?? ''
+    if (method === 'GET' && name === '')
+      return { metadata: { resourceVersion: String(version) }, items: [...secrets.values()] }
+    const wanted = method === 'POST' ? String(membersOf(membersOf(body).metadata).name) : name
+    const found = secrets.get(wanted)
+    if (method === 'GET') {
+      if (found === undefined) throw new Status(404, 'NotFound', `secrets "${wanted}" not found`)
+      return found
+    }
+    writes.push(`${method} ${wanted}`)
+    const expected = membersOf(membersOf(body).metadata).resourceVersion
+    if (method === 'POST' ? found !== undefined : found?.metadata.resourceVersion !== expected)
+      throw new Status(409, 'Conflict', 'somebody else was first')
+    return store(wanted, body)
+  }
+
+  return {
+    writes,
+    get: name => secrets.get(name),
+    put: (name, secret) => void store(name, secret),
+    remove: name => {
+      const object = secrets.get(name)
+      secrets.delete(name)
+      for (const watch of watches) watch.push(`${JSON.stringify({ type: 'DELETED', object })}\n`)
+    },
+    watches: () => watches.length,
+    client: {
+      call: async request => call({ ...request, path: request.path.replace(/\?.*/, '') }),
+      stream: async () => {
+        const stream = new IncomingMessage(new Socket())
+        watches.push(stream)
+        return stream
+      },
+      close: () => undefined,
+    },
+  }
+}

@@ -1,0 +1,134 @@
+import { X509Certificate } from 'node:crypto'
+import { Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { parseConfig } from '../config/config.ts'
+import { createLogger } from '../telemetry/logger.ts'
+import { parseAuthority } from './authority-secret.ts'
+import { createSecretStore, type SecretStore } from './fixtures.ts'
+import { createAuthority } from './issue.ts'
+import { ServingCertificates, type ServingMaterial } from './serving-certificates.ts'
+
+const discarded = new Writable({ write: (_chunk, _encoding, done) => done() })
+const logger = createLogger({ program: 'test', level: 'error', destination: discarded })
+const encode = (text: string) => Buffer.from(text).toString('base64')
+
+describe('ServingCertificates', function () {
+  this.timeout(20_000)
+  const running: ServingCertificates[] = []
+
+  async function start(store: SecretStore, rolloverSeconds = 86_400): Promise<ServingCertificates> {
+    const { config } = parseConfig({ groupDomain: 'example.io', tls: { rolloverSeconds } })
+    const certificates = new ServingCertificates({ client: store.client, config, logger })
+    running.push(certificates)
+    await certificates.start()
+    return certificates
+  }
+
+  afterEach(() => {
+    for (const certificates of running.splice(0)) certificates.stop()
+  })
+
+  it('makes an authority and a pair of it that names the Service', async () => {
+    const { certPem, bundlePem } = (await start(createSecretStore())).current()
+    const leaf = new X509Certificate(certPem)
+    expect(leaf.verify(new X509Certificate(bundlePem).publicKey)).to.equal(true)
+    for (const host of ['kapis.kapis-system.svc', 'localhost']) expect(leaf.checkHost(host)).to.equal(host)
+  })
+
+  it('comes to the same with another replica, started in the same moment', async () => {
+    const store = createSecretStore()
+    const [a, b] = await Promise.all([start(store), start(store)])
+    await eventually(() => shown(a) === shown(b))
+    expect(a?.current()).to.deep.equal(b?.current())
+  })
+
+  it('uses an authority that was put there, and never replaces it', async () => {
+    const store = createSecretStore()
+    const given = createAuthority({
+      commonName: 'given',
+      validityDays: 2,
+      now: new Date(Date.now() - 1.9 * 86_400_000),
+    })
+    const data = { 'tls.crt': encode(given.certPem), 'tls.key': encode(given.keyPem) }
+    store.put('kapis-ca', { data, metadata: { annotations: { 'certificates.example.io/rotate': 'now' } } })
+    const certificates = await start(store, 1)
+    await sleep(1_200)
+    expect(certificates.current().bundlePem).to.equal(given.certPem)
+    expect(store.writes).to.deep.equal(['POST kapis-serving'])
+  })
+
+  it('leaves a pair alone that was put there, even when it does not fit', async () => {
+    const store = createSecretStore()
+    const given = createAuthority({ commonName: 'given', validityDays: 2 })
+    store.put('kapis-serving', {
+      data: { 'tls.crt': encode(given.certPem), 'tls.key': encode(given.keyPem) },
+    })
+    expect((await start(store)).current().certPem).to.equal(given.certPem)
+  })
+
+  it('makes a pair again that was deleted', async () => {
+    const store = createSecretStore()
+    const certificates = await start(store)
+    const old = shown(certificates)
+    await eventually(() => store.watches() === 2)
+    store.remove('kapis-serving')
+    await eventually(() => shown(certificates) !== old)
+  })
+
+  it('replaces its authority on demand: both are trusted before the new one signs, and after', async () => {
+    const store = createSecretStore()
+    const [a, b] = await Promise.all([start(store, 1), start(store, 1)])
+    const seen: ServingMaterial[] = []
+    a?.onChange(() => seen.push(a.current()))
+    const old = a?.current().bundlePem ?? ''
+    await eventually(() => store.watches() === 4)
+    const secret = store.get('kapis-ca')
+    store.put('kapis-ca', {
+      ...secret,
+      metadata: { ...secret?.metadata, annotations: { 'certificates.example.io/rotate': 'now' } },
+    })
+    await eventually(() => seen.length >= 3 && authorities(seen.at(-1)?.bundlePem) === 1, 10_000)
+    await eventually(() => shown(a) === shown(b))
+    for (const { certPem, bundlePem } of seen) expect(isTrusted(certPem, bundlePem)).to.equal(true)
+    // Whoever has only the last bundle that was seen must trust what is shown next.
+    for (const [i, { bundlePem }] of seen.entries()) {
+      expect(isTrusted(seen[i + 1]?.certPem ?? seen[i]?.certPem ?? '', bundlePem), String(i)).to.equal(true)
+    }
+    expect(seen.map(({ bundlePem }) => authorities(bundlePem))).to.deep.equal([2, 2, 1])
+    expect(seen.at(-1)?.bundlePem).to.not.include(old.trim())
+    const stored = store.get('kapis-ca')
+    expect(stored && parseAuthority(stored, 'example.io')).to.include({ isWanted: false, next: undefined })
+  })
+
+  it('cannot be asked before it has started', () => {
+    const { config } = parseConfig({})
+    const certificates = new ServingCertificates({ client: createSecretStore().client, config, logger })
+    expect(() => certificates.current()).to.throw('there is no serving certificate yet')
+  })
+})
+
+function shown(certificates: ServingCertificates | undefined): string {
+  return certificates?.current().certPem ?? ''
+}
+
+function blocks(pem = ''): readonly string[] {
+  return pem.match(/-----BEGIN[\s\S]*?-----END CERTIFICATE-----/g) ?? []
+}
+
+function authorities(pem: string | undefined): number {
+  return blocks(pem).length
+}
+
+function isTrusted(certPem: string, bundlePem: string): boolean {
+  const leaf = new X509Certificate(certPem)
+  return blocks(bundlePem).some(pem => leaf.verify(new X509Certificate(pem).publicKey))
+}
+
+async function eventually(check: () => boolean, withinMs = 5_000): Promise<void> {
+  const until = Date.now() + withinMs
+  while (!check()) {
+    if (Date.now() > until) throw new Error(`not in time: ${check}`)
+    await sleep(10)
+  }
+}

@@ -1,0 +1,281 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { repository } from '../../hack/controlplane/settings.ts'
+import { createAuthority, issueCertificate } from '../../pkg/certs/issue.ts'
+import { eventually } from '../e2e/http.ts'
+import { run } from '../e2e/run.ts'
+import { bareCluster, type Cluster } from './installation/control-plane.ts'
+import { type Pod, startPod } from './installation/pod.ts'
+
+const namespace = 'kapis-system'
+const apiService = 'v1alpha3.resources.kapis.io'
+const overlay = join(repository, 'manifests/overlays/default')
+
+type Finding = { severity: string; problem: string; mend: string }
+type Report = { healthy: boolean; checks: { check: string; findings: Finding[] }[] }
+
+describe('kapis doctor', function () {
+  // kube-apiserver looks at an APIService every thirty seconds.
+  this.timeout(120_000)
+  let cluster: Cluster
+  let pod: Pod | undefined
+
+  async function doctor(...args: readonly string[]): Promise<{ code: number | null; report: Report }> {
+    const url = pod === undefined ? [] : ['--url', pod.url]
+    const words = ['cmd/kapis/main.ts', 'doctor', '-o', 'json', ...url, ...args]
+    const ran = await run(process.execPath, words, { env: cluster.env, cwd: repository })
+    expect(ran.stderr).to.equal('')
+    return { code: ran.code, report: JSON.parse(ran.stdout) }
+  }
+
+  /** It is named, with its mend, and the exit code says that something is broken. */
+  async function names(check: string, problem: RegExp, mend: RegExp, ...args: readonly string[]) {
+    await eventually(
+      async () => {
+        const { code, report } = await doctor(...args)
+        const found = report.checks.find(one => one.check === check)?.findings ?? []
+        const match = found.some(one => problem.test(one.problem) && mend.test(one.mend))
+        expect(match, JSON.stringify(report.checks.filter(one => one.findings.length > 0))).to.equal(true)
+        expect([code, report.healthy]).to.deep.equal([1, false])
+      },
+      50_000,
+      1_000,
+    )
+  }
+
+  async function healthy() {
+    await eventually(
+      async () => {
+        const { code, report } = await doctor()
+        // The name of the Service means nothing on this machine, which is outside of the cluster.
+        const found = report.checks
+          .flatMap(one => one.findings)
+          .filter(one => !/has no address here/.test(one.problem))
+        expect({ code, found, healthy: report.healthy }).to.deep.equal({ code: 0, found: [], healthy: true })
+      },
+      60_000,
+      1_000,
+    )
+  }
+  const kubectl = (...args: readonly string[]) => cluster.output(args)
+  const restore = () => cluster.output(['apply', '-k', overlay])
+  const patch = (what: string, change: object) =>
+    kubectl('-n', namespace, 'patch', what, '--type=merge', '-p', JSON.stringify(change))
+
+  before(async () => {
+    cluster = await bareCluster()
+    await restore()
+    pod = await startPod(cluster, { name: 'doctor', namespace })
+  })
+
+  after(async () => {
+    await pod?.stop()
+    await cluster.kubectl(['delete', '-k', overlay, '--ignore-not-found', '--timeout=90s'])
+  })
+
+  it('finds nothing in one that is well', healthy)
+
+  it('tells the same in words', async () => {
+    const words = ['cmd/kapis/main.ts', 'doctor']
+    const { code, stdout } = await run(process.execPath, words, { env: cluster.env, cwd: repository })
+    expect(code, stdout).to.equal(0)
+    for (const check of ['service', 'rights', 'certificates', 'apiservice']) {
+      expect(stdout).to.match(new RegExp(`^ok +${check}$`, 'm'))
+    }
+    expect(stdout).to.match(/^0 errors, \d warnings$/m)
+  })
+
+  it('rights that are missing, by name', async () => {
+    await kubectl('delete', 'clusterrolebinding', 'kapis')
+    await names(
+      'rights',
+      /lacks \d+ of \d+ rights of the ClusterRole kapis and its ClusterRoleBinding: get .*, /,
+      /restore the ClusterRole kapis/,
+    )
+    await restore()
+    await healthy()
+  })
+
+  it('reviews that may not be asked for', async () => {
+    await kubectl('delete', 'clusterrolebinding', 'kapis:auth-delegator')
+    await names(
+      'rights',
+      /lacks 2 of 2 rights .*: create tokenreviews\.authentication\.k8s\.io, /,
+      /kapis:auth-delegator/,
+    )
+    await restore()
+  })
+
+  it('the ConfigMap of the front proxy, when it may not be read', async () => {
+    await kubectl('-n', 'kube-system', 'delete', 'rolebinding', 'kapis:authentication-reader')
+    await names(
+      'rights',
+      /get configmaps\/extension-apiserver-authentication/,
+      /RoleBinding kapis:authentication-reader in kube-system/,
+    )
+    await restore()
+    await healthy()
+  })
+
+  it('a token listener that is down', async () => {
+    const pid = pod?.pids.get('oauth') ?? 0
+    process.kill(pid, 'SIGSTOP')
+    process.kill(pid, 'SIGKILL')
+    await names('token-listener', /the token listener does not answer: 50/, /logs deployment\/kapis -c oauth/)
+    await pod?.stop()
+    pod = await startPod(cluster, { name: 'doctor-again', namespace })
+    await healthy()
+  })
+
+  it('a token of another issuer', async () => {
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const token = `${part({ alg: 'none' })}.${part({ iss: 'https://old.example.org/oauth' })}.x`
+    await names(
+      'token-listener',
+      /issued by https:\/\/old\.example\.org\/oauth, but the configuration says/,
+      /log in again/,
+      '--token',
+      token,
+    )
+  })
+
+  it('a front proxy that Kapis is not told of', async () => {
+    const files = ['crt', 'key'].map(suffix => join(cluster.runDir, `pki/front-proxy-client.${suffix}`))
+    const [certFile = '', keyFile = ''] = files
+    const old = files.map(file => readFileSync(file, 'utf8'))
+    const authority = createAuthority({ commonName: 'another front proxy CA', validityDays: 1 })
+    const pair = issueCertificate(authority, {
+      commonName: 'front-proxy-client',
+      usages: ['client'],
+      validityDays: 1,
+    })
+    const put = (certPem: string, keyPem: string) => {
+      writeFileSync(certFile, certPem)
+      writeFileSync(keyFile, keyPem)
+    }
+    put(pair.certPem, pair.keyPem)
+    await names(
+      'apiservice',
+      /FailedDiscoveryCheck: .*40[13]/,
+      /does not take kube-apiserver for the front proxy/,
+    )
+    put(old[0] ?? '', old[1] ?? '')
+    await healthy()
+  })
+
+  it('a Service without the port that the APIService names', async () => {
+    await patch('service/kapis', { spec: { ports: [{ name: 'https', port: 8443, targetPort: 'https' }] } })
+    await names('service', /has no port 443 \(it has 8443\)/, /apply the manifests again/)
+    await names('apiservice', /ServicePortError/, /give the Service kapis-system\/kapis the port 443/)
+    await kubectl('-n', namespace, 'delete', 'service', 'kapis')
+    await restore()
+    await healthy()
+  })
+
+  it('a configuration that the programs do not take', async () => {
+    const name = await kubectl(
+      '-n',
+      namespace,
+      'get',
+      'configmap',
+      '-l',
+      'app.kubernetes.io/name=kapis',
+      '-o',
+      'name',
+    )
+    await patch(name.trim(), { data: { 'kapis.yaml': 'oauth: {accessTokenSeconds: 5}\n' } })
+    await names(
+      'configuration',
+      /oauth\.accessTokenSeconds: must be a whole number from 60/,
+      /edit configmap/,
+    )
+    await restore()
+    await healthy()
+  })
+
+  describe('without a Pod that could mend anything', () => {
+    before(async () => {
+      await pod?.stop()
+      pod = undefined
+    })
+
+    it('a Service without endpoints', async () => {
+      await names('service', /has no ready endpoint: \d+ Pods, none of them ready/, /describe pods/)
+      await names('apiservice', /MissingEndpoints|EndpointsNotFound/, /see why no Pod is ready/)
+    })
+
+    it('a caBundle of another authority', async () => {
+      const other = createAuthority({ commonName: 'somebody else', validityDays: 1 })
+      const caBundle = Buffer.from(other.certPem).toString('base64')
+      await patch(`apiservice/${apiService}`, { spec: { caBundle } })
+      await names(
+        'certificates',
+        /caBundle .* has not the authority of the serving certificate/,
+        /the front writes it while it runs/,
+      )
+    })
+
+    it('a serving certificate that has expired, and that names another Service', async () => {
+      const read = async (key: string) =>
+        Buffer.from(
+          await kubectl('-n', namespace, 'get', 'secret', 'kapis-ca', '-o', `jsonpath={.data.tls\\.${key}}`),
+          'base64',
+        ).toString('utf8')
+      const authority = { certPem: await read('crt'), keyPem: await read('key') }
+      const now = new Date(Date.now() - 10 * 86_400_000)
+      const pair = issueCertificate(authority, {
+        commonName: 'x',
+        dnsNames: ['other.svc'],
+        usages: ['server'],
+        validityDays: 1,
+        now,
+      })
+      const encode = (text: string) => Buffer.from(text).toString('base64')
+      await patch('secret/kapis-serving', {
+        data: { 'tls.crt': encode(pair.certPem), 'tls.key': encode(pair.keyPem) },
+      })
+      await names('certificates', /the serving certificate has expired on/, /delete secret kapis-serving/)
+      await names('certificates', /does not name kapis\.kapis-system\.svc/, /delete secret kapis-serving/)
+      await kubectl('-n', namespace, 'delete', 'secret', 'kapis-serving')
+      await names('certificates', /the Secret kapis-system\/kapis-serving is missing/, /the front makes it/)
+    })
+
+    it('an APIService that is gone, or belongs to somebody else', async () => {
+      await kubectl('delete', 'apiservice', apiService)
+      await names('apiservice', /the APIService .* is missing/, /apply the manifests again/)
+      const theirs = {
+        apiVersion: 'apiregistration.k8s.io/v1',
+        kind: 'APIService',
+        metadata: { name: apiService },
+        spec: {
+          group: 'resources.kapis.io',
+          version: 'v1alpha3',
+          groupPriorityMinimum: 1000,
+          versionPriority: 100,
+          service: { namespace: 'default', name: 'theirs' },
+        },
+      }
+      await cluster.output(['create', '-f', '-'], JSON.stringify(theirs))
+      await names('apiservice', /belongs to the Service default\/theirs/, /kubectl delete apiservice/)
+      await kubectl('delete', 'apiservice', apiService)
+    })
+
+    it('custom resources and a Service that are missing', async () => {
+      await kubectl('delete', 'crd', 'users.iam.kapis.io')
+      await names('custom-resources', /users\.iam\.kapis\.io is missing/, /apply the manifests again/)
+      await kubectl('-n', namespace, 'delete', 'service', 'kapis')
+      await names('service', /the Service kapis-system\/kapis is missing/, /apply the manifests again/)
+    })
+
+    it('a namespace where nothing is', async () => {
+      await names(
+        'service',
+        /the namespace nowhere is missing: Kapis is not installed there/,
+        /--namespace/,
+        '-n',
+        'nowhere',
+      )
+    })
+  })
+})
