@@ -50,6 +50,7 @@ describe('parseConfig', () => {
       tls: { dnsNames: ['a.example.org'], ipAddresses: ['10.0.0.1', '::1'] },
       oauth: {
         issuer: 'https://a.example.org/oauth',
+        productName: 'Platform',
         socket: '/tmp/s',
         audience: 'aud',
         accessTokenSeconds: 60,
@@ -97,6 +98,7 @@ describe('parseConfig', () => {
       tls: { ...defaults.tls, dnsNames: ['a.example.org'], ipAddresses: ['10.0.0.1', '::1'] },
       oauth: {
         issuer: 'https://a.example.org/oauth',
+        productName: 'Platform',
         socket: '/tmp/s',
         audience: 'aud',
         accessTokenSeconds: 60,

@@ -36,6 +36,7 @@ export type Config = {
   }
   readonly oauth: {
     readonly issuer: string
+    readonly productName: string
     readonly socket: string
     readonly audience: string
     readonly accessTokenSeconds: number
@@ -112,6 +113,7 @@ export function parseConfig(input: unknown): { config: Config; secrets: Secrets 
   const tls = root.object('tls', tlsMembers)
   const oauth = root.object('oauth', [
     'issuer',
+    'productName',
     'socket',
     'audience',
     'accessTokenSeconds',
@@ -166,6 +168,11 @@ export function parseConfig(input: unknown): { config: Config; secrets: Secrets 
         default: `https://localhost:${listenPort}/oauth`,
         pattern: /^https?:\/\/[^?#]+[^/?#]$/,
         is: 'an http(s) URL without query, fragment or trailing slash',
+      }),
+      productName: text(oauth, 'productName', {
+        default: 'Kapis',
+        pattern: /^[^\p{Cc}]{1,60}$/u,
+        is: 'up to 60 characters',
       }),
       socket: text(oauth, 'socket', { default: '/run/kapis/oauth.sock' }),
       audience: text(oauth, 'audience', { default: groupDomain }),

@@ -18,6 +18,7 @@ export const environment: readonly { readonly name: string; readonly path: strin
   { name: 'KAPIS_TLS_KEY_FILE', path: 'tls.keyFile' },
   { name: 'KAPIS_TLS_CA_FILE', path: 'tls.caFile' },
   { name: 'KAPIS_OAUTH_ISSUER', path: 'oauth.issuer' },
+  { name: 'KAPIS_OAUTH_PRODUCT_NAME', path: 'oauth.productName' },
   { name: 'KAPIS_OAUTH_SOCKET', path: 'oauth.socket' },
   { name: 'KAPIS_OAUTH_AUDIENCE', path: 'oauth.audience' },
   {

@@ -11,6 +11,7 @@ export const defaults: Config = {
   tls: { dnsNames: [], ipAddresses: [], rolloverSeconds: 86_400, certFile: '', keyFile: '', caFile: '' },
   oauth: {
     issuer: 'https://localhost:9443/oauth',
+    productName: 'Kapis',
     socket: '/run/kapis/oauth.sock',
     audience: 'kapis.io',
     accessTokenSeconds: 7200,

@@ -51,6 +51,7 @@ export const reference: readonly ConfigEntry[] = [
     path: 'oauth.issuer',
     text: 'URL of the token issuer as its users reach it: `iss` of every token. Changing it ends every login.',
   },
+  { path: 'oauth.productName', text: 'What the login pages call the platform.' },
   { path: 'oauth.socket', text: 'Unix socket between the front and the token listener.' },
   {
     path: 'oauth.audience',

@@ -4,6 +4,8 @@ import type { Registry } from '../telemetry/metrics.ts'
 import type { KeySource } from '../token/key-source.ts'
 import type { TokenAudit } from './audit.ts'
 import { type AuthorizationCheck, requireSoundAuthorization } from './authorization.ts'
+import type { BrowserOptions } from './browser/options.ts'
+import { createBrowserRoutes } from './browser/routes.ts'
 import type { ClientRegistry } from './client.ts'
 import { toDiscovery } from './discovery.ts'
 import { createIntrospection } from './endpoints/introspect.ts'
@@ -19,7 +21,7 @@ import { createCallback } from './provider-redirect/callback.ts'
 import { createRedirectStart } from './provider-redirect/start.ts'
 import { createTokenEndpoint } from './token-endpoint.ts'
 
-export type AppOptions = {
+export type AppOptions = Pick<BrowserOptions, 'productName' | 'hasher' | 'changePassword'> & {
   readonly issuer: string
   readonly registry: ClientRegistry
   readonly tools: GrantTools
@@ -94,6 +96,7 @@ export function createOAuthApp(options: AppOptions): Express {
   app.all('/oauth/login/:idp', refuseMethod('GET, POST'))
   app.get('/oauth/callback/:idp', requireReady(isReady), createCallback(options))
   app.all('/oauth/callback/:idp', refuseMethod('GET'))
+  app.use(createBrowserRoutes(options, [requireReady(isReady)], form))
   app.get(discoveryPaths, (_req, res) => void res.json(toDiscovery(issuer)))
   app.all(discoveryPaths, refuseMethod('GET, HEAD'))
   app.get('/oauth/keys', (_req, res) => {

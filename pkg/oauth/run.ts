@@ -9,6 +9,7 @@ import { createAdmission } from '../iam/identity-provider/admission.ts'
 import { createProviderMetrics } from '../iam/identity-provider/metrics.ts'
 import { createProviderClient } from '../iam/identity-provider/provider-client.ts'
 import { ProviderStore } from '../iam/identity-provider/store.ts'
+import { createOwnPasswordWriter } from '../iam/own-password.ts'
 import { createPasswordHasher } from '../iam/password.ts'
 import { createPasswordGuard } from '../iam/password-guard.ts'
 import { createSessionKeeper } from '../iam/session-keeper.ts'
@@ -123,6 +124,9 @@ export async function runOAuth(
       statements: createStatements({ issuer, keys }),
       lifetimes: { accessTokenSeconds, refreshTokenSeconds, loginMaxAgeSeconds },
     },
+    productName: config.oauth.productName,
+    hasher,
+    changePassword: createOwnPasswordWriter({ client, groupDomain }),
     keys,
     check: { authenticate, isOurs: verifier.isOurs },
     isReady,

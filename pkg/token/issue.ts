@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
+import { type IdTokenOptions, type IdTokenSubject, signIdToken } from './id-token.ts'
 import type { KeySource } from './key-source.ts'
 import { isReadOnly, readOnlyAudience } from './read-only.ts'
 import { isReservedName } from './reserved-name.ts'
@@ -26,6 +27,8 @@ export type TokenIssuer = {
    * @param jti of the token that this one takes the place of, when its answer may have been lost
    */
   readonly refresh: (subject: TokenSubject, lifeSeconds: number, jti?: string) => Promise<IssuedToken>
+  /** For the client alone: no endpoint of ours takes it as a credential. */
+  readonly id: (subject: IdTokenSubject, options: IdTokenOptions) => Promise<string>
 }
 
 export function createTokenIssuer(options: {
@@ -72,5 +75,6 @@ export function createTokenIssuer(options: {
     access: (subject, lifeSeconds) => issue(subject, lifeSeconds, { kind: 'access' }),
     refresh: (subject, lifeSeconds, jti) =>
       issue(subject, lifeSeconds, { kind: 'refresh', ...(jti ? { jti } : {}) }),
+    id: (subject, of) => signIdToken(options, subject, of),
   }
 }
