@@ -65,6 +65,7 @@ describe('parseConfig', () => {
       cache: { idleSeconds: 5, maxMegabytes: 64 },
       registries: { caFile: '/etc/ca.pem', trustedHosts: ['localhost:5000'] },
       authentication: {
+        multipleLogin: false,
         authenticateRateLimiterMaxTries: 3,
         authenticateRateLimiterMaxTriesPerAddress: 7,
         authenticateRateLimiterDurationSeconds: 60,
@@ -126,6 +127,7 @@ describe('parseConfig', () => {
       cache: { idleSeconds: 5, maxMegabytes: 64 },
       registries: { caFile: '/etc/ca.pem', trustedHosts: ['localhost:5000'] },
       authentication: {
+        multipleLogin: false,
         authenticateRateLimiterMaxTries: 3,
         authenticateRateLimiterMaxTriesPerAddress: 7,
         authenticateRateLimiterDurationSeconds: 60,

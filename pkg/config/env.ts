@@ -21,6 +21,7 @@ export const environment: readonly { readonly name: string; readonly path: strin
   { name: 'KAPIS_OAUTH_PRODUCT_NAME', path: 'oauth.productName' },
   { name: 'KAPIS_OAUTH_SOCKET', path: 'oauth.socket' },
   { name: 'KAPIS_OAUTH_AUDIENCE', path: 'oauth.audience' },
+  { name: 'KAPIS_MULTIPLE_LOGIN', path: 'authentication.multipleLogin' },
   {
     name: 'KAPIS_AUTHENTICATE_RATE_LIMITER_MAX_TRIES',
     path: 'authentication.authenticateRateLimiterMaxTries',

@@ -23,6 +23,7 @@ export const defaults: Config = {
   cache: { idleSeconds: 600, maxMegabytes: 1_024 },
   registries: { caFile: '', trustedHosts: [] },
   authentication: {
+    multipleLogin: true,
     authenticateRateLimiterMaxTries: 10,
     authenticateRateLimiterMaxTriesPerAddress: 100,
     authenticateRateLimiterDurationSeconds: 600,

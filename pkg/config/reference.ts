@@ -83,6 +83,10 @@ export const reference: readonly ConfigEntry[] = [
     text: 'Estimated memory of all kinds that are followed, in MiB. Beyond it those that are not in use are let go, and no further one is begun (503).',
   },
   {
+    path: 'authentication.multipleLogin',
+    text: 'Whether a user may have several logins at once. Without it a new one ends the others; personal access tokens stay.',
+  },
+  {
     path: 'authentication.authenticateRateLimiterMaxTries',
     text: 'So many wrong passwords within the duration lock a user, or a name that nobody has.',
   },

@@ -11,6 +11,7 @@ import { toDiscovery } from './discovery.ts'
 import { createIntrospection } from './endpoints/introspect.ts'
 import { createLogout } from './endpoints/logout.ts'
 import { createPasswordLogin } from './endpoints/password-login.ts'
+import { createPersonalAccessTokens } from './endpoints/personal-access-tokens.ts'
 import { createRevocation } from './endpoints/revoke.ts'
 import { createTokenReview } from './endpoints/token-review.ts'
 import { createUserinfo } from './endpoints/userinfo.ts'
@@ -97,6 +98,18 @@ export function createOAuthApp(options: AppOptions): Express {
   app.get('/oauth/callback/:idp', requireReady(isReady), createCallback(options))
   app.all('/oauth/callback/:idp', refuseMethod('GET'))
   app.use(createBrowserRoutes(options, [requireReady(isReady)], form))
+  const personal = createPersonalAccessTokens(options)
+  app
+    .route('/oauth/personal-access-tokens')
+    .all(requireReady(isReady))
+    .get(personal.list)
+    .post(json, personal.create)
+    .all(refuseMethod('GET, HEAD, POST'))
+  app
+    .route('/oauth/personal-access-tokens/:id')
+    .all(requireReady(isReady))
+    .delete(personal.remove)
+    .all(refuseMethod('DELETE'))
   app.get(discoveryPaths, (_req, res) => void res.json(toDiscovery(issuer)))
   app.all(discoveryPaths, refuseMethod('GET, HEAD'))
   app.get('/oauth/keys', (_req, res) => {

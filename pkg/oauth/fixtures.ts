@@ -120,7 +120,8 @@ export async function startApp() {
     pending: () => 0,
   }
   const rule = { maxTries: 5, durationSeconds: 600 }
-  const tools: GrantTools = {
+  const tools: GrantTools & { multipleLogin: boolean } = {
+    multipleLogin: true,
     users: known,
     sessions,
     recordLogin: () => undefined,

@@ -43,6 +43,8 @@ export type GrantTools = {
   readonly issuer: TokenIssuer
   readonly verifier: TokenVerifier
   readonly statements: Statements
+  /** Whether a user may have several logins at once; otherwise a new one ends the others. */
+  readonly multipleLogin: boolean
   /** Of clients that do not name their own. */
   readonly lifetimes: Lifetimes
 }

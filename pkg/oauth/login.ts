@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ClientConfig } from '../config/client.ts'
+import { endOtherLogins } from '../iam/end-login.ts'
 import type { Source } from '../iam/password-check.ts'
 import type { User } from '../iam/user.ts'
 import type { Granted, GrantTools } from './grant.ts'
@@ -37,7 +38,7 @@ export async function beginLogin(tools: GrantTools, login: Login): Promise<Grant
     tools.issuer.refresh(subject, refreshTokenSeconds),
   ])
   // Kept before it is given out: a token whose login is not known could never be ended.
-  await tools.sessions.create({
+  const session = await tools.sessions.create({
     sid,
     type: '',
     displayName: '',
@@ -54,6 +55,7 @@ export async function beginLogin(tools: GrantTools, login: Login): Promise<Grant
     expiresAtMs: refresh.expiresAt * 1000,
     ended: '',
   })
+  if (!tools.multipleLogin) await endOtherLogins(tools.sessions, session)
   tools.recordLogin({ user, provider, source })
   return {
     user: user.name,

@@ -73,7 +73,16 @@ export async function runOAuth(
     registry: metricsRegistry,
   })
   const tokenSeconds = refreshTokenSeconds + clockSkewSeconds
-  const keys = new SecretKeySource({ client, namespace, logger, tokenSeconds })
+  const keys: SecretKeySource = new SecretKeySource({
+    client,
+    namespace,
+    groupDomain,
+    logger,
+    tokenSeconds,
+    // Before the first list nothing is known of the tokens that are about.
+    isNeeded: (from, until) => !sessions.isReady || sessions.hasTokenOf(from, until),
+    onAsked: () => void keys.ensure().catch(err => logger.warn({ err }, 'cannot rotate the keys yet')),
+  })
   const verifier = createTokenVerifier({ issuer, audience, clockSkewSeconds, keys })
 
   const clients = new ClientStore({
@@ -122,6 +131,7 @@ export async function runOAuth(
       issuer: createTokenIssuer({ issuer, audience, keys }),
       verifier,
       statements: createStatements({ issuer, keys }),
+      multipleLogin: authentication.multipleLogin,
       lifetimes: { accessTokenSeconds, refreshTokenSeconds, loginMaxAgeSeconds },
     },
     productName: config.oauth.productName,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { type IdTokenOptions, type IdTokenSubject, signIdToken } from './id-token.ts'
 import type { KeySource } from './key-source.ts'
-import { isReadOnly, readOnlyAudience } from './read-only.ts'
+import { isReadOnly, liveAudience } from './live-audience.ts'
 import { isReservedName } from './reserved-name.ts'
 
 export type TokenSubject = {
@@ -12,6 +12,8 @@ export type TokenSubject = {
   readonly sid: string
   readonly clientId: string
   readonly scope: string
+  /** Only for servers that look at the session each time: it lives too long to go by the token alone. */
+  readonly isLive?: boolean
 }
 
 export type IssuedToken = { readonly token: string; readonly jti: string; readonly expiresAt: number }
@@ -38,9 +40,9 @@ export function createTokenIssuer(options: {
 }): TokenIssuer {
   const { issuer, audience, keys } = options
 
-  function toAudience(kind: Form['kind'], scope: string): string[] {
+  function toAudience(kind: Form['kind'], { scope, isLive = false }: TokenSubject): string[] {
     if (kind === 'refresh') return [issuer]
-    return [isReadOnly(scope) ? readOnlyAudience(audience) : audience]
+    return [isLive || isReadOnly(scope) ? liveAudience(audience) : audience]
   }
 
   async function issue(subject: TokenSubject, lifeSeconds: number, form: Form): Promise<IssuedToken> {
@@ -63,7 +65,7 @@ export function createTokenIssuer(options: {
       .setProtectedHeader({ alg: signer.alg, kid: signer.kid, typ: kind === 'access' ? 'at+jwt' : 'JWT' })
       .setIssuer(issuer)
       .setSubject(subject.username)
-      .setAudience(toAudience(kind, subject.scope))
+      .setAudience(toAudience(kind, subject))
       .setIssuedAt(now)
       .setExpirationTime(expiresAt)
       .setJti(jti)
