@@ -6,8 +6,10 @@ import type { Config, Secrets } from '../config/config.ts'
 import { ClientStore } from '../iam/client-store.ts'
 import { ensureFirstAdministrator } from '../iam/first-administrator.ts'
 import { createAdmission } from '../iam/identity-provider/admission.ts'
+import { createGroupKeeper } from '../iam/identity-provider/group-keeper.ts'
 import { createProviderMetrics } from '../iam/identity-provider/metrics.ts'
 import { createProviderClient } from '../iam/identity-provider/provider-client.ts'
+import { createGroupWriter } from '../iam/identity-provider/provider-groups.ts'
 import { ProviderStore } from '../iam/identity-provider/store.ts'
 import { createOwnPasswordWriter } from '../iam/own-password.ts'
 import { createPasswordHasher } from '../iam/password.ts'
@@ -98,6 +100,8 @@ export async function runOAuth(
 
   const providers = new ProviderStore({ client, groupDomain, namespace, logger, createProviderClient })
   createProviderMetrics(metricsRegistry, () => providers.entries())
+  const putGroups = createGroupWriter(client, groupDomain)
+  const groupKeeper = createGroupKeeper({ providers, users, sessions, putGroups, logger })
 
   let isPrepared = false
   const isReady = () =>
@@ -125,7 +129,7 @@ export async function runOAuth(
       passwords,
       providers: {
         store: providers,
-        admit: createAdmission({ client, groupDomain, users, logger }),
+        admit: createAdmission({ client, groupDomain, users, putGroups, logger }),
         failed: (provider, err) => logger.warn({ provider, err }, 'an identity provider fails'),
       },
       issuer: createTokenIssuer({ issuer, audience, keys }),
@@ -159,6 +163,7 @@ export async function runOAuth(
     await keeper.checkAll(name => users.get(name))
     await sessions.collect()
     await passwords.keepUp()
+    await groupKeeper.sweep(signal)
   }
   const keepUpOrTryAgain = () =>
     void keepUp().catch(err => logger.warn({ err }, 'upkeep failed, trying again'))

@@ -39,6 +39,7 @@ describe('readProviderConfig', () => {
       disableLoginConfirmation: true,
       usernamePrefix: '',
       groupsPrefix: '',
+      groupsMaxAgeSeconds: 86_400,
       provider: {
         host: 'ldap.example.com',
         port: 389,
