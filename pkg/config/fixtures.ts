@@ -1,4 +1,4 @@
-import { defaultClient } from './client.ts'
+import { commandLineClient, defaultClient } from './client.ts'
 import type { Config } from './config.ts'
 
 /** What holds when nothing is configured. */
@@ -18,7 +18,7 @@ export const defaults: Config = {
     refreshTokenSeconds: 14_400,
     loginMaxAgeSeconds: 2_592_000,
     clockSkewSeconds: 10,
-    clients: [defaultClient],
+    clients: [defaultClient, commandLineClient],
   },
   cache: { idleSeconds: 600, maxMegabytes: 1_024 },
   registries: { caFile: '', trustedHosts: [] },

@@ -72,7 +72,7 @@ export const reference: readonly ConfigEntry[] = [
   },
   {
     path: 'oauth.clients',
-    text: 'OAuth clients: a list with the members that are described below. Without it there is one, `kapis` with the secret `kapis`: name your own in production.',
+    text: 'OAuth clients: a list with the members that are described below. Without it there are two: `kapis` with the secret `kapis`, and `kapis-cli`, the public one of `kapis login` (redirectURIs: [http://127.0.0.1/callback]). Name your own in production, `kapis-cli` among them if people are to use `kapis login`.',
   },
   {
     path: 'cache.idleSeconds',
