@@ -41,7 +41,10 @@ COPY --from=modules /src/node_modules node_modules
 COPY package.json LICENSE ./
 COPY manifests manifests
 COPY --from=build /src/dist ./
-ENV NODE_ENV=production \
+# glibc would keep what the log store's threads have freed.
+ENV MALLOC_ARENA_MAX=2 \
+    MALLOC_MMAP_THRESHOLD_=262144 \
+    NODE_ENV=production \
     NODE_NO_WARNINGS=1 \
     KAPIS_COMMIT="${COMMIT}"
 USER 65532:65532

@@ -15,7 +15,7 @@ help: ## Show this help
 
 #: NODES=3, PODS=10       sample nodes and pods
 #: PORT=9443              port of Kapis; the next free one when it is taken
-#: LOG_STORE=opensearch   keep logs in a real OpenSearch (needs Java 21 and Maven)
+#: LOG_STORE=embedded     where logs are kept: embedded, opensearch (a real one; needs Java 21 and Maven) or none
 #: RUN_DIR=.run           state of what runs; another one for another set side by side
 #: KAPIS_GROUP_DOMAIN     domain of the API groups (kapis.io)
 #: ONLY, GREP             make test: unit or e2e; only tests whose title matches. make bench ONLY=<name>

@@ -142,9 +142,15 @@ export async function opensearch(
 
 /** One of Kapis' own programs; both read the same file. */
 export function kapisPart(settings: Settings, name: 'oauth' | 'apiserver', probe: Probe): Part {
-  const { args, ...rest } = part(settings, name, process.execPath, probe, {})
+  const { args, env, ...rest } = part(settings, name, process.execPath, probe, {})
   const program = join(repository, 'cmd', name, 'main.ts')
-  return { ...rest, args: [...args, program, '--config', join(settings.runDir, 'kapis.yaml')] }
+  // As in the image: glibc would keep what the log store's threads have freed.
+  const malloc = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '262144' }
+  return {
+    ...rest,
+    env: { ...env, ...malloc },
+    args: [...args, program, '--config', join(settings.runDir, 'kapis.yaml')],
+  }
 }
 
 function part(

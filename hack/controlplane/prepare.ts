@@ -106,6 +106,7 @@ function kapisConfig({ groupDomain, runDir, logStore }: Settings, ports: Ports, 
     authentication: { authenticateRateLimiterMaxTriesPerAddress: 1000 },
     logs: {
       store: logStore,
+      embedded: { folder: join(runDir, 'kapis-logs') },
       ...(logStore === 'opensearch' ? { opensearch: { url: `http://127.0.0.1:${ports.opensearch}` } } : {}),
     },
     shutdownDelaySeconds: 0,

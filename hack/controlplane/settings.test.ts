@@ -12,7 +12,7 @@ describe('loadSettings', () => {
       nodes: 3,
       pods: 10,
       port: 9443,
-      logStore: 'none',
+      logStore: 'embedded',
       onlyControlPlane: false,
     })
   })

@@ -11,7 +11,7 @@ export type Settings = {
   readonly nodes: number
   readonly pods: number
   readonly port: number
-  readonly logStore: 'none' | 'opensearch'
+  readonly logStore: 'none' | 'embedded' | 'opensearch'
   /** Everything but Kapis and its manifests: a cluster to install it in. */
   readonly onlyControlPlane: boolean
 }
@@ -32,9 +32,9 @@ export function loadSettings(env: NodeJS.ProcessEnv): Settings {
 }
 
 function logStore(env: NodeJS.ProcessEnv): Settings['logStore'] {
-  const name = env.LOG_STORE || 'none'
-  if (name === 'none' || name === 'opensearch') return name
-  throw new Error(`LOG_STORE=${name}: must be none or opensearch`)
+  const name = env.LOG_STORE || 'embedded'
+  if (name === 'none' || name === 'embedded' || name === 'opensearch') return name
+  throw new Error(`LOG_STORE=${name}: must be embedded, opensearch or none`)
 }
 
 function count(env: NodeJS.ProcessEnv, name: string, fallback: number): number {

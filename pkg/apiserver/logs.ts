@@ -41,10 +41,11 @@ export type LogsOptions = {
 }
 
 /** Joins the log store, who may read what of it, and the faces that show it. */
-export function createLogs({ client, config, secrets, logger, registry, authorize }: LogsOptions): Logs {
+export async function createLogs(options: LogsOptions): Promise<Logs> {
+  const { client, config, secrets, logger, registry, authorize } = options
   const { groupDomain } = config
   const [tenant, logging] = [`tenant.${groupDomain}`, `logging.${groupDomain}`]
-  const store = openLogStore(config.logs, secrets.logStore, logger)
+  const store = await openLogStore(config.logs, secrets.logStore, logger)
   const index = new RbacIndex({ client, right, logger })
   const namespaces = new NamespaceIndex({ client, logger })
   const closing = new AbortController()

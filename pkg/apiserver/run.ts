@@ -1,7 +1,6 @@
 import type { Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createApiServiceKeeper } from '../aggregated/api-service-keeper.ts'
-import { assertInScope } from '../authz/credential-scope.ts'
 import { FileCertificates } from '../certs/file-certificates.ts'
 import { ServingCertificates } from '../certs/serving-certificates.ts'
 import type { Config, Secrets } from '../config/config.ts'
@@ -61,7 +60,7 @@ export async function runApiserver(
   const registry = createRegistry()
   const client = createKubeClient(loadEndpoint(config.kubernetes.kubeconfig))
   const access = createAccess({ client, config, logger, registry, group })
-  const logs = createLogs({ client, config, secrets, logger, registry, authorize: access.authorize })
+  const logs = await createLogs({ client, config, secrets, logger, registry, authorize: access.authorize })
   const certificates =
     config.tls.certFile === ''
       ? new ServingCertificates({ client, config, logger })
@@ -162,8 +161,6 @@ export async function runApiserver(
     impersonate: access.impersonate,
     // What goes to the orchestrator is judged there, as the caller; without one, here.
     authorize(exchange) {
-      // Before anything else: whoever it goes on to is told who is calling, and not by which token.
-      assertInScope(exchange.info, exchange.identity)
       // One's own user and password: this much everybody may.
       if (iam.isOwn(exchange)) return
       if (isForProxy(exchange, group) && !isAnonymous(exchange.identity)) return 'elsewhere'

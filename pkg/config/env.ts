@@ -18,10 +18,8 @@ export const environment: readonly { readonly name: string; readonly path: strin
   { name: 'KAPIS_TLS_KEY_FILE', path: 'tls.keyFile' },
   { name: 'KAPIS_TLS_CA_FILE', path: 'tls.caFile' },
   { name: 'KAPIS_OAUTH_ISSUER', path: 'oauth.issuer' },
-  { name: 'KAPIS_OAUTH_PRODUCT_NAME', path: 'oauth.productName' },
   { name: 'KAPIS_OAUTH_SOCKET', path: 'oauth.socket' },
   { name: 'KAPIS_OAUTH_AUDIENCE', path: 'oauth.audience' },
-  { name: 'KAPIS_MULTIPLE_LOGIN', path: 'authentication.multipleLogin' },
   {
     name: 'KAPIS_AUTHENTICATE_RATE_LIMITER_MAX_TRIES',
     path: 'authentication.authenticateRateLimiterMaxTries',
@@ -43,6 +41,7 @@ export const environment: readonly { readonly name: string; readonly path: strin
   { name: 'KAPIS_AUDIT_POLICY_FILE', path: 'audit.policyFile' },
   { name: 'KAPIS_ACCESS_LOG', path: 'accessLog' },
   { name: 'KAPIS_LOGS_STORE', path: 'logs.store' },
+  { name: 'KAPIS_LOGS_EMBEDDED_FOLDER', path: 'logs.embedded.folder' },
   { name: 'KAPIS_LOGS_OPENSEARCH_URL', path: 'logs.opensearch.url' },
   { name: 'KAPIS_LOGS_OPENSEARCH_USERNAME', path: 'logs.opensearch.username' },
   { name: 'KAPIS_LOGS_OPENSEARCH_CA_FILE', path: 'logs.opensearch.caFile' },

@@ -1,4 +1,4 @@
-import { commandLineClient, defaultClient } from './client.ts'
+import { defaultClient } from './client.ts'
 import type { Config } from './config.ts'
 
 /** What holds when nothing is configured. */
@@ -11,19 +11,17 @@ export const defaults: Config = {
   tls: { dnsNames: [], ipAddresses: [], rolloverSeconds: 86_400, certFile: '', keyFile: '', caFile: '' },
   oauth: {
     issuer: 'https://localhost:9443/oauth',
-    productName: 'Kapis',
     socket: '/run/kapis/oauth.sock',
     audience: 'kapis.io',
     accessTokenSeconds: 7200,
     refreshTokenSeconds: 14_400,
     loginMaxAgeSeconds: 2_592_000,
     clockSkewSeconds: 10,
-    clients: [defaultClient, commandLineClient],
+    clients: [defaultClient],
   },
   cache: { idleSeconds: 600, maxMegabytes: 1_024 },
   registries: { caFile: '', trustedHosts: [] },
   authentication: {
-    multipleLogin: true,
     authenticateRateLimiterMaxTries: 10,
     authenticateRateLimiterMaxTriesPerAddress: 100,
     authenticateRateLimiterDurationSeconds: 600,
@@ -41,6 +39,10 @@ export const defaults: Config = {
   accessLog: false,
   logs: {
     ...{ store: 'none', queryTimeoutSeconds: 30, exportLimit: 100_000 },
+    embedded: {
+      ...{ folder: '/var/lib/kapis/logs', retentionDays: 7 },
+      ...{ retentionMegabytes: 20_480, memoryMegabytes: 512 },
+    },
     opensearch: { url: '', username: '', caFile: '', indexPrefix: 'fluentbit' },
   },
   logLevel: 'info',

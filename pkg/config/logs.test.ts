@@ -14,7 +14,7 @@ function problemsOf(logs: object): readonly Problem[] {
 
 describe('parseLogs', () => {
   const refusedLogs: readonly [logs: object, path: string, message: string][] = [
-    [{ store: 'disk' }, 'logs.store', 'must be one of none, opensearch'],
+    [{ store: 'disk' }, 'logs.store', 'must be one of none, embedded, opensearch'],
     [
       { store: 'opensearch' },
       'logs.opensearch.url',
@@ -30,6 +30,11 @@ describe('parseLogs', () => {
       { opensearch: { username: 'a', apiKey: 'x' } },
       'logs.opensearch.apiKey',
       'excludes logs.opensearch.username',
+    ],
+    [
+      { embedded: { retentionDays: 0 } },
+      'logs.embedded.retentionDays',
+      'must be a whole number from 1 to 3650, not 0',
     ],
     [
       { opensearch: { indexPrefix: 'A*' } },

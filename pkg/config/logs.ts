@@ -1,13 +1,19 @@
 import type { Fields } from './fields.ts'
 import { integer, seconds, text } from './fields.ts'
 
-export type LogStoreKind = 'none' | 'opensearch'
+export type LogStoreKind = 'none' | 'embedded' | 'opensearch'
 
 /** Where log lines are kept, and what a question about them may cost. */
 export type LogsConfig = {
   readonly store: LogStoreKind
   readonly queryTimeoutSeconds: number
   readonly exportLimit: number
+  readonly embedded: {
+    readonly folder: string
+    readonly retentionDays: number
+    readonly retentionMegabytes: number
+    readonly memoryMegabytes: number
+  }
   readonly opensearch: {
     readonly url: string
     readonly username: string
@@ -20,10 +26,10 @@ export type LogsConfig = {
 /** What Kapis signs on to the log store with. */
 export type LogStoreSecrets = { readonly password: string; readonly apiKey: string }
 
-export const logsMembers = ['store', 'queryTimeoutSeconds', 'exportLimit', 'opensearch']
+export const logsMembers = ['store', 'queryTimeoutSeconds', 'exportLimit', 'embedded', 'opensearch']
 
 export function parseLogs(fields: Fields): { readonly logs: LogsConfig; readonly secrets: LogStoreSecrets } {
-  const store = fields.choice('store', ['none', 'opensearch'])
+  const store = fields.choice('store', ['none', 'embedded', 'opensearch'])
   const engine = fields.object('opensearch', [
     'url',
     'username',
@@ -51,6 +57,7 @@ export function parseLogs(fields: Fields): { readonly logs: LogsConfig; readonly
     store,
     queryTimeoutSeconds: seconds(fields, 'queryTimeoutSeconds', { default: 30, min: 1, max: 600 }),
     exportLimit: integer(fields, 'exportLimit', { default: 100_000, min: 1, max: 1_000_000_000 }),
+    embedded: parseEmbedded(fields),
     opensearch: {
       url,
       username,
@@ -63,4 +70,23 @@ export function parseLogs(fields: Fields): { readonly logs: LogsConfig; readonly
     },
   }
   return { logs, secrets }
+}
+
+function parseEmbedded(fields: Fields): LogsConfig['embedded'] {
+  const embedded = fields.object('embedded', [
+    'folder',
+    'retentionDays',
+    'retentionMegabytes',
+    'memoryMegabytes',
+  ])
+  return {
+    folder: text(embedded, 'folder', { default: '/var/lib/kapis/logs' }),
+    retentionDays: integer(embedded, 'retentionDays', { default: 7, min: 1, max: 3650 }),
+    retentionMegabytes: integer(embedded, 'retentionMegabytes', {
+      default: 20_480,
+      min: 64,
+      max: 1_000_000_000,
+    }),
+    memoryMegabytes: integer(embedded, 'memoryMegabytes', { default: 512, min: 128, max: 65_536 }),
+  }
 }

@@ -51,7 +51,6 @@ export const reference: readonly ConfigEntry[] = [
     path: 'oauth.issuer',
     text: 'URL of the token issuer as its users reach it: `iss` of every token. Changing it ends every login.',
   },
-  { path: 'oauth.productName', text: 'What the login pages call the platform.' },
   { path: 'oauth.socket', text: 'Unix socket between the front and the token listener.' },
   {
     path: 'oauth.audience',
@@ -72,7 +71,7 @@ export const reference: readonly ConfigEntry[] = [
   },
   {
     path: 'oauth.clients',
-    text: 'OAuth clients: a list with the members that are described below. Without it there are two: `kapis` with the secret `kapis`, and `kapis-cli`, the public one of `kapis login` (redirectURIs: [http://127.0.0.1/callback]). Name your own in production, `kapis-cli` among them if people are to use `kapis login`.',
+    text: 'OAuth clients: a list with the members that are described below. Without it there is one, `kapis` with the secret `kapis`: name your own in production.',
   },
   {
     path: 'cache.idleSeconds',
@@ -81,10 +80,6 @@ export const reference: readonly ConfigEntry[] = [
   {
     path: 'cache.maxMegabytes',
     text: 'Estimated memory of all kinds that are followed, in MiB. Beyond it those that are not in use are let go, and no further one is begun (503).',
-  },
-  {
-    path: 'authentication.multipleLogin',
-    text: 'Whether a user may have several logins at once. Without it a new one ends the others; personal access tokens stay.',
   },
   {
     path: 'authentication.authenticateRateLimiterMaxTries',
@@ -142,12 +137,28 @@ export const reference: readonly ConfigEntry[] = [
     text: '`drop` the event and count it, or `refuse` requests (503) until it can be written.',
   },
   { path: 'accessLog', text: 'One log line for each request. At log level debug there always is one.' },
-  { path: 'logs.store', text: 'Where log lines are kept: none (the log API answers 503) or opensearch.' },
+  {
+    path: 'logs.store',
+    text: 'Where log lines are kept: none (the log API answers 503), embedded (a folder, for one replica) or opensearch.',
+  },
   {
     path: 'logs.queryTimeoutSeconds',
     text: 'A question about logs that takes longer is given up with 504, in seconds.',
   },
   { path: 'logs.exportLimit', text: 'Lines of one export at most.' },
+  {
+    path: 'logs.embedded.folder',
+    text: 'Folder of the embedded store: a volume of its own, for one process at a time.',
+  },
+  { path: 'logs.embedded.retentionDays', text: 'Days (UTC) whose lines are kept, today included.' },
+  {
+    path: 'logs.embedded.retentionMegabytes',
+    text: 'What stored lines may take on the disk; the oldest days go first. Leave a tenth of the volume free.',
+  },
+  {
+    path: 'logs.embedded.memoryMegabytes',
+    text: 'Memory of the process that the embedded store sizes its buffers, caches and threads by.',
+  },
   {
     path: 'logs.opensearch.url',
     text: 'OpenSearch 1 to 3 or Elasticsearch 7 to 9, such as `https://opensearch:9200`.',

@@ -19,7 +19,6 @@ const base: User = {
   stateSinceMs: 0,
   passwordHash: 'right',
   credential: 'c1',
-  mustChangePassword: false,
 }
 
 describe('createPasswordChecker', () => {

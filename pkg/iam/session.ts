@@ -1,12 +1,10 @@
 import { isRecord, type KubeObject } from '../kube/object.ts'
 import { iamVersion, type User } from './user.ts'
 
-const sessionTypes = ['', 'Browser', 'PersonalAccessToken', 'ClientCredentials'] as const
 /**
- * What a session stands for. Most are logins of a client ('') or of a browser; the others are tokens without a refresh token
- * that are ended in the same way.
+ * What a session stands for. Most are logins; the others are tokens without a refresh token that are ended in the same way.
  */
-export type SessionType = (typeof sessionTypes)[number]
+export type SessionType = '' | 'PersonalAccessToken' | 'ClientCredentials'
 
 /** One login: a `LoginSession` of iam.<group domain>/v1alpha2, named by the sid claim of its tokens. */
 export type Session = {
@@ -60,7 +58,7 @@ export function toSession({ metadata, spec }: KubeObject): Session {
   return {
     sid: metadata.name,
     resourceVersion: metadata.resourceVersion,
-    type: sessionTypes.find(type => type === stored.type) ?? '',
+    type: stored.type === 'PersonalAccessToken' || stored.type === 'ClientCredentials' ? stored.type : '',
     displayName: text('displayName'),
     createdAtMs: Date.parse(metadata.creationTimestamp) || 0,
     user: text('user'),

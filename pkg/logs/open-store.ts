@@ -1,20 +1,32 @@
 import { readFileSync } from 'node:fs'
 import type { LogStoreSecrets, LogsConfig } from '../config/logs.ts'
 import type { Logger } from '../telemetry/logger.ts'
+import { createEmbeddedStore } from './embedded/embedded-store.ts'
 import { createOpenSearchStore } from './opensearch/store.ts'
 import type { LogStore } from './store.ts'
+
+const megabyte = 1024 * 1024
 
 /**
  * The log store of a configuration; undefined when there is none.
  *
- * @throws Error when a file that it names cannot be read
+ * @throws Error when a file that it names cannot be read, or the folder of the embedded store cannot be used
  */
-export function openLogStore(
+export async function openLogStore(
   config: LogsConfig,
   secrets: LogStoreSecrets,
   logger: Logger,
-): LogStore | undefined {
+): Promise<LogStore | undefined> {
   if (config.store === 'none') return undefined
+  if (config.store === 'embedded') {
+    const { folder, retentionDays, retentionMegabytes, memoryMegabytes } = config.embedded
+    return createEmbeddedStore({
+      folder,
+      retention: { days: retentionDays, bytes: retentionMegabytes * megabyte },
+      memoryBytes: memoryMegabytes * megabyte,
+      report: (message, err) => logger.error({ err }, message),
+    })
+  }
   const { url, username, caFile, indexPrefix } = config.opensearch
   return createOpenSearchStore({
     engine: { url, username, ca: caFile === '' ? '' : readFileSync(caFile, 'utf8') },

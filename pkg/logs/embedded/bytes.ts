@@ -7,6 +7,8 @@ export type ByteWriter = {
   readonly uint32: (value: number) => void
   readonly float64: (value: number) => void
   readonly bytes: (source: Uint8Array) => void
+  /** The bytes from `start` up to `end`. */
+  readonly slice: (source: Buffer, start: number, end: number) => void
   /** The length in bytes as a varint, then the text as UTF-8. */
   readonly text: (value: string) => void
   /** What was written; shares its memory, so it holds until more is written. */
@@ -55,6 +57,12 @@ export function createByteWriter(capacity = 1024): ByteWriter {
     float64: value => {
       reserve(8)
       used = buffer.writeDoubleLE(value, used)
+    },
+    slice: (source, start, end) => {
+      reserve(end - start)
+      // Leaving JavaScript costs more than copying a word.
+      if (end - start < 32) for (let i = start; i < end; i += 1) buffer[used++] = source[i] ?? 0
+      else used += source.copy(buffer, used, start, end)
     },
     bytes: source => {
       reserve(source.length)

@@ -31,18 +31,18 @@ export function writeDictionary(index: WordIndex, count: number, output: Output)
   }
 
   for (const id of vocabulary.sorted()) {
-    const word = arena.subarray(vocabulary.start(id), vocabulary.end(id))
-    if (words.length === 0) first = word.toString('latin1')
-    words.bytes(word)
+    const [from, to] = [vocabulary.start(id), vocabulary.end(id)]
+    if (words.length === 0) first = arena.toString('latin1', from, to)
+    words.slice(arena, from, to)
     words.byte(0)
-    const own = documents.subarray(starts[id], starts[id + 1])
-    if (own.length === 1) {
+    const [begin, end] = [starts[id] ?? 0, starts[id + 1] ?? 0]
+    if (end - begin === 1) {
       entries.varint(2)
-      entries.varint(own[0] ?? 0)
+      entries.varint(documents[begin] ?? 0)
     } else {
       const before = lists.length
-      const isBitmap = writeList(own, count, lists)
-      entries.varint(2 * own.length + (isBitmap ? 1 : 0))
+      const isBitmap = writeList(documents.subarray(begin, end), count, lists)
+      entries.varint(2 * (end - begin) + (isBitmap ? 1 : 0))
       entries.varint(lists.length - before)
     }
     if (words.length >= dictionaryBlockBytes) finishBlock()

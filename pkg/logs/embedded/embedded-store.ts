@@ -29,7 +29,7 @@ export type EmbeddedSettings = {
 }
 
 const rememberedBatches = 4096
-const defaultFlushLines = 262_144
+const defaultFlushLines = 131_072
 const mostLines = 4 * defaultFlushLines
 
 /** A log store in a folder: a write-ahead log and immutable segments with an index of words (ADR 4). */
@@ -53,7 +53,7 @@ export async function createEmbeddedStore(settings: EmbeddedSettings): Promise<L
   const merger = thread('indexer')
   const sealer = thread('indexer')
   const fresh = createFreshLines({ folder, catalog, sealer, merger, show })
-  const data: ReaderSettings = { cacheBytes: Math.floor(memoryBytes / 8) }
+  const data: ReaderSettings = { cacheBytes: Math.floor(memoryBytes / 16) }
   const greet = (): ReaderOrder => ({
     kind: 'segments',
     add: [...catalog.names(), ...fresh.names()],
@@ -64,7 +64,7 @@ export async function createEmbeddedStore(settings: EmbeddedSettings): Promise<L
   const replayed = await replay(folder, manifest, { fresh, recent, report })
   let { nextSequence } = replayed
   const log = await createWriteAheadLog(folder, replayed.nextLog)
-  const flush = { bytes: Math.floor(memoryBytes / 8), lines: flushLines }
+  const flush = { bytes: Math.floor(memoryBytes / 16), lines: flushLines }
   const upkeep = createUpkeep({ folder, retention, catalog, fresh, log, merger, recent, flush, now, report })
   upkeep.start()
   let isClosed = false

@@ -83,6 +83,12 @@ export function* readFrames(bytes: Buffer): Generator<Frame> {
   }
 }
 
+export function countLines(frame: Buffer): number {
+  const reader = createByteReader(frame, headBytes + keyBytes + sequenceBytes)
+  reader.varint()
+  return reader.varint()
+}
+
 /** @param linesOf the lines of a day, where these go */
 export function readFrame(frame: Buffer, linesOf: (day: number) => LinesBuilder): void {
   const reader = createByteReader(frame, headBytes + keyBytes)

@@ -29,6 +29,9 @@ type Batch = { readonly frame: Frame; readonly log: number }
 // Few lines are made ready at once; of many, at most this often.
 const fewLines = 5000
 const pauseMs = 250
+// While somebody asks now and then, lines are made ready as they come, so that a question finds few left to do.
+const aheadLines = 20_000
+const askedWithinMs = 30_000
 
 export function createFreshLines(parts: {
   readonly folder: string
@@ -45,6 +48,7 @@ export function createFreshLines(parts: {
   let sealed: Sealed[] = []
   let sealing: Promise<void> | undefined
   let lastSealMs = 0
+  let lastAskedMs = Number.NEGATIVE_INFINITY
   let nextId = 1
 
   const ask = (thread: Thread, question: IndexerQuestion): Promise<unknown> => thread.ask(question).answer
@@ -72,14 +76,19 @@ export function createFreshLines(parts: {
   }
 
   async function makeVisible(): Promise<void> {
+    lastAskedMs = performance.now()
     const last = open.at(-1)?.frame.firstSequence ?? 0
     if (openLines > fewLines && performance.now() - lastSealMs < pauseMs) return
     while ((open[0]?.frame.firstSequence ?? Number.POSITIVE_INFINITY) <= last) {
-      sealing ??= seal().finally(() => {
-        sealing = undefined
-      })
-      await sealing
+      await beginSeal()
     }
+  }
+
+  function beginSeal(): Promise<void> {
+    sealing ??= seal().finally(() => {
+      sealing = undefined
+    })
+    return sealing
   }
 
   async function moveToDisk(upToLog: number, recentBatches: readonly string[]): Promise<void> {
@@ -118,6 +127,9 @@ export function createFreshLines(parts: {
       open.push({ frame, log })
       openLines += frame.count
       openBytes += frame.bytes.length
+      if (openLines < aheadLines || performance.now() - lastAskedMs > askedWithinMs) return
+      // Whoever asks next is told what went wrong.
+      beginSeal().catch(() => undefined)
     },
     names: () => sealed.map(({ name }) => name),
   }

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { parentPort } from 'node:worker_threads'
 import { type Ingredients, mergeToFiles, mergeToMemory } from './merge.ts'
 import { toAnswer } from './thread.ts'
@@ -8,6 +10,11 @@ export type IndexerQuestion = Ingredients & {
   readonly files?: { readonly folder: string; readonly firstNumber: number }
 }
 
+// A segment takes many times its size while it is made. Between two of them the engine sees no reason to let go of that, so
+// it is told to.
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
 parentPort?.on('message', (question: IndexerQuestion & { readonly id: number }) => {
   const { id, files } = question
   try {
@@ -17,4 +24,5 @@ parentPort?.on('message', (question: IndexerQuestion & { readonly id: number }) 
   } catch (error) {
     parentPort?.postMessage(toAnswer(id, error))
   }
+  setImmediate(collectGarbage)
 })

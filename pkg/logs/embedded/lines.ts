@@ -64,13 +64,17 @@ export type LinesBuilder = {
   readonly finish: () => Lines
 }
 
-export function createLinesBuilder(day: number): LinesBuilder {
-  let capacity = 1024
+/** @param expected how much there will be of lines and of text; it grows when there is more */
+export function createLinesBuilder(
+  day: number,
+  expected: { readonly lines: number; readonly bytes: number } = { lines: 1024, bytes: 256 * 1024 },
+): LinesBuilder {
+  let capacity = expected.lines
   let times = new Float64Array(capacity)
   let sequences = new Float64Array(capacity)
   let streamOf = new Uint32Array(capacity)
   let textStarts = new Uint32Array(capacity + 1)
-  let text = Buffer.allocUnsafeSlow(256 * 1024)
+  let text = Buffer.allocUnsafeSlow(expected.bytes)
   let count = 0
   let used = 0
   const streams: Stream[] = []

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { readFrame } from './frame.ts'
+import { countLines, readFrame } from './frame.ts'
 import { createLinesBuilder, type LinesBuilder } from './lines.ts'
 import type { StoredSegment } from './manifest.ts'
 import { createPieceCache } from './piece-cache.ts'
@@ -67,13 +67,21 @@ function collect({ frames, segments }: Ingredients): readonly LinesBuilder[] {
   const linesOf = (day: number): LinesBuilder => {
     const known = days.get(day)
     if (known !== undefined) return known
-    const created = createLinesBuilder(day)
+    // Nearly always all lines are of one day, so the first has room for all.
+    const created = days.size === 0 ? createLinesBuilder(day, expected) : createLinesBuilder(day)
     days.set(day, created)
     return created
   }
-  const cache = createPieceCache(64 * 1024 * 1024)
-  for (const name of segments) {
-    const segment = openSegment(name.id, openSource(name), cache)
+  const cache = createPieceCache(32 * 1024 * 1024)
+  const opened = segments.map(name => openSegment(name.id, openSource(name), cache))
+  const expected = {
+    lines:
+      sum(frames.map(frame => countLines(toBuffer(frame)))) +
+      sum(opened.map(({ footer }) => footer.count)) +
+      1,
+    bytes: sum(frames.map(frame => frame.byteLength)) + sum(opened.map(({ footer }) => footer.textBytes)) + 1,
+  }
+  for (const segment of opened) {
     try {
       addSegment(segment, linesOf(segment.footer.day))
     } finally {
@@ -98,6 +106,10 @@ function addSegment(segment: Segment, lines: LinesBuilder): void {
       lines.add({ time, sequence, stream, source, start: 0, end: source.length })
     }
   })
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
 }
 
 /** What comes from another thread is a plain array of bytes. */

@@ -14,6 +14,8 @@ export type Footer = {
   readonly lastTime: number
   readonly firstSequence: number
   readonly lastSequence: number
+  /** All texts together, as they are. */
+  readonly textBytes: number
   /** In the order of namespace, pod and container; `lines` of each. */
   readonly streams: readonly (Stream & { readonly lines: number })[]
   /** Lines grouped by stream, so that what is asked of one namespace lies together. `first` is the place of its first line. */

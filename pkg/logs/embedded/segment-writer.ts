@@ -37,6 +37,7 @@ export function writeSegment(lines: Lines, sink: Sink): Footer {
     firstTime: lines.times[order[0] ?? 0] ?? 0,
     lastTime: lines.times[order.at(-1) ?? 0] ?? 0,
     ...sequenceRange(lines.sequences),
+    textBytes: lines.text.length,
     streams: grouped.streams,
     texts: writeTexts(lines, order, grouped.documents, output),
     times: writeTimes(lines, order, output),
@@ -118,7 +119,7 @@ function writeTexts(
       const line = order[documents[place] ?? 0] ?? 0
       const [start, end] = [lines.textStarts[line] ?? 0, lines.textStarts[line + 1] ?? 0]
       head.uint32(end - start)
-      body.bytes(lines.text.subarray(start, end))
+      body.slice(lines.text, start, end)
     }
     const block = createByteWriter(4 + head.length + body.length)
     block.uint32(place - first)

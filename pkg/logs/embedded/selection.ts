@@ -1,10 +1,11 @@
+import type { Expression } from '../expression.ts'
 import type { LogFilter } from '../filter.ts'
-import { createMatcher } from '../matcher.ts'
 import type { LogRecord } from '../record.ts'
 import { and, andNot, type Bitmap, isEmpty, setBit, takeBits } from './bitmap.ts'
 import { findCandidates, findScope } from './candidates.ts'
 import { dayOf, timeInDay, toRecord, toTimeNs } from './lines.ts'
 import type { Segment } from './segment.ts'
+import { createVerifier } from './verifier.ts'
 
 /** Documents from `from` up to `to` that are selected; all of them when there is no bitmap. */
 export type Selection = { readonly from: number; readonly to: number; readonly bits: Bitmap | undefined }
@@ -22,36 +23,33 @@ export function* select(segment: Segment, filter: LogFilter): Generator<void, Se
   if (from >= to) return nothing
   const scope = findScope(segment, filter.scope)
   if (scope !== undefined && isEmpty(scope)) return nothing
-  if (filter.expression === undefined) return { from, to, bits: scope }
-  const { must, may } = findCandidates(segment, filter.expression)
+  const { expression } = filter
+  if (expression === undefined) return { from, to, bits: scope }
+  const { must, may } = findCandidates(segment, expression)
   const bits = scope === undefined ? must : and(must, scope)
   if (must === may) return { from, to, bits }
   const open = andNot(scope === undefined ? may : and(may, scope), must)
-  yield* verify(segment, { filter, from, to, open, bits })
+  yield* verify(segment, { expression, from, to, open, bits })
   return { from, to, bits }
 }
 
 /** Adds to `bits` those of `open` that really match, in the order in which their texts lie. */
 function* verify(
   segment: Segment,
-  work: Pick<Selection, 'from' | 'to'> & { filter: LogFilter; open: Bitmap; bits: Bitmap },
+  work: Pick<Selection, 'from' | 'to'> & { expression: Expression; open: Bitmap; bits: Bitmap },
 ): Generator<void, void> {
-  const { filter, open, bits } = work
+  const { expression, open, bits } = work
   const documents = takeBits(open, work, Number.POSITIVE_INFINITY, false)
   if (documents.length === 0) return
   const places = segment.places()
   const wanted = Uint32Array.from(documents, document => places[document] ?? 0).sort()
-  const matches = createMatcher(
-    filter.expression === undefined
-      ? { scope: 'everything' }
-      : { scope: 'everything', expression: filter.expression },
-  )
+  const matches = createVerifier(segment, expression)
   const order = segment.documents()
   let stream = 0
   for (const [i, place] of wanted.entries()) {
     if (i % turn === turn - 1) yield
     while ((segment.streamStarts[stream + 1] ?? 0) <= place) stream += 1
-    if (matches(recordAt(segment, stream, place, 0n))) setBit(bits, order[place] ?? 0)
+    if (matches(stream, place)) setBit(bits, order[place] ?? 0)
   }
 }
 

@@ -19,33 +19,28 @@ export function hashByte(hash: number, byte: number): number {
 }
 
 export function createVocabulary(): Vocabulary {
-  let slots = new Int32Array(1 << 15).fill(-1)
-  let mask = slots.length - 1
-  let hashes = new Int32Array(1 << 14)
+  // Each slot is an id, or -1, and the hash of its word side by side: a miss of the processor's cache costs more than all else.
+  let slots = new Int32Array(1 << 16).fill(-1)
+  let mask = slots.length / 2 - 1
   let starts = new Uint32Array((1 << 14) + 1)
   let arena = Buffer.allocUnsafeSlow(1 << 17)
   let size = 0
 
-  function slotOf(hash: number): number {
-    // FNV leaves the low bits alike for words that differ in their last byte alone.
-    return (hash ^ (hash >>> 15)) & mask
-  }
-
   function growTable(): void {
     const larger = new Int32Array(slots.length * 2).fill(-1)
-    slots = larger
-    mask = larger.length - 1
-    for (let id = 0; id < size; id += 1) {
-      let slot = slotOf(hashes[id] ?? 0)
-      while (larger[slot] !== -1) slot = (slot + 1) & mask
-      larger[slot] = id
+    mask = larger.length / 2 - 1
+    for (let at = 0; at < slots.length; at += 2) {
+      const hash = slots[at + 1] ?? 0
+      if (slots[at] === -1) continue
+      let slot = slotOf(hash, mask)
+      while (larger[2 * slot] !== -1) slot = (slot + 1) & mask
+      larger[2 * slot] = slots[at] ?? 0
+      larger[2 * slot + 1] = hash
     }
-    const wider = new Int32Array(larger.length / 2)
-    wider.set(hashes)
-    hashes = wider
-    const further = new Uint32Array(larger.length / 2 + 1)
-    further.set(starts)
-    starts = further
+    slots = larger
+    const wider = new Uint32Array(larger.length / 4 + 1)
+    wider.set(starts)
+    starts = wider
   }
 
   function isSame(id: number, word: Uint8Array, length: number): boolean {
@@ -65,10 +60,10 @@ export function createVocabulary(): Vocabulary {
     for (let i = 0; i < length; i += 1) arena[start + i] = word[i] ?? 0
     const id = size
     size += 1
-    slots[slot] = id
-    hashes[id] = hash
+    slots[2 * slot] = id
+    slots[2 * slot + 1] = hash
     starts[size] = start + length
-    if (size * 2 >= slots.length) growTable()
+    if (size * 4 >= slots.length) growTable()
     return id
   }
 
@@ -80,15 +75,20 @@ export function createVocabulary(): Vocabulary {
     end: id => starts[id + 1] ?? 0,
     bytes: () => arena,
     idOf: (word, length, hash) => {
-      let slot = slotOf(hash)
-      for (let id = slots[slot] ?? -1; id !== -1; id = slots[slot] ?? -1) {
-        if (hashes[id] === hash && isSame(id, word, length)) return id
+      let slot = slotOf(hash, mask)
+      for (let id = slots[2 * slot] ?? -1; id !== -1; id = slots[2 * slot] ?? -1) {
+        if (slots[2 * slot + 1] === hash && isSame(id, word, length)) return id
         slot = (slot + 1) & mask
       }
       return add(word, length, hash, slot)
     },
     sorted: () => sortWords(arena, starts, size),
   }
+}
+
+/** FNV leaves the low bits alike for words that differ in their last byte alone. */
+function slotOf(hash: number, mask: number): number {
+  return (hash ^ (hash >>> 15)) & mask
 }
 
 /**
@@ -108,8 +108,16 @@ function sortWords(arena: Buffer, starts: Uint32Array, size: number): Uint32Arra
   }
   keys.sort()
   const ids = Uint32Array.from(keys, key => key % idSpan)
-  const compare = (a: number, b: number): number =>
-    arena.compare(arena, starts[b], starts[b + 1], starts[a], starts[a + 1])
+  const compare = (a: number, b: number): number => {
+    const lengthA = (starts[a + 1] ?? 0) - (starts[a] ?? 0)
+    const lengthB = (starts[b + 1] ?? 0) - (starts[b] ?? 0)
+    const shorter = Math.min(lengthA, lengthB)
+    for (let i = prefixBytes; i < shorter; i += 1) {
+      const difference = (arena[(starts[a] ?? 0) + i] ?? 0) - (arena[(starts[b] ?? 0) + i] ?? 0)
+      if (difference !== 0) return difference
+    }
+    return lengthA - lengthB
+  }
   for (let from = 0; from < size; ) {
     const prefix = Math.floor((keys[from] ?? 0) / idSpan)
     let to = from + 1

@@ -18,7 +18,7 @@ export type WordIndex = {
 const beyondAscii = 0xff
 
 /** For each byte: what it folds to within a word, 0 between words, 0xff for what is not ASCII. */
-const foldTable = Uint8Array.from({ length: 256 }, (_, byte) => {
+export const foldTable = Uint8Array.from({ length: 256 }, (_, byte) => {
   if (byte >= 0x80) return beyondAscii
   return /[a-z0-9]/i.test(String.fromCharCode(byte))
     ? String.fromCharCode(byte).toLowerCase().charCodeAt(0)
@@ -31,23 +31,20 @@ export function indexWords(lines: Lines, order: Uint32Array): WordIndex {
   const word = new Uint8Array(maxWordBytes)
   let found = new Uint32Array(1 << 16)
   let used = 0
-  let lastDocument = new Int32Array(1 << 14).fill(-1)
-  let counts = new Uint32Array(1 << 14)
+  // For each word the last document that has it, plus one, and how many have it.
+  let seen = new Uint32Array(1 << 15)
   const documentEnds = new Uint32Array(order.length)
 
   function note(document: number, length: number, hash: number): void {
     const id = vocabulary.idOf(word, length, hash)
-    if (id >= lastDocument.length) {
-      const wider = new Int32Array(lastDocument.length * 2).fill(-1)
-      wider.set(lastDocument)
-      lastDocument = wider
-      const further = new Uint32Array(wider.length)
-      further.set(counts)
-      counts = further
+    if (2 * id >= seen.length) {
+      const wider = new Uint32Array(seen.length * 2)
+      wider.set(seen)
+      seen = wider
     }
-    if (lastDocument[id] === document) return
-    lastDocument[id] = document
-    counts[id] = (counts[id] ?? 0) + 1
+    if (seen[2 * id] === document + 1) return
+    seen[2 * id] = document + 1
+    seen[2 * id + 1] = (seen[2 * id + 1] ?? 0) + 1
     if (used === found.length) {
       const larger = new Uint32Array(found.length * 2)
       larger.set(found)
@@ -101,7 +98,13 @@ export function indexWords(lines: Lines, order: Uint32Array): WordIndex {
     noteWords(document, lines.text, lines.textStarts[line] ?? 0, lines.textStarts[line + 1] ?? 0)
     documentEnds[document] = used
   }
-  return { vocabulary, ...gather(found, documentEnds, counts.subarray(0, vocabulary.size)) }
+  return { vocabulary, ...gather(found, documentEnds, countsOf(seen, vocabulary.size)) }
+}
+
+function countsOf(seen: Uint32Array, size: number): Uint32Array {
+  const counts = new Uint32Array(size)
+  for (let id = 0; id < size; id += 1) counts[id] = seen[2 * id + 1] ?? 0
+  return counts
 }
 
 /** From the words of each line to the lines of each word. */
