@@ -7,13 +7,14 @@ import { RbacIndex } from '../authz/rbac-index.ts'
 import { createVisibility } from '../authz/visibility.ts'
 import type { Config } from '../config/config.ts'
 import { readCollection } from '../kapis/read-collection.ts'
+import { isOwnKubeconfig } from '../kapis/resources/v1alpha2/kubeconfig.ts'
 import { serveOldResources } from '../kapis/resources/v1alpha2/serve.ts'
 import { serveResources } from '../kapis/resources/v1alpha3/read.ts'
 import { serveAny, toNativePath } from '../kapis/serve-any.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { createRegistryClient } from '../registry/client.ts'
 import { createConnect } from '../registry/connect.ts'
-import type { Handler } from '../request/exchange.ts'
+import type { AuthenticatedExchange, Handler } from '../request/exchange.ts'
 import type { Identity } from '../request/identity.ts'
 import { ResourceCache } from '../resources/cache.ts'
 import { createCatalog } from '../resources/catalog.ts'
@@ -40,6 +41,8 @@ export type Resources = {
   /** The same reads, with lists as `{items, totalItems}`. */
   readonly items: Handler
   readonly documents: readonly DocumentFace[]
+  /** What everybody may have without a right of RBAC: the own kubeconfig. */
+  readonly isOwn: (exchange: AuthenticatedExchange) => boolean
   readonly isAggregated: (plural: string) => boolean
   readonly checks: readonly Check[]
   /** Resolves once what is always followed has its first state. */
@@ -55,6 +58,9 @@ export type ResourcesOptions = {
   readonly hub: WatchHub
   /** To the orchestrator itself, as the caller. */
   readonly proxy: Handler
+  /** The authority that callers of the issuer's URL have to trust; undefined when its certificate is not ours. */
+  readonly caPem: () => string | undefined
+  readonly isUser: (name: string) => boolean
   /** Whether a caller may read a Secret. @throws Status 403 */
   readonly maySecret: (identity: Identity, namespace: string, name: string) => Promise<void>
 }
@@ -64,7 +70,7 @@ const registryMs = 30_000
 
 /** Joins what is known of the orchestrator's resources with the faces that show it. */
 export function createResources(options: ResourcesOptions): Resources {
-  const { client, config, logger, registry, hub, proxy, maySecret } = options
+  const { client, config, logger, registry, hub, proxy, maySecret, caPem, isUser } = options
   const { groupDomain } = config
   const aggregatedKinds = toAggregatedKinds(groupDomain)
   const catalog = createCatalog({ client, groupDomain })
@@ -116,6 +122,10 @@ export function createResources(options: ResourcesOptions): Resources {
     registry: createRegistryClient(connection.connect, () => AbortSignal.timeout(registryMs)),
     maySecret,
   }
+  const old = {
+    ...components,
+    kubeconfig: { groupDomain, url: new URL(config.oauth.issuer), caPem, isUser },
+  }
   const platform = { ...tools, components, registries, collectionOf: byPlural }
   const any = {
     ...tools,
@@ -127,7 +137,7 @@ export function createResources(options: ResourcesOptions): Resources {
   return {
     aggregated: exchange => serveRead(aggregated, exchange),
     platform: exchange => serveResources(platform, exchange),
-    old: exchange => serveOldResources(components, exchange),
+    old: exchange => serveOldResources(old, exchange),
     any: exchange => serveAny(any, exchange),
     async items(exchange) {
       const { group, version, resource } = exchange.info
@@ -136,6 +146,10 @@ export function createResources(options: ResourcesOptions): Resources {
       await readCollection(collection, tools, exchange, { list: 'items' })
     },
     documents: [createDiscovery(groups), createOpenApi(groups)],
+    isOwn: exchange =>
+      exchange.info.group === resourcesGroup(groupDomain) &&
+      exchange.info.version === 'v1alpha2' &&
+      isOwnKubeconfig(exchange),
     isAggregated: plural => aggregatedKinds.some(kind => kind.plural === plural),
     checks: [
       {

@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createApiServiceKeeper } from '../aggregated/api-service-keeper.ts'
 import { FileCertificates } from '../certs/file-certificates.ts'
+import { isForHost } from '../certs/fitness.ts'
 import { ServingCertificates } from '../certs/serving-certificates.ts'
 import type { Config, Secrets } from '../config/config.ts'
 import { iamVersion } from '../iam/user.ts'
@@ -95,6 +96,11 @@ export async function runApiserver(
     hub,
     proxy,
     maySecret: access.maySecret,
+    caPem() {
+      const { certPem, bundlePem } = certificates.current()
+      return isForHost(certPem, new URL(config.oauth.issuer).hostname) ? bundlePem : undefined
+    },
+    isUser: name => access.users.get(name) !== undefined,
   })
   const iam = await createIam({
     client,
@@ -162,7 +168,7 @@ export async function runApiserver(
     // What goes to the orchestrator is judged there, as the caller; without one, here.
     authorize(exchange) {
       // One's own user and password: this much everybody may.
-      if (iam.isOwn(exchange)) return
+      if (iam.isOwn(exchange) || resources.isOwn(exchange)) return
       if (isForProxy(exchange, group) && !isAnonymous(exchange.identity)) return 'elsewhere'
       if (logs.judgesItself(exchange)) return 'elsewhere'
       return access.authorize(exchange.info, exchange.identity, exchange.query)

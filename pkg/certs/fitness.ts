@@ -1,10 +1,20 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { isIP } from 'node:net'
 import type { KeyPair } from './issue.ts'
 
 export type Names = { readonly dnsNames: readonly string[]; readonly ipAddresses: readonly string[] }
 
 // The last third of its life is time enough to notice that renewal does not work.
 const renewAfterFraction = 2 / 3
+
+/** Whether a certificate is for a host, by DNS name or IP address (RFC 9525). */
+export function isForHost(certPem: string, host: string): boolean {
+  const certificate = new X509Certificate(certPem)
+  const address = host.replace(/^\[|\]$/g, '')
+  return isIP(address) === 0
+    ? certificate.checkHost(host) !== undefined
+    : certificate.checkIP(address) !== undefined
+}
 
 /**
  * Why a serving pair should be replaced; undefined while it is good.

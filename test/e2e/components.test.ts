@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import {
   accessToken,
@@ -11,7 +13,7 @@ import {
   uniqueName,
 } from './cluster.ts'
 import { askAs, eventually, groupDomain } from './http.ts'
-import { output, setting } from './run.ts'
+import { output, scratch, setting } from './run.ts'
 
 const namespace = uniqueName('quota')
 const name = uniqueName('part')
@@ -209,6 +211,42 @@ describe('components, quotas and what everybody may know', function () {
         expect(JSON.parse(answer.body).message).to.contain('secrets "login" is forbidden')
       }, 20_000)
     })
+  })
+
+  it('a kubeconfig of one’s own reaches kube-apiserver through the front', async () => {
+    const user = setting('KAPIS_USER')
+    const { issuer } = JSON.parse((await askKapis('/oauth/.well-known/openid-configuration')).body)
+    const { origin } = new URL(issuer)
+    const base = `/kapis/${group}/v1alpha2/users`
+    const answer = await askAs(token, `${base}/${user}/kubeconfig`)
+    expect(answer.code, answer.body).to.equal(200)
+    expect(answer.headers['content-type']).to.equal('text/yaml; charset=utf-8')
+    expect(answer.body).to.not.contain('client-key')
+    const file = join(scratch, 'own.kubeconfig')
+    writeFileSync(file, answer.body)
+    const view = ['--kubeconfig', file, 'config', 'view', '--raw', '--flatten', '-o', 'json']
+    const { users, clusters } = JSON.parse(await output('kubectl', view))
+    expect(users[0].user.exec).to.deep.include({
+      command: 'kapis',
+      args: ['get-token', '--server', origin],
+    })
+    expect(clusters[0].cluster.server).to.equal(origin)
+    // The authority in it is the one that the front is trusted by.
+    const plain = ['--kubeconfig', '/dev/null', '--server', setting('KAPIS_URL'), '--token', token]
+    const ca = join(scratch, 'own.ca')
+    writeFileSync(ca, Buffer.from(clusters[0].cluster['certificate-authority-data'], 'base64'))
+    expect(
+      await output('kubectl', [...plain, '--certificate-authority', ca, 'get', 'nodes', '-o', 'name']),
+    ).to.contain('node/')
+  })
+
+  it('a kubeconfig of somebody else takes a right, and of nobody is not found', async () => {
+    const base = `/kapis/${group}/v1alpha2/users`
+    const nobody = await tokenOf(namespace, 'nobody')
+    expect((await askAs(nobody, `${base}/${setting('KAPIS_USER')}/kubeconfig`)).code).to.equal(403)
+    const answer = await askAs(token, `${base}/no-such-user/kubeconfig`)
+    expect(answer.code).to.equal(404)
+    expect(JSON.parse(answer.body).message).to.equal(`users.iam.${groupDomain} "no-such-user" not found`)
   })
 
   it('the version is for everybody: the contract, the program, the orchestrator', async () => {

@@ -2,20 +2,22 @@ import type { AuthenticatedExchange } from '../../../request/exchange.ts'
 import { sendJson } from '../../../request/respond.ts'
 import { badRequest, methodNotAllowed, unknownResource } from '../../../status/status.ts'
 import { type ComponentTools, isForComponents, serveComponents } from '../../components.ts'
+import { type KubeconfigTools, serveKubeconfig } from './kubeconfig.ts'
 import { readQuotas } from './quotas.ts'
 
 /**
- * What consoles still ask of `/kapis/resources.<group domain>/v1alpha2`: components and quotas. Lists of resources are at
+ * What consoles still ask of `/kapis/resources.<group domain>/v1alpha2`: components, quotas and kubeconfigs. Lists of resources are at
  * v1alpha3.
  *
  * @throws Status 404 that names the replacement, 405, 503
  */
 export async function serveOldResources(
-  tools: ComponentTools,
+  tools: ComponentTools & { readonly kubeconfig: KubeconfigTools },
   exchange: AuthenticatedExchange,
 ): Promise<void> {
   const { req, res, info } = exchange
   if (isForComponents(info.resource)) return serveComponents(tools, exchange)
+  if (info.resource === 'users') return serveKubeconfig(tools.kubeconfig, exchange)
   if (info.resource !== 'quotas' || info.name !== '')
     throw unknownResource(
       `resource ${JSON.stringify(info.resource)} is not served in v1alpha2: use /kapis/${info.group}/v1alpha3`,

@@ -1,0 +1,68 @@
+import { stringify } from 'yaml'
+import type { AuthenticatedExchange } from '../../../request/exchange.ts'
+import { send } from '../../../request/respond.ts'
+import { methodNotAllowed, notFound, unknownResource } from '../../../status/status.ts'
+
+export type KubeconfigTools = {
+  readonly groupDomain: string
+  /** Where the platform is reached, as its users do. */
+  readonly url: URL
+  /** The authority to trust for it, as PEM; undefined for what the system trusts. */
+  readonly caPem: () => string | undefined
+  readonly isUser: (name: string) => boolean
+}
+
+/** Whether a request is for the caller's own kubeconfig, which everybody may have: it holds no credential. */
+export function isOwnKubeconfig({ info, identity }: AuthenticatedExchange): boolean {
+  return info.resource === 'users' && info.subresource === 'kubeconfig' && info.name === identity.username
+}
+
+/**
+ * `GET …/users/{user}/kubeconfig`: a kubeconfig as YAML, with which kubectl reaches the orchestrator through the platform
+ * and logs in by `kapis get-token` (client.authentication.k8s.io/v1). Unlike 3.4's it carries no certificate: a login that
+ * is ended, or a user who is disabled, leaves nothing that still works.
+ *
+ * @throws Status 404, 405
+ */
+export function serveKubeconfig(tools: KubeconfigTools, { req, res, info }: AuthenticatedExchange): void {
+  if (info.parts.length !== 3 || info.subresource !== 'kubeconfig') throw unknownResource()
+  if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
+  const { name } = info
+  if (!tools.isUser(name)) throw notFound({ group: `iam.${tools.groupDomain}`, resource: 'users' }, name)
+  const { origin } = tools.url
+  const caPem = tools.caPem()
+  const context = `${name}@${tools.url.hostname}`
+  const document = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [
+      {
+        name: tools.url.hostname,
+        cluster: {
+          server: origin,
+          ...(caPem === undefined
+            ? {}
+            : { 'certificate-authority-data': Buffer.from(caPem).toString('base64') }),
+        },
+      },
+    ],
+    users: [
+      {
+        name,
+        user: {
+          exec: {
+            apiVersion: 'client.authentication.k8s.io/v1',
+            command: 'kapis',
+            args: ['get-token', '--server', origin],
+            interactiveMode: 'Never',
+            provideClusterInfo: false,
+            installHint: `kapis comes with the platform; "kapis login --server ${origin}" begins a login`,
+          },
+        },
+      },
+    ],
+    contexts: [{ name: context, context: { cluster: tools.url.hostname, user: name } }],
+    'current-context': context,
+  }
+  send(res, 200, Buffer.from(stringify(document)), { 'content-type': 'text/yaml; charset=utf-8' })
+}
