@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { startSupervisor } from './controlplane/front.ts'
@@ -45,6 +45,9 @@ async function runEndToEnd(): Promise<Totals> {
     console.error(`other tests are running in ${settings.runDir}; choose another RUN_DIR`)
     return oneFailed
   }
+  // What needs no browser and no directory is tested all the same.
+  const tools = spawnSync(join(repository, 'hack/test-tools.sh'), { stdio: 'inherit' })
+  const missing = tools.status === 0 ? [] : [oneFailed]
   const supervisor = await startSupervisor(settings, ['--attached'])
   stop = supervisor.stop
   try {
@@ -54,7 +57,7 @@ async function runEndToEnd(): Promise<Totals> {
       ...createRecords(settings.runDir).readEnv(),
       RUN_DIR: settings.runDir,
     }
-    const results = [await runMocha(e2ePatterns, e2eTimeoutMs, env)]
+    const results = [...missing, await runMocha(e2ePatterns, e2eTimeoutMs, env)]
     for (const folder of goFolders) results.push(await runGoTests(folder, env))
     return sum(results)
   } catch (error) {

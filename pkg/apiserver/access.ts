@@ -67,6 +67,7 @@ export function createAccess({ client, config, logger, registry, group }: Access
   const keys = new SecretKeySource({
     client,
     namespace: config.kubernetes.namespace,
+    groupDomain,
     logger,
     tokenSeconds: refreshTokenSeconds,
   })

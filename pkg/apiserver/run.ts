@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createApiServiceKeeper } from '../aggregated/api-service-keeper.ts'
+import { assertInScope } from '../authz/credential-scope.ts'
 import { FileCertificates } from '../certs/file-certificates.ts'
 import { isForHost } from '../certs/fitness.ts'
 import { ServingCertificates } from '../certs/serving-certificates.ts'
@@ -167,6 +168,8 @@ export async function runApiserver(
     impersonate: access.impersonate,
     // What goes to the orchestrator is judged there, as the caller; without one, here.
     authorize(exchange) {
+      // Before anything else: whoever it goes on to is told who is calling, and not by which token.
+      assertInScope(exchange.info, exchange.identity)
       // One's own user and password: this much everybody may.
       if (iam.isOwn(exchange) || resources.isOwn(exchange)) return
       if (isForProxy(exchange, group) && !isAnonymous(exchange.identity)) return 'elsewhere'

@@ -4,8 +4,8 @@ import { received } from './fixtures.ts'
 import { createKapisTokenAuthenticator } from './kapis-token.ts'
 
 describe('createKapisTokenAuthenticator', () => {
-  const claims = { sub: 'jane', sid: 's-1', jti: 'j-1', exp: Date.now() / 1000 + 60, iat: 1 }
-  function start() {
+  const claims = { sub: 'jane', sid: 's-1', jti: 'j-1', exp: Date.now() / 1000 + 60, iat: 1, scope: '' }
+  function start(given = claims) {
     const state = {
       verified: 0,
       isRevoked: false,
@@ -18,7 +18,7 @@ describe('createKapisTokenAuthenticator', () => {
         isOurs: token => token === 'ours',
         verifyAccess: async () => {
           state.verified++
-          return claims
+          return given
         },
       },
       users: { get: () => state.user },
@@ -50,6 +50,15 @@ describe('createKapisTokenAuthenticator', () => {
       expect(await rejectionOf(ask())).to.include({ code: 401, message: 'Unauthorized' })
     })
   }
+
+  it('says of a token that may only read that it may', async () => {
+    const { state, ask } = start()
+    expect(await ask()).to.not.have.property('isReadOnly')
+    const reading = start({ ...claims, scope: 'read' })
+    expect(await reading.ask()).to.deep.include({ username: 'jane', isReadOnly: true })
+    reading.state.user = state.user && { ...state.user, groups: ['ops'] }
+    expect(await reading.ask()).to.deep.include({ groups: ['ops'], isReadOnly: true })
+  })
 
   it('leaves the tokens of others alone', async () => {
     const { authenticator } = start()

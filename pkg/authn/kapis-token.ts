@@ -1,5 +1,6 @@
 import type { Identity } from '../request/identity.ts'
 import { unauthorized } from '../status/status.ts'
+import { isReadOnly } from '../token/live-audience.ts'
 import type { Authenticator } from './authenticator.ts'
 import { readBearer, tokenKey } from './bearer.ts'
 import { ExpiringCache } from './expiring-cache.ts'
@@ -10,6 +11,7 @@ type Claims = {
   readonly jti: string
   readonly exp: number
   readonly iat: number
+  readonly scope: string
 }
 type User = {
   readonly name: string
@@ -79,8 +81,9 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Authe
   }
 }
 
-function toIdentity(user: User, { jti }: Claims): Identity {
+function toIdentity(user: User, { jti, scope }: Claims): Identity {
   // Kubernetes' own name for what identifies the credential (KEP-4193).
   const extra = { 'authentication.kubernetes.io/credential-id': [`JTI=${jti}`] }
-  return { username: user.name, uid: user.uid, groups: user.groups, extra }
+  const identity = { username: user.name, uid: user.uid, groups: user.groups, extra }
+  return isReadOnly(scope) ? { ...identity, isReadOnly: true } : identity
 }

@@ -2,6 +2,7 @@ import type { KubeClient } from '../kube/client.ts'
 import type { Identity } from '../request/identity.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import { toReviewSpec } from './attributes.ts'
+import { assertInScope } from './credential-scope.ts'
 import { refusalFor } from './refusal.ts'
 import { type Decision, type ReviewSpec, review } from './review.ts'
 
@@ -63,6 +64,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
   }
 
   return (info, identity, query) => {
+    assertInScope(info, identity)
     if (identity.groups.includes(superuserGroup)) {
       options.observe('allowed', 'rule')
       return

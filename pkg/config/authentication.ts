@@ -2,6 +2,8 @@ import { type Fields, integer, seconds } from './fields.ts'
 
 /** How often a login with a password may fail, and what is kept of logins. */
 export type AuthenticationConfig = {
+  /** Whether a user may have several logins at once; otherwise a new one ends the others. */
+  readonly multipleLogin: boolean
   /** So many failures within the duration lock a user (or a name that nobody has) for the same time. */
   readonly authenticateRateLimiterMaxTries: number
   /** The same for a source address, behind which there may be many people. */
@@ -15,6 +17,7 @@ export type AuthenticationConfig = {
 /** Defaults are those of the platform's installer, for whom a user who mistypes is no attacker yet. */
 export function parseAuthentication(root: Fields): AuthenticationConfig {
   const fields = root.object('authentication', [
+    'multipleLogin',
     'authenticateRateLimiterMaxTries',
     'authenticateRateLimiterMaxTriesPerAddress',
     'authenticateRateLimiterDurationSeconds',
@@ -33,6 +36,7 @@ export function parseAuthentication(root: Fields): AuthenticationConfig {
     fields.problem('authenticateRateLimiterMaxTries', message)
   }
   return {
+    multipleLogin: fields.boolean('multipleLogin', true),
     authenticateRateLimiterMaxTries: maxTries,
     authenticateRateLimiterMaxTriesPerAddress: integer(fields, 'authenticateRateLimiterMaxTriesPerAddress', {
       default: Math.max(100, maxTries),

@@ -111,6 +111,12 @@ describe('parseClientDocument', () => {
       { ...confidential, redirectUris: [] },
       { path: 'redirectUris', message: `unknown; allowed are ${clientMembers.join(', ')}` },
     ],
+    [
+      'a name that cannot stand in a header',
+      { name: 'a b', secret: 'b' },
+      { path: 'name', message: 'must be up to 253 visible ASCII characters, not "a b"' },
+    ],
+    ['an empty secret', { name: 'a', secret: '' }, { path: 'secret', message: 'is required' }],
     ['no secret', { name: 'a' }, { path: 'secret', message: 'is required' }],
     [
       'a secret of a public client',

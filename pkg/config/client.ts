@@ -58,6 +58,20 @@ export const defaultClient: ClientConfig = {
   idTokenSigningAlg: 'ES256',
 }
 
+/**
+ * `kapis login`: it runs on the machine of its user, so it is public. It is nobody's secret, so users are asked before a
+ * program that only bears its name gets a login of theirs (RFC 8252 section 8.6).
+ */
+export const commandLineClient: ClientConfig = {
+  ...defaultClient,
+  name: 'kapis-cli',
+  public: true,
+  trusted: false,
+  grantMethod: 'prompt',
+  redirectURIs: ['http://127.0.0.1/callback'],
+  grantTypes: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+}
+
 export const clientMembers = [
   'name',
   'secret',

@@ -2,7 +2,7 @@ import type { LogLevel } from '../telemetry/logger.ts'
 import { type AuditConfig, auditMembers, parseAudit } from './audit.ts'
 import { type AuthenticationConfig, parseAuthentication } from './authentication.ts'
 import { type CacheConfig, cacheMembers, parseCache } from './cache.ts'
-import { type ClientConfig, clientMembers, defaultClient, parseClient } from './client.ts'
+import { type ClientConfig, clientMembers, commandLineClient, defaultClient, parseClient } from './client.ts'
 import { duplicateNames, object, type Problem, port, ranges, seconds, text, texts } from './fields.ts'
 import { type LimitsConfig, limitsMembers, parseLimits } from './limits.ts'
 import { type LogStoreSecrets, type LogsConfig, logsMembers, parseLogs } from './logs.ts'
@@ -36,6 +36,7 @@ export type Config = {
   }
   readonly oauth: {
     readonly issuer: string
+    readonly productName: string
     readonly socket: string
     readonly audience: string
     readonly accessTokenSeconds: number
@@ -112,6 +113,7 @@ export function parseConfig(input: unknown): { config: Config; secrets: Secrets 
   const tls = root.object('tls', tlsMembers)
   const oauth = root.object('oauth', [
     'issuer',
+    'productName',
     'socket',
     'audience',
     'accessTokenSeconds',
@@ -167,6 +169,11 @@ export function parseConfig(input: unknown): { config: Config; secrets: Secrets 
         pattern: /^https?:\/\/[^?#]+[^/?#]$/,
         is: 'an http(s) URL without query, fragment or trailing slash',
       }),
+      productName: text(oauth, 'productName', {
+        default: 'Kapis',
+        pattern: /^[^\p{Cc}]{1,60}$/u,
+        is: 'up to 60 characters',
+      }),
       socket: text(oauth, 'socket', { default: '/run/kapis/oauth.sock' }),
       audience: text(oauth, 'audience', { default: groupDomain }),
       accessTokenSeconds,
@@ -211,8 +218,11 @@ function parseTls(tls: ReturnType<typeof object>): Config['tls'] {
 
 function parseClients(oauth: ReturnType<typeof object>) {
   const entries = oauth.list('clients', clientMembers)?.map(parseClient)
-  // The client that consoles and scripts know, unless the configuration names its own.
-  const registered = entries ?? [{ client: defaultClient, secret: defaultClient.name }]
+  // The clients that consoles, scripts and `kapis login` know, unless the configuration names its own.
+  const registered = entries ?? [
+    { client: defaultClient, secret: defaultClient.name },
+    { client: commandLineClient, secret: undefined },
+  ]
   const clients: readonly ClientConfig[] = registered.map(({ client }) => client)
   const clientSecrets = new Map<string, string>()
   for (const { client, secret } of registered)

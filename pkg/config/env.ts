@@ -18,8 +18,10 @@ export const environment: readonly { readonly name: string; readonly path: strin
   { name: 'KAPIS_TLS_KEY_FILE', path: 'tls.keyFile' },
   { name: 'KAPIS_TLS_CA_FILE', path: 'tls.caFile' },
   { name: 'KAPIS_OAUTH_ISSUER', path: 'oauth.issuer' },
+  { name: 'KAPIS_OAUTH_PRODUCT_NAME', path: 'oauth.productName' },
   { name: 'KAPIS_OAUTH_SOCKET', path: 'oauth.socket' },
   { name: 'KAPIS_OAUTH_AUDIENCE', path: 'oauth.audience' },
+  { name: 'KAPIS_MULTIPLE_LOGIN', path: 'authentication.multipleLogin' },
   {
     name: 'KAPIS_AUTHENTICATE_RATE_LIMITER_MAX_TRIES',
     path: 'authentication.authenticateRateLimiterMaxTries',

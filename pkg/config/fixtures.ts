@@ -1,4 +1,4 @@
-import { defaultClient } from './client.ts'
+import { commandLineClient, defaultClient } from './client.ts'
 import type { Config } from './config.ts'
 
 /** What holds when nothing is configured. */
@@ -11,17 +11,19 @@ export const defaults: Config = {
   tls: { dnsNames: [], ipAddresses: [], rolloverSeconds: 86_400, certFile: '', keyFile: '', caFile: '' },
   oauth: {
     issuer: 'https://localhost:9443/oauth',
+    productName: 'Kapis',
     socket: '/run/kapis/oauth.sock',
     audience: 'kapis.io',
     accessTokenSeconds: 7200,
     refreshTokenSeconds: 14_400,
     loginMaxAgeSeconds: 2_592_000,
     clockSkewSeconds: 10,
-    clients: [defaultClient],
+    clients: [defaultClient, commandLineClient],
   },
   cache: { idleSeconds: 600, maxMegabytes: 1_024 },
   registries: { caFile: '', trustedHosts: [] },
   authentication: {
+    multipleLogin: true,
     authenticateRateLimiterMaxTries: 10,
     authenticateRateLimiterMaxTriesPerAddress: 100,
     authenticateRateLimiterDurationSeconds: 600,

@@ -51,6 +51,7 @@ export const reference: readonly ConfigEntry[] = [
     path: 'oauth.issuer',
     text: 'URL of the token issuer as its users reach it: `iss` of every token. Changing it ends every login.',
   },
+  { path: 'oauth.productName', text: 'What the login pages call the platform.' },
   { path: 'oauth.socket', text: 'Unix socket between the front and the token listener.' },
   {
     path: 'oauth.audience',
@@ -71,7 +72,7 @@ export const reference: readonly ConfigEntry[] = [
   },
   {
     path: 'oauth.clients',
-    text: 'OAuth clients: a list with the members that are described below. Without it there is one, `kapis` with the secret `kapis`: name your own in production.',
+    text: 'OAuth clients: a list with the members that are described below. Without it there are two: `kapis` with the secret `kapis`, and `kapis-cli`, the public one of `kapis login` (redirectURIs: [http://127.0.0.1/callback]). Name your own in production, `kapis-cli` among them if people are to use `kapis login`.',
   },
   {
     path: 'cache.idleSeconds',
@@ -80,6 +81,10 @@ export const reference: readonly ConfigEntry[] = [
   {
     path: 'cache.maxMegabytes',
     text: 'Estimated memory of all kinds that are followed, in MiB. Beyond it those that are not in use are let go, and no further one is begun (503).',
+  },
+  {
+    path: 'authentication.multipleLogin',
+    text: 'Whether a user may have several logins at once. Without it a new one ends the others; personal access tokens stay.',
   },
   {
     path: 'authentication.authenticateRateLimiterMaxTries',

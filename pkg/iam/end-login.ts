@@ -25,3 +25,24 @@ export async function endLogin(sessions: EndableSessions, known: Session, why: s
   }
   throw unavailable('the login is changing all the time; try again')
 }
+
+/**
+ * Ends every login of the same user but this one, which has just begun. Of two that begin in the same moment the later one
+ * stays, whichever replica each of them came to: the orchestrator's resource versions say which that is.
+ */
+export async function endOtherLogins(
+  sessions: EndableSessions & { readonly list: (user: string) => Promise<readonly Session[]> },
+  own: Session,
+): Promise<void> {
+  for (const session of await sessions.list(own.user)) {
+    const isOther = session.type === '' && session.sid !== own.sid && session.ended === ''
+    // One that was refreshed is no new one, and its version says nothing of when it began.
+    const isNewer = session.previousRefreshId === '' && isLater(session.resourceVersion, own.resourceVersion)
+    if (isOther && !isNewer) await endLogin(sessions, session, 'another login')
+  }
+}
+
+/** Of one resource, resource versions are whole numbers that grow (KEP-5504). */
+function isLater(a: string, b: string): boolean {
+  return a.length === b.length ? a > b : a.length > b.length
+}

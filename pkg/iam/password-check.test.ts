@@ -19,6 +19,7 @@ const base: User = {
   stateSinceMs: 0,
   passwordHash: 'right',
   credential: 'c1',
+  mustChangePassword: false,
 }
 
 describe('createPasswordChecker', () => {

@@ -81,6 +81,16 @@ export class SessionStore {
     return user !== undefined && isLeftBehind(session, user)
   }
 
+  /** Whether a token of a session is good that was signed between two times, in seconds, give or take a clock. */
+  hasTokenOf(fromSeconds: number, untilSeconds: number, nowMs = Date.now()): boolean {
+    const marginSeconds = certainAfterMs / 1000
+    return [...this.#sessions.values()].some(({ ended, expiresAtMs, rotatedAtMs }) => {
+      const signed = rotatedAtMs / 1000
+      const isWithin = signed > fromSeconds - marginSeconds && signed < untilSeconds + marginSeconds
+      return ended === '' && isWithin && !this.#isOver(expiresAtMs, nowMs)
+    })
+  }
+
   /** Every login that is known, those that have ended among them. */
   all(): Iterable<Session> {
     return this.#sessions.values()

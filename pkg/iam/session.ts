@@ -1,10 +1,12 @@
 import { isRecord, type KubeObject } from '../kube/object.ts'
 import { iamVersion, type User } from './user.ts'
 
+const sessionTypes = ['', 'Browser', 'PersonalAccessToken', 'ClientCredentials'] as const
 /**
- * What a session stands for. Most are logins; the others are tokens without a refresh token that are ended in the same way.
+ * What a session stands for. Most are logins of a client ('') or of a browser; the others are tokens without a refresh token
+ * that are ended in the same way.
  */
-export type SessionType = '' | 'PersonalAccessToken' | 'ClientCredentials'
+export type SessionType = (typeof sessionTypes)[number]
 
 /** One login: a `LoginSession` of iam.<group domain>/v1alpha2, named by the sid claim of its tokens. */
 export type Session = {
@@ -58,7 +60,7 @@ export function toSession({ metadata, spec }: KubeObject): Session {
   return {
     sid: metadata.name,
     resourceVersion: metadata.resourceVersion,
-    type: stored.type === 'PersonalAccessToken' || stored.type === 'ClientCredentials' ? stored.type : '',
+    type: sessionTypes.find(type => type === stored.type) ?? '',
     displayName: text('displayName'),
     createdAtMs: Date.parse(metadata.creationTimestamp) || 0,
     user: text('user'),

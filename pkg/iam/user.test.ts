@@ -25,7 +25,19 @@ describe('toUser', () => {
       stateSinceMs: 0,
       passwordHash: hash,
       credential: '64d4345af28b19e7',
+      mustChangePassword: false,
     })
+  })
+
+  it('knows whose password was given to him', () => {
+    const read = (annotation: string, value: string) => {
+      const object = user({})
+      const metadata = { ...object.metadata, annotations: { [annotation]: value } }
+      return toUser({ ...object, apiVersion: 'iam.kapis.io/v1alpha2', metadata }).mustChangePassword
+    }
+    expect(read('iam.kapis.io/uninitialized', 'true')).to.equal(true)
+    expect(read('iam.kapis.io/uninitialized', 'false')).to.equal(false)
+    expect(read('iam.other.io/uninitialized', 'true')).to.equal(false)
   })
 
   it('takes a user without a state for active: the login right after the creation must work', () => {

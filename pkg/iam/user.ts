@@ -35,6 +35,8 @@ export type User = {
   readonly passwordHash: string | undefined
   /** Changes when the password does, and says nothing about it. */
   readonly credential: string
+  /** The password was given to the user by somebody else, and has to be changed at the next login with a browser. */
+  readonly mustChangePassword: boolean
 }
 
 export const iamVersion = 'v1alpha2'
@@ -51,7 +53,8 @@ export function isPasswordHash(text: string): boolean {
   return bcryptHash.test(text)
 }
 
-export function toUser({ metadata, spec, status }: KubeObject): User {
+export function toUser({ apiVersion = '', metadata, spec, status }: KubeObject): User {
+  const [group] = apiVersion.split('/')
   const { email, displayName, lang, groups, password } = isRecord(spec) ? spec : {}
   const { state, lastTransitionTime, ...observed } = isRecord(status) ? status : {}
   const providerGroups = toProviderGroups(observed.providerGroups)
@@ -73,6 +76,7 @@ export function toUser({ metadata, spec, status }: KubeObject): User {
     passwordHash,
     credential:
       passwordHash === undefined ? '' : createHash('sha256').update(passwordHash).digest('hex').slice(0, 16),
+    mustChangePassword: metadata.annotations?.[`${group}/uninitialized`] === 'true',
   }
 }
 

@@ -4,11 +4,14 @@ import type { Registry } from '../telemetry/metrics.ts'
 import type { KeySource } from '../token/key-source.ts'
 import type { TokenAudit } from './audit.ts'
 import { type AuthorizationCheck, requireSoundAuthorization } from './authorization.ts'
+import type { BrowserOptions } from './browser/options.ts'
+import { createBrowserRoutes } from './browser/routes.ts'
 import type { ClientRegistry } from './client.ts'
 import { toDiscovery } from './discovery.ts'
 import { createIntrospection } from './endpoints/introspect.ts'
 import { createLogout } from './endpoints/logout.ts'
 import { createPasswordLogin } from './endpoints/password-login.ts'
+import { createPersonalAccessTokens } from './endpoints/personal-access-tokens.ts'
 import { createRevocation } from './endpoints/revoke.ts'
 import { createTokenReview } from './endpoints/token-review.ts'
 import { createUserinfo } from './endpoints/userinfo.ts'
@@ -19,7 +22,7 @@ import { createCallback } from './provider-redirect/callback.ts'
 import { createRedirectStart } from './provider-redirect/start.ts'
 import { createTokenEndpoint } from './token-endpoint.ts'
 
-export type AppOptions = {
+export type AppOptions = Pick<BrowserOptions, 'productName' | 'hasher' | 'changePassword'> & {
   readonly issuer: string
   readonly registry: ClientRegistry
   readonly tools: GrantTools
@@ -94,6 +97,19 @@ export function createOAuthApp(options: AppOptions): Express {
   app.all('/oauth/login/:idp', refuseMethod('GET, POST'))
   app.get('/oauth/callback/:idp', requireReady(isReady), createCallback(options))
   app.all('/oauth/callback/:idp', refuseMethod('GET'))
+  app.use(createBrowserRoutes(options, [requireReady(isReady)], form))
+  const personal = createPersonalAccessTokens(options)
+  app
+    .route('/oauth/personal-access-tokens')
+    .all(requireReady(isReady))
+    .get(personal.list)
+    .post(json, personal.create)
+    .all(refuseMethod('GET, HEAD, POST'))
+  app
+    .route('/oauth/personal-access-tokens/:id')
+    .all(requireReady(isReady))
+    .delete(personal.remove)
+    .all(refuseMethod('DELETE'))
   app.get(discoveryPaths, (_req, res) => void res.json(toDiscovery(issuer)))
   app.all(discoveryPaths, refuseMethod('GET, HEAD'))
   app.get('/oauth/keys', (_req, res) => {

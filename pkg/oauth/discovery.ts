@@ -9,14 +9,21 @@ export function toDiscovery(issuer: string): object {
   const base = issuer.endsWith('/oauth') ? issuer : `${issuer}/oauth`
   return {
     issuer,
+    authorization_endpoint: `${base}/authorize`,
     token_endpoint: `${base}/token`,
     userinfo_endpoint: `${base}/userinfo`,
     revocation_endpoint: `${base}/revoke`,
     introspection_endpoint: `${base}/introspect`,
     end_session_endpoint: `${base}/logout`,
     jwks_uri: `${base}/keys`,
-    // Required by the specification; there is no authorization endpoint yet, so there are none.
-    response_types_supported: [],
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    code_challenge_methods_supported: ['S256'],
+    prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
+    authorization_response_iss_parameter_supported: true,
+    request_parameter_supported: false,
+    // The specification takes it for supported where nothing is said.
+    request_uri_parameter_supported: false,
     scopes_supported: supportedScopes,
     grant_types_supported: grants.map(({ grantType }) => grantType),
     subject_types_supported: ['public'],
@@ -25,7 +32,7 @@ export function toDiscovery(issuer: string): object {
     revocation_endpoint_auth_methods_supported: [...withSecret, 'none'],
     introspection_endpoint_auth_methods_supported: withSecret,
     claims_supported: [
-      ...['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'sid', 'groups'],
+      ...['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'sid', 'auth_time', 'nonce', 'at_hash', 'groups'],
       ...['name', 'email', 'locale', 'preferred_username'],
     ],
   }

@@ -46,7 +46,20 @@ const oauthReasons: ReadonlySet<string> = new Set<OAuthReason>([
   'server_error',
   'temporarily_unavailable',
   'login_required',
+  'consent_required',
+  'access_denied',
+  'unsupported_response_type',
+  'request_not_supported',
+  'request_uri_not_supported',
+  'authorization_pending',
+  'slow_down',
+  'expired_token',
 ])
+
+/** Whether a reason is one of OAuth's own, and so may be told to a client. */
+export function isOAuthReason(reason: string): boolean {
+  return oauthReasons.has(reason)
+}
 
 /** Writes anything thrown as an OAuth error; what was not meant for the caller says nothing of itself. */
 export function renderOAuth(res: Response, error: unknown): Status {

@@ -6,10 +6,11 @@ import type { Admission } from '../iam/identity-provider/admission.ts'
 import type { Provider } from '../iam/identity-provider/store.ts'
 import { createLockout } from '../iam/lockout.ts'
 import { createLoginKeys } from '../iam/login-keys.ts'
+import type { PasswordHasher } from '../iam/password.ts'
 import { createPasswordChecker } from '../iam/password-check.ts'
 import type { NewSession, Session } from '../iam/session.ts'
 import type { User } from '../iam/user.ts'
-import { unauthorized } from '../status/status.ts'
+import { Status, unauthorized } from '../status/status.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { createRegistry } from '../telemetry/metrics.ts'
 import { audience, issuer, memoryKeys } from '../token/fixtures.ts'
@@ -27,6 +28,7 @@ export function memorySessions() {
   return {
     sessions,
     async create(session: NewSession) {
+      if (sessions.has(session.sid)) throw new Status(409, 'AlreadyExists', 'it exists')
       const stored = { ...session, createdAtMs: Date.now(), resourceVersion: String(++version) }
       sessions.set(session.sid, stored)
       return stored
@@ -62,6 +64,7 @@ export function memoryUser(name: string, changes: Partial<User> = {}): User {
     stateSinceMs: 0,
     passwordHash: 'right',
     credential: 'c1',
+    mustChangePassword: false,
     ...changes,
   }
 }
@@ -111,18 +114,20 @@ export async function startApp() {
   const providers = new Map<string, Provider>()
   const admit: Admission = async (_config, { uid }) =>
     users.get(uid) ?? Promise.reject(new Error('no such user'))
+  const hasher: PasswordHasher = {
+    hash: async password => password,
+    verify: async (password, stored) => stored !== undefined && password === stored,
+    pending: () => 0,
+  }
   const rule = { maxTries: 5, durationSeconds: 600 }
-  const tools: GrantTools = {
+  const tools: GrantTools & { multipleLogin: boolean } = {
+    multipleLogin: true,
     users: known,
     sessions,
     recordLogin: () => undefined,
     passwords: createPasswordChecker({
       users: known,
-      hasher: {
-        hash: async password => password,
-        verify: async (password, stored) => stored !== undefined && password === stored,
-        pending: () => 0,
-      },
+      hasher,
       lockout: createLockout({ rules: { user: rule, address: { ...rule, maxTries: 1000 } } }),
       durationSeconds: rule.durationSeconds,
       toKeys: createLoginKeys(() => Buffer.from('secret')),
@@ -146,6 +151,19 @@ export async function startApp() {
     issuer,
     registry: { find: name => clients.get(name) },
     tools,
+    productName: 'Kapis',
+    hasher,
+    async changePassword(user, passwordHash) {
+      const changed = {
+        ...user,
+        passwordHash,
+        credential: passwordHash,
+        generation: 2,
+        mustChangePassword: false,
+      }
+      users.set(user.name, changed)
+      return changed
+    },
     keys,
     check: {
       isOurs: verifier.isOurs,

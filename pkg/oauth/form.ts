@@ -36,6 +36,11 @@ function assertForm(req: Request): void {
   })
 }
 
+/** A query that was kept for later. */
+export function parseQuery(query: string): Form {
+  return parseParameters(query, 'query')
+}
+
 function parseParameters(text: string, where: 'body' | 'query'): Form {
   const seen = new Set<string>()
   const form = new Map<string, string>()

@@ -17,6 +17,8 @@ export type TokenAnswer = {
   /** Not for a grant that its client can simply repeat. */
   readonly refresh_token?: string
   readonly expires_in: number
+  /** OpenID Connect Core section 3.1.3.3. */
+  readonly id_token?: string
   /** Said only when it is not what was asked for. */
   readonly scope?: string
 }
@@ -41,6 +43,8 @@ export type GrantTools = {
   readonly issuer: TokenIssuer
   readonly verifier: TokenVerifier
   readonly statements: Statements
+  /** Whether a user may have several logins at once; otherwise a new one ends the others. */
+  readonly multipleLogin: boolean
   /** Of clients that do not name their own. */
   readonly lifetimes: Lifetimes
 }

@@ -13,6 +13,7 @@ function provider(name: string, kind: 'password' | 'redirect', hidden = false): 
     disableLoginConfirmation: true,
     usernamePrefix: '',
     groupsPrefix: '',
+    groupsMaxAgeSeconds: 86_400,
     provider: {
       clientId: 'c',
       clientSecret: 's',

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { ClientConfig } from '../config/client.ts'
+import { endOtherLogins } from '../iam/end-login.ts'
 import type { Source } from '../iam/password-check.ts'
 import type { User } from '../iam/user.ts'
-import type { Form } from './form.ts'
 import type { Granted, GrantTools } from './grant.ts'
 import { lifetimesOf } from './lifetimes.ts'
 import { grantScope } from './scope.ts'
@@ -12,18 +12,25 @@ export type Login = {
   readonly client: ClientConfig
   /** The identity provider that vouched for the user; '' when it was a password of ours. */
   readonly provider: string
-  readonly form: Form
   readonly source: Source
+  /** The scope that the request names; undefined when it names none. */
+  readonly requestedScope?: string | undefined
+  /** What was granted before the client came for its tokens. */
+  readonly scope?: string
+  /** Of a login that can be begun only once: whoever comes second gets a conflict. */
+  readonly sid?: string
+  /** Of a login by browser: it has an ID token when the scope says openid. */
+  readonly openId?: { readonly nonce: string; readonly authTime: number }
 }
 
-/** Begins a login: a session of its own, and the first pair of tokens. */
-export async function beginLogin(
-  tools: GrantTools,
-  { user, client, provider, form, source }: Login,
-): Promise<Granted> {
-  const sid = randomUUID()
-  const requested = form.get('scope')
-  const scope = grantScope(requested, client)
+/**
+ * Begins a login: a session of its own, and the first tokens.
+ *
+ * @throws Status invalid_scope; 409 when there is a session of that sid
+ */
+export async function beginLogin(tools: GrantTools, login: Login): Promise<Granted> {
+  const { user, client, provider, source, requestedScope, sid = randomUUID() } = login
+  const scope = login.scope ?? grantScope(requestedScope, client)
   const { accessTokenSeconds, refreshTokenSeconds } = lifetimesOf(client, tools.lifetimes)
   const subject = { username: user.name, groups: user.groups, sid, clientId: client.name, scope }
   const [access, refresh] = await Promise.all([
@@ -31,7 +38,7 @@ export async function beginLogin(
     tools.issuer.refresh(subject, refreshTokenSeconds),
   ])
   // Kept before it is given out: a token whose login is not known could never be ended.
-  await tools.sessions.create({
+  const session = await tools.sessions.create({
     sid,
     type: '',
     displayName: '',
@@ -48,6 +55,7 @@ export async function beginLogin(
     expiresAtMs: refresh.expiresAt * 1000,
     ended: '',
   })
+  if (!tools.multipleLogin) await endOtherLogins(tools.sessions, session)
   tools.recordLogin({ user, provider, source })
   return {
     user: user.name,
@@ -56,7 +64,29 @@ export async function beginLogin(
       token_type: 'Bearer',
       refresh_token: refresh.token,
       expires_in: accessTokenSeconds,
-      ...(requested === undefined || requested === scope ? {} : { scope }),
+      ...(await idToken(tools, login, { ...subject, accessToken: access.token }, accessTokenSeconds)),
+      ...saidScope(login, scope),
     },
   }
+}
+
+type IdTokenParts = { readonly sid: string; readonly scope: string; readonly accessToken: string }
+
+async function idToken(
+  { issuer }: GrantTools,
+  { user, client, openId }: Login,
+  { sid, scope, accessToken }: IdTokenParts,
+  lifeSeconds: number,
+) {
+  if (openId === undefined || !scope.split(' ').includes('openid')) return {}
+  const { name: username, displayName, email, lang, groups } = user
+  const person = { username, displayName, email, lang, groups }
+  const subject = { ...person, ...openId, sid, scope, accessToken, clientId: client.name }
+  return { id_token: await issuer.id(subject, { lifeSeconds, alg: client.idTokenSigningAlg }) }
+}
+
+/** RFC 6749 section 5.1: it has to be said only when it is not what was asked for; here that was in another request. */
+function saidScope({ scope: granted, requestedScope }: Login, scope: string) {
+  const isKnown = granted === undefined && (requestedScope === undefined || requestedScope === scope)
+  return isKnown ? {} : { scope }
 }

@@ -10,15 +10,16 @@ export type LoneToken = {
   readonly scope: string
   readonly lifeSeconds: number
   readonly displayName?: string
+  readonly isLive?: boolean
 }
 
 /** An access token without a refresh token. It has a session of its own, by which it can be ended like a login. */
 export async function issueLoneToken(
   tools: Pick<GrantTools, 'issuer' | 'sessions'>,
-  { user, type, clientId, scope, lifeSeconds, displayName = '' }: LoneToken,
+  { user, type, clientId, scope, lifeSeconds, displayName = '', isLive = false }: LoneToken,
 ) {
   const sid = randomUUID()
-  const subject = { username: user.name, groups: user.groups, sid, clientId, scope }
+  const subject = { username: user.name, groups: user.groups, sid, clientId, scope, isLive }
   const issued = await tools.issuer.access(subject, lifeSeconds)
   const session = await tools.sessions.create({
     sid,

@@ -6,9 +6,12 @@ import type { Config, Secrets } from '../config/config.ts'
 import { ClientStore } from '../iam/client-store.ts'
 import { ensureFirstAdministrator } from '../iam/first-administrator.ts'
 import { createAdmission } from '../iam/identity-provider/admission.ts'
+import { createGroupKeeper } from '../iam/identity-provider/group-keeper.ts'
 import { createProviderMetrics } from '../iam/identity-provider/metrics.ts'
 import { createProviderClient } from '../iam/identity-provider/provider-client.ts'
+import { createGroupWriter } from '../iam/identity-provider/provider-groups.ts'
 import { ProviderStore } from '../iam/identity-provider/store.ts'
+import { createOwnPasswordWriter } from '../iam/own-password.ts'
 import { createPasswordHasher } from '../iam/password.ts'
 import { createPasswordGuard } from '../iam/password-guard.ts'
 import { createSessionKeeper } from '../iam/session-keeper.ts'
@@ -72,7 +75,16 @@ export async function runOAuth(
     registry: metricsRegistry,
   })
   const tokenSeconds = refreshTokenSeconds + clockSkewSeconds
-  const keys = new SecretKeySource({ client, namespace, logger, tokenSeconds })
+  const keys: SecretKeySource = new SecretKeySource({
+    client,
+    namespace,
+    groupDomain,
+    logger,
+    tokenSeconds,
+    // Before the first list nothing is known of the tokens that are about.
+    isNeeded: (from, until) => !sessions.isReady || sessions.hasTokenOf(from, until),
+    onAsked: () => void keys.ensure().catch(err => logger.warn({ err }, 'cannot rotate the keys yet')),
+  })
   const verifier = createTokenVerifier({ issuer, audience, clockSkewSeconds, keys })
 
   const clients = new ClientStore({
@@ -88,6 +100,8 @@ export async function runOAuth(
 
   const providers = new ProviderStore({ client, groupDomain, namespace, logger, createProviderClient })
   createProviderMetrics(metricsRegistry, () => providers.entries())
+  const putGroups = createGroupWriter(client, groupDomain)
+  const groupKeeper = createGroupKeeper({ providers, users, sessions, putGroups, logger })
 
   let isPrepared = false
   const isReady = () =>
@@ -115,14 +129,18 @@ export async function runOAuth(
       passwords,
       providers: {
         store: providers,
-        admit: createAdmission({ client, groupDomain, users, logger }),
+        admit: createAdmission({ client, groupDomain, users, putGroups, logger }),
         failed: (provider, err) => logger.warn({ provider, err }, 'an identity provider fails'),
       },
       issuer: createTokenIssuer({ issuer, audience, keys }),
       verifier,
       statements: createStatements({ issuer, keys }),
+      multipleLogin: authentication.multipleLogin,
       lifetimes: { accessTokenSeconds, refreshTokenSeconds, loginMaxAgeSeconds },
     },
+    productName: config.oauth.productName,
+    hasher,
+    changePassword: createOwnPasswordWriter({ client, groupDomain }),
     keys,
     check: { authenticate, isOurs: verifier.isOurs },
     isReady,
@@ -145,6 +163,7 @@ export async function runOAuth(
     await keeper.checkAll(name => users.get(name))
     await sessions.collect()
     await passwords.keepUp()
+    await groupKeeper.sweep(signal)
   }
   const keepUpOrTryAgain = () =>
     void keepUp().catch(err => logger.warn({ err }, 'upkeep failed, trying again'))

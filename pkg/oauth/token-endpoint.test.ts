@@ -36,6 +36,21 @@ describe('POST /oauth/token', () => {
     expect(app.sessions.get(claims.sid)).to.include({ user: 'alice', userUid: 'uid-alice', credential: 'c1' })
   })
 
+  it('leaves the other logins of a user, unless only one is allowed', async () => {
+    const sidOf = async (answer: Answer) =>
+      (await app.tools.verifier.verifyAccess(JSON.parse(answer.body).access_token)).sid
+    const [first, second] = [await sidOf(await app.token(alice)), await sidOf(await app.token(alice))]
+    expect([first, second].map(sid => app.sessions.get(sid)?.ended)).to.deep.equal(['', ''])
+    app.tools.multipleLogin = false
+    try {
+      const third = await sidOf(await app.token(alice))
+      const ends = [first, second, third].map(sid => app.sessions.get(sid)?.ended)
+      expect(ends).to.deep.equal(['another login', 'another login', ''])
+    } finally {
+      app.tools.multipleLogin = true
+    }
+  })
+
   it('takes an e-mail address for a user name', async () => {
     expect(await app.token({ ...alice, username: 'alice@kapis.io' })).to.include({ code: 200 })
   })

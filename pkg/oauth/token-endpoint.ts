@@ -4,13 +4,19 @@ import { authenticateClient, type ClientRegistry } from './client.ts'
 import { oauthError } from './error.ts'
 import { readForm } from './form.ts'
 import type { Grant, Granted, GrantTools } from './grant.ts'
+import { authorizationCodeGrant } from './grants/authorization-code.ts'
 import { clientCredentialsGrant } from './grants/client-credentials.ts'
 import { passwordGrant } from './grants/password.ts'
 import { refreshTokenGrant } from './grants/refresh-token.ts'
 import { sourceOf } from './source.ts'
 
 /** The grants of the token endpoint; a new one is one more file and one more name here. */
-export const grants: readonly Grant[] = [passwordGrant, refreshTokenGrant, clientCredentialsGrant]
+export const grants: readonly Grant[] = [
+  authorizationCodeGrant,
+  passwordGrant,
+  refreshTokenGrant,
+  clientCredentialsGrant,
+]
 
 export type TokenEndpointOptions = {
   readonly registry: ClientRegistry

@@ -4,6 +4,8 @@ export type Identity = {
   readonly uid: string
   readonly groups: readonly string[]
   readonly extra: Readonly<Record<string, readonly string[]>>
+  /** The credential is one that may look and not touch, whatever its owner may. */
+  readonly isReadOnly?: boolean
 }
 
 export const authenticatedGroup = 'system:authenticated'

@@ -83,6 +83,45 @@ describe('WatchHub', () => {
     expect(written()).to.deep.equal(['ADDED a\nADDED b\nADDED c\n', 'ADDED d\n'])
   })
 
+  describe('many watchers of one channel', () => {
+    async function crowd() {
+      const started = await start()
+      const { encoder } = createCountingEncoder()
+      const watchers = []
+      for (let i = 0; i < 64; i++) watchers.push(await started.join(all('x', encoder)))
+      // Longer ago than events wait for each other.
+      await sleep(20)
+      return { ...started, encoder, watchers }
+    }
+
+    it('are told the first event at once, and together what follows it closely', async () => {
+      const { change, watchers } = await crowd()
+      change('a')
+      change('b')
+      change('c', 'd')
+      for (const { written } of watchers) expect(written()[0]).to.equal('ADDED a\n')
+      const deadline = Date.now() + 20_000
+      while (watchers.some(({ written }) => written().length < 2) && Date.now() < deadline) await sleep(5)
+      for (const { written } of watchers)
+        expect(written().join('')).to.equal('ADDED a\nADDED b\nADDED c\nADDED d\n')
+    })
+
+    it('are not overtaken by a bookmark, and one who comes late is told nothing twice', async () => {
+      const { change, encoder, join, watchers } = await crowd()
+      change('a')
+      change('b')
+      watchers[0]?.watcher.write(Buffer.from('BOOKMARK\n'))
+      expect(watchers[0]?.written().join('')).to.equal('ADDED a\nADDED b\nBOOKMARK\n')
+      change('c')
+      const late = await join(all('x', encoder))
+      expect(watchers[1]?.written().join('')).to.equal('ADDED a\nADDED b\nADDED c\n')
+      change('d')
+      const deadline = Date.now() + 20_000
+      while (late.written().length === 0 && Date.now() < deadline) await sleep(5)
+      expect(late.written().join('')).to.equal('ADDED d\n')
+    })
+  })
+
   it('writes nothing of what a channel does not select', async () => {
     const { change, join } = await start()
     const { encoder } = createCountingEncoder()

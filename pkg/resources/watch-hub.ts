@@ -19,10 +19,19 @@ export type Watcher = {
   readonly leave: () => void
 }
 
-type Channel = ChannelOptions & { readonly members: Set<Member> }
+type Channel = ChannelOptions & {
+  readonly members: Set<Member>
+  /** Events that wait to be written together with those that follow them. */
+  pending: Buffer[]
+  timer: NodeJS.Timeout | undefined
+  wroteAtMs: number
+}
 type Channels = { readonly byKey: Map<string, Channel>; readonly unsubscribe: () => void }
 type Member = { readonly res: ServerResponse; waiting: Buffer[] | undefined; waitingBytes: number }
 
+// What many watchers are told is dear by the number of writes. The first event goes out at once; those that follow within
+// this time go together. Few watchers never wait.
+const together = { members: 64, ms: 10 }
 // A client that is this far behind gets its connection cut and resumes from its last version, instead of filling memory.
 const maxBehindBytes = 16 * 1024 * 1024
 
@@ -45,20 +54,27 @@ export class WatchHub {
 
   join(collection: Collection, options: ChannelOptions, res: ServerResponse): Watcher {
     const channels = this.#channelsOf(collection)
-    const channel = channels.get(options.key) ?? { ...options, members: new Set() }
+    const channel = channels.get(options.key) ?? toChannel(options)
     channels.set(options.key, channel)
+    // The state that this watcher begins with holds what is still to be written to the others.
+    flush(channel)
     const member: Member = { res, waiting: [], waitingBytes: 0 }
     channel.members.add(member)
     this.admit(res)
     this.#watchers++
     return {
       begin: events => begin(member, events),
-      write: event => deliver(member, event),
+      write: event => {
+        // A bookmark must not overtake what it is about.
+        flush(channel)
+        deliver(member, event)
+      },
       leave: () => {
         if (!channel.members.delete(member)) return
         this.#watchers--
         if (channel.members.size > 0) return
         channels.delete(options.key)
+        clearTimeout(channel.timer)
         // A collection that nobody watches may be let go.
         if (channels.size > 0) return
         this.#channels.get(collection)?.unsubscribe()
@@ -69,6 +85,7 @@ export class WatchHub {
 
   /** Ends every watch cleanly; clients resume elsewhere from their last version. */
   close(): void {
+    for (const { byKey } of this.#channels.values()) for (const channel of byKey.values()) flush(channel)
     for (const res of [...this.#open]) res.end()
   }
 
@@ -94,8 +111,25 @@ function broadcast(channel: Channel, changes: readonly Change[]): void {
     if (event) events.push(event)
   }
   if (events.length === 0) return
-  const joined = events.length === 1 && events[0] ? events[0] : Buffer.concat(events)
+  channel.pending.push(...events)
+  const waitMs = channel.wroteAtMs + together.ms - performance.now()
+  if (channel.members.size < together.members || waitMs <= 0) flush(channel)
+  else channel.timer ??= setTimeout(flush, waitMs, channel)
+}
+
+function flush(channel: Channel): void {
+  clearTimeout(channel.timer)
+  channel.timer = undefined
+  const [first, second] = channel.pending
+  if (first === undefined) return
+  const joined = second === undefined ? first : Buffer.concat(channel.pending)
+  channel.pending = []
+  channel.wroteAtMs = performance.now()
   for (const member of channel.members) deliver(member, joined)
+}
+
+function toChannel(options: ChannelOptions): Channel {
+  return { ...options, members: new Set(), pending: [], timer: undefined, wroteAtMs: 0 }
 }
 
 function deliver(member: Member, event: Buffer): void {
@@ -128,6 +162,7 @@ async function begin(member: Member, events: Iterable<Buffer>): Promise<void> {
 
 function endAll(channels: Map<string, Channel>): void {
   for (const channel of [...channels.values()]) {
+    flush(channel)
     for (const { res } of [...channel.members]) res.end()
   }
 }

@@ -1,7 +1,7 @@
 /** Machine-readable reasons: Kubernetes' metav1.StatusReason and OAuth's error codes, as far as Kapis answers with them. */
 export type Reason = KubeReason | OAuthReason
 
-/** RFC 6749 sections 4.1.2.1 and 5.2, OpenID Connect Core section 3.1.2.6. */
+/** RFC 6749 sections 4.1.2.1 and 5.2, OpenID Connect Core section 3.1.2.6, RFC 8628 section 3.5. */
 export type OAuthReason =
   | 'invalid_request'
   | 'invalid_client'
@@ -12,6 +12,14 @@ export type OAuthReason =
   | 'server_error'
   | 'temporarily_unavailable'
   | 'login_required'
+  | 'consent_required'
+  | 'access_denied'
+  | 'unsupported_response_type'
+  | 'request_not_supported'
+  | 'request_uri_not_supported'
+  | 'authorization_pending'
+  | 'slow_down'
+  | 'expired_token'
 
 export type KubeReason =
   | 'BadRequest'

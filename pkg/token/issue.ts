@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
+import { type IdTokenOptions, type IdTokenSubject, signIdToken } from './id-token.ts'
 import type { KeySource } from './key-source.ts'
-import { isReadOnly, readOnlyAudience } from './read-only.ts'
+import { isReadOnly, liveAudience } from './live-audience.ts'
 import { isReservedName } from './reserved-name.ts'
 
 export type TokenSubject = {
@@ -11,6 +12,8 @@ export type TokenSubject = {
   readonly sid: string
   readonly clientId: string
   readonly scope: string
+  /** Only for servers that look at the session each time: it lives too long to go by the token alone. */
+  readonly isLive?: boolean
 }
 
 export type IssuedToken = { readonly token: string; readonly jti: string; readonly expiresAt: number }
@@ -26,6 +29,8 @@ export type TokenIssuer = {
    * @param jti of the token that this one takes the place of, when its answer may have been lost
    */
   readonly refresh: (subject: TokenSubject, lifeSeconds: number, jti?: string) => Promise<IssuedToken>
+  /** For the client alone: no endpoint of ours takes it as a credential. */
+  readonly id: (subject: IdTokenSubject, options: IdTokenOptions) => Promise<string>
 }
 
 export function createTokenIssuer(options: {
@@ -35,9 +40,9 @@ export function createTokenIssuer(options: {
 }): TokenIssuer {
   const { issuer, audience, keys } = options
 
-  function toAudience(kind: Form['kind'], scope: string): string[] {
+  function toAudience(kind: Form['kind'], { scope, isLive = false }: TokenSubject): string[] {
     if (kind === 'refresh') return [issuer]
-    return [isReadOnly(scope) ? readOnlyAudience(audience) : audience]
+    return [isLive || isReadOnly(scope) ? liveAudience(audience) : audience]
   }
 
   async function issue(subject: TokenSubject, lifeSeconds: number, form: Form): Promise<IssuedToken> {
@@ -60,7 +65,7 @@ export function createTokenIssuer(options: {
       .setProtectedHeader({ alg: signer.alg, kid: signer.kid, typ: kind === 'access' ? 'at+jwt' : 'JWT' })
       .setIssuer(issuer)
       .setSubject(subject.username)
-      .setAudience(toAudience(kind, subject.scope))
+      .setAudience(toAudience(kind, subject))
       .setIssuedAt(now)
       .setExpirationTime(expiresAt)
       .setJti(jti)
@@ -72,5 +77,6 @@ export function createTokenIssuer(options: {
     access: (subject, lifeSeconds) => issue(subject, lifeSeconds, { kind: 'access' }),
     refresh: (subject, lifeSeconds, jti) =>
       issue(subject, lifeSeconds, { kind: 'refresh', ...(jti ? { jti } : {}) }),
+    id: (subject, of) => signIdToken(options, subject, of),
   }
 }

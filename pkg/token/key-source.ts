@@ -10,8 +10,13 @@ export type KeySourceOptions = {
   readonly client: KubeClient
   readonly namespace: string
   readonly logger: Logger
-  /** How long a token that a key has signed can live: an old key is kept for so long after it was replaced. */
+  readonly groupDomain: string
+  /** How long a token that a key has signed usually lives: an old key is kept for so long after it was replaced. */
   readonly tokenSeconds: number
+  /** Of tokens that live longer: whether any is about that was signed between two times. */
+  readonly isNeeded?: (fromSeconds: number, untilSeconds: number) => boolean
+  /** Told when somebody asks for new keys, by the annotation or by deleting the Secret; the issuer then ensures them. */
+  readonly onAsked?: () => void
 }
 
 export type KeySource = { readonly current: () => KeySet }
@@ -37,9 +42,11 @@ export class SecretKeySource implements KeySource {
       path: `/api/v1/namespaces/${options.namespace}/secrets`,
       query: { fieldSelector: `metadata.name=${secretName}` },
       sink: {
-        replace: items => this.#enqueue(items[0]),
-        apply: events =>
-          this.#enqueue(events.findLast(({ type }) => type === 'ADDED' || type === 'MODIFIED')?.object),
+        replace: ([secret]) => this.#changed(secret),
+        apply: events => {
+          const last = events.findLast(({ type }) => type !== 'BOOKMARK')
+          if (last !== undefined) this.#changed(last.type === 'DELETED' ? undefined : last.object)
+        },
         failed: err => options.logger.warn({ err }, 'cannot watch the signing keys'),
       },
     })
@@ -70,9 +77,12 @@ export class SecretKeySource implements KeySource {
     const { client, namespace } = this.#options
     const secret = await this.#read()
     const stored = secret === undefined ? [] : parseStoredKeys(decode(secret))
-    const next = await rotate(stored, { nowSeconds, tokenSeconds: this.#options.tokenSeconds })
-    if (next === undefined) return
-    const body = toSecret(namespace, next, secret)
+    const isAsked = this.#isAsked(secret)
+    const { tokenSeconds, isNeeded = () => false } = this.#options
+    const next = await rotate(stored, { nowSeconds, tokenSeconds, isNeeded, isAsked })
+    if (next === undefined && !isAsked) return
+    // Without the annotation, which is done with.
+    const body = toSecret(namespace, next ?? stored, secret)
     const collection = `/api/v1/namespaces/${namespace}/secrets`
     try {
       if (secret === undefined) await client.call({ method: 'POST', path: collection, body })
@@ -93,8 +103,14 @@ export class SecretKeySource implements KeySource {
     }
   }
 
-  #enqueue(secret: KubeObject | undefined): void {
+  #isAsked(secret: KubeObject | undefined): boolean {
+    return secret?.metadata.annotations?.[`config.${this.#options.groupDomain}/rotate-keys`] !== undefined
+  }
+
+  #changed(secret: KubeObject | undefined): void {
     if (secret !== undefined) this.#loading = this.#loading.then(() => this.#load(secret))
+    if (this.#current !== undefined && (secret === undefined || this.#isAsked(secret)))
+      this.#options.onAsked?.()
   }
 
   async #load(secret: KubeObject): Promise<void> {

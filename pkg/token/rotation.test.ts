@@ -51,6 +51,32 @@ describe('rotate', () => {
     expect(es(await rotated(first, now)).map(({ signsFrom }) => signsFrom)).to.deep.equal([start, now + hour])
   })
 
+  it('makes new keys when they are asked for, once, and with the same overlap', async () => {
+    const now = start + day
+    const keys = await rotate(first, { nowSeconds: now, tokenSeconds, isAsked: true })
+    expect(es(keys ?? []).map(({ signsFrom }) => signsFrom)).to.deep.equal([start, now + hour])
+    expect(keys).to.have.length(4)
+    const again = await rotate(keys ?? [], { nowSeconds: now + 60, tokenSeconds, isAsked: true })
+    expect(again).to.equal(undefined)
+  })
+
+  it('keeps a key for as long as a token is about that it signed', async () => {
+    const published = start + 30 * day - hour
+    const two = await rotated(first, published)
+    const asked: number[][] = []
+    const options = { nowSeconds: published + 20 * day, tokenSeconds }
+    const kept = await rotate(two, {
+      ...options,
+      isNeeded(from, until) {
+        asked.push([from, until])
+        return true
+      },
+    })
+    expect(kept).to.equal(undefined)
+    expect(asked).to.deep.equal(Array(2).fill([start, published + hour]))
+    expect(es((await rotate(two, options)) ?? [])).to.have.length(1)
+  })
+
   it('keeps the old key until the last token that it signed has expired', async () => {
     const published = start + 30 * day - hour
     const two = await rotated(first, published)

@@ -5,10 +5,20 @@ const rotateAfterSeconds = 30 * 24 * 3600
 // A new key is published for so long before it signs, so that whoever caches the key set knows it by then.
 const publishAheadSeconds = 3600
 
+export type Rotation = {
+  readonly nowSeconds: number
+  /** How long a key is kept at least after it was replaced. */
+  readonly tokenSeconds: number
+  /** Whether a token is still about that was signed between these two times: then its key is kept longer. */
+  readonly isNeeded?: (fromSeconds: number, untilSeconds: number) => boolean
+  /** Somebody wants new keys before it is time for them. */
+  readonly isAsked?: boolean
+}
+
 /** The keys after rotation; undefined when nothing is due. */
 export async function rotate(
   stored: readonly StoredKey[],
-  { nowSeconds, tokenSeconds }: { nowSeconds: number; tokenSeconds: number },
+  { nowSeconds, tokenSeconds, isNeeded = () => false, isAsked = false }: Rotation,
 ): Promise<readonly StoredKey[] | undefined> {
   const next: StoredKey[] = []
   let isDue = false
@@ -16,12 +26,16 @@ export async function rotate(
     const own = stored.filter(key => key.alg === alg).sort((a, b) => a.signsFrom - b.signsFrom)
     const newest = own.at(-1)
     // A key is done once all that it signed has expired: its successor's start plus the life of a token.
-    const kept = own.filter((_, i) => {
+    const kept = own.filter(({ signsFrom }, i) => {
       const successor = own[i + 1]
-      return successor === undefined || successor.signsFrom + tokenSeconds > nowSeconds
+      if (successor === undefined || successor.signsFrom + tokenSeconds > nowSeconds) return true
+      return isNeeded(signsFrom, successor.signsFrom)
     })
-    const wantsNew =
-      newest === undefined || newest.signsFrom + rotateAfterSeconds - publishAheadSeconds <= nowSeconds
+    const isDueByAge =
+      newest !== undefined && newest.signsFrom + rotateAfterSeconds - publishAheadSeconds <= nowSeconds
+    // One that was published and does not sign yet is the new key that is asked for.
+    const isDueByWish = isAsked && newest !== undefined && newest.signsFrom <= nowSeconds
+    const wantsNew = newest === undefined || isDueByAge || isDueByWish
     if (wantsNew)
       kept.push(await generateKey(alg, newest === undefined ? nowSeconds : nowSeconds + publishAheadSeconds))
     isDue ||= wantsNew || kept.length !== own.length

@@ -1,7 +1,7 @@
 import { type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose'
 import { Status, unauthorized } from '../status/status.ts'
 import type { KeySource } from './key-source.ts'
-import { isReadOnly, readOnlyAudience } from './read-only.ts'
+import { isReadOnly, liveAudience } from './live-audience.ts'
 import { isReservedName } from './reserved-name.ts'
 
 /** The claims of a verified token that Kapis acts on. Times are seconds since the epoch. */
@@ -81,15 +81,14 @@ export function createTokenVerifier(options: {
     if (token.length > maxTokenLength) throw unauthorized(new Error('the token is too long'))
     try {
       const payload = await check(token, {
-        audience: kind === 'access' ? [audience, readOnlyAudience(audience)] : issuer,
+        audience: kind === 'access' ? [audience, liveAudience(audience)] : issuer,
         typ: kind === 'access' ? 'at+jwt' : 'JWT',
       })
       if (payload.token_type !== `${kind}_token`) throw new Error('the token is of another type')
       const latest = Date.now() / 1000 + clockSkewSeconds
       const claims = toClaims(payload)
-      // The audience says it as well: one cannot pass for the other.
-      if (kind === 'access' && isReadOnly(claims.scope) !== claims.aud.includes(readOnlyAudience(audience)))
-        throw new Error('scope and audience do not go together')
+      if (isReadOnly(claims.scope) && !claims.aud.includes(liveAudience(audience)))
+        throw new Error('a token of this scope must not be for those who do not look at it')
       if (claims.iat > latest) throw new Error('the token was issued in the future')
       return claims
     } catch (error) {

@@ -7,7 +7,7 @@ import { iamVersion, toUser, type User, usersPath } from '../user.ts'
 import { linkAnnotation, readLinks, type UserLink } from '../user-link.ts'
 import type { ProviderConfig } from './config.ts'
 import type { Identity } from './identity.ts'
-import { createGroupWriter, toGroups } from './provider-groups.ts'
+import { type GroupWriter, toGroups } from './provider-groups.ts'
 import { refuse } from './refusal.ts'
 import { toUserName } from './user-name.ts'
 
@@ -19,6 +19,7 @@ export type AdmissionOptions = {
     readonly find: (login: string) => User | undefined
     readonly findLinked: (link: UserLink) => readonly User[]
   }
+  readonly putGroups: GroupWriter
   readonly logger: Logger
 }
 
@@ -33,8 +34,8 @@ const email = /^[^@\s]{1,64}@[^@\s]{1,189}$/
  * is not linked is somebody else: whoever can choose what he is called at a provider would otherwise choose whose user
  * he becomes.
  */
-export function createAdmission({ client, groupDomain, users, logger }: AdmissionOptions): Admission {
-  const putGroups = createGroupWriter(client, groupDomain)
+export function createAdmission(options: AdmissionOptions): Admission {
+  const { client, groupDomain, users, putGroups, logger } = options
 
   async function register(config: ProviderConfig, identity: Identity): Promise<User> {
     const { name: provider, displayName } = config

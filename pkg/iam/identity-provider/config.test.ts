@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
+import { parse } from 'yaml'
 import { createAuthority } from '../../certs/issue.ts'
 import type { Problem } from '../../config/fields.ts'
 import { readProviderConfig } from './config.ts'
@@ -37,6 +39,7 @@ describe('readProviderConfig', () => {
       disableLoginConfirmation: true,
       usernamePrefix: '',
       groupsPrefix: '',
+      groupsMaxAgeSeconds: 86_400,
       provider: {
         host: 'ldap.example.com',
         port: 389,
@@ -249,5 +252,16 @@ describe('readProviderConfig', () => {
     })
     expect(problems.map(({ path }) => path)).to.deep.equal(['provider.secret', 'provider.clientID'])
     expect(JSON.stringify(problems)).to.not.contain('hunter')
+  })
+
+  const manual = readFileSync(new URL('../../../docs/identity-providers.md', import.meta.url), 'utf8')
+  const examples = [...manual.matchAll(/```yaml\n(name: [\s\S]*?)```/g)].map(([, text = '']) => text)
+  it('takes the examples of the manual, of every type', () => {
+    expect(examples).to.have.lengthOf(4)
+    for (const text of examples) {
+      const { problems } = read(parse(text))
+      // It is cut off there.
+      expect(problems.filter(({ path }) => path !== 'provider.rootCAData')).to.deep.equal([])
+    }
   })
 })

@@ -1,4 +1,4 @@
-import { type Fields, object, type Problem, text } from '../../config/fields.ts'
+import { type Fields, object, type Problem, seconds, text } from '../../config/fields.ts'
 import { type ForgeConfig, readGitHubConfig, readGitLabConfig } from './forge-config.ts'
 import { type LdapConfig, readLdapConfig } from './ldap-config.ts'
 import { type OidcConfig, readOidcConfig } from './oidc-config.ts'
@@ -22,6 +22,8 @@ export type ProviderConfig = {
   /** Put before user names that are made, and before groups, so that none of them can be one of ours. */
   readonly usernamePrefix: string
   readonly groupsPrefix: string
+  /** For how long groups are believed that the provider cannot be asked about without a login. */
+  readonly groupsMaxAgeSeconds: number
 } & (
   | { readonly type: 'LDAPIdentityProvider'; readonly provider: LdapConfig }
   | { readonly type: 'OIDCIdentityProvider'; readonly provider: OidcConfig }
@@ -39,6 +41,7 @@ const keys = [
   'disableLoginConfirmation',
   'usernamePrefix',
   'groupsPrefix',
+  'groupsMaxAge',
   'provider',
 ]
 const types = [
@@ -75,6 +78,7 @@ export function readProviderConfig(document: unknown, problems: Problem[]): Prov
       is: 'lower-case letters, digits, - and .',
     }),
     groupsPrefix: text(root, 'groupsPrefix', { default: '' }),
+    groupsMaxAgeSeconds: seconds(root, 'groupsMaxAge', { default: 86_400, min: 7_200, max: 2_592_000 }),
   }
   if (common.groupsPrefix.startsWith('system:'))
     root.problem('groupsPrefix', 'must not begin with system:, which is the orchestrator’s own')

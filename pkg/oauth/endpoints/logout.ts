@@ -3,8 +3,10 @@ import type { ClientConfig } from '../../config/client.ts'
 import { endLogin } from '../../iam/end-login.ts'
 import type { IdTokenHint } from '../../token/verify.ts'
 import { audited } from '../audited.ts'
+import { endBrowserLogin, readBrowserLogin } from '../browser/session.ts'
 import { oauthError } from '../error.ts'
 import { type Form, readParameters } from '../form.ts'
+import { takesHtml } from '../pages/wrong-page.ts'
 import { readCaller, type Standing } from '../standing.ts'
 import type { EndpointOptions } from './options.ts'
 
@@ -50,7 +52,8 @@ export function createLogout({ registry, tools, audit }: EndpointOptions): Reque
     // A hint is shown around by clients: it ends what it names and no more.
     if (caller === undefined) throw invalid('all=true needs the access token of the login')
     for (const session of await tools.sessions.list(caller.user.name))
-      if (session.type === '') await endLogin(tools.sessions, session, 'logout of every login')
+      if (session.type === '' || session.type === 'Browser')
+        await endLogin(tools.sessions, session, 'logout of every login')
   }
 
   async function end({ caller, hint }: Presented): Promise<void> {
@@ -73,9 +76,17 @@ export function createLogout({ registry, tools, audit }: EndpointOptions): Reque
     })
     if (isAll) await endEvery(presented)
     await end(presented)
+    const whose = caller?.user.name ?? hint?.sub
+    const browser = await readBrowserLogin(tools, req)
+    // Or the next login would be through before anybody saw it.
+    if (browser !== undefined && browser.user.name === whose)
+      await endBrowserLogin(tools, { req, res }, 'logout')
     res.set({ 'cache-control': 'no-store', pragma: 'no-cache' })
-    if (target === undefined) res.json({ message: 'success' })
-    else res.redirect(302, target)
+    if (target !== undefined) res.redirect(302, target)
+    else if (!takesHtml(req)) res.json({ message: 'success' })
+    // Anybody can send a browser here: its user is asked first.
+    else if (browser !== undefined && whose === undefined) res.redirect(302, '/oauth/session')
+    else res.redirect(302, '/oauth/logged-out')
   })
 }
 

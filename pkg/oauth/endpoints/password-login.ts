@@ -25,6 +25,8 @@ export function createPasswordLogin({ registry, tools, audit }: EndpointOptions)
     if (form.has('provider') && form.get('provider') !== idp)
       throw oauthError(400, 'invalid_request', 'the parameter provider must be the one of the path')
     form.set('provider', idp)
+    // What else stands in a path is anybody's text.
+    if (tools.providers.store.get(idp) !== undefined) event.provider = idp
     const { user, answer } = await passwordGrant.handle(tools, {
       client,
       form,
@@ -32,7 +34,6 @@ export function createPasswordLogin({ registry, tools, audit }: EndpointOptions)
       signal: goneSignal(res),
     })
     event.user = user
-    event.provider = idp
     res.set({ 'cache-control': 'no-store', pragma: 'no-cache' }).json(answer)
   })
 }

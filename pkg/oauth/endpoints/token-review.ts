@@ -2,7 +2,7 @@ import type { Request, RequestHandler } from 'express'
 import { isRecord } from '../../kube/object.ts'
 import { renderKube } from '../../status/render-kube.ts'
 import { badRequest, Status } from '../../status/status.ts'
-import { isReadOnly } from '../../token/read-only.ts'
+import { isReadOnly, liveAudience } from '../../token/live-audience.ts'
 import { audited } from '../audited.ts'
 import { judgeAccess, type Standing } from '../standing.ts'
 import type { EndpointOptions } from './options.ts'
@@ -24,7 +24,9 @@ export function createTokenReview({ tools, audit }: EndpointOptions): RequestHan
   const handler = audited(audit, 'authenticate', async (req, res, event) => {
     const { apiVersion, token, audiences } = readReview(req)
     const standing = await judgeAccess(tools, token)
-    const wanted = audiences.filter(audience => standing?.claims.aud.includes(audience))
+    const isFor = (audience: string) => standing?.claims.aud.includes(audience)
+    // Here the session is looked at, so a token that needs that is good for the plain audience.
+    const wanted = audiences.filter(audience => isFor(audience) || isFor(liveAudience(audience)))
     const isMeant = audiences.length === 0 || wanted.length > 0
     // Whoever asks cannot hold a token to its scope.
     const isWhole = standing !== undefined && !isReadOnly(standing.claims.scope)

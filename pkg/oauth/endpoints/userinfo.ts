@@ -37,7 +37,7 @@ function present(claims: Readonly<Record<string, string>>): object {
 }
 
 /** RFC 6750 section 3: without a credential the challenge says no more than which kind is wanted. */
-function loginRequired(): Status {
+export function loginRequired(): Status {
   return new Status(401, 'login_required', '', {
     headers: { 'www-authenticate': 'Bearer realm="kapis"' },
     cause: new Refusal('no_token'),

@@ -19,10 +19,10 @@ export const passwordGrant: Grant = {
     const provider = form.get('provider') ?? ''
     if (provider !== '') {
       const user = await logInAtProvider(tools, provider, { username, password, source, signal })
-      return beginLogin(tools, { user, client, provider, form, source })
+      return beginLogin(tools, { user, client, provider, source, requestedScope: form.get('scope') })
     }
     const user = requireRight(await tools.passwords.check({ login: username, password, source, signal }))
     assertMayStay(user)
-    return beginLogin(tools, { user, client, provider, form, source })
+    return beginLogin(tools, { user, client, provider, source, requestedScope: form.get('scope') })
   },
 }

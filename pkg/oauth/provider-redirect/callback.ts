@@ -38,8 +38,14 @@ export function createCallback({ registry, tools, audit }: EndpointOptions): Req
     if (client === undefined)
       throw oauthError(400, 'invalid_request', 'there is no such OAuth client any more')
     const user = await finish(tools, { req, res, state })
-    const form = new Map(state.scope === '' ? [] : [['scope', state.scope]])
-    const { answer } = await beginLogin(tools, { user, client, provider: idp, form, source: sourceOf(req) })
+    const requestedScope = state.scope === '' ? undefined : state.scope
+    const { answer } = await beginLogin(tools, {
+      user,
+      client,
+      provider: idp,
+      requestedScope,
+      source: sourceOf(req),
+    })
     event.user = user.name
     res.json(answer)
   })

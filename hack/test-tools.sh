@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Sees to it that the programs are there that the end-to-end tests drive and npm does not bring: Chromium, which opens the
+# pages that people see, and slapd, a directory to log in with. Does nothing when they are; installs them by apt-get where
+# it may; otherwise says what to install.
+set -uo pipefail
+
+say() { printf 'test tools: %s\n' "$*" >&2; }
+
+# Debian keeps daemons where only an administrator's PATH looks.
+PATH="$PATH:/usr/sbin:/sbin"
+has() { command -v "$1" >/dev/null 2>&1; }
+
+missing=()
+has chromium || missing+=(chromium)
+{ has slapd && has slapadd; } || missing+=(slapd)
+[ "${#missing[@]}" -eq 0 ] && exit 0
+
+give_up() {
+  say "$1"
+  say "install what is missing (${missing[*]}; on Debian: apt-get install --no-install-recommends ${missing[*]}) and try again"
+  exit 1
+}
+
+has apt-get || give_up 'apt-get is not there'
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  { has sudo && sudo -n true 2>/dev/null; } || give_up 'only root may install packages'
+  as_root=(sudo -n)
+fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+run() {
+  if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive "$@" >"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    give_up "$1 failed, see above"
+  fi
+}
+
+# Other installations may be under way on a machine that has just started: they are waited for.
+wait=(-o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
+say 'reading the lists of packages'
+run apt-get "${wait[@]}" -q update
+say "installing ${missing[*]} (about 130 MB to fetch for all)"
+# The tests start a directory of their own; the package's is to be left without one, so that none is started.
+if [[ " ${missing[*]} " == *' slapd '* ]] && has debconf-set-selections; then
+  echo 'slapd slapd/no_configuration boolean true' | "${as_root[@]}" debconf-set-selections || true
+fi
+run apt-get "${wait[@]}" -q install -y --no-install-recommends "${missing[@]}"
+{ has chromium || [[ " ${missing[*]} " != *' chromium '* ]]; } || give_up 'chromium was installed and cannot be found'
+say 'ready'

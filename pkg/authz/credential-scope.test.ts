@@ -1,0 +1,72 @@
+import { expect } from 'chai'
+import type { Identity } from '../request/identity.ts'
+import { parseRequestInfo } from '../request/request-info.ts'
+import { Status } from '../status/status.ts'
+import { assertInScope } from './credential-scope.ts'
+
+const reader: Identity = { username: 'jane', uid: 'u', groups: [], extra: {}, isReadOnly: true }
+
+function codeOf(method: string, path: string, identity: Identity): number {
+  const [plain = '', query = ''] = path.split('?')
+  try {
+    assertInScope(parseRequestInfo(method, plain, new URLSearchParams(query)), identity)
+    return 200
+  } catch (error) {
+    if (error instanceof Status) return error.code
+    throw error
+  }
+}
+
+describe('assertInScope', () => {
+  const pod = '/api/v1/namespaces/n/pods/p'
+  const rows: readonly [string, string, number][] = [
+    ['GET', '/api/v1/nodes', 200],
+    ['HEAD', '/api/v1/nodes', 200],
+    ['GET', '/api/v1/pods?watch=true', 200],
+    ['GET', '/api/v1/watch/pods', 200],
+    ['GET', `${pod}/log`, 200],
+    ['GET', '/version', 200],
+    ['HEAD', '/version', 200],
+    ['GET', '/kapis/resources.kapis.io/v1alpha3/nodes', 200],
+    ['POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', 200],
+    ['POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', 200],
+    ['POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', 403],
+    ['POST', '/apis/example.org/v1/selfsubjectreviews', 403],
+    ['POST', '/api/v1/namespaces', 403],
+    ['PUT', pod, 403],
+    ['PATCH', pod, 403],
+    ['DELETE', pod, 403],
+    ['DELETE', '/api/v1/namespaces/n/pods', 403],
+    ['GET', `${pod}/exec?command=sh`, 403],
+    ['POST', `${pod}/exec`, 403],
+    ['GET', `${pod}/attach`, 403],
+    ['GET', `${pod}/portforward`, 403],
+    ['GET', `${pod}/proxy/`, 403],
+    ['GET', '/api/v1/nodes/n/proxy/run', 403],
+    ['GET', '/api/v1/proxy/nodes/n', 403],
+    ['POST', '/version', 403],
+    ['PUT', '/kapis/iam.kapis.io/v1alpha2/users/jane/password', 403],
+  ]
+  for (const [method, path, code] of rows) {
+    it(`holds a reader to ${code} for ${method} ${path}`, () => {
+      expect(codeOf(method, path, reader)).to.equal(code)
+      expect(codeOf(method, path, { ...reader, isReadOnly: false })).to.equal(200)
+    })
+  }
+
+  it('refuses to act as somebody else', () => {
+    const info = {
+      ...parseRequestInfo('GET', '/api/v1/users/bob', new URLSearchParams()),
+      verb: 'impersonate',
+    }
+    let message = ''
+    try {
+      assertInScope(info, reader)
+    } catch (error) {
+      if (error instanceof Status) message = error.message
+    }
+    expect(message).to.equal(
+      'users "bob" is forbidden: User "jane" cannot impersonate resource "users" in API group "" at the cluster scope: the token may only read',
+    )
+  })
+})

@@ -1,0 +1,28 @@
+import type { Request, Response } from 'express'
+import { Status } from '../../status/status.ts'
+import { isOAuthReason } from '../error.ts'
+import type { Target } from './request.ts'
+
+/**
+ * Sends the browser back to the client: state as it came, and iss, so that the client can tell whose answer it is (RFC 9207,
+ * mix-up). A form is answered with 303, so that no browser sends it on (RFC 9700 section 4.12).
+ */
+export function sendBack(
+  { req, res }: { req: Request; res: Response },
+  { redirectUri, state }: Pick<Target, 'redirectUri' | 'state'>,
+  answer: Readonly<Record<string, string>> & { readonly iss: string },
+): void {
+  const query = new URLSearchParams({ ...answer, ...(state === undefined ? {} : { state }) })
+  res.set({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
+  // As text: a parser would write what the client has registered in another way.
+  res.status(req.method === 'GET' ? 302 : 303)
+  res.set('location', `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${query}`).end()
+}
+
+/** What goes back to the client of an error (RFC 6749 section 4.1.2.1); undefined for one that is not for its eyes. */
+export function toAnswer(error: unknown): { error: string; error_description?: string } | undefined {
+  if (!(error instanceof Status)) return undefined
+  if (isOAuthReason(error.reason))
+    return { error: error.reason, ...(error.message === '' ? {} : { error_description: error.message }) }
+  return error.code === 503 ? { error: 'temporarily_unavailable' } : undefined
+}

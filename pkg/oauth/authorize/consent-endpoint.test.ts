@@ -1,0 +1,74 @@
+import { expect } from 'chai'
+import { issuer } from '../../token/fixtures.ts'
+import { hiddenFieldsOf, locationOf } from '../browser/fixtures.ts'
+import { memoryUser } from '../fixtures.ts'
+import { type Authorization, startAuthorization, state } from './fixtures.ts'
+
+describe('a client with grantMethod prompt', () => {
+  let setup: Authorization
+  beforeEach(async () => {
+    setup = await startAuthorization()
+  })
+  afterEach(() => setup.app.close())
+
+  const asked = { client_id: 'asks', scope: 'openid email' }
+  const open = async (params: Record<string, string> = asked) => {
+    if (!setup.browser.cookies.has('__Host-kapis-session')) await setup.browser.logIn('alice', 'right')
+    return setup.authorize(params)
+  }
+
+  it('asks, says what for, and goes on', async () => {
+    const page = await open()
+    expect(page.code).to.equal(200)
+    expect(page.headers['content-security-policy']).to.include("form-action 'self' https://app.test;")
+    expect(page.headers['x-frame-options']).to.equal('DENY')
+    expect(page.body).to.include('<strong>asks</strong> wants to act for you, <strong>alice</strong>')
+    expect(page.body).to.include('see your e-mail address').and.not.include('stay logged in')
+    const fields = hiddenFieldsOf(page.body)
+    expect(
+      (await setup.browser.post('/oauth/consent', { ...fields, csrf: 'x', decision: 'allow' })).code,
+    ).to.equal(403)
+    const done = await setup.browser.post('/oauth/consent', { ...fields, decision: 'allow' })
+    expect(done.code).to.equal(303)
+    const answer = await setup.exchange(locationOf(done).searchParams.get('code') ?? '', {
+      client_id: 'asks',
+      client_secret: 's',
+    })
+    expect(answer.code).to.equal(200)
+    // Remembered for as long as that login lasts, and for no more than was allowed.
+    expect(locationOf(await open()).searchParams.has('code')).to.equal(true)
+    expect((await open({ ...asked, scope: 'openid email profile' })).code).to.equal(200)
+    expect((await open({ ...asked, prompt: 'consent' })).code).to.equal(200)
+  })
+
+  it('tells the client that the user refused, or would have to be asked', async () => {
+    const fields = hiddenFieldsOf((await open()).body)
+    for (const decision of ['deny', '', 'x']) {
+      const { searchParams } = locationOf(await setup.browser.post('/oauth/consent', { ...fields, decision }))
+      expect(Object.fromEntries(searchParams)).to.deep.equal({
+        error: 'access_denied',
+        error_description: 'the user refused',
+        state,
+        iss: issuer,
+      })
+    }
+    const silent = locationOf(await open({ ...asked, prompt: 'none' }))
+    expect(silent.searchParams.get('error')).to.equal('consent_required')
+  })
+
+  it('judges the request anew when it comes back, and asks whoever is there now', async () => {
+    const fields = hiddenFieldsOf((await open()).body)
+    const evil = new URLSearchParams(fields.request)
+    evil.set('redirect_uri', 'https://evil.test/')
+    const changed = await setup.browser.post('/oauth/consent', {
+      ...fields,
+      request: String(evil),
+      decision: 'allow',
+    })
+    expect([changed.code, changed.headers.location]).to.deep.equal([400, undefined])
+    setup.app.users.set('bob', memoryUser('bob'))
+    await setup.browser.logIn('bob', 'right')
+    const answer = await setup.browser.post('/oauth/consent', { ...fields, decision: 'allow' })
+    expect(locationOf(answer).pathname).to.equal('/oauth/login')
+  })
+})

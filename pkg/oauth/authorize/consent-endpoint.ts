@@ -1,0 +1,80 @@
+import type { Request, RequestHandler, Response } from 'express'
+import type { TokenEvent } from '../audit.ts'
+import { issueCsrfToken, requireOwnForm } from '../browser/csrf.ts'
+import type { BrowserOptions } from '../browser/options.ts'
+import { toLoginPath } from '../browser/return-to.ts'
+import { type BrowserLogin, readBrowserLogin } from '../browser/session.ts'
+import { oauthError } from '../error.ts'
+import { type Form, parseQuery, readForm } from '../form.ts'
+import { consentPage } from '../pages/consent-page.ts'
+import { sendPage } from '../pages/page.ts'
+import { withErrorPage } from '../pages/wrong-page.ts'
+import { sendBack, toAnswer } from './answer.ts'
+import { toFormTarget } from './form-target.ts'
+import { type AuthorizeRequest, findTarget, readAuthorizeRequest, type Target } from './request.ts'
+import { sendCode } from './send-code.ts'
+
+const path = '/oauth/consent'
+
+type Exchange = { readonly req: Request; readonly res: Response }
+
+/** Asks the user whether the client may. The form carries the whole request, which is judged anew when it comes back. */
+export function sendConsentPage(
+  { productName }: BrowserOptions,
+  { req, res }: Exchange,
+  page: { target: Target; request: AuthorizeRequest; params: Form; login: BrowserLogin },
+): void {
+  const { target, request, params, login } = page
+  const username = login.user.name
+  const body = consentPage({
+    csrf: issueCsrfToken(req, res),
+    username,
+    clientName: target.client.name,
+    scope: request.scope,
+    target: `You will go on to ${target.redirectUri}`,
+    action: path,
+    fields: { request: String(new URLSearchParams([...params])), username },
+  })
+  const formTargets = [toFormTarget(target.redirectUri)]
+  sendPage(res, { product: productName, title: `Allow ${target.client.name}?`, body, formTargets })
+}
+
+/** POST /oauth/consent: the decision. */
+export function createConsent(options: BrowserOptions): RequestHandler {
+  const { registry, tools, issuer, audit, productName } = options
+  return withErrorPage(productName, async (req, res) => {
+    const event: TokenEvent = { endpoint: 'authorize' }
+    try {
+      const form = readForm(req)
+      requireOwnForm(req, form, issuer)
+      const params = parseQuery(form.get('request') ?? '')
+      const target = findTarget(registry, params)
+      event.client = target.client.name
+      const login = await readBrowserLogin(tools, req)
+      // Whoever logged in meanwhile has not been asked.
+      if (login === undefined || login.user.name !== form.get('username')) {
+        const request = String(new URLSearchParams([...params]))
+        return res.redirect(303, toLoginPath(`/oauth/authorize?${request}`))
+      }
+      event.user = login.user.name
+      try {
+        const request = readAuthorizeRequest(params, target.client)
+        if (form.get('decision') !== 'allow')
+          throw oauthError(403, 'access_denied', 'the user refused', {
+            why: 'consent_refused',
+            user: login.user.name,
+          })
+        await sendCode(options, { req, res }, { target, request, login })
+        audit.succeeded(req, event)
+      } catch (error) {
+        const told = toAnswer(error)
+        if (told === undefined) throw error
+        audit.failed(req, event, error)
+        sendBack({ req, res }, target, { ...told, iss: issuer })
+      }
+    } catch (error) {
+      audit.failed(req, event, error)
+      throw error
+    }
+  })
+}

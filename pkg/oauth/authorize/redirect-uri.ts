@@ -1,0 +1,35 @@
+import type { ClientConfig } from '../../config/client.ts'
+import { oauthError } from '../error.ts'
+
+// Matched as text: two parsers that read a URI differently would send the code to different places.
+const loopback = /^http:\/\/(127\.0\.0\.1|\[::1\])(?::\d{1,5})?(\/[^\s#\\@]*)?$/
+
+/**
+ * Where the browser goes back to: exactly what the client has registered (RFC 9700 section 2.1), but that a native app on
+ * the loopback interface gets its port from the system (RFC 8252 section 7.3).
+ *
+ * @param given undefined when the request names none; then the client must have registered exactly one
+ * @throws Status invalid_request, which must be shown here and never sent anywhere
+ */
+export function chooseRedirectUri(
+  client: Pick<ClientConfig, 'redirectURIs' | 'public'>,
+  given: string | undefined,
+): string {
+  const { redirectURIs } = client
+  const [only, ...more] = redirectURIs
+  if (given === undefined) {
+    if (only !== undefined && more.length === 0) return only
+    throw oauthError(400, 'invalid_request', 'the parameter redirect_uri is required', {
+      why: 'no_redirect_uri',
+    })
+  }
+  if (redirectURIs.includes(given)) return given
+  if (client.public && redirectURIs.some(registered => isSameButPort(registered, given))) return given
+  throw oauthError(400, 'invalid_request', 'redirect URL is not allowed', { why: 'wrong_redirect_uri' })
+}
+
+function isSameButPort(registered: string, given: string): boolean {
+  const [, host, rest] = loopback.exec(registered) ?? []
+  const [, givenHost, givenRest] = loopback.exec(given) ?? []
+  return host !== undefined && host === givenHost && rest === givenRest
+}

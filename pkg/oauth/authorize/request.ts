@@ -1,0 +1,94 @@
+import type { ClientConfig } from '../../config/client.ts'
+import type { ClientRegistry } from '../client.ts'
+import { oauthError } from '../error.ts'
+import type { Form } from '../form.ts'
+import { grantScope } from '../scope.ts'
+import { readChallenge } from './pkce.ts'
+import { chooseRedirectUri } from './redirect-uri.ts'
+
+/** Where the answer to an authorization request goes. */
+export type Target = {
+  readonly client: ClientConfig
+  readonly redirectUri: string
+  /** As the request named it; '' when it named none. */
+  readonly givenRedirectUri: string
+  readonly state: string | undefined
+}
+
+/** What is asked for (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1). */
+export type AuthorizeRequest = {
+  readonly scope: string
+  readonly nonce: string
+  readonly challenge: string
+  readonly prompts: ReadonlySet<string>
+  readonly maxAgeSeconds: number | undefined
+  readonly idTokenHint: string | undefined
+}
+
+/**
+ * The client and the place to go back to: until both are known nothing may be sent anywhere (RFC 6749 section 4.1.2.1).
+ *
+ * @throws Status invalid_client, invalid_request
+ */
+export function findTarget(registry: ClientRegistry, params: Form): Target {
+  const client = registry.find(params.get('client_id') ?? '')?.client
+  if (client === undefined)
+    throw oauthError(400, 'invalid_client', 'the OAuth client was not found', { why: 'unknown_client' })
+  const given = params.get('redirect_uri')
+  return {
+    client,
+    redirectUri: chooseRedirectUri(client, given),
+    givenRedirectUri: given ?? '',
+    state: params.get('state'),
+  }
+}
+
+const knownPrompts = new Set(['none', 'login', 'consent', 'select_account'])
+// It comes back in a code, in a URL, and again in the ID token.
+const maxNonce = 512
+
+/** @throws Status, to be sent back to the client */
+export function readAuthorizeRequest(params: Form, client: ClientConfig): AuthorizeRequest {
+  const responseType = params.get('response_type')
+  if (responseType === undefined) throw invalid('the parameter response_type is required')
+  if (responseType !== 'code')
+    throw oauthError(400, 'unsupported_response_type', 'the parameter response_type must be code')
+  if (!client.grantTypes.includes('authorization_code'))
+    throw oauthError(400, 'unauthorized_client', 'the client may not use the authorization code grant')
+  if (client.grantMethod === 'deny')
+    throw oauthError(403, 'access_denied', 'nobody may be logged in to this client', { why: 'client_denied' })
+  if (params.has('request')) throw oauthError(400, 'request_not_supported', '')
+  if (params.has('request_uri')) throw oauthError(400, 'request_uri_not_supported', '')
+  if ((params.get('response_mode') ?? 'query') !== 'query')
+    throw invalid('the parameter response_mode must be query')
+  const nonce = params.get('nonce') ?? ''
+  if (nonce.length > maxNonce) throw invalid(`the parameter nonce is longer than ${maxNonce} characters`)
+  return {
+    scope: grantScope(params.get('scope'), client),
+    nonce,
+    challenge: readChallenge(params, { isRequired: client.public }),
+    prompts: readPrompts(params.get('prompt')),
+    maxAgeSeconds: readMaxAge(params.get('max_age')),
+    idTokenHint: params.get('id_token_hint'),
+  }
+}
+
+function readPrompts(text: string | undefined): ReadonlySet<string> {
+  const prompts = new Set((text ?? '').split(' ').filter(prompt => prompt !== ''))
+  for (const prompt of prompts) {
+    if (!knownPrompts.has(prompt))
+      throw invalid(`the parameter prompt must be among ${[...knownPrompts].join(', ')}`)
+  }
+  if (prompts.has('none') && prompts.size > 1) throw invalid('prompt=none goes with no other prompt')
+  return prompts
+}
+
+function readMaxAge(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (!/^\d{1,9}$/.test(text)) throw invalid('the parameter max_age must be a number of seconds')
+  return Number(text)
+}
+
+function invalid(description: string) {
+  return oauthError(400, 'invalid_request', description)
+}

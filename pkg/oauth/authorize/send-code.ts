@@ -1,0 +1,29 @@
+import type { Request, Response } from 'express'
+import type { BrowserOptions } from '../browser/options.ts'
+import type { BrowserLogin } from '../browser/session.ts'
+import { sendBack } from './answer.ts'
+import { issueCode } from './code.ts'
+import type { AuthorizeRequest, Target } from './request.ts'
+
+type Agreed = { readonly target: Target; readonly request: AuthorizeRequest; readonly login: BrowserLogin }
+
+/** Sends the browser back to the client with a code for the user's login. */
+export async function sendCode(
+  { tools, issuer }: Pick<BrowserOptions, 'tools' | 'issuer'>,
+  exchange: { readonly req: Request; readonly res: Response },
+  { target, request, login }: Agreed,
+): Promise<void> {
+  const code = await issueCode(tools.statements, {
+    user: login.user.name,
+    userUid: login.user.uid,
+    clientId: target.client.name,
+    redirectUri: target.givenRedirectUri,
+    scope: request.scope,
+    challenge: request.challenge,
+    nonce: request.nonce,
+    authTime: login.authTime,
+    provider: login.provider,
+    browserSid: login.sid,
+  })
+  sendBack(exchange, target, { code, iss: issuer })
+}

@@ -1,0 +1,55 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Response } from 'express'
+import { oauthError } from '../error.ts'
+import type { Form } from '../form.ts'
+import { type CookieName, readCookie, setCookie } from './cookie.ts'
+
+const cookie: CookieName = '__Host-kapis-form'
+const syntax = /^[A-Za-z0-9_-]{43}$/
+export const csrfField = 'csrf'
+
+/** The token for a form: the browser sends it back in the form and in a cookie, and no other site can know either. */
+export function issueCsrfToken(req: IncomingMessage, res: Response): string {
+  const known = readCookie(req, cookie)
+  // The same in every tab: the last page that was opened must not spoil the others.
+  if (known !== undefined && syntax.test(known)) return known
+  const token = randomBytes(32).toString('base64url')
+  setCookie(res, cookie, token)
+  return token
+}
+
+/**
+ * Whether a form was sent from one of our own pages. By the token, and by where the browser says that it comes from.
+ *
+ * @param issuer whose origin is ours besides the host that was asked, which a proxy may have changed
+ * @throws Status invalid_request, 403
+ */
+export function requireOwnForm(req: IncomingMessage, form: Form, issuer: string): void {
+  const expected = readCookie(req, cookie)
+  const given = form.get(csrfField)
+  const isSame =
+    expected !== undefined &&
+    syntax.test(expected) &&
+    given?.length === expected.length &&
+    timingSafeEqual(Buffer.from(given), Buffer.from(expected))
+  if (isSame && isFromHere(req, issuer)) return
+  throw oauthError(
+    403,
+    'invalid_request',
+    'the form did not come from this browser: allow cookies, go back, reload the page and try again',
+    { why: 'foreign_form' },
+  )
+}
+
+function isFromHere({ headers }: IncomingMessage, issuer: string): boolean {
+  const site = headers['sec-fetch-site']
+  if (site !== undefined && site !== 'same-origin') return false
+  const { origin } = headers
+  // Every browser of today sends it with a form; what sends neither has shown the token.
+  if (origin === undefined) return true
+  if (!URL.canParse(origin)) return false
+  const { host, protocol } = new URL(origin)
+  const asked = headers['x-forwarded-host'] ?? headers.host
+  return origin === new URL(issuer).origin || (protocol === 'https:' && host === asked)
+}

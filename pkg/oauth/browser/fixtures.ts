@@ -1,0 +1,47 @@
+import type { Answer, TestApp } from '../fixtures.ts'
+
+/** What a form of a page would send: its hidden fields. */
+export function hiddenFieldsOf(page: string): Record<string, string> {
+  const fields = [...page.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)]
+  return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, unescapeHtml(value)]))
+}
+
+function unescapeHtml(text: string): string {
+  const entities: Record<string, string> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' }
+  return text.replace(/&(lt|gt|quot|#39|amp);/g, (_, name: string) => entities[name] ?? '')
+}
+
+/** Keeps cookies as a browser does, and follows nothing by itself. */
+export function createBrowser(app: Pick<TestApp, 'ask'>) {
+  const cookies = new Map<string, string>()
+  async function send(method: string, path: string, body?: string, more: Record<string, string> = {}) {
+    const headers: Record<string, string> = { accept: 'text/html', ...more }
+    if (cookies.size > 0) headers.cookie = [...cookies].map(pair => pair.join('=')).join('; ')
+    if (body !== undefined) headers['content-type'] = 'application/x-www-form-urlencoded'
+    const answer = await app.ask(method, path, body === undefined ? { headers } : { headers, body })
+    for (const line of answer.headers['set-cookie'] ?? []) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      if (line.includes('Max-Age=0')) cookies.delete(name)
+      else cookies.set(name, value)
+    }
+    return answer
+  }
+  const browser = {
+    cookies,
+    get: (path: string, headers?: Record<string, string>) => send('GET', path, undefined, headers),
+    post: (path: string, form: Readonly<Record<string, string>>, headers?: Record<string, string>) =>
+      send('POST', path, String(new URLSearchParams(form)), headers),
+    /** Opens the login page, fills it in and sends it. */
+    async logIn(username: string, password: string, returnTo = '/oauth/session'): Promise<Answer> {
+      const page = await browser.get(`/oauth/login?${new URLSearchParams({ return_to: returnTo })}`)
+      return browser.post('/oauth/login', { ...hiddenFieldsOf(page.body), username, password })
+    },
+  }
+  return browser
+}
+
+export type Browser = ReturnType<typeof createBrowser>
+
+export function locationOf(answer: Answer): URL {
+  return new URL(answer.headers.location as string, 'https://kapis.test')
+}

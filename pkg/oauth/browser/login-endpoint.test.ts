@@ -1,0 +1,201 @@
+import { expect } from 'chai'
+import { memoryUser, startApp, type TestApp } from '../fixtures.ts'
+import { type Browser, createBrowser, hiddenFieldsOf, locationOf } from './fixtures.ts'
+
+describe('the login page', () => {
+  let app: TestApp
+  let browser: Browser
+  before(async () => {
+    app = await startApp()
+  })
+  beforeEach(() => {
+    browser = createBrowser(app)
+  })
+  after(() => app.close())
+
+  it('lets nobody script, style, frame or keep it', async () => {
+    const { code, headers, body } = await browser.get('/oauth/login?return_to=/oauth/device')
+    expect(code).to.equal(200)
+    expect(headers).to.include({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy':
+        "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'same-origin',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    })
+    expect(body).to.not.match(/<script|<style|\son\w+=|\sstyle=|javascript:/i)
+    expect(headers['set-cookie']).to.have.length(1)
+    expect(headers['set-cookie']?.[0]).to.match(
+      /^__Host-kapis-form=[\w-]{43}; Path=\/; Secure; HttpOnly; SameSite=Lax$/,
+    )
+  })
+
+  it('logs a browser in, with a cookie that only this host gets', async () => {
+    const answer = await browser.logIn('alice', 'right', '/oauth/device?user_code=X')
+    expect([answer.code, answer.headers.location]).to.deep.equal([303, '/oauth/device?user_code=X'])
+    expect(answer.headers['set-cookie']).to.have.length(1)
+    expect(answer.headers['set-cookie']?.[0]).to.match(
+      /^__Host-kapis-session=[\w.-]+; Path=\/; Secure; HttpOnly; SameSite=Lax$/,
+    )
+    const page = await browser.get('/oauth/session')
+    expect(page.body).to.include('You are <strong>alice</strong>')
+    const [session] = [...app.sessions.values()].slice(-1)
+    expect(session).to.include({ type: 'Browser', user: 'alice', credential: 'c1', clientId: '', ended: '' })
+  })
+
+  it('says the same of a wrong password and of an unknown user', async () => {
+    const wrong = await browser.logIn('alice', 'wrong')
+    const unknown = await browser.logIn('nobody', 'wrong')
+    expect([wrong.code, unknown.code]).to.deep.equal([400, 400])
+    expect(wrong.body).to.include('role="alert"').and.include('The user name or the password is wrong.')
+    expect(unknown.body.replaceAll('nobody', 'alice')).to.equal(wrong.body)
+    expect(browser.cookies.has('__Host-kapis-session')).to.equal(false)
+  })
+
+  it('says what is the matter with an account that is disabled, once the password is right', async () => {
+    expect((await browser.logIn('disabled', 'right')).body).to.include('This account is not active.')
+    expect((await browser.logIn('disabled', 'wrong')).body).to.include('password is wrong')
+  })
+
+  it('escapes what was typed', async () => {
+    const { body } = await browser.logIn('"><script>alert(1)</script>', 'x')
+    expect(body)
+      .to.include('value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"')
+      .and.not.include('<script')
+  })
+
+  const elsewhere = [
+    'https://evil.test/',
+    '//evil.test',
+    '/\\evil.test',
+    '/oauth/token',
+    'javascript:alert(1)',
+  ]
+  for (const returnTo of elsewhere) {
+    it(`never goes on to ${returnTo}`, async () => {
+      const page = await browser.get(`/oauth/login?${new URLSearchParams({ return_to: returnTo })}`)
+      const fields = {
+        ...hiddenFieldsOf(page.body),
+        return_to: returnTo,
+        username: 'alice',
+        password: 'right',
+      }
+      expect(hiddenFieldsOf(page.body).return_to).to.equal('/oauth/session')
+      expect((await browser.post('/oauth/login', fields)).headers.location).to.equal('/oauth/session')
+    })
+  }
+
+  describe('takes no form from elsewhere (login CSRF)', () => {
+    const login = { username: 'alice', password: 'right' }
+    const cases: readonly [string, Record<string, string>, Record<string, string>?][] = [
+      ['without the token', { csrf: '' }],
+      ['with a made-up token', { csrf: 'x'.repeat(43) }],
+      ['of another origin', {}, { origin: 'https://evil.test' }],
+      ['of a hidden origin', {}, { origin: 'null' }],
+      ['over plain HTTP', {}, { origin: 'http://kapis.test', 'x-forwarded-host': 'kapis.test' }],
+      ['of a neighbouring site', {}, { 'sec-fetch-site': 'same-site' }],
+      ['without the cookie', {}, { cookie: '__Host-other=1' }],
+    ]
+    for (const [what, fields, headers] of cases) {
+      it(what, async () => {
+        const page = await browser.get('/oauth/login')
+        if (headers?.cookie) browser.cookies.clear()
+        const answer = await browser.post(
+          '/oauth/login',
+          { ...hiddenFieldsOf(page.body), ...login, ...fields },
+          headers,
+        )
+        expect(answer.code).to.equal(403)
+        expect(answer.body).to.include('The form did not come from this browser')
+        expect(browser.cookies.has('__Host-kapis-session')).to.equal(false)
+      })
+    }
+
+    it('but from the host that was asked, or from the issuer', async () => {
+      for (const headers of [
+        { origin: 'https://kapis.test', 'x-forwarded-host': 'kapis.test', 'sec-fetch-site': 'same-origin' },
+        { origin: 'https://localhost:9443', 'x-forwarded-host': 'inner:1' },
+      ]) {
+        const page = await browser.get('/oauth/login')
+        const form = { ...hiddenFieldsOf(page.body), ...login }
+        expect((await browser.post('/oauth/login', form, headers)).code).to.equal(303)
+      }
+    })
+  })
+
+  it('gives every login a cookie of its own, and ends the one before (session fixation)', async () => {
+    const planted = createBrowser(app)
+    await planted.logIn('locked', 'right')
+    await planted.logIn('alice', 'right')
+    const before = planted.cookies.get('__Host-kapis-session') ?? ''
+    browser.cookies.set('__Host-kapis-session', before)
+    await browser.logIn('alice', 'right')
+    expect(browser.cookies.get('__Host-kapis-session')).to.not.equal(before)
+    expect(locationOf(await planted.get('/oauth/session')).pathname).to.equal('/oauth/login')
+  })
+
+  it('believes no cookie that is there twice, changed, or of a user who has gone', async () => {
+    await browser.logIn('alice', 'right')
+    const value = browser.cookies.get('__Host-kapis-session') ?? ''
+    const asks = (cookie: string) => app.ask('GET', '/oauth/session', { headers: { cookie } })
+    expect((await asks(`__Host-kapis-session=${value}`)).code).to.equal(200)
+    for (const cookie of [
+      `__Host-kapis-session=${value}; __Host-kapis-session=${value}`,
+      `__Host-kapis-session=${value.slice(0, -1)}`,
+      `kapis-session=${value}`,
+    ])
+      expect((await asks(cookie)).code, cookie.slice(0, 30)).to.equal(302)
+    app.users.set('alice', memoryUser('alice', { uid: 'another' }))
+    expect((await asks(`__Host-kapis-session=${value}`)).code).to.equal(302)
+    app.users.set('alice', memoryUser('alice'))
+  })
+
+  it('logs out by a form of its own alone', async () => {
+    await browser.logIn('alice', 'right')
+    const page = await browser.get('/oauth/session')
+    expect((await browser.post('/oauth/session', {})).code).to.equal(403)
+    // A link from elsewhere asks first.
+    expect((await browser.get('/oauth/logout')).headers.location).to.equal('/oauth/session')
+    const answer = await browser.post('/oauth/session', hiddenFieldsOf(page.body))
+    expect([answer.code, answer.headers.location]).to.deep.equal([303, '/oauth/logged-out'])
+    expect((await browser.get('/oauth/session')).code).to.equal(302)
+    expect([...app.sessions.values()].at(-1)?.ended).to.equal('logout')
+  })
+
+  describe('of a user whose password was given to him', () => {
+    beforeEach(() => void app.users.set('new', memoryUser('new', { mustChangePassword: true })))
+
+    it('asks for another one before anything else', async () => {
+      const page = await browser.logIn('new', 'right', '/oauth/device')
+      expect(page.code).to.equal(200)
+      expect(page.body).to.include('Change your password')
+      expect(browser.cookies.has('__Host-kapis-session')).to.equal(false)
+      const fields = hiddenFieldsOf(page.body)
+      const chosen = { new_password: 'Another-1', repeat: 'Another-1' }
+      const refused: readonly [Record<string, string>, string][] = [
+        [{ new_password: 'short', repeat: 'short' }, 'The password must have 8 to 64 characters'],
+        [{ new_password: 'Another-1', repeat: 'Another-2' }, 'The two passwords are not the same.'],
+      ]
+      for (const [fill, message] of refused) {
+        const again = await browser.post('/oauth/password', { ...fields, ...fill })
+        expect([again.code, again.body.includes(message)]).to.deep.equal([400, true])
+      }
+      expect((await browser.post('/oauth/password', { ...fields, ...chosen, csrf: 'x' })).code).to.equal(403)
+      const done = await browser.post('/oauth/password', { ...fields, ...chosen })
+      expect([done.code, done.headers.location]).to.deep.equal([303, '/oauth/device'])
+      expect((await browser.get('/oauth/session')).code).to.equal(200)
+      // The ticket was for the old password.
+      const replayed = await browser.post('/oauth/password', { ...fields, ...chosen })
+      expect(locationOf(replayed).pathname).to.equal('/oauth/login')
+    })
+
+    it('has none without the ticket', async () => {
+      const page = await browser.get('/oauth/login')
+      const { csrf = '' } = hiddenFieldsOf(page.body)
+      const form = { csrf, username: 'alice', ticket: 'x', new_password: 'Another-1', repeat: 'Another-1' }
+      expect(locationOf(await browser.post('/oauth/password', form)).pathname).to.equal('/oauth/login')
+    })
+  })
+})

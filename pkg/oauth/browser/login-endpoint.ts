@@ -1,0 +1,126 @@
+import type { Request, RequestHandler, Response } from 'express'
+import type { User } from '../../iam/user.ts'
+import { Status } from '../../status/status.ts'
+import type { TokenEvent } from '../audit.ts'
+import { toFormTarget } from '../authorize/form-target.ts'
+import { findTarget } from '../authorize/request.ts'
+import { type Form, parseQuery, readForm, readParameters } from '../form.ts'
+import { type LoginButton, listLoginButtons } from '../login-buttons.ts'
+import { loginPage } from '../pages/login-page.ts'
+import { sendPage } from '../pages/page.ts'
+import { withErrorPage } from '../pages/wrong-page.ts'
+import { logInAtProvider } from '../provider-login.ts'
+import { sourceOf } from '../source.ts'
+import { goneSignal } from '../token-endpoint.ts'
+import { assertMayStay } from '../user-state.ts'
+import { requireRight } from '../verdict.ts'
+import { issueCsrfToken, requireOwnForm } from './csrf.ts'
+import type { BrowserOptions } from './options.ts'
+import { sendPasswordPage } from './password-endpoint.ts'
+import { readReturnTo } from './return-to.ts'
+import { beginBrowserLogin } from './session.ts'
+
+type Shown = { readonly params: Form; readonly username: string; readonly error?: Status }
+
+/** GET /oauth/login?return_to=: the page that asks who somebody is. */
+export function createLoginPage(options: BrowserOptions): RequestHandler {
+  return withErrorPage(options.productName, async (req, res) => {
+    const params = readParameters(req)
+    sendLoginPage(options, { req, res }, { params, username: params.get('login_hint') ?? '' })
+  })
+}
+
+/** POST /oauth/login: name and password, judged by us or by an identity provider. */
+export function createLogin(options: BrowserOptions): RequestHandler {
+  const { tools, issuer, audit, productName } = options
+  return withErrorPage(productName, async (req, res) => {
+    const event: TokenEvent = { endpoint: 'login' }
+    const form = readForm(req)
+    const provider = form.get('provider') ?? ''
+    try {
+      requireOwnForm(req, form, issuer)
+      const user = await authenticate(options, { req, res }, form)
+      event.user = user.name
+      if (provider === '' && user.mustChangePassword) {
+        await sendPasswordPage(options, { req, res }, { user, returnTo: readReturnTo(form.get('return_to')) })
+        return
+      }
+      await beginBrowserLogin(tools, { req, res }, { user, provider })
+      audit.succeeded(req, event)
+      res.set('cache-control', 'no-store').redirect(303, readReturnTo(form.get('return_to')))
+    } catch (error) {
+      audit.failed(req, event, error)
+      if (!(error instanceof Status) || !isWrongLogin(error)) throw error
+      sendLoginPage(options, { req, res }, { params: form, username: form.get('username') ?? '', error })
+    }
+  })
+}
+
+async function authenticate(
+  { tools }: BrowserOptions,
+  { req, res }: { req: Request; res: Response },
+  form: Form,
+): Promise<User> {
+  const username = form.get('username') ?? ''
+  const password = form.get('password') ?? ''
+  const provider = form.get('provider') ?? ''
+  const from = { source: sourceOf(req), signal: goneSignal(res) }
+  if (provider !== '') return logInAtProvider(tools, provider, { username, password, ...from })
+  const user = requireRight(await tools.passwords.check({ login: username, password, ...from }))
+  assertMayStay(user)
+  return user
+}
+
+function isWrongLogin({ reason }: Status): boolean {
+  return reason === 'invalid_grant' || reason === 'temporarily_unavailable'
+}
+
+function sendLoginPage(
+  options: BrowserOptions,
+  { req, res }: { req: Request; res: Response },
+  { params, username, error }: Shown,
+): void {
+  const returnTo = readReturnTo(params.get('return_to'))
+  const buttons = listLoginButtons(options.tools.providers.store.all())
+  const provider = buttons.find(({ name, kind }) => kind === 'password' && name === params.get('provider'))
+  const body = loginPage({
+    csrf: issueCsrfToken(req, res),
+    returnTo,
+    provider,
+    buttons,
+    username,
+    error: error && explain(error, provider),
+  })
+  if (error !== undefined) res.set({ ...error.headers })
+  sendPage(res, {
+    product: options.productName,
+    title: 'Log in',
+    body,
+    code: error?.code ?? 200,
+    formTargets: formTargetsOf(options, returnTo),
+  })
+}
+
+/** One answer for an unknown user and a wrong password; a lock does not say whether there is such a user either. */
+function explain(error: Status, provider: LoginButton | undefined): string {
+  if (error.code === 429) {
+    const minutes = Math.ceil(Number(error.headers['retry-after'] ?? 60) / 60)
+    return `Too many wrong passwords. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`
+  }
+  if (error.code >= 500)
+    return `${provider?.displayName ?? 'The login'} cannot be reached. Try again in a moment.`
+  if (error.message === 'account is not active') return 'This account is not active. Ask an administrator.'
+  return 'The user name or the password is wrong.'
+}
+
+/** The login goes on to the client by redirects, which the CSP of this page has to allow. */
+function formTargetsOf({ registry }: BrowserOptions, returnTo: string): readonly string[] {
+  const [path, query = ''] = returnTo.split(/\?(.*)/s)
+  if (path !== '/oauth/authorize') return []
+  try {
+    return [toFormTarget(findTarget(registry, parseQuery(query)).redirectUri)]
+  } catch {
+    // The authorization endpoint will say what is wrong with it.
+    return []
+  }
+}

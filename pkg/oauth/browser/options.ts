@@ -1,0 +1,16 @@
+import type { PasswordHasher } from '../../iam/password.ts'
+import type { User } from '../../iam/user.ts'
+import type { EndpointOptions } from '../endpoints/options.ts'
+
+/** What the pages work with, beside what every endpoint does. */
+export type BrowserOptions = EndpointOptions & {
+  /** The name of the platform, as its users know it. */
+  readonly productName: string
+  readonly hasher: PasswordHasher
+  /**
+   * Gives a user the password that he has chosen.
+   *
+   * @throws Status 409 when the user was changed meanwhile
+   */
+  readonly changePassword: (user: User, passwordHash: string) => Promise<User>
+}

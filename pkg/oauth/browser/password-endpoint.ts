@@ -1,0 +1,95 @@
+import type { Request, RequestHandler, Response } from 'express'
+import type { User } from '../../iam/user.ts'
+import { passwordProblem } from '../../iam/user-rules.ts'
+import { Status } from '../../status/status.ts'
+import type { TokenEvent } from '../audit.ts'
+import { oauthError } from '../error.ts'
+import { readForm } from '../form.ts'
+import { sendPage } from '../pages/page.ts'
+import { passwordPage } from '../pages/password-page.ts'
+import { withErrorPage } from '../pages/wrong-page.ts'
+import { assertMayStay } from '../user-state.ts'
+import { issueCsrfToken, requireOwnForm } from './csrf.ts'
+import type { BrowserOptions } from './options.ts'
+import { readReturnTo, toLoginPath } from './return-to.ts'
+import { beginBrowserLogin } from './session.ts'
+
+const ticketSeconds = 600
+
+type Exchange = { readonly req: Request; readonly res: Response }
+type Shown = { readonly user: User; readonly returnTo: string; readonly error?: string }
+
+/** After the right password: the user is logged in once he has chosen another one. */
+export async function sendPasswordPage(
+  { tools, productName }: BrowserOptions,
+  { req, res }: Exchange,
+  { user, returnTo, error }: Shown,
+): Promise<void> {
+  const claims = { sub: user.name, uid: user.uid, credential: user.credential }
+  const ticket = await tools.statements.sign('password-change', claims, { lifeSeconds: ticketSeconds })
+  const csrf = issueCsrfToken(req, res)
+  const body = passwordPage({ csrf, returnTo, ticket, username: user.name, error })
+  sendPage(res, {
+    product: productName,
+    title: 'Change your password',
+    body,
+    code: error === undefined ? 200 : 400,
+  })
+}
+
+/** POST /oauth/password: the password that the user has chosen. The ticket is worth nothing once the password is another. */
+export function createPasswordChange(options: BrowserOptions): RequestHandler {
+  const { tools, issuer, audit, productName, hasher, changePassword } = options
+  return withErrorPage(productName, async (req, res) => {
+    const event: TokenEvent = { endpoint: 'password' }
+    try {
+      const form = readForm(req)
+      requireOwnForm(req, form, issuer)
+      const returnTo = readReturnTo(form.get('return_to'))
+      const user = await readTicket(options, form.get('ticket') ?? '')
+      if (user === undefined) return res.redirect(303, toLoginPath(returnTo))
+      event.user = user.name
+      const password = form.get('new_password') ?? ''
+      const problem = await findProblem(options, user, { password, repeat: form.get('repeat') })
+      if (problem !== undefined) {
+        await sendPasswordPage(options, { req, res }, { user, returnTo, error: problem })
+        return
+      }
+      const changed = await changePassword(user, await hasher.hash(password)).catch(toOAuthConflict)
+      await beginBrowserLogin(tools, { req, res }, { user: changed, provider: '' })
+      audit.succeeded(req, event)
+      res.set('cache-control', 'no-store').redirect(303, returnTo)
+    } catch (error) {
+      audit.failed(req, event, error)
+      throw error
+    }
+  })
+}
+
+async function findProblem(
+  { hasher }: BrowserOptions,
+  user: User,
+  { password, repeat }: { password: string; repeat: string | undefined },
+): Promise<string | undefined> {
+  const problem = passwordProblem(password)
+  if (problem !== undefined) return `The password ${problem}.`
+  if (password !== repeat) return 'The two passwords are not the same.'
+  return (await hasher.verify(password, user.passwordHash)) ? 'The new password is the old one.' : undefined
+}
+
+async function readTicket({ tools }: BrowserOptions, ticket: string): Promise<User | undefined> {
+  const claims = await tools.statements.verify('password-change', ticket)
+  const user = claims && tools.users.get(String(claims.sub))
+  if (user === undefined || user.uid !== claims?.uid || user.credential !== claims.credential)
+    return undefined
+  assertMayStay(user)
+  return user
+}
+
+function toOAuthConflict(error: unknown): never {
+  if (error instanceof Status && error.code === 409)
+    throw oauthError(409, 'invalid_request', 'the user was changed meanwhile: log in again', {
+      why: 'user_changed',
+    })
+  throw error
+}

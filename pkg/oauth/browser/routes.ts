@@ -1,0 +1,40 @@
+import { type RequestHandler, Router } from 'express'
+import { createConsent } from '../authorize/consent-endpoint.ts'
+import { createAuthorize } from '../authorize/endpoint.ts'
+import { oauthError } from '../error.ts'
+import { serveStyle } from '../pages/page.ts'
+import { createLogin, createLoginPage } from './login-endpoint.ts'
+import type { BrowserOptions } from './options.ts'
+import { createPasswordChange } from './password-endpoint.ts'
+import { createLoggedOutPage, createSessionEnd, createSessionPage } from './session-endpoint.ts'
+
+type Methods = { readonly get?: RequestHandler; readonly post?: RequestHandler }
+
+/** What people see: the pages, and the authorization endpoint that leads to them. */
+export function createBrowserRoutes(
+  options: BrowserOptions,
+  before: readonly RequestHandler[],
+  form: RequestHandler,
+): Router {
+  const authorize = createAuthorize(options)
+  const routes: Readonly<Record<string, Methods>> = {
+    '/oauth/authorize': { get: authorize, post: authorize },
+    '/oauth/consent': { post: createConsent(options) },
+    '/oauth/login': { get: createLoginPage(options), post: createLogin(options) },
+    '/oauth/password': { post: createPasswordChange(options) },
+    '/oauth/session': { get: createSessionPage(options), post: createSessionEnd(options) },
+    '/oauth/logged-out': { get: createLoggedOutPage(options) },
+    [serveStyle.path]: { get: serveStyle.handler },
+  }
+  const router = Router({ caseSensitive: true, strict: true })
+  for (const [path, { get, post }] of Object.entries(routes)) {
+    const route = router.route(path).all(...before)
+    if (get !== undefined) route.get(get)
+    if (post !== undefined) route.post(form, post)
+    const allow = [...(get ? ['GET', 'HEAD'] : []), ...(post ? ['POST'] : [])].join(', ')
+    route.all(() => {
+      throw oauthError(405, 'invalid_request', `the endpoint takes ${allow}`, { headers: { allow } })
+    })
+  }
+  return router
+}

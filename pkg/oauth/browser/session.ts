@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Response } from 'express'
+import { endLogin } from '../../iam/end-login.ts'
+import type { User } from '../../iam/user.ts'
+import type { GrantTools } from '../grant.ts'
+import { sourceOf } from '../source.ts'
+import { type CookieName, clearCookie, readCookie, setCookie } from './cookie.ts'
+
+const cookie: CookieName = '__Host-kapis-session'
+
+/** A browser that somebody is logged in with. */
+export type BrowserLogin = {
+  readonly user: User
+  readonly sid: string
+  /** When the user proved who he is, in seconds since the epoch. */
+  readonly authTime: number
+  /** '' for a password of ours. */
+  readonly provider: string
+}
+
+type Tools = Pick<GrantTools, 'users' | 'sessions' | 'statements' | 'lifetimes' | 'recordLogin'>
+type Proof = { readonly user: User; readonly provider: string }
+
+/**
+ * The login that the browser's cookie says, if it is good now: a LoginSession like any other, so that whatever ends logins
+ * ends this one. A user who must change his password first is not logged in yet.
+ */
+export async function readBrowserLogin(
+  tools: Tools,
+  req: IncomingMessage,
+): Promise<BrowserLogin | undefined> {
+  const value = readCookie(req, cookie)
+  const claims = value === undefined ? undefined : await tools.statements.verify('browser', value)
+  if (claims === undefined) return undefined
+  const { jti: sid, iat: authTime, uid, idp, generation } = claims
+  const user = tools.users.get(String(claims.sub))
+  if (user === undefined || user.uid !== uid || user.state === 'Disabled') return undefined
+  // What is known of the user may be from before the change of his password.
+  const isStale = user.generation < Number(generation)
+  if ((user.mustChangePassword && !isStale) || tools.sessions.isRevoked(sid, authTime)) return undefined
+  return { user, sid, authTime, provider: String(idp) }
+}
+
+/**
+ * Logs a browser in: for whoever has made sure who is sitting there. The browser's earlier login ends, and its cookie gets a
+ * value that nobody has seen before (session fixation).
+ */
+export async function beginBrowserLogin(
+  tools: Tools,
+  { req, res }: { req: IncomingMessage; res: Response },
+  { user, provider }: Proof,
+): Promise<void> {
+  await endBrowserLogin(tools, { req, res }, 'another login with the same browser')
+  const { refreshTokenSeconds, loginMaxAgeSeconds } = tools.lifetimes
+  const lifeSeconds = Math.min(refreshTokenSeconds, loginMaxAgeSeconds)
+  const sid = randomUUID()
+  const nowMs = Date.now()
+  await tools.sessions.create({
+    sid,
+    type: 'Browser',
+    displayName: '',
+    user: user.name,
+    userUid: user.uid,
+    userGeneration: user.generation,
+    credential: provider === '' ? user.credential : '',
+    provider,
+    clientId: '',
+    scope: '',
+    refreshId: '',
+    previousRefreshId: '',
+    rotatedAtMs: nowMs,
+    expiresAtMs: nowMs + lifeSeconds * 1000,
+    ended: '',
+  })
+  const claims = { sub: user.name, uid: user.uid, idp: provider, generation: user.generation }
+  const value = await tools.statements.sign('browser', claims, { lifeSeconds, jti: sid })
+  // No age: it goes when the browser is closed, and by itself when the login has expired.
+  setCookie(res, cookie, value)
+  tools.recordLogin({ user, provider, source: sourceOf(req) })
+}
+
+/** @returns the login that has ended, if there was one */
+export async function endBrowserLogin(
+  tools: Tools,
+  { req, res }: { req: IncomingMessage; res: Response },
+  why: string,
+): Promise<BrowserLogin | undefined> {
+  const login = await readBrowserLogin(tools, req)
+  if (login === undefined) return undefined
+  const session = await tools.sessions.read(login.sid)
+  if (session !== undefined) await endLogin(tools.sessions, session, why)
+  clearCookie(res, cookie)
+  return login
+}

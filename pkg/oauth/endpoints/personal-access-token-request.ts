@@ -1,0 +1,51 @@
+import type { Request } from 'express'
+import { isRecord } from '../../kube/object.ts'
+import { readScope } from '../../token/live-audience.ts'
+import { oauthError } from '../error.ts'
+
+export type TokenRequest = { readonly name: string; readonly scope: string; readonly lifeSeconds: number }
+
+const members = ['name', 'scope', 'expiresInSeconds']
+const scopes = ['full', readScope]
+const life = { default: 30 * 86_400, min: 60, max: 366 * 86_400 }
+const maxNameLength = 253
+
+/**
+ * What a personal access token is to be: `{name, scope?, expiresInSeconds?}`.
+ *
+ * @throws Status invalid_request, which names the member and what is allowed
+ */
+export function readTokenRequest(req: Request): TokenRequest {
+  if (!req.is('application/json'))
+    throw oauthError(415, 'invalid_request', 'the body must be application/json')
+  const body = parse(req.body)
+  for (const member of Object.keys(body))
+    if (!members.includes(member)) throw invalid(`unknown members; allowed are ${members.join(', ')}`)
+  const { name, scope = 'full', expiresInSeconds = life.default } = body
+  if (typeof name !== 'string' || name.trim() === '' || name.length > maxNameLength)
+    throw invalid(`name must be text of 1 to ${maxNameLength} characters`)
+  if (typeof scope !== 'string' || !scopes.includes(scope))
+    throw invalid(`scope must be one of ${scopes.join(', ')}`)
+  const isLife =
+    typeof expiresInSeconds === 'number' &&
+    Number.isInteger(expiresInSeconds) &&
+    expiresInSeconds >= life.min &&
+    expiresInSeconds <= life.max
+  if (!isLife) throw invalid(`expiresInSeconds must be a whole number from ${life.min} to ${life.max}`)
+  return { name, scope, lifeSeconds: expiresInSeconds }
+}
+
+function parse(body: unknown): Readonly<Record<string, unknown>> {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(String(body))
+  } catch {
+    throw invalid('the body is no JSON')
+  }
+  if (!isRecord(parsed)) throw invalid('the body must be an object')
+  return parsed
+}
+
+function invalid(description: string) {
+  return oauthError(400, 'invalid_request', description)
+}

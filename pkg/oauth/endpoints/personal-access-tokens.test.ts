@@ -1,0 +1,187 @@
+import { expect } from 'chai'
+import { type Answer, memoryUser, startApp, type TestApp } from '../fixtures.ts'
+
+const path = '/oauth/personal-access-tokens'
+const parsed = ({ code, body }: Answer) => [code, body === '' ? '' : JSON.parse(body)]
+
+describe(path, () => {
+  let app: TestApp
+  let token: string
+  before(async () => {
+    app = await startApp()
+  })
+  after(() => app.close())
+  beforeEach(async () => {
+    app.sessions.clear()
+    app.users.set('alice', memoryUser('alice'))
+    token = (await app.login('alice')).access_token
+  })
+
+  const ask = (method: string, body?: unknown, { at = path, as = token } = {}) =>
+    app.ask(method, at, {
+      headers: {
+        ...(as === '' ? {} : { authorization: `Bearer ${as}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+  async function create(body: object) {
+    const answer = await ask('POST', body)
+    expect(answer.code, answer.body).to.equal(201)
+    return JSON.parse(answer.body)
+  }
+
+  const made: readonly [string, object, { scope: string; seconds: number }][] = [
+    ['with no more than a name', { name: 'ci' }, { scope: 'full', seconds: 30 * 86_400 }],
+    ['to read alone', { name: 'ci', scope: 'read' }, { scope: 'read', seconds: 30 * 86_400 }],
+    ['for a minute', { name: 'ci', expiresInSeconds: 60 }, { scope: 'full', seconds: 60 }],
+    ['for a year', { name: 'ci', expiresInSeconds: 366 * 86_400 }, { scope: 'full', seconds: 366 * 86_400 }],
+  ]
+  for (const [what, body, { scope, seconds }] of made) {
+    it(`makes one ${what}`, async () => {
+      const answer = await ask('POST', body)
+      expect(answer.code).to.equal(201)
+      expect(answer.headers['cache-control']).to.equal('no-store')
+      const { id, createdAt, expiresAt, token: made, ...rest } = JSON.parse(answer.body)
+      expect(rest).to.deep.equal({ name: 'ci', scope })
+      for (const time of [createdAt, expiresAt]) expect(time).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+      const { exp, iat, jti, ...claims } = await app.tools.verifier.verifyAccess(made)
+      expect(exp - iat).to.equal(seconds)
+      // Not what kube-apiserver accepts by itself: it would not learn that the token was ended.
+      expect(claims).to.deep.equal({
+        sub: 'alice',
+        sid: id,
+        clientId: 'kapis',
+        scope,
+        aud: ['kapis.io:live'],
+      })
+      expect(app.sessions.get(id)).to.include({
+        type: 'PersonalAccessToken',
+        displayName: 'ci',
+        user: 'alice',
+      })
+      expect(JSON.stringify(app.lines)).to.not.contain(made)
+    })
+  }
+
+  it('lists those of the caller, without the tokens', async () => {
+    const { token: secret, ...first } = await create({ name: 'a' })
+    const second = await create({ name: 'b', scope: 'read' })
+    app.users.set('bob', memoryUser('bob'))
+    await ask('POST', { name: 'c' }, { as: (await app.login('bob')).access_token })
+    const answer = await ask('GET')
+    const { items } = JSON.parse(answer.body)
+    expect(items).to.have.length(2)
+    expect(items).to.deep.include(first)
+    expect(items.map(({ id }: { id: string }) => id)).to.include(second.id)
+    expect(answer.body).to.not.contain(secret)
+  })
+
+  it('ends one, at once and for good', async () => {
+    const { id, token: pat } = await create({ name: 'a' })
+    const headers = { authorization: `Bearer ${pat}` }
+    expect(await app.ask('GET', '/oauth/userinfo', { headers })).to.include({ code: 200 })
+    expect(parsed(await ask('DELETE', undefined, { at: `${path}/${id}` }))).to.deep.equal([204, ''])
+    expect(await app.ask('GET', '/oauth/userinfo', { headers })).to.include({ code: 401 })
+    expect(JSON.parse((await ask('GET')).body)).to.deep.equal({ items: [] })
+    expect(await ask('DELETE', undefined, { at: `${path}/${id}` })).to.include({ code: 404 })
+  })
+
+  const unknown = [
+    404,
+    { error: 'invalid_request', error_description: 'there is no such personal access token' },
+  ]
+  it('ends none of somebody else, and no login', async () => {
+    const { id } = await create({ name: 'a' })
+    app.users.set('bob', memoryUser('bob'))
+    const as = (await app.login('bob')).access_token
+    expect(parsed(await ask('DELETE', undefined, { at: `${path}/${id}`, as }))).to.deep.equal(unknown)
+    const { sid } = await app.tools.verifier.verifyAccess(token)
+    expect(parsed(await ask('DELETE', undefined, { at: `${path}/${sid}` }))).to.deep.equal(unknown)
+    expect(parsed(await ask('DELETE', undefined, { at: `${path}/nothing` }))).to.deep.equal(unknown)
+    expect(app.sessions.get(id)?.ended).to.equal('')
+  })
+
+  it('goes on when the password is changed, and not when the user is disabled', async () => {
+    const { token: pat } = await create({ name: 'a' })
+    const headers = { authorization: `Bearer ${pat}` }
+    app.users.set('alice', memoryUser('alice', { credential: 'c2', generation: 2 }))
+    expect(await app.ask('GET', '/oauth/userinfo', { headers })).to.include({ code: 200 })
+    app.users.set('alice', memoryUser('alice', { state: 'Disabled' }))
+    expect(await app.ask('GET', '/oauth/userinfo', { headers })).to.include({ code: 401 })
+  })
+
+  it('is not made, seen or ended by another token', async () => {
+    const { id, token: as } = await create({ name: 'a' })
+    const refused = [
+      403,
+      {
+        error: 'access_denied',
+        error_description: 'personal access tokens are made and ended by a login, not by another token',
+      },
+    ]
+    expect(parsed(await ask('POST', { name: 'b' }, { as }))).to.deep.equal(refused)
+    expect(parsed(await ask('GET', undefined, { as }))).to.deep.equal(refused)
+    expect(parsed(await ask('DELETE', undefined, { at: `${path}/${id}`, as }))).to.deep.equal(refused)
+  })
+
+  it('asks nobody to log in', async () => {
+    for (const [method, at] of [
+      ['GET', path],
+      ['POST', path],
+      ['DELETE', `${path}/x`],
+    ] as const) {
+      const answer = await ask(method, method === 'POST' ? { name: 'a' } : undefined, { at, as: '' })
+      expect(parsed(answer)).to.deep.equal([401, { error: 'login_required' }])
+    }
+  })
+
+  it('makes a hundred, and no more until one has gone', async () => {
+    for (let i = 0; i < 100; i++) await create({ name: `t${i}` })
+    expect(parsed(await ask('POST', { name: 'more' }))).to.deep.equal([
+      400,
+      { error: 'invalid_request', error_description: 'there are 100 personal access tokens already' },
+    ])
+  })
+
+  const name = 'name must be text of 1 to 253 characters'
+  const scope = 'scope must be one of full, read'
+  const life = 'expiresInSeconds must be a whole number from 60 to 31622400'
+  const malformed: readonly [string, unknown, string][] = [
+    ['no JSON', '{', 'the body is no JSON'],
+    ['a list', [], 'the body must be an object'],
+    ['nothing', {}, name],
+    ['an empty name', { name: '' }, name],
+    ['a blank name', { name: ' ' }, name],
+    ['a long name', { name: 'x'.repeat(254) }, name],
+    ['a number for a name', { name: 7 }, name],
+    ['an unknown scope', { name: 'a', scope: 'write' }, scope],
+    ['two scopes', { name: 'a', scope: 'read full' }, scope],
+    ['a list of scopes', { name: 'a', scope: ['read'] }, scope],
+    ['no life at all', { name: 'a', expiresInSeconds: 0 }, life],
+    ['a life for ever', { name: 'a', expiresInSeconds: 1e12 }, life],
+    ['half a second', { name: 'a', expiresInSeconds: 60.5 }, life],
+    ['text for a life', { name: 'a', expiresInSeconds: '60' }, life],
+    [
+      'an unknown member',
+      { name: 'a', expiresIn: 60 },
+      'unknown members; allowed are name, scope, expiresInSeconds',
+    ],
+  ]
+  for (const [what, body, description] of malformed) {
+    it(`refuses ${what}`, async () => {
+      expect(parsed(await ask('POST', body))).to.deep.equal([
+        400,
+        { error: 'invalid_request', error_description: description },
+      ])
+    })
+  }
+
+  it('refuses another content type', async () => {
+    const answer = await app.form(path, { name: 'a' }, { authorization: `Bearer ${token}` })
+    expect(parsed(answer)).to.deep.equal([
+      415,
+      { error: 'invalid_request', error_description: 'the body must be application/json' },
+    ])
+  })
+})

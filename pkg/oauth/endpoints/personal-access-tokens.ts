@@ -1,0 +1,102 @@
+import type { Request, RequestHandler } from 'express'
+import { endLogin } from '../../iam/end-login.ts'
+import type { Session } from '../../iam/session.ts'
+import { Status } from '../../status/status.ts'
+import type { TokenEvent } from '../audit.ts'
+import { audited } from '../audited.ts'
+import { oauthError, Refusal } from '../error.ts'
+import { issueLoneToken } from '../lone-token.ts'
+import { readCaller, type Standing } from '../standing.ts'
+import type { EndpointOptions } from './options.ts'
+import { readTokenRequest } from './personal-access-token-request.ts'
+import { loginRequired } from './userinfo.ts'
+
+const endpoint = 'personal-access-tokens'
+const maxTokens = 100
+
+export type PersonalAccessTokens = {
+  readonly create: RequestHandler
+  readonly list: RequestHandler
+  readonly remove: RequestHandler
+}
+
+/**
+ * Tokens for scripts: long-lived, with a name, and with the rights of their owner or to read alone. They are sessions, so they
+ * end with their user, and where they are good each is looked up each time. Only a login can make one: a token that leaks
+ * must not be able to outlive itself.
+ */
+export function createPersonalAccessTokens({ tools, audit }: EndpointOptions): PersonalAccessTokens {
+  async function requireLogin(req: Request, event: TokenEvent): Promise<Standing> {
+    const caller = await readCaller(tools, req)
+    if (caller === undefined) throw loginRequired()
+    Object.assign(event, { user: caller.user.name, client: caller.claims.clientId })
+    const session = await tools.sessions.read(caller.claims.sid)
+    if (session?.type !== '') throw notALogin(caller.user.name)
+    return caller
+  }
+
+  async function listOwn(user: string): Promise<readonly Session[]> {
+    const own = (await tools.sessions.list(user)).filter(isGood)
+    return own.sort((a, b) => a.createdAtMs - b.createdAtMs || (a.sid < b.sid ? -1 : 1))
+  }
+
+  return {
+    create: audited(audit, endpoint, async (req, res, event) => {
+      const { user, claims } = await requireLogin(req, event)
+      const { name, scope, lifeSeconds } = readTokenRequest(req)
+      if ((await listOwn(user.name)).length >= maxTokens)
+        throw oauthError(400, 'invalid_request', `there are ${maxTokens} personal access tokens already`)
+      const { issued, session } = await issueLoneToken(tools, {
+        user,
+        type: 'PersonalAccessToken',
+        clientId: claims.clientId,
+        scope,
+        lifeSeconds,
+        displayName: name,
+        isLive: true,
+      })
+      event.sid = session.sid
+      res.set({ 'cache-control': 'no-store', pragma: 'no-cache' })
+      res.status(201).json({ ...describe(session), token: issued.token })
+    }),
+
+    list: audited(audit, endpoint, async (req, res, event) => {
+      const { user } = await requireLogin(req, event)
+      res.set('cache-control', 'no-store').json({ items: (await listOwn(user.name)).map(describe) })
+    }),
+
+    remove: audited(audit, endpoint, async (req, res, event) => {
+      const { user } = await requireLogin(req, event)
+      const session = await tools.sessions.read(String(req.params.id))
+      if (session === undefined || session.user !== user.name || !isGood(session))
+        throw oauthError(404, 'invalid_request', 'there is no such personal access token')
+      event.sid = session.sid
+      await endLogin(tools.sessions, session, 'deleted by its owner')
+      res.status(204).end()
+    }),
+  }
+}
+
+function isGood({ type, ended, expiresAtMs }: Session): boolean {
+  return type === 'PersonalAccessToken' && ended === '' && expiresAtMs > Date.now()
+}
+
+function describe({ sid, displayName, scope, createdAtMs, expiresAtMs }: Session): object {
+  return {
+    id: sid,
+    name: displayName,
+    scope,
+    createdAt: toTime(createdAtMs),
+    expiresAt: toTime(expiresAtMs),
+  }
+}
+
+/** As the orchestrator writes times: without a fraction of a second. */
+function toTime(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
+}
+
+function notALogin(user: string): Status {
+  const message = 'personal access tokens are made and ended by a login, not by another token'
+  return new Status(403, 'access_denied', message, { cause: new Refusal('not_a_login', user) })
+}

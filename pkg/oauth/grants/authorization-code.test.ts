@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto'
+import { expect } from 'chai'
+import { issuer } from '../../token/fixtures.ts'
+import {
+  type Authorization,
+  decode,
+  pkce,
+  redirectUri,
+  startAuthorization,
+  verifier,
+  web,
+} from '../authorize/fixtures.ts'
+import { hiddenFieldsOf, locationOf } from '../browser/fixtures.ts'
+import { memoryUser } from '../fixtures.ts'
+
+describe('authorizationCodeGrant', () => {
+  let setup: Authorization
+  beforeEach(async () => {
+    setup = await startAuthorization()
+  })
+  afterEach(() => setup.app.close())
+
+  it('gives tokens for the code, and an ID token that says who and when', async () => {
+    const code = await setup.codeOf({ scope: 'openid profile email unknown', nonce: 'n1', ...pkce })
+    const answer = await setup.exchange(code, { code_verifier: verifier, ...web })
+    expect(answer.code).to.equal(200)
+    const { access_token, refresh_token, id_token, ...rest } = JSON.parse(answer.body)
+    expect(rest).to.deep.equal({ token_type: 'Bearer', expires_in: 7200, scope: 'openid profile email' })
+    expect(refresh_token).to.be.a('string')
+    const { iat, exp, auth_time, sid, ...claims } = decode(id_token)
+    expect(claims).to.deep.equal({
+      iss: issuer,
+      sub: 'alice',
+      aud: 'web',
+      nonce: 'n1',
+      at_hash: createHash('sha256').update(access_token).digest().subarray(0, 16).toString('base64url'),
+      token_type: 'id_token',
+      preferred_username: 'alice',
+      groups: ['dev'],
+      email: 'alice@kapis.io',
+    })
+    expect(exp - iat).to.equal(7200)
+    expect(iat - auth_time).to.be.within(0, 5)
+    expect(setup.app.sessions.get(sid)).to.include({
+      type: '',
+      clientId: 'web',
+      scope: 'openid profile email',
+    })
+    expect(JSON.parse(Buffer.from(id_token.split('.')[0], 'base64url').toString()).alg).to.equal('ES256')
+  })
+
+  it('signs with RS256 for a client that says so, and says no more than the scope names', async () => {
+    const code = await setup.codeOf({ client_id: 'rs256', scope: 'openid' })
+    const answer = await setup.exchange(code, { client_id: 'rs256', client_secret: 's', grant_type: 'code' })
+    const { id_token } = JSON.parse(answer.body)
+    expect(JSON.parse(Buffer.from(id_token.split('.')[0], 'base64url').toString()).alg).to.equal('RS256')
+    expect(Object.keys(decode(id_token))).to.have.members([
+      ...['iss', 'sub', 'aud', 'exp', 'iat', 'auth_time', 'sid', 'at_hash', 'token_type'],
+    ])
+  })
+
+  it('gives no ID token where openid was not asked for, and takes none as a token', async () => {
+    const plain = JSON.parse((await setup.exchange(await setup.codeOf())).body)
+    expect(plain).to.not.have.property('id_token')
+    const { id_token } = JSON.parse((await setup.exchange(await setup.codeOf({ scope: 'openid' }))).body)
+    const answer = await setup.app.ask('GET', '/oauth/userinfo', {
+      headers: { authorization: `Bearer ${id_token}` },
+    })
+    expect(answer.code).to.equal(401)
+    const refreshed = await setup.app.token({
+      grant_type: 'refresh_token',
+      refresh_token: id_token,
+      client_id: 'web',
+      client_secret: 's',
+    })
+    expect(refreshed.code).to.equal(400)
+  })
+
+  describe('a code', () => {
+    const invalid = (answer: { code: number; body: string }) => {
+      expect(answer.code).to.equal(400)
+      expect(JSON.parse(answer.body).error).to.equal('invalid_grant')
+      return JSON.parse(answer.body).error_description
+    }
+
+    it('is good once: a second use ends the login of the first', async () => {
+      const code = await setup.codeOf()
+      const { refresh_token } = JSON.parse((await setup.exchange(code)).body)
+      expect(invalid(await setup.exchange(code))).to.equal('the code was used before; the login has ended')
+      const refreshed = await setup.app.token({
+        grant_type: 'refresh_token',
+        refresh_token,
+        ...web,
+      })
+      expect(invalid(refreshed)).to.equal('the login has ended')
+    })
+
+    it('of two uses at once makes one login, and that ends', async () => {
+      const code = await setup.codeOf()
+      const answers = await Promise.all([setup.exchange(code), setup.exchange(code), setup.exchange(code)])
+      expect(answers.filter(answer => answer.code === 200)).to.have.length(1)
+      expect(setup.app.sessions.get(decode(code).jti)?.ended).to.equal('authorization code used twice')
+    })
+
+    const bindings: readonly [string, Record<string, string>, string][] = [
+      ['another client', { client_id: 'rs256', client_secret: 's' }, 'the code was issued to another client'],
+      [
+        'another redirect_uri',
+        { redirect_uri: `${redirectUri}2` },
+        'the parameter redirect_uri is not that of the authorization request',
+      ],
+      [
+        'no redirect_uri',
+        { redirect_uri: '' },
+        'the parameter redirect_uri is not that of the authorization request',
+      ],
+      ['no verifier', {}, 'the parameter code_verifier does not fit the code'],
+      [
+        'another verifier',
+        { code_verifier: 'w'.repeat(43) },
+        'the parameter code_verifier does not fit the code',
+      ],
+    ]
+    for (const [what, more, description] of bindings) {
+      it(`is worth nothing with ${what}, and is not used up by the try`, async () => {
+        const code = await setup.codeOf(pkce)
+        const form = { ...web, ...more }
+        expect(invalid(await setup.exchange(code, form))).to.equal(description)
+        const good = { ...web, code_verifier: verifier }
+        expect((await setup.exchange(code, good)).code).to.equal(200)
+      })
+    }
+
+    it('that was got without PKCE takes no verifier (downgrade)', async () => {
+      const answer = await setup.exchange(await setup.codeOf(), {
+        code_verifier: verifier,
+        ...web,
+      })
+      expect(invalid(answer)).to.equal('the parameter code_verifier does not fit the code')
+    })
+
+    it('is no token of another kind', async () => {
+      const session = setup.browser.cookies.get('__Host-kapis-session')
+      for (const code of ['x', session ?? 'y', (await setup.codeOf()).slice(0, -3)])
+        expect(invalid(await setup.exchange(code))).to.equal('the code is invalid or expired')
+      const answer = await setup.app.ask('GET', '/oauth/userinfo', {
+        headers: { authorization: `Bearer ${await setup.codeOf()}` },
+      })
+      expect(answer.code).to.equal(401)
+    })
+
+    it('ends with the login of the browser, and with the user', async () => {
+      const code = await setup.codeOf()
+      const page = await setup.browser.get('/oauth/session')
+      await setup.browser.post('/oauth/session', hiddenFieldsOf(page.body))
+      expect(invalid(await setup.exchange(code))).to.equal('the login has ended')
+      const other = await setup.codeOf()
+      setup.app.users.set('alice', memoryUser('alice', { state: 'Disabled' }))
+      expect(invalid(await setup.exchange(other))).to.equal('account is not active')
+      setup.app.users.delete('alice')
+      expect(invalid(await setup.exchange(other))).to.equal('authenticated user does not exist')
+    })
+
+    it('goes to a native app on whatever port it has, with PKCE', async () => {
+      await setup.browser.logIn('alice', 'right')
+      const uri = 'http://127.0.0.1:51004/cb'
+      const answer = await setup.authorize({ client_id: 'spa', redirect_uri: uri, ...pkce })
+      expect(answer.headers.location).to.match(/^http:\/\/127\.0\.0\.1:51004\/cb\?code=/)
+      const code = locationOf(answer).searchParams.get('code') ?? ''
+      const form = { client_id: 'spa', redirect_uri: uri, code_verifier: verifier }
+      expect((await setup.exchange(code, form)).code).to.equal(200)
+    })
+  })
+})

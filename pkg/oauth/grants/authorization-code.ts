@@ -1,0 +1,68 @@
+import { endLogin } from '../../iam/end-login.ts'
+import type { User } from '../../iam/user.ts'
+import { Status } from '../../status/status.ts'
+import { hashRedirectUri, type ReadCode, readCode } from '../authorize/code.ts'
+import { isVerified } from '../authorize/pkce.ts'
+import { oauthError } from '../error.ts'
+import type { Grant, Granted, GrantRequest, GrantTools } from '../grant.ts'
+import { beginLogin } from '../login.ts'
+import { assertMayStay } from '../user-state.ts'
+
+/** RFC 6749 section 4.1.3, with PKCE (RFC 7636): what /oauth/authorize gave the browser, for a login of the client. */
+export const authorizationCodeGrant: Grant = {
+  grantType: 'authorization_code',
+  alias: 'code',
+  async handle(tools, request) {
+    const { client, form } = request
+    const given = form.get('code')
+    if (given === undefined) throw oauthError(400, 'invalid_request', 'the parameter code is required')
+    const code = await readCode(tools.statements, given)
+    if (code === undefined) throw invalid('the code is invalid or expired', 'invalid_code')
+    if (code.clientId !== client.name)
+      throw invalid('the code was issued to another client', 'wrong_client', code)
+    if (hashRedirectUri(form.get('redirect_uri') ?? '') !== code.redirectHash)
+      throw invalid(
+        'the parameter redirect_uri is not that of the authorization request',
+        'wrong_redirect_uri',
+        code,
+      )
+    if (!isVerified(code.challenge, form.get('code_verifier')))
+      throw invalid('the parameter code_verifier does not fit the code', 'wrong_code_verifier', code)
+    return exchange(tools, request, code)
+  },
+}
+
+async function exchange(tools: GrantTools, request: GrantRequest, code: ReadCode): Promise<Granted> {
+  const user = requireUser(tools, code)
+  try {
+    return await beginLogin(tools, {
+      user,
+      client: request.client,
+      provider: code.provider,
+      source: request.source,
+      sid: code.sid,
+      scope: code.scope,
+      openId: { nonce: code.nonce, authTime: code.authTime },
+    })
+  } catch (error) {
+    if (!(error instanceof Status && error.code === 409)) throw error
+    // RFC 6749 section 4.1.2: two have the code, and nobody knows which of them is the client.
+    const session = await tools.sessions.read(code.sid)
+    if (session !== undefined) await endLogin(tools.sessions, session, 'authorization code used twice')
+    throw invalid('the code was used before; the login has ended', 'code_reused', code)
+  }
+}
+
+function requireUser({ users, sessions }: GrantTools, code: ReadCode): User {
+  const user = users.get(code.user)
+  if (user === undefined || user.uid !== code.userUid)
+    throw invalid('authenticated user does not exist', 'unknown_user')
+  assertMayStay(user)
+  if (sessions.isRevoked(code.browserSid, code.authTime))
+    throw invalid('the login has ended', 'login_ended', code)
+  return user
+}
+
+function invalid(description: string, why: string, code?: ReadCode) {
+  return oauthError(400, 'invalid_grant', description, { why, ...(code ? { user: code.user } : {}) })
+}

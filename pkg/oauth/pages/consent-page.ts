@@ -1,0 +1,35 @@
+import { type Html, html } from './html.ts'
+import { hiddenFields } from './page.ts'
+
+export type ConsentPage = {
+  readonly csrf: string
+  readonly username: string
+  readonly clientName: string
+  readonly scope: string
+  /** Where the browser goes back to. */
+  readonly target: string
+  /** The form's address, and what it sends beside the decision. */
+  readonly action: string
+  readonly fields: Readonly<Record<string, string>>
+}
+
+const meanings: Readonly<Record<string, string>> = {
+  openid: 'know who you are',
+  profile: 'see your name, user name and groups',
+  email: 'see your e-mail address',
+  offline_access: 'stay logged in while you are away',
+}
+
+/** What a client would be allowed, and the decision about it. */
+export function consentPage(page: ConsentPage): Html {
+  const { csrf, username, clientName, scope, target, action, fields } = page
+  const granted = scope.split(' ').flatMap(name => meanings[name] ?? [])
+  return html`<p><strong>${clientName}</strong> wants to act for you, <strong>${username}</strong>, with all the rights that you have. It could:</p>
+<ul>${[...granted, 'use the platform in your name'].map(text => html`<li>${text}</li>\n`)}</ul>
+<p class="quiet">${target}</p>
+<form method="post" action="${action}">
+${hiddenFields({ csrf, ...fields })}
+<button name="decision" value="allow">Allow</button>
+<button name="decision" value="deny" class="second">Refuse</button>
+</form>`
+}

@@ -1,0 +1,27 @@
+/** Text that is HTML already. Whatever else comes into a page is escaped. */
+export type Html = { readonly text: string }
+
+type Part = Html | string | number | undefined | readonly Html[]
+
+/** A piece of a page: html`<p>${name}</p>`. Values are escaped for text and for quoted attributes; undefined is nothing. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return { text: strings.map((text, i) => text + render(parts[i])).join('') }
+}
+
+function render(part: Part): string {
+  if (part === undefined) return ''
+  if (typeof part !== 'object') return escapeHtml(String(part))
+  return 'text' in part ? part.text : part.map(render).join('')
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, character => entities[character] ?? '')
+}

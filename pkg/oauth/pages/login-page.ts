@@ -1,0 +1,41 @@
+import type { LoginButton } from '../login-buttons.ts'
+import { type Html, html } from './html.ts'
+import { errorNote, hiddenFields } from './page.ts'
+
+export type LoginPage = {
+  readonly csrf: string
+  readonly returnTo: string
+  /** Whose password is asked for: an identity provider of kind `password`; undefined for our own. */
+  readonly provider: LoginButton | undefined
+  readonly buttons: readonly LoginButton[]
+  /** What was typed before, or what the client suggests. */
+  readonly username: string
+  readonly error: string | undefined
+}
+
+/** The password form, and the other ways to log in. */
+export function loginPage({ csrf, returnTo, provider, buttons, username, error }: LoginPage): Html {
+  const describedBy = error === undefined ? undefined : html` aria-describedby="error"`
+  const focus = (isHere: boolean) => (isHere ? html` autofocus` : undefined)
+  const others = buttons.filter(({ name }) => name !== provider?.name)
+  return html`${errorNote(error)}
+<form method="post" action="/oauth/login">
+${hiddenFields({ csrf, return_to: returnTo, ...(provider ? { provider: provider.name } : {}) })}
+<label for="username">${provider ? 'User name' : 'User name or e-mail address'}</label>
+<input id="username" name="username" value="${username}" autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="254" required${focus(username === '')}${describedBy}>
+<label for="password">Password</label>
+<input id="password" name="password" type="password" autocomplete="current-password" maxlength="1024" required${focus(username !== '')}${describedBy}>
+<button>${provider ? provider.displayName : 'Log in'}</button>
+</form>
+${provider || others.length > 0 ? otherWays(others, returnTo, provider !== undefined) : undefined}`
+}
+
+function otherWays(buttons: readonly LoginButton[], returnTo: string, withOwn: boolean): Html {
+  const link = (path: string, query: Readonly<Record<string, string>>, text: string) =>
+    html`<a class="button second" href="${`${path}?${new URLSearchParams({ ...query, return_to: returnTo })}`}">${text}</a>\n`
+  return html`<p class="or">or</p>
+${withOwn ? link('/oauth/login', {}, 'Log in with another account') : undefined}${buttons.map(
+  ({ kind, name, path, displayName }) =>
+    kind === 'password' ? link('/oauth/login', { provider: name }, displayName) : link(path, {}, displayName),
+)}`
+}

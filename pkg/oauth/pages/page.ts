@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { RequestHandler, Response } from 'express'
+import { type Html, html } from './html.ts'
+
+const style = readFileSync(new URL('./style.css', import.meta.url))
+const stylePath = '/oauth/style.css'
+const styleVersion = createHash('sha256').update(style).digest('base64url').slice(0, 12)
+
+export type Page = {
+  readonly title: string
+  /** The name of the platform, from the configuration. */
+  readonly product: string
+  readonly body: Html
+  readonly code?: number
+  /** Where forms of the page may end besides here (CSP form-action covers redirects as well). */
+  readonly formTargets?: readonly string[]
+}
+
+/** Writes a page: no script, no style but the file of ours, in nobody's frame, kept by nobody. */
+export function sendPage(res: Response, { title, product, body, code = 200, formTargets = [] }: Page): void {
+  res.set({
+    'content-security-policy': [
+      "default-src 'none'",
+      "style-src 'self'",
+      `form-action ${["'self'", ...formTargets].join(' ')}`,
+      "frame-ancestors 'none'",
+      "base-uri 'none'",
+    ].join('; '),
+    'x-frame-options': 'DENY',
+    // With no-referrer browsers would not say either where a form comes from.
+    'referrer-policy': 'same-origin',
+    'cache-control': 'no-store',
+    'cross-origin-resource-policy': 'same-origin',
+  })
+  res
+    .status(code)
+    .type('html')
+    .send(toDocument(title, product, body))
+}
+
+function toDocument(title: string, product: string, body: Html): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>${title} – ${product}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<link rel="stylesheet" href="${stylePath}?v=${styleVersion}">
+</head>
+<body>
+<main>
+<p class="product">${product}</p>
+<h1>${title}</h1>
+${body}
+</main>
+</body>
+</html>
+`.text
+}
+
+/** GET /oauth/style.css: its address changes with it. */
+export const serveStyle: { readonly path: string; readonly handler: RequestHandler } = {
+  path: stylePath,
+  handler: (_req, res) => {
+    res.set('cache-control', 'public, max-age=31536000, immutable').type('css').send(style)
+  },
+}
+
+/** What went wrong with what was just sent; screen readers say it at once. */
+export function errorNote(message: string | undefined): Html | undefined {
+  return message === undefined ? undefined : html`<p class="error" role="alert" id="error">${message}</p>`
+}
+
+export function hiddenFields(fields: Readonly<Record<string, string>>): readonly Html[] {
+  return Object.entries(fields).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`,
+  )
+}

@@ -1,0 +1,31 @@
+import { type Html, html } from './html.ts'
+import { errorNote, hiddenFields } from './page.ts'
+
+export type PasswordPage = {
+  readonly csrf: string
+  readonly returnTo: string
+  /** Says that the old password was typed a moment ago. */
+  readonly ticket: string
+  readonly username: string
+  readonly error: string | undefined
+}
+
+/** What passwordProblem asks for. */
+const passwordRule = '8 to 64 characters, among them a lower-case letter, an upper-case letter and a digit'
+
+/** For a user whose password was given to him by somebody else. */
+export function passwordPage({ csrf, returnTo, ticket, username, error }: PasswordPage): Html {
+  const describedBy = html` aria-describedby="rule${error === undefined ? '' : ' error'}"`
+  return html`${errorNote(error)}
+<p>Your password was set by an administrator. Choose one of your own to go on.</p>
+<form method="post" action="/oauth/password">
+${hiddenFields({ csrf, return_to: returnTo, ticket })}
+<input type="text" name="username" value="${username}" autocomplete="username" hidden>
+<label for="new-password">New password</label>
+<p class="quiet" id="rule">${passwordRule}.</p>
+<input id="new-password" name="new_password" type="password" autocomplete="new-password" minlength="8" maxlength="64" required autofocus${describedBy}>
+<label for="repeat">The same again</label>
+<input id="repeat" name="repeat" type="password" autocomplete="new-password" minlength="8" maxlength="64" required>
+<button>Change password</button>
+</form>`
+}

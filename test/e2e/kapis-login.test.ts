@@ -1,0 +1,226 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { kubectl, kubectlOutput, uniqueName } from './cluster.ts'
+import { askAs, eventually, groupDomain } from './http.ts'
+import { createPerson, type Person } from './kapis.ts'
+import { createUser, removeUser } from './oauth.ts'
+import { type Ran, scratch, setting } from './run.ts'
+
+const username = uniqueName('cli')
+const password = 'Correct horse 1'
+const binding = uniqueName('cli-nodes')
+
+describe('kapis login', function () {
+  this.timeout(60_000)
+  let person: Person
+
+  function succeeded(ran: Ran): Ran {
+    expect(ran.code, ran.stderr).to.equal(0)
+    return ran
+  }
+  const login = (...args: readonly string[]) =>
+    person.kapis(['login', '--username', username, ...args], { stdin: `${password}\n` })
+  const stored = () => JSON.parse(readFileSync(person.loginFile(), 'utf8'))
+  const self = `/kapis/iam.${groupDomain}/v1alpha2/users/${username}`
+
+  before(async () => {
+    await createUser({ username, password })
+    await kubectlOutput('create', 'clusterrole', binding, '--verb=get,list', '--resource=nodes')
+    await kubectlOutput(
+      'create',
+      'clusterrolebinding',
+      binding,
+      `--clusterrole=${binding}`,
+      `--user=${username}`,
+    )
+    const first = createPerson('first')
+    const ask = () => first.kapis(['login', '-u', username, '--no-kubeconfig'], { stdin: `${password}\n` })
+    await eventually(async () => void succeeded(await ask()), 5_000)
+  })
+  beforeEach(() => {
+    person = createPerson('person')
+  })
+  after(async () => {
+    await kubectl('delete', 'clusterrolebinding,clusterrole', binding, '--ignore-not-found')
+    await removeUser(username)
+  })
+
+  it('signs kubectl on at the front', async () => {
+    succeeded(await login())
+    const seen = succeeded(await person.kubectl('get', 'nodes', '-o', 'name')).stdout
+    expect(seen).to.equal(await kubectlOutput('get', 'nodes', '-o', 'name'))
+    expect(
+      succeeded(await person.kubectl('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}')).stdout,
+    ).to.equal(username)
+    const refused = await person.kubectl('get', 'secrets')
+    expect(refused.stderr).to.include(`User "${username}" cannot list resource "secrets"`)
+  })
+
+  it('signs kubectl on at kube-apiserver itself', async () => {
+    const ca = join(scratch, 'kube-apiserver-ca.crt')
+    const path = 'jsonpath={.clusters[0].cluster.certificate-authority-data}'
+    const encoded = await kubectlOutput('config', 'view', '--raw', '--minify', '--flatten', '-o', path)
+    writeFileSync(ca, Buffer.from(encoded, 'base64'))
+    succeeded(await login('--kube-server', setting('KUBE_URL'), '--kube-ca', ca, '--context', 'direct'))
+    const config = JSON.parse(succeeded(await person.kubectl('config', 'view', '-o', 'json')).stdout)
+    expect(config['current-context']).to.equal('direct')
+    expect(config.clusters[0].cluster.server).to.equal(setting('KUBE_URL'))
+    // kube-apiserver reads the issuer's keys in its own time.
+    await eventually(async () => {
+      const who = await person.kubectl('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}')
+      expect(succeeded(who).stdout).to.equal(username)
+    }, 15_000)
+    succeeded(await person.kubectl('get', 'nodes'))
+  })
+
+  it('keeps tokens to itself', async () => {
+    const { stdout, stderr } = succeeded(await login())
+    const { accessToken, refreshToken } = stored()
+    for (const secret of [password, accessToken, refreshToken]) {
+      expect(stdout + stderr).to.not.include(secret)
+      expect(readFileSync(person.kubeconfig, 'utf8')).to.not.include(secret)
+    }
+    expect(statSync(person.loginFile()).mode & 0o777).to.equal(0o600)
+    expect(statSync(join(person.home, 'logins')).mode & 0o777).to.equal(0o700)
+    expect(statSync(person.kubeconfig).mode & 0o777).to.equal(0o600)
+  })
+
+  it('leaves the rest of a kubeconfig as it was', async () => {
+    await person.kubectl('config', 'set-cluster', 'other', '--server=https://other.test')
+    await person.kubectl('config', 'set-context', 'other', '--cluster=other', '--namespace=x')
+    succeeded(await login('--context', 'mine'))
+    succeeded(await login('--context', 'mine'))
+    const config = JSON.parse(succeeded(await person.kubectl('config', 'view', '-o', 'json')).stdout)
+    // kubectl sorts them.
+    expect(config.contexts).to.have.deep.members([
+      { name: 'other', context: { cluster: 'other', namespace: 'x', user: '' } },
+      { name: 'mine', context: { cluster: 'mine', user: 'mine' } },
+    ])
+    expect(config.clusters).to.have.length(2)
+    expect(config.users).to.have.length(1)
+  })
+
+  it('is an exec credential plugin of version 1', async () => {
+    succeeded(await login('--no-kubeconfig'))
+    for (const args of [['get-token'], ['login', '--exec-credential']]) {
+      const credential = JSON.parse(succeeded(await person.kapis(args)).stdout)
+      const { accessToken, expiresAtMs } = stored()
+      expect(credential).to.deep.equal({
+        apiVersion: 'client.authentication.k8s.io/v1',
+        kind: 'ExecCredential',
+        status: { token: accessToken, expirationTimestamp: toTime(expiresAtMs) },
+      })
+    }
+  })
+
+  it('is refreshed by one of many kubectls, and the others use what it got', async () => {
+    succeeded(await login())
+    const old = stored()
+    writeFileSync(person.loginFile(), JSON.stringify({ ...old, expiresAtMs: 0 }))
+    const all = await Promise.all(
+      Array.from({ length: 6 }, () => person.kubectl('get', 'nodes', '-o', 'name')),
+    )
+    for (const ran of all) succeeded(ran)
+    const next = stored()
+    expect(next.accessToken).to.not.equal(old.accessToken)
+    expect(next.expiresAtMs).to.be.greaterThan(Date.now())
+    // Had two refreshed, the second would have used a token twice: the login would have ended.
+    writeFileSync(person.loginFile(), JSON.stringify({ ...next, expiresAtMs: 0 }))
+    succeeded(await person.kubectl('get', 'nodes'))
+  })
+
+  it('ends by kapis logout: the front refuses the token within two seconds', async () => {
+    succeeded(await login())
+    const { accessToken } = stored()
+    expect((await askAs(accessToken, self)).code).to.equal(200)
+    succeeded(await person.kapis(['logout']))
+    const seconds = await eventually(
+      async () => {
+        expect((await askAs(accessToken, self)).code).to.equal(401)
+      },
+      4_000,
+      20,
+    )
+    expect(seconds).to.be.below(2)
+    const refused = await person.kubectl('get', 'nodes')
+    expect(refused.code).to.equal(1)
+    expect(refused.stderr).to.include('there is no login at')
+    expect(succeeded(await person.kapis(['logout'])).stderr).to.include('There is no login')
+  })
+
+  it('ends when the user is disabled: kubectl is refused, and told so', async () => {
+    succeeded(await login())
+    const { accessToken } = stored()
+    const patch = (state: string) =>
+      kubectlOutput(
+        ...['patch', `users.iam.${groupDomain}`, username, '--subresource=status', '--type=merge'],
+        ...['-p', JSON.stringify({ status: { state } })],
+      )
+    await patch('Disabled')
+    try {
+      const seconds = await eventually(
+        async () => {
+          expect((await askAs(accessToken, self)).code).to.equal(401)
+        },
+        4_000,
+        20,
+      )
+      expect(seconds).to.be.below(2)
+      expect((await person.kubectl('get', 'nodes')).code).to.equal(1)
+      writeFileSync(person.loginFile(), JSON.stringify({ ...stored(), expiresAtMs: 0 }))
+      const refused = await person.kapis(['get-token'])
+      expect([refused.code, refused.stderr]).to.satisfy(
+        ([code, text]: [number, string]) => code === 1 && text.includes('the login has ended'),
+      )
+    } finally {
+      await patch('Active')
+    }
+  })
+
+  const wrong: readonly [string, readonly string[], string, number, string][] = [
+    [
+      'a wrong password',
+      ['login', '-u', username],
+      'wrong\n',
+      1,
+      'kapis login: cannot log in: incorrect password\n',
+    ],
+    ['no password', ['login', '-u', username], '', 1, 'kapis login: no password was given\n'],
+    [
+      'two ways at once',
+      ['login', '-u', username, '--device'],
+      '',
+      2,
+      'kapis login: --device and --username are two ways; choose one\n`kapis help login` tells how it is called\n',
+    ],
+    [
+      'a server that is none',
+      ['login', '--server', 'localhost'],
+      '',
+      2,
+      'kapis login: --server localhost: must be an http(s) URL\n`kapis help login` tells how it is called\n',
+    ],
+  ]
+  for (const [what, args, stdin, code, stderr] of wrong) {
+    it(`says what is wrong with ${what}, and writes nothing`, async () => {
+      const ran = await person.kapis(args, { stdin })
+      expect(ran).to.deep.equal({ code, stdout: '', stderr })
+      expect(() => statSync(person.kubeconfig)).to.throw('ENOENT')
+    })
+  }
+
+  it('does not go on at a server whose certificate nobody vouches for', async () => {
+    const ran = await person.kapis(['whoami', '--server', setting('KUBE_URL')])
+    expect(ran.code).to.equal(1)
+    const strange = await person.kapis(['login', '-u', username, '--server', setting('KUBE_URL')], {
+      stdin: 'x\n',
+    })
+    expect([strange.code, strange.stdout]).to.deep.equal([1, ''])
+    expect(strange.stderr).to.match(/^kapis login: https:\S+ (self-signed|unable to)/)
+  })
+})
+
+function toTime(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
+}

@@ -1,0 +1,289 @@
+import { createHash, randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { expect } from 'chai'
+import { exportJWK, exportPKCS8, generateKeyPair, importPKCS8, SignJWT, UnsecuredJWT } from 'jose'
+import { createAuthority } from '../../pkg/certs/issue.ts'
+import type { Problem } from '../../pkg/config/fields.ts'
+import { readProviderConfig } from '../../pkg/iam/identity-provider/config.ts'
+import type { Identity, RedirectProvider, Transaction } from '../../pkg/iam/identity-provider/identity.ts'
+import { createOidcProvider } from '../../pkg/iam/identity-provider/oidc.ts'
+import { refusalReason } from '../../pkg/iam/identity-provider/refusal.ts'
+import { Status } from '../../pkg/status/status.ts'
+import { authorityPem, startTlsServer } from '../peers/tls-server.ts'
+
+const never = new AbortController().signal
+const redirectUri = 'https://kapis.test/oauth/callback/op'
+const clientSecret = 'upstream secret'
+
+type Claims = Readonly<Record<string, unknown>>
+type Answer = (res: ServerResponse, path: string) => void
+
+/** A provider that lies, of which a certified one cannot be made: everything that it answers can be another thing. */
+type Lies = {
+  readonly claims?: (good: Claims) => Claims
+  readonly sign?: (claims: Claims) => Promise<string>
+  readonly metadata?: Claims
+  /** Instead of the answer at a path. */
+  readonly answers?: Readonly<Record<string, Answer>>
+  readonly userinfo?: Claims
+}
+
+const json = (res: ServerResponse, code: number, body: unknown) =>
+  res.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+
+describe('an OpenID provider that lies', function () {
+  this.timeout(30_000)
+  let signing: { readonly pkcs8: string; readonly jwk: object }
+  let foreign: string
+  let lies: Lies = {}
+  let nonce = ''
+  let server: Awaited<ReturnType<typeof startTlsServer>>
+
+  before(async () => {
+    const pair = await generateKeyPair('RS256', { extractable: true })
+    const jwk = { ...(await exportJWK(pair.publicKey)), kid: 'k1', alg: 'RS256', use: 'sig' }
+    signing = { pkcs8: await exportPKCS8(pair.privateKey), jwk }
+    foreign = await exportPKCS8((await generateKeyPair('RS256', { extractable: true })).privateKey)
+    server = await startTlsServer(url => (req, res) => void answer(url, req, res))
+  })
+  after(() => server.close())
+  beforeEach(() => {
+    lies = {}
+  })
+
+  const sign = async (claims: Claims, pkcs8 = signing.pkcs8, kid = 'k1') =>
+    new SignJWT({ ...claims })
+      .setProtectedHeader({ alg: 'RS256', kid })
+      .sign(await importPKCS8(pkcs8, 'RS256'))
+
+  async function answer(url: string, req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const { pathname } = new URL(req.url ?? '/', url)
+    const lie = lies.answers?.[pathname]
+    if (lie !== undefined) return lie(res, pathname)
+    if (pathname === '/.well-known/openid-configuration') {
+      return void json(res, 200, {
+        issuer: url,
+        authorization_endpoint: `${url}/auth`,
+        token_endpoint: `${url}/token`,
+        jwks_uri: `${url}/keys`,
+        userinfo_endpoint: `${url}/me`,
+        response_types_supported: ['code'],
+        subject_types_supported: ['public'],
+        id_token_signing_alg_values_supported: ['RS256'],
+        ...lies.metadata,
+      })
+    }
+    if (pathname === '/keys') return void json(res, 200, { keys: [signing.jwk] })
+    if (pathname === '/me') return void json(res, 200, lies.userinfo ?? { sub: 'u1' })
+    const now = Math.floor(Date.now() / 1000)
+    const good = {
+      iss: url,
+      sub: 'u1',
+      aud: 'kapis',
+      iat: now,
+      exp: now + 300,
+      nonce,
+      preferred_username: 'ann',
+    }
+    const claims = lies.claims?.(good) ?? good
+    const idToken = await (lies.sign ?? sign)(claims)
+    json(res, 200, { access_token: randomUUID(), token_type: 'Bearer', expires_in: 60, id_token: idToken })
+  }
+
+  function provider(changes: object = {}): RedirectProvider {
+    const problems: Problem[] = []
+    const document = {
+      name: 'op',
+      type: 'OIDCIdentityProvider',
+      provider: {
+        issuer: server.url,
+        clientID: 'kapis',
+        clientSecret,
+        rootCAData: authorityPem,
+        readTimeout: 2_000,
+        ...changes,
+      },
+    }
+    const config = readProviderConfig(document, problems)
+    expect(problems).to.deep.equal([])
+    if (config?.type !== 'OIDCIdentityProvider') throw new Error('not read')
+    return createOidcProvider(config.provider)
+  }
+
+  async function logIn(changes: object = {}): Promise<Identity> {
+    const random = () => createHash('sha256').update(randomUUID()).digest('base64url')
+    const transaction: Transaction = { state: random(), nonce: random(), codeVerifier: random(), redirectUri }
+    nonce = transaction.nonce
+    const upstream = provider(changes)
+    await upstream.begin(transaction, never)
+    return upstream.finish(new URL(`${redirectUri}?code=c&state=${transaction.state}`), transaction, never)
+  }
+
+  async function failure(changes: object = {}) {
+    const startedAt = performance.now()
+    const error = await logIn(changes).then(
+      () => Promise.reject(new Error('it was believed')),
+      (thrown: unknown) => thrown,
+    )
+    if (!(error instanceof Status)) throw error
+    const why =
+      error.cause instanceof Error && error.cause.cause instanceof Error ? error.cause.cause.message : ''
+    // Neither our secret nor anybody's token is for the log.
+    expect(why).to.not.match(/eyJ|upstream secret/)
+    return {
+      code: error.code,
+      message: error.message,
+      reason: refusalReason(error),
+      why,
+      ms: performance.now() - startedAt,
+    }
+  }
+
+  it('is believed as long as it does not', async () => {
+    expect(await logIn()).to.deep.equal({
+      uid: 'u1',
+      username: 'ann',
+      email: '',
+      displayName: '',
+      groups: undefined,
+    })
+    lies = { userinfo: { sub: 'u1', email: 'ann@example.com', name: 'Ann' } }
+    expect(await logIn({ getUserInfo: true })).to.include({ email: 'ann@example.com', displayName: 'Ann' })
+  })
+
+  const untrusted: readonly [string, () => Lies, RegExp, object?][] = [
+    ['another nonce', () => ({ claims: good => ({ ...good, nonce: 'other' }) }), /nonce/],
+    ['no nonce', () => ({ claims: ({ nonce: _, ...good }) => good }), /nonce/],
+    ['another audience', () => ({ claims: good => ({ ...good, aud: 'somebody' }) }), /aud/],
+    [
+      'two audiences, for another party',
+      () => ({ claims: good => ({ ...good, aud: ['kapis', 'x'], azp: 'x' }) }),
+      /azp/,
+    ],
+    ['another issuer', () => ({ claims: good => ({ ...good, iss: 'https://evil.test' }) }), /iss/],
+    [
+      'an expired ID token',
+      () => ({ claims: good => ({ ...good, exp: Math.floor(Date.now() / 1000) - 60 }) }),
+      /exp/,
+    ],
+    ['no subject', () => ({ claims: ({ sub: _, ...good }) => good }), /sub/],
+    ['a signature of another key', () => ({ sign: claims => sign(claims, foreign) }), /signature/],
+    ['a key that it has not published', () => ({ sign: claims => sign(claims, foreign, 'k2') }), /key/],
+    [
+      'no signature (alg none)',
+      () => ({ sign: async claims => new UnsecuredJWT({ ...claims }).encode() }),
+      /alg|algorithm|segments/,
+    ],
+    [
+      'its public key as a shared secret',
+      () => ({
+        sign: async claims =>
+          new SignJWT({ ...claims })
+            .setProtectedHeader({ alg: 'HS256', kid: 'k1' })
+            .sign(Buffer.from(JSON.stringify(signing.jwk))),
+      }),
+      /alg/,
+    ],
+    [
+      'no ID token',
+      () => ({ answers: { '/token': res => json(res, 200, { access_token: 'a', token_type: 'Bearer' }) } }),
+      /id_token/,
+    ],
+    ['metadata of another issuer', () => ({ metadata: { issuer: 'https://evil.test' } }), /issuer/],
+    ['userinfo of somebody else', () => ({ userinfo: { sub: 'u2' } }), /sub/, { getUserInfo: true }],
+  ]
+  for (const [what, lie, why, changes] of untrusted) {
+    it(`is not believed with ${what}`, async () => {
+      lies = lie()
+      const { ms: _, ...refused } = await failure(changes)
+      expect(refused).to.deep.include({
+        code: 400,
+        reason: 'provider_answer_invalid',
+        message: 'the answer of the identity provider cannot be trusted',
+      })
+      expect(refused.why).to.match(why)
+    })
+  }
+
+  const html: Answer = res => res.writeHead(200, { 'content-type': 'text/html' }).end('<p>maintenance</p>')
+  const internal: Answer = res => void json(res, 500, { error: 'server_error' })
+  const nothing: Answer = () => undefined
+  const drip: Answer = res => {
+    res.writeHead(200, { 'content-type': 'application/json' })
+    const timer = setInterval(() => res.write(' '), 50)
+    res.on('close', () => clearInterval(timer))
+  }
+  const flood: Answer = res => {
+    res.writeHead(200, { 'content-type': 'application/json' })
+    const chunk = Buffer.alloc(65_536, 0x20)
+    const pour = () => {
+      while (res.write(chunk));
+    }
+    res.on('drain', pour)
+    pour()
+  }
+  const elsewhere: Answer = res => res.writeHead(302, { location: 'https://evil.test/' }).end()
+  const broken: readonly [string, Answer][] = [
+    ['500', internal],
+    ['a page', html],
+    ['nothing', nothing],
+    ['a byte now and then', drip],
+    ['without an end', flood],
+    ['a redirect', elsewhere],
+    [
+      'half an answer',
+      res => {
+        res.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' })
+        res.write('{')
+        setTimeout(() => res.destroy(), 20)
+      },
+    ],
+  ]
+  const steps = {
+    discovery: '/.well-known/openid-configuration',
+    keys: '/keys',
+    token: '/token',
+    userinfo: '/me',
+  }
+  for (const [step, path] of Object.entries(steps)) {
+    for (const [what, behave] of broken) {
+      it(`is down when it answers ${step} with ${what}, within the time that a login has`, async () => {
+        lies = { answers: { [path]: behave } }
+        const { ms, code, reason } = await failure({ getUserInfo: true, readTimeout: 700 })
+        expect({ code, reason }).to.deep.equal({ code: 503, reason: 'provider_failed' })
+        expect(ms).to.be.below(5_000)
+      })
+    }
+  }
+
+  it('is asked again once it is back', async () => {
+    const upstream = provider()
+    const transaction: Transaction = { state: 's', nonce: 'n', codeVerifier: 'v'.repeat(43), redirectUri }
+    lies = { answers: { [steps.discovery]: internal } }
+    expect(await upstream.begin(transaction, never).catch(err => err)).to.include({ code: 503 })
+    lies = {}
+    expect((await upstream.begin(transaction, never)).pathname).to.equal('/auth')
+  })
+
+  it('is told nothing when its certificate is another authority’s', async () => {
+    const rootCAData = createAuthority({ commonName: 'other', validityDays: 1 }).certPem
+    const { code, reason, why } = await failure({ rootCAData })
+    expect({ code, reason }).to.deep.equal({ code: 503, reason: 'provider_failed' })
+    expect(why).to.match(/unable to verify|self.signed/)
+    expect(await logIn({ rootCAData, insecureSkipVerify: true })).to.include({ uid: 'u1' })
+  })
+
+  it('does not accept us: that is ours to mend, and nobody else’s fault', async () => {
+    lies = { answers: { '/token': res => json(res, 401, { error: 'invalid_client' }) } }
+    expect(await failure()).to.include({ code: 503, reason: 'provider_failed' })
+  })
+
+  it('does not know the code: the person begins again', async () => {
+    lies = { answers: { '/token': res => json(res, 400, { error: 'invalid_grant' }) } }
+    expect(await failure()).to.include({
+      code: 400,
+      reason: 'provider_refused',
+      message: 'the login at the identity provider was used before, or took too long',
+    })
+  })
+})
