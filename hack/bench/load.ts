@@ -7,6 +7,10 @@ export type Load = {
   readonly seconds: number
   readonly token?: string
   readonly gzip: boolean
+  /** Body of a POST; without it the requests are GET. */
+  readonly form?: string
+  /** Of each connection, at most: to watch a server that others keep busy. */
+  readonly perSecond?: number
 }
 
 export type Outcome = { readonly perSecond: number; readonly p50Ms: number; readonly p99Ms: number }
@@ -28,6 +32,9 @@ export async function measure(hey: string, load: Load): Promise<Outcome> {
   // Asked for by hand, gzip is not unpacked by the client: what is measured is the server.
   const args = ['-z', `${load.seconds}s`, '-c', String(load.connections), '-disable-compression']
   if (load.gzip) args.push('-H', 'Accept-Encoding: gzip')
+  if (load.form !== undefined)
+    args.push('-m', 'POST', '-T', 'application/x-www-form-urlencoded', '-d', load.form)
+  if (load.perSecond !== undefined) args.push('-q', String(load.perSecond))
   if (load.token !== undefined) args.push('-H', `Authorization: Bearer ${load.token}`)
   const { stdout } = await run(hey, [...args, load.url], { maxBuffer: 64 * 1024 * 1024 })
   const statuses = [...stdout.matchAll(/^\s+\[(\d{3})\]\s+(\d+) responses/gm)]

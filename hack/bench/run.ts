@@ -1,10 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { request } from 'node:https'
 import { join, resolve } from 'node:path'
 import { benchLists } from './lists.ts'
 import { buildLoadClient } from './load.ts'
 import { benchNodes } from './nodes.ts'
+import { benchOAuth } from './oauth.ts'
+import { postForm } from './post-form.ts'
 import { benchProxy } from './proxy.ts'
 
 /** What a benchmark needs to know of the running programs. */
@@ -17,12 +17,18 @@ export type BenchEnv = {
   readonly kapisToken: string
   readonly kubeUrl: string
   readonly kubeToken: string
+  readonly kubeconfig: string
+  readonly namespace: string
+  /** The administrator, and the form of a login as him. */
+  readonly user: string
+  readonly loginForm: string
   readonly pids: ReadonlyMap<string, number>
 }
 
 const benchmarks: Readonly<Record<string, (env: BenchEnv) => Promise<void>>> = {
   nodes: benchNodes,
   proxy: benchProxy,
+  oauth: benchOAuth,
   lists: benchLists,
 }
 
@@ -66,6 +72,10 @@ async function loadEnv(): Promise<BenchEnv> {
     kapisToken: await login(get),
     kubeUrl: get('KUBE_URL'),
     kubeToken: createKubeToken(get),
+    kubeconfig: get('KUBECONFIG'),
+    namespace: get('KAPIS_NAMESPACE'),
+    user: get('KAPIS_USER'),
+    loginForm: String(new URLSearchParams(toLoginForm(get))),
     pids: new Map(
       get('KAPIS_PIDS')
         .split(' ')
@@ -85,30 +95,21 @@ function readEnvFile(file: string): ReadonlyMap<string, string> {
   )
 }
 
-function login(get: (name: string) => string): Promise<string> {
-  const form = new URLSearchParams({
+function toLoginForm(get: (name: string) => string): Readonly<Record<string, string>> {
+  return {
     grant_type: 'password',
     username: get('KAPIS_USER'),
     password: get('KAPIS_PASSWORD'),
     client_id: get('KAPIS_CLIENT_ID'),
     client_secret: get('KAPIS_CLIENT_SECRET'),
-  })
-  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-  return new Promise((done, fail) => {
-    const req = request(
-      `${get('KAPIS_URL')}/oauth/token`,
-      { method: 'POST', headers, ca: readFileSync(get('KAPIS_CA')) },
-      async res => {
-        let text = ''
-        for await (const chunk of res) text += chunk
-        const token: unknown = JSON.parse(text).access_token
-        if (typeof token === 'string') done(token)
-        else fail(new Error(`login answered ${res.statusCode}: ${text}`))
-      },
-    )
-    req.on('error', fail)
-    req.end(form.toString())
-  })
+  }
+}
+
+async function login(get: (name: string) => string): Promise<string> {
+  const { code, body } = await postForm(`${get('KAPIS_URL')}/oauth/token`, get('KAPIS_CA'), toLoginForm(get))
+  const token: unknown = JSON.parse(body).access_token
+  if (typeof token === 'string') return token
+  throw new Error(`login answered ${code}: ${body}`)
 }
 
 /** A token that kube-apiserver accepts by itself, so that its figures hold no detour to Kapis' issuer. */

@@ -69,6 +69,7 @@ describe('endOtherLogins', () => {
     ['a login that has just begun elsewhere, later than this one', { resourceVersion: '101' }, ''],
     ['a login of somebody else', { user: 'bob' }, ''],
     ['a personal access token', { type: 'PersonalAccessToken' }, ''],
+    ['the login of another browser', { type: 'Browser' }, 'another login'],
     ['the token of a client', { type: 'ClientCredentials' }, ''],
     ['a login that has ended', { ended: 'logout' }, 'logout'],
   ]

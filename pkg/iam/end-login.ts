@@ -1,5 +1,5 @@
 import { unavailable } from '../status/status.ts'
-import type { Session } from './session.ts'
+import type { Session, SessionType } from './session.ts'
 
 export type EndableSessions = {
   readonly read: (sid: string) => Promise<Session | undefined>
@@ -29,13 +29,16 @@ export async function endLogin(sessions: EndableSessions, known: Session, why: s
 /**
  * Ends every login of the same user but this one, which has just begun. Of two that begin in the same moment the later one
  * stays, whichever replica each of them came to: the orchestrator's resource versions say which that is.
+ *
+ * @param types of what counts as another login
  */
 export async function endOtherLogins(
   sessions: EndableSessions & { readonly list: (user: string) => Promise<readonly Session[]> },
   own: Session,
+  types: readonly SessionType[] = ['', 'Browser'],
 ): Promise<void> {
   for (const session of await sessions.list(own.user)) {
-    const isOther = session.type === '' && session.sid !== own.sid && session.ended === ''
+    const isOther = types.includes(session.type) && session.sid !== own.sid && session.ended === ''
     // One that was refreshed is no new one, and its version says nothing of when it began.
     const isNewer = session.previousRefreshId === '' && isLater(session.resourceVersion, own.resourceVersion)
     if (isOther && !isNewer) await endLogin(sessions, session, 'another login')

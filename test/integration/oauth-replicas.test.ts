@@ -123,6 +123,22 @@ describe('two token listeners', function () {
     await tokens(refresh(a, refresh_token))
   })
 
+  it('leave a user one login where that is all there may be, whichever of them is asked', async () => {
+    const options = { namespace, authentication: { multipleLogin: false } }
+    const [c, d] = [startReplica('one-c', options), startReplica('one-d', options)]
+    running.push(c, d)
+    await Promise.all([ready(c), ready(d)])
+    const first = await tokens(login(c))
+    const second = await tokens(login(d))
+    expect(await refresh(d, first.refresh_token)).to.include({ code: 400 })
+    const { refresh_token } = await tokens(refresh(c, second.refresh_token))
+    // Of those that come together one stays.
+    const many = await Promise.all([c, d, c, d].map(replica => tokens(login(replica))))
+    const answers = await Promise.all(many.map(each => refresh(c, each.refresh_token)))
+    expect(answers.map(({ code }) => code).sort()).to.deep.equal([200, 400, 400, 400])
+    expect(await refresh(c, refresh_token)).to.include({ code: 400 })
+  })
+
   it('say every mistake of the configuration, and end with 1', async () => {
     const config = join(scratch, 'broken.json')
     writeFileSync(config, JSON.stringify({ groupDomain: '_', oauth: { issuer: 'x', accessTokenSeconds: 1 } }))

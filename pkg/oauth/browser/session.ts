@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Response } from 'express'
-import { endLogin } from '../../iam/end-login.ts'
+import { endLogin, endOtherLogins } from '../../iam/end-login.ts'
 import type { User } from '../../iam/user.ts'
 import type { GrantTools } from '../grant.ts'
 import { sourceOf } from '../source.ts'
@@ -19,7 +19,10 @@ export type BrowserLogin = {
   readonly provider: string
 }
 
-type Tools = Pick<GrantTools, 'users' | 'sessions' | 'statements' | 'lifetimes' | 'recordLogin'>
+type Tools = Pick<
+  GrantTools,
+  'users' | 'sessions' | 'statements' | 'lifetimes' | 'recordLogin' | 'multipleLogin'
+>
 type Proof = { readonly user: User; readonly provider: string }
 
 /**
@@ -56,7 +59,7 @@ export async function beginBrowserLogin(
   const lifeSeconds = Math.min(refreshTokenSeconds, loginMaxAgeSeconds)
   const sid = randomUUID()
   const nowMs = Date.now()
-  await tools.sessions.create({
+  const session = await tools.sessions.create({
     sid,
     type: 'Browser',
     displayName: '',
@@ -73,6 +76,7 @@ export async function beginBrowserLogin(
     expiresAtMs: nowMs + lifeSeconds * 1000,
     ended: '',
   })
+  if (!tools.multipleLogin) await endOtherLogins(tools.sessions, session)
   const claims = { sub: user.name, uid: user.uid, idp: provider, generation: user.generation }
   const value = await tools.statements.sign('browser', claims, { lifeSeconds, jti: sid })
   // No age: it goes when the browser is closed, and by itself when the login has expired.
