@@ -1,0 +1,195 @@
+import { expect } from 'chai'
+import { type Answer, askKapis, kubectlOutput, uniqueName } from './cluster.ts'
+import { eventually, expectStatus, statusBody } from './http.ts'
+import {
+  bearer,
+  claimsOf,
+  createUser,
+  credentials,
+  form,
+  loginAs,
+  patchUser,
+  refresh,
+  removeUser,
+  type Tokens,
+  token,
+} from './oauth.ts'
+import { setting } from './run.ts'
+
+const parsed = ({ code, body }: Answer) => [code, JSON.parse(body)]
+const withinMs = 2_000
+const domain = setting('KAPIS_GROUP_DOMAIN')
+
+/** What is on the wire of /oauth/token, in tokens and in discovery, row by row. */
+describe('the wire of /oauth', function () {
+  this.timeout(60_000)
+  const user = { username: uniqueName('wire'), password: 'Correct horse 1' }
+  const grant = { grant_type: 'password', ...user }
+  let tokens: Tokens
+
+  before(async () => {
+    await createUser(user)
+    tokens = await loginAs(user)
+  })
+  after(() => removeUser(user.username))
+
+  const invalidGrant = (text: string) => ({ error: 'invalid_grant', error_description: text })
+  const invalidRequest = (text: string) => ({ error: 'invalid_request', error_description: text })
+  const refused = invalidGrant('the refresh token is invalid or expired')
+  const rows: readonly [string, () => Promise<Answer>, number, object][] = [
+    ['no grant type', () => token({}), 400, { error: 'unsupported_grant_type' }],
+    ['another grant type', () => token({ grant_type: 'implicit' }), 400, { error: 'unsupported_grant_type' }],
+    [
+      'no client',
+      () => form('/oauth/token', grant),
+      401,
+      { error: 'invalid_client', error_description: 'the OAuth client was not found' },
+    ],
+    [
+      'a wrong secret',
+      () => token({ ...grant, client_secret: 'wrong' }),
+      401,
+      { error: 'invalid_client', error_description: 'invalid client credential' },
+    ],
+    ['no user', () => token({ ...grant, username: '' }), 400, invalidGrant('incorrect password')],
+    ['no password', () => token({ ...grant, password: '' }), 400, invalidGrant('incorrect password')],
+    [
+      'a wrong password',
+      () => token({ ...grant, password: 'wrong' }),
+      400,
+      invalidGrant('incorrect password'),
+    ],
+    [
+      'an unknown user',
+      () => token({ ...grant, username: uniqueName('nobody') }),
+      400,
+      invalidGrant('incorrect password'),
+    ],
+    [
+      'no refresh token',
+      () => token({ grant_type: 'refresh_token' }),
+      400,
+      invalidRequest('the parameter refresh_token is required'),
+    ],
+    ['garbage for a refresh token', () => refresh('garbage'), 400, refused],
+    ['an access token for a refresh token', () => refresh(tokens.access_token), 400, refused],
+    ['a truncated refresh token', () => refresh(tokens.refresh_token.slice(0, -4)), 400, refused],
+    [
+      'a parameter twice',
+      () =>
+        askKapis('/oauth/token', {
+          method: 'POST',
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+          body: `${new URLSearchParams({ ...credentials, ...grant })}&username=admin`,
+        }),
+      400,
+      invalidRequest('the parameter username is given twice'),
+    ],
+    [
+      'JSON',
+      () =>
+        askKapis('/oauth/token', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(grant),
+        }),
+      415,
+      invalidRequest('the body must be application/x-www-form-urlencoded'),
+    ],
+    ['GET', () => askKapis('/oauth/token'), 405, invalidRequest('the endpoint takes POST')],
+    [
+      'a path that is none',
+      () => askKapis('/oauth/nothing'),
+      404,
+      invalidRequest('there is no such endpoint'),
+    ],
+  ]
+  for (const [what, ask, code, body] of rows) {
+    it(`answers ${what} with ${code}`, async () => {
+      const answer = await ask()
+      expect(parsed(answer)).to.deep.equal([code, body])
+      expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8')
+      expect(answer.headers['cache-control']).to.equal('no-store')
+    })
+  }
+
+  it('answers users who are disabled with their state, for a password and for a refresh token', async () => {
+    const patch = (state: string) => patchUser(user.username, { status: { state } }, '--subresource=status')
+    await patch('Disabled')
+    try {
+      const inactive = [400, invalidGrant('account is not active')]
+      await eventually(async () => void expect(parsed(await token(grant))).to.deep.equal(inactive), withinMs)
+      expect(parsed(await refresh(tokens.refresh_token))).to.deep.equal(inactive)
+    } finally {
+      await patch('Active')
+      tokens = await loginAs(user)
+    }
+  })
+
+  it('says in tokens what consoles read, and gives no two the same', async () => {
+    const [a, b] = [await loginAs(user), await loginAs(user)]
+    const { iat, exp, jti, sid, iss, ...claims } = claimsOf(a.refresh_token)
+    expect(claims).to.deep.equal({
+      sub: user.username,
+      username: user.username,
+      aud: [iss],
+      client_id: credentials.client_id,
+      scope: '',
+      token_type: 'refresh_token',
+    })
+    expect(Number(exp) - Number(iat)).to.equal(14_400)
+    for (const name of ['jti', 'sid'])
+      expect(claimsOf(b.refresh_token)[name]).to.not.equal({ jti, sid }[name])
+    expect(a.access_token).to.not.equal(b.access_token)
+  })
+
+  it('takes no token but an access token for an API', async () => {
+    const nodes = `/kapis/resources.${domain}/v1alpha3/nodes`
+    expectStatus(await bearer(tokens.refresh_token, nodes), statusBody(401, 'Unauthorized', 'Unauthorized'))
+    expect(await bearer(tokens.access_token, nodes)).to.include({ code: 403 })
+  })
+
+  it('promises in discovery what there is: every endpoint, every grant', async () => {
+    const answer = await askKapis('/oauth/.well-known/openid-configuration')
+    const document = JSON.parse(answer.body)
+    expect(parsed(await askKapis('/.well-known/openid-configuration'))).to.deep.equal([200, document])
+    expect(document.subject_types_supported).to.deep.equal(['public'])
+    expect(document.id_token_signing_alg_values_supported).to.deep.equal(['ES256', 'RS256'])
+    const endpoints = Object.entries(document).filter(([name]) => /_(endpoint|uri)$/.test(name))
+    expect(endpoints.length).to.be.greaterThan(6)
+    for (const [name, url] of endpoints) {
+      expect(url, name)
+        .to.be.a('string')
+        .that.satisfies((text: string) => text.startsWith(`${document.issuer}/`))
+      const { code } = await askKapis(new URL(String(url)).pathname)
+      expect(code, name).to.not.equal(404)
+    }
+    for (const grantType of document.grant_types_supported) {
+      const { error } = JSON.parse((await token({ grant_type: grantType })).body)
+      expect(error, grantType).to.not.equal('unsupported_grant_type')
+    }
+    const { keys } = JSON.parse((await askKapis('/oauth/keys')).body)
+    for (const key of keys) {
+      expect(key).to.include({ use: 'sig' })
+      const members = key.kty === 'EC' ? ['crv', 'x', 'y'] : ['n', 'e']
+      expect(key).to.have.all.keys('use', 'kty', 'kid', 'alg', ...members)
+    }
+  })
+
+  it('gives nothing of a user who was deleted to one who is made anew under the name', async () => {
+    const again = { username: uniqueName('again'), password: user.password }
+    await createUser(again)
+    const before = await loginAs(again)
+    await removeUser(again.username)
+    await createUser(again)
+    try {
+      const after = await loginAs(again)
+      const status = async () => parsed(await refresh(before.refresh_token))
+      expect(await status()).to.deep.equal([400, invalidGrant('the login has ended')])
+      expect(await refresh(after.refresh_token)).to.include({ code: 200 })
+      await kubectlOutput('get', 'loginsession', String(claimsOf(after.access_token).sid))
+    } finally {
+      await removeUser(again.username)
+    }
+  })
+})
