@@ -62,7 +62,7 @@ export function expectStatus(answer: Answer, body: ReturnType<typeof statusBody>
 
 /** Tries until it holds. @returns the seconds that it took */
 export async function eventually(
-  check: () => Promise<void>,
+  check: () => Promise<unknown>,
   withinMs: number,
   everyMs = 100,
 ): Promise<number> {

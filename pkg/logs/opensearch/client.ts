@@ -89,23 +89,29 @@ async function send(client: Client, call: SearchCall): Promise<unknown> {
 export const tooSlow = 'the log store did not finish within the time limit of the question'
 
 function toStatus(error: unknown): unknown {
+  const cause = toCause(error)
   if (error instanceof errors.TimeoutError) return timedOut(tooSlow)
   if (error instanceof errors.ConnectionError || error instanceof errors.NoLivingConnectionsError) {
-    return unavailable('the log store does not answer', error, 5)
+    return unavailable('the log store does not answer', cause, 5)
   }
-  if (!(error instanceof errors.ResponseError)) return error
+  if (!(error instanceof errors.ResponseError)) return cause
   const code = error.statusCode ?? 500
   const said = reasonOf(error.body)
   if (code === 429 && !said.includes('flood-stage'))
     return tooManyRequests('the log store has too much to do', 1)
   if (said.includes('flood-stage') || said.includes('cluster_block'))
-    return insufficientStorage(`the log store takes no more lines: ${said}`, error)
+    return insufficientStorage(`the log store takes no more lines: ${said}`, cause)
   if (/too_many_clauses|too_many_buckets|max_determinized|too complex|query_shard_exception/.test(said)) {
     return badRequest(`the log store refuses the question: ${said}`)
   }
   if (code === 401 || code === 403)
-    return unavailable('the log store refuses the credentials of Kapis', error, 30)
-  return unavailable(`the log store answered ${code}: ${said}`, error, 5)
+    return unavailable('the log store refuses the credentials of Kapis', cause, 30)
+  return unavailable(`the log store answered ${code}: ${said}`, cause, 5)
+}
+
+/** What may stand in a log: the client's own errors hold the whole request, credentials included. */
+function toCause(error: unknown): Error {
+  return error instanceof Error ? new Error(`${error.name}: ${error.message}`) : new Error(String(error))
 }
 
 /** Type and reason, innermost first: the outer ones only say that a phase failed. */

@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { createPortFinder } from '../../hack/controlplane/ports.ts'
+import { type OpenSearch, startOpenSearch } from '../integration/open-search.ts'
+import { env } from '../integration/replica.ts'
+import { accessToken, askKapis } from './cluster.ts'
+import { askAs, eventually, groupDomain, platformPath } from './http.ts'
+import { describeLogs } from './log-cases.ts'
+import { scratch, setting } from './run.ts'
+
+const readyWithinMs = 60_000
+
+describe('a front with OpenSearch', function () {
+  this.timeout(180_000)
+
+  let engine: OpenSearch | undefined
+  let child: ChildProcess | undefined
+  let base = ''
+  const ports = createPortFinder()
+
+  before(async () => {
+    engine = await startOpenSearch()
+    const port = await ports.any()
+    base = `https://127.0.0.1:${port}`
+    const common = JSON.parse(readFileSync(join(setting('KAPIS_LOGS_DIR'), '../kapis.yaml'), 'utf8'))
+    const config = join(scratch, 'with-opensearch.json')
+    const own = {
+      listen: { address: '127.0.0.1', port },
+      logs: { store: 'opensearch', opensearch: { url: engine.url } },
+    }
+    writeFileSync(config, JSON.stringify({ ...common, ...own }))
+    child = spawn(process.execPath, ['cmd/apiserver/main.ts', '--config', config], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: { ...env, KAPIS_LOG_LEVEL: 'error' },
+    })
+    await eventually(async () => expect((await askKapis(`${base}/readyz`)).code).to.equal(200), readyWithinMs)
+  })
+
+  after(async () => {
+    if (child !== undefined && child.exitCode === null) {
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+    }
+    await engine?.stop()
+    ports.release()
+  })
+
+  describeLogs('OpenSearch', () => base)
+
+  // Tests of a suite itself come before those of the suites inside it.
+  describe('whose store goes away', () => {
+    it('says that the store is away, and serves everything else', async () => {
+      await engine?.stop()
+      const token = await accessToken()
+      const logs = `/kapis/tenant.${groupDomain}/v1alpha2/logs`
+      for (const path of [logs, `${logs}?operation=statistics`, `${logs}?operation=export`]) {
+        const { code, headers, body } = await askAs(token, `${base}${path}`)
+        expect([code, headers['retry-after'], JSON.parse(body).message]).to.deep.equal([
+          503,
+          '5',
+          'the log store does not answer',
+        ])
+      }
+      expect((await askAs(token, `${base}${platformPath}`)).code).to.equal(200)
+      expect((await askAs(token, `${base}/api/v1/nodes`)).code).to.equal(200)
+      expect((await askKapis(`${base}/readyz`)).code).to.equal(200)
+    })
+  })
+})
