@@ -1,5 +1,6 @@
 import { AuthenticationConfigSource } from '../authn/authentication-config.ts'
 import { createUnion } from '../authn/authenticator.ts'
+import { createBasicAuthenticator } from '../authn/basic.ts'
 import { createClientCertificateAuthenticator } from '../authn/client-certificate.ts'
 import { createFrontProxyAuthenticator } from '../authn/front-proxy.ts'
 import { impersonate } from '../authn/impersonate.ts'
@@ -8,10 +9,12 @@ import { stripCredentials } from '../authn/strip.ts'
 import { createTokenReviewAuthenticator } from '../authn/token-review.ts'
 import { type Authorize, createAuthorizer } from '../authz/authorizer.ts'
 import type { Config } from '../config/config.ts'
+import type { PasswordChecker } from '../iam/password-check.ts'
 import { SessionStore } from '../iam/session-store.ts'
 import type { User } from '../iam/user.ts'
 import { UserStore } from '../iam/user-store.ts'
 import type { KubeClient } from '../kube/client.ts'
+import { createClientAddress } from '../request/client-address.ts'
 import type { Identity } from '../request/identity.ts'
 import { parseRequestInfo } from '../request/request-info.ts'
 import { unavailable } from '../status/status.ts'
@@ -34,6 +37,8 @@ export type Access = {
   readonly checks: readonly Check[]
   readonly users: UserStore
   readonly onUserChange: (listener: UserListener) => void
+  /** What compares passwords, for agents that send logs with one; until then they are refused. */
+  readonly acceptPasswords: (passwords: PasswordChecker) => void
   /** Authorities that client certificates may come from; they change while the program runs. */
   readonly clientCaPems: () => readonly string[]
   readonly onChange: (listener: () => void) => void
@@ -92,10 +97,24 @@ export function createAccess({ client, config, logger, registry, group }: Access
       return users.get(name)
     },
   }
+  const clientAddress = createClientAddress(config.listen.trustedProxies)
+  const ingest = ['kapis', 'kapi'].map(prefix => `/${prefix}/logging.${groupDomain}/v1alpha2/ingest/`)
+  let passwords: PasswordChecker | undefined
+  const basic = createBasicAuthenticator({
+    accepts: path => ingest.some(prefix => path.startsWith(prefix)),
+    async check(req, login, password) {
+      if (passwords === undefined) throw unavailable('passwords cannot be checked yet')
+      const source = { address: clientAddress(req), userAgent: req.headers['user-agent'] ?? '' }
+      const verdict = await passwords.check({ login, password, source })
+      return verdict.outcome === 'right' ? verdict.user : undefined
+    },
+    users: known,
+  })
   const union = createUnion(
     [
       createFrontProxyAuthenticator(() => authentication.current()),
       createClientCertificateAuthenticator(() => authentication.current()),
+      basic,
       createKapisTokenAuthenticator({ verifier, users: known, sessions, clockSkewSeconds }),
       createTokenReviewAuthenticator({ client, isOurs: verifier.isOurs }),
     ],
@@ -119,6 +138,9 @@ export function createAccess({ client, config, logger, registry, group }: Access
     authorize,
     users,
     onUserChange: listener => void userListeners.push(listener),
+    acceptPasswords(checker) {
+      passwords = checker
+    },
     async maySecret(identity, namespace, name) {
       const path = `/api/v1/namespaces/${namespace}/secrets/${name}`
       await authorize(parseRequestInfo('GET', path, noQuery), identity, noQuery)

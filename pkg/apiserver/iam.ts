@@ -13,7 +13,7 @@ import type { Access } from './access.ts'
 export type IamParts = {
   readonly client: KubeClient
   readonly config: Config
-  readonly access: Pick<Access, 'users' | 'onUserChange'>
+  readonly access: Pick<Access, 'users' | 'onUserChange' | 'acceptPasswords'>
   readonly list: Handler
   readonly rest: Handler
   readonly logger: Logger
@@ -39,6 +39,7 @@ export async function createIam(parts: IamParts): Promise<Iam> {
     ...{ client, groupDomain, namespace, authentication, users, hasher, logger, registry },
   })
   access.onUserChange(passwords.changed)
+  access.acceptPasswords(passwords)
   const face = createIamFace({
     client,
     groupDomain,

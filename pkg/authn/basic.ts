@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Identity } from '../request/identity.ts'
+import { unauthorized } from '../status/status.ts'
+import type { Authenticator } from './authenticator.ts'
+import { ExpiringCache } from './expiring-cache.ts'
+
+type User = {
+  readonly name: string
+  readonly uid: string
+  readonly groups: readonly string[]
+  readonly state: string
+  /** Changes when the password does. */
+  readonly credential: string
+}
+
+export type BasicOptions = {
+  /** Where a password is taken at all: everywhere else a token is asked for, which can be taken away and does not last. */
+  readonly accepts: (path: string) => boolean
+  /** The user whose password it is; undefined when it is nobody's. Wrong ones are counted, and lock. @throws Status 503 */
+  readonly check: (req: IncomingMessage, login: string, password: string) => Promise<User | undefined>
+  readonly users: { readonly get: (name: string) => User | undefined }
+}
+
+const cacheMs = 300_000
+const maxCredentials = 1024
+const maxHeaderLength = 4096
+
+/**
+ * HTTP Basic (RFC 7617) with a user's own password, for agents that know nothing else. A password that was right is remembered
+ * by its digest, as long as the user has it: comparing it again for each batch would cost more than the batch.
+ */
+export function createBasicAuthenticator({ accepts, check, users }: BasicOptions): Authenticator {
+  const known = new ExpiringCache<Pick<User, 'name' | 'credential'>>(maxCredentials)
+
+  return {
+    name: 'basic',
+    async authenticate(req) {
+      const header = req.headers.authorization ?? ''
+      if (!/^basic /i.test(header) || !accepts(req.url ?? '')) return null
+      if (header.length > maxHeaderLength) throw unauthorized('the Authorization header is too long')
+      const key = createHash('sha256').update(header).digest('base64')
+      const remembered = known.get(key)
+      const current = remembered && users.get(remembered.name)
+      if (current !== undefined && current.credential === remembered?.credential) return toIdentity(current)
+      const { login, password } = readCredential(header)
+      const user = await check(req, login, password)
+      if (user === undefined) throw unauthorized('the password is wrong, or there is no such user')
+      known.set(key, user, Date.now() + cacheMs)
+      return toIdentity(user)
+    },
+  }
+}
+
+function toIdentity({ name, uid, groups, state }: User): Identity {
+  if (state === 'Disabled') throw unauthorized('the user is disabled')
+  return { username: name, uid, groups, extra: {} }
+}
+
+function readCredential(header: string): { login: string; password: string } {
+  const text = Buffer.from(header.slice(6).trim(), 'base64').toString('utf8')
+  const colon = text.indexOf(':')
+  if (colon < 1) throw unauthorized('the Basic credential cannot be read')
+  return { login: text.slice(0, colon), password: text.slice(colon + 1) }
+}
