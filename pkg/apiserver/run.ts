@@ -124,6 +124,9 @@ export async function runApiserver(
     versionInfo,
     orchestratorVersion: createOrchestratorVersion(client),
   })
+  // The listener knows the identity providers, of which login pages of the platform are told here.
+  const oauthConfig = `/kapis/config.${groupDomain}/v1alpha2/configs/oauth`
+  const isForListener = (path: string) => isOAuthPath(path) || path === oauthConfig
   const forward = createOAuthForward({
     socket: config.oauth.socket,
     clientAddress: createClientAddress(config.listen.trustedProxies),
@@ -156,11 +159,11 @@ export async function runApiserver(
     requestSeconds: config.limits.requestSeconds,
     metrics: createRequestMetrics(registry, (g, resource) => g === group && resources.isAggregated(resource)),
     unguarded: {
-      handles: path => probes.handles(path) || isOAuthPath(path) || documents.handles(path),
+      handles: path => probes.handles(path) || isForListener(path) || documents.handles(path),
       isAudited: isOAuthPath,
       handle(exchange) {
         const { path } = exchange.info
-        if (isOAuthPath(path)) return forward(exchange)
+        if (isForListener(path)) return forward(exchange)
         return documents.handles(path) ? documents.handle(exchange) : probes.handle(exchange)
       },
     },

@@ -72,6 +72,10 @@ export class ClientStore {
     return this.#clients.get(name)
   }
 
+  all(): Iterable<RegisteredClient> {
+    return this.#clients.values()
+  }
+
   #put(secret: KubeObject): void {
     const { name, creationTimestamp: createdAt } = secret.metadata
     const problems: Problem[] = []

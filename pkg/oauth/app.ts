@@ -12,6 +12,7 @@ import { createIntrospection } from './endpoints/introspect.ts'
 import { createLogout } from './endpoints/logout.ts'
 import { createPasswordLogin } from './endpoints/password-login.ts'
 import { createPersonalAccessTokens } from './endpoints/personal-access-tokens.ts'
+import { createPlatformConfig, platformConfigPath } from './endpoints/platform-config.ts'
 import { createRevocation } from './endpoints/revoke.ts'
 import { createTokenReview } from './endpoints/token-review.ts'
 import { createUserinfo } from './endpoints/userinfo.ts'
@@ -23,6 +24,7 @@ import { createRedirectStart } from './provider-redirect/start.ts'
 import { createTokenEndpoint } from './token-endpoint.ts'
 
 export type AppOptions = Pick<BrowserOptions, 'productName' | 'hasher' | 'changePassword'> & {
+  readonly groupDomain: string
   readonly issuer: string
   readonly registry: ClientRegistry
   readonly tools: GrantTools
@@ -116,6 +118,18 @@ export function createOAuthApp(options: AppOptions): Express {
     res.set('cache-control', 'public, max-age=300').json(keys.current().jwks())
   })
   app.all('/oauth/keys', refuseMethod('GET, HEAD'))
+  const configPath = platformConfigPath(options.groupDomain)
+  app.get(
+    configPath,
+    requireReady(isReady),
+    createPlatformConfig({
+      issuer,
+      clients: () => [...options.registry.all()].map(({ client }) => client),
+      providers: () => options.tools.providers.store.all(),
+      lifetimes: options.tools.lifetimes,
+    }),
+  )
+  app.all(configPath, refuseMethod('GET, HEAD'))
   app.use(() => {
     throw oauthError(404, 'invalid_request', 'there is no such endpoint')
   })

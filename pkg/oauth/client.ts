@@ -5,7 +5,10 @@ import { oauthError } from './error.ts'
 import type { Form } from './form.ts'
 
 /** The clients there are at this moment: they come and go with their Secrets. */
-export type ClientRegistry = { readonly find: (name: string) => RegisteredClient | undefined }
+export type ClientRegistry = {
+  readonly find: (name: string) => RegisteredClient | undefined
+  readonly all: () => Iterable<RegisteredClient>
+}
 
 type Credential = { readonly id: string; readonly secret: string | undefined; readonly isBasic: boolean }
 

@@ -149,7 +149,8 @@ export async function startApp() {
   const state = { isReady: true }
   const app = createOAuthApp({
     issuer,
-    registry: { find: name => clients.get(name) },
+    groupDomain: 'kapis.io',
+    registry: { find: name => clients.get(name), all: () => clients.values() },
     tools,
     productName: 'Kapis',
     hasher,

@@ -120,6 +120,7 @@ export async function runOAuth(
     () => undefined,
   )
   const app = createOAuthApp({
+    groupDomain,
     issuer,
     registry: clients,
     tools: {

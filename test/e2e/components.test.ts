@@ -259,6 +259,64 @@ describe('components, quotas and what everybody may know', function () {
     expect(version.kubernetes).to.deep.equal(native.serverVersion)
   })
 
+  it('what a login page needs is for everybody, and holds no secret', async () => {
+    const path = `/kapis/config.${groupDomain}/v1alpha2/configs/oauth`
+    const provider = uniqueName('directory')
+    const secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: {
+        name: provider,
+        namespace: own,
+        labels: { [`config.${groupDomain}/type`]: 'identityprovider' },
+      },
+      type: `config.${groupDomain}/identityprovider`,
+      stringData: {
+        'configuration.yaml': JSON.stringify({
+          name: provider,
+          displayName: 'The directory',
+          type: 'LDAPIdentityProvider',
+          mappingMethod: 'lookup',
+          provider: {
+            host: 'ldap.example.com:636',
+            managerDN: 'cn=manager,dc=example,dc=com',
+            managerPassword: 'hunter2-manager',
+            userSearchBase: 'dc=example,dc=com',
+            loginAttribute: 'uid',
+            mailAttribute: 'mail',
+          },
+        }),
+      },
+    }
+    await output('kubectl', ['apply', '-f', '-'], { stdin: JSON.stringify(secret) })
+    try {
+      await eventually(async () => {
+        const answer = await askKapis(path)
+        expect(answer.code).to.equal(200)
+        const { issuer, identityProviders, clients, ...lifetimes } = JSON.parse(answer.body)
+        expect(issuer).to.match(/^https:\/\/.*\/oauth$/)
+        expect(clients.map(({ name: client }: { name: string }) => client)).to.include(
+          setting('KAPIS_CLIENT_ID'),
+        )
+        expect(lifetimes).to.deep.equal({ accessTokenMaxAge: 7200e9, accessTokenInactivityTimeout: 7200e9 })
+        expect(identityProviders).to.deep.include({
+          name: provider,
+          title: 'The directory',
+          type: 'LDAPIdentityProvider',
+          mappingMethod: 'lookup',
+          disableLoginConfirmation: true,
+          login: { kind: 'password', path: `/oauth/login/${provider}` },
+          provider: {},
+        })
+        for (const inside of ['hunter2', 'ldap.example.com', 'manager'])
+          expect(answer.body).to.not.contain(inside)
+      }, 20_000)
+    } finally {
+      await kubectl('-n', own, 'delete', 'secret', provider)
+    }
+    expect((await askKapis(path, { method: 'POST' })).code).to.equal(405)
+  })
+
   it('the features are for everybody', async () => {
     const answer = await askKapis(`/kapis/config.${groupDomain}/v1alpha2/configs/configz`)
     expect(answer.code).to.equal(200)

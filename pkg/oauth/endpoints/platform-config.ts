@@ -1,0 +1,55 @@
+import type { RequestHandler } from 'express'
+import type { ClientConfig } from '../../config/client.ts'
+import type { Provider } from '../../iam/identity-provider/store.ts'
+import type { Lifetimes } from '../lifetimes.ts'
+
+export type PlatformConfigOptions = {
+  readonly issuer: string
+  readonly clients: () => Iterable<ClientConfig>
+  readonly providers: () => Iterable<Provider>
+  readonly lifetimes: Lifetimes
+}
+
+/** Where login pages of the platform look for what they can offer. */
+export function platformConfigPath(groupDomain: string): string {
+  return `/kapis/config.${groupDomain}/v1alpha2/configs/oauth`
+}
+
+const nanoseconds = 1_000_000_000
+
+/**
+ * What a login page needs to know, for everybody: the wire form of the platform API, durations in nanoseconds. Of a provider
+ * it tells what a browser is sent there with anyway, and nothing of how Kapis itself reaches it: 3.4 published its whole
+ * configuration but the members whose names spoke of secrets.
+ */
+export function createPlatformConfig(options: PlatformConfigOptions): RequestHandler {
+  const { issuer, clients, providers, lifetimes } = options
+  return (_req, res) => {
+    res.set('cache-control', 'no-cache').json({
+      issuer,
+      identityProviders: [...providers()].filter(({ config }) => !config.hidden).map(toShownProvider),
+      clients: [...clients()].map(({ name, redirectURIs, grantMethod }) => ({
+        name,
+        redirectURIs,
+        grantMethod,
+      })),
+      accessTokenMaxAge: lifetimes.accessTokenSeconds * nanoseconds,
+      accessTokenInactivityTimeout:
+        (lifetimes.refreshTokenSeconds - lifetimes.accessTokenSeconds) * nanoseconds,
+    })
+  }
+}
+
+function toShownProvider({ config, client }: Provider): object {
+  const { name, displayName, type, mappingMethod, disableLoginConfirmation } = config
+  return {
+    name,
+    title: displayName,
+    type,
+    mappingMethod,
+    disableLoginConfirmation,
+    // `redirect`: send the browser here; `password`: post user name and password here.
+    login: { kind: client.kind, path: `/oauth/login/${encodeURIComponent(name)}` },
+    provider: {},
+  }
+}
