@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty'
 import { startSupervisor } from './front.ts'
 import { createRecords } from './records.ts'
 import { loadSettings, type Settings } from './settings.ts'
@@ -6,8 +7,10 @@ import { findSupervisor } from './stop.ts'
 // make run: everything in the foreground, until Ctrl-C or until a part dies.
 
 const parent = process.ppid
+const terminals = [0, 1, 2].filter(fd => isatty(fd))
 const settings = loadSettings(process.env)
-process.stdout.on('error', () => undefined)
+// A terminal window that is closed takes both with it (EIO); what was started has still to be stopped.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 if (findSupervisor(settings) !== undefined) {
   console.error(`${settings.runDir} is in use already: \`make down\` first, or choose another RUN_DIR`)
   process.exit(1)
@@ -23,9 +26,10 @@ stop = () => {
   if (!stopping) void supervisor.stop()
   stopping = true
 }
-// make may be killed without a word to its children; they are then given to another parent.
+// make may be killed without a word to its children; they are then given to another parent. And a window that runs make
+// itself, with no shell around it, tells make alone when it is closed, which then waits for this process.
 setInterval(() => {
-  if (process.ppid !== parent) stop()
+  if (process.ppid !== parent || terminals.some(fd => !isatty(fd))) stop()
 }, 500).unref()
 
 try {

@@ -1,0 +1,39 @@
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { isAlive } from '../../hack/controlplane/processes.ts'
+import { createRecords } from '../../hack/controlplane/records.ts'
+import { repository } from '../../hack/controlplane/settings.ts'
+import { eventually } from '../e2e/http.ts'
+import { run } from '../e2e/run.ts'
+
+const runDir = join(repository, '.run-terminal')
+const script = join(import.meta.dirname, 'terminal.py')
+
+describe('make run, in a terminal window that is closed', function () {
+  this.timeout(180_000)
+
+  // A window with a shell in it, as most are, and one that runs make alone.
+  const shell = ['bash', '-ic', 'make run; true']
+  for (const [when, text, command] of [
+    ['while it starts', 'etcd is ready', ['make', 'run']],
+    ['when all is up', 'Ctrl-C stops everything', shell],
+  ] as const) {
+    it(`stops everything, ${when}`, async () => {
+      const env = { RUN_DIR: runDir, KAPIS_ONLY_CONTROLPLANE: '1', NODES: '1', PODS: '0' }
+      const options = { env, cwd: repository, timeoutMs: 120_000 }
+      const ran = await run('python3', [script, text, ...command], options)
+      expect(ran.stdout.trim(), ran.stderr).to.equal('closed')
+      const pids = createRecords(runDir).pids()
+      expect([...pids.keys()]).to.include.members(['supervisor', 'etcd'])
+      await eventually(
+        async () => {
+          const alive = [...pids].filter(([, id]) => isAlive(id)).map(([name]) => name)
+          expect(alive).to.deep.equal([])
+          expect([...createRecords(runDir).pids().keys()]).to.deep.equal([])
+        },
+        60_000,
+        200,
+      )
+    })
+  }
+})
