@@ -1,22 +1,27 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseConfig } from '../pkg/config/config.ts'
 import { reference, renderReference } from '../pkg/config/reference.ts'
+import { renderSchema } from '../pkg/config/schema.ts'
 import { repository } from './controlplane/settings.ts'
 
-// docs/config.md says what the parser does. With --update it is written anew (make update).
+// docs/config.md and docs/config.schema.json say what the parser does. With --update it is written anew (make update).
 
-const file = join(repository, 'docs/config.md')
 const { config } = parseConfig({})
-const wanted = renderReference(config)
+const wanted = { 'docs/config.md': renderReference(config), 'docs/config.schema.json': renderSchema() }
 const missing = paths(config, '').filter(path => !reference.some(entry => isPartOf(path, entry.path)))
 if (missing.length > 0) {
   console.error(`pkg/config/reference.ts does not tell of ${missing.join(', ')}`)
   process.exitCode = 1
-} else if (process.argv.includes('--update')) {
-  writeFileSync(file, wanted)
-} else if (readFileSync(file, 'utf8') !== wanted) {
-  console.error('docs/config.md is not what pkg/config says: run make update')
+} else {
+  for (const [name, text] of Object.entries(wanted)) keep(name, text)
+}
+
+function keep(name: string, text: string): void {
+  const file = join(repository, name)
+  if (process.argv.includes('--update')) writeFileSync(file, text)
+  if (existsSync(file) && readFileSync(file, 'utf8') === text) return
+  console.error(`${name} is not what pkg/config says: run make update`)
   process.exitCode = 1
 }
 

@@ -3,7 +3,17 @@ import { type AuditConfig, auditMembers, parseAudit } from './audit.ts'
 import { type AuthenticationConfig, parseAuthentication } from './authentication.ts'
 import { type CacheConfig, cacheMembers, parseCache } from './cache.ts'
 import { type ClientConfig, clientMembers, commandLineClient, defaultClient, parseClient } from './client.ts'
-import { duplicateNames, object, type Problem, port, ranges, seconds, text, texts } from './fields.ts'
+import {
+  duplicateNames,
+  type Learn,
+  object,
+  type Problem,
+  port,
+  ranges,
+  seconds,
+  text,
+  texts,
+} from './fields.ts'
 import { type LimitsConfig, limitsMembers, parseLimits } from './limits.ts'
 import { type LogStoreSecrets, type LogsConfig, logsMembers, parseLogs } from './logs.ts'
 import { parseRegistries, type RegistriesConfig, registriesMembers } from './registries.ts'
@@ -79,11 +89,12 @@ const dns1123Subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a
 /**
  * Defaults and checks a parsed configuration file over which the environment was laid (see env.ts).
  *
+ * @param learn told of every member what is allowed there; the schema is made from it
  * @throws ConfigError with every problem, each with its path
  */
-export function parseConfig(input: unknown): { config: Config; secrets: Secrets } {
+export function parseConfig(input: unknown, learn?: Learn): { config: Config; secrets: Secrets } {
   const problems: Problem[] = []
-  const root = object(input, '', problems, [
+  const root = object(input, '', { problems, learn }, [
     'groupDomain',
     'listen',
     'http',

@@ -3,10 +3,18 @@ import { parseRange } from '../request/client-address.ts'
 /** One mistake in a configuration: where, and what is allowed there. */
 export type Problem = { readonly path: string; readonly message: string }
 
+/** What is allowed at a path, in the words of JSON Schema. */
+export type Learn = (path: string, schema: Readonly<Record<string, unknown>>) => void
+
+/** What comes of reading beside the values: mistakes, and for who asks, what would have been allowed. */
+export type Reading = { readonly problems: Problem[]; readonly learn?: Learn | undefined }
+
 /** A configuration object being read: hands out members by type and collects every problem instead of stopping. */
 export type Fields = {
   readonly value: (key: string) => unknown
   readonly problem: (key: string, message: string) => void
+  /** Tells what is allowed, once for each reading. */
+  readonly learn: (key: string, schema: Readonly<Record<string, unknown>>) => void
   readonly object: (key: string, known: readonly string[]) => Fields
   readonly list: (key: string, known: readonly string[]) => readonly Fields[] | undefined
   readonly boolean: (key: string, fallback: boolean) => boolean
@@ -14,7 +22,13 @@ export type Fields = {
 }
 
 /** Reads `input` as an object with no members but `known`; `path` is '' for the whole document. */
-export function object(input: unknown, path: string, problems: Problem[], known: readonly string[]): Fields {
+export function object(
+  input: unknown,
+  path: string,
+  reading: Reading | Problem[],
+  known: readonly string[],
+): Fields {
+  const { problems, learn: teach }: Reading = 'problems' in reading ? reading : { problems: reading }
   const at = (key: string) => (path === '' ? key : `${path}.${key}`)
   const record = toRecord(input)
   if (record === undefined) problems.push({ path: path || '(document)', message: 'must be a mapping' })
@@ -24,21 +38,26 @@ export function object(input: unknown, path: string, problems: Problem[], known:
       problems.push({ path: at(key), message: `unknown; allowed are ${known.join(', ')}` })
   }
   const problem = (key: string, message: string) => void problems.push({ path: at(key), message })
+  const learn: Fields['learn'] = (key, schema) => teach?.(at(key), schema)
   const value = (key: string) => members[key] ?? undefined
+  teach?.(path, { type: 'object', additionalProperties: false })
   return {
     value,
     problem,
-    object: (key, inner) => object(value(key) ?? {}, at(key), problems, inner),
+    learn,
+    object: (key, inner) => object(value(key) ?? {}, at(key), reading, inner),
     list(key, inner) {
+      learn(key, { type: 'array' })
       const items = value(key)
       if (items === undefined) return undefined
       if (!Array.isArray(items)) {
         problem(key, 'must be a list')
         return []
       }
-      return items.map((item, i) => object(item, `${at(key)}[${i}]`, problems, inner))
+      return items.map((item, i) => object(item, `${at(key)}[${i}]`, reading, inner))
     },
     boolean(key, fallback) {
+      learn(key, { type: 'boolean', default: fallback })
       const given = value(key)
       if (given === undefined) return fallback
       // The environment can only give text.
@@ -47,6 +66,7 @@ export function object(input: unknown, path: string, problems: Problem[], known:
       return false
     },
     choice(key, allowed) {
+      learn(key, { enum: allowed, default: allowed[0] })
       const given = value(key)
       const found = allowed.find(option => option === given)
       if (given !== undefined && found === undefined) problem(key, `must be one of ${allowed.join(', ')}`)
@@ -59,6 +79,10 @@ type TextRule = { default?: string; pattern?: RegExp; is?: string }
 
 /** A string; required when the rule has no default. */
 export function text(fields: Fields, key: string, rule: TextRule): string {
+  // An empty text stands for none where none is allowed, whatever the pattern of others.
+  const pattern = rule.pattern === undefined ? {} : { pattern: rule.pattern.source }
+  const required = rule.default === undefined ? { minLength: 1 } : { default: rule.default }
+  fields.learn(key, { type: 'string', ...pattern, ...required })
   const given = fields.value(key) ?? rule.default
   if (typeof given !== 'string' || (given === '' && rule.default === undefined)) {
     fields.problem(key, given === undefined || given === '' ? 'is required' : 'must be a string')
@@ -71,6 +95,7 @@ export function text(fields: Fields, key: string, rule: TextRule): string {
 
 /** A list of strings; from the environment also comma-separated. */
 export function texts(fields: Fields, key: string): readonly string[] {
+  fields.learn(key, { type: 'array', items: { type: 'string' }, default: [] })
   const given = fields.value(key) ?? []
   const list: unknown[] | undefined =
     typeof given === 'string' ? given.split(',').filter(Boolean) : Array.isArray(given) ? given : undefined
@@ -108,6 +133,7 @@ export function integer(
   key: string,
   rule: { default: number; min: number; max: number },
 ): number {
+  fields.learn(key, { type: 'integer', minimum: rule.min, maximum: rule.max, default: rule.default })
   const given = fields.value(key) ?? rule.default
   const number = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given
   if (typeof number === 'number' && Number.isInteger(number) && number >= rule.min && number <= rule.max)
