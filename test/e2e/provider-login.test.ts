@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import {
@@ -13,7 +14,8 @@ import { createUserAgent, type Page, type UserAgent } from '../peers/user-agent.
 import { askKapis, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
 import { eventually } from './http.ts'
 import { applyProvider, linkOf, removeProvider, users } from './identity-provider.ts'
-import { bearer, claimsOf, createUser, patchUser, refresh, removeUser } from './oauth.ts'
+import { bearer, claimsOf, createUser, form, patchUser, refresh, removeUser } from './oauth.ts'
+import { createClient, removeClient } from './oauth-clients.ts'
 import { setting } from './run.ts'
 
 /** How browsers reach Kapis: by the name that the issuer has, which providers send them back to. */
@@ -25,8 +27,8 @@ async function discoverOrigin(): Promise<string> {
   return new URL(JSON.parse(body).issuer).origin
 }
 
-function newAgent(): UserAgent {
-  return createUserAgent([authorityPem, readFileSync(setting('KAPIS_CA'), 'utf8')])
+function newAgent(accept?: string): UserAgent {
+  return createUserAgent([authorityPem, readFileSync(setting('KAPIS_CA'), 'utf8')], accept)
 }
 
 async function open(agent: UserAgent, provider: string, until?: (url: URL) => boolean): Promise<Page> {
@@ -125,7 +127,7 @@ describe('logins at an OpenID provider, through the front', function () {
     const [cookie = '', ...others] = answer.headers['set-cookie'] ?? []
     expect(others).to.deep.equal([])
     expect(cookie).to.match(
-      /^__Host-kapis-provider-login-[0-9a-f]{16}=[\w.-]+; Max-Age=600; Path=\/; Expires=[^;]+; HttpOnly; Secure; SameSite=Lax$/,
+      /^__Host-kapis-provider-login-[0-9a-f]{16}=[\w.-]+; Path=\/; Secure; HttpOnly; SameSite=Lax; Max-Age=600$/,
     )
   })
 
@@ -253,11 +255,11 @@ describe('logins at an OpenID provider, through the front', function () {
   })
 
   const starts: readonly [string, Record<string, string>, string][] = [
-    ['no client', {}, 'the parameter client_id must name an OAuth client'],
+    ['no client', {}, 'the parameter client_id must name an OAuth client, or return_to a page'],
     [
       'a client that there is not',
       { client_id: 'nobody' },
-      'the parameter client_id must name an OAuth client',
+      'the parameter client_id must name an OAuth client, or return_to a page',
     ],
     ['a broken scope', { client_id: clientId, scope: 'a"b' }, 'the parameter scope is malformed'],
   ]
@@ -268,6 +270,93 @@ describe('logins at an OpenID provider, through the front', function () {
       expect(JSON.parse(answer.body)).to.deep.include({ error_description })
     })
   }
+
+  describe('on the login page', () => {
+    const app = { name: uniqueName('app'), secret: 'app secret', redirectURIs: ['https://app.test/cb'] }
+    const authorize = async () =>
+      `${await base}/oauth/authorize?${new URLSearchParams({
+        client_id: app.name,
+        redirect_uri: 'https://app.test/cb',
+        response_type: 'code',
+        scope: 'openid',
+        state: 'app state',
+        code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+        code_challenge_method: 'S256',
+      })}`
+    const verifier = 'v'.repeat(43)
+    const isApp = (url: URL) => url.host === 'app.test'
+    const browser = () => newAgent('text/html')
+
+    before(() => createClient(app))
+    after(() => removeClient(app.name))
+
+    /** Presses the provider's button. */
+    async function press(agent: UserAgent, page: Page): Promise<Page> {
+      const links = [...page.body.matchAll(/<a class="button second" href="([^"]+)">/g)]
+      const [, link = ''] = links.find(([, href]) => href?.startsWith(`/oauth/login/${provider}?`)) ?? []
+      return agent.open(new URL(link.replaceAll('&amp;', '&'), page.url), isApp)
+    }
+
+    it('lead through the provider to the client, with a code that is good for tokens', async () => {
+      const agent = browser()
+      const page = await agent.open(await authorize(), isApp)
+      expect(page.url.pathname).to.equal('/oauth/login')
+      const upstreamPage = await press(agent, page)
+      const last = await logInUpstream(agent, upstreamPage, ann, isApp)
+      const back = new URL(String(last.headers.location))
+      expect(back.origin + back.pathname).to.equal('https://app.test/cb')
+      expect(back.searchParams.get('state')).to.equal('app state')
+      const answer = await form('/oauth/token', {
+        grant_type: 'authorization_code',
+        code: back.searchParams.get('code') ?? '',
+        code_verifier: verifier,
+        redirect_uri: 'https://app.test/cb',
+        client_id: app.name,
+        client_secret: app.secret,
+      })
+      expect(answer.code, answer.body).to.equal(200)
+      const { access_token, id_token } = JSON.parse(answer.body)
+      expect(claimsOf(access_token)).to.deep.include({
+        sub: ann,
+        client_id: app.name,
+        groups: ['oidc:green'],
+      })
+      expect(claimsOf(id_token)).to.include({ sub: ann, aud: app.name })
+      // The browser is logged in: the client gets the next code at once.
+      const again = await agent.open(await authorize(), isApp)
+      expect(new URL(String(again.headers.location)).searchParams.has('code')).to.equal(true)
+    })
+
+    it('end on a page with the reason, and with the way back', async () => {
+      const agent = browser()
+      const upstreamPage = await press(agent, await agent.open(await authorize(), isApp))
+      const last = await logInUpstream(agent, upstreamPage, `${local}-unverified`, isApp)
+      expect(last.code).to.equal(400)
+      expect(last.headers['content-type']).to.contain('text/html')
+      expect(last.headers['content-security-policy']).to.contain("default-src 'none'")
+      expect(last.body).to.contain('The identity provider gives no verified e-mail address.')
+      const [, link = ''] = /href="(\/oauth\/login\?[^"]+)"/.exec(last.body) ?? []
+      const returnTo = new URL(link.replaceAll('&amp;', '&'), last.url).searchParams.get('return_to') ?? ''
+      expect(new URL(returnTo, last.url).href).to.equal(await authorize())
+    })
+
+    for (const returnTo of [
+      'https://evil.test/',
+      '//evil.test/',
+      '/\\evil.test',
+      '/oauth/../evil',
+      'javascript:alert(1)',
+    ]) {
+      it(`never end at ${returnTo}`, async () => {
+        const agent = browser()
+        const start = `${await base}/oauth/login/${provider}?${new URLSearchParams({ return_to: returnTo })}`
+        const last = await logInUpstream(agent, await agent.open(start), ann, url =>
+          url.host.endsWith('evil.test'),
+        )
+        expect(last.url.href).to.equal(`${await base}/oauth/session`)
+      })
+    }
+  })
 
   it('are refused by lookup, for whoever is not linked, and begin once he is', async () => {
     await configure(document({ mappingMethod: 'lookup', displayName: 'Corp' }))

@@ -8,7 +8,7 @@ export type Page = {
 }
 
 /** As much of a browser as logins need: it keeps cookies for each host and port, and follows redirects. */
-export function createUserAgent(ca: readonly string[]) {
+export function createUserAgent(ca: readonly string[], accept = 'application/json') {
   const jars = new Map<string, Map<string, string>>()
 
   function ask(url: URL, form?: Readonly<Record<string, string>>): Promise<Page> {
@@ -17,6 +17,7 @@ export function createUserAgent(ca: readonly string[]) {
     jars.set(url.host, jar)
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
     const headers = {
+      accept,
       ...(cookie === '' ? {} : { cookie }),
       ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
     }
@@ -72,6 +73,7 @@ function keep(jar: Map<string, string>, line: string): void {
   const equals = pair.indexOf('=')
   const name = pair.slice(0, equals).trim()
   const expires = attributes.map(each => /^\s*expires=(.*)$/i.exec(each)?.[1]).find(Boolean)
-  if (expires !== undefined && Date.parse(expires) < Date.now()) jar.delete(name)
+  const isOver = attributes.some(each => /^\s*max-age=0$/i.test(each))
+  if (isOver || (expires !== undefined && Date.parse(expires) < Date.now())) jar.delete(name)
   else jar.set(name, pair.slice(equals + 1).trim())
 }

@@ -110,6 +110,9 @@ function explain(error: Status, provider: LoginButton | undefined): string {
   if (error.code >= 500)
     return `${provider?.displayName ?? 'The login'} cannot be reached. Try again in a moment.`
   if (error.message === 'account is not active') return 'This account is not active. Ask an administrator.'
+  // The password was right: what else stands in the way is for the person to know.
+  if (provider !== undefined && error.message !== 'incorrect password')
+    return `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`
   return 'The user name or the password is wrong.'
 }
 

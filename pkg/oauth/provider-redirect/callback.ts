@@ -1,20 +1,23 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { User } from '../../iam/user.ts'
+import type { TokenEvent } from '../audit.ts'
 import { audited } from '../audited.ts'
-import type { EndpointOptions } from '../endpoints/options.ts'
+import type { BrowserOptions } from '../browser/options.ts'
+import { beginBrowserLogin } from '../browser/session.ts'
 import { oauthError } from '../error.ts'
+import { readParameters } from '../form.ts'
 import type { GrantTools } from '../grant.ts'
 import { beginLogin } from '../login.ts'
 import { requireProvider, toOAuthError } from '../provider-login.ts'
 import { sourceOf } from '../source.ts'
 import { goneSignal } from '../token-endpoint.ts'
 import { assertMayStay } from '../user-state.ts'
+import { type Journey, withLoginErrorPage } from './error-page.ts'
 import { type LoginState, takeState } from './login-state.ts'
-import { queryParameter } from './query.ts'
 
 /**
- * GET /oauth/callback/{idp}: the browser comes back from the provider, and gets tokens for the client that the login was
- * begun for.
+ * GET /oauth/callback/{idp}: the browser comes back from the provider, and goes on to where it was, logged in; or it gets
+ * tokens for the client that the login was begun for.
  *
  * It has to be the browser that began it here, which its cookie says; there is no other way in. A console of release 3.4
  * lets the provider redirect to itself and hands on the code alone: such a code can be anybody's, put into the browser
@@ -23,39 +26,49 @@ import { queryParameter } from './query.ts'
  * included, and is named in redirectURL; any other uses the authorization endpoint. The client need not authenticate:
  * what is given out is for the person in whose browser it arrives, and refreshing it takes the client's secret.
  */
-export function createCallback({ registry, tools, audit }: EndpointOptions): RequestHandler {
-  return audited(audit, 'callback', async (req, res, event) => {
+export function createCallback({ registry, tools, audit, productName }: BrowserOptions): RequestHandler {
+  async function finish(
+    { req, res, journey }: Exchange & { journey: Journey },
+    event: TokenEvent,
+  ): Promise<void> {
     const idp = String(req.params.idp)
-    res.set({ 'cache-control': 'no-store', pragma: 'no-cache', 'referrer-policy': 'no-referrer' })
-    const state = await takeState({ req, res, statements: tools.statements }, queryParameter(req, 'state'))
+    const given = readParameters(req).get('state') ?? ''
+    const state = await takeState(tools.statements, { req, res }, given)
     if (state === undefined || state.provider !== idp) {
       const what = 'the login was not begun in this browser, or more than ten minutes ago; begin again'
       throw oauthError(400, 'invalid_request', what, { why: 'state_mismatch' })
     }
     event.provider = idp
+    journey.returnTo = state.returnTo
+    if (state.returnTo !== '') {
+      const user = await identify(tools, { req, res }, state)
+      event.user = user.name
+      await beginBrowserLogin(tools, { req, res }, { user, provider: idp })
+      return res.redirect(303, state.returnTo)
+    }
     event.client = state.clientId
     const client = registry.find(state.clientId)?.client
     if (client === undefined)
       throw oauthError(400, 'invalid_request', 'there is no such OAuth client any more')
-    const user = await finish(tools, { req, res, state })
-    const requestedScope = state.scope === '' ? undefined : state.scope
-    const { answer } = await beginLogin(tools, {
-      user,
-      client,
-      provider: idp,
-      requestedScope,
-      source: sourceOf(req),
-    })
+    const user = await identify(tools, { req, res }, state)
     event.user = user.name
+    const requestedScope = state.scope === '' ? undefined : state.scope
+    const login = { user, client, provider: idp, requestedScope, source: sourceOf(req) }
+    const { answer } = await beginLogin(tools, login)
     res.json(answer)
+  }
+
+  return withLoginErrorPage(productName, async (req, res, journey) => {
+    res.set({ 'cache-control': 'no-store', pragma: 'no-cache', 'referrer-policy': 'no-referrer' })
+    const handle = audited(audit, 'callback', (_req, _res, event) => finish({ req, res, journey }, event))
+    await handle(req, res, () => undefined)
   })
 }
 
+type Exchange = { readonly req: Request; readonly res: Response }
+
 /** Who has logged in at the provider. @throws Status */
-async function finish(
-  tools: GrantTools,
-  { req, res, state }: { req: Request; res: Response; state: LoginState },
-): Promise<User> {
+async function identify(tools: GrantTools, { req, res }: Exchange, state: LoginState): Promise<User> {
   const { config, client } = requireProvider(tools.providers, state.provider)
   if (client.kind !== 'redirect')
     throw oauthError(400, 'invalid_request', 'the identity provider has changed; begin again')

@@ -1,12 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { CookieOptions, Request, Response } from 'express'
+import type { Request, Response } from 'express'
 import type { Transaction } from '../../iam/identity-provider/identity.ts'
 import type { Statements } from '../../token/statement.ts'
+import { type CookieName, clearCookie, readCookie, setCookie } from '../browser/cookie.ts'
 
 /** A login that the browser was sent to a provider with, and where it goes on when it comes back. */
 export type LoginState = {
   readonly provider: string
   readonly transaction: Transaction
+  /** Where the browser goes on, logged in; '' when it gets tokens instead. */
+  readonly returnTo: string
+  /** The client that the tokens are for; '' without any. */
   readonly clientId: string
   readonly scope: string
 }
@@ -24,13 +28,11 @@ export function newTransaction(redirectUri: string): Transaction {
  * RFC 9700 section 4.7). There is a cookie for each login, so that two windows do not disturb each other. SameSite is
  * Lax, since the way back is a navigation from the provider's site.
  */
-export async function keepState(
-  { req, res, statements }: { req: Request; res: Response; statements: Statements },
-  state: LoginState,
-): Promise<void> {
-  const { provider, clientId, scope, transaction } = state
+export async function keepState(statements: Statements, res: Response, state: LoginState): Promise<void> {
+  const { provider, returnTo, clientId, scope, transaction } = state
   const claims = {
     idp: provider,
+    return_to: returnTo,
     client_id: clientId,
     scope,
     state: transaction.state,
@@ -39,18 +41,19 @@ export async function keepState(
     redirect: transaction.redirectUri,
   }
   const value = await statements.sign('provider-login', claims, { lifeSeconds })
-  res.cookie(cookieName(req, transaction.state), value, { ...cookieOptions(req), maxAge: lifeSeconds * 1000 })
+  setCookie(res, cookieName(transaction.state), value, { maxAgeSeconds: lifeSeconds })
 }
 
 /** The state that a callback says to belong to, and takes away with it. Undefined when this browser has none, or none any more. */
 export async function takeState(
-  { req, res, statements }: { req: Request; res: Response; statements: Statements },
+  statements: Statements,
+  { req, res }: { req: Request; res: Response },
   given: string,
 ): Promise<LoginState | undefined> {
-  const name = cookieName(req, given)
+  const name = cookieName(given)
   const value = readCookie(req, name)
   if (value === undefined) return undefined
-  res.clearCookie(name, cookieOptions(req))
+  clearCookie(res, name)
   const claims = await statements.verify('provider-login', value)
   if (claims === undefined) return undefined
   const text = (key: string) => (typeof claims[key] === 'string' ? claims[key] : '')
@@ -58,6 +61,7 @@ export async function takeState(
   if (text('state') !== given) return undefined
   return {
     provider: text('idp'),
+    returnTo: text('return_to'),
     clientId: text('client_id'),
     scope: text('scope'),
     transaction: {
@@ -69,25 +73,7 @@ export async function takeState(
   }
 }
 
-/** The prefix keeps other hosts of the domain from setting it (RFC 6265bis section 4.1.3.2); browsers want TLS for that. */
-function cookieName(req: Request, state: string): string {
+function cookieName(state: string): CookieName {
   const digest = createHash('sha256').update(state).digest('hex').slice(0, 16)
-  return `${isSecure(req) ? '__Host-' : ''}kapis-provider-login-${digest}`
-}
-
-function cookieOptions(req: Request): CookieOptions {
-  return { httpOnly: true, sameSite: 'lax', path: '/', secure: isSecure(req) }
-}
-
-/** The front says how it was reached; it is the only one that this socket is for. */
-function isSecure(req: Request): boolean {
-  return req.headers['x-forwarded-proto'] === 'https'
-}
-
-function readCookie(req: Request, name: string): string | undefined {
-  for (const pair of (req.headers.cookie ?? '').split(';')) {
-    const [key, value] = pair.trim().split('=', 2)
-    if (key === name) return value
-  }
-  return undefined
+  return `__Host-kapis-provider-login-${digest}`
 }

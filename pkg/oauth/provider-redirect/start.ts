@@ -1,50 +1,66 @@
-import type { RequestHandler } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
+import type { TokenEvent } from '../audit.ts'
 import { audited } from '../audited.ts'
+import type { BrowserOptions } from '../browser/options.ts'
+import { readReturnTo } from '../browser/return-to.ts'
 import type { EndpointOptions } from '../endpoints/options.ts'
 import { oauthError } from '../error.ts'
+import { type Form, readParameters } from '../form.ts'
 import { requireProvider, toOAuthError } from '../provider-login.ts'
 import { grantScope } from '../scope.ts'
 import { goneSignal } from '../token-endpoint.ts'
-import { keepState, newTransaction } from './login-state.ts'
-import { queryParameter } from './query.ts'
+import { withLoginErrorPage } from './error-page.ts'
+import { keepState, type LoginState, newTransaction } from './login-state.ts'
 
 /**
- * GET /oauth/login/{idp}: sends the browser to the provider. `client_id` names the client that the tokens will be for,
- * `scope` what they are to be good for.
+ * GET /oauth/login/{idp}: sends the browser to the provider. With `return_to` it goes on there, logged in; without, it gets
+ * tokens for the client that `client_id` names, good for what `scope` says.
  */
-export function createRedirectStart({ issuer, registry, tools, audit }: EndpointOptions): RequestHandler {
+export function createRedirectStart(options: BrowserOptions): RequestHandler {
+  const { tools, audit, productName, issuer } = options
   const base = issuer.endsWith('/oauth') ? issuer : `${issuer}/oauth`
 
-  return audited(audit, 'login', async (req, res, event) => {
+  async function start(req: Request, res: Response, event: TokenEvent, params: Form): Promise<void> {
     const { config, client } = requireProvider(tools.providers, String(req.params.idp))
     event.provider = config.name
     if (client.kind !== 'redirect') {
-      throw oauthError(
-        400,
-        'invalid_request',
-        'this identity provider takes a password: POST username and password',
-        {
-          why: 'provider_takes_passwords',
-        },
-      )
+      const what = 'this identity provider takes a password: POST username and password'
+      throw oauthError(400, 'invalid_request', what, { why: 'provider_takes_passwords' })
     }
-    const registered = registry.find(queryParameter(req, 'client_id'))
-    if (registered === undefined)
-      throw oauthError(400, 'invalid_request', 'the parameter client_id must name an OAuth client', {
-        why: 'unknown_client',
-      })
-    event.client = registered.client.name
-    const scope = queryParameter(req, 'scope')
-    grantScope(scope === '' ? undefined : scope, registered.client)
+    const destination = readDestination(options, params)
+    if (destination.clientId !== '') event.client = destination.clientId
     const redirectUri = client.redirectUrl || `${base}/callback/${encodeURIComponent(config.name)}`
     const transaction = newTransaction(redirectUri)
     const location = await client.begin(transaction, goneSignal(res)).catch(error => {
       throw toOAuthError(tools.providers, config.name, error)
     })
-    await keepState(
-      { req, res, statements: tools.statements },
-      { provider: config.name, transaction, clientId: registered.client.name, scope },
-    )
+    await keepState(tools.statements, res, { provider: config.name, transaction, ...destination })
     res.set({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }).redirect(303, location.href)
+  }
+
+  return withLoginErrorPage(productName, async (req, res, journey) => {
+    const params = readParameters(req)
+    journey.returnTo = params.get('return_to') ?? ''
+    await audited(audit, 'login', (_req, _res, event) => start(req, res, event, params))(
+      req,
+      res,
+      () => undefined,
+    )
   })
+}
+
+type Destination = Pick<LoginState, 'returnTo' | 'clientId' | 'scope'>
+
+/** @throws Status invalid_request, invalid_scope */
+function readDestination({ registry }: EndpointOptions, params: Form): Destination {
+  const returnTo = params.get('return_to')
+  if (returnTo !== undefined) return { returnTo: readReturnTo(returnTo), clientId: '', scope: '' }
+  const registered = registry.find(params.get('client_id') ?? '')
+  if (registered === undefined) {
+    const what = 'the parameter client_id must name an OAuth client, or return_to a page'
+    throw oauthError(400, 'invalid_request', what, { why: 'unknown_client' })
+  }
+  const scope = params.get('scope')
+  grantScope(scope, registered.client)
+  return { returnTo: '', clientId: registered.client.name, scope: scope ?? '' }
 }

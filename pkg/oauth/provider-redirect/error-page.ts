@@ -1,0 +1,34 @@
+import type { Request, RequestHandler, Response } from 'express'
+import { Status } from '../../status/status.ts'
+import { toLoginPath } from '../browser/return-to.ts'
+import { html } from '../pages/html.ts'
+import { errorNote, sendPage } from '../pages/page.ts'
+import { takesHtml } from '../pages/wrong-page.ts'
+
+/** Where somebody is on the way to, as far as it is known by now. */
+export type Journey = { returnTo: string }
+
+/**
+ * Shows a login that has failed to whoever is in the middle of it, with the way back to the other ways to log in. A provider
+ * that does not answer is shown too: it is nothing of ours, and has been logged.
+ */
+export function withLoginErrorPage(
+  product: string,
+  handle: (req: Request, res: Response, journey: Journey) => Promise<void>,
+): RequestHandler {
+  return async (req, res) => {
+    const journey: Journey = { returnTo: '' }
+    try {
+      await handle(req, res, journey)
+    } catch (error) {
+      const isForCaller =
+        error instanceof Status && (error.code < 500 || error.reason === 'temporarily_unavailable')
+      if (!isForCaller || error.code === 401 || !takesHtml(req)) throw error
+      const { message, headers, code } = error
+      res.set({ ...headers })
+      const body = html`${errorNote(`${message.charAt(0).toUpperCase()}${message.slice(1)}.`)}
+<p><a class="button second" href="${toLoginPath(journey.returnTo)}">Back to the login</a></p>`
+      sendPage(res, { product, title: 'You are not logged in', body, code })
+    }
+  }
+}
