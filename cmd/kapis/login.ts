@@ -35,8 +35,8 @@ Logs in, keeps the login for other commands, and adds a context to the kubeconfi
 ${serverUsage}  --device               with a code that is typed into a browser anywhere
   --username NAME, -u    with a password, asked for without an echo, or piped in
   --no-browser           do not start a browser; its address is printed in any case
-  --client-id ID         OAuth client (KAPIS_CLIENT_ID; kapis-cli, and kapis with --username)
-  --client-secret TEXT   its secret, unless it is public (KAPIS_CLIENT_SECRET)
+  --client-id ID         OAuth client (kapis-cli; with --username KAPIS_CLIENT_ID, kapis)
+  --client-secret TEXT   its secret, unless it is public (with --username KAPIS_CLIENT_SECRET)
   --kubeconfig FILE      the file to write to (KUBECONFIG, ~/.kube/config)
   --no-kubeconfig        write to none
   --context NAME         name of the context (kapis)
@@ -69,17 +69,19 @@ ${serverUsage}  --device               with a code that is typed into a browser 
   },
 }
 
+/**
+ * Passwords are for clients that the platform trusts with them, which can prove themselves: what the environment names is
+ * such a one. A browser brings people back to a port of this machine, and only a public client is brought back to any.
+ */
 function findClient(
   values: { 'client-id'?: string; 'client-secret'?: string; username?: string },
   { env }: Io,
 ): Client {
-  const id = values['client-id'] ?? env.KAPIS_CLIENT_ID
-  const secret = values['client-secret'] ?? env.KAPIS_CLIENT_SECRET ?? ''
-  if (id !== undefined && id !== '') return { id, secret }
-  // Passwords are for clients that the platform trusts with them: those that can prove themselves.
-  return values.username === undefined
-    ? { id: 'kapis-cli', secret: '' }
-    : { id: 'kapis', secret: secret || 'kapis' }
+  const isPassword = values.username !== undefined
+  const id = values['client-id'] ?? ((isPassword && env.KAPIS_CLIENT_ID) || undefined)
+  const secret = values['client-secret'] ?? ((isPassword && env.KAPIS_CLIENT_SECRET) || undefined)
+  if (!isPassword) return { id: id ?? 'kapis-cli', secret: secret ?? '' }
+  return { id: id ?? 'kapis', secret: secret ?? (id === undefined ? 'kapis' : '') }
 }
 
 function findCluster(values: { 'kube-server'?: string; 'kube-ca'?: string }, platform: Server): Server {

@@ -2,11 +2,17 @@ import { mkdtempSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Ran, run, scratch, setting } from './run.ts'
 
+type KapisOptions = {
+  readonly stdin?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly timeoutMs?: number
+}
+
 /** The command line of one person: with logins and a kubeconfig of their own. */
 export type Person = {
   readonly home: string
   readonly kubeconfig: string
-  readonly kapis: (args: readonly string[], options?: { stdin?: string }) => Promise<Ran>
+  readonly kapis: (args: readonly string[], options?: KapisOptions) => Promise<Ran>
   /** kubectl with the kubeconfig that `kapis login` wrote. */
   readonly kubectl: (...args: readonly string[]) => Promise<Ran>
   /** The file of the one login. */
@@ -31,7 +37,8 @@ export function createPerson(name: string): Person {
   return {
     home,
     kubeconfig,
-    kapis: (args, options = {}) => run(process.execPath, [program, ...args], { ...options, env }),
+    kapis: (args, options = {}) =>
+      run(process.execPath, [program, ...args], { ...options, env: { ...env, ...options.env } }),
     kubectl: (...args) => run('kubectl', args, { env }),
     loginFile() {
       const folder = join(home, 'logins')

@@ -1,0 +1,95 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { type Browser, chromium } from 'playwright-core'
+import { uniqueName } from './cluster.ts'
+import { eventually } from './http.ts'
+import { createPerson, type Person } from './kapis.ts'
+import { createUser, loginAs, removeUser } from './oauth.ts'
+
+const username = uniqueName('cli-browser')
+const password = 'Correct horse 1'
+
+describe('kapis login with a browser', function () {
+  this.timeout(90_000)
+  let browser: Browser
+
+  before(async () => {
+    await createUser({ username, password })
+    await loginAs({ username, password })
+    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
+  })
+  after(async () => {
+    await browser?.close()
+    await removeUser(username)
+  })
+
+  /** Starts `kapis login`; the program that it opens addresses with only writes down which. */
+  async function begin(person: Person) {
+    const file = join(person.home, 'address')
+    const opener = join(person.home, 'open')
+    writeFileSync(opener, `#!/bin/sh\nprintf %s "$1" > '${file}.new' && mv '${file}.new' '${file}'\n`, {
+      mode: 0o755,
+    })
+    const ended = person.kapis(['login'], { env: { BROWSER: opener }, timeoutMs: 80_000 })
+    await eventually(async () => expectTrue(existsSync(file)), 10_000)
+    return { ended, address: readFileSync(file, 'utf8') }
+  }
+  async function logIn(address: string) {
+    const context = await browser.newContext({ ignoreHTTPSErrors: true })
+    const page = await context.newPage()
+    await page.goto(address)
+    await page.fill('#username', username)
+    await page.fill('#password', password)
+    await page.click('form button')
+    return page
+  }
+
+  it('goes by code and PKCE to a port of this machine, and kubectl signs on with it', async () => {
+    const person = createPerson('browser')
+    const { ended, address } = await begin(person)
+    const { searchParams } = new URL(address)
+    expect(searchParams.get('code_challenge_method')).to.equal('S256')
+    expect(searchParams.get('redirect_uri')).to.match(/^http:\/\/127\.0\.0\.1:\d+\/callback$/)
+    const page = await logIn(address)
+    await page.click('button[value=allow]')
+    await page.waitForSelector('text=You are logged in')
+    const ran = await ended
+    expect(ran.code, ran.stderr).to.equal(0)
+    const who = await person.kubectl('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}')
+    expect(who.stdout, who.stderr).to.equal(username)
+    // A public client refreshes and ends its logins too.
+    const login = JSON.parse(readFileSync(person.loginFile(), 'utf8'))
+    expect(login).to.include({ clientId: 'kapis-cli', clientSecret: '' })
+    writeFileSync(person.loginFile(), JSON.stringify({ ...login, expiresAtMs: 0 }))
+    expect((await person.kapis(['whoami'])).stdout).to.match(new RegExp(`^${username}\n`))
+    expect((await person.kapis(['logout'])).code).to.equal(0)
+  })
+
+  it('tells when the user refuses', async () => {
+    const { ended, address } = await begin(createPerson('refused'))
+    const page = await logIn(address)
+    await page.click('button[value=deny]')
+    await page.waitForSelector('text=The login was refused')
+    const ran = await ended
+    expect([ran.code, ran.stdout]).to.deep.equal([1, ''])
+    expect(ran.stderr).to.match(/kapis login: the login was refused: /)
+  })
+
+  it('takes a code from nobody but the issuer', async () => {
+    const { ended, address } = await begin(createPerson('forged'))
+    const redirect = new URL(new URL(address).searchParams.get('redirect_uri') ?? '')
+    for (const query of ['code=forged', 'code=forged&state=forged', 'error=access_denied&state=']) {
+      const answer = await fetch(`${redirect}?${query}`)
+      expect(answer.status).to.equal(404)
+    }
+    const page = await logIn(address)
+    await page.click('button[value=allow]')
+    await page.waitForSelector('text=You are logged in')
+    expect((await ended).code).to.equal(0)
+  })
+})
+
+function expectTrue(value: boolean): void {
+  expect(value).to.equal(true)
+}
