@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises'
+import { extname } from 'node:path'
 import { unavailable } from '../../status/status.ts'
 import type { LogStore } from '../store.ts'
 import { createCatalog, removeStrangers } from './catalog.ts'
@@ -43,7 +44,8 @@ export async function createEmbeddedStore(settings: EmbeddedSettings): Promise<L
   const thread = (name: string, more: Pick<ThreadSettings, 'data' | 'greet'> = {}) =>
     startThread({
       ...more,
-      script: new URL(`./${name}-thread.ts`, import.meta.url),
+      // What runs may be these files or what was compiled from them.
+      script: new URL(`./${name}-thread${extname(import.meta.filename)}`, import.meta.url),
       heapMb: Math.max(Math.floor(memoryBytes / 4 / 1024 / 1024), 64),
       onBreak: error => report(`something broke in a thread of the log store: ${name}`, error),
     })

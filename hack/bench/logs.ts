@@ -1,0 +1,195 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, openSync, readFileSync, readSync } from 'node:fs'
+import { Agent as PlainAgent, request as plainRequest } from 'node:http'
+import { Agent, request } from 'node:https'
+import { loadavg } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { median } from './load.ts'
+import { daySeconds, type LineFile, writeLines } from './log-lines.ts'
+import { startPlane } from './plane.ts'
+import type { BenchEnv } from './run.ts'
+
+const count = Number(process.env.LINES ?? 1_000_000)
+const senders = 4
+const rounds = 9
+
+type Answer = { readonly code: number; readonly body: string }
+type Send = (method: string, path: string, body?: Uint8Array) => Promise<Answer>
+type Side = { readonly name: string; readonly kapis: Send; readonly tenant: string }
+
+/** The embedded store beside a real OpenSearch: the same lines by `_bulk`, the same questions through the same API. */
+export async function benchLogs(env: BenchEnv): Promise<void> {
+  const peer = await startPlane({
+    ...process.env,
+    RUN_DIR: `${env.runDir}-opensearch`,
+    LOG_STORE: 'opensearch',
+    NODES: '3',
+    PODS: '3',
+  })
+  try {
+    await compare(env, peer.env)
+  } finally {
+    peer.stop()
+  }
+}
+
+async function compare(env: BenchEnv, peer: BenchEnv): Promise<void> {
+  const end = Math.floor(Date.now() / 1000)
+  mkdirSync(env.runDir, { recursive: true })
+  const lines = writeLines(join(env.runDir, 'lines.ndjson'), count, end)
+  const [embedded, openSearch] = [sideOf('embedded', env), sideOf('OpenSearch', peer)]
+  const direct = createPlainSend(peer.openSearchUrl)
+  const ingest = `/kapis/logging.${env.groupDomain}/v1alpha2/ingest/_bulk`
+  console.log(`${count} lines, ${senders} connections; load of the machine ${loadavg()[0]?.toFixed(1)}`)
+
+  const own = await ingestAll(lines, embedded.kapis, ingest)
+  // Kapis puts its index template when the first line arrives.
+  await openSearch.kapis('POST', ingest, firstLine(lines))
+  const theirs = await ingestAll(lines, direct, '/_bulk')
+  await direct('POST', '/_flush')
+  report('ingest, lines/s', own, theirs, { target: 2.5, least: true })
+  const bytes = (dir: string, name: string) => folderBytes(join(dir, name)) / count
+  report('disk, bytes a line', bytes(env.runDir, 'kapis-logs'), bytes(peer.runDir, 'opensearch'), {
+    target: 0.7,
+  })
+  await sleep(2000)
+  for (const [name, query] of questions(end)) {
+    const [a, b] = [await time(embedded, query), await time(openSearch, query)]
+    report(name, a.ms, b.ms, { target: 1 })
+    // Each control plane ships its own logs besides.
+    if (Math.abs(a.total - b.total) > count / 100)
+      console.log(`  the answers differ: ${a.total} and ${b.total}`)
+  }
+  const pid = env.pids.get('apiserver') ?? 0
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const mb = (key: string) => Math.round(Number(new RegExp(`${key}:\\s+(\\d+)`).exec(status)?.[1]) / 1024)
+  console.log(`resident memory of kapis-apiserver: ${mb('VmRSS')} MiB, at most ${mb('VmHWM')} MiB`)
+}
+
+function questions(end: number): readonly (readonly [string, string])[] {
+  const sixHours = `start_time=${end - 12 * 3600}&end_time=${end - 6 * 3600}`
+  return [
+    [
+      'phrase, one namespace, 6 h, newest 100',
+      `q=%22connection+refused%22&namespaces=ns-7&${sixHours}&size=100`,
+    ],
+    ['frequent word, the same', `q=error&namespaces=ns-7&${sixHours}&size=100`],
+    ['absent word', 'q=absentword&size=100'],
+    ['rare word, 11 lines', 'q=kernelpanic&size=100'],
+    ['count of a frequent word over all', 'q=error&size=1'],
+    ['30-minute histogram over all', 'operation=histogram&interval=30m'],
+    ['the same, one namespace', 'operation=histogram&interval=30m&namespaces=ns-7'],
+    ['histogram by hour of a frequent word', 'operation=histogram&interval=1h&q=error'],
+    ['distinct containers', 'operation=statistics'],
+    ['newest 100 of one namespace', 'namespaces=ns-7&size=100'],
+    ['phrase of frequent words over all, newest 10', 'log_query=timeout%20aft'],
+    [
+      'frequent word, 1 h of the day',
+      `q=error&start_time=${end - daySeconds / 2}&end_time=${end - daySeconds / 2 + 3600}&size=100`,
+    ],
+  ]
+}
+
+/** The target is a ratio of ours to theirs, at most or, with `least`, at least. */
+function report(
+  name: string,
+  own: number,
+  theirs: number,
+  { target, least = false }: { target: number; least?: boolean },
+): void {
+  const ratio = own / theirs
+  const met = least ? ratio >= target : ratio <= target
+  const column = (value: number): string =>
+    (value >= 1000 ? String(Math.round(value)) : value.toFixed(1)).padStart(9)
+  const verdict = met ? '' : `  MISSED (${least ? '>=' : '<='} ${target})`
+  console.log(`${name.padEnd(42)}${column(own)}${column(theirs)}${ratio.toFixed(2).padStart(8)}${verdict}`)
+}
+
+async function time(side: Side, query: string): Promise<{ readonly ms: number; readonly total: number }> {
+  const times: number[] = []
+  let body = ''
+  for (let round = 0; round < rounds; round += 1) {
+    const start = performance.now()
+    const answer = await side.kapis('GET', `${side.tenant}?${query}`)
+    times.push(performance.now() - start)
+    if (answer.code !== 200) throw new Error(`${side.name}: ${query} answered ${answer.code}: ${answer.body}`)
+    body = answer.body
+  }
+  const { query: found, histogram, statistics } = JSON.parse(body)
+  return { ms: median(times), total: Number(found?.total ?? histogram?.total ?? statistics?.logs) }
+}
+
+/** @returns lines a second */
+async function ingestAll({ file, batches }: LineFile, send: Send, path: string): Promise<number> {
+  const descriptor = openSync(file, 'r')
+  const start = performance.now()
+  let next = 0
+  const sender = async (): Promise<void> => {
+    for (let batch = batches[next++]; batch !== undefined; batch = batches[next++]) {
+      const body = Buffer.allocUnsafe(batch.length)
+      readSync(descriptor, body, 0, batch.length, batch.offset)
+      for (
+        let answer = await send('POST', path, body);
+        answer.code !== 200;
+        answer = await send('POST', path, body)
+      ) {
+        if (answer.code !== 429)
+          throw new Error(`${path} answered ${answer.code}: ${answer.body.slice(0, 500)}`)
+        await sleep(100)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: senders }, sender))
+  return count / ((performance.now() - start) / 1000)
+}
+
+function firstLine({ file, batches }: LineFile): Buffer {
+  const bytes = Buffer.allocUnsafe(batches[0]?.length ?? 0)
+  readSync(openSync(file, 'r'), bytes)
+  const second = bytes.indexOf(10, bytes.indexOf(10) + 1)
+  return bytes.subarray(0, second + 1)
+}
+
+function folderBytes(folder: string): number {
+  return Number(execFileSync('du', ['-sb', folder], { encoding: 'utf8' }).split('\t')[0])
+}
+
+function sideOf(name: string, env: BenchEnv): Side {
+  const agent = new Agent({ keepAlive: true, ca: readFileSync(env.kapisCa) })
+  const kapis = createSend((method, path, headers, done) => {
+    const more = { authorization: `Bearer ${env.kapisToken}` }
+    return request(`${env.kapisUrl}${path}`, { method, agent, headers: { ...headers, ...more } }, done)
+  })
+  return { name, kapis, tenant: `/kapis/tenant.${env.groupDomain}/v1alpha2/logs` }
+}
+
+function createPlainSend(url: string): Send {
+  const agent = new PlainAgent({ keepAlive: true })
+  return createSend((method, path, headers, done) =>
+    plainRequest(`${url}${path}`, { method, agent, headers }, done),
+  )
+}
+
+type Open = (
+  method: string,
+  path: string,
+  headers: Record<string, string | number>,
+  done: (response: import('node:http').IncomingMessage) => void,
+) => import('node:http').ClientRequest
+
+function createSend(open: Open): Send {
+  return (method, path, body) => {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    const headers =
+      body === undefined ? {} : { 'content-type': 'application/x-ndjson', 'content-length': body.length }
+    const req = open(method, path, headers, async response => {
+      let text = ''
+      for await (const chunk of response) text += chunk
+      resolve({ code: response.statusCode ?? 0, body: text })
+    })
+    req.on('error', reject)
+    req.end(body)
+    return promise
+  }
+}
