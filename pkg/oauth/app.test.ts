@@ -12,6 +12,7 @@ describe('createOAuthApp', () => {
   const discovery = {
     issuer,
     authorization_endpoint: `${issuer}/authorize`,
+    device_authorization_endpoint: `${issuer}/device_authorization`,
     token_endpoint: `${issuer}/token`,
     userinfo_endpoint: `${issuer}/userinfo`,
     revocation_endpoint: `${issuer}/revoke`,
@@ -26,7 +27,13 @@ describe('createOAuthApp', () => {
     request_parameter_supported: false,
     request_uri_parameter_supported: false,
     scopes_supported: ['openid', 'profile', 'email', 'offline_access'],
-    grant_types_supported: ['authorization_code', 'password', 'refresh_token', 'client_credentials'],
+    grant_types_supported: [
+      'authorization_code',
+      'password',
+      'refresh_token',
+      'client_credentials',
+      'urn:ietf:params:oauth:grant-type:device_code',
+    ],
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['ES256', 'RS256'],
     token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],

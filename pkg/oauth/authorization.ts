@@ -7,7 +7,12 @@ export type AuthorizationCheck = {
   readonly isOurs: (token: string) => boolean
 }
 
-const clientEndpoints: ReadonlySet<string> = new Set(['/oauth/token', '/oauth/revoke', '/oauth/introspect'])
+const clientEndpoints: ReadonlySet<string> = new Set([
+  '/oauth/token',
+  '/oauth/revoke',
+  '/oauth/introspect',
+  '/oauth/device_authorization',
+])
 const loginPath = /^\/oauth\/login\/[^/]+$/
 
 /**

@@ -10,6 +10,7 @@ export function toDiscovery(issuer: string): object {
   return {
     issuer,
     authorization_endpoint: `${base}/authorize`,
+    device_authorization_endpoint: `${base}/device_authorization`,
     token_endpoint: `${base}/token`,
     userinfo_endpoint: `${base}/userinfo`,
     revocation_endpoint: `${base}/revoke`,

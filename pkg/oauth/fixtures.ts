@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type ClientConfig, defaultClient, type RegisteredClient } from '../config/client.ts'
+import type { DeviceAuthorization } from '../iam/device-authorization.ts'
 import type { Admission } from '../iam/identity-provider/admission.ts'
 import type { Provider } from '../iam/identity-provider/store.ts'
 import { createLockout } from '../iam/lockout.ts'
@@ -44,6 +45,28 @@ export function memorySessions() {
       if (sessions.get(session.sid)?.resourceVersion !== session.resourceVersion) return false
       sessions.set(session.sid, { ...session, resourceVersion: String(++version) })
       return true
+    },
+  }
+}
+
+export function memoryDevices(): GrantTools['devices'] {
+  const devices = new Map<string, DeviceAuthorization>()
+  const nobody = { user: '', userUid: '', provider: '', authTime: 0, browserSid: '', sid: '' }
+  return {
+    async create(device) {
+      devices.set(device.name, { ...device, ...nobody, decision: '', resourceVersion: '1' })
+    },
+    async read(name) {
+      const device = devices.get(name)
+      return device === undefined || device.expiresAtMs < Date.now() ? undefined : device
+    },
+    async update(device) {
+      if (devices.get(device.name)?.resourceVersion !== device.resourceVersion) return false
+      devices.set(device.name, { ...device, resourceVersion: `${device.resourceVersion}1` })
+      return true
+    },
+    async remove(name) {
+      devices.delete(name)
     },
   }
 }
@@ -119,6 +142,7 @@ export async function startApp() {
     verify: async (password, stored) => stored !== undefined && password === stored,
     pending: () => 0,
   }
+  const state = { isReady: true, isPollInTime: true }
   const rule = { maxTries: 5, durationSeconds: 600 }
   const tools: GrantTools & { multipleLogin: boolean } = {
     multipleLogin: true,
@@ -142,11 +166,12 @@ export async function startApp() {
     issuer: createTokenIssuer({ issuer, audience, keys }),
     verifier,
     statements: createStatements({ issuer, keys }),
+    devices: memoryDevices(),
+    isPollInTime: () => state.isPollInTime,
     lifetimes: { accessTokenSeconds: 7200, refreshTokenSeconds: 14_400, loginMaxAgeSeconds: 86_400 },
   }
   const clients = new Map(testClients.map(each => [each.client.name, each]))
   const metricsRegistry = createRegistry()
-  const state = { isReady: true }
   const app = createOAuthApp({
     issuer,
     groupDomain: 'kapis.io',

@@ -1,4 +1,5 @@
 import type { ClientConfig, GrantType } from '../config/client.ts'
+import type { DeviceStore } from '../iam/device-authorization.ts'
 import type { PasswordChecker, Source } from '../iam/password-check.ts'
 import type { LoggedIn } from '../iam/password-guard.ts'
 import type { NewSession, Session } from '../iam/session.ts'
@@ -45,6 +46,9 @@ export type GrantTools = {
   readonly statements: Statements
   /** Whether a user may have several logins at once; otherwise a new one ends the others. */
   readonly multipleLogin: boolean
+  readonly devices: Pick<DeviceStore, 'create' | 'read' | 'update' | 'remove'>
+  /** Whether a device asks no more often than it may. */
+  readonly isPollInTime: (device: string) => boolean
   /** Of clients that do not name their own. */
   readonly lifetimes: Lifetimes
 }

@@ -4,6 +4,7 @@ import { createKapisTokenAuthenticator } from '../authn/kapis-token.ts'
 import { createTokenReviewAuthenticator } from '../authn/token-review.ts'
 import type { Config, Secrets } from '../config/config.ts'
 import { ClientStore } from '../iam/client-store.ts'
+import { createDeviceStore } from '../iam/device-authorization.ts'
 import { ensureFirstAdministrator } from '../iam/first-administrator.ts'
 import { createAdmission } from '../iam/identity-provider/admission.ts'
 import { createGroupKeeper } from '../iam/identity-provider/group-keeper.ts'
@@ -29,6 +30,7 @@ import { createStatements } from '../token/statement.ts'
 import { createTokenVerifier } from '../token/verify.ts'
 import { createOAuthApp } from './app.ts'
 import { createTokenAudit } from './audit.ts'
+import { createPollPace } from './device/poll-pace.ts'
 import { closeServer, listenOnSocket } from './listener.ts'
 import { createOAuthMetrics } from './metrics.ts'
 
@@ -103,6 +105,8 @@ export async function runOAuth(
   const putGroups = createGroupWriter(client, groupDomain)
   const groupKeeper = createGroupKeeper({ providers, users, sessions, putGroups, logger })
 
+  const devices = createDeviceStore({ client, groupDomain })
+
   let isPrepared = false
   const isReady = () =>
     isPrepared && [users, sessions, keys, clients, passwords, providers].every(part => part.isReady)
@@ -137,6 +141,8 @@ export async function runOAuth(
       verifier,
       statements: createStatements({ issuer, keys }),
       multipleLogin: authentication.multipleLogin,
+      devices,
+      isPollInTime: createPollPace(),
       lifetimes: { accessTokenSeconds, refreshTokenSeconds, loginMaxAgeSeconds },
     },
     productName: config.oauth.productName,
@@ -163,6 +169,7 @@ export async function runOAuth(
     await keys.ensure()
     await keeper.checkAll(name => users.get(name))
     await sessions.collect()
+    await devices.collect()
     await passwords.keepUp()
     await groupKeeper.sweep(signal)
   }

@@ -6,6 +6,7 @@ import { readForm } from './form.ts'
 import type { Grant, Granted, GrantTools } from './grant.ts'
 import { authorizationCodeGrant } from './grants/authorization-code.ts'
 import { clientCredentialsGrant } from './grants/client-credentials.ts'
+import { deviceCodeGrant } from './grants/device-code.ts'
 import { passwordGrant } from './grants/password.ts'
 import { refreshTokenGrant } from './grants/refresh-token.ts'
 import { sourceOf } from './source.ts'
@@ -16,6 +17,7 @@ export const grants: readonly Grant[] = [
   passwordGrant,
   refreshTokenGrant,
   clientCredentialsGrant,
+  deviceCodeGrant,
 ]
 
 export type TokenEndpointOptions = {

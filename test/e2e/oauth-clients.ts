@@ -11,7 +11,8 @@ const namespace = setting('KAPIS_NAMESPACE')
 /** Applies the Secret of an OAuth client and waits until the listener knows it. */
 export async function createClient(document: {
   readonly name: string
-  readonly secret: string
+  /** None for a public client. */
+  readonly secret?: string
   readonly [member: string]: unknown
 }): Promise<void> {
   const secret = {
@@ -26,7 +27,7 @@ export async function createClient(document: {
     stringData: { 'configuration.yaml': JSON.stringify(document) },
   }
   await output('kubectl', ['apply', '-f', '-'], { stdin: JSON.stringify(secret) })
-  await untilKnown(document.name, document.secret, true)
+  await untilKnown(document.name, document.secret ?? '', true)
 }
 
 export async function removeClient(name: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { memoryUser, startApp, type TestApp } from '../fixtures.ts'
+import { memoryClient, memoryUser, startApp, type TestApp } from '../fixtures.ts'
 import { type Browser, createBrowser, hiddenFieldsOf, locationOf } from './fixtures.ts'
 
 describe('the login page', () => {
@@ -189,6 +189,13 @@ describe('the login page', () => {
       // The ticket was for the old password.
       const replayed = await browser.post('/oauth/password', { ...fields, ...chosen })
       expect(locationOf(replayed).pathname).to.equal('/oauth/login')
+    })
+
+    it('lets its form end at the client', async () => {
+      const client = memoryClient('web', { redirectURIs: ['https://app.test/cb'] })
+      app.clients.set('web', { client, secret: 's' })
+      const page = await browser.logIn('new', 'right', '/oauth/authorize?client_id=web')
+      expect(page.headers['content-security-policy']).to.include("form-action 'self' https://app.test;")
     })
 
     it('has none without the ticket', async () => {

@@ -2,9 +2,7 @@ import type { Request, RequestHandler, Response } from 'express'
 import type { User } from '../../iam/user.ts'
 import { Status } from '../../status/status.ts'
 import type { TokenEvent } from '../audit.ts'
-import { toFormTarget } from '../authorize/form-target.ts'
-import { findTarget } from '../authorize/request.ts'
-import { type Form, parseQuery, readForm, readParameters } from '../form.ts'
+import { type Form, readForm, readParameters } from '../form.ts'
 import { type LoginButton, listLoginButtons } from '../login-buttons.ts'
 import { loginPage } from '../pages/login-page.ts'
 import { sendPage } from '../pages/page.ts'
@@ -15,6 +13,7 @@ import { goneSignal } from '../token-endpoint.ts'
 import { assertMayStay } from '../user-state.ts'
 import { requireRight } from '../verdict.ts'
 import { issueCsrfToken, requireOwnForm } from './csrf.ts'
+import { formTargetsOf } from './form-targets.ts'
 import type { BrowserOptions } from './options.ts'
 import { sendPasswordPage } from './password-endpoint.ts'
 import { readReturnTo } from './return-to.ts'
@@ -97,7 +96,7 @@ function sendLoginPage(
     title: 'Log in',
     body,
     code: error?.code ?? 200,
-    formTargets: formTargetsOf(options, returnTo),
+    formTargets: formTargetsOf(options.registry, returnTo),
   })
 }
 
@@ -114,16 +113,4 @@ function explain(error: Status, provider: LoginButton | undefined): string {
   if (provider !== undefined && error.message !== 'incorrect password')
     return `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`
   return 'The user name or the password is wrong.'
-}
-
-/** The login goes on to the client by redirects, which the CSP of this page has to allow. */
-function formTargetsOf({ registry }: BrowserOptions, returnTo: string): readonly string[] {
-  const [path, query = ''] = returnTo.split(/\?(.*)/s)
-  if (path !== '/oauth/authorize') return []
-  try {
-    return [toFormTarget(findTarget(registry, parseQuery(query)).redirectUri)]
-  } catch {
-    // The authorization endpoint will say what is wrong with it.
-    return []
-  }
 }

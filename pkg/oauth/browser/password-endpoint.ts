@@ -10,6 +10,7 @@ import { passwordPage } from '../pages/password-page.ts'
 import { withErrorPage } from '../pages/wrong-page.ts'
 import { assertMayStay } from '../user-state.ts'
 import { issueCsrfToken, requireOwnForm } from './csrf.ts'
+import { formTargetsOf } from './form-targets.ts'
 import type { BrowserOptions } from './options.ts'
 import { readReturnTo, toLoginPath } from './return-to.ts'
 import { beginBrowserLogin } from './session.ts'
@@ -21,7 +22,7 @@ type Shown = { readonly user: User; readonly returnTo: string; readonly error?: 
 
 /** After the right password: the user is logged in once he has chosen another one. */
 export async function sendPasswordPage(
-  { tools, productName }: BrowserOptions,
+  { tools, registry, productName }: BrowserOptions,
   { req, res }: Exchange,
   { user, returnTo, error }: Shown,
 ): Promise<void> {
@@ -34,6 +35,7 @@ export async function sendPasswordPage(
     title: 'Change your password',
     body,
     code: error === undefined ? 200 : 400,
+    formTargets: formTargetsOf(registry, returnTo),
   })
 }
 

@@ -1,6 +1,8 @@
 import { type RequestHandler, Router } from 'express'
 import { createConsent } from '../authorize/consent-endpoint.ts'
 import { createAuthorize } from '../authorize/endpoint.ts'
+import { createDeviceAuthorization } from '../device/authorization-endpoint.ts'
+import { createDeviceDecision, createDevicePage } from '../device/page-endpoint.ts'
 import { oauthError } from '../error.ts'
 import { serveStyle } from '../pages/page.ts'
 import { createLogin, createLoginPage } from './login-endpoint.ts'
@@ -22,6 +24,8 @@ export function createBrowserRoutes(
     '/oauth/consent': { post: createConsent(options) },
     '/oauth/login': { get: createLoginPage(options), post: createLogin(options) },
     '/oauth/password': { post: createPasswordChange(options) },
+    '/oauth/device': { get: createDevicePage(options), post: createDeviceDecision(options) },
+    '/oauth/device_authorization': { post: createDeviceAuthorization(options) },
     '/oauth/session': { get: createSessionPage(options), post: createSessionEnd(options) },
     '/oauth/logged-out': { get: createLoggedOutPage(options) },
     [serveStyle.path]: { get: serveStyle.handler },

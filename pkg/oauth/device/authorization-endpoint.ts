@@ -1,0 +1,75 @@
+import type { RequestHandler } from 'express'
+import { createLockout, type LockoutKey } from '../../iam/lockout.ts'
+import { sourceNetwork } from '../../request/client-address.ts'
+import { Status } from '../../status/status.ts'
+import { audited } from '../audited.ts'
+import { authenticateClient } from '../client.ts'
+import type { EndpointOptions } from '../endpoints/options.ts'
+import { oauthError } from '../error.ts'
+import { readForm } from '../form.ts'
+import { deviceCodeGrantType } from '../grants/device-code.ts'
+import { grantScope } from '../scope.ts'
+import { sourceOf } from '../source.ts'
+import { pollIntervalSeconds } from './poll-pace.ts'
+import { newUserCode, toDeviceName } from './user-code.ts'
+
+const lifeSeconds = 600
+// Each is an object in the orchestrator until it expires, and a public client needs nothing to make one.
+const perAddress = { maxTries: 60, durationSeconds: lifeSeconds }
+
+/** POST /oauth/device_authorization (RFC 8628 section 3.1): a device without a browser asks to be logged in by another. */
+export function createDeviceAuthorization({
+  issuer,
+  registry,
+  tools,
+  audit,
+}: EndpointOptions): RequestHandler {
+  const base = issuer.endsWith('/oauth') ? issuer : `${issuer}/oauth`
+  const lockout = createLockout({ rules: { user: perAddress, address: perAddress } })
+
+  async function limit(key: LockoutKey): Promise<void> {
+    const attempt = await lockout.begin([key])
+    if (typeof attempt !== 'number') return void attempt.failed()
+    throw oauthError(429, 'slow_down', 'too many devices from this address', {
+      headers: { 'retry-after': String(Math.max(1, Math.ceil((attempt - Date.now()) / 1000))) },
+      why: 'too_many_devices',
+    })
+  }
+
+  /** @returns the code for people; the odds that it is taken are small, not none */
+  async function create(clientId: string, scope: string): Promise<string> {
+    for (let attempt = 0; ; attempt++) {
+      const userCode = newUserCode()
+      const expiresAtMs = Date.now() + lifeSeconds * 1000
+      try {
+        await tools.devices.create({ name: toDeviceName(userCode), clientId, scope, expiresAtMs })
+        return userCode
+      } catch (error) {
+        if (attempt > 2 || !(error instanceof Status && error.code === 409)) throw error
+      }
+    }
+  }
+
+  return audited(audit, 'device', async (req, res, event) => {
+    const form = readForm(req)
+    const client = authenticateClient(registry, form, req.headers.authorization)
+    event.client = client.name
+    if (!client.grantTypes.includes(deviceCodeGrantType) || client.grantMethod === 'deny')
+      throw oauthError(400, 'unauthorized_client', 'the client may not use this grant type')
+    const scope = grantScope(form.get('scope'), client)
+    await limit(`address:${sourceNetwork(sourceOf(req).address)}`)
+    const userCode = await create(client.name, scope)
+    // It outlives what it stands for: that has expired is another answer than that there never was such a code.
+    const claims = { client_id: client.name }
+    const options = { lifeSeconds: 2 * lifeSeconds, jti: toDeviceName(userCode) }
+    const deviceCode = await tools.statements.sign('device', claims, options)
+    res.set({ 'cache-control': 'no-store', pragma: 'no-cache' }).json({
+      device_code: deviceCode,
+      user_code: userCode,
+      verification_uri: `${base}/device`,
+      verification_uri_complete: `${base}/device?user_code=${userCode}`,
+      expires_in: lifeSeconds,
+      interval: pollIntervalSeconds,
+    })
+  })
+}

@@ -1,0 +1,163 @@
+import { expect } from 'chai'
+import { issuer } from '../../token/fixtures.ts'
+import { type Browser, createBrowser, hiddenFieldsOf } from '../browser/fixtures.ts'
+import { memoryUser, startApp, type TestApp } from '../fixtures.ts'
+
+const grantType = 'urn:ietf:params:oauth:grant-type:device_code'
+
+describe('the device authorization grant', () => {
+  let app: TestApp
+  let browser: Browser
+  beforeEach(async () => {
+    app = await startApp()
+    browser = createBrowser(app)
+  })
+  afterEach(() => app.close())
+
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const begin = (fields: Record<string, string> = {}, headers: Record<string, string> = {}) =>
+    app.ask('POST', '/oauth/device_authorization', {
+      headers: { ...form, ...headers },
+      body: String(new URLSearchParams({ client_id: 'kapis', client_secret: 'kapis', ...fields })),
+    })
+  const poll = (code: string, more: Record<string, string> = {}) =>
+    app.token({ grant_type: grantType, device_code: code, ...more })
+  const errorOf = ({ code, body }: { code: number; body: string }) => [code, JSON.parse(body)]
+
+  async function device(fields?: Record<string, string>) {
+    return JSON.parse((await begin(fields)).body) as { device_code: string; user_code: string }
+  }
+
+  /** Types the code, and decides. */
+  async function decide(userCode: string, decision: string) {
+    if (!browser.cookies.has('__Host-kapis-session')) await browser.logIn('alice', 'right')
+    const entry = await browser.get(`/oauth/device?user_code=${encodeURIComponent(userCode)}`)
+    const asked = await browser.post('/oauth/device', { ...hiddenFieldsOf(entry.body), user_code: userCode })
+    return {
+      entry,
+      asked,
+      done: await browser.post('/oauth/device', { ...hiddenFieldsOf(asked.body), decision }),
+    }
+  }
+
+  it('gives two codes, one for the device and one for people', async () => {
+    const answer = await begin({ scope: 'openid' })
+    expect(answer.code).to.equal(200)
+    expect(answer.headers).to.include({ 'cache-control': 'no-store' })
+    const { device_code, user_code, ...rest } = JSON.parse(answer.body)
+    expect(user_code).to.match(/^[B-Z]{4}-[B-Z]{4}$/)
+    expect(device_code).to.not.include(user_code)
+    expect(rest).to.deep.equal({
+      verification_uri: `${issuer}/device`,
+      verification_uri_complete: `${issuer}/device?user_code=${user_code}`,
+      expires_in: 600,
+      interval: 5,
+    })
+  })
+
+  it('waits for its user, and then gives tokens once', async () => {
+    const { device_code, user_code } = await device({ scope: 'openid email' })
+    expect(errorOf(await poll(device_code))).to.deep.equal([400, { error: 'authorization_pending' }])
+    const { entry, asked, done } = await decide(user_code.toLowerCase().replace('-', ' '), 'allow')
+    expect(entry.body).to.include(`value="${user_code}"`)
+    expect(asked.body).to.include(`<p class="code">${user_code}</p>`).and.include('<strong>kapis</strong>')
+    expect(done.body).to.include('The device is logged in as <strong>alice</strong>')
+    const answer = await poll(device_code)
+    expect(answer.code).to.equal(200)
+    const { access_token, refresh_token, id_token, ...rest } = JSON.parse(answer.body)
+    expect([typeof access_token, typeof refresh_token, typeof id_token]).to.deep.equal(
+      Array(3).fill('string'),
+    )
+    expect(rest).to.deep.equal({ token_type: 'Bearer', expires_in: 7200, scope: 'openid email' })
+    expect(errorOf(await poll(device_code))).to.deep.equal([
+      400,
+      { error: 'expired_token', error_description: 'the device code has expired or was used' },
+    ])
+  })
+
+  it('is refused when the user refuses', async () => {
+    const { device_code, user_code } = await device()
+    expect((await decide(user_code, 'deny')).done.body).to.include('The device is not logged in.')
+    expect(errorOf(await poll(device_code))).to.deep.equal([
+      400,
+      { error: 'access_denied', error_description: 'the user refused' },
+    ])
+  })
+
+  it('of two polls at once makes one login', async () => {
+    const { device_code, user_code } = await device()
+    await decide(user_code, 'allow')
+    const answers = await Promise.all([poll(device_code), poll(device_code)])
+    expect(answers.map(({ code }) => code).sort()).to.deep.equal([200, 400])
+  })
+
+  it('tells who asks too often to slow down', async () => {
+    const { device_code } = await device()
+    app.state.isPollInTime = false
+    expect(errorOf(await poll(device_code))).to.deep.equal([400, { error: 'slow_down' }])
+  })
+
+  it('takes the code of no other client and no other thing', async () => {
+    const { device_code } = await device()
+    const other = await poll(device_code, { client_id: 'a:b c', client_secret: 'p%+ä' })
+    expect(errorOf(other)[1].error_description).to.equal('the device code was issued to another client')
+    for (const code of ['x', device_code.slice(0, -2)])
+      expect(errorOf(await poll(code))[1].error_description).to.equal('the device code is invalid')
+    expect(errorOf(await poll(''))[1].error_description).to.equal('the parameter device_code is required')
+  })
+
+  it('is only for clients that may, and that say who they are', async () => {
+    expect((await begin({ client_secret: 'x' })).code).to.equal(401)
+    expect(errorOf(await begin({ client_id: 'cli', client_secret: '' }))).to.deep.equal([
+      400,
+      { error: 'unauthorized_client', error_description: 'the client may not use this grant type' },
+    ])
+    const basic = { authorization: `Basic ${Buffer.from('kapis:kapis').toString('base64')}` }
+    expect((await begin({ client_id: '', client_secret: '' }, basic)).code).to.equal(200)
+  })
+
+  it('lets nobody make codes without end', async () => {
+    const from = { 'x-forwarded-for': '192.0.2.1' }
+    for (let i = 0; i < 60; i++) expect((await begin({}, from)).code).to.equal(200)
+    const refused = await begin({}, from)
+    expect([refused.code, JSON.parse(refused.body).error]).to.deep.equal([429, 'slow_down'])
+    expect(Number(refused.headers['retry-after'])).to.be.within(1, 600)
+    expect((await begin({}, { 'x-forwarded-for': '198.51.100.1' })).code).to.equal(200)
+  })
+
+  describe('the page', () => {
+    it('is for who is logged in, and keeps the code on the way', async () => {
+      const answer = await browser.get('/oauth/device?user_code=bcdf-ghjk')
+      expect(answer.headers.location).to.equal(
+        '/oauth/login?return_to=%2Foauth%2Fdevice%3Fuser_code%3DBCDF-GHJK',
+      )
+    })
+
+    it('lets nobody guess codes', async () => {
+      await browser.logIn('alice', 'right')
+      const { csrf = '' } = hiddenFieldsOf((await browser.get('/oauth/device')).body)
+      const guess = (code: string) => browser.post('/oauth/device', { csrf, user_code: code })
+      for (let i = 0; i < 10; i++) {
+        const page = await guess(i === 0 ? '../users' : 'BCDF-GHJK')
+        expect([page.code, page.body.includes('There is no such code')]).to.deep.equal([400, true])
+      }
+      const { user_code } = await device()
+      const locked = await guess(user_code)
+      expect([locked.code, locked.headers['retry-after']]).to.deep.equal([429, '600'])
+    })
+
+    it('takes no decision from elsewhere, or of somebody who was not asked', async () => {
+      const { device_code, user_code } = await device()
+      await browser.logIn('alice', 'right')
+      const decision = { user_code, username: 'alice', decision: 'allow' }
+      expect((await browser.post('/oauth/device', decision)).code).to.equal(403)
+      const { csrf = '' } = hiddenFieldsOf((await browser.get('/oauth/device')).body)
+      const foreign = { origin: 'https://evil.test' }
+      expect((await browser.post('/oauth/device', { ...decision, csrf }, foreign)).code).to.equal(403)
+      app.users.set('bob', memoryUser('bob'))
+      await browser.logIn('bob', 'right')
+      expect((await browser.post('/oauth/device', { ...decision, csrf })).body).to.include('Log in a device?')
+      expect(errorOf(await poll(device_code))[1].error).to.equal('authorization_pending')
+    })
+  })
+})

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto'
+import type { Request, RequestHandler, Response } from 'express'
+import type { DeviceAuthorization } from '../../iam/device-authorization.ts'
+import { createLockout } from '../../iam/lockout.ts'
+import { sourceNetwork } from '../../request/client-address.ts'
+import type { TokenEvent } from '../audit.ts'
+import { issueCsrfToken, requireOwnForm } from '../browser/csrf.ts'
+import type { BrowserOptions } from '../browser/options.ts'
+import { toLoginPath } from '../browser/return-to.ts'
+import { type BrowserLogin, readBrowserLogin } from '../browser/session.ts'
+import { oauthError } from '../error.ts'
+import { readForm, readParameters } from '../form.ts'
+import { devicePage, userCodePage } from '../pages/device-page.ts'
+import { html } from '../pages/html.ts'
+import { sendPage } from '../pages/page.ts'
+import { withErrorPage } from '../pages/wrong-page.ts'
+import { sourceOf } from '../source.ts'
+import { readUserCode, toDeviceName } from './user-code.ts'
+
+// RFC 8628 section 5.1: of 25,600,000,000 codes nobody finds one with so few tries.
+const perUser = { maxTries: 10, durationSeconds: 600 }
+const perAddress = { maxTries: 50, durationSeconds: 600 }
+
+type Exchange = { readonly req: Request; readonly res: Response }
+
+/** GET /oauth/device (RFC 8628 section 3.3): for who is logged in; the code may come in the link. */
+export function createDevicePage({ tools, productName }: BrowserOptions): RequestHandler {
+  return withErrorPage(productName, async (req, res) => {
+    const userCode = readUserCode(readParameters(req).get('user_code') ?? '') ?? ''
+    const login = await readBrowserLogin(tools, req)
+    if (login === undefined)
+      res.redirect(
+        302,
+        toLoginPath(userCode === '' ? '/oauth/device' : `/oauth/device?user_code=${userCode}`),
+      )
+    else sendUserCodePage(productName, { req, res }, { userCode })
+  })
+}
+
+/** POST /oauth/device: first the code, then the decision about what it stands for. */
+export function createDeviceDecision(options: BrowserOptions): RequestHandler {
+  const { tools, issuer, audit, productName: product } = options
+  const lockout = createLockout({ rules: { user: perUser, address: perAddress } })
+
+  /** @throws Status 429 for who has typed too many codes that there are not */
+  async function find(
+    req: Request,
+    login: BrowserLogin,
+    typed: string,
+  ): Promise<DeviceAuthorization | undefined> {
+    const keys = [`user:${login.user.name}`, `address:${sourceNetwork(sourceOf(req).address)}`] as const
+    const attempt = await lockout.begin(keys)
+    if (typeof attempt === 'number')
+      throw oauthError(429, 'slow_down', 'too many wrong codes: try again in ten minutes', {
+        headers: { 'retry-after': String(Math.max(1, Math.ceil((attempt - Date.now()) / 1000))) },
+        why: 'too_many_user_codes',
+        user: login.user.name,
+      })
+    let device: DeviceAuthorization | undefined
+    let isWrong = false
+    try {
+      const userCode = readUserCode(typed)
+      const found = userCode === undefined ? undefined : await tools.devices.read(toDeviceName(userCode))
+      device = found?.decision === '' ? found : undefined
+      isWrong = device === undefined
+    } finally {
+      if (isWrong) attempt.failed()
+      else attempt.passed()
+    }
+    return device
+  }
+
+  async function decide(
+    { req, res }: Exchange,
+    { device, login, decision }: { device: DeviceAuthorization; login: BrowserLogin; decision: string },
+  ): Promise<void> {
+    const isApproved = decision === 'allow'
+    const { user, sid: browserSid, authTime, provider } = login
+    const who = { user: user.name, userUid: user.uid, provider, authTime, browserSid, sid: randomUUID() }
+    const isFirst = await tools.devices.update({
+      ...device,
+      ...who,
+      decision: isApproved ? 'Approved' : 'Denied',
+    })
+    if (!isFirst) return sendUserCodePage(product, { req, res }, { userCode: '', error: unknownCode })
+    const body = isApproved
+      ? html`<p role="status">The device is logged in as <strong>${user.name}</strong>. You can close this page and go on there.</p>`
+      : html`<p role="status">The device is not logged in. You can close this page.</p>`
+    sendPage(res, { product, title: isApproved ? 'Done' : 'Refused', body })
+  }
+
+  return withErrorPage(product, async (req, res) => {
+    const event: TokenEvent = { endpoint: 'device' }
+    try {
+      const form = readForm(req)
+      requireOwnForm(req, form, issuer)
+      const login = await readBrowserLogin(tools, req)
+      if (login === undefined) return res.redirect(303, toLoginPath('/oauth/device'))
+      event.user = login.user.name
+      const typed = form.get('user_code') ?? ''
+      const device = await find(req, login, typed)
+      if (device === undefined)
+        return sendUserCodePage(product, { req, res }, { userCode: typed, error: unknownCode })
+      event.client = device.clientId
+      const decision = form.get('decision')
+      // Whoever logged in meanwhile has not been asked.
+      if (decision === undefined || form.get('username') !== login.user.name) {
+        const csrf = issueCsrfToken(req, res)
+        const page = { csrf, userCode: readUserCode(typed) ?? '', username: login.user.name }
+        return sendPage(res, {
+          product,
+          title: 'Log in a device?',
+          body: devicePage({ ...page, clientName: device.clientId }),
+        })
+      }
+      await decide({ req, res }, { device, login, decision })
+      audit.succeeded(req, event)
+    } catch (error) {
+      audit.failed(req, event, error)
+      throw error
+    }
+  })
+}
+
+const unknownCode = 'There is no such code, or it has expired.'
+
+function sendUserCodePage(
+  product: string,
+  { req, res }: Exchange,
+  { userCode, error }: { userCode: string; error?: string },
+): void {
+  const body = userCodePage({ csrf: issueCsrfToken(req, res), userCode, error })
+  sendPage(res, { product, title: 'Log in a device', body, code: error === undefined ? 200 : 400 })
+}

@@ -1,0 +1,26 @@
+import { createHash, randomInt } from 'node:crypto'
+
+// RFC 8628 section 6.1: no vowels, so that no words come of it. 20^8 is 34 bits, for ten minutes and few tries.
+const letters = 'BCDFGHJKLMNPQRSTVWXZ'
+const length = 8
+
+/** A code for people to type, such as WDJB-MJHT. */
+export function newUserCode(): string {
+  const code = Array.from({ length }, () => letters[randomInt(letters.length)]).join('')
+  return toShown(code)
+}
+
+/** As it was typed: case, spaces and dashes do not matter. Undefined for what can be no code. */
+export function readUserCode(typed: string): string | undefined {
+  const code = typed.toUpperCase().replace(/[\s-]/g, '')
+  return /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/.test(code) ? toShown(code) : undefined
+}
+
+function toShown(code: string): string {
+  return `${code.slice(0, length / 2)}-${code.slice(length / 2)}`
+}
+
+/** Under which it is kept: what is stored shows nobody which code to type. */
+export function toDeviceName(userCode: string): string {
+  return createHash('sha256').update(`device ${userCode}`).digest('hex').slice(0, 40)
+}

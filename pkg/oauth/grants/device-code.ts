@@ -1,0 +1,65 @@
+import type { DeviceAuthorization } from '../../iam/device-authorization.ts'
+import { Status } from '../../status/status.ts'
+import { oauthError } from '../error.ts'
+import type { Grant, Granted, GrantRequest, GrantTools } from '../grant.ts'
+import { beginLogin } from '../login.ts'
+import { assertMayStay } from '../user-state.ts'
+
+export const deviceCodeGrantType = 'urn:ietf:params:oauth:grant-type:device_code'
+
+/** RFC 8628 section 3.4: the device asks again and again, until somebody has decided about it. */
+export const deviceCodeGrant: Grant = {
+  grantType: deviceCodeGrantType,
+  async handle(tools, request) {
+    const { client, form } = request
+    const code = form.get('device_code')
+    if (code === undefined) throw oauthError(400, 'invalid_request', 'the parameter device_code is required')
+    const claims = await tools.statements.verify('device', code)
+    if (claims === undefined) throw invalid('the device code is invalid', 'invalid_device_code')
+    if (claims.client_id !== client.name)
+      throw invalid('the device code was issued to another client', 'wrong_client')
+    if (!tools.isPollInTime(claims.jti)) throw oauthError(400, 'slow_down', '')
+    const device = await tools.devices.read(claims.jti)
+    if (device === undefined || device.clientId !== client.name)
+      throw oauthError(400, 'expired_token', 'the device code has expired or was used')
+    if (device.decision === '') throw oauthError(400, 'authorization_pending', '')
+    try {
+      return await settle(tools, request, device)
+    } finally {
+      // One that stays all the same gives no second login, and is collected.
+      await tools.devices.remove(device.name).catch(() => undefined)
+    }
+  },
+}
+
+function settle(tools: GrantTools, request: GrantRequest, device: DeviceAuthorization): Promise<Granted> {
+  if (device.decision === 'Approved') return exchange(tools, request, device)
+  throw oauthError(400, 'access_denied', 'the user refused', { why: 'device_refused', user: device.user })
+}
+
+async function exchange(
+  tools: GrantTools,
+  { client, source }: GrantRequest,
+  device: DeviceAuthorization,
+): Promise<Granted> {
+  const user = tools.users.get(device.user)
+  if (user === undefined || user.uid !== device.userUid)
+    throw invalid('authenticated user does not exist', 'unknown_user')
+  assertMayStay(user)
+  if (tools.sessions.isRevoked(device.browserSid, device.authTime))
+    throw invalid('the login has ended', 'login_ended', user.name)
+  const { provider, scope, sid, authTime } = device
+  try {
+    const openId = { nonce: '', authTime }
+    return await beginLogin(tools, { user, client, provider, source, scope, sid, openId })
+  } catch (error) {
+    // Two asked in the same moment.
+    if (error instanceof Status && error.code === 409)
+      throw invalid('the device code was used before', 'device_code_reused', user.name)
+    throw error
+  }
+}
+
+function invalid(description: string, why: string, user?: string) {
+  return oauthError(400, 'invalid_grant', description, { why, ...(user === undefined ? {} : { user }) })
+}

@@ -1,0 +1,34 @@
+import { type Html, html } from './html.ts'
+import { errorNote, hiddenFields } from './page.ts'
+
+/** Where the code that a device shows is typed. */
+export function userCodePage(page: { csrf: string; userCode: string; error: string | undefined }): Html {
+  const { csrf, userCode, error } = page
+  const describedBy = error === undefined ? undefined : html` aria-describedby="error"`
+  return html`${errorNote(error)}
+<p>Type the code that the device or the program shows.</p>
+<form method="post" action="/oauth/device">
+${hiddenFields({ csrf })}
+<label for="user-code">Code</label>
+<input id="user-code" name="user_code" value="${userCode}" autocomplete="off" autocapitalize="characters" spellcheck="false" maxlength="20" required autofocus${describedBy}>
+<button>Continue</button>
+</form>`
+}
+
+/** Somebody else may have sent the link, for a device of his own: what is about to happen is said in full. */
+export function devicePage(page: {
+  csrf: string
+  userCode: string
+  clientName: string
+  username: string
+}): Html {
+  const { csrf, userCode, clientName, username } = page
+  return html`<p>A device that runs <strong>${clientName}</strong> shows this code:</p>
+<p class="code">${userCode}</p>
+<p>If you go on, it is logged in as you, <strong>${username}</strong>, with all the rights that you have. Go on only if you have it before you and it shows this very code.</p>
+<form method="post" action="/oauth/device">
+${hiddenFields({ csrf, user_code: userCode, username })}
+<button name="decision" value="allow">Log the device in</button>
+<button name="decision" value="deny" class="second">Refuse</button>
+</form>`
+}

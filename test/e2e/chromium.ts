@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+
+const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(path => existsSync(path))
+
+export function startChromium(): Promise<Browser> {
+  if (executablePath === undefined) throw new Error('there is no chromium: run hack/test-tools.sh')
+  // Its sandbox wants rights that a container does not have; it opens pages of ours alone.
+  const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']
+  return chromium.launch({ executablePath, args, timeout: 60_000 })
+}
+
+/**
+ * A window of its own, with its own cookies. JavaScript is off unless a test asks for it: the pages have to do without. The
+ * authority of the control plane is none that Chromium knows.
+ */
+export async function openWindow(browser: Browser, options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext({
+    javaScriptEnabled: false,
+    ignoreHTTPSErrors: true,
+    ...options,
+  })
+  context.setDefaultTimeout(20_000)
+  return context.newPage()
+}
+
+/** For people to look at: in the folder that KAPIS_SCREENSHOTS names, and nowhere without it. */
+export async function keepScreenshot(page: Page, name: string): Promise<void> {
+  const folder = process.env.KAPIS_SCREENSHOTS
+  if (!folder) return
+  await mkdir(folder, { recursive: true })
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
+}

@@ -1,0 +1,38 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A client's own server, on a site that is not ours: browsers are sent back to it, and may be sent here by it. */
+export async function startRelyingParty() {
+  const pages = new Map<string, string>()
+  const callbacks: URL[] = []
+  const server = createServer((req, res) => {
+    const url = new URL(req.url ?? '', origin)
+    if (url.pathname === '/callback') callbacks.push(url)
+    res.setHeader('content-type', 'text/html')
+    res.end(pages.get(url.pathname) ?? '<!doctype html><title>client</title><h1>Back at the client</h1>')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    origin,
+    redirectUri: `${origin}/callback`,
+    /** Pages of this site, by path. */
+    pages,
+    /** Where the browser has been sent back to; it waits for the browser. */
+    async callback(): Promise<URL> {
+      const deadline = Date.now() + 20_000
+      while (callbacks.length === 0) {
+        if (Date.now() > deadline) throw new Error('the browser has not come back')
+        await new Promise(resolve => setTimeout(resolve, 50))
+      }
+      return callbacks.shift() as URL
+    },
+    close() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+export type RelyingParty = Awaited<ReturnType<typeof startRelyingParty>>
