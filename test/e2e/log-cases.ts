@@ -2,9 +2,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
+import { writeVarint } from '../../pkg/logs/ingest/otlp/wire.ts'
 import {
   type Answer,
   accessToken,
+  askKapis,
   kubectl,
   kubectlOutput,
   makeNamespace,
@@ -12,6 +14,7 @@ import {
   uniqueName,
 } from './cluster.ts'
 import { askAs, eventually, groupDomain, statusBody } from './http.ts'
+import { createUser, removeUser } from './oauth.ts'
 import { follow, output, scratch, setting } from './run.ts'
 
 const tenant = `/kapis/tenant.${groupDomain}/v1alpha2/logs`
@@ -158,6 +161,22 @@ export function describeLogs(title: string, base: () => string): void {
         },
       ],
     })
+    /** The same as protobuf: fields are a tag, a length and their bytes. */
+    const protobuf = (log: string) => {
+      const field = (number: number, ...parts: readonly (Buffer | string)[]) => {
+        const bytes = Buffer.concat(parts.map(part => Buffer.from(part)))
+        return Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(bytes.length), bytes])
+      }
+      const attribute = (key: string, value: string) => field(1, field(1, key), field(2, field(1, value)))
+      const time = Buffer.alloc(9, 0x09)
+      time.writeBigUInt64LE(BigInt(Date.now()) * 1_000_000n + 1n, 1)
+      const resource = [
+        attribute('k8s.namespace.name', mine),
+        attribute('k8s.pod.name', 'web-0'),
+        attribute('k8s.container.name', 'web'),
+      ]
+      return field(1, field(1, ...resource), field(2, field(2, time, field(5, field(1, log)))))
+    }
     const bulk = (log: string) =>
       `{"create":{"_index":"logstash-2026.11.21"}}\n${JSON.stringify(document(log))}\n`
     const wires: Readonly<Record<string, Wire>> = {
@@ -190,6 +209,11 @@ export function describeLogs(title: string, base: () => string): void {
         path: '/v1/logs',
         headers: ['content-type: application/json'],
         body: log => Buffer.from(JSON.stringify(otlp(log))),
+      },
+      'OTLP, protobuf': {
+        path: '/v1/logs',
+        headers: ['content-type: application/x-protobuf'],
+        body: protobuf,
       },
     }
     for (const [name, wire] of Object.entries(wires)) {
@@ -237,6 +261,44 @@ export function describeLogs(title: string, base: () => string): void {
         'none of 1 lines was taken; line 1: not valid JSON',
       ])
       expect((await curl('/jsonlines', 'x', ['content-type: image/png'])).code).to.equal(415)
+    })
+
+    it('takes a user’s own password', async () => {
+      const agent = { username: uniqueName('agent'), password: 'P@ssw0rd:of-an-agent' }
+      await createUser(agent)
+      await kubectlOutput(
+        'create',
+        'clusterrolebinding',
+        agent.username,
+        '--clusterrole=kapis:log-shipper',
+        `--user=${agent.username}`,
+      )
+      try {
+        const word = uniqueName('basic').replaceAll('-', '')
+        const basic = (password: string) =>
+          `Basic ${Buffer.from(`${agent.username}:${password}`).toString('base64')}`
+        const post = (path: string, authorization: string) =>
+          askKapis(`${base()}${path}`, {
+            method: 'POST',
+            headers: { authorization, 'content-type': 'application/x-ndjson' },
+            body: bulk(word),
+          })
+        await eventually(async () => {
+          const { code, body } = await post(`${logging}/ingest/_bulk`, basic(agent.password))
+          expect([code, JSON.parse(body).errors]).to.deep.equal([200, false])
+        }, foundWithinMs)
+        await eventually(
+          async () => expect((await query(`q=${word}`)).total).to.be.greaterThan(0),
+          foundWithinMs,
+        )
+        expect((await post(`${logging}/ingest/_bulk`, basic('wrong'))).code).to.equal(401)
+        // Nowhere else: a password is not to be sent along with everything.
+        const elsewhere = { headers: { authorization: basic(agent.password) } }
+        expect((await askKapis(`${base()}${tenant}`, elsewhere)).code).to.equal(401)
+      } finally {
+        await kubectl('delete', 'clusterrolebinding', agent.username)
+        await removeUser(agent.username)
+      }
     })
 
     it('lets nobody send who may not', async () => {

@@ -1,0 +1,3 @@
+import { describeLogs } from './log-cases.ts'
+
+describeLogs('the embedded store', () => '')
