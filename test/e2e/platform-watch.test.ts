@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { createInterface } from 'node:readline'
+import { expect } from 'chai'
+import { accessToken, group, kubectl, kubectlOutput, makeNamespace, uniqueName, version } from './cluster.ts'
+import { askAs, eventually } from './http.ts'
+import { setting } from './run.ts'
+
+const namespace = uniqueName('watch')
+const path = `/kapis/${group}/${version}/namespaces/${namespace}/configmaps`
+
+type Told = {
+  readonly type: string
+  readonly object: { readonly kind?: string; readonly metadata: Readonly<Record<string, unknown>> }
+}
+
+/** A watch under /kapis, with the events that it has told so far. */
+function watch(token: string, query: string) {
+  const events: Told[] = []
+  const state = { code: 0, isEnded: false }
+  const url = new URL(`${path}?watch=true&${query}`, setting('KAPIS_URL'))
+  const headers = { authorization: `Bearer ${token}` }
+  const req = request(url, { headers, ca: readFileSync(setting('KAPIS_CA')), agent: false }, res => {
+    state.code = res.statusCode ?? 0
+    const lines = createInterface(res)
+    lines.on('line', line => void events.push(JSON.parse(line)))
+    // A watch that is broken off, as at the end of a test.
+    lines.on('error', () => undefined)
+    res.on('end', () => {
+      state.isEnded = true
+    })
+    res.on('error', () => undefined)
+  })
+  req.on('error', () => undefined)
+  req.end()
+  const names = () => events.map(({ type, object }) => `${type} ${object.metadata.name ?? ''}`.trim())
+  return { events, names, state, stop: () => req.destroy() }
+}
+
+describe('watches of platform lists', function () {
+  this.timeout(60_000)
+
+  let token = ''
+  const running: { stop: () => void }[] = []
+  const begin = (query: string) => {
+    const watching = watch(token, query)
+    running.push(watching)
+    return watching
+  }
+  const make = (name: string, ...labels: readonly string[]) =>
+    kubectlOutput('-n', namespace, 'create', 'configmap', name, '--from-literal=a=b').then(() =>
+      labels.length === 0 ? '' : kubectlOutput('-n', namespace, 'label', 'configmap', name, ...labels),
+    )
+
+  before(async () => {
+    token = await accessToken()
+    await makeNamespace(namespace, ['default'])
+    await make('red-1', 'colour=red')
+    await make('blue-1', 'colour=blue')
+  })
+
+  after(async () => {
+    for (const each of running) each.stop()
+    await kubectl('delete', 'namespace', namespace, '--wait=false')
+  })
+
+  it('tell what enters, changes in and leaves what the filters select', async () => {
+    const watching = begin('labelSelector=colour%3Dred')
+    await eventually(async () => {
+      expect(watching.names()).to.deep.equal(['ADDED red-1'])
+    }, 20_000)
+    expect(watching.state.code).to.equal(200)
+    const first = watching.events[0]?.object
+    expect(first).to.include({ kind: 'ConfigMap', apiVersion: 'v1' })
+    expect(first?.metadata.selfLink).to.equal(`/api/v1/namespaces/${namespace}/configmaps/red-1`)
+
+    await kubectlOutput('-n', namespace, 'label', 'configmap', 'blue-1', 'colour=red', '--overwrite')
+    await kubectlOutput('-n', namespace, 'annotate', 'configmap', 'red-1', 'touched=yes')
+    await kubectlOutput('-n', namespace, 'label', 'configmap', 'red-1', 'colour=green', '--overwrite')
+    await kubectlOutput('-n', namespace, 'delete', 'configmap', 'blue-1')
+    const expected = ['ADDED red-1', 'ADDED blue-1', 'MODIFIED red-1', 'DELETED red-1', 'DELETED blue-1']
+    await eventually(async () => {
+      expect(watching.names()).to.deep.equal(expected)
+    }, 20_000)
+  })
+
+  it('show the members that are asked for, and look into objects to select them', async () => {
+    await make('small')
+    const watching = begin('fieldSelector=data.a%3Db&q=small&fields=metadata.name,data')
+    await eventually(async () => {
+      expect(watching.events).to.deep.equal([
+        { type: 'ADDED', object: { metadata: { name: 'small' }, data: { a: 'b' } } },
+      ])
+    }, 20_000)
+  })
+
+  it('go on from a version, with bookmarks, and end in time', async () => {
+    const list = JSON.parse((await askAs(token, `/kapi/v1/namespaces/${namespace}/configmaps?limit=1`)).body)
+    const from = list.metadata.resourceVersion
+    await make('later')
+    const watching = begin(`name=later&resourceVersion=${from}&allowWatchBookmarks=true&timeoutSeconds=4`)
+    await eventually(async () => {
+      expect(watching.state.isEnded).to.equal(true)
+    }, 20_000)
+    expect(watching.names().slice(0, 1)).to.deep.equal(['ADDED later'])
+    expect(watching.events.at(-1)?.type).to.equal('BOOKMARK')
+    expect(Number(watching.events.at(-1)?.object.metadata.resourceVersion)).to.be.greaterThan(Number(from))
+  })
+
+  it('a version that is too old is told by an event, as Kubernetes does', async () => {
+    const watching = begin('resourceVersion=1')
+    await eventually(async () => {
+      expect(watching.state.isEnded).to.equal(true)
+    }, 20_000)
+    expect(watching.events).to.have.length(1)
+    expect(watching.events[0]).to.deep.include({ type: 'ERROR' })
+    expect(watching.events[0]?.object).to.include({ kind: 'Status', code: 410, reason: 'Expired' })
+  })
+})
