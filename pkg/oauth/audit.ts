@@ -31,6 +31,7 @@ export function createTokenAudit({ logger, metrics }: { logger: Logger; metrics:
     client: event.client,
     grant: event.grant,
     user: event.user,
+    provider: event.provider,
     sid: event.sid,
   })
   return {

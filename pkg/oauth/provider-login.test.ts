@@ -1,0 +1,233 @@
+import { expect } from 'chai'
+import { readProviderConfig } from '../iam/identity-provider/config.ts'
+import type { ProviderClient } from '../iam/identity-provider/identity.ts'
+import { providerFailed, refuse } from '../iam/identity-provider/refusal.ts'
+import type { Provider } from '../iam/identity-provider/store.ts'
+import { createBrowser } from './browser/fixtures.ts'
+import { type Answer, startApp, type TestApp } from './fixtures.ts'
+
+function provider(name: string, client: ProviderClient): Provider {
+  const document = {
+    name,
+    type: 'OIDCIdentityProvider',
+    provider: { issuer: 'https://id.example.com', clientID: 'kapis' },
+  }
+  const config = readProviderConfig(document, [])
+  if (config === undefined) throw new Error('not read')
+  return { config, client }
+}
+
+/** A directory in which everybody's password is his name, with people who are in trouble. */
+const directory: ProviderClient = {
+  kind: 'password',
+  async authenticate({ username, password }) {
+    if (username === 'down') throw providerFailed(new Error('ECONNREFUSED 10.0.0.1'))
+    if (username === 'taken') throw refuse('user_name_taken', 'the user name taken is taken')
+    if (password !== username) throw refuse('wrong_password', 'incorrect password')
+    return { uid: username, username, email: '', displayName: '', groups: undefined }
+  },
+}
+
+const away: ProviderClient = {
+  kind: 'redirect',
+  redirectUrl: '',
+  begin: async ({ state }) => new URL(`https://id.example.com/auth?state=${state}`),
+  finish: async callback => ({
+    uid: callback.searchParams.get('code') ?? '',
+    username: '',
+    email: '',
+    displayName: '',
+    groups: undefined,
+  }),
+}
+
+describe('logins at identity providers', () => {
+  let app: TestApp
+  before(async () => {
+    app = await startApp()
+    app.providers.set('ldap', provider('ldap', directory))
+    app.providers.set('sso', provider('sso', away))
+  })
+  after(() => app.close())
+
+  const client = { client_id: 'kapis', client_secret: 'kapis' }
+  const post = (idp: string, fields: Readonly<Record<string, string>>) =>
+    app.ask('POST', `/oauth/login/${idp}`, {
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: String(new URLSearchParams(fields)),
+    })
+  const alice = { ...client, username: 'alice', password: 'alice' }
+  const lastLine = () => app.lines.findLast(({ audit }) => audit !== undefined)
+
+  it('give tokens, and a login that says where it came from', async () => {
+    const answer = await post('ldap', alice)
+    expect(answer.code, answer.body).to.equal(200)
+    expect(answer.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
+    expect(Object.keys(JSON.parse(answer.body))).to.have.members([
+      'access_token',
+      'token_type',
+      'refresh_token',
+      'expires_in',
+    ])
+    const [session] = [...app.sessions.values()].slice(-1)
+    expect(session).to.include({ user: 'alice', provider: 'ldap', credential: '', clientId: 'kapis' })
+    expect(lastLine()).to.include({ audit: 'login', provider: 'ldap', user: 'alice', outcome: 'success' })
+  })
+
+  it('have the client by HTTP Basic too', async () => {
+    const answer = await app.ask('POST', '/oauth/login/ldap', {
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        authorization: `Basic ${Buffer.from('kapis:kapis').toString('base64')}`,
+      },
+      body: 'username=alice&password=alice',
+    })
+    expect(answer.code, answer.body).to.equal(200)
+  })
+
+  const refused: readonly [string, () => Promise<Answer>, number, object, string][] = [
+    [
+      'a wrong password',
+      () => post('ldap', { ...alice, password: 'x' }),
+      400,
+      { error: 'invalid_grant', error_description: 'incorrect password' },
+      'wrong_password',
+    ],
+    [
+      'a user of ours who is disabled',
+      () => post('ldap', { ...client, username: 'disabled', password: 'disabled' }),
+      400,
+      { error: 'invalid_grant', error_description: 'account is not active' },
+      'user_disabled',
+    ],
+    [
+      'a directory that is down, with nothing of why',
+      () => post('ldap', { ...client, username: 'down', password: 'x' }),
+      503,
+      {
+        error: 'temporarily_unavailable',
+        error_description: 'the identity provider does not answer as it should',
+      },
+      'provider_failed',
+    ],
+    [
+      'no client',
+      () => post('ldap', { username: 'alice', password: 'alice' }),
+      401,
+      { error: 'invalid_client', error_description: 'the OAuth client was not found' },
+      'unknown_client',
+    ],
+    [
+      'a public client, which may not handle passwords',
+      () => post('ldap', { client_id: 'cli', username: 'alice', password: 'alice' }),
+      400,
+      { error: 'unauthorized_client', error_description: 'the client may not use this grant type' },
+      'unauthorized_client',
+    ],
+    [
+      'another provider in the form',
+      () => post('ldap', { ...alice, provider: 'sso' }),
+      400,
+      { error: 'invalid_request', error_description: 'the parameter provider must be the one of the path' },
+      'invalid_request',
+    ],
+    [
+      'a provider that there is not',
+      () => post('nowhere', alice),
+      404,
+      { error: 'invalid_request', error_description: 'there is no such identity provider' },
+      'unknown_provider',
+    ],
+    [
+      'a password for a provider that has pages of its own',
+      () => post('sso', alice),
+      400,
+      {
+        error: 'invalid_request',
+        error_description: 'this identity provider takes no passwords: log in with a browser',
+      },
+      'provider_takes_no_passwords',
+    ],
+    [
+      'a browser for a provider that has no pages',
+      () => app.ask('GET', '/oauth/login/ldap?client_id=kapis'),
+      400,
+      {
+        error: 'invalid_request',
+        error_description: 'this identity provider takes a password: POST username and password',
+      },
+      'provider_takes_passwords',
+    ],
+    [
+      'a callback that nobody began',
+      () => app.ask('GET', '/oauth/callback/sso?code=alice&state=x'),
+      400,
+      {
+        error: 'invalid_request',
+        error_description:
+          'the login was not begun in this browser, or more than ten minutes ago; begin again',
+      },
+      'state_mismatch',
+    ],
+  ]
+  for (const [what, ask, code, body, reason] of refused) {
+    it(`refuse ${what}`, async () => {
+      const answer = await ask()
+      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([code, body])
+      expect(lastLine()).to.include({ outcome: 'failure', reason })
+    })
+  }
+
+  it('lock a name after too many wrong passwords, whoever it is', async () => {
+    const codes: number[] = []
+    for (let i = 0; i < 6; i++)
+      codes.push((await post('ldap', { ...client, username: 'Guess', password: 'x' })).code)
+    expect(codes).to.deep.equal([400, 400, 400, 400, 400, 429])
+    // The directory takes names in any case; one of ours with that name is another one.
+    const other = await post('ldap', { ...client, username: 'guess', password: 'guess' })
+    expect(other.code).to.equal(429)
+    expect(Number(other.headers['retry-after'])).to.be.within(590, 600)
+    expect((await app.token({ grant_type: 'password', username: 'guess', password: 'x' })).code).to.equal(400)
+  })
+
+  it('leave nobody locked out for what is the directory’s fault', async () => {
+    for (let i = 0; i < 7; i++)
+      expect((await post('ldap', { ...client, username: 'down', password: 'x' })).code).to.equal(503)
+  })
+
+  it('say on the login page what stands in the way, once the password was right', async () => {
+    const browser = createBrowser(app)
+    const page = await browser.get('/oauth/login?provider=ldap')
+    const csrf = /name="csrf" value="([^"]+)"/.exec(page.body)?.[1] ?? ''
+    const answer = await browser.post('/oauth/login', {
+      csrf,
+      provider: 'ldap',
+      username: 'taken',
+      password: 'taken',
+    })
+    expect(answer.code).to.equal(400)
+    expect(answer.body).to.include('The user name taken is taken.')
+  })
+
+  it('come back from a provider with pages of its own, in the browser that was sent there, once', async () => {
+    const browser = createBrowser(app)
+    const start = await browser.get('/oauth/login/sso?return_to=/oauth/device')
+    const { searchParams } = new URL(String(start.headers.location))
+    const callback = `/oauth/callback/sso?code=alice&state=${searchParams.get('state')}`
+    expect((await createBrowser(app).get(callback)).code).to.equal(400)
+    const back = await browser.get(callback)
+    expect([back.code, back.headers.location]).to.deep.equal([303, '/oauth/device'])
+    expect((await browser.get('/oauth/session')).body).to.include('You are <strong>alice</strong>')
+    expect((await browser.get(callback)).code).to.equal(400)
+  })
+
+  it('come back to the provider that they were begun with, and to no other', async () => {
+    app.providers.set('evil', provider('evil', away))
+    const browser = createBrowser(app)
+    const start = await browser.get('/oauth/login/evil?return_to=/oauth/device')
+    const { searchParams } = new URL(String(start.headers.location))
+    const answer = await browser.get(`/oauth/callback/sso?code=alice&state=${searchParams.get('state')}`)
+    expect(answer.code).to.equal(400)
+    expect(lastLine()).to.include({ reason: 'state_mismatch' })
+  })
+})
