@@ -63,7 +63,9 @@ function routeDocument(options: RouterOptions, exchange: AuthenticatedExchange):
 export function isForProxy({ info, isAggregated }: AuthenticatedExchange, group: string): boolean {
   if (isAggregated) return false
   const { path, prefix } = info
-  if (path === '/openapi/v2' || path === '/openapi/v3' || path.startsWith('/openapi/v3/')) return true
+  // The version too: kubectl holds it against its own. That of Kapis is at /kapis/version.
+  if (path === '/version' || path === '/openapi/v2' || path === '/openapi/v3') return true
+  if (path.startsWith('/openapi/v3/')) return true
   if (prefix !== 'api' && prefix !== 'apis') return false
   return path !== `/apis/${group}` && !path.startsWith(`/apis/${group}/`)
 }

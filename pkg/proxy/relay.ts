@@ -32,7 +32,10 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
   let isOver = false
   let isSecondTry = false
 
-  const answer = createAnswerWriter(req, res)
+  const answer = createAnswerWriter(req, res, () => {
+    controller?.pause()
+    res.once('drain', () => controller?.resume())
+  })
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart(given) {
       controller = given
@@ -43,11 +46,8 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
       if (code < 200) return
       answer.begin({ code, message, lines: answerHeaders(toLines(given.rawHeaders), ours) })
     },
-    onResponseData(given, chunk) {
-      if (!answer.write(chunk)) {
-        given.pause()
-        res.once('drain', () => given.resume())
-      }
+    onResponseData(_given, chunk) {
+      answer.write(chunk)
     },
     onResponseEnd(_given, trailers) {
       isOver = true
@@ -112,24 +112,43 @@ function toBody(req: IncomingMessage): Readable | null {
 }
 
 /**
- * Writes an answer with as few writes as it came in: a head waits for the end of the turn, and goes out together with the
- * body when that came in the same packet. Each write is a TLS record and a system call.
+ * Writes an answer with as few writes as it came in: what is read from the upstream at once, the head included, waits for the
+ * end of the turn and goes out together. Each write is a TLS record and a system call, and kube-apiserver sends a list item
+ * by item.
+ *
+ * @param wait called when the client does not read as quickly as the upstream sends
  */
-function createAnswerWriter(req: IncomingMessage, res: ServerResponse) {
+function createAnswerWriter(req: IncomingMessage, res: ServerResponse, wait: () => void) {
   let head: Head | undefined
-  let first: Buffer | undefined
+  let pending: Buffer[] = []
+  let isScheduled = false
   let hasBegun = false
 
-  function flush(): boolean {
+  function schedule(): void {
+    if (isScheduled) return
+    isScheduled = true
+    process.nextTick(flush)
+  }
+
+  function flush(): void {
+    isScheduled = false
     // Somebody else may have answered meanwhile: a deadline that is over.
-    if (head === undefined || res.destroyed || res.headersSent) return true
-    writeHead(res, head, undefined)
-    head = undefined
-    const chunk = first
-    first = undefined
-    if (chunk !== undefined) return res.write(chunk)
-    res.flushHeaders()
-    return true
+    if (res.destroyed || res.writableEnded) return
+    if (head !== undefined) {
+      if (res.headersSent) return
+      writeHead(res, head, undefined)
+      head = undefined
+      // A watch may have nothing to say for a minute; its client waits for the head.
+      if (pending.length === 0) res.flushHeaders()
+    }
+    if (pending.length > 0 && !res.write(joined())) wait()
+  }
+
+  function joined(): Buffer {
+    const [first = Buffer.alloc(0)] = pending
+    const all = pending.length === 1 ? first : Buffer.concat(pending)
+    pending = []
+    return all
   }
 
   return {
@@ -139,33 +158,29 @@ function createAnswerWriter(req: IncomingMessage, res: ServerResponse) {
     begin(given: Head) {
       hasBegun = true
       head = given
-      // A watch may have nothing to say for a minute; its client waits for the head.
-      setImmediate(flush)
+      schedule()
     },
-    write(chunk: Buffer): boolean {
-      if (res.destroyed || res.writableEnded) return true
-      if (head !== undefined && first === undefined) {
-        first = chunk
-        return true
-      }
-      flush()
-      return res.write(chunk)
+    write(chunk: Buffer) {
+      pending.push(chunk)
+      schedule()
     },
     end(trailers: Readonly<Record<string, string | string[] | undefined>>) {
       if (res.destroyed || res.writableEnded) return
-      if (head === undefined) {
-        const entries = Object.entries(trailers).flatMap(([name, value]) =>
-          [value ?? []].flat().map(one => [name, one] as const),
-        )
-        if (entries.length > 0)
-          res.addTrailers(entries.map(([name, value]): [string, string] => [name, value]))
-        res.end()
+      if (head !== undefined) {
+        if (res.headersSent) return
+        // All of it is there: its length can be told.
+        const all = joined()
+        writeHead(res, head, req.method === 'HEAD' ? undefined : all.length)
+        head = undefined
+        res.end(all)
         return
       }
-      const complete = head
-      head = undefined
-      writeHead(res, complete, req.method === 'HEAD' ? undefined : (first?.length ?? 0))
-      res.end(first)
+      const entries = Object.entries(trailers).flatMap(([name, value]) =>
+        [value ?? []].flat().map((one): [string, string] => [name, one]),
+      )
+      if (entries.length > 0) res.addTrailers(entries)
+      if (pending.length > 0) res.end(joined())
+      else res.end()
     },
   }
 }
