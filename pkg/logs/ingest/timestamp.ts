@@ -39,8 +39,10 @@ function fromDate([, date = '', time = '', fraction = '', zone = '']: RegExpExec
 }
 
 function isCalendarDate(date: string): boolean {
+  // Most days are in every month.
+  if (date.slice(8) <= '28') return true
   const [year = 0, month = 0, day = 0] = date.split('-').map(Number)
-  return day <= 28 || day <= new Date(Date.UTC(year, month, 0)).getUTCDate()
+  return day <= new Date(Date.UTC(year, month, 0)).getUTCDate()
 }
 
 function nanoseconds(fraction: string): bigint {
