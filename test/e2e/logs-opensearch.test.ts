@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { createPortFinder } from '../../hack/controlplane/ports.ts'
+import { findJava } from '../../hack/opensearch/java.ts'
 import { type OpenSearch, startOpenSearch } from '../integration/open-search.ts'
 import { env } from '../integration/replica.ts'
 import { accessToken, askKapis } from './cluster.ts'
@@ -21,7 +22,9 @@ describe('a front with OpenSearch', function () {
   let base = ''
   const ports = createPortFinder()
 
-  before(async () => {
+  before(async function () {
+    // Of what this needs, Java alone is not to be had everywhere.
+    if (findJava() === undefined) this.skip()
     engine = await startOpenSearch()
     const port = await ports.any()
     base = `https://127.0.0.1:${port}`
