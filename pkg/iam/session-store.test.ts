@@ -97,6 +97,26 @@ describe('SessionStore', () => {
     expect(store.isRevoked('s')).to.equal(true)
   })
 
+  describe('hasTokenOf', () => {
+    const nowMs = Date.now()
+    const at = (ms: number) => new Date(nowMs + ms).toISOString()
+    const seconds = (ms: number) => (nowMs + ms) / 1000
+    const rows: readonly [string, Readonly<Record<string, unknown>>, boolean][] = [
+      ['signed in between', { rotatedAt: at(-5 * hour) }, true],
+      ['signed before', { rotatedAt: at(-8 * hour) }, false],
+      ['signed after', { rotatedAt: at(-2 * hour) }, false],
+      ['signed where clocks may differ', { rotatedAt: at(-6 * hour - 60_000) }, true],
+      ['of a login that has ended', { rotatedAt: at(-5 * hour), ended: 'logout' }, false],
+      ['that has expired', { rotatedAt: at(-5 * hour), expiresAt: at(-3 * hour) }, false],
+    ]
+    for (const [what, spec, isNeeded] of rows) {
+      it(`is ${isNeeded} for a token ${what}`, async () => {
+        await follow([session('s', spec)])
+        expect(store.hasTokenOf(seconds(-6 * hour), seconds(-4 * hour), nowMs)).to.equal(isNeeded)
+      })
+    }
+  })
+
   it('collects what no token can be good of any more, and nothing else', async () => {
     const at = (ms: number) => ({ expiresAt: new Date(Date.now() + ms).toISOString() })
     const { deleted } = await follow([

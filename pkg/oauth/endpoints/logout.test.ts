@@ -83,6 +83,16 @@ describe('/oauth/logout', () => {
     expect(endOf(sid)).to.equal('logout')
   })
 
+  for (const alg of ['ES256', 'RS256'] as const) {
+    it(`takes the ID tokens that are given out: ${alg}`, async () => {
+      const person = { username: 'alice', displayName: '', email: '', lang: '', groups: [] }
+      const login = { sid, clientId: 'kapis', scope: 'openid', authTime: 1, nonce: '', accessToken: 'x' }
+      const hint = await app.tools.issuer.id({ ...person, ...login }, { lifeSeconds: -3600, alg })
+      expect(parsed(await get({ id_token_hint: hint }))).to.deep.equal(success)
+      expect(endOf(sid)).to.equal('logout')
+    })
+  }
+
   it('sends the user to a place of the client, with the state that was given', async () => {
     const rows: readonly [Record<string, string>, string][] = [
       [{ post_logout_redirect_uri: 'https://console.example.org/bye' }, 'https://console.example.org/bye'],
