@@ -2,6 +2,7 @@ import { type FieldRequirement, parseFieldSelector } from '../request/field-sele
 import type { Identity } from '../request/identity.ts'
 import { type LabelRequirement, parseLabelSelector } from '../request/label-selector.ts'
 import type { RequestInfo } from '../request/request-info.ts'
+import { decidingExtra } from './deciding-extra.ts'
 import type { ReviewSpec } from './review.ts'
 
 const selectiveVerbs = new Set(['list', 'watch', 'deletecollection'])
@@ -9,7 +10,8 @@ const labelOperators = { in: 'In', notin: 'NotIn', exists: 'Exists', '!': 'DoesN
 
 /** What is asked of the orchestrator for a request. Empty members are left out, as client-go leaves them out. */
 export function toReviewSpec(info: RequestInfo, identity: Identity, query: URLSearchParams): ReviewSpec {
-  const { username: user, uid, groups, extra } = identity
+  const { username: user, uid, groups } = identity
+  const extra = decidingExtra(identity)
   if (!info.isResource) {
     return { user, uid, groups, extra, nonResourceAttributes: { path: info.path, verb: info.verb } }
   }

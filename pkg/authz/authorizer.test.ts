@@ -65,6 +65,16 @@ describe('createAuthorizer', () => {
     expect(specs.length).to.equal(7)
   })
 
+  it('asks once for all the tokens of a caller, and for each other field that tells them apart', async () => {
+    const { ask, specs } = start()
+    const id = 'authentication.kubernetes.io/credential-id'
+    await ask({ ...jane, extra: { [id]: ['JTI=1'], 'acme.com/scope': ['a'] } }, 'GET', collection)
+    await ask({ ...jane, extra: { [id]: ['JTI=2'], 'acme.com/scope': ['a'] } }, 'GET', collection)
+    expect(specs.map(({ extra }) => extra)).to.deep.equal([{ 'acme.com/scope': ['a'] }])
+    await ask({ ...jane, extra: { 'acme.com/scope': ['b'] } }, 'GET', collection)
+    expect(specs.length).to.equal(2)
+  })
+
   it('does not ask about superusers', async () => {
     const { ask, specs } = start(() => ({ allowed: false }))
     await ask({ ...jane, groups: ['system:masters'] }, 'DELETE', collection)

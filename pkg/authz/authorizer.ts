@@ -3,6 +3,7 @@ import type { Identity } from '../request/identity.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import { toReviewSpec } from './attributes.ts'
 import { assertInScope } from './credential-scope.ts'
+import { decidingExtra } from './deciding-extra.ts'
 import { refusalFor } from './refusal.ts'
 import { type Decision, type ReviewSpec, review } from './review.ts'
 
@@ -85,7 +86,7 @@ function createIdentityKey(): (identity: Identity) => string {
   return identity => {
     const known = keys.get(identity)
     if (known !== undefined) return known
-    const key = JSON.stringify([identity.username, identity.uid, identity.groups, identity.extra])
+    const key = JSON.stringify([identity.username, identity.uid, identity.groups, decidingExtra(identity)])
     keys.set(identity, key)
     return key
   }

@@ -1,6 +1,7 @@
 import { ExpiringCache } from '../authn/expiring-cache.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Identity } from '../request/identity.ts'
+import { decidingExtra } from './deciding-extra.ts'
 import type { RbacIndex } from './rbac-index.ts'
 import type { Right } from './rbac-rules.ts'
 import { review } from './review.ts'
@@ -34,7 +35,7 @@ export function createReachFinder(options: ReachOptions): (identity: Identity) =
 
   return async identity => {
     if (identity.groups.includes(superuserGroup)) return 'everywhere'
-    const key = JSON.stringify([identity.username, identity.uid, identity.groups, identity.extra])
+    const key = JSON.stringify([identity.username, identity.uid, identity.groups, decidingExtra(identity)])
     const found = known.get(key)
     if (found !== undefined) return found
     const running = underWay.get(key) ?? findReach(options, identity).finally(() => underWay.delete(key))
@@ -53,7 +54,8 @@ async function findReach({ client, index, right }: ReachOptions, identity: Ident
     ...(right.group === '' ? {} : { group: right.group }),
     ...(subresource === undefined ? {} : { subresource }),
   }
-  const { username: user, uid, groups, extra } = identity
+  const { username: user, uid, groups } = identity
+  const extra = decidingExtra(identity)
   const may = async (namespace: string) => {
     const place = namespace === '' ? {} : { namespace }
     const spec = { user, uid, groups, extra, resourceAttributes: { ...attributes, ...place } }

@@ -5,6 +5,7 @@ import type { KubeClient } from '../kube/client.ts'
 import type { Identity } from '../request/identity.ts'
 import type { Collection } from '../resources/collection.ts'
 import type { Visible } from '../resources/visible.ts'
+import { decidingExtra } from './deciding-extra.ts'
 import type { RbacIndex } from './rbac-index.ts'
 import { review } from './review.ts'
 
@@ -37,7 +38,8 @@ export function createVisibility(options: VisibilityOptions): FindVisible {
 
   async function maySeeAll(plural: string, identity: Identity): Promise<boolean> {
     if (identity.groups.includes(superuserGroup)) return true
-    const { username: user, uid, groups, extra } = identity
+    const { username: user, uid, groups } = identity
+    const extra = decidingExtra(identity)
     const key = JSON.stringify([plural, user, uid, groups, extra])
     const known = seesAll.get(key)
     if (known !== undefined) return known
