@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { groups, manager, people, person, type Slapd, startSlapd } from '../peers/slapd.ts'
+import { createUserAgent } from '../peers/user-agent.ts'
 import { type Answer, askKube, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
 import { eventually } from './http.ts'
 import { applyProvider, linkOf, removeProvider, users } from './identity-provider.ts'
@@ -126,6 +127,19 @@ describe('logins at a directory, through the front', function () {
     expect(answer.headers).to.include({ 'cache-control': 'no-store' })
     const wrong = await token({ grant_type: 'password', provider, username: bob, password: 'wrong' })
     expect(refusal(wrong)).to.deep.equal([400, invalid('incorrect password')])
+  })
+
+  it('log a browser in, on the login page', async () => {
+    const agent = createUserAgent([readFileSync(setting('KAPIS_CA'), 'utf8')], 'text/html')
+    const page = await agent.open(`${setting('KAPIS_URL')}/oauth/login?provider=${provider}`)
+    const [, csrf = ''] = /name="csrf" value="([^"]+)"/.exec(page.body) ?? []
+    const fields = { csrf, provider, return_to: '/oauth/session', username: bob }
+    const wrong = await agent.submit(page, { ...fields, password: 'wrong' })
+    expect([wrong.code, wrong.url.pathname]).to.deep.equal([400, '/oauth/login'])
+    expect(wrong.body).to.contain('The user name or the password is wrong.')
+    const right = await agent.submit(page, { ...fields, password: `${bob} secret` })
+    expect([right.code, right.url.pathname], right.body).to.deep.equal([200, '/oauth/session'])
+    expect(right.body).to.contain(bob)
   })
 
   it('find the same user again, who may have another name by now', async () => {
