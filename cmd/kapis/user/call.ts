@@ -1,0 +1,42 @@
+import { parseArgs } from 'node:util'
+import type { Io } from '../command.ts'
+import type { Platform } from '../session/platform.ts'
+import { serverOptions } from '../session/server.ts'
+
+const options = {
+  ...serverOptions,
+  email: { type: 'string' },
+  'display-name': { type: 'string' },
+  lang: { type: 'string' },
+  group: { type: 'string', multiple: true, default: [] as string[] },
+  'must-change-password': { type: 'boolean', default: false },
+  'no-password': { type: 'boolean', default: false },
+  own: { type: 'boolean', default: false },
+  output: { type: 'string', short: 'o', default: '' },
+} as const
+
+type Values = ReturnType<typeof parseUserArgs>['values']
+/** What an action works with. */
+export type Call = {
+  readonly platform: Platform
+  readonly domain: string
+  readonly values: Values
+  readonly io: Io
+}
+/** A part of what the platform answered. */
+export type Member = Readonly<Record<string, unknown>>
+
+export function parseUserArgs(args: readonly string[]) {
+  return parseArgs({ args: [...args], allowPositionals: true, options })
+}
+
+/** Users of the platform, or what lies below them. */
+export function pathOf({ domain }: Call, rest = ''): string {
+  return `/kapis/iam.${domain}/v1alpha2/users${rest}`
+}
+
+/** In words for people, or the answer itself for programs. */
+export function tell({ values, io }: Call, answer: Member, done: string): void {
+  if (values.output === 'json') io.out(`${JSON.stringify(answer, null, 2)}\n`)
+  else io.err(`${done}\n`)
+}
