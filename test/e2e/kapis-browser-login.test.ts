@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
+import { openWindow, startChromium } from './chromium.ts'
 import { uniqueName } from './cluster.ts'
 import { eventually } from './http.ts'
 import { createPerson, type Person } from './kapis.ts'
@@ -17,7 +18,7 @@ describe('kapis login with a browser', function () {
   before(async () => {
     await createUser({ username, password })
     await loginAs({ username, password })
-    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
+    browser = await startChromium()
   })
   after(async () => {
     await browser?.close()
@@ -36,8 +37,7 @@ describe('kapis login with a browser', function () {
     return { ended, address: readFileSync(file, 'utf8') }
   }
   async function logIn(address: string) {
-    const context = await browser.newContext({ ignoreHTTPSErrors: true })
-    const page = await context.newPage()
+    const page = await openWindow(browser)
     await page.goto(address)
     await page.fill('#username', username)
     await page.fill('#password', password)
@@ -87,6 +87,42 @@ describe('kapis login with a browser', function () {
     await page.click('button[value=allow]')
     await page.waitForSelector('text=You are logged in')
     expect((await ended).code).to.equal(0)
+  })
+})
+
+describe('kapis login --device', function () {
+  this.timeout(90_000)
+  const device = uniqueName('cli-device')
+  let browser: Browser
+
+  before(async () => {
+    await createUser({ username: device, password })
+    await loginAs({ username: device, password })
+    browser = await startChromium()
+  })
+  after(async () => {
+    await browser?.close()
+    await removeUser(device)
+  })
+
+  it('goes by a code that is typed into a browser anywhere', async () => {
+    const person = createPerson('device')
+    const began = person.begin(['login', '--device'])
+    const said = await began.said(/^Open (\S+) in a browser and type in the code (\S+)$/m)
+    const [, address = '', code = ''] = said
+    const page = await openWindow(browser)
+    await page.goto(address)
+    await page.fill('#username', device)
+    await page.fill('#password', password)
+    await page.click('form button')
+    await page.fill('#user-code', code)
+    await page.click('form button')
+    await page.waitForSelector(`text=${code}`)
+    await page.click('button[value=allow]')
+    const ran = await began.ended
+    expect(ran.code, ran.stderr).to.equal(0)
+    const who = await person.kubectl('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}')
+    expect(who.stdout, who.stderr).to.equal(device)
   })
 })
 

@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { eventually } from './http.ts'
 import { type Ran, run, scratch, setting } from './run.ts'
 
 type KapisOptions = {
@@ -8,11 +11,19 @@ type KapisOptions = {
   readonly timeoutMs?: number
 }
 
+type Begun = {
+  /** What is said to people, as soon as it matches. */
+  readonly said: (pattern: RegExp) => Promise<RegExpExecArray>
+  readonly ended: Promise<Omit<Ran, 'stdout'>>
+}
+
 /** The command line of one person: with logins and a kubeconfig of their own. */
 export type Person = {
   readonly home: string
   readonly kubeconfig: string
   readonly kapis: (args: readonly string[], options?: KapisOptions) => Promise<Ran>
+  /** The same while it goes on: what it says can be waited for. */
+  readonly begin: (args: readonly string[]) => Begun
   /** kubectl with the kubeconfig that `kapis login` wrote. */
   readonly kubectl: (...args: readonly string[]) => Promise<Ran>
   /** The file of the one login. */
@@ -39,6 +50,7 @@ export function createPerson(name: string): Person {
     kubeconfig,
     kapis: (args, options = {}) =>
       run(process.execPath, [program, ...args], { ...options, env: { ...env, ...options.env } }),
+    begin: args => begin(args, env),
     kubectl: (...args) => run('kubectl', args, { env }),
     loginFile() {
       const folder = join(home, 'logins')
@@ -46,5 +58,28 @@ export function createPerson(name: string): Person {
       if (file === undefined || more.length > 0) throw new Error(`not one login in ${folder}`)
       return join(folder, file)
     },
+  }
+}
+
+function begin(args: readonly string[], env: Readonly<Record<string, string>>): Begun {
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    timeout: 80_000,
+  })
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', text => {
+    stderr += text
+  })
+  return {
+    async said(pattern) {
+      await eventually(async () => {
+        if (!pattern.test(stderr)) throw new Error(`it has not said ${pattern}, but: ${stderr}`)
+      }, 20_000)
+      const found = pattern.exec(stderr)
+      if (found === null) throw new Error('what was said is gone')
+      return found
+    },
+    ended: once(child, 'close').then(([code]) => ({ code, stderr })),
   }
 }

@@ -162,11 +162,14 @@ describe('users', function () {
     }, 3_000)
     parse(await send(admin, 'PUT', `${base}/${name}/status`, { status: { state: 'Active' } }))
     await eventually(async () => expectCode(await logIn(name, password), 200), 3_000)
-    const records = JSON.parse((await askAs(admin, `${base}/${name}/loginrecords`)).body)
-    expect(records.totalItems).to.equal(11)
-    expect(records.items[0].spec).to.include({ success: true, type: 'Password', sourceIP: '127.0.0.1' })
-    const failures = records.items.slice(1).map(({ spec }: UserObject) => spec.reason)
-    expect(new Set(failures)).to.deep.equal(new Set(['incorrect password']))
+    // They are written behind the answers.
+    await eventually(async () => {
+      const records = JSON.parse((await askAs(admin, `${base}/${name}/loginrecords`)).body)
+      expect(records.totalItems).to.equal(11)
+      expect(records.items[0].spec).to.include({ success: true, type: 'Password', sourceIP: '127.0.0.1' })
+      const failures = records.items.slice(1).map(({ spec }: UserObject) => spec.reason)
+      expect(new Set(failures)).to.deep.equal(new Set(['incorrect password']))
+    }, 5_000)
   })
 
   describe('without a right', () => {
