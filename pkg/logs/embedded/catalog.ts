@@ -1,5 +1,5 @@
-import { readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readdir, rm, rmdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { type Manifest, type StoredSegment, saveManifest } from './manifest.ts'
 import type { SourceName } from './source.ts'
 
@@ -23,7 +23,11 @@ export type Catalog = {
 export function createCatalog(
   folder: string,
   loaded: Manifest,
-  onChange: (change: { readonly add: readonly SourceName[]; readonly remove: readonly string[] }) => void,
+  /** Resolves when whoever reads has let go of what is removed, or has opened it at least. */
+  onChange: (change: {
+    readonly add: readonly SourceName[]
+    readonly remove: readonly string[]
+  }) => Promise<void>,
 ): Catalog {
   let manifest = loaded
   let last: Promise<unknown> = Promise.resolve()
@@ -40,8 +44,12 @@ export function createCatalog(
     }
     await saveManifest(folder, next)
     manifest = next
-    onChange({ add: add.map(toName), remove: [...gone, ...release()] })
-    for (const { file } of remove) await rm(join(folder, file), { force: true })
+    await onChange({ add: add.map(toName), remove: [...gone, ...release()] })
+    for (const { file } of remove) {
+      await rm(join(folder, file), { force: true })
+      // The folder of a day goes with its last segment.
+      await rmdir(dirname(join(folder, file))).catch(() => undefined)
+    }
   }
 
   return {

@@ -1,12 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { Status } from '../../status/status.ts'
+import { parseQuery } from '../query-language/parse.ts'
 import type { LogRecord } from '../record.ts'
 import type { LogStore } from '../store.ts'
 import { testLogStore } from '../store-test-suite.ts'
 import { createEmbeddedStore, type EmbeddedSettings } from './embedded-store.ts'
 import { dayNs } from './lines.ts'
+import { loadManifest } from './manifest.ts'
 
 const firstNs = 20_000n * dayNs
 const limits = { timeoutMs: 10_000 }
@@ -108,6 +111,89 @@ describe('createEmbeddedStore', () => {
         ],
       })
       expect(await all(store)).to.deep.equal(['good'])
+    })
+
+    const everything = { scope: 'everything' as const }
+    const newest = { filter: everything, order: 'desc' as const, size: 10, withTotal: true }
+    const codeOf = async (answer: Promise<unknown>): Promise<unknown> => {
+      const error: unknown = await answer.then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      )
+      return error instanceof Status ? { code: error.code, message: error.message } : error
+    }
+
+    it('stops a question at its time limit, and when nobody waits for it any more', async () => {
+      const store = await open()
+      await store.append({ records: [line('a')] })
+      const query = { ...newest, start: { from: 0 } }
+      expect(await codeOf(store.query(query, { timeoutMs: 0 }))).to.deep.equal({
+        code: 504,
+        message: 'the query was stopped: it took longer than 0 ms',
+      })
+      const reason = new Error('gone')
+      expect(
+        await codeOf(store.query(query, { timeoutMs: 1000, signal: AbortSignal.abort(reason) })),
+      ).to.equal(reason)
+      expect(await all(store)).to.deep.equal(['a'])
+    })
+
+    it('refuses a cursor that it did not give', async () => {
+      const store = await open()
+      for (const after of ['', '1', '1.2.3', '-1.2', "1.1' OR 1=1", '9'.repeat(30)]) {
+        expect(await codeOf(store.query({ ...newest, start: { after } }, limits))).to.deep.equal({
+          code: 400,
+          message: 'cursor: must be one that an earlier answer gave',
+        })
+      }
+    })
+
+    it('hands out what arrives to who follows, in the order of arrival, and nothing of before', async () => {
+      const store = await open()
+      await store.append({ records: [line('before')] })
+      const ending = new AbortController()
+      const expression = parseQuery('wanted')
+      const found: string[] = []
+      const following = (async () => {
+        for await (const hits of store.follow(
+          { ...everything, ...(expression && { expression }) },
+          ending.signal,
+        )) {
+          found.push(...hits.map(({ record }) => record.log))
+          if (found.length >= 3) ending.abort()
+        }
+      })()
+      await store.append({ records: [line('wanted 1', { timeNs: firstNs + 9n }), line('other')] })
+      await store.append({ records: [line('wanted 2'), line('wanted 3')] })
+      await following
+      expect(found).to.deep.equal(['wanted 1', 'wanted 2', 'wanted 3'])
+    })
+
+    it('drops what is too old, on the disk too, and makes one segment of small ones', async () => {
+      const store = await open({ flushLines: 20 })
+      const batch = (number: number, timeNs: bigint) => ({
+        records: Array.from({ length: 20 }, (_, i) => line(`${number} ${i}`, { timeNs: timeNs + BigInt(i) })),
+      })
+      const stored = async (): Promise<readonly string[]> => {
+        const { segments } = await loadManifest(folder)
+        return segments.map(({ file, count }) => `${file.slice(0, 10)}: ${count}`)
+      }
+      const until = async (condition: () => Promise<boolean>): Promise<void> => {
+        while (!(await condition())) await new Promise(resolve => setTimeout(resolve, 20))
+      }
+      for (let i = 0; i < 5; i += 1) {
+        await store.append(batch(i, i === 0 ? firstNs : firstNs + dayNs))
+        await until(async () => (await stored()).length === i + 1)
+      }
+      await store.close()
+      const later = await open({ flushLines: 200, retention: { days: 3, bytes: 1e9 } })
+      await until(async () => (await stored()).join() === '2024-10-05: 80')
+      await until(
+        async () =>
+          (await readdir(folder, { recursive: true })).filter(name => name.endsWith('.seg')).length === 1,
+      )
+      expect((await all(later)).every(log => !log.startsWith('0 '))).to.equal(true)
+      expect(await all(later)).to.have.length(80)
     })
   })
 })

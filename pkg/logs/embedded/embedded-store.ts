@@ -49,8 +49,12 @@ export async function createEmbeddedStore(settings: EmbeddedSettings): Promise<L
       heapMb: Math.max(Math.floor(memoryBytes / 4 / 1024 / 1024), 64),
       onBreak: error => report(`something broke in a thread of the log store: ${name}`, error),
     })
-  const show = (change: Omit<Extract<ReaderOrder, { kind: 'segments' }>, 'kind'>): void =>
-    readerThread.tell({ kind: 'segments', ...change } satisfies ReaderOrder)
+  const show = (change: Omit<Extract<ReaderOrder, { kind: 'segments' }>, 'kind'>): Promise<void> =>
+    // When the thread breaks it is told all of it anew.
+    readerThread.ask({ kind: 'segments', ...change } satisfies ReaderOrder).answer.then(
+      () => undefined,
+      () => undefined,
+    )
   const catalog = createCatalog(folder, manifest, show)
   const merger = thread('indexer')
   const sealer = thread('indexer')

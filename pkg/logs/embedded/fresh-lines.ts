@@ -39,7 +39,10 @@ export function createFreshLines(parts: {
   /** Makes lines ready in memory while the merger is busy with files. */
   readonly sealer: Thread
   readonly merger: Thread
-  readonly show: (change: { readonly add: readonly SourceName[]; readonly remove: readonly string[] }) => void
+  readonly show: (change: {
+    readonly add: readonly SourceName[]
+    readonly remove: readonly string[]
+  }) => Promise<void>
 }): FreshLines {
   const { folder, catalog, sealer, merger, show } = parts
   let open: Batch[] = []
@@ -72,7 +75,7 @@ export function createFreshLines(parts: {
     keepOpen(open.filter(batch => !done.has(batch)))
     const added = made.map(({ bytes, count }) => ({ name: { id: `memory/${nextId++}`, bytes }, log, count }))
     sealed = [...sealed, ...added]
-    show({ add: added.map(({ name }) => name), remove: [] })
+    await show({ add: added.map(({ name }) => name), remove: [] })
   }
 
   async function makeVisible(): Promise<void> {

@@ -40,20 +40,26 @@ const segments = new Map<string, Open>()
 let running: Running[] = []
 let isScheduled = false
 
-parentPort?.on('message', (message: ReaderOrder | (ReaderQuestion & { readonly id: number })) => {
-  if (message.kind === 'segments') {
-    for (const name of message.add) add(name)
-    for (const id of message.remove) remove(id)
-  } else if (message.kind === 'cancel') {
-    const cancelled = running.find(({ id }) => id === message.of)
-    if (cancelled !== undefined) {
-      end(cancelled)
-      parentPort?.postMessage({ id: cancelled.id, value: undefined })
-    }
-  } else begin(message)
-})
+parentPort?.on(
+  'message',
+  (message: (ReaderOrder & { readonly id?: number }) | (ReaderQuestion & { readonly id: number })) => {
+    if (message.kind === 'segments') {
+      for (const name of message.add) add(name)
+      for (const id of message.remove) remove(id)
+      if (message.id !== undefined) parentPort?.postMessage({ id: message.id, value: undefined })
+    } else if (message.kind === 'cancel') {
+      const cancelled = running.find(({ id }) => id === message.of)
+      if (cancelled !== undefined) {
+        end(cancelled)
+        parentPort?.postMessage({ id: cancelled.id, value: undefined })
+      }
+    } else begin(message)
+  },
+)
 
 function add(name: SourceName): void {
+  // A thread that was just started has been told of the newest already.
+  if (segments.has(name.id)) return
   try {
     const segment = openSegment(name.id, openSource(name), cache)
     segments.set(name.id, { segment, users: 0, isRemoved: false })
