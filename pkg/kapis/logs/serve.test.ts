@@ -1,3 +1,4 @@
+import { request } from 'node:http'
 import { expect } from 'chai'
 import { isOneOf } from '../../logs/expression.ts'
 import { createMemoryStore, record } from '../../logs/fixtures.ts'
@@ -257,6 +258,39 @@ describe('createLogFace', () => {
       setTimeout(() => closing.abort(), 20)
       expect(await res.toArray()).to.deep.equal([])
     })
+  })
+
+  it('gives up what nobody waits for any more, and that is no failure', async () => {
+    const asked = Promise.withResolvers<AbortSignal | undefined>()
+    const memory = createMemoryStore(records)
+    const store: LogStore = {
+      ...memory,
+      query: (_, { signal }) => {
+        asked.resolve(signal)
+        return new Promise((_resolve, reject) =>
+          signal?.addEventListener('abort', () => reject(signal.reason)),
+        )
+      },
+    }
+    const ended = Promise.withResolvers<unknown>()
+    const face = createLogFace({
+      store,
+      readable: async () => 'everywhere',
+      created: () => new Map(),
+      queryTimeoutMs: 1000,
+      exportLimit: 1,
+      closing: closing.signal,
+    })
+    loopback = await startLoopback((req, res) => face(toExchange(req, res)).then(ended.resolve, ended.reject))
+    const client = request({ host: '127.0.0.1', port: loopback.port, path: '/logs' }).on(
+      'error',
+      () => undefined,
+    )
+    client.end()
+    const signal = await asked.promise
+    client.destroy()
+    await ended.promise
+    expect(signal?.aborted).to.equal(true)
   })
 
   it('is scoped by a path', async () => {

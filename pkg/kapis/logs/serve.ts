@@ -38,35 +38,40 @@ export type LogFace = (exchange: AuthenticatedExchange, place?: Expression) => P
  */
 export function createLogFace(options: LogFaceOptions): LogFace {
   let followers = 0
-  return async (exchange, place) => {
-    const { req, res } = exchange
-    if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
+  async function serve(exchange: AuthenticatedExchange, place: Expression | undefined, left: AbortSignal) {
+    const { store, queryTimeoutMs, exportLimit, closing } = options
     const question = parseQuestion(exchange.query)
     const where = within(question.where, place)
     const filterNow = async () => toFilter(where, await options.readable(exchange.identity), options.created)
     const filter = await filterNow()
-    const limits = {
-      timeoutMs: options.queryTimeoutMs,
-      signal: gone(exchange),
-    }
+    const limits = { timeoutMs: queryTimeoutMs, signal: left }
     if (question.operation === 'export') {
-      return sendExport(options.store, exchange, { ...question, filter, limit: options.exportLimit }, limits)
+      return sendExport(store, exchange, { ...question, filter, limit: exportLimit }, limits)
     }
     if (question.operation !== 'follow') {
-      return sendJson(res, 200, await answer(options.store, question, filter, limits))
+      return sendJson(exchange.res, 200, await answer(store, question, filter, limits))
     }
     if (followers >= maxFollowers) throw tooManyRequests(`${maxFollowers} live tails are open already`, 10)
     followers++
     const isPermitted = async () => same(await filterNow(), filter)
-    const signal = AbortSignal.any([options.closing, limits.signal])
-    await sendFollow(
-      options.store,
-      exchange,
-      { ...question, filter, isPermitted },
-      { ...limits, signal },
-    ).finally(() => {
-      followers--
-    })
+    const signal = AbortSignal.any([closing, left])
+    await sendFollow(store, exchange, { ...question, filter, isPermitted }, { ...limits, signal }).finally(
+      () => {
+        followers--
+      },
+    )
+  }
+
+  return async (exchange, place) => {
+    const { method } = exchange.req
+    if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
+    const left = gone(exchange)
+    try {
+      await serve(exchange, place, left)
+    } catch (error) {
+      // Whoever asked has gone, and what was given up for that is nobody's failure.
+      if (!left.aborted) throw error
+    }
   }
 }
 
