@@ -13,8 +13,8 @@ import { isSuccess, isTotals, none, oneFailed, sum, type Totals, toLine } from '
 
 const unitPatterns = ['pkg/**/*.test.ts', 'cmd/**/*.test.ts', 'hack/**/*.test.ts']
 const e2ePatterns = ['test/integration/**/*.test.ts', 'test/e2e/**/*.test.ts']
-const unitTimeoutMs = 10_000
-const e2eTimeoutMs = 60_000
+const unitTimeoutMs = 60_000
+const e2eTimeoutMs = 120_000
 
 let stop: () => Promise<void> = async () => undefined
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

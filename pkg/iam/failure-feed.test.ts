@@ -3,7 +3,7 @@ import { FailureFeed } from './failure-feed.ts'
 import { createScriptedCollection, silent, until } from './fixtures.ts'
 import type { SeenFailure } from './login-record.ts'
 
-const nowMs = Math.floor(Date.now() / 1000) * 1000
+let nowMs = 0
 const record = (uid: string, ageSeconds: number, changes: { writer?: string; user?: string } = {}) => ({
   metadata: {
     name: uid,
@@ -17,6 +17,11 @@ const record = (uid: string, ageSeconds: number, changes: { writer?: string; use
 })
 
 describe('FailureFeed', () => {
+  // At each test: the window is of the last minute, and a whole run may take longer.
+  beforeEach(() => {
+    nowMs = Math.floor(Date.now() / 1000) * 1000
+  })
+
   function start(initial: ReturnType<typeof record>[]) {
     const collection = createScriptedCollection(initial)
     const seen: SeenFailure[] = []
