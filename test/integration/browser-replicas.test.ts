@@ -1,0 +1,152 @@
+import { request } from 'node:http'
+import { expect } from 'chai'
+import { createBrowser, hiddenFieldsOf, locationOf } from '../../pkg/oauth/browser/fixtures.ts'
+import { kubectl, kubectlJson, kubectlOutput, uniqueName } from '../e2e/cluster.ts'
+import { eventually } from '../e2e/http.ts'
+import { claimsOf, createUser, patchUser, removeUser } from '../e2e/oauth.ts'
+import { output, setting } from '../e2e/run.ts'
+import { ask, type Replica, ready, start, stop } from './replica.ts'
+
+const domain = setting('KAPIS_GROUP_DOMAIN')
+const namespace = uniqueName('browsers')
+const user = { username: uniqueName('browser-user'), password: 'Correct-Horse-1' }
+const client = { client_id: 'web', client_secret: 's' }
+const redirectUri = 'https://app.test/cb'
+const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
+
+type Sent = { readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
+
+/** Like a browser behind a load balancer: each request goes to the other replica. */
+function alternating(replicas: readonly Replica[]) {
+  let turn = 0
+  return {
+    ask(method: string, path: string, { headers = {}, body }: Sent = {}) {
+      const { socket } = replicas[turn++ % replicas.length] as Replica
+      const { promise, resolve, reject } = Promise.withResolvers<{
+        code: number
+        headers: NodeJS.Dict<string | string[]>
+        body: string
+      }>()
+      const req = request({ socketPath: socket, method, path, headers, agent: false }, async res => {
+        const text = Buffer.concat(await res.toArray()).toString('utf8')
+        resolve({ code: res.statusCode ?? 0, headers: res.headers, body: text })
+      })
+      req.on('error', reject)
+      req.end(body)
+      return promise
+    },
+  }
+}
+
+describe('a browser, and two token listeners', function () {
+  this.timeout(90_000)
+  const running: Replica[] = []
+  let a: Replica
+  let b: Replica
+
+  before(async () => {
+    await createUser(user)
+    await kubectlOutput('create', 'namespace', namespace)
+    const type = `config.${domain}/oauthclient`
+    const document = { name: client.client_id, secret: client.client_secret, redirectURIs: [redirectUri] }
+    const secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'web', namespace, labels: { [`config.${domain}/type`]: 'oauthclient' } },
+      type,
+      stringData: { 'configuration.yaml': JSON.stringify(document) },
+    }
+    await output('kubectl', ['apply', '-f', '-'], { stdin: JSON.stringify(secret) })
+    running.push(start('browser-a', { namespace }), start('browser-b', { namespace }))
+    ;[a, b] = (await Promise.all(running.map(ready))) as [Replica, Replica]
+  })
+  after(async () => {
+    await Promise.all(running.map(replica => stop(replica, 'SIGKILL')))
+    await removeUser(user.username)
+    await kubectl('delete', 'namespace', namespace, '--wait=false')
+  })
+
+  const authorize = `/oauth/authorize?${new URLSearchParams({
+    client_id: client.client_id,
+    redirect_uri: redirectUri,
+    response_type: 'code',
+    scope: 'openid',
+  })}`
+  const exchange = (replica: Replica, code: string) =>
+    ask(replica, '/oauth/token', {
+      ...client,
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: redirectUri,
+    })
+
+  async function logIn() {
+    const browser = createBrowser(alternating([a, b]))
+    const answer = await browser.logIn(user.username, user.password)
+    expect([answer.code, answer.headers.location]).to.deep.equal([303, '/oauth/session'])
+    return browser
+  }
+
+  it('logs in at one and is known to the other', async () => {
+    const browser = await logIn()
+    for (let i = 0; i < 4; i++) expect((await browser.get('/oauth/session')).code).to.equal(200)
+  })
+
+  it('gets one login for one code, whichever of them is asked, and none when both are', async () => {
+    const browser = await logIn()
+    const codeOf = async () => locationOf(await browser.get(authorize)).searchParams.get('code') ?? ''
+    const once = await codeOf()
+    expect((await exchange(a, once)).code).to.equal(200)
+    const again = await exchange(b, once)
+    expect([again.code, JSON.parse(again.body).error]).to.deep.equal([400, 'invalid_grant'])
+    const code = await codeOf()
+    const answers = await Promise.all([exchange(a, code), exchange(b, code)])
+    expect(answers.map(answer => answer.code).sort()).to.deep.equal([200, 400])
+    const sid = String(claimsOf(code).jti)
+    const session = (await kubectlJson('get', `loginsessions.iam.${domain}`, sid)) as {
+      spec: { ended: string }
+    }
+    expect(session.spec.ended).to.equal('authorization code used twice')
+  })
+
+  it('logs a device in that has asked the other one', async () => {
+    const begun = JSON.parse((await ask(a, '/oauth/device_authorization', client)).body)
+    const poll = (replica: Replica) =>
+      ask(replica, '/oauth/token', { ...client, grant_type: deviceGrant, device_code: begun.device_code })
+    expect(JSON.parse((await poll(a)).body)).to.deep.equal({ error: 'authorization_pending' })
+    expect(JSON.parse((await poll(a)).body)).to.deep.equal({ error: 'slow_down' })
+    const browser = await logIn()
+    const entry = await browser.get('/oauth/device')
+    const fields = { ...hiddenFieldsOf(entry.body), user_code: begun.user_code }
+    const asked = await browser.post('/oauth/device', fields)
+    await browser.post('/oauth/device', { ...hiddenFieldsOf(asked.body), decision: 'allow' })
+    const answer = await poll(b)
+    expect(answer.code, answer.body).to.equal(200)
+    expect(claimsOf(JSON.parse(answer.body).access_token)).to.include({
+      sub: user.username,
+      client_id: 'web',
+    })
+    // What it waited as has gone.
+    const devices = (await kubectlJson('get', `deviceauthorizations.iam.${domain}`)) as {
+      items: readonly { spec: { user?: string } }[]
+    }
+    expect(devices.items.filter(({ spec }) => spec.user === user.username)).to.deep.equal([])
+  })
+
+  it('is logged out by both within two seconds when its user is disabled', async () => {
+    const browser = await logIn()
+    await patchUser(user.username, { status: { state: 'Disabled' } }, '--subresource=status')
+    await eventually(async () => {
+      for (let i = 0; i < 2; i++) expect((await browser.get('/oauth/session')).code).to.equal(302)
+    }, 2_000)
+    await patchUser(user.username, { status: { state: 'Active' } }, '--subresource=status')
+    // It has ended for good.
+    await eventually(async () => {
+      const sessions = (await kubectlJson('get', `loginsessions.iam.${domain}`)) as {
+        items: readonly { spec: { user: string; type?: string; ended?: string } }[]
+      }
+      const open = sessions.items.filter(({ spec }) => spec.user === user.username && !spec.ended)
+      expect(open).to.deep.equal([])
+    }, 10_000)
+  })
+})
