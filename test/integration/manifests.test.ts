@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { repository } from '../../hack/controlplane/settings.ts'
@@ -7,10 +8,21 @@ import { bareCluster, type Cluster } from './installation/control-plane.ts'
 import { moduleFile } from './installation/go-module.ts'
 
 const overlays = ['default', 'ha', 'kubesphere', 'monitoring', 'opensearch'] as const
-const operator = 'github.com/prometheus-operator/prometheus-operator@v0.85.0'
-const operatorCrds = ['servicemonitors', 'prometheusrules'].map(
-  plural => `example/prometheus-operator-crd/monitoring.coreos.com_${plural}.yaml`,
-)
+/** The real definitions of what manifests use beside Kubernetes itself. */
+const definitions = [
+  {
+    module: 'github.com/prometheus-operator/prometheus-operator@v0.85.0',
+    folder: 'example/prometheus-operator-crd/monitoring.coreos.com_',
+    names: ['servicemonitors', 'prometheusrules'],
+  },
+  {
+    module: 'github.com/cert-manager/cert-manager@v1.21.2',
+    folder: 'deploy/crds/cert-manager.io_',
+    names: ['certificates', 'issuers'],
+  },
+]
+/** Each with what it needs to be there. */
+const examples = { production: undefined, 'cert-manager': undefined, reader: 'default' } as const
 const folderOf = (overlay: string) => join(repository, 'manifests/overlays', overlay)
 
 describe('manifests', function () {
@@ -19,12 +31,17 @@ describe('manifests', function () {
 
   before(async () => {
     cluster = await bareCluster()
-    for (const file of operatorCrds) {
-      await cluster.output(['apply', '--server-side', '-f', await moduleFile(operator, file)])
+    for (const { module, folder, names } of definitions) {
+      for (const name of names) {
+        await cluster.output([
+          'apply',
+          '--server-side',
+          '-f',
+          await moduleFile(module, `${folder}${name}.yaml`),
+        ])
+      }
     }
-    for (const plural of ['servicemonitors', 'prometheusrules']) {
-      await cluster.output(['wait', '--for=condition=Established', `crd/${plural}.monitoring.coreos.com`])
-    }
+    await cluster.output(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s'])
   })
 
   for (const overlay of overlays) {
@@ -56,6 +73,23 @@ describe('manifests', function () {
       expect(names).to.include.members(['apiservice', 'customresourcedefinition', 'deployment', 'service'])
     })
   }
+
+  for (const [example, needs] of Object.entries(examples)) {
+    it(`examples/${example} can be applied, and taken away again`, async () => {
+      if (needs !== undefined) await cluster.output(['apply', '-k', folderOf(needs)])
+      const folder = join(repository, 'examples', example)
+      const ran = await cluster.kubectl(['apply', '-k', folder])
+      expect([ran.code, ran.stderr]).to.deep.equal([0, ''])
+      await takeAway(['-k', folder])
+      if (needs !== undefined) await takeAway(['-k', folderOf(needs)])
+    })
+  }
+
+  it('has every example in its list', () => {
+    const folders = readdirSync(join(repository, 'examples'), { withFileTypes: true })
+    const names = folders.filter(entry => entry.isDirectory()).map(({ name }) => name)
+    expect(Object.keys(examples)).to.have.members(names)
+  })
 
   it('are what `kapis manifests` prints', async () => {
     for (const overlay of overlays) {

@@ -63,7 +63,7 @@ export async function startPod(
   const pod = spec.template.spec
   const root = join(scratch, name)
   const place = (path: string) =>
-    path.replace(/^\/(?=etc\/|run\/)/, `${root}/`).replace(/^\/kapis(\/.*)\.js$/, `${repository}$1.ts`)
+    path.replace(/^\/(?=etc\/|run\/|var\/)/, `${root}/`).replace(/^\/kapis(\/.*)\.js$/, `${repository}$1.ts`)
   for (const folder of ['/etc/kapis', '/run/kapis']) mkdirSync(place(folder), { recursive: true })
   for (const { configMap } of pod.volumes) {
     if (configMap)
@@ -79,6 +79,7 @@ export async function startPod(
     KAPIS_KUBECONFIG: kubeconfig,
     KAPIS_LISTEN_PORT: String(port),
     KAPIS_OAUTH_SOCKET: place('/run/kapis/oauth.sock'),
+    KAPIS_LOGS_EMBEDDED_FOLDER: place('/var/lib/kapis/logs'),
     ...options.env,
   }
   const startedAt = performance.now()
