@@ -12,7 +12,8 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY cmd cmd
 COPY pkg pkg
-RUN node_modules/.bin/tsc -p tsconfig.build.json
+COPY hack/build.sh hack/build.sh
+RUN hack/build.sh dist
 
 # What the programs need when they run, for the machine on which they will; nothing of it is executed here.
 FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS modules

@@ -1,5 +1,5 @@
 import { Agent, type RequestOptions } from 'node:https'
-import { KubeConfig } from '@kubernetes/client-node'
+import { readKubeconfig, readServiceAccount } from './credentials.ts'
 
 /** Where the orchestrator is and how Kapis itself signs on to it. */
 export type Endpoint = {
@@ -13,25 +13,21 @@ const credentialTtlMs = 60_000
 
 /**
  * Reads a kubeconfig file, or the Pod's service account when `kubeconfig` is ''.
- * Only the credential handling of the client library is used: its calls cost several times a keep-alive request.
+ * Of the client library only the credential handling is used: its calls cost several times a keep-alive request.
  *
  * @param maxSockets connections at most; callers that hold them open for long must not starve the others
  */
 export function loadEndpoint(kubeconfig: string, maxSockets = 128): Endpoint {
-  const config = new KubeConfig()
-  if (kubeconfig === '') config.loadFromCluster()
-  else config.loadFromFile(kubeconfig)
-  const cluster = config.getCurrentCluster()
-  if (cluster === null) throw new Error(`kubeconfig ${kubeconfig} has no current cluster`)
-  const url = new URL(cluster.server)
+  // The kubelet's own variables: no settings of ours, which pkg/config alone reads.
+  const credentials = kubeconfig === '' ? readServiceAccount(process.env) : readKubeconfig(kubeconfig)
+  const url = new URL(credentials.server)
 
   let agent: Agent | undefined
   let agentKey = ''
   let current: { options: RequestOptions; until: number } | undefined
 
   async function refresh(): Promise<RequestOptions> {
-    const options: RequestOptions = { headers: {} }
-    await config.applyToHTTPSOptions(options)
+    const options = await credentials.options()
     const { ca, cert, key, rejectUnauthorized, servername } = options
     const wanted = JSON.stringify([String(ca), String(cert), String(key), rejectUnauthorized, servername])
     if (agent === undefined || wanted !== agentKey) {

@@ -26,7 +26,7 @@ const examples = { production: undefined, 'cert-manager': undefined, reader: 'de
 const folderOf = (overlay: string) => join(repository, 'manifests/overlays', overlay)
 
 describe('manifests', function () {
-  this.timeout(180_000)
+  this.timeout(400_000)
   let cluster: Cluster
 
   before(async () => {
@@ -127,7 +127,7 @@ describe('manifests', function () {
   // The namespace controller may have asked for the group in the moment in which its server was gone and it was not; it
   // then waits before it asks again.
   async function takeAway(what: readonly string[], stdin?: string) {
-    await cluster.output(['delete', ...what, '--timeout=90s'], stdin)
+    await cluster.output(['delete', ...what, '--timeout=200s'], stdin)
   }
 
   function kapis(...args: readonly string[]) {

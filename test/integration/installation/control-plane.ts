@@ -51,7 +51,7 @@ async function start(): Promise<Cluster> {
   }
   const env = createRecords(runDir).readEnv() ?? {}
   const kubectl = (args: readonly string[], stdin = '') =>
-    run('kubectl', args, { env, stdin, timeoutMs: 120_000 })
+    run('kubectl', args, { env, stdin, timeoutMs: 240_000 })
   return {
     env,
     runDir,

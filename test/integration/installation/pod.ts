@@ -5,8 +5,8 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toKubeconfig } from '../../../hack/controlplane/pki.ts'
-import { repository } from '../../../hack/controlplane/settings.ts'
 import { scratch } from '../../e2e/run.ts'
+import { compiledPrograms } from './compiled-programs.ts'
 import { type Cluster, hostAddress } from './control-plane.ts'
 import { get } from './get.ts'
 
@@ -47,7 +47,7 @@ const probeEveryMs = 250
 
 /**
  * Runs what the Deployment in the cluster says: its commands, environment and configuration, as its ServiceAccount and with
- * no other right. Only places differ: the source stands for what the image has compiled, folders of this test for those that the Pod mounts, a free port for the
+ * no other right. Only places differ: the programs are compiled as for the image, folders of this test stand for those that the Pod mounts, a free port for the
  * container's, a kubeconfig for the mounted token.
  */
 export async function startPod(
@@ -62,8 +62,9 @@ export async function startPod(
   const { spec } = await deploymentOf(cluster, namespace)
   const pod = spec.template.spec
   const root = join(scratch, name)
+  const programs = await compiledPrograms()
   const place = (path: string) =>
-    path.replace(/^\/(?=etc\/|run\/|var\/)/, `${root}/`).replace(/^\/kapis(\/.*)\.js$/, `${repository}$1.ts`)
+    path.replace(/^\/(?=etc\/|run\/|var\/)/, `${root}/`).replace(/^\/kapis(?=\/)/, programs)
   for (const folder of ['/etc/kapis', '/run/kapis']) mkdirSync(place(folder), { recursive: true })
   for (const { configMap } of pod.volumes) {
     if (configMap)

@@ -1,0 +1,38 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { readServiceAccount } from './credentials.ts'
+
+describe('readServiceAccount', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kapis-account-'))
+  after(() => rmSync(folder, { recursive: true }))
+  const put = (token: string) => {
+    writeFileSync(join(folder, 'token'), token)
+    writeFileSync(join(folder, 'ca.crt'), 'PEM')
+  }
+
+  it('finds the orchestrator by the variables of the kubelet', () => {
+    const cases = [
+      ['10.96.0.1', 'https://10.96.0.1:443'],
+      ['fd00::1', 'https://[fd00::1]:443'],
+    ]
+    for (const [host, server] of cases) {
+      const env = { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: '443' }
+      expect(readServiceAccount(env, folder).server).to.equal(server)
+    }
+  })
+
+  it('follows a token that rotates', async () => {
+    const env = { KUBERNETES_SERVICE_HOST: 'h', KUBERNETES_SERVICE_PORT: '1' }
+    const { options } = readServiceAccount(env, folder)
+    for (const token of ['first', 'second']) {
+      put(`${token}\n`)
+      expect(await options()).to.deep.equal({ ca: 'PEM', headers: { Authorization: `Bearer ${token}` } })
+    }
+  })
+
+  it('says so outside of a Pod', () => {
+    expect(() => readServiceAccount({}, folder)).to.throw('this is no Pod, and no kubeconfig is given')
+  })
+})

@@ -1,0 +1,53 @@
+import { readFile } from 'node:fs/promises'
+import type { RequestOptions } from 'node:https'
+import { createRequire } from 'node:module'
+import { isIPv6 } from 'node:net'
+import { join } from 'node:path'
+
+/** Where the orchestrator is, and what to sign on with; `options` are read anew each time, because credentials rotate. */
+export type Credentials = { readonly server: string; readonly options: () => Promise<RequestOptions> }
+
+const mounted = '/var/run/secrets/kubernetes.io/serviceaccount'
+
+/**
+ * The Pod's own service account. Read here and not by the client library: that takes a second and 80 MB to load, and a Pod
+ * needs nothing of it.
+ *
+ * @param env the variables that the kubelet sets
+ * @throws Error outside of a Pod
+ */
+export function readServiceAccount(
+  env: Readonly<Record<string, string | undefined>>,
+  folder = mounted,
+): Credentials {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env
+  if (host === undefined || port === undefined)
+    throw new Error('there is no orchestrator: this is no Pod, and no kubeconfig is given')
+  return {
+    server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,
+    options: async () => {
+      const [token, ca] = await Promise.all(
+        ['token', 'ca.crt'].map(name => readFile(join(folder, name), 'utf8')),
+      )
+      return { ca, headers: { Authorization: `Bearer ${token?.trim()}` } }
+    },
+  }
+}
+
+/** A kubeconfig with everything that one may hold, exec plugins too. @throws Error when it names no cluster */
+export function readKubeconfig(file: string): Credentials {
+  const load = createRequire(import.meta.url)
+  const { KubeConfig }: typeof import('@kubernetes/client-node') = load('@kubernetes/client-node')
+  const config = new KubeConfig()
+  config.loadFromFile(file)
+  const cluster = config.getCurrentCluster()
+  if (cluster === null) throw new Error(`kubeconfig ${file} has no current cluster`)
+  return {
+    server: cluster.server,
+    options: async () => {
+      const options: RequestOptions = { headers: {} }
+      await config.applyToHTTPSOptions(options)
+      return options
+    },
+  }
+}
