@@ -1,0 +1,41 @@
+import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { withFileLock } from './file-lock.ts'
+
+describe('withFileLock', () => {
+  let folder: string
+  let file: string
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'kapis-lock-'))
+    file = join(folder, 'deep', 'login.json')
+  })
+  afterEach(() => rmSync(folder, { recursive: true }))
+
+  it('lets one in at a time, and gives the lock back whatever happens', async () => {
+    let inside = 0
+    let most = 0
+    const work = async () => {
+      most = Math.max(most, ++inside)
+      await sleep(5)
+      inside--
+    }
+    await Promise.all(Array.from({ length: 5 }, () => withFileLock(file, work)))
+    expect(most).to.equal(1)
+    const failed = withFileLock(file, () => {
+      throw new Error('failed')
+    })
+    expect(await failed.catch(String)).to.equal('Error: failed')
+    expect(existsSync(`${file}.lock`)).to.equal(false)
+  })
+
+  it('takes over one that a process left behind when it was killed', async () => {
+    await withFileLock(file, () => undefined)
+    writeFileSync(`${file}.lock`, '')
+    const longAgo = Date.now() / 1000 - 60
+    utimesSync(`${file}.lock`, longAgo, longAgo)
+    expect(await withFileLock(file, () => 'done')).to.equal('done')
+  })
+})
