@@ -1,0 +1,164 @@
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import { expect } from 'chai'
+import { createAuthority, issueCertificate } from '../../certs/issue.ts'
+import { closeServer, portOf } from '../../request/fixtures.ts'
+import { rejectionOf } from '../../status/fixtures.ts'
+import { createSearchClient, type SearchClient } from './client.ts'
+
+const authority = createAuthority({ commonName: 'search', validityDays: 2 })
+const serving = issueCertificate(authority, {
+  commonName: 'localhost',
+  ipAddresses: ['127.0.0.1'],
+  usages: ['server'],
+  validityDays: 1,
+})
+const none = { password: '', apiKey: '' }
+const call = { method: 'GET', path: '/x', timeoutMs: 2000 } as const
+
+type Listener = (req: IncomingMessage, res: ServerResponse) => unknown
+
+// Stands for an engine in the moods that a real one cannot be made to show.
+describe('createSearchClient', () => {
+  let server: ReturnType<typeof createHttpServer> | ReturnType<typeof createHttpsServer> | undefined
+  let client: SearchClient | undefined
+  afterEach(async () => {
+    await client?.close()
+    if (server) await closeServer(server)
+  })
+
+  async function start(
+    listener: Listener,
+    given: { tls?: boolean; username?: string; ca?: string } = {},
+    credentials = none,
+  ) {
+    const { tls = false, username = '', ca = '' } = given
+    const handle = (req: IncomingMessage, res: ServerResponse) => void listener(req, res)
+    server = tls
+      ? createHttpsServer({ cert: serving.certPem, key: serving.keyPem }, handle)
+      : createHttpServer(handle)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    server.listen(0, '127.0.0.1', resolve)
+    await promise
+    const url = `${tls ? 'https' : 'http'}://127.0.0.1:${portOf(server)}`
+    client = createSearchClient({ url, username, ca }, credentials)
+    return client
+  }
+
+  const answer = (code: number, body: unknown): Listener => {
+    return (_, res) => res.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  }
+  const error = (type: string, reason: string) => ({
+    error: { root_cause: [{ type, reason }], type: 'outer', reason: 'outer' },
+  })
+
+  const faults: readonly [what: string, listener: Listener, code: number, message: string][] = [
+    [
+      'too much to do',
+      answer(429, error('circuit_breaking_exception', 'Data too large')),
+      429,
+      'the log store has too much to do',
+    ],
+    [
+      'a full disk',
+      answer(
+        429,
+        error('cluster_block_exception', 'index [a] blocked by: [disk usage exceeded flood-stage watermark]'),
+      ),
+      507,
+      'the log store takes no more lines: cluster_block_exception: index [a] blocked by: [disk usage exceeded flood-stage watermark]',
+    ],
+    [
+      'wrong credentials',
+      answer(401, error('security_exception', 'x')),
+      503,
+      'the log store refuses the credentials of Kapis',
+    ],
+    [
+      'a question that is too much',
+      answer(400, error('too_many_clauses', 'maxClauseCount is set to 1024')),
+      400,
+      'the log store refuses the question: too_many_clauses: maxClauseCount is set to 1024',
+    ],
+    [
+      'a failure of its own',
+      answer(500, error('search_phase_execution_exception', 'all shards failed')),
+      503,
+      'the log store answered 500: search_phase_execution_exception: all shards failed',
+    ],
+    [
+      'an answer without a reason',
+      answer(502, 'Bad Gateway'),
+      503,
+      'the log store answered 502: no reason given',
+    ],
+    [
+      'a broken connection',
+      (req: IncomingMessage) => req.socket.destroy(),
+      503,
+      'the log store does not answer',
+    ],
+    ['silence', () => undefined, 504, 'the log store did not finish within the time limit of the question'],
+  ]
+  for (const [what, listener, code, message] of faults) {
+    it(`answers ${code} for ${what}`, async () => {
+      const asked = await start(listener)
+      const status = await rejectionOf(asked.call({ ...call, timeoutMs: 300 }))
+      expect([status.code, status.message]).to.deep.equal([code, message])
+    })
+  }
+
+  it('signs on with user and password, or with an API key, and tells nobody of them', async () => {
+    const seen: unknown[] = []
+    const listener: Listener = (req, res) => {
+      seen.push(req.headers.authorization)
+      answer(500, {})(req, res)
+    }
+    const basic = await start(listener, { username: 'kapis' }, { ...none, password: 's3cret' })
+    const status = await rejectionOf(basic.call(call))
+    const told = JSON.stringify([
+      status,
+      status.cause,
+      String(status.cause),
+      Object.entries(status.cause ?? {}),
+    ])
+    expect(told).to.not.include('s3cret').and.not.include(Buffer.from('kapis:s3cret').toString('base64'))
+    await basic.close()
+    if (server) await closeServer(server)
+    await rejectionOf((await start(listener, {}, { ...none, apiKey: 'k3y' })).call(call))
+    expect(seen).to.deep.equal([`Basic ${Buffer.from('kapis:s3cret').toString('base64')}`, 'ApiKey k3y'])
+  })
+
+  it('trusts the authority that it was given, and no other', async () => {
+    const trusting = await start(answer(200, { ok: true }), { tls: true, ca: authority.certPem })
+    expect(await trusting.call(call)).to.deep.equal({ ok: true })
+    await trusting.close()
+    if (server) await closeServer(server)
+    const other = createAuthority({ commonName: 'other', validityDays: 2 })
+    const wary = await start(answer(200, { ok: true }), { tls: true, ca: other.certPem })
+    expect(await rejectionOf(wary.call(call))).to.have.property('code', 503)
+  })
+
+  it('keeps numbers that a double does not hold', async () => {
+    const listener: Listener = (_, res) =>
+      res.writeHead(200, { 'content-type': 'application/json' }).end('{"sort":[1589644842608962453,7]}')
+    expect(await (await start(listener)).call(call)).to.deep.equal({ sort: [1589644842608962453n, 7] })
+  })
+
+  it('breaks off what nobody waits for, and lets sixteen through at once', async () => {
+    let open = 0
+    let most = 0
+    const listener: Listener = async (req, res) => {
+      most = Math.max(most, ++open)
+      req.on('close', () => open--)
+      setTimeout(() => answer(200, {})(req, res), 20)
+    }
+    const busy = await start(listener)
+    await Promise.all(Array.from({ length: 50 }, () => busy.call(call)))
+    expect(most).to.be.within(2, 16)
+    const abort = new AbortController()
+    const waiting = busy.call({ ...call, signal: abort.signal })
+    abort.abort(new Error('gone'))
+    expect(await waiting.catch(reason => reason.message)).to.equal('gone')
+  })
+})
