@@ -183,7 +183,7 @@ describe('hostile requests', function () {
     })
     expect([code, JSON.parse(body).message]).to.deep.equal([
       400,
-      `invalid resource name "a%2fb": [may not contain '%']`,
+      `Name parameter invalid: "a%2fb": may not contain '%'`,
     ])
   })
 

@@ -153,16 +153,18 @@ describe('the orchestrator through the front', function () {
     expect(await run('kubectl', [...nobody, 'exec', pod, '--', 'true'])).to.include({ code: 1 })
   })
 
-  const claims = {
-    'impersonate-user': 'system:admin',
-    'impersonate-group': 'system:masters',
-    'x-remote-user': 'admin',
-  }
-  for (const [name, value] of Object.entries(claims)) {
-    it(`${name} raises no right`, async () => {
+  const claims: readonly (readonly [code: number, headers: Readonly<Record<string, string>>])[] = [
+    [403, { 'impersonate-user': 'system:admin' }],
+    [403, { 'impersonate-user': 'nobody', 'impersonate-group': 'system:masters' }],
+    // Groups of nobody are no identity.
+    [400, { 'impersonate-group': 'system:masters' }],
+    [403, { 'x-remote-user': 'admin', 'x-remote-group': 'system:masters' }],
+  ]
+  for (const [expected, headers] of claims) {
+    it(`${Object.keys(headers).join(' and ')} alone raises no right`, async () => {
       const authorization = `Bearer ${await tokenOf(namespace, 'nobody')}`
-      const { code } = await askKapis('/api/v1/pods', { headers: { authorization, [name]: value } })
-      expect(code).to.equal(403)
+      const { code } = await askKapis('/api/v1/pods', { headers: { ...headers, authorization } })
+      expect(code).to.equal(expected)
     })
   }
 
