@@ -30,7 +30,7 @@ export type EmbeddedSettings = {
 }
 
 const rememberedBatches = 4096
-const defaultFlushLines = 131_072
+const defaultFlushLines = 65_536
 const mostLines = 4 * defaultFlushLines
 
 /** A log store in a folder: a write-ahead log and immutable segments with an index of words (ADR 4). */
@@ -70,7 +70,7 @@ export async function createEmbeddedStore(settings: EmbeddedSettings): Promise<L
   const replayed = await replay(folder, manifest, { fresh, recent, report })
   let { nextSequence } = replayed
   const log = await createWriteAheadLog(folder, replayed.nextLog)
-  const flush = { bytes: Math.floor(memoryBytes / 16), lines: flushLines }
+  const flush = { bytes: Math.floor(memoryBytes / 32), lines: flushLines }
   const upkeep = createUpkeep({ folder, retention, catalog, fresh, log, merger, recent, flush, now, report })
   upkeep.start()
   let isClosed = false

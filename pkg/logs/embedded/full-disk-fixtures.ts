@@ -23,7 +23,7 @@ async function fill(path: string, lines: number): Promise<void> {
   const store = await createEmbeddedStore({
     folder: path,
     retention: { days: 7, bytes: 1e9 },
-    memoryBytes: 8 * 1024 * 1024,
+    memoryBytes: 64 * 1024 * 1024,
     flushLines: lines,
     now: () => crashDay * 86_400_000,
     report: () => undefined,
