@@ -14,6 +14,7 @@ const ofOneRun = [
   'controller-manager.kubeconfig',
   'env',
   'etcd',
+  'kapis-logs',
   'kapis.kubeconfig',
   'kapis.yaml',
   'kwok.yaml',
