@@ -1,5 +1,4 @@
 import type { Server } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createApiServiceKeeper } from '../aggregated/api-service-keeper.ts'
 import { assertInScope } from '../authz/credential-scope.ts'
 import { FileCertificates } from '../certs/file-certificates.ts'
@@ -7,15 +6,13 @@ import { isForHost } from '../certs/fitness.ts'
 import { ServingCertificates } from '../certs/serving-certificates.ts'
 import type { Config, Secrets } from '../config/config.ts'
 import { iamVersion } from '../iam/user.ts'
-import { createPublicDocuments } from '../kapis/public-documents.ts'
 import { createKubeClient } from '../kube/client.ts'
 import { loadEndpoint } from '../kube/endpoint.ts'
 import { isTerminating } from '../kube/namespace.ts'
+import { untilDone } from '../kube/until-done.ts'
 import { createKubeConnections } from '../proxy/connections.ts'
 import { createKubeProxy } from '../proxy/kube.ts'
-import { createOAuthForward, isOAuthPath } from '../proxy/oauth.ts'
 import { forwardUpgrade, kubeUpgrade } from '../proxy/upgrade.ts'
-import { createClientAddress } from '../request/client-address.ts'
 import { isAnonymous } from '../request/identity.ts'
 import { resourcesGroup, resourcesVersion } from '../resources/kinds.ts'
 import { WatchHub } from '../resources/watch-hub.ts'
@@ -26,22 +23,20 @@ import { startAudit } from './audit.ts'
 import { observeCertificates } from './certificate-metrics.ts'
 import { createChain } from './chain.ts'
 import { createComponents } from './component-apis.ts'
+import { drain } from './drain.ts'
 import { createPlainFront, createTlsFront, listen, updateTls } from './front.ts'
 import { createIam } from './iam.ts'
 import { createLimits } from './limits.ts'
 import { createLogs } from './logs.ts'
-import { createOrchestratorVersion } from './orchestrator-version.ts'
 import { createProbes } from './probes.ts'
 import { createRequestMetrics } from './request-metrics.ts'
 import { createResources } from './resources.ts'
 import { createRouter, isForProxy } from './router.ts'
+import { createUnguarded } from './unguarded.ts'
 import { type BuildInfo, toVersionInfo } from './version.ts'
 
-const retryMs = 2_000
 // Watches and terminals through the proxy each hold a connection; what is answered at once takes turns.
 const maxProxied = { short: 640, long: 4_096 }
-const drainMs = 60_000
-const sweepMs = 100
 
 /**
  * Builds the rooms, joins them and serves until `signal`. The orchestrator may come later than this program: it waits for
@@ -118,20 +113,6 @@ export async function runApiserver(
     { name: 'apiservice-registration', problem: () => keeper.problem() },
   ])
   const versionInfo = toVersionInfo(parts.build)
-  const documents = createPublicDocuments({
-    groupDomain,
-    features: new Set(['authentication', 'authorization', 'kubernetes']),
-    versionInfo,
-    orchestratorVersion: createOrchestratorVersion(client),
-  })
-  // The listener knows the identity providers, of which login pages of the platform are told here.
-  const oauthConfig = `/kapis/config.${groupDomain}/v1alpha2/configs/oauth`
-  const isForListener = (path: string) => isOAuthPath(path) || path === oauthConfig
-  const forward = createOAuthForward({
-    socket: config.oauth.socket,
-    clientAddress: createClientAddress(config.listen.trustedProxies),
-    logger,
-  })
   const components = createComponents({ client, config, logger })
   const route = createRouter({
     group,
@@ -158,15 +139,7 @@ export async function runApiserver(
     inFlight: createLimits(config.limits, registry),
     requestSeconds: config.limits.requestSeconds,
     metrics: createRequestMetrics(registry, (g, resource) => g === group && resources.isAggregated(resource)),
-    unguarded: {
-      handles: path => probes.handles(path) || isForListener(path) || documents.handles(path),
-      isAudited: isOAuthPath,
-      handle(exchange) {
-        const { path } = exchange.info
-        if (isForListener(path)) return forward(exchange)
-        return documents.handles(path) ? documents.handle(exchange) : probes.handle(exchange)
-      },
-    },
+    unguarded: createUnguarded({ client, config, probes, versionInfo, logger }),
     authenticate: access.authenticate,
     impersonate: access.impersonate,
     // What goes to the orchestrator is judged there, as the caller; without one, here.
@@ -228,45 +201,4 @@ export async function runApiserver(
   connections.close()
   await audit.stop()
   client.close()
-}
-
-/** Red for new traffic first, then no new connections, then the end of watches and tails, then what is still being answered. */
-async function drain(
-  servers: readonly Pick<Server, 'close' | 'closeIdleConnections' | 'closeAllConnections'>[],
-  parts: {
-    probes: { drain: () => void }
-    endless: readonly { close: () => void }[]
-    delaySeconds: number
-    logger: Logger
-  },
-): Promise<void> {
-  parts.logger.info({ delaySeconds: parts.delaySeconds }, 'shutting down')
-  parts.probes.drain()
-  await sleep(parts.delaySeconds * 1000)
-  const closed = servers.map(server => new Promise<void>(resolve => server.close(() => resolve())))
-  for (const part of parts.endless) part.close()
-  // A connection is idle again only once its last answer is out, and kube-apiserver keeps its own for long.
-  const sweep = setInterval(() => {
-    for (const server of servers) server.closeIdleConnections()
-  }, sweepMs)
-  const isDrained = await Promise.race([
-    Promise.all(closed).then(() => true),
-    sleep(drainMs, false, { ref: false }),
-  ])
-  clearInterval(sweep)
-  if (!isDrained) for (const server of servers) server.closeAllConnections()
-}
-
-async function untilDone(
-  work: () => Promise<void>,
-  { logger, signal }: { logger: Logger; signal: AbortSignal },
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      return await work()
-    } catch (err) {
-      logger.warn({ err }, 'cannot start yet, trying again')
-      await sleep(retryMs, undefined, { signal }).catch(() => undefined)
-    }
-  }
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createUnion } from '../authn/authenticator.ts'
 import { createKapisTokenAuthenticator } from '../authn/kapis-token.ts'
 import { createTokenReviewAuthenticator } from '../authn/token-review.ts'
@@ -21,6 +20,7 @@ import { readUser } from '../iam/user.ts'
 import { UserStore } from '../iam/user-store.ts'
 import { createKubeClient } from '../kube/client.ts'
 import { loadEndpoint } from '../kube/endpoint.ts'
+import { untilDone } from '../kube/until-done.ts'
 import { unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { createRegistry } from '../telemetry/metrics.ts'
@@ -35,7 +35,6 @@ import { closeServer, listenOnSocket } from './listener.ts'
 import { createOAuthMetrics } from './metrics.ts'
 
 const upkeepEveryMs = 5 * 60_000
-const retryMs = 2_000
 
 /** Runs the token listener until `signal`. The orchestrator may come later than this program: it waits. */
 export async function runOAuth(
@@ -187,18 +186,4 @@ export async function runOAuth(
   await closeServer(server)
   for (const part of [users, sessions, keys, clients, passwords, providers]) part.stop()
   client.close()
-}
-
-async function untilDone(
-  work: () => Promise<void>,
-  { logger, signal }: { logger: Logger; signal: AbortSignal },
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      return await work()
-    } catch (err) {
-      logger.warn({ err }, 'not prepared yet, trying again')
-      await sleep(retryMs, undefined, { signal }).catch(() => undefined)
-    }
-  }
 }

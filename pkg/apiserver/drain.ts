@@ -1,0 +1,36 @@
+import type { Server } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '../telemetry/logger.ts'
+
+export type DrainParts = {
+  readonly probes: { readonly drain: () => void }
+  /** Watches and tails, which would go on for ever. */
+  readonly endless: readonly { readonly close: () => void }[]
+  readonly delaySeconds: number
+  readonly logger: Logger
+}
+
+const drainMs = 60_000
+const sweepMs = 100
+
+/** Red for new traffic first, then no new connections, then the end of watches and tails, then what is still being answered. */
+export async function drain(
+  servers: readonly Pick<Server, 'close' | 'closeIdleConnections' | 'closeAllConnections'>[],
+  { probes, endless, delaySeconds, logger }: DrainParts,
+): Promise<void> {
+  logger.info({ delaySeconds }, 'shutting down')
+  probes.drain()
+  await sleep(delaySeconds * 1000)
+  const closed = servers.map(server => new Promise<void>(resolve => server.close(() => resolve())))
+  for (const part of endless) part.close()
+  // A connection is idle again only once its last answer is out, and kube-apiserver keeps its own for long.
+  const sweep = setInterval(() => {
+    for (const server of servers) server.closeIdleConnections()
+  }, sweepMs)
+  const isDrained = await Promise.race([
+    Promise.all(closed).then(() => true),
+    sleep(drainMs, false, { ref: false }),
+  ])
+  clearInterval(sweep)
+  if (!isDrained) for (const server of servers) server.closeAllConnections()
+}

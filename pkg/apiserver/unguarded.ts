@@ -1,0 +1,57 @@
+import type { Config } from '../config/config.ts'
+import { createPublicDocuments } from '../kapis/public-documents.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { createOAuthForward, isOAuthPath } from '../proxy/oauth.ts'
+import { createClientAddress } from '../request/client-address.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { ChainOptions } from './chain.ts'
+import { createOrchestratorVersion } from './orchestrator-version.ts'
+import type { Probes } from './probes.ts'
+
+export type UnguardedParts = {
+  readonly client: KubeClient
+  readonly config: Config
+  readonly probes: Probes
+  readonly versionInfo: object
+  readonly logger: Logger
+}
+
+/** Joins what is answered before anybody is asked who he is: probes, the token listener, and what everybody may know. */
+export function createUnguarded(parts: UnguardedParts): ChainOptions['unguarded'] {
+  const { client, config, probes, versionInfo, logger } = parts
+  const { groupDomain } = config
+  const documents = createPublicDocuments({
+    groupDomain,
+    features: new Set(featuresOf(config)),
+    versionInfo,
+    orchestratorVersion: createOrchestratorVersion(client),
+  })
+  const forward = createOAuthForward({
+    socket: config.oauth.socket,
+    clientAddress: createClientAddress(config.listen.trustedProxies),
+    logger,
+  })
+  // The listener knows the identity providers, of which login pages of the platform are told here.
+  const oauthConfig = `/kapis/config.${groupDomain}/v1alpha2/configs/oauth`
+  const isForListener = (path: string) => isOAuthPath(path) || path === oauthConfig
+  return {
+    handles: path => probes.handles(path) || isForListener(path) || documents.handles(path),
+    isAudited: isOAuthPath,
+    handle(exchange) {
+      const { path } = exchange.info
+      if (isForListener(path)) return forward(exchange)
+      return documents.handles(path) ? documents.handle(exchange) : probes.handle(exchange)
+    },
+  }
+}
+
+/** Under the names that consoles know. */
+function featuresOf({ logs, audit }: Config): readonly string[] {
+  return [
+    'authentication',
+    'authorization',
+    'kubernetes',
+    ...(logs.store === 'none' ? [] : ['logging']),
+    ...(audit.path === '' ? [] : ['auditing']),
+  ]
+}
