@@ -45,7 +45,6 @@ export function refusal(from: Place, to: Place): string | undefined {
 
 /** Third-party libraries and who may import them: each is owned by one room, so that it can be replaced in one place. */
 const owners: Readonly<Record<string, readonly string[]>> = {
-  '@duckdb/node-api': ['pkg/logs'],
   '@kubernetes/client-node': ['pkg/kube'],
   '@node-rs/bcrypt': ['pkg/iam'],
   '@opensearch-project/opensearch': ['pkg/logs'],
