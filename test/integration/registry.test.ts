@@ -24,13 +24,14 @@ const imageConfig = {
 describe('the client of image registries, against a real one', function () {
   this.timeout(180_000)
 
-  const folder = mkdtempSync(join(tmpdir(), 'kapis-registry-'))
+  let folder = ''
   const authority = createAuthority({ commonName: 'registry', validityDays: 2 })
-  const program = join(folder, 'registry')
+  const program = () => join(folder, 'registry')
   const running: ChildProcess[] = []
   const closes: (() => void)[] = []
 
   before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'kapis-registry-'))
     const pair = issueCertificate(authority, {
       commonName: 'localhost',
       dnsNames: ['localhost'],
@@ -39,7 +40,7 @@ describe('the client of image registries, against a real one', function () {
     })
     writeFileSync(join(folder, 'tls.crt'), pair.certPem)
     writeFileSync(join(folder, 'tls.key'), pair.keyPem, { mode: 0o600 })
-    await promisify(execFile)('go', ['build', '-o', program, '.'], {
+    await promisify(execFile)('go', ['build', '-o', program(), '.'], {
       cwd: resolve(import.meta.dirname, '../registry'),
     })
   })
@@ -52,7 +53,7 @@ describe('the client of image registries, against a real one', function () {
 
   async function start(kind: 'basic' | 'token'): Promise<string> {
     const args = [join(folder, 'tls.crt'), join(folder, 'tls.key'), login.username, login.password, kind]
-    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] })
+    const child = spawn(program(), args, { stdio: ['pipe', 'pipe', 'inherit'] })
     running.push(child)
     for await (const line of createInterface({ input: child.stdout })) return `localhost:${line}`
     throw new Error('the registry did not start')
