@@ -109,6 +109,8 @@ describe('kapis doctor', function () {
 
   it('the ConfigMap of the front proxy, when it may not be read', async () => {
     await kubectl('-n', 'kube-system', 'delete', 'rolebinding', 'kapis:authentication-reader')
+    // Whoever may read everything may read this too.
+    await kubectl('delete', 'clusterrolebinding', 'kapis')
     await names(
       'rights',
       /get configmaps\/extension-apiserver-authentication/,
