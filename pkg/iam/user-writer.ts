@@ -1,4 +1,5 @@
 import type { KubeClient } from '../kube/client.ts'
+import { lastAppliedAnnotation, withoutLastApplied } from '../kube/last-applied.ts'
 import { isRecord, type KubeObject, parseObject } from '../kube/object.ts'
 import { notFound, Status } from '../status/status.ts'
 import { toMetaTime } from './lock-keeper.ts'
@@ -99,7 +100,10 @@ export function createUserWriter({ client, groupDomain, hasher, users }: UserWri
     const password = draft.password === undefined ? known : await toHash(draft.password)
     const changed = password === known ? before.metadata.annotations?.[changedAt] : toMetaTime(Date.now())
     const times = changed === undefined ? {} : { [changedAt]: changed }
-    const body = toBody(draft, { ...draft.annotations, ...times }, password)
+    // Nobody is shown it, so nobody can send it back; without it `kubectl apply` could not tell what was taken away.
+    const applied = before.metadata.annotations?.[lastAppliedAnnotation]
+    const kept = applied === undefined ? {} : { [lastAppliedAnnotation]: applied }
+    const body = toBody(draft, { ...kept, ...draft.annotations, ...times }, password)
     const metadata = {
       ...before.metadata,
       ...('metadata' in body && isRecord(body.metadata) ? body.metadata : {}),
@@ -157,5 +161,5 @@ export function createUserWriter({ client, groupDomain, hasher, users }: UserWri
 function withoutHash(user: KubeObject): KubeObject {
   const { password: _password, ...spec } = isRecord(user.spec) ? user.spec : {}
   const { managedFields: _managedFields, ...metadata } = user.metadata
-  return { ...user, metadata, spec }
+  return { ...user, metadata: withoutLastApplied(metadata), spec }
 }

@@ -79,6 +79,27 @@ describe('users', function () {
     expect((await logIn(name, password)).code).to.equal(200)
   })
 
+  it('that were applied by kubectl are shown without what it keeps of them', async () => {
+    const name = await newUser({ groups: [uniqueName('applied')] })
+    const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
+    const users = `users.iam.${groupDomain}`
+    const { spec } = Object(await kubectlJson('get', users, name))
+    const applied = JSON.stringify({ spec })
+    await kubectlOutput('annotate', users, name, `${annotation}=${applied}`)
+    const { metadata } = parse(await askAs(admin, `${base}/${name}`))
+    expect(metadata.annotations).to.not.have.property(annotation)
+    await eventually(async () => {
+      const [listed] = JSON.parse((await askAs(admin, `${base}?ingroup=${spec.groups[0]}`)).body).items
+      expect(listed.metadata).to.deep.equal(metadata)
+    }, 20_000)
+    const changes = { spec: { lang: 'de' } }
+    const type = { 'content-type': 'application/merge-patch+json' }
+    const changed = parse(await send(admin, 'PATCH', `${base}/${name}`, changes, type))
+    expect(changed.metadata.annotations).to.not.have.property(annotation)
+    const kept = Object(await kubectlJson('get', users, name))
+    expect(kept.metadata.annotations).to.have.property(annotation, applied)
+  })
+
   it('are listed by page, order and filter', async () => {
     const group = uniqueName('group')
     const names = [await newUser({ groups: [group] }), await newUser({ groups: [group, 'x'] })].sort()

@@ -41,11 +41,6 @@ export function streamKey(stream: Stream): string {
   return labels === undefined ? key : `${key}\0${JSON.stringify(labels)}`
 }
 
-export function toStream(record: Stream): Stream {
-  const { namespace, pod, container, host, dockerId, labels } = record
-  return { namespace, pod, container, host, dockerId, ...(labels === undefined ? {} : { labels }) }
-}
-
 export function toRecord(stream: Stream, timeNs: bigint, log: string): LogRecord {
   return { timeNs, log, ...stream }
 }

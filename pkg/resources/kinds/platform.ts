@@ -1,3 +1,4 @@
+import { withoutLastApplied } from '../../kube/last-applied.ts'
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../kube/object.ts'
 import { anyOf, caseless, exact, joinValues, noneOf } from '../filters.ts'
 import type { Traits } from '../kind.ts'
@@ -31,7 +32,7 @@ export const events: Traits = {
 export const users: Traits = {
   redact(object) {
     const { password: _password, ...spec } = membersOf(object.spec)
-    return { ...object, spec }
+    return { ...object, metadata: withoutLastApplied(object.metadata), spec }
   },
   toFacts(object) {
     const spec = membersOf(object.spec)
