@@ -56,7 +56,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   pino: ['pkg/telemetry'],
   'prom-client': ['pkg/telemetry'],
   undici: ['pkg/proxy'],
-  yaml: ['pkg/config', 'pkg/audit', 'pkg/aggregated', 'pkg/kapis', 'cmd'],
+  yaml: ['pkg/kube', 'pkg/config', 'pkg/audit', 'pkg/aggregated', 'pkg/kapis', 'cmd'],
 }
 
 /** Why a file may not import a package; undefined when it may. Test files bring their own tools. */

@@ -1,5 +1,6 @@
 import { generateKeyPairSync, randomBytes, X509Certificate } from 'node:crypto'
-import forge from 'node-forge'
+import { createRequire } from 'node:module'
+import type forge from 'node-forge'
 
 /** A certificate and its private key (PKCS #8), both as PEM. */
 export type KeyPair = { certPem: string; keyPem: string }
@@ -20,8 +21,15 @@ export type CertificateOptions = Validity & {
 /** Clocks of the machines that check a new certificate may be a little behind. */
 const backdatedMs = 5 * 60_000
 const dayMs = 86_400_000
-/** As a plain number: the type declarations want a tag class here, the library wants a tag. */
-const utf8: number = forge.asn1.Type.UTF8
+/** The tag of an ASN.1 UTF8String: the type declarations want a tag class here, the library wants a tag. */
+const utf8: number = 12
+
+const load = createRequire(import.meta.url)
+
+/** Loaded when a certificate is made, which most starts need not do: it takes 10 MB. */
+function library(): typeof forge {
+  return load('node-forge')
+}
 
 /** Makes a self-signed authority that may sign end certificates but no further authorities. */
 export function createAuthority(o: AuthorityOptions): KeyPair {
@@ -41,7 +49,7 @@ export function createAuthority(o: AuthorityOptions): KeyPair {
  * @throws Error when the authority is no RSA key pair, which is all that node-forge can sign with
  */
 export function issueCertificate(authority: KeyPair, o: CertificateOptions): KeyPair {
-  const issuer = forge.pki.certificateFromPem(authority.certPem)
+  const issuer = library().pki.certificateFromPem(authority.certPem)
   const { cert, keyPem } = newCertificate(o, o.organizations ?? [])
   cert.setIssuer(issuer.subject.attributes.map(decoded))
   const altNames = [
@@ -72,8 +80,9 @@ function newCertificate(o: Validity & { commonName: string }, organizations: rea
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   })
   const now = (o.now ?? new Date()).getTime()
-  const cert = forge.pki.createCertificate()
-  cert.publicKey = forge.pki.publicKeyFromPem(publicKey)
+  const { pki } = library()
+  const cert = pki.createCertificate()
+  cert.publicKey = pki.publicKeyFromPem(publicKey)
   cert.serialNumber = newSerial()
   cert.validity.notBefore = new Date(now - backdatedMs)
   cert.validity.notAfter = new Date(now + o.validityDays * dayMs)
@@ -92,7 +101,7 @@ function attribute(name: string, value: string) {
 /** A parsed attribute holds the raw bytes, but writing it encodes them: without this the issuer would differ. */
 function decoded<A extends forge.pki.CertificateField>(attr: A): A {
   if (attr.valueTagClass !== utf8 || typeof attr.value !== 'string') return attr
-  return { ...attr, value: forge.util.decodeUtf8(attr.value) }
+  return { ...attr, value: library().util.decodeUtf8(attr.value) }
 }
 
 /** RFC 5280 4.1.2.2: positive, unique, at most 20 octets. The second-highest bit keeps the first octet from being 0. */
@@ -103,6 +112,7 @@ function newSerial(): string {
 }
 
 function signed(cert: forge.pki.Certificate, keyPem: string, signingKeyPem: string): KeyPair {
-  cert.sign(forge.pki.privateKeyFromPem(signingKeyPem), forge.md.sha256.create())
-  return { certPem: forge.pki.certificateToPem(cert).replaceAll('\r\n', '\n'), keyPem }
+  const { md, pki } = library()
+  cert.sign(pki.privateKeyFromPem(signingKeyPem), md.sha256.create())
+  return { certPem: pki.certificateToPem(cert).replaceAll('\r\n', '\n'), keyPem }
 }

@@ -3,6 +3,7 @@ import type { RequestOptions } from 'node:https'
 import { createRequire } from 'node:module'
 import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
+import { readPlainKubeconfig } from './kubeconfig.ts'
 
 /** Where the orchestrator is, and what to sign on with; `options` are read anew each time, because credentials rotate. */
 export type Credentials = { readonly server: string; readonly options: () => Promise<RequestOptions> }
@@ -36,6 +37,8 @@ export function readServiceAccount(
 
 /** A kubeconfig with everything that one may hold, exec plugins too. @throws Error when it names no cluster */
 export function readKubeconfig(file: string): Credentials {
+  const plain = readPlainKubeconfig(file)
+  if (plain !== undefined) return plain
   const load = createRequire(import.meta.url)
   const { KubeConfig }: typeof import('@kubernetes/client-node') = load('@kubernetes/client-node')
   const config = new KubeConfig()

@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { LogStoreSecrets, LogsConfig } from '../config/logs.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import { createEmbeddedStore } from './embedded/embedded-store.ts'
-import { createOpenSearchStore } from './opensearch/store.ts'
 import type { LogStore } from './store.ts'
 
 const megabyte = 1024 * 1024
@@ -19,6 +17,7 @@ export async function openLogStore(
 ): Promise<LogStore | undefined> {
   if (config.store === 'none') return undefined
   if (config.store === 'embedded') {
+    const { createEmbeddedStore } = await import('./embedded/embedded-store.ts')
     const { folder, retentionDays, retentionMegabytes, memoryMegabytes } = config.embedded
     return createEmbeddedStore({
       folder,
@@ -27,6 +26,8 @@ export async function openLogStore(
       report: (message, err) => logger.error({ err }, message),
     })
   }
+  // Its client library takes a quarter of a second to load.
+  const { createOpenSearchStore } = await import('./opensearch/store.ts')
   const { url, username, caFile, indexPrefix } = config.opensearch
   return createOpenSearchStore({
     engine: { url, username, ca: caFile === '' ? '' : readFileSync(caFile, 'utf8') },

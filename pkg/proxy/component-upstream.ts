@@ -1,4 +1,4 @@
-import { Pool } from 'undici'
+import Pool from 'undici/lib/dispatcher/pool.js'
 import type { KeyPair } from '../certs/issue.ts'
 import { type Breaker, createBreaker } from './breaker.ts'
 import type { Component } from './component.ts'

@@ -1,5 +1,7 @@
 import type { RequestOptions } from 'node:https'
-import { type Dispatcher, Pool } from 'undici'
+import type { Dispatcher } from 'undici'
+// This much of the library: the rest (fetch, caches, WebSockets, mocks) takes longer to load than the other parts of the program.
+import Pool from 'undici/lib/dispatcher/pool.js'
 import type { Endpoint } from '../kube/endpoint.ts'
 import type { HeaderLines } from './headers.ts'
 

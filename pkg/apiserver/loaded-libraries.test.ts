@@ -1,0 +1,25 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { expect } from 'chai'
+
+/** Each takes a tenth of a second and tens of megabytes, and a Pod needs none of them to become ready. */
+const later = ['@kubernetes/client-node', '@opensearch-project/opensearch', '@duckdb/node-api', 'node-forge']
+
+describe('the start of a program', () => {
+  for (const program of ['apiserver', 'oauth']) {
+    it(`of ${program} does not load what is needed later or never`, async function () {
+      this.timeout(60_000)
+      const entry = new URL(`../${program}/run.ts`, import.meta.url)
+      const script = `await import('${entry}')
+        const { createRequire } = await import('node:module')
+        console.log(JSON.stringify(Object.keys(createRequire(process.cwd() + '/').cache)))
+        process.exit(0)`
+      const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script])
+      const files: readonly string[] = JSON.parse(stdout)
+      expect(files.some(file => file.includes('/node_modules/prom-client/'))).to.equal(true)
+      for (const library of later) {
+        expect(files.filter(file => file.includes(`/node_modules/${library}/`))).to.deep.equal([])
+      }
+    })
+  }
+})

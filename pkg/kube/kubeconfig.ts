@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import type { RequestOptions } from 'node:https'
+import { dirname, resolve } from 'node:path'
+import { parse } from 'yaml'
+import { isRecord } from './object.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const clusterKeys = [
+  'server',
+  'certificate-authority',
+  'certificate-authority-data',
+  'insecure-skip-tls-verify',
+  'tls-server-name',
+]
+const userKeys = [
+  'token',
+  'tokenFile',
+  'client-certificate',
+  'client-certificate-data',
+  'client-key',
+  'client-key-data',
+]
+
+/**
+ * A kubeconfig whose current context signs on with a token or a certificate; undefined for everything else that one may
+ * hold (plugins, proxies, passwords), which the client library knows about.
+ *
+ * @throws Error when the file cannot be read
+ */
+export function readPlainKubeconfig(
+  file: string,
+): { readonly server: string; readonly options: () => Promise<RequestOptions> } | undefined {
+  const document: unknown = parse(readFileSync(file, 'utf8'))
+  if (!isRecord(document)) return undefined
+  const context = named(document.contexts, document['current-context'], 'context')
+  const cluster = named(document.clusters, context?.cluster, 'cluster')
+  const user = named(document.users, context?.user, 'user')
+  if (cluster === undefined || user === undefined) return undefined
+  if (!isWithin(cluster, clusterKeys) || !isWithin(user, userKeys)) return undefined
+  const server = text(cluster.server)
+  if (server === undefined) return undefined
+  const folder = dirname(file)
+
+  return {
+    server,
+    async options() {
+      const [ca, cert, key, token] = await Promise.all([
+        content(cluster, 'certificate-authority', folder),
+        content(user, 'client-certificate', folder),
+        content(user, 'client-key', folder),
+        tokenOf(user, folder),
+      ])
+      const servername = text(cluster['tls-server-name'])
+      return {
+        headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },
+        ...(ca === undefined ? {} : { ca }),
+        ...(cert === undefined ? {} : { cert }),
+        ...(key === undefined ? {} : { key }),
+        ...(servername === undefined ? {} : { servername }),
+        ...(cluster['insecure-skip-tls-verify'] === true ? { rejectUnauthorized: false } : {}),
+      }
+    },
+  }
+}
+
+function named(list: unknown, name: unknown, key: string): Fields | undefined {
+  const entry = Array.isArray(list) ? list.filter(isRecord).find(one => one.name === name) : undefined
+  const value = entry?.[key]
+  return isRecord(value) ? value : undefined
+}
+
+function isWithin(fields: Fields, known: readonly string[]): boolean {
+  return Object.keys(fields).every(key => known.includes(key))
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** `<name>-data` in base64, which goes first as in client-go, or the file `<name>`, which is read anew each time. */
+async function content(fields: Fields, name: string, folder: string): Promise<string | undefined> {
+  const data = text(fields[`${name}-data`])
+  if (data !== undefined) return Buffer.from(data, 'base64').toString('utf8')
+  const file = text(fields[name])
+  return file === undefined ? undefined : readFile(resolve(folder, file), 'utf8')
+}
+
+/** client-go takes the file before the value. */
+async function tokenOf(user: Fields, folder: string): Promise<string | undefined> {
+  const file = text(user.tokenFile)
+  if (file === undefined) return text(user.token)
+  return (await readFile(resolve(folder, file), 'utf8')).trim()
+}

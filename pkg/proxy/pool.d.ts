@@ -1,0 +1,4 @@
+declare module 'undici/lib/dispatcher/pool.js' {
+  import { Pool } from 'undici'
+  export = Pool
+}
