@@ -3,6 +3,7 @@ import { extname } from 'node:path'
 import { unavailable } from '../../status/status.ts'
 import type { LogStore } from '../store.ts'
 import { createCatalog, removeStrangers } from './catalog.ts'
+import { lockFolder } from './folder-lock.ts'
 import { follow } from './follow.ts'
 import { createFreshLines } from './fresh-lines.ts'
 import { createIngest, isDiskFull, noSpace, tooMuchWaiting } from './ingest.ts'
@@ -33,10 +34,30 @@ const rememberedBatches = 4096
 const defaultFlushLines = 65_536
 const mostLines = 4 * defaultFlushLines
 
-/** A log store in a folder: a write-ahead log and immutable segments with an index of words (ADR 4). */
+/**
+ * A log store in a folder: a write-ahead log and immutable segments with an index of words (ADR 5).
+ *
+ * @throws Error when the folder cannot be used, or another process uses it
+ */
 export async function createEmbeddedStore(settings: EmbeddedSettings): Promise<LogStore> {
+  await mkdir(settings.folder, { recursive: true })
+  const lock = lockFolder(settings.folder)
+  try {
+    const store = await openStore(settings)
+    let closing: Promise<void> | undefined
+    const close = (): Promise<void> => {
+      closing ??= store.close().finally(lock.release)
+      return closing
+    }
+    return { ...store, close }
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
   const { folder, retention, memoryBytes, report, flushLines = defaultFlushLines, now = Date.now } = settings
-  await mkdir(folder, { recursive: true })
   const manifest = await loadManifest(folder)
   await removeStrangers(folder, manifest)
   const recent = createRecentBatches(manifest.recentBatches, rememberedBatches)
@@ -120,7 +141,6 @@ export async function createEmbeddedStore(settings: EmbeddedSettings): Promise<L
       return isFull || upkeep.fullDisk() !== undefined ? 'the disk with the logs is full' : undefined
     },
     close: async () => {
-      if (isClosed) return
       isClosed = true
       await upkeep.stop()
       await log.close()
