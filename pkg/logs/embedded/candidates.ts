@@ -5,10 +5,24 @@ import { fieldOf } from '../record.ts'
 import { requiredTexts } from '../regex/required.ts'
 import { parseRegex } from '../regex/syntax.ts'
 import { fold, wordRole, wordsOf } from '../words.ts'
-import { and, andNot, type Bitmap, emptyBitmap, isEmpty, or, rangeBitmap, setBit } from './bitmap.ts'
+import {
+  and,
+  andNot,
+  type Bitmap,
+  countBits,
+  emptyBitmap,
+  isEmpty,
+  or,
+  rangeBitmap,
+  setBit,
+} from './bitmap.ts'
 import { dayOf, timeInDay } from './lines.ts'
+import { findSideBySide } from './phrase.ts'
 import type { Segment } from './segment.ts'
-import { maxWordBytes } from './word-index.ts'
+import { longWord, manyWords, maxWordBytes } from './word-index.ts'
+
+// So few are sooner read than the positions of frequent words.
+const fewLines = 8
 
 /**
  * What the indexes of a segment say: `must` surely match, `may` is all that could, `must` among them. Where the two are the
@@ -104,9 +118,15 @@ function findPhrase(segment: Segment, words: readonly string[], prefix: boolean)
     if (isEmpty(found)) return none(segment)
   }
   if (found === undefined) return exactly(all(segment))
-  const [only] = words
-  const isSure = words.length === 1 && only !== undefined && Buffer.byteLength(only) < maxWordBytes
-  return isSure ? exactly(found) : unsure(segment, found)
+  if (words.some(word => Buffer.byteLength(word) >= maxWordBytes)) return unsure(segment, found)
+  if (words.length === 1) return exactly(found)
+  if (countBits(found, 0, footer.count) <= fewLines) return unsure(segment, found)
+  const together = findSideBySide(segment, words, prefix, found)
+  if (together === undefined) return unsure(segment, found)
+  if (dictionary.countWord(manyWords) === 0) return exactly(together)
+  const crowded = emptyBitmap(footer.count)
+  dictionary.addWord(manyWords, crowded)
+  return { must: andNot(together, crowded), may: or(together, and(found, crowded)) }
 }
 
 /** A text anywhere: the words within it are whole, but for those at its ends. */
@@ -126,7 +146,7 @@ function findPart(segment: Segment, text: string): Candidates {
   if (found === undefined) return text === '' ? exactly(all(segment)) : unsure(segment, all(segment))
   const isWord =
     words.length === 1 && words[0]?.length === text.length && Buffer.byteLength(text) < maxWordBytes
-  return isWord && segment.dictionary.countWord('') === 0 ? exactly(found) : unsure(segment, found)
+  return isWord && segment.dictionary.countWord(longWord) === 0 ? exactly(found) : unsure(segment, found)
 }
 
 /** The documents with a word that may go on at one end or both. */

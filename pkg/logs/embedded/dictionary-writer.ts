@@ -3,19 +3,24 @@ import { compress, dictionaryBlockBytes, type Footer } from './segment-format.ts
 import type { Output } from './segment-writer.ts'
 import type { WordIndex } from './word-index.ts'
 
+// What a call to the compressor costs at least is soon more than what it saves.
+const worthPacking = 256
+
 /**
  * A block of the dictionary is: how many bytes its words take, the words, each ended by a zero byte (no word has one), then
- * for each word twice the number of its documents, plus one when its list is a bitmap, and either the length of the list
- * or, when there is one document, that document. The lists follow the last block, in the order of the words.
+ * for each word twice the number of its documents, plus one when its list is a bitmap. When there is one document, that and
+ * the word's positions in it follow; else the length of the list, and twice the length of the positions, plus one when those
+ * are compressed. The lists follow the last block, in the order of the words, each with its positions.
  */
 export function writeDictionary(index: WordIndex, count: number, output: Output): Footer['dictionary'] {
-  const { vocabulary, starts, documents } = index
+  const { vocabulary, starts, documents, placeStarts, positions } = index
   const arena = vocabulary.bytes()
   const lists = createByteWriter(1 << 20)
   const pieces: Mutable<Footer['dictionary'][number]>[] = []
   const words = createByteWriter(2 * dictionaryBlockBytes)
   const entries = createByteWriter(4096)
   const block = createByteWriter(2 * dictionaryBlockBytes)
+  const plain = createByteWriter(1 << 16)
   let first = ''
   let listsBefore = 0
 
@@ -30,21 +35,39 @@ export function writeDictionary(index: WordIndex, count: number, output: Output)
     listsBefore = lists.length
   }
 
+  function pack(values: Uint16Array): { readonly bytes: Buffer; readonly isPacked: boolean } {
+    plain.clear()
+    for (let i = 0; i < values.length; i += 1) plain.varint(values[i] ?? 0)
+    const bytes = plain.view()
+    const packed = bytes.length < worthPacking ? bytes : compress(bytes)
+    return packed.length < bytes.length ? { bytes: packed, isPacked: true } : { bytes, isPacked: false }
+  }
+
+  function writeEntry(id: number): void {
+    const own = documents.subarray(starts[id], starts[id + 1])
+    const places = positions.subarray(placeStarts[id], placeStarts[id + 1])
+    if (own.length === 1) {
+      entries.varint(2)
+      entries.varint(own[0] ?? 0)
+      for (let i = 0; i < places.length; i += 1) entries.varint(places[i] ?? 0)
+      return
+    }
+    const before = lists.length
+    const isBitmap = writeList(own, count, lists)
+    entries.varint(2 * own.length + (isBitmap ? 1 : 0))
+    entries.varint(lists.length - before)
+    const { bytes, isPacked } = pack(places)
+    lists.bytes(bytes)
+    entries.varint(2 * bytes.length + (isPacked ? 1 : 0))
+  }
+
   for (const id of vocabulary.sorted()) {
+    if (starts[id] === starts[id + 1]) continue
     const [from, to] = [vocabulary.start(id), vocabulary.end(id)]
     if (words.length === 0) first = arena.toString('latin1', from, to)
     words.slice(arena, from, to)
     words.byte(0)
-    const [begin, end] = [starts[id] ?? 0, starts[id + 1] ?? 0]
-    if (end - begin === 1) {
-      entries.varint(2)
-      entries.varint(documents[begin] ?? 0)
-    } else {
-      const before = lists.length
-      const isBitmap = writeList(documents.subarray(begin, end), count, lists)
-      entries.varint(2 * (end - begin) + (isBitmap ? 1 : 0))
-      entries.varint(lists.length - before)
-    }
+    writeEntry(id)
     if (words.length >= dictionaryBlockBytes) finishBlock()
   }
   if (words.length > 0) finishBlock()

@@ -1,7 +1,8 @@
-import { type Bitmap, emptyBitmap, setBit } from './bitmap.ts'
+import type { Bitmap } from './bitmap.ts'
 import { createByteReader } from './bytes.ts'
-import type { Footer, Piece } from './segment-format.ts'
-import { maxWordBytes } from './word-index.ts'
+import { addDocuments, type Posting } from './postings.ts'
+import { decompress, type Footer, type Piece } from './segment-format.ts'
+import { longWord, maxWordBytes } from './word-index.ts'
 
 /** Which documents of a segment have a word. Bitmaps that are given are added to. */
 export type Dictionary = {
@@ -9,8 +10,10 @@ export type Dictionary = {
   readonly addPrefix: (prefix: string, to: Bitmap) => void
   /** Words that contain a part; at their end, with `atEnd`. */
   readonly addPart: (part: string, atEnd: boolean, to: Bitmap) => void
-  /** How many documents have exactly this word; undefined when only a bitmap can tell. */
-  readonly countWord: (word: string) => number | undefined
+  /** How many documents have exactly this word. */
+  readonly countWord: (word: string) => number
+  /** Of this word, or of all that begin so; undefined when positions were not kept, or there are more words than `limit`. */
+  readonly postings: (word: string, prefix: boolean, limit: number) => readonly Posting[] | undefined
 }
 
 type Block = { readonly words: Buffer; readonly entries: Buffer }
@@ -21,7 +24,7 @@ type Access = {
   readonly list: (piece: Piece) => Buffer
 }
 
-export function openDictionary({ dictionary, count }: Footer, access: Access): Dictionary {
+export function openDictionary({ dictionary, version }: Footer, access: Access): Dictionary {
   const zero = Buffer.of(0)
 
   function load(index: number): Block {
@@ -43,50 +46,69 @@ export function openDictionary({ dictionary, count }: Footer, access: Access): D
     return low - 1
   }
 
-  /** Adds the documents of the words with these numbers within a block, which ascend. */
-  function addEntries(index: number, { entries }: Block, numbers: readonly number[], to: Bitmap): void {
+  /** What there is of the words with these numbers within a block, which ascend. */
+  function visitEntries(index: number, { entries }: Block, numbers: readonly number[], visit: Visit): void {
     const reader = createByteReader(entries)
-    let list = dictionary[index]?.lists ?? 0
+    let offset = dictionary[index]?.lists ?? 0
     let next = 0
     for (let number = 0; next < numbers.length; number += 1) {
-      const head = reader.varint()
-      const size = reader.varint()
       const wanted = number === numbers[next]
       if (wanted) next += 1
+      const head = reader.varint()
+      const size = reader.varint()
       if (head === 2) {
-        if (wanted) setBit(to, size)
+        const at = reader.at
+        passPositions(reader)
+        const end = reader.at
+        const positions = (): Buffer => entries.subarray(at, end)
+        if (wanted) visit({ head, only: size, list: positions, positions })
         continue
       }
-      if (wanted) addList(access.list({ offset: list, length: size }), head, to)
-      list += size
+      const tail = version > 1 ? reader.varint() : 0
+      const length = Math.floor(tail / 2)
+      if (wanted) visit(toPosting(head, { offset, length: size }, length, tail % 2 === 1))
+      offset += size + length
     }
   }
 
-  function addMatching(
-    index: number,
-    from: number,
-    select: (words: Buffer) => readonly number[],
-    to: Bitmap,
-  ): void {
-    const block = load(index)
-    const starts = select(block.words.subarray(from))
-    if (starts.length === 0) return
-    addEntries(
-      index,
-      block,
-      numbersOf(
-        block.words,
-        starts.map(start => start + from),
-      ),
-      to,
-    )
+  function passPositions(reader: { readonly varint: () => number }): void {
+    if (version === 1) return
+    while (reader.varint() % 2 === 1);
   }
 
-  function addWord(word: string, to: Bitmap): void {
+  function toPosting(head: number, list: Piece, length: number, isPacked: boolean): Posting {
+    const positions = (): Buffer => {
+      const bytes = access.list({ offset: list.offset + list.length, length })
+      return isPacked ? decompress(bytes) : bytes
+    }
+    return { head, only: 0, list: () => access.list(list), positions }
+  }
+
+  function visitMatching(index: number, select: (words: Buffer) => readonly number[], visit: Visit): void {
+    const block = load(index)
+    const starts = select(block.words)
+    if (starts.length > 0) visitEntries(index, block, numbersOf(block.words, starts), visit)
+  }
+
+  function visitWord(word: string, visit: Visit): void {
     const index = find(word)
     if (index < 0) return
     const wanted = Buffer.from(word, 'latin1')
-    addMatching(index, 0, words => wholeWord(words, wanted), to)
+    visitMatching(index, words => wholeWord(words, wanted), visit)
+  }
+
+  function visitPrefix(key: string, visit: Visit): void {
+    const wanted = Buffer.from(key, 'latin1')
+    const after = Buffer.concat([zero, wanted])
+    for (let index = Math.max(find(key), 0); index < dictionary.length; index += 1) {
+      const first = dictionary[index]?.first ?? ''
+      if (first > key && !first.startsWith(key)) break
+      const select = (words: Buffer): readonly number[] => [
+        ...(words.subarray(0, wanted.length).equals(wanted) ? [0] : []),
+        ...positions(words, after, 1),
+      ]
+      visitMatching(index, select, visit)
+    }
   }
 
   function wholeWord(words: Buffer, wanted: Buffer): readonly number[] {
@@ -97,73 +119,40 @@ export function openDictionary({ dictionary, count }: Footer, access: Access): D
   }
 
   return {
-    addWord: (word, to) => addWord(toKey(word), to),
+    addWord: (word, to) => visitWord(toKey(word), posting => addDocuments(posting, to)),
     addPrefix: (prefix, to) => {
       const key = toKey(prefix)
-      const wanted = Buffer.from(key, 'latin1')
-      const after = Buffer.concat([zero, wanted])
-      for (let index = Math.max(find(key), 0); index < dictionary.length; index += 1) {
-        const first = dictionary[index]?.first ?? ''
-        if (first > key && !first.startsWith(key)) break
-        addMatching(
-          index,
-          0,
-          words => [
-            ...(words.subarray(0, wanted.length).equals(wanted) ? [0] : []),
-            ...positions(words, after, 1),
-          ],
-          to,
-        )
-      }
-      if (wanted.length === maxWordBytes) addWord('', to)
+      visitPrefix(key, posting => addDocuments(posting, to))
+      if (key.length === maxWordBytes) visitWord(longWord, posting => addDocuments(posting, to))
     },
     addPart: (part, atEnd, to) => {
       const bytes = Buffer.from(part)
       const wanted = atEnd ? Buffer.concat([bytes, zero]) : bytes
+      const add: Visit = posting => addDocuments(posting, to)
       for (let index = 0; index < dictionary.length; index += 1) {
-        addMatching(index, 0, words => positions(words, wanted, 0), to)
+        visitMatching(index, words => positions(words, wanted, 0), add)
       }
-      addWord('', to)
+      visitWord(longWord, add)
     },
     countWord: word => {
-      const key = toKey(word)
-      const index = find(key)
-      if (index < 0) return 0
-      const block = load(index)
-      const [start] = wholeWord(block.words, Buffer.from(key, 'latin1'))
-      if (start === undefined) return 0
-      const [number = 0] = numbersOf(block.words, [start])
-      const reader = createByteReader(block.entries)
-      for (let i = 0; i < number; i += 1) {
-        reader.varint()
-        reader.varint()
-      }
-      return reader.varint() >>> 1
+      let count = 0
+      visitWord(toKey(word), ({ head }) => {
+        count = head >>> 1
+      })
+      return count
+    },
+    postings: (word, prefix, limit) => {
+      if (version === 1) return undefined
+      const found: Posting[] = []
+      const collect: Visit = posting => found.push(posting)
+      if (prefix) visitPrefix(toKey(word), collect)
+      else visitWord(toKey(word), collect)
+      return found.length > limit ? undefined : found
     },
   }
-
-  function addList(list: Buffer, head: number, to: Bitmap): void {
-    if (head % 2 === 1) {
-      const words = new Uint32Array(
-        list.buffer.slice(list.byteOffset, list.byteOffset + emptyBitmap(count).byteLength),
-      )
-      for (let i = 0; i < words.length; i += 1) to[i] = (to[i] ?? 0) | (words[i] ?? 0)
-      return
-    }
-    let document = 0
-    let at = 0
-    for (let left = head >>> 1; left > 0; left -= 1) {
-      let byte = list[at++] ?? 0
-      let step = byte & 0x7f
-      for (let shift = 7; byte >= 0x80; shift += 7) {
-        byte = list[at++] ?? 0
-        step |= (byte & 0x7f) << shift
-      }
-      document += step
-      setBit(to, document)
-    }
-  }
 }
+
+type Visit = (posting: Posting) => void
 
 /** A word as it is kept: its bytes, cut, as one character each. */
 function toKey(word: string): string {

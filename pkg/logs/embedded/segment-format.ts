@@ -4,10 +4,11 @@ import type { Stream } from './lines.ts'
 /**
  * A segment is an immutable file of lines of one day. Its documents are its lines in the order of time and arrival. Pieces
  * follow each other in the file: texts, times, the documents of each stream, the dictionary of words, the documents of each
- * word; then the footer, which tells where they are.
+ * word and its positions in them; then the footer, which tells where they are.
  */
 export type Footer = {
-  readonly version: 1
+  /** Segments of version 1 have no positions of words. */
+  readonly version: 1 | 2
   readonly day: number
   readonly count: number
   readonly firstTime: number
@@ -65,6 +66,7 @@ export function decodeFooter(size: number, read: (piece: Piece) => Buffer): Foot
   const body = read({ offset: size - tailBytes - length, length })
   if (crc32(body) !== tail.readUInt32LE(4)) throw new Error('segment: the footer is damaged')
   const footer: Footer = JSON.parse(decompress(body).toString())
-  if (footer.version !== 1) throw new Error(`segment: version ${footer.version} is not known`)
+  if (footer.version !== 1 && footer.version !== 2)
+    throw new Error(`segment: version ${footer.version} is not known`)
   return footer
 }

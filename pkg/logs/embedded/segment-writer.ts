@@ -31,7 +31,7 @@ export function writeSegment(lines: Lines, sink: Sink): Footer {
   const order = sortLines(lines)
   const grouped = groupByStream(lines, order)
   const footer: Footer = {
-    version: 1,
+    version: 2,
     day: lines.day,
     count: lines.count,
     firstTime: lines.times[order[0] ?? 0] ?? 0,

@@ -8,11 +8,24 @@ import { createVocabulary, hashByte, hashSeed, type Vocabulary } from './vocabul
  */
 export const maxWordBytes = 64
 
-/** Which lines hold which word. The lines of word `id` are documents[starts[id]] up to documents[starts[id + 1]]. */
+/** Words of a line have positions up to this many; a line with more is noted under `manyWords`, for the same reason. */
+export const maxPositions = 1024
+
+/** No word is empty or a blank: what is noted under these says something of the line itself. */
+export const longWord = ''
+export const manyWords = ' '
+
+/**
+ * Which lines hold which word, and where. The lines of word `id` are documents[starts[id]] up to documents[starts[id + 1]].
+ * Its positions in them are positions[placeStarts[id]] up to positions[placeStarts[id + 1]]: each twice what it lies behind
+ * the one before in the same line (behind 0 for the first), plus one when the same line has another.
+ */
 export type WordIndex = {
   readonly vocabulary: Vocabulary
   readonly starts: Uint32Array
   readonly documents: Uint32Array
+  readonly placeStarts: Uint32Array
+  readonly positions: Uint16Array
 }
 
 const beyondAscii = 0xff
@@ -28,23 +41,28 @@ export const foldTable = Uint8Array.from({ length: 256 }, (_, byte) => {
 /** @param order the lines' indexes, in the order in which they become documents 0, 1, 2… */
 export function indexWords(lines: Lines, order: Uint32Array): WordIndex {
   const vocabulary = createVocabulary()
+  const special = {
+    longWord: vocabulary.idOf(new Uint8Array(0), 0, hashSeed),
+    manyWords: blankId(vocabulary),
+  }
   const word = new Uint8Array(maxWordBytes)
   let found = new Uint32Array(1 << 16)
   let used = 0
-  // For each word the last document that has it, plus one, and how many have it.
-  let seen = new Uint32Array(1 << 15)
+  // For each word: the last document that has it, plus one; how many have it; how often it is there.
+  let seen = new Uint32Array(3 << 14)
   const documentEnds = new Uint32Array(order.length)
 
-  function note(document: number, length: number, hash: number): void {
-    const id = vocabulary.idOf(word, length, hash)
-    if (2 * id >= seen.length) {
+  function note(document: number, id: number): void {
+    if (3 * id >= seen.length) {
       const wider = new Uint32Array(seen.length * 2)
       wider.set(seen)
       seen = wider
     }
-    if (seen[2 * id] === document + 1) return
-    seen[2 * id] = document + 1
-    seen[2 * id + 1] = (seen[2 * id + 1] ?? 0) + 1
+    if (seen[3 * id] !== document + 1) {
+      seen[3 * id] = document + 1
+      seen[3 * id + 1] = (seen[3 * id + 1] ?? 0) + 1
+    } else if (used - (documentEnds[document - 1] ?? 0) >= maxPositions) return
+    seen[3 * id + 2] = (seen[3 * id + 2] ?? 0) + 1
     if (used === found.length) {
       const larger = new Uint32Array(found.length * 2)
       larger.set(found)
@@ -54,12 +72,13 @@ export function indexWords(lines: Lines, order: Uint32Array): WordIndex {
   }
 
   function noteWords(document: number, text: Buffer, start: number, end: number): void {
+    let count = 0
     let length = 0
     let hash = hashSeed
     for (let at = start; at <= end; at += 1) {
       const byte = at === end ? 0 : (foldTable[text[at] ?? 0] ?? 0)
       if (byte === beyondAscii) {
-        noteUnicode(document, text.toString('utf8', start, end))
+        noteUnicode(document, text.toString('utf8', start, end), count)
         return
       }
       if (byte !== 0) {
@@ -70,6 +89,7 @@ export function indexWords(lines: Lines, order: Uint32Array): WordIndex {
         length += 1
       } else if (length > 0) {
         noteWord(document, length, hash)
+        count += 1
         length = 0
         hash = hashSeed
       }
@@ -77,17 +97,19 @@ export function indexWords(lines: Lines, order: Uint32Array): WordIndex {
   }
 
   function noteWord(document: number, length: number, hash: number): void {
-    note(document, Math.min(length, maxWordBytes), hash)
-    if (length > maxWordBytes) note(document, 0, hashSeed)
+    note(document, vocabulary.idOf(word, Math.min(length, maxWordBytes), hash))
+    if (length > maxWordBytes) note(document, special.longWord)
   }
 
-  function noteUnicode(document: number, text: string): void {
-    for (const found of wordsOf(text)) {
-      const bytes = Buffer.from(found)
+  /** @param known how many words were noted already, as they come before what is not ASCII */
+  function noteUnicode(document: number, text: string, known: number): void {
+    const words = wordsOf(text)
+    for (let i = known; i < words.length; i += 1) {
+      const bytes = Buffer.from(words[i] ?? '')
       let hash = hashSeed
-      for (let i = 0; i < Math.min(bytes.length, maxWordBytes); i += 1) {
-        word[i] = bytes[i] ?? 0
-        hash = hashByte(hash, bytes[i] ?? 0)
+      for (let at = 0; at < Math.min(bytes.length, maxWordBytes); at += 1) {
+        word[at] = bytes[at] ?? 0
+        hash = hashByte(hash, bytes[at] ?? 0)
       }
       noteWord(document, bytes.length, hash)
     }
@@ -95,36 +117,61 @@ export function indexWords(lines: Lines, order: Uint32Array): WordIndex {
 
   for (let document = 0; document < order.length; document += 1) {
     const line = order[document] ?? 0
+    const before = used
     noteWords(document, lines.text, lines.textStarts[line] ?? 0, lines.textStarts[line + 1] ?? 0)
+    if (used - before >= maxPositions) note(document, special.manyWords)
     documentEnds[document] = used
   }
-  return { vocabulary, ...gather(found, documentEnds, countsOf(seen, vocabulary.size)) }
+  return { vocabulary, ...gather(found, documentEnds, seen, { size: vocabulary.size, ...special }) }
 }
 
-function countsOf(seen: Uint32Array, size: number): Uint32Array {
-  const counts = new Uint32Array(size)
-  for (let id = 0; id < size; id += 1) counts[id] = seen[2 * id + 1] ?? 0
-  return counts
+function blankId(vocabulary: Vocabulary): number {
+  const blank = Buffer.from(manyWords)
+  return vocabulary.idOf(blank, blank.length, hashByte(hashSeed, blank[0] ?? 0))
+}
+
+/** Where the entries of each word begin, of which there are seen[3 * id + column]. */
+function startsOf(seen: Uint32Array, size: number, column: 1 | 2): Uint32Array {
+  const starts = new Uint32Array(size + 1)
+  for (let id = 0; id < size; id += 1) starts[id + 1] = (starts[id] ?? 0) + (seen[3 * id + column] ?? 0)
+  return starts
 }
 
 /** From the words of each line to the lines of each word. */
 function gather(
   found: Uint32Array,
   documentEnds: Uint32Array,
-  counts: Uint32Array,
-): { readonly starts: Uint32Array; readonly documents: Uint32Array } {
-  const starts = new Uint32Array(counts.length + 1)
-  for (let id = 0; id < counts.length; id += 1) starts[id + 1] = (starts[id] ?? 0) + (counts[id] ?? 0)
-  const next = starts.slice()
-  const documents = new Uint32Array(starts[counts.length] ?? 0)
+  seen: Uint32Array,
+  special: { readonly size: number; readonly longWord: number; readonly manyWords: number },
+): Omit<WordIndex, 'vocabulary'> {
+  const [starts, placeStarts] = [startsOf(seen, special.size, 1), startsOf(seen, special.size, 2)]
+  const [next, nextPlace] = [starts.slice(), placeStarts.slice()]
+  const documents = new Uint32Array(starts[special.size] ?? 0)
+  const positions = new Uint16Array(placeStarts[special.size] ?? 0)
+  const before = new Uint16Array(special.size)
+
+  function put(id: number, document: number, position: number): void {
+    const [entry, place] = [next[id] ?? 0, nextPlace[id] ?? 0]
+    const again = entry > (starts[id] ?? 0) && documents[entry - 1] === document
+    if (again) positions[place - 1] = (positions[place - 1] ?? 0) | 1
+    else {
+      documents[entry] = document
+      next[id] = entry + 1
+    }
+    positions[place] = 2 * (again ? position - (before[id] ?? 0) : position)
+    before[id] = position
+    nextPlace[id] = place + 1
+  }
+
   let at = 0
   for (let document = 0; document < documentEnds.length; document += 1) {
+    let position = 0
     for (const end = documentEnds[document] ?? 0; at < end; at += 1) {
       const id = found[at] ?? 0
-      const place = next[id] ?? 0
-      documents[place] = document
-      next[id] = place + 1
+      put(id, document, position)
+      // What lies beyond is looked at line by line, whatever is kept of it here.
+      if (id !== special.longWord && id !== special.manyWords && position < maxPositions) position += 1
     }
   }
-  return { starts, documents }
+  return { starts, documents, placeStarts, positions }
 }
