@@ -6,7 +6,7 @@ import type { TokenAudit } from './audit.ts'
 import { type AuthorizationCheck, requireSoundAuthorization } from './authorization.ts'
 import type { BrowserOptions } from './browser/options.ts'
 import { createBrowserRoutes } from './browser/routes.ts'
-import type { ClientRegistry } from './client.ts'
+import { type ClientRegistry, createClientAuthentication } from './client.ts'
 import { toDiscovery } from './discovery.ts'
 import { createIntrospection } from './endpoints/introspect.ts'
 import { createLogout } from './endpoints/logout.ts'
@@ -48,7 +48,8 @@ const discoveryPaths = [
 ]
 
 /** The token listener's routes. */
-export function createOAuthApp(options: AppOptions): Express {
+export function createOAuthApp(given: AppOptions): Express {
+  const options = { ...given, authenticateClient: createClientAuthentication(given.registry) }
   const { issuer, keys, metricsRegistry, isReady } = options
   const app = express()
   app.disable('x-powered-by')
@@ -86,7 +87,7 @@ export function createOAuthApp(options: AppOptions): Express {
     .route('/oauth/userinfo')
     .all(requireReady(isReady))
     .get(createUserinfo(options))
-    .post(createUserinfo(options))
+    .post(form, createUserinfo(options))
     .all(refuseMethod('GET, HEAD, POST'))
   app
     .route('/oauth/logout')

@@ -1,8 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import type { ClientConfig, RegisteredClient } from '../config/client.ts'
+import { createLockout } from '../iam/lockout.ts'
+import { sourceNetwork } from '../request/client-address.ts'
 import type { Status } from '../status/status.ts'
 import { oauthError } from './error.ts'
 import type { Form } from './form.ts'
+import { sourceOf } from './source.ts'
 
 /** The clients there are at this moment: they come and go with their Secrets. */
 export type ClientRegistry = {
@@ -12,27 +16,46 @@ export type ClientRegistry = {
 
 type Credential = { readonly id: string; readonly secret: string | undefined; readonly isBasic: boolean }
 
+/** @throws Status invalid_client, also 429 with Retry-After; invalid_request */
+export type AuthenticateClient = (req: IncomingMessage, form: Form) => ClientConfig
+
+// For one client from one address: a secret that was changed is noticed before, and nobody guesses one at this pace.
+const guesses = { maxTries: 30, durationSeconds: 60 }
+
 /**
  * Who asks for a token (RFC 6749 section 2.3.1): by HTTP Basic or by form, not by both. A public client only names itself.
  * A bearer token has no part in this: consoles send their refresh token along as one.
  *
- * @throws Status invalid_client, invalid_request
+ * Wrong secrets are counted for the client and the address together: whoever guesses shuts out himself, and not the client
+ * at its own address. Each replica counts for itself.
  */
-export function authenticateClient(
-  registry: ClientRegistry,
-  form: Form,
-  authorization: string | undefined,
-): ClientConfig {
-  const { id, secret, isBasic } = readCredential(form, authorization)
-  const registered = registry.find(id)
-  if (registered === undefined)
-    throw invalidClient('the OAuth client was not found', 'unknown_client', isBasic)
-  const { client, secret: expected } = registered
-  const isRight = client.public
-    ? secret === undefined
-    : expected !== undefined && isEqual(secret ?? '', expected)
-  if (!isRight) throw invalidClient('invalid client credential', 'wrong_client_secret', isBasic)
-  return client
+export function createClientAuthentication(registry: ClientRegistry): AuthenticateClient {
+  const lockout = createLockout({ rules: { user: guesses, address: guesses } })
+  return (req, form) => {
+    const { id, secret, isBasic } = readCredential(form, req.headers.authorization)
+    const registered = registry.find(id)
+    if (registered === undefined)
+      throw invalidClient('the OAuth client was not found', 'unknown_client', isBasic)
+    const key = `address:${sourceNetwork(sourceOf(req).address)} ${id}` as const
+    const lockedUntilMs = lockout.lockedUntilMs(key)
+    if (lockedUntilMs !== undefined) throw tooManyGuesses(lockedUntilMs)
+    if (isRight(registered, secret)) return registered.client
+    lockout.note([key], Date.now())
+    throw invalidClient('invalid client credential', 'wrong_client_secret', isBasic)
+  }
+}
+
+function isRight({ client, secret: expected }: RegisteredClient, given: string | undefined): boolean {
+  if (client.public) return given === undefined
+  return expected !== undefined && isEqual(given ?? '', expected)
+}
+
+function tooManyGuesses(untilMs: number): Status {
+  const description = 'too many wrong client secrets from this address'
+  return oauthError(429, 'invalid_client', description, {
+    headers: { 'retry-after': String(Math.max(1, Math.ceil((untilMs - Date.now()) / 1000))) },
+    why: 'client_locked',
+  })
 }
 
 function readCredential(form: Form, authorization: string | undefined): Credential {

@@ -77,6 +77,26 @@ describe('POST /oauth/token', () => {
       })
     }
 
+    it('is held up after too many wrong secrets, at that address and as that client alone', async () => {
+      const from = (address: string) => ({ 'x-forwarded-for': address })
+      const guess = (client_id: string, address: string, client_secret = 'wrong') =>
+        app.token({ ...alice, client_id, client_secret }, from(address))
+      for (let i = 0; i < 30; i++) expect(await guess('kapis', '198.51.100.1')).to.include({ code: 401 })
+      for (const secret of ['wrong', 'kapis']) {
+        const answer = await guess('kapis', '198.51.100.1', secret)
+        expectError(answer, 429, {
+          error: 'invalid_client',
+          error_description: 'too many wrong client secrets from this address',
+        })
+        expect(Number(answer.headers['retry-after'])).to.be.within(50, 60)
+      }
+      expect(await guess('kapis', '198.51.100.2', 'kapis')).to.include({ code: 200 })
+      expect(await guess('a:b c', '198.51.100.1', 'p%+ä')).to.include({ code: 200 })
+      // One network of IPv6 belongs to one customer.
+      for (let i = 0; i < 30; i++) await guess('kapis', `2001:db8::${i}`)
+      expect(await guess('kapis', '2001:db8::ffff', 'kapis')).to.include({ code: 429 })
+    })
+
     const unknown = { error: 'invalid_client', error_description: 'the OAuth client was not found' }
     const wrong = { error: 'invalid_client', error_description: 'invalid client credential' }
     const unreadable = {

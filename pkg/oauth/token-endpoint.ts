@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import type { TokenAudit, TokenEvent } from './audit.ts'
-import { authenticateClient, type ClientRegistry } from './client.ts'
+import type { AuthenticateClient } from './client.ts'
 import { oauthError } from './error.ts'
 import { readForm } from './form.ts'
 import type { Grant, Granted, GrantTools } from './grant.ts'
@@ -21,16 +21,16 @@ export const grants: readonly Grant[] = [
 ]
 
 export type TokenEndpointOptions = {
-  readonly registry: ClientRegistry
+  readonly authenticateClient: AuthenticateClient
   readonly tools: GrantTools
   readonly audit: TokenAudit
 }
 
 /** POST /oauth/token (RFC 6749 section 3.2): the client first, then the grant, then whatever it asks for. */
-export function createTokenEndpoint({ registry, tools, audit }: TokenEndpointOptions) {
+export function createTokenEndpoint({ authenticateClient, tools, audit }: TokenEndpointOptions) {
   async function handle(req: Request, res: Response, event: TokenEvent): Promise<Granted> {
     const form = readForm(req)
-    const client = authenticateClient(registry, form, req.headers.authorization)
+    const client = authenticateClient(req, form)
     event.client = client.name
     const type = form.get('grant_type')
     const grant = grants.find(

@@ -87,6 +87,30 @@ describe('the token listener', function () {
       await untilKnown(other.name, 'third', false)
     })
 
+    it('are held up at an address that has tried too many wrong secrets', async () => {
+      const guessed = { name: uniqueName('guessed'), secret: 'right' }
+      await createClient(guessed)
+      try {
+        const ask = (client_secret: string) =>
+          form('/oauth/token', { client_id: guessed.name, client_secret, grant_type: 'none' })
+        const wrong = { error: 'invalid_client', error_description: 'invalid client credential' }
+        for (let i = 0; i < 30; i++) expect(parsed(await ask(`guess ${i}`))).to.deep.equal([401, wrong])
+        const answer = await ask('right')
+        expect(parsed(answer)).to.deep.equal([
+          429,
+          {
+            error: 'invalid_client',
+            error_description: 'too many wrong client secrets from this address',
+          },
+        ])
+        expect(Number(answer.headers['retry-after'])).to.be.within(1, 60)
+        // No other client is, nor is this one elsewhere: see the unit test, since all tests have one address.
+        expect(await token({ grant_type: 'password', ...user })).to.include({ code: 200 })
+      } finally {
+        await removeClient(guessed.name)
+      }
+    })
+
     it('act as their user with client_credentials, and only those that may', async () => {
       const robot = { name: uniqueName('robot'), secret: 's', user: user.username }
       await createClient({ ...robot, grantTypes: ['client_credentials'] })
@@ -181,6 +205,25 @@ describe('the token listener', function () {
         ])
       })
     }
+
+    it('takes the access token in a form too, and not in the URL', async () => {
+      const { access_token } = tokens
+      const answer = await form('/oauth/userinfo', { access_token })
+      expect([answer.code, JSON.parse(answer.body).sub]).to.deep.equal([200, user.username])
+      expect(answer.headers).to.include({ 'cache-control': 'no-store' })
+      expect(parsed(await form('/oauth/userinfo', { access_token }, authorized()))).to.deep.equal([
+        400,
+        { error: 'invalid_request', error_description: 'the access token must be sent in one way only' },
+      ])
+      expectStatus(
+        await form('/oauth/userinfo', { access_token: 'garbage' }),
+        statusBody(401, 'Unauthorized', 'Unauthorized'),
+      )
+      expect(parsed(await form(`/oauth/userinfo?access_token=${access_token}`, {}))).to.deep.equal([
+        401,
+        { error: 'login_required' },
+      ])
+    })
 
     it('asks nobody to log in', async () => {
       const answer = await askKapis('/oauth/userinfo')

@@ -15,6 +15,8 @@ describe('chooseRedirectUri', () => {
     [native, 'http://127.0.0.1:51004/cb'],
     [native, 'http://[::1]:51004/cb'],
     [native, 'http://[::1]/cb'],
+    [native, 'http://localhost/cb'],
+    [native, 'http://localhost:51004/cb'],
     [native, 'com.example.app:/cb'],
   ]
   for (const [client, uri] of allowed)
@@ -42,8 +44,13 @@ describe('chooseRedirectUri', () => {
     [native, 'http://127.0.0.1:/cb'],
     [native, 'http://127.0.0.2:51004/cb'],
     [native, 'https://127.0.0.1:51004/cb'],
-    // A name may be resolved by somebody else (RFC 8252 section 8.3).
-    [native, 'http://localhost:51004/cb'],
+    // A name may be resolved by somebody else (RFC 8252 section 8.3): only whoever has registered it gets it.
+    [{ public: true, redirectURIs: ['http://127.0.0.1/cb'] }, 'http://localhost:51004/cb'],
+    [{ public: true, redirectURIs: ['http://localhost/cb'] }, 'http://127.0.0.1:51004/cb'],
+    [{ public: false, redirectURIs: ['http://localhost/cb'] }, 'http://localhost:51004/cb'],
+    [native, 'http://localhost.evil.test:51004/cb'],
+    [native, 'http://localhost:51004/other'],
+    [native, 'http://127.0.0.1:65536/cb'],
     [native, 'com.example.app:/cb2'],
     [{ public: false, redirectURIs: ['http://127.0.0.1/cb'] }, 'http://127.0.0.1:51004/cb'],
     [{ public: false, redirectURIs: ['*'] }, 'https://evil.test/'],

@@ -2,11 +2,12 @@ import type { ClientConfig } from '../../config/client.ts'
 import { oauthError } from '../error.ts'
 
 // Matched as text: two parsers that read a URI differently would send the code to different places.
-const loopback = /^http:\/\/(127\.0\.0\.1|\[::1\])(?::\d{1,5})?(\/[^\s#\\@]*)?$/
+const loopback = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::\d{1,5})?(\/[^\s#\\@]*)?$/
 
 /**
  * Where the browser goes back to: exactly what the client has registered (RFC 9700 section 2.1), but that a native app on
- * the loopback interface gets its port from the system (RFC 8252 section 7.3).
+ * the loopback interface gets its port from the system (RFC 8252 section 7.3). That holds for `localhost` as well where a
+ * client has registered that very name, though section 8.3 advises against it: it knows where it listens.
  *
  * @param given undefined when the request names none; then the client must have registered exactly one
  * @throws Status invalid_request, which must be shown here and never sent anywhere
@@ -31,5 +32,6 @@ export function chooseRedirectUri(
 function isSameButPort(registered: string, given: string): boolean {
   const [, host, rest] = loopback.exec(registered) ?? []
   const [, givenHost, givenRest] = loopback.exec(given) ?? []
-  return host !== undefined && host === givenHost && rest === givenRest
+  // A port that there is not would be no URI.
+  return host !== undefined && host === givenHost && rest === givenRest && URL.canParse(given)
 }

@@ -3,7 +3,6 @@ import { createLockout, type LockoutKey } from '../../iam/lockout.ts'
 import { sourceNetwork } from '../../request/client-address.ts'
 import { Status } from '../../status/status.ts'
 import { audited } from '../audited.ts'
-import { authenticateClient } from '../client.ts'
 import type { EndpointOptions } from '../endpoints/options.ts'
 import { oauthError } from '../error.ts'
 import { readForm } from '../form.ts'
@@ -20,7 +19,7 @@ const perAddress = { maxTries: 60, durationSeconds: lifeSeconds }
 /** POST /oauth/device_authorization (RFC 8628 section 3.1): a device without a browser asks to be logged in by another. */
 export function createDeviceAuthorization({
   issuer,
-  registry,
+  authenticateClient,
   tools,
   audit,
 }: EndpointOptions): RequestHandler {
@@ -52,7 +51,7 @@ export function createDeviceAuthorization({
 
   return audited(audit, 'device', async (req, res, event) => {
     const form = readForm(req)
-    const client = authenticateClient(registry, form, req.headers.authorization)
+    const client = authenticateClient(req, form)
     event.client = client.name
     if (!client.grantTypes.includes(deviceCodeGrantType) || client.grantMethod === 'deny')
       throw oauthError(400, 'unauthorized_client', 'the client may not use this grant type')

@@ -1,7 +1,6 @@
 import type { RequestHandler } from 'express'
 import type { ClientConfig } from '../../config/client.ts'
 import { audited } from '../audited.ts'
-import { authenticateClient } from '../client.ts'
 import { oauthError } from '../error.ts'
 import { readForm } from '../form.ts'
 import { judgeAccess, judgeRefresh, type Standing } from '../standing.ts'
@@ -11,7 +10,12 @@ import type { EndpointOptions } from './options.ts'
  * POST /oauth/introspect (RFC 7662), for clients that can prove who they are. A client is told of its own tokens, a trusted
  * one of every access token; of any other token nobody is told more than that it is not active (section 2.2).
  */
-export function createIntrospection({ issuer, registry, tools, audit }: EndpointOptions): RequestHandler {
+export function createIntrospection({
+  issuer,
+  authenticateClient,
+  tools,
+  audit,
+}: EndpointOptions): RequestHandler {
   async function find(client: ClientConfig, token: string): Promise<object | undefined> {
     const isOwn = ({ claims }: Standing) => claims.clientId === client.name
     const access = await judgeAccess(tools, token)
@@ -35,7 +39,7 @@ export function createIntrospection({ issuer, registry, tools, audit }: Endpoint
 
   return audited(audit, 'introspect', async (req, res, event) => {
     const form = readForm(req)
-    const client = authenticateClient(registry, form, req.headers.authorization)
+    const client = authenticateClient(req, form)
     event.client = client.name
     if (client.public)
       throw oauthError(401, 'invalid_client', 'a public client cannot prove who it is', {

@@ -1,11 +1,12 @@
 import type { TokenAudit } from '../audit.ts'
-import type { ClientRegistry } from '../client.ts'
+import type { AuthenticateClient, ClientRegistry } from '../client.ts'
 import type { GrantTools } from '../grant.ts'
 
 /** What the endpoints beside the token endpoint work with. */
 export type EndpointOptions = {
   readonly issuer: string
   readonly registry: ClientRegistry
+  readonly authenticateClient: AuthenticateClient
   readonly tools: GrantTools
   readonly audit: TokenAudit
 }

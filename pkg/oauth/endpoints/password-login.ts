@@ -1,6 +1,5 @@
 import type { RequestHandler } from 'express'
 import { audited } from '../audited.ts'
-import { authenticateClient } from '../client.ts'
 import { oauthError } from '../error.ts'
 import { readForm } from '../form.ts'
 import { passwordGrant } from '../grants/password.ts'
@@ -13,12 +12,12 @@ import type { EndpointOptions } from './options.ts'
  * path. Unlike there the client has to say who it is, by form or by HTTP Basic: without that anybody could try passwords
  * of the directory from anywhere.
  */
-export function createPasswordLogin({ registry, tools, audit }: EndpointOptions): RequestHandler {
+export function createPasswordLogin({ authenticateClient, tools, audit }: EndpointOptions): RequestHandler {
   return audited(audit, 'login', async (req, res, event) => {
     const idp = String(req.params.idp)
     event.grant = passwordGrant.grantType
     const form = new Map(readForm(req))
-    const client = authenticateClient(registry, form, req.headers.authorization)
+    const client = authenticateClient(req, form)
     event.client = client.name
     if (!client.grantTypes.includes(passwordGrant.grantType))
       throw oauthError(400, 'unauthorized_client', 'the client may not use this grant type')

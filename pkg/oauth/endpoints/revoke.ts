@@ -3,7 +3,6 @@ import { endLogin } from '../../iam/end-login.ts'
 import { Status } from '../../status/status.ts'
 import type { TokenClaims } from '../../token/verify.ts'
 import { audited } from '../audited.ts'
-import { authenticateClient } from '../client.ts'
 import { oauthError } from '../error.ts'
 import { readForm } from '../form.ts'
 import type { GrantTools } from '../grant.ts'
@@ -13,10 +12,10 @@ import type { EndpointOptions } from './options.ts'
  * POST /oauth/revoke (RFC 7009). Either token of a login ends the whole login. A token that is unknown, expired or ended
  * already is answered like one that was good (section 2.2).
  */
-export function createRevocation({ registry, tools, audit }: EndpointOptions): RequestHandler {
+export function createRevocation({ authenticateClient, tools, audit }: EndpointOptions): RequestHandler {
   return audited(audit, 'revoke', async (req, res, event) => {
     const form = readForm(req)
-    const client = authenticateClient(registry, form, req.headers.authorization)
+    const client = authenticateClient(req, form)
     event.client = client.name
     const token = form.get('token')
     if (token === undefined) throw oauthError(400, 'invalid_request', 'the parameter token is required')

@@ -45,6 +45,55 @@ describe('/oauth/userinfo', () => {
     expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
   })
 
+  describe('with the token in a form', () => {
+    const post = (fields: Readonly<Record<string, string>>, headers: Record<string, string> = {}) =>
+      app.form('/oauth/userinfo', fields, headers)
+
+    it('shows the same', async () => {
+      const { access_token } = await app.login('alice', { scope: 'openid email' })
+      const answer = await post({ access_token })
+      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([200, { sub: 'alice', ...email }])
+      expect(answer.headers['cache-control']).to.equal('no-store')
+    })
+
+    it('wants it in one place', async () => {
+      const { access_token } = await app.login('alice')
+      const twice = await post({ access_token }, { authorization: `Bearer ${access_token}` })
+      expect([twice.code, JSON.parse(twice.body)]).to.deep.equal([
+        400,
+        { error: 'invalid_request', error_description: 'the access token must be sent in one way only' },
+      ])
+      const inQuery = await app.form(`/oauth/userinfo?access_token=${access_token}`, {})
+      expect([inQuery.code, JSON.parse(inQuery.body)]).to.deep.equal([401, { error: 'login_required' }])
+      const repeated = await app.ask('POST', '/oauth/userinfo', {
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: `access_token=${access_token}&access_token=x`,
+      })
+      expect(repeated.code).to.equal(400)
+    })
+
+    it('refuses one that is not good in the words of a bad bearer', async () => {
+      const { refresh_token } = await app.login('alice')
+      for (const access_token of ['garbage', refresh_token, 'x'.repeat(50_000)]) {
+        const answer = await post({ access_token })
+        expect([answer.code, JSON.parse(answer.body).reason]).to.deep.equal([401, 'Unauthorized'])
+        expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
+      }
+    })
+
+    it('takes no JSON', async () => {
+      const headers = { 'content-type': 'application/json' }
+      const answer = await app.ask('POST', '/oauth/userinfo', { headers, body: '{}' })
+      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+        415,
+        {
+          error: 'invalid_request',
+          error_description: 'the body must be application/x-www-form-urlencoded',
+        },
+      ])
+    })
+  })
+
   it('is not for refresh tokens', async () => {
     const { refresh_token } = await app.login('alice')
     const headers = { authorization: `Bearer ${refresh_token}` }

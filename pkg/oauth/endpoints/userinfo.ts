@@ -1,18 +1,20 @@
-import type { RequestHandler } from 'express'
+import type { Request, RequestHandler } from 'express'
 import type { User } from '../../iam/user.ts'
-import { Status } from '../../status/status.ts'
+import { Status, unauthorized } from '../../status/status.ts'
 import { audited } from '../audited.ts'
-import { Refusal } from '../error.ts'
-import { readCaller } from '../standing.ts'
+import { oauthError, Refusal } from '../error.ts'
+import { readForm } from '../form.ts'
+import type { GrantTools } from '../grant.ts'
+import { judgeAccess, readCaller, type Standing } from '../standing.ts'
 import type { EndpointOptions } from './options.ts'
 
 /**
- * GET and POST /oauth/userinfo (OpenID Connect Core section 5.3), with the access token as bearer. A login of OpenID Connect
- * shows what its scope names (section 5.4); one of the platform's own, which has none, shows everything.
+ * GET and POST /oauth/userinfo (OpenID Connect Core section 5.3), with the access token as bearer, or in the form of a POST
+ * (RFC 6750 section 2.2). A login of OpenID Connect shows what its scope names (section 5.4); one of the platform's own, which has none, shows everything.
  */
 export function createUserinfo({ tools, audit }: EndpointOptions): RequestHandler {
   return audited(audit, 'userinfo', async (req, res, event) => {
-    const caller = await readCaller(tools, req)
+    const caller = (await readFormCaller(tools, req)) ?? (await readCaller(tools, req))
     if (caller === undefined) throw loginRequired()
     const { user, claims } = caller
     Object.assign(event, { user: user.name, client: claims.clientId, sid: claims.sid })
@@ -25,6 +27,27 @@ export function createUserinfo({ tools, audit }: EndpointOptions): RequestHandle
       ...(shows('email') ? present({ email: user.email }) : {}),
     })
   })
+}
+
+/**
+ * Who calls with the token in the form; undefined when there is none. In the URL it would stand in logs, and is not looked
+ * for (RFC 9700 section 4.3.2).
+ *
+ * @throws Status 400 for a token in both places (RFC 6750 section 2), 401 for one that is not good
+ */
+async function readFormCaller(tools: GrantTools, req: Request): Promise<Standing | undefined> {
+  const { authorization, 'content-type': contentType } = req.headers
+  // Programs that come with a bearer may say anything of a body that they do not send.
+  const hasForm = req.method === 'POST' && contentType !== undefined
+  if (!hasForm || (authorization !== undefined && !req.is('application/x-www-form-urlencoded')))
+    return undefined
+  const token = readForm(req).get('access_token')
+  if (token === undefined) return undefined
+  if (authorization !== undefined)
+    throw oauthError(400, 'invalid_request', 'the access token must be sent in one way only')
+  const caller = await judgeAccess(tools, token)
+  if (caller === undefined) throw unauthorized(new Refusal('invalid_token'))
+  return caller
 }
 
 /** The claims of the scope `profile`. */
