@@ -10,6 +10,7 @@ import { createGroupKeeper } from '../iam/identity-provider/group-keeper.ts'
 import { createProviderMetrics } from '../iam/identity-provider/metrics.ts'
 import { createProviderClient } from '../iam/identity-provider/provider-client.ts'
 import { createGroupWriter } from '../iam/identity-provider/provider-groups.ts'
+import { createProviderKeeper } from '../iam/identity-provider/provider-keeper.ts'
 import { ProviderStore } from '../iam/identity-provider/store.ts'
 import { createOwnPasswordWriter } from '../iam/own-password.ts'
 import { createPasswordHasher } from '../iam/password.ts'
@@ -99,7 +100,18 @@ export async function runOAuth(
     })),
   })
 
-  const providers = new ProviderStore({ client, groupDomain, namespace, logger, createProviderClient })
+  const providers: ProviderStore = new ProviderStore({
+    client,
+    groupDomain,
+    namespace,
+    logger,
+    createProviderClient,
+    onChange: () =>
+      void providerKeeper
+        .check()
+        .catch(err => logger.warn({ err }, 'cannot end the logins of an identity provider yet')),
+  })
+  const providerKeeper = createProviderKeeper({ providers, sessions, logger })
   createProviderMetrics(metricsRegistry, () => providers.entries())
   const putGroups = createGroupWriter(client, groupDomain)
   const groupKeeper = createGroupKeeper({ providers, users, sessions, putGroups, logger })
@@ -167,6 +179,7 @@ export async function runOAuth(
   const keepUp = async () => {
     await keys.ensure()
     await keeper.checkAll(name => users.get(name))
+    await providerKeeper.check()
     await sessions.collect()
     await devices.collect()
     await passwords.keepUp()

@@ -14,7 +14,7 @@ import { createUserAgent, type Page, type UserAgent } from '../peers/user-agent.
 import { askKapis, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
 import { eventually } from './http.ts'
 import { applyProvider, linkOf, removeProvider, users } from './identity-provider.ts'
-import { bearer, claimsOf, createUser, form, patchUser, refresh, removeUser } from './oauth.ts'
+import { bearer, claimsOf, createUser, form, loginAs, patchUser, refresh, removeUser } from './oauth.ts'
 import { createClient, removeClient } from './oauth-clients.ts'
 import { setting } from './run.ts'
 
@@ -375,6 +375,48 @@ describe('logins at an OpenID provider, through the front', function () {
       expect(claimsOf(tokensOf(await logIn(newAgent(), local)).access_token).sub).to.equal(local)
     }, 10_000)
   })
+
+  it('end within two seconds when the provider is disabled or removed, and no others do', async () => {
+    await createUser({ username: local, password: 'Correct horse 1' })
+    const own = await loginAs({ username: local, password: 'Correct horse 1' })
+    const ends: readonly [string, () => Promise<void>][] = [
+      ['identity provider disabled', () => applyProvider(document({ disabled: true }))],
+      ['identity provider removed', () => removeProvider(provider)],
+    ]
+    for (const [why, end] of ends) {
+      await configure(document())
+      const { access_token, refresh_token } = await eventuallyTokens()
+      // A Secret with a mistake in it ends nothing.
+      await applyProvider(document({ mappingMethod: 'typo' }))
+      await eventually(async () => {
+        expect((await askKapis(`/oauth/login/${provider}`)).code).to.equal(404)
+      }, 20_000)
+      expect((await bearer(access_token, '/api')).code).to.equal(200)
+      await end()
+      const seconds = await eventually(async () => {
+        expect((await bearer(access_token, '/api')).code).to.equal(401)
+      }, 20_000)
+      expect(seconds).to.be.below(2)
+      expect(refusal(await refresh(refresh_token))).to.deep.equal([
+        400,
+        { error: 'invalid_grant', error_description: 'the login has ended' },
+      ])
+      const { spec } = Object(await kubectlJson('get', 'loginsession', String(claimsOf(access_token).sid)))
+      expect(spec.ended).to.equal(why)
+      expect((await bearer(own.access_token, '/api')).code).to.equal(200)
+    }
+    await configure(document())
+  })
+
+  async function eventuallyTokens() {
+    let page: Page | undefined
+    await eventually(async () => {
+      page = await logIn(newAgent(), ann)
+      expect(page.code, page.body).to.equal(200)
+    }, 20_000)
+    if (page === undefined) throw new Error('no page')
+    return tokensOf(page)
+  }
 
   it('wait for a provider that is down, and for nobody else', async () => {
     await configure(document({}, { issuer: 'https://localhost:1' }))

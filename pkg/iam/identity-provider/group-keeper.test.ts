@@ -100,6 +100,7 @@ async function sweep({
           createdAt: '',
           provider: undefined,
           problems: [],
+          claim: { name: undefined, standing: 'unknown' },
         } satisfies ProviderEntry,
       ]
     : []

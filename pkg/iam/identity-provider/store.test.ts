@@ -30,7 +30,7 @@ const document = (name: string, more: object = {}) => ({
   ...more,
 })
 
-function watched(initial: readonly KubeObject[]) {
+function watched(initial: readonly KubeObject[], onChange = () => undefined) {
   const lines: Record<string, unknown>[] = []
   const logger = createLogger({
     program: 'test',
@@ -53,6 +53,7 @@ function watched(initial: readonly KubeObject[]) {
         finish: () => Promise.reject(),
       }
     },
+    onChange,
   })
   const names = () => [...store.all()].map(({ config }) => config.name)
   return { store, collection, lines, made, names }
@@ -151,6 +152,27 @@ describe('ProviderStore', () => {
     expect(store.get('a')?.config.displayName).to.equal('old')
     expect(lines.filter(({ level }) => level === 'error')).to.have.lengthOf(1)
     expect(lines.at(-1)).to.deep.include({ secretName: 'young', provider: 'a', holder: 'old' })
+    store.stop()
+  })
+
+  it('says how a name stands, and is told of every change', async () => {
+    let changes = 0
+    const unnamed = secret('unnamed', document('x'))
+    const { store, collection } = watched(
+      [secret('a', document('good')), secret('b', document('off', { disabled: true }))],
+      () => void changes++,
+    )
+    void store.start()
+    await until(() => store.isReady)
+    const standings = () => ['good', 'off', 'bad', 'none'].map(name => store.standingOf(name))
+    expect([standings(), changes]).to.deep.equal([['usable', 'disabled', 'gone', 'gone'], 1])
+    collection.emit({ type: 'ADDED', object: secret('c', document('bad', { type: 'LDAP' })) })
+    await until(() => changes === 2)
+    expect(standings()).to.deep.equal(['usable', 'disabled', 'unknown', 'gone'])
+    // It may be any provider's.
+    collection.emit({ type: 'ADDED', object: { ...unnamed, data: { 'configuration.yaml': 'ew==' } } })
+    await until(() => changes === 3)
+    expect(standings()).to.deep.equal(['usable', 'disabled', 'unknown', 'unknown'])
     store.stop()
   })
 })

@@ -1,11 +1,12 @@
 import type { Problem } from '../../config/fields.ts'
 import { readSecretDocument } from '../../config/secret-document.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import type { KubeObject } from '../../kube/object.ts'
+import { isRecord, type KubeObject, parseList } from '../../kube/object.ts'
 import { Reflector } from '../../kube/reflector.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { type ProviderConfig, readProviderConfig } from './config.ts'
 import type { ProviderClient } from './identity.ts'
+import type { Standing } from './provider-keeper.ts'
 
 export type Provider = { readonly config: ProviderConfig; readonly client: ProviderClient }
 
@@ -16,7 +17,11 @@ export type ProviderEntry = {
   readonly createdAt: string
   readonly provider: Provider | undefined
   readonly problems: readonly Problem[]
+  readonly claim: Claim
 }
+
+/** Whose provider a Secret is: its name also when the rest is broken, undefined when not even that can be read. */
+type Claim = { readonly name: string | undefined; readonly standing: Standing }
 
 export type ProviderStoreOptions = {
   readonly client: KubeClient
@@ -24,6 +29,8 @@ export type ProviderStoreOptions = {
   readonly namespace: string
   readonly logger: Logger
   readonly createProviderClient: (config: ProviderConfig) => ProviderClient
+  /** Told whenever there is another Secret, or one less, or another version of one. */
+  readonly onChange?: () => void
 }
 
 const purpose = 'identityprovider'
@@ -35,6 +42,8 @@ const purpose = 'identityprovider'
  */
 export class ProviderStore {
   readonly #options: ProviderStoreOptions
+  readonly #path: string
+  readonly #query: { readonly labelSelector: string }
   readonly #entries = new Map<string, ProviderEntry>()
   readonly #reflector: Reflector
   #providers: ReadonlyMap<string, Provider> = new Map()
@@ -44,10 +53,12 @@ export class ProviderStore {
 
   constructor(options: ProviderStoreOptions) {
     this.#options = options
+    this.#path = `/api/v1/namespaces/${options.namespace}/secrets`
+    this.#query = { labelSelector: `config.${options.groupDomain}/type=${purpose}` }
     this.#reflector = new Reflector({
       client: options.client,
-      path: `/api/v1/namespaces/${options.namespace}/secrets`,
-      query: { labelSelector: `config.${options.groupDomain}/type=${purpose}` },
+      path: this.#path,
+      query: this.#query,
       sink: {
         replace: items => {
           const names = new Set(items.map(({ metadata }) => metadata.name))
@@ -55,6 +66,7 @@ export class ProviderStore {
           for (const item of items) this.#put(item)
           this.#choose()
           this.#isReady = true
+          options.onChange?.()
         },
         apply: events => {
           for (const { type, object } of events) {
@@ -63,6 +75,7 @@ export class ProviderStore {
             else this.#put(object)
           }
           this.#choose()
+          options.onChange?.()
         },
         failed: err => options.logger.warn({ err }, 'cannot watch identity providers'),
       },
@@ -96,14 +109,30 @@ export class ProviderStore {
     return this.#entries.values()
   }
 
+  standingOf(name: string): Standing {
+    return toStanding(
+      [...this.#entries.values()].map(({ claim }) => claim),
+      name,
+    )
+  }
+
+  /** What the orchestrator says at this moment, which the watch may have yet to bring. @throws Status */
+  async readStandings(): Promise<(name: string) => Standing> {
+    const path = `${this.#path}?${new URLSearchParams(this.#query)}`
+    const { items } = parseList(await this.#options.client.call({ path }))
+    const claims = (items ?? []).map(secret => this.#parse(secret, []).claim)
+    return name => toStanding(claims, name)
+  }
+
   #put(secret: KubeObject): void {
     const { name, resourceVersion, creationTimestamp: createdAt } = secret.metadata
     const old = this.#entries.get(name)
     // The same again: what its client has learnt of the provider is kept.
     if (old?.resourceVersion === resourceVersion) return
     const problems: Problem[] = []
-    const provider = this.#read(secret, problems)
-    this.#entries.set(name, { secret: name, resourceVersion, createdAt, provider, problems })
+    const { config, claim } = this.#parse(secret, problems)
+    const provider = config && { config, client: this.#options.createProviderClient(config) }
+    this.#entries.set(name, { secret: name, resourceVersion, createdAt, provider, problems, claim })
     const { logger } = this.#options
     if (provider === undefined) logger.error({ secretName: name, problems }, 'an identity provider is broken')
     else {
@@ -120,13 +149,15 @@ export class ProviderStore {
     }
   }
 
-  #read(secret: KubeObject, problems: Problem[]): Provider | undefined {
+  #parse(secret: KubeObject, problems: Problem[]): { config: ProviderConfig | undefined; claim: Claim } {
     const type = `config.${this.#options.groupDomain}/${purpose}`
     if (secret.type !== type) problems.push({ path: 'type', message: `of the Secret must be ${type}` })
     const document = readSecretDocument(secret, problems)
-    if (problems.length > 0) return undefined
-    const config = readProviderConfig(document, problems)
-    return config && { config, client: this.#options.createProviderClient(config) }
+    const config = problems.length > 0 ? undefined : readProviderConfig(document, problems)
+    if (config !== undefined)
+      return { config, claim: { name: config.name, standing: config.disabled ? 'disabled' : 'usable' } }
+    const name = isRecord(document) && typeof document.name === 'string' ? document.name : undefined
+    return { config, claim: { name, standing: 'unknown' } }
   }
 
   #remove(secret: string): void {
@@ -158,6 +189,12 @@ export class ProviderStore {
     this.#doubles = doubles
     this.#providers = new Map([...providers].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
+}
+
+/** One that is good counts for more than one that is not; a Secret without a name may be about any. */
+function toStanding(claims: readonly Claim[], name: string): Standing {
+  const standings = claims.filter(claim => (claim.name ?? name) === name).map(({ standing }) => standing)
+  return (['usable', 'disabled', 'unknown'] as const).find(each => standings.includes(each)) ?? 'gone'
 }
 
 /** Total, so that all replicas agree. */
