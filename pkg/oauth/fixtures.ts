@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { type ClientConfig, defaultClient, type RegisteredClient } from '../config/client.ts'
 import type { DeviceAuthorization } from '../iam/device-authorization.ts'
 import type { Admission } from '../iam/identity-provider/admission.ts'
+import { refuse } from '../iam/identity-provider/refusal.ts'
 import type { Provider } from '../iam/identity-provider/store.ts'
 import { createLockout } from '../iam/lockout.ts'
 import { createLoginKeys } from '../iam/login-keys.ts'
@@ -135,8 +136,28 @@ export async function startApp() {
     find: (login: string) => users.get(login.replace('@kapis.io', '')),
   }
   const providers = new Map<string, Provider>()
-  const admit: Admission = async (_config, { uid }) =>
-    users.get(uid) ?? Promise.reject(new Error('no such user'))
+  const admission: Admission = {
+    async admit(config, identity) {
+      const user = users.get(identity.uid)
+      if (user !== undefined) return { user }
+      return {
+        newcomer: { config, identity, wants: config.mappingMethod === 'manual' ? 'link' : 'confirmation' },
+      }
+    },
+    async register({ identity }, name) {
+      if (users.has(name))
+        throw refuse('user_name_taken', `the user name ${name} is taken; choose another one`)
+      if (users.has(identity.uid)) throw refuse('user_already_linked', 'this account has a user by now')
+      const user = memoryUser(name, { email: identity.email, passwordHash: undefined, credential: '' })
+      users.set(name, user).set(identity.uid, user)
+      return user
+    },
+    async link({ identity }, user) {
+      if (users.has(identity.uid)) throw refuse('user_already_linked', 'this account has a user by now')
+      users.set(identity.uid, user)
+      return user
+    },
+  }
   const hasher: PasswordHasher = {
     hash: async password => password,
     verify: async (password, stored) => stored !== undefined && password === stored,
@@ -160,7 +181,7 @@ export async function startApp() {
     }),
     providers: {
       store: { get: name => providers.get(name), all: () => providers.values() },
-      admit,
+      ...admission,
       failed: () => undefined,
     },
     issuer: createTokenIssuer({ issuer, audience, keys }),

@@ -1,4 +1,4 @@
-import type { Admission } from '../iam/identity-provider/admission.ts'
+import { type Admission, type Admitted, toRefusal } from '../iam/identity-provider/admission.ts'
 import {
   logInWithPassword,
   type ProviderLogin,
@@ -13,12 +13,11 @@ import { oauthError } from './error.ts'
 import { assertMayStay } from './user-state.ts'
 
 /** The identity providers, and what makes users of their people. */
-export type ProviderTools = {
+export type ProviderTools = Admission & {
   readonly store: {
     readonly get: (name: string) => Provider | undefined
     readonly all: () => Iterable<Provider>
   }
-  readonly admit: Admission
   /** Told of what is the provider's fault, which its administrator has to mend. */
   readonly failed: (provider: string, error: unknown) => void
 }
@@ -33,16 +32,23 @@ export function requireProvider({ store }: ProviderTools, name: string): Provide
   return provider
 }
 
+type LoginTools = { readonly providers: ProviderTools; readonly passwords: Pick<PasswordChecker, 'begin'> }
+
 /**
- * The user of a person who gives name and password for a provider.
+ * The user of a person who gives name and password for a provider. A newcomer is refused, since here is no page to ask him.
  *
  * @throws Status invalid_grant, 429 with Retry-After, 503 for a provider that does not answer
  */
-export async function logInAtProvider(
-  tools: { readonly providers: ProviderTools; readonly passwords: Pick<PasswordChecker, 'begin'> },
+export async function logInAtProvider(tools: LoginTools, name: string, login: ProviderLogin): Promise<User> {
+  return requireUser(tools.providers, await meetAtProvider(tools, name, login))
+}
+
+/** The same where there is a page for a newcomer. */
+export async function meetAtProvider(
+  tools: LoginTools,
   name: string,
   login: ProviderLogin,
-): Promise<User> {
+): Promise<Admitted> {
   const provider = requireProvider(tools.providers, name)
   if (!takesPasswords(provider)) {
     throw oauthError(
@@ -56,12 +62,18 @@ export async function logInAtProvider(
   }
   try {
     const { admit } = tools.providers
-    const user = await logInWithPassword({ admit, passwords: tools.passwords }, provider, login)
-    assertMayStay(user)
-    return user
+    const admitted = await logInWithPassword({ admit, passwords: tools.passwords }, provider, login)
+    if (admitted.user !== undefined) assertMayStay(admitted.user)
+    return admitted
   } catch (error) {
     throw toOAuthError(tools.providers, name, error)
   }
+}
+
+/** @throws Status invalid_grant for a newcomer */
+export function requireUser(tools: ProviderTools, { user, newcomer }: Admitted): User {
+  if (user !== undefined) return user
+  throw toOAuthError(tools, newcomer.config.name, toRefusal(newcomer))
 }
 
 /** What a provider's login was refused with, in the words of OAuth and of the audit. */

@@ -7,10 +7,12 @@ import { createDeviceStore } from '../iam/device-authorization.ts'
 import { ensureFirstAdministrator } from '../iam/first-administrator.ts'
 import { createAdmission } from '../iam/identity-provider/admission.ts'
 import { createGroupKeeper } from '../iam/identity-provider/group-keeper.ts'
+import { createLinker } from '../iam/identity-provider/link-writer.ts'
 import { createProviderMetrics } from '../iam/identity-provider/metrics.ts'
 import { createProviderClient } from '../iam/identity-provider/provider-client.ts'
 import { createGroupWriter } from '../iam/identity-provider/provider-groups.ts'
 import { createProviderKeeper } from '../iam/identity-provider/provider-keeper.ts'
+import { createRegistrar } from '../iam/identity-provider/registration.ts'
 import { ProviderStore } from '../iam/identity-provider/store.ts'
 import { createOwnPasswordWriter } from '../iam/own-password.ts'
 import { createPasswordHasher } from '../iam/password.ts'
@@ -145,7 +147,12 @@ export async function runOAuth(
       passwords,
       providers: {
         store: providers,
-        admit: createAdmission({ client, groupDomain, users, putGroups, logger }),
+        ...createAdmission({
+          users,
+          registrar: createRegistrar({ client, groupDomain, users, logger }),
+          link: createLinker({ client, groupDomain, users, logger }),
+          putGroups,
+        }),
         failed: (provider, err) => logger.warn({ provider, err }, 'an identity provider fails'),
       },
       issuer: createTokenIssuer({ issuer, audience, keys }),

@@ -4,7 +4,14 @@ import { Status } from '../status/status.ts'
 import type { KeySource } from './key-source.ts'
 
 /** What the listener says to itself, by way of a browser or a client that carries it. */
-export type StatementKind = 'code' | 'browser' | 'device' | 'password-change' | 'provider-login'
+export type StatementKind =
+  | 'code'
+  | 'browser'
+  | 'device'
+  | 'password-change'
+  | 'provider-login'
+  | 'provider-logout'
+  | 'newcomer'
 
 export type Statement = JWTPayload & { readonly jti: string; readonly iat: number; readonly exp: number }
 
@@ -18,7 +25,8 @@ export type Statements = {
   readonly verify: (kind: StatementKind, token: string) => Promise<Statement | undefined>
 }
 
-const maxLength = 8 * 1024
+// Those that a form carries may be longer: a newcomer may be in many groups.
+const maxLengthOf = (kind: StatementKind) => (kind === 'newcomer' ? 48 : 8) * 1024
 
 /**
  * Signed statements that any replica can read and nobody else can make: authorization codes, browser cookies, device codes.
@@ -42,7 +50,7 @@ export function createStatements({ issuer, keys }: { issuer: string; keys: KeySo
         .sign(signer.key)
     },
     async verify(kind, token) {
-      if (token.length > maxLength) return undefined
+      if (token.length > maxLengthOf(kind)) return undefined
       try {
         const { payload } = await jwtVerify(
           token,

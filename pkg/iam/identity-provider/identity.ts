@@ -9,6 +9,8 @@ export type Identity = {
   readonly displayName: string
   /** Undefined when the provider was not asked for groups: then those that the user has are left alone. */
   readonly groups: readonly string[] | undefined
+  /** What the provider is shown when the person logs out there as well. */
+  readonly idToken?: string
 }
 
 /** Where the person types the password into a form of ours. */
@@ -42,6 +44,17 @@ export type RedirectProvider = {
   readonly begin: (transaction: Transaction, signal: AbortSignal) => Promise<URL>
   /** @param callback the URL that the browser came back with. @throws Status as refusal.ts has them */
   readonly finish: (callback: URL, transaction: Transaction, signal: AbortSignal) => Promise<Identity>
+  /** Where a browser is sent to be logged out there too; undefined where that is not wanted. */
+  readonly logoutUrl?: ((logout: UpstreamLogout) => URL) | undefined
+}
+
+/** OpenID Connect RP-Initiated Logout 1.0 section 2. */
+export type UpstreamLogout = {
+  /** Where the provider sends the browser back to, and what it brings along. */
+  readonly returnUri: string
+  readonly state: string
+  /** '' when it is not known any more; then the provider may ask the person. */
+  readonly idToken: string
 }
 
 export type ProviderClient = PasswordProvider | RedirectProvider

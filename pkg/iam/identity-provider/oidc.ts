@@ -9,7 +9,7 @@ import {
 } from 'openid-client'
 import { exchangeCode, toAuthorizationUrl, toClient, toCustomFetch, toProviderError } from './code-flow.ts'
 import { within } from './deadline.ts'
-import type { Identity, RedirectProvider, Transaction } from './identity.ts'
+import type { Identity, RedirectProvider, Transaction, UpstreamLogout } from './identity.ts'
 import type { OidcConfig } from './oidc-config.ts'
 import { createUpstreamFetch } from './upstream-fetch.ts'
 
@@ -36,13 +36,12 @@ export function createOidcProvider(config: OidcConfig): RedirectProvider {
   }
 
   async function readMetadata(): Promise<ServerMetadata> {
-    const { authURL, tokenURL, userInfoURL, jwksURL, endSessionURL } = config.endpoint
+    const { authURL, tokenURL, userInfoURL, jwksURL } = config.endpoint
     const given = {
       ...(authURL === '' ? {} : { authorization_endpoint: authURL }),
       ...(tokenURL === '' ? {} : { token_endpoint: tokenURL }),
       ...(userInfoURL === '' ? {} : { userinfo_endpoint: userInfoURL }),
       ...(jwksURL === '' ? {} : { jwks_uri: jwksURL }),
-      ...(endSessionURL === '' ? {} : { end_session_endpoint: endSessionURL }),
     }
     if (authURL !== '' && tokenURL !== '' && jwksURL !== '') return { issuer: config.issuer, ...given }
     const found = await discovery(new URL(config.issuer), config.clientId, undefined, undefined, {
@@ -59,14 +58,16 @@ export function createOidcProvider(config: OidcConfig): RedirectProvider {
     const tokens = await exchangeCode(client, callback, transaction, true)
     const claims = tokens.claims()
     if (claims === undefined) throw new Error('the token answer has no ID token')
-    if (!config.getUserInfo) return toIdentity(config, claims, claims.sub)
-    const more = await fetchUserInfo(client, tokens.access_token, claims.sub)
-    return toIdentity(config, { ...claims, ...more }, claims.sub)
+    const more = config.getUserInfo ? await fetchUserInfo(client, tokens.access_token, claims.sub) : {}
+    const idToken = config.endpoint.endSessionURL === '' ? undefined : tokens.id_token
+    const identity = toIdentity(config, { ...claims, ...more }, claims.sub)
+    return idToken === undefined ? identity : { ...identity, idToken }
   }
 
   return {
     kind: 'redirect',
     redirectUrl: config.redirectUrl,
+    logoutUrl: config.endpoint.endSessionURL === '' ? undefined : logout => toLogoutUrl(config, logout),
     async begin(transaction, signal) {
       try {
         return await within(config.timeoutMs, signal, async () =>
@@ -84,6 +85,22 @@ export function createOidcProvider(config: OidcConfig): RedirectProvider {
       }
     },
   }
+}
+
+/**
+ * Only where the configuration names it: a provider that could be asked may serve much more than Kapis, and whoever logs out
+ * here need not want to be logged out everywhere.
+ */
+function toLogoutUrl({ clientId, endpoint }: OidcConfig, { returnUri, state, idToken }: UpstreamLogout): URL {
+  const url = new URL(endpoint.endSessionURL)
+  const parameters = {
+    client_id: clientId,
+    post_logout_redirect_uri: returnUri,
+    state,
+    id_token_hint: idToken,
+  }
+  for (const [name, value] of Object.entries(parameters)) if (value !== '') url.searchParams.set(name, value)
+  return url
 }
 
 function toIdentity(config: OidcConfig, claims: Claims, sub: string): Identity {

@@ -1,7 +1,6 @@
 import { Status, tooManyRequests } from '../../status/status.ts'
 import type { PasswordChecker, Source } from '../password-check.ts'
-import type { User } from '../user.ts'
-import type { Admission } from './admission.ts'
+import type { Admission, Admitted } from './admission.ts'
 import type { PasswordProvider } from './identity.ts'
 import { refusalReason } from './refusal.ts'
 import type { Provider } from './store.ts'
@@ -28,10 +27,10 @@ export function takesPasswords(provider: Provider): provider is PasswordLoginPro
  * @throws Status as refusal.ts has them; 429 for a name or an address that has failed too often
  */
 export async function logInWithPassword(
-  { admit, passwords }: { admit: Admission; passwords: Pick<PasswordChecker, 'begin'> },
+  { admit, passwords }: { admit: Admission['admit']; passwords: Pick<PasswordChecker, 'begin'> },
   { config, client }: PasswordLoginProvider,
   { username, password, source, signal }: ProviderLogin,
-): Promise<User> {
+): Promise<Admitted> {
   // Directories take names in any case; a provider's names are not ours.
   const login = `${config.name} ${username.toLowerCase()}`
   const attempt = await passwords.begin({ login, source, signal })

@@ -14,6 +14,7 @@ export type RefusalReason =
   // Of our users.
   | 'user_not_linked'
   | 'user_linked_twice'
+  | 'user_already_linked'
   | 'user_name_unusable'
   | 'user_name_taken'
   | 'email_missing'

@@ -1,23 +1,25 @@
 import type { Request, RequestHandler, Response } from 'express'
-import type { User } from '../../iam/user.ts'
+import type { Admitted } from '../../iam/identity-provider/admission.ts'
 import { Status } from '../../status/status.ts'
 import type { TokenEvent } from '../audit.ts'
 import { type Form, readForm, readParameters } from '../form.ts'
-import { type LoginButton, listLoginButtons } from '../login-buttons.ts'
+import { listLoginButtons } from '../login-buttons.ts'
 import { loginPage } from '../pages/login-page.ts'
 import { sendPage } from '../pages/page.ts'
 import { withErrorPage } from '../pages/wrong-page.ts'
-import { logInAtProvider } from '../provider-login.ts'
+import { meetAtProvider } from '../provider-login.ts'
 import { sourceOf } from '../source.ts'
 import { goneSignal } from '../token-endpoint.ts'
 import { assertMayStay } from '../user-state.ts'
 import { requireRight } from '../verdict.ts'
 import { issueCsrfToken, requireOwnForm } from './csrf.ts'
 import { formTargetsOf } from './form-targets.ts'
+import { sendNewcomerPage } from './newcomer-endpoint.ts'
 import type { BrowserOptions } from './options.ts'
 import { sendPasswordPage } from './password-endpoint.ts'
 import { readReturnTo } from './return-to.ts'
 import { beginBrowserLogin } from './session.ts'
+import { explainWrongLogin, isWrongLogin } from './wrong-login.ts'
 
 type Shown = { readonly params: Form; readonly username: string; readonly error?: Status }
 
@@ -38,7 +40,15 @@ export function createLogin(options: BrowserOptions): RequestHandler {
     const provider = form.get('provider') ?? ''
     try {
       requireOwnForm(req, form, issuer)
-      const user = await authenticate(options, { req, res }, form)
+      const { user, newcomer } = await authenticate(options, { req, res }, form)
+      if (newcomer !== undefined) {
+        await sendNewcomerPage(
+          options,
+          { req, res },
+          { newcomer, returnTo: readReturnTo(form.get('return_to')) },
+        )
+        return
+      }
       event.user = user.name
       if (provider === '' && user.mustChangePassword) {
         await sendPasswordPage(options, { req, res }, { user, returnTo: readReturnTo(form.get('return_to')) })
@@ -59,19 +69,15 @@ async function authenticate(
   { tools }: BrowserOptions,
   { req, res }: { req: Request; res: Response },
   form: Form,
-): Promise<User> {
+): Promise<Admitted> {
   const username = form.get('username') ?? ''
   const password = form.get('password') ?? ''
   const provider = form.get('provider') ?? ''
   const from = { source: sourceOf(req), signal: goneSignal(res) }
-  if (provider !== '') return logInAtProvider(tools, provider, { username, password, ...from })
+  if (provider !== '') return meetAtProvider(tools, provider, { username, password, ...from })
   const user = requireRight(await tools.passwords.check({ login: username, password, ...from }))
   assertMayStay(user)
-  return user
-}
-
-function isWrongLogin({ reason }: Status): boolean {
-  return reason === 'invalid_grant' || reason === 'temporarily_unavailable'
+  return { user }
 }
 
 function sendLoginPage(
@@ -88,7 +94,7 @@ function sendLoginPage(
     provider,
     buttons,
     username,
-    error: error && explain(error, provider),
+    error: error && explainWrongLogin(error, provider),
   })
   if (error !== undefined) res.set({ ...error.headers })
   sendPage(res, {
@@ -98,19 +104,4 @@ function sendLoginPage(
     code: error?.code ?? 200,
     formTargets: formTargetsOf(options.registry, returnTo),
   })
-}
-
-/** One answer for an unknown user and a wrong password; a lock does not say whether there is such a user either. */
-function explain(error: Status, provider: LoginButton | undefined): string {
-  if (error.code === 429) {
-    const minutes = Math.ceil(Number(error.headers['retry-after'] ?? 60) / 60)
-    return `Too many wrong passwords. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`
-  }
-  if (error.code >= 500)
-    return `${provider?.displayName ?? 'The login'} cannot be reached. Try again in a moment.`
-  if (error.message === 'account is not active') return 'This account is not active. Ask an administrator.'
-  // The password was right: what else stands in the way is for the person to know.
-  if (provider !== undefined && error.message !== 'incorrect password')
-    return `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`
-  return 'The user name or the password is wrong.'
 }

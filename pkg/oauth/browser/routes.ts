@@ -6,6 +6,7 @@ import { createDeviceDecision, createDevicePage } from '../device/page-endpoint.
 import { oauthError } from '../error.ts'
 import { serveStyle } from '../pages/page.ts'
 import { createLogin, createLoginPage } from './login-endpoint.ts'
+import { createLinking, createRegistration } from './newcomer-endpoint.ts'
 import type { BrowserOptions } from './options.ts'
 import { createPasswordChange } from './password-endpoint.ts'
 import { createLoggedOutPage, createSessionEnd, createSessionPage } from './session-endpoint.ts'
@@ -24,6 +25,8 @@ export function createBrowserRoutes(
     '/oauth/consent': { post: createConsent(options) },
     '/oauth/login': { get: createLoginPage(options), post: createLogin(options) },
     '/oauth/password': { post: createPasswordChange(options) },
+    '/oauth/register': { post: createRegistration(options) },
+    '/oauth/link': { post: createLinking(options) },
     '/oauth/device': { get: createDevicePage(options), post: createDeviceDecision(options) },
     '/oauth/device_authorization': { post: createDeviceAuthorization(options) },
     '/oauth/session': { get: createSessionPage(options), post: createSessionEnd(options) },

@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express'
 import type { TokenEvent } from '../audit.ts'
-import { readForm } from '../form.ts'
+import { toFormTarget } from '../authorize/form-target.ts'
+import { readForm, readParameters } from '../form.ts'
 import { html } from '../pages/html.ts'
 import { hiddenFields, sendPage } from '../pages/page.ts'
 import { withErrorPage } from '../pages/wrong-page.ts'
@@ -8,6 +9,7 @@ import { issueCsrfToken, requireOwnForm } from './csrf.ts'
 import type { BrowserOptions } from './options.ts'
 import { toLoginPath } from './return-to.ts'
 import { endBrowserLogin, readBrowserLogin } from './session.ts'
+import { findLogoutUrl, readLogoutTarget, toUpstreamLogout } from './upstream-logout.ts'
 
 /** GET /oauth/session: who is logged in with this browser, and the way out. */
 export function createSessionPage({ tools, productName: product }: BrowserOptions): RequestHandler {
@@ -21,7 +23,10 @@ export function createSessionPage({ tools, productName: product }: BrowserOption
 ${hiddenFields({ csrf })}
 <button>Log out</button>
 </form>`
-    sendPage(res, { product, title: 'You are logged in', body })
+    // The logout may go on at the identity provider.
+    const upstream = findLogoutUrl(tools, login.provider)?.({ returnUri: '', state: '', idToken: '' })
+    const formTargets = upstream === undefined ? [] : [toFormTarget(upstream.href)]
+    sendPage(res, { product, title: 'You are logged in', body, formTargets })
   })
 }
 
@@ -34,7 +39,8 @@ export function createSessionEnd({ tools, issuer, audit, productName }: BrowserO
       const login = await endBrowserLogin(tools, { req, res }, 'logout')
       if (login !== undefined) Object.assign(event, { user: login.user.name, sid: login.sid })
       audit.succeeded(req, event)
-      res.redirect(303, '/oauth/logged-out')
+      const upstream = login && (await toUpstreamLogout({ tools, issuer, req }, login, undefined))
+      res.set('cache-control', 'no-store').redirect(303, upstream ?? '/oauth/logged-out')
     } catch (error) {
       audit.failed(req, event, error)
       throw error
@@ -42,11 +48,13 @@ export function createSessionEnd({ tools, issuer, audit, productName }: BrowserO
   })
 }
 
-/** GET /oauth/logged-out: also where a logout without a page of the client's ends. */
-export function createLoggedOutPage({ productName: product }: BrowserOptions): RequestHandler {
-  return (_req, res) => {
+/** GET /oauth/logged-out: where a logout without a page of the client's ends, and where identity providers send back to. */
+export function createLoggedOutPage({ tools, productName: product }: BrowserOptions): RequestHandler {
+  return withErrorPage(product, async (req, res) => {
+    const target = await readLogoutTarget(tools, readParameters(req).get('state') ?? '')
+    if (target !== undefined) return res.set('cache-control', 'no-store').redirect(302, target)
     const body = html`<p role="status">Nobody is logged in with this browser any more. Programs that you have logged in to may keep their own logins.</p>
 <p><a class="button second" href="/oauth/login">Log in again</a></p>`
     sendPage(res, { product, title: 'You are logged out', body })
-  }
+  })
 }

@@ -6,6 +6,7 @@ import type { User } from '../../iam/user.ts'
 import type { GrantTools } from '../grant.ts'
 import { sourceOf } from '../source.ts'
 import { type CookieName, clearCookie, readCookie, setCookie } from './cookie.ts'
+import { keepIdToken } from './id-token-cookie.ts'
 
 const cookie: CookieName = '__Host-kapis-session'
 
@@ -23,7 +24,12 @@ type Tools = Pick<
   GrantTools,
   'users' | 'sessions' | 'statements' | 'lifetimes' | 'recordLogin' | 'multipleLogin'
 >
-type Proof = { readonly user: User; readonly provider: string }
+type Proof = {
+  readonly user: User
+  readonly provider: string
+  /** Kept by the browser until the person logs out (see upstream-logout.ts). */
+  readonly idToken?: string | undefined
+}
 
 /**
  * The login that the browser's cookie says, if it is good now: a LoginSession like any other, so that whatever ends logins
@@ -52,7 +58,7 @@ export async function readBrowserLogin(
 export async function beginBrowserLogin(
   tools: Tools,
   { req, res }: { req: IncomingMessage; res: Response },
-  { user, provider }: Proof,
+  { user, provider, idToken }: Proof,
 ): Promise<void> {
   await endBrowserLogin(tools, { req, res }, 'another login with the same browser')
   const { refreshTokenSeconds, loginMaxAgeSeconds } = tools.lifetimes
@@ -81,6 +87,7 @@ export async function beginBrowserLogin(
   const value = await tools.statements.sign('browser', claims, { lifeSeconds, jti: sid })
   // No age: it goes when the browser is closed, and by itself when the login has expired.
   setCookie(res, cookie, value)
+  keepIdToken({ req, res }, idToken)
   tools.recordLogin({ user, provider, source: sourceOf(req) })
 }
 

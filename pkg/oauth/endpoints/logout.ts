@@ -1,9 +1,10 @@
-import type { Request, RequestHandler } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import type { ClientConfig } from '../../config/client.ts'
 import { endLogin } from '../../iam/end-login.ts'
 import type { IdTokenHint } from '../../token/verify.ts'
 import { audited } from '../audited.ts'
 import { endBrowserLogin, readBrowserLogin } from '../browser/session.ts'
+import { toUpstreamLogout } from '../browser/upstream-logout.ts'
 import { oauthError } from '../error.ts'
 import { type Form, readParameters } from '../form.ts'
 import { takesHtml } from '../pages/wrong-page.ts'
@@ -20,7 +21,7 @@ type Presented = {
  * GET and POST /oauth/logout. The login of the bearer ends, or that of the id_token_hint (OpenID Connect RP-Initiated
  * Logout); with `all=true` every login of the bearer's user does. Who comes with neither is logged out already.
  */
-export function createLogout({ registry, tools, audit }: EndpointOptions): RequestHandler {
+export function createLogout({ issuer, registry, tools, audit }: EndpointOptions): RequestHandler {
   /** Where to go afterwards. It is judged first: whoever sends somebody astray must not log him out either. */
   function findTarget(form: Form, clientId: string | undefined): string | undefined {
     const uri = form.get('post_logout_redirect_uri')
@@ -77,18 +78,29 @@ export function createLogout({ registry, tools, audit }: EndpointOptions): Reque
     if (isAll) await endEvery(presented)
     await end(presented)
     const whose = caller?.user.name ?? hint?.sub
+    await leave({ req, res }, { whose, target })
+  })
+
+  /** The browser's own login ends too, or the next one would be through before anybody saw it. */
+  async function leave({ req, res }: Exchange, { whose, target }: Leaving): Promise<void> {
     const browser = await readBrowserLogin(tools, req)
-    // Or the next login would be through before anybody saw it.
-    if (browser !== undefined && browser.user.name === whose)
-      await endBrowserLogin(tools, { req, res }, 'logout')
+    const isOwn = browser !== undefined && browser.user.name === whose
+    if (isOwn) await endBrowserLogin(tools, { req, res }, 'logout')
     res.set({ 'cache-control': 'no-store', pragma: 'no-cache' })
-    if (target !== undefined) res.redirect(302, target)
-    else if (!takesHtml(req)) res.json({ message: 'success' })
+    const isPerson = target !== undefined || takesHtml(req)
+    const upstream =
+      isOwn && isPerson ? await toUpstreamLogout({ tools, issuer, req }, browser, target) : undefined
+    const next = upstream ?? target
+    if (next !== undefined) res.redirect(302, next)
+    else if (!isPerson) res.json({ message: 'success' })
     // Anybody can send a browser here: its user is asked first.
     else if (browser !== undefined && whose === undefined) res.redirect(302, '/oauth/session')
     else res.redirect(302, '/oauth/logged-out')
-  })
+  }
 }
+
+type Exchange = { readonly req: Request; readonly res: Response }
+type Leaving = { readonly whose: string | undefined; readonly target: string | undefined }
 
 function readFlag(form: Form, name: string): boolean {
   const given = form.get(name) ?? 'false'

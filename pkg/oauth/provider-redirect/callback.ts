@@ -1,14 +1,16 @@
 import type { Request, RequestHandler, Response } from 'express'
-import type { User } from '../../iam/user.ts'
+import type { Admitted } from '../../iam/identity-provider/admission.ts'
 import type { TokenEvent } from '../audit.ts'
 import { audited } from '../audited.ts'
+import { sendNewcomerPage } from '../browser/newcomer-endpoint.ts'
 import type { BrowserOptions } from '../browser/options.ts'
 import { beginBrowserLogin } from '../browser/session.ts'
 import { oauthError } from '../error.ts'
 import { readParameters } from '../form.ts'
 import type { GrantTools } from '../grant.ts'
 import { beginLogin } from '../login.ts'
-import { requireProvider, toOAuthError } from '../provider-login.ts'
+import { takesHtml } from '../pages/wrong-page.ts'
+import { requireProvider, requireUser, toOAuthError } from '../provider-login.ts'
 import { sourceOf } from '../source.ts'
 import { goneSignal } from '../token-endpoint.ts'
 import { assertMayStay } from '../user-state.ts'
@@ -26,7 +28,9 @@ import { type LoginState, takeState } from './login-state.ts'
  * included, and is named in redirectURL; any other uses the authorization endpoint. The client need not authenticate:
  * what is given out is for the person in whose browser it arrives, and refreshing it takes the client's secret.
  */
-export function createCallback({ registry, tools, audit, productName }: BrowserOptions): RequestHandler {
+export function createCallback(options: BrowserOptions): RequestHandler {
+  const { registry, tools, audit, productName } = options
+
   async function finish(
     { req, res, journey }: Exchange & { journey: Journey },
     event: TokenEvent,
@@ -41,16 +45,21 @@ export function createCallback({ registry, tools, audit, productName }: BrowserO
     event.provider = idp
     journey.returnTo = state.returnTo
     if (state.returnTo !== '') {
-      const user = await identify(tools, { req, res }, state)
+      const { admitted, idToken } = await identify(tools, { req, res }, state)
+      const { newcomer } = admitted
+      if (newcomer !== undefined && takesHtml(req))
+        return sendNewcomerPage(options, { req, res }, { newcomer, returnTo: state.returnTo })
+      const user = requireUser(tools.providers, admitted)
       event.user = user.name
-      await beginBrowserLogin(tools, { req, res }, { user, provider: idp })
+      await beginBrowserLogin(tools, { req, res }, { user, provider: idp, idToken })
       return res.redirect(303, state.returnTo)
     }
     event.client = state.clientId
     const client = registry.find(state.clientId)?.client
     if (client === undefined)
       throw oauthError(400, 'invalid_request', 'there is no such OAuth client any more')
-    const user = await identify(tools, { req, res }, state)
+    const { admitted } = await identify(tools, { req, res }, state)
+    const user = requireUser(tools.providers, admitted)
     event.user = user.name
     const requestedScope = state.scope === '' ? undefined : state.scope
     const login = { user, client, provider: idp, requestedScope, source: sourceOf(req) }
@@ -68,7 +77,11 @@ export function createCallback({ registry, tools, audit, productName }: BrowserO
 type Exchange = { readonly req: Request; readonly res: Response }
 
 /** Who has logged in at the provider. @throws Status */
-async function identify(tools: GrantTools, { req, res }: Exchange, state: LoginState): Promise<User> {
+async function identify(
+  tools: GrantTools,
+  { req, res }: Exchange,
+  state: LoginState,
+): Promise<{ admitted: Admitted; idToken: string | undefined }> {
   const { config, client } = requireProvider(tools.providers, state.provider)
   if (client.kind !== 'redirect')
     throw oauthError(400, 'invalid_request', 'the identity provider has changed; begin again')
@@ -76,9 +89,9 @@ async function identify(tools: GrantTools, { req, res }: Exchange, state: LoginS
   try {
     const callback = new URL(req.originalUrl, transaction.redirectUri)
     const identity = await client.finish(callback, transaction, goneSignal(res))
-    const user = await tools.providers.admit(config, identity)
-    assertMayStay(user)
-    return user
+    const admitted = await tools.providers.admit(config, identity)
+    if (admitted.user !== undefined) assertMayStay(admitted.user)
+    return { admitted, idToken: identity.idToken }
   } catch (error) {
     throw toOAuthError(tools.providers, state.provider, error)
   }

@@ -1,0 +1,121 @@
+import type { Request, RequestHandler, Response } from 'express'
+import type { Newcomer } from '../../iam/identity-provider/admission.ts'
+import { toUserName } from '../../iam/identity-provider/user-name.ts'
+import type { User } from '../../iam/user.ts'
+import { Status } from '../../status/status.ts'
+import type { TokenEvent } from '../audit.ts'
+import { oauthError } from '../error.ts'
+import { type Form, readForm } from '../form.ts'
+import { linkPage, registrationPage } from '../pages/newcomer-page.ts'
+import { sendPage } from '../pages/page.ts'
+import { withErrorPage } from '../pages/wrong-page.ts'
+import { toOAuthError } from '../provider-login.ts'
+import { sourceOf } from '../source.ts'
+import { goneSignal } from '../token-endpoint.ts'
+import { assertMayStay } from '../user-state.ts'
+import { requireRight } from '../verdict.ts'
+import { issueCsrfToken, requireOwnForm } from './csrf.ts'
+import { formTargetsOf } from './form-targets.ts'
+import { issueNewcomerTicket, readNewcomerTicket } from './newcomer-ticket.ts'
+import type { BrowserOptions } from './options.ts'
+import { readReturnTo, toLoginPath } from './return-to.ts'
+import { beginBrowserLogin } from './session.ts'
+import { explainWrongLogin, isWrongLogin } from './wrong-login.ts'
+
+type Exchange = { readonly req: Request; readonly res: Response }
+type Shown = {
+  readonly newcomer: Newcomer
+  readonly returnTo: string
+  readonly username?: string
+  readonly error?: Status
+}
+type Settle = (exchange: Exchange, newcomer: Newcomer, form: Form) => Promise<User>
+
+/** What somebody is shown whom a provider vouches for and who is nobody here yet. */
+export async function sendNewcomerPage(
+  { tools, registry, productName }: BrowserOptions,
+  { req, res }: Exchange,
+  { newcomer, returnTo, username, error }: Shown,
+): Promise<void> {
+  const { config, identity, wants } = newcomer
+  const isLink = wants === 'link'
+  const body = (isLink ? linkPage : registrationPage)({
+    csrf: issueCsrfToken(req, res),
+    returnTo,
+    ticket: await issueNewcomerTicket(tools.statements, newcomer),
+    providerName: config.displayName,
+    account: identity.username || identity.uid,
+    email: identity.email,
+    username: username ?? (isLink ? '' : (toUserName(identity.username, config.usernamePrefix) ?? '')),
+    error: error && explainWrongLogin(error, { displayName: productName }),
+  })
+  if (error !== undefined) res.set({ ...error.headers })
+  sendPage(res, {
+    product: productName,
+    title: isLink ? 'Link your user' : 'Your first login',
+    body,
+    code: error?.code ?? 200,
+    formTargets: formTargetsOf(registry, returnTo),
+  })
+}
+
+/** POST /oauth/register: the user name that a newcomer has chosen. */
+export function createRegistration(options: BrowserOptions): RequestHandler {
+  return createSettlement(options, 'confirmation', (_exchange, newcomer, form) =>
+    options.tools.providers.register(newcomer, (form.get('username') ?? '').trim()),
+  )
+}
+
+/** POST /oauth/link: name and password of the user whom a newcomer says to be. */
+export function createLinking(options: BrowserOptions): RequestHandler {
+  const { tools } = options
+  return createSettlement(options, 'link', async ({ req, res }, newcomer, form) => {
+    const login = form.get('username') ?? ''
+    const attempt = {
+      login,
+      password: form.get('password') ?? '',
+      source: sourceOf(req),
+      signal: goneSignal(res),
+    }
+    const user = requireRight(await tools.passwords.check(attempt))
+    assertMayStay(user)
+    if (user.mustChangePassword) {
+      const what = 'this password was set by an administrator: log in with it and change it first'
+      throw oauthError(400, 'invalid_grant', what, { why: 'password_to_change', user: user.name })
+    }
+    return tools.providers.link(newcomer, user)
+  })
+}
+
+/** A form of a newcomer's: he is logged in once it has made him somebody. */
+function createSettlement(options: BrowserOptions, wants: Newcomer['wants'], settle: Settle): RequestHandler {
+  const { tools, issuer, audit, productName } = options
+  return withErrorPage(productName, async (req, res) => {
+    const event: TokenEvent = { endpoint: wants === 'link' ? 'link' : 'register' }
+    try {
+      const form = readForm(req)
+      requireOwnForm(req, form, issuer)
+      const returnTo = readReturnTo(form.get('return_to'))
+      const newcomer = await readNewcomerTicket(tools, form.get('ticket') ?? '', wants)
+      if (newcomer === undefined) return res.redirect(303, toLoginPath(returnTo))
+      event.provider = newcomer.config.name
+      try {
+        const user = await settle({ req, res }, newcomer, form)
+        event.user = user.name
+        const { idToken } = newcomer.identity
+        await beginBrowserLogin(tools, { req, res }, { user, provider: newcomer.config.name, idToken })
+        audit.succeeded(req, event)
+        res.set('cache-control', 'no-store').redirect(303, returnTo)
+      } catch (cause) {
+        const error = toOAuthError(tools.providers, newcomer.config.name, cause)
+        if (!(error instanceof Status) || !isWrongLogin(error)) throw error
+        audit.failed(req, event, error)
+        const username = form.get('username') ?? ''
+        await sendNewcomerPage(options, { req, res }, { newcomer, returnTo, username, error })
+      }
+    } catch (error) {
+      audit.failed(req, event, error)
+      throw error
+    }
+  })
+}

@@ -1,0 +1,49 @@
+import type { Newcomer } from '../../iam/identity-provider/admission.ts'
+import type { Identity } from '../../iam/identity-provider/identity.ts'
+import type { Statement, Statements } from '../../token/statement.ts'
+import type { ProviderTools } from '../provider-login.ts'
+
+const lifeSeconds = 600
+
+/**
+ * What a provider has said of a newcomer, for as long as he fills in a page: signed, in a hidden field of the page's form.
+ * It is worth nothing once the person has a user.
+ */
+export function issueNewcomerTicket(
+  statements: Statements,
+  { config, identity, wants }: Newcomer,
+): Promise<string> {
+  const { uid, username, email, displayName, groups, idToken = '' } = identity
+  const person = { uid, username, email, name: displayName, id_token: idToken }
+  const told = groups === undefined ? {} : { groups: JSON.stringify(groups) }
+  return statements.sign('newcomer', { idp: config.name, wants, ...person, ...told }, { lifeSeconds })
+}
+
+/** @returns undefined for one that is not good, and when the provider no longer lets newcomers do what they were offered */
+export async function readNewcomerTicket(
+  { statements, providers }: { readonly statements: Statements; readonly providers: ProviderTools },
+  ticket: string,
+  wants: Newcomer['wants'],
+): Promise<Newcomer | undefined> {
+  const claims = await statements.verify('newcomer', ticket)
+  if (claims === undefined || claims.wants !== wants) return undefined
+  const config = providers.store.get(String(claims.idp))?.config
+  if (config === undefined) return undefined
+  const { mappingMethod, disableLoginConfirmation } = config
+  const isOffered =
+    wants === 'link' ? mappingMethod === 'manual' : mappingMethod === 'auto' && !disableLoginConfirmation
+  return isOffered ? { config, identity: toIdentity(claims), wants } : undefined
+}
+
+function toIdentity(claims: Statement): Identity {
+  const text = (key: string) => (typeof claims[key] === 'string' ? claims[key] : '')
+  const idToken = text('id_token')
+  return {
+    uid: text('uid'),
+    username: text('username'),
+    email: text('email'),
+    displayName: text('name'),
+    groups: claims.groups === undefined ? undefined : JSON.parse(text('groups')),
+    ...(idToken === '' ? {} : { idToken }),
+  }
+}

@@ -1,0 +1,38 @@
+import type { Request } from 'express'
+import type { RedirectProvider } from '../../iam/identity-provider/identity.ts'
+import type { GrantTools } from '../grant.ts'
+import { readIdToken } from './id-token-cookie.ts'
+import type { BrowserLogin } from './session.ts'
+
+const lifeSeconds = 600
+
+type Tools = Pick<GrantTools, 'providers' | 'statements'>
+
+/** How a browser is logged out at the provider of its login; undefined where there is none, or it does not want that. */
+export function findLogoutUrl({ providers }: Tools, provider: string): RedirectProvider['logoutUrl'] {
+  const client = provider === '' ? undefined : providers.store.get(provider)?.client
+  return client?.kind === 'redirect' ? client.logoutUrl : undefined
+}
+
+/**
+ * Where a browser whose login has just ended is sent, so that it is logged out at the identity provider too (OpenID Connect
+ * RP-Initiated Logout). It comes back to the page that says so, or from there goes on to `target`, a place of a client's
+ * that was judged before: the state that the provider hands back is signed.
+ */
+export async function toUpstreamLogout(
+  { tools, issuer, req }: { readonly tools: Tools; readonly issuer: string; readonly req: Request },
+  { provider }: Pick<BrowserLogin, 'provider'>,
+  target: string | undefined,
+): Promise<string | undefined> {
+  const logoutUrl = findLogoutUrl(tools, provider)
+  if (logoutUrl === undefined) return undefined
+  const base = issuer.endsWith('/oauth') ? issuer : `${issuer}/oauth`
+  const state = await tools.statements.sign('provider-logout', { target: target ?? '' }, { lifeSeconds })
+  return logoutUrl({ returnUri: `${base}/logged-out`, state, idToken: readIdToken(req) }).href
+}
+
+/** Where a browser goes on that comes back from there; undefined when it is to stay. */
+export async function readLogoutTarget({ statements }: Tools, state: string): Promise<string | undefined> {
+  const target = (await statements.verify('provider-logout', state))?.target
+  return typeof target === 'string' && target !== '' ? target : undefined
+}

@@ -1,0 +1,29 @@
+import type { Status } from '../../status/status.ts'
+
+/** Whether a login has failed in a way that the page it was typed into can tell of. */
+export function isWrongLogin({ reason }: Status): boolean {
+  return reason === 'invalid_grant' || reason === 'temporarily_unavailable'
+}
+
+/**
+ * What people read of it. One answer for an unknown user and a wrong password; a lock does not say whether there is such a
+ * user either.
+ *
+ * @param provider whose password it was; undefined for one of ours
+ */
+export function explainWrongLogin(
+  error: Status,
+  provider: { readonly displayName: string } | undefined,
+): string {
+  if (error.code === 429) {
+    const minutes = Math.ceil(Number(error.headers['retry-after'] ?? 60) / 60)
+    return `Too many wrong passwords. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`
+  }
+  if (error.code >= 500)
+    return `${provider?.displayName ?? 'The login'} cannot be reached. Try again in a moment.`
+  if (error.message === 'account is not active') return 'This account is not active. Ask an administrator.'
+  // The password was right: what else stands in the way is for the person to know.
+  if (provider !== undefined && error.message !== 'incorrect password')
+    return `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`
+  return 'The user name or the password is wrong.'
+}

@@ -1,0 +1,59 @@
+import { type Html, html } from './html.ts'
+import { errorNote, hiddenFields } from './page.ts'
+
+export type NewcomerPage = {
+  readonly csrf: string
+  readonly returnTo: string
+  /** What the provider has said of the person. */
+  readonly ticket: string
+  readonly providerName: string
+  /** What the person is called there. */
+  readonly account: string
+  readonly email: string
+  /** What is suggested, or was typed before. */
+  readonly username: string
+  readonly error: string | undefined
+}
+
+const nameRule = 'Lower-case letters, digits, “-” and “.”; 63 characters at most. It cannot be changed later.'
+
+/** For the first login of somebody who gets a user of his own. */
+export function registrationPage(page: NewcomerPage): Html {
+  const { csrf, returnTo, ticket, providerName, account, email, username, error } = page
+  const describedBy = html` aria-describedby="rule${error === undefined ? '' : ' error'}"`
+  return html`${errorNote(error)}
+<p>You are <strong>${account}</strong> at <strong>${providerName}</strong>, and here for the first time. Choose what you are called here.</p>
+<form method="post" action="/oauth/register">
+${hiddenFields({ csrf, return_to: returnTo, ticket })}
+<label for="username">User name</label>
+<p class="quiet" id="rule">${nameRule}</p>
+<input id="username" name="username" value="${username}" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="63" required autofocus${describedBy}>
+<p class="quiet">Your e-mail address: ${email}</p>
+<button>Create my user</button>
+</form>
+${wayBack(returnTo)}`
+}
+
+/** For somebody who may have a user already, whose password he then knows. */
+export function linkPage(page: NewcomerPage): Html {
+  const { csrf, returnTo, ticket, providerName, account, username, error } = page
+  const describedBy = error === undefined ? undefined : html` aria-describedby="error"`
+  return html`${errorNote(error)}
+<p>No user here belongs to <strong>${account}</strong> at <strong>${providerName}</strong>. If you have a user, link it with its password: from then on whoever is <strong>${account}</strong> there logs in as that user here.</p>
+<form method="post" action="/oauth/link">
+${hiddenFields({ csrf, return_to: returnTo, ticket })}
+<label for="username">User name or e-mail address</label>
+<input id="username" name="username" value="${username}" autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="254" required autofocus${describedBy}>
+<label for="password">Password</label>
+<input id="password" name="password" type="password" autocomplete="current-password" maxlength="1024" required${describedBy}>
+<button>Link my user</button>
+</form>
+<p class="quiet">If you have none, ask an administrator.</p>
+${wayBack(returnTo)}`
+}
+
+function wayBack(returnTo: string): Html {
+  const path = `/oauth/login?${new URLSearchParams({ return_to: returnTo })}`
+  return html`<p class="or">or</p>
+<a class="button second" href="${path}">Log in another way</a>`
+}
