@@ -23,6 +23,9 @@ export async function startOpenIdProvider(redirectUris: readonly string[], accou
           client_id: upstreamClient.clientID,
           client_secret: upstreamClient.clientSecret,
           redirect_uris: [...redirectUris],
+          post_logout_redirect_uris: redirectUris.map(uri =>
+            uri.replace(/\/callback\/[^/]+$/, '/logged-out'),
+          ),
           response_types: ['code'],
           grant_types: ['authorization_code'],
         },

@@ -39,7 +39,7 @@ export function linkPage(page: NewcomerPage): Html {
   const { csrf, returnTo, ticket, providerName, account, username, error } = page
   const describedBy = error === undefined ? undefined : html` aria-describedby="error"`
   return html`${errorNote(error)}
-<p>No user here belongs to <strong>${account}</strong> at <strong>${providerName}</strong>. If you have a user, link it with its password: from then on whoever is <strong>${account}</strong> there logs in as that user here.</p>
+<p>No user here belongs to <strong>${account}</strong> at <strong>${providerName}</strong>. If you have a user, link it with its password: from then on whoever is <strong>${account}</strong> there logs in as that user here. If you have none, ask an administrator.</p>
 <form method="post" action="/oauth/link">
 ${hiddenFields({ csrf, return_to: returnTo, ticket })}
 <label for="username">User name or e-mail address</label>
@@ -48,7 +48,6 @@ ${hiddenFields({ csrf, return_to: returnTo, ticket })}
 <input id="password" name="password" type="password" autocomplete="current-password" maxlength="1024" required${describedBy}>
 <button>Link my user</button>
 </form>
-<p class="quiet">If you have none, ask an administrator.</p>
 ${wayBack(returnTo)}`
 }
 
