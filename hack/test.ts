@@ -12,7 +12,7 @@ import { isSuccess, isTotals, none, oneFailed, sum, type Totals, toLine } from '
 // ONLY=unit or ONLY=e2e runs one half, GREP=text the tests whose title matches.
 
 const unitPatterns = ['pkg/**/*.test.ts', 'cmd/**/*.test.ts', 'hack/**/*.test.ts']
-const e2ePatterns = ['test/integration/**/*.test.ts', 'test/e2e/**/*.test.ts']
+const e2ePatterns = ['integration', 'e2e', 'fuzz', 'faults'].map(folder => `test/${folder}/**/*.test.ts`)
 const unitTimeoutMs = 60_000
 const e2eTimeoutMs = 120_000
 

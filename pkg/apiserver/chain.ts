@@ -13,6 +13,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import { startDeadline } from './deadline.ts'
 import type { InFlight } from './in-flight.ts'
 import type { RequestMetrics } from './request-metrics.ts'
+import { limitRest } from './rest-of-request.ts'
 
 /** Finds out who calls, and whether kube-apiserver's aggregator says so. @throws Status 401, 503 */
 export type Authenticate = (
@@ -84,6 +85,7 @@ async function answer(options: ChainOptions, req: IncomingMessage, res: ServerRe
   setIds(req, res, id)
   // A peer that goes away in the middle is no error of ours.
   res.on('error', () => undefined)
+  limitRest(req, res)
   options.metrics.started()
   const atEnd: (() => void)[] = []
   let isOver = false

@@ -9,8 +9,13 @@ import { Status } from '../status/status.ts'
  */
 export function answerClientError(error: Error, socket: Duplex): void {
   const begun: unknown = Reflect.get(socket, '_httpMessage')
-  const isAnswering = begun instanceof ServerResponse && begun.headersSent
-  if (!socket.writable || isAnswering || codeOf(error) === 'ECONNRESET') {
+  const answering = begun instanceof ServerResponse ? begun : undefined
+  if (answering?.req.complete === true && !answering.headersSent && socket.writable) {
+    // What is wrong comes behind a whole request: that one is still answered for itself, and is the last.
+    answering.shouldKeepAlive = false
+    return
+  }
+  if (!socket.writable || answering?.headersSent === true || codeOf(error) === 'ECONNRESET') {
     socket.destroy()
     return
   }

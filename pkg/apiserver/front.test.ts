@@ -64,6 +64,31 @@ describe('createTlsFront', () => {
     expect((await get({ ...tls, cert: stranger.certPem, key: stranger.keyPem })).text).to.equal('false')
   })
 
+  it('answers a whole request for itself when what comes behind it is none, and closes', async () => {
+    const asked: string[] = []
+    const { tls } = await start((req, res) => {
+      asked.push(`${req.method}`)
+      setTimeout(() => res.writeHead(201).end('made'), 200)
+    })
+    const socket = await handshake(tls)
+    socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}no request at all\r\n\r\n')
+    const text = Buffer.concat(await socket.toArray()).toString()
+    expect(asked).to.deep.equal(['POST'])
+    expect(text).to.match(/^HTTP\/1\.1 201 Created\r\n[\s\S]*\r\nConnection: close\r\n[\s\S]*made/)
+    expect(text).to.not.include('400')
+  })
+
+  it('ends the connection of a head that does not come to an end', async () => {
+    const { tls } = await start()
+    const socket = await handshake(tls)
+    socket.on('error', () => undefined)
+    const drip = setInterval(() => socket.writable && socket.write('x'), 50)
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\nX-A: ')
+    const text = Buffer.concat(await socket.toArray()).toString()
+    clearInterval(drip)
+    expect(text).to.match(/^HTTP\/1\.1 408 Request Timeout\r\n[\s\S]*the request did not come in time/)
+  })
+
   it('speaks HTTP/1.1 and nothing older than TLS 1.2', async () => {
     const { tls } = await start()
     const socket = await handshake({ ...tls, ALPNProtocols: ['h2', 'http/1.1'] })

@@ -5,20 +5,37 @@ import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const stopWithinMs = 10_000
+const formWithinMs = 20_000
+const frontKilobytes = 16
 
 /**
- * Listens on a Unix socket. One that was left behind by a crash is removed; one that somebody answers on is not.
+ * Listens on a Unix socket, for the front alone. One that was left behind by a crash is removed; one that somebody answers on is not.
  *
+ * @param headerKilobytes how large a head the front lets through
  * @throws Error when another process listens there, or the place cannot be written
  */
-export async function listenOnSocket(path: string, handler: RequestListener): Promise<Server> {
+export async function listenOnSocket(
+  path: string,
+  handler: RequestListener,
+  headerKilobytes: number,
+): Promise<Server> {
   await mkdir(dirname(path), { recursive: true })
   if (await isAnswered(path)) throw new Error(`another process listens on ${path}`)
   await unlink(path).catch(error => {
     if (error.code !== 'ENOENT') throw error
   })
-  // The front keeps idle connections; it must be the one that closes them.
-  const server = createServer({ keepAliveTimeout: 130_000 }, handler)
+  const server = createServer(
+    {
+      // The front keeps idle connections; it must be the one that closes them.
+      keepAliveTimeout: 130_000,
+      // What the front let through it has added to: who is refused for the size of his head is refused there.
+      maxHeaderSize: (headerKilobytes + frontKilobytes) * 1024,
+      // A form is a few kilobytes. Whoever trickles one in holds a connection of the front.
+      requestTimeout: formWithinMs,
+      connectionsCheckingInterval: formWithinMs / 5,
+    },
+    handler,
+  )
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)
   server.listen(path, resolve)

@@ -173,7 +173,7 @@ export async function runOAuth(
     audit: createTokenAudit({ logger, metrics: createOAuthMetrics(metricsRegistry) }),
     metricsRegistry,
   })
-  const server = await listenOnSocket(socket, app)
+  const server = await listenOnSocket(socket, app, config.limits.headerKilobytes)
   logger.info({ socket, issuer }, 'listening')
 
   const synced = Promise.all([users, sessions, keys, clients, passwords, providers].map(part => part.start()))

@@ -3,6 +3,7 @@ import { isLongRunning } from '../request/long-running.ts'
 import { Status } from '../status/status.ts'
 import type { ComponentUpstream } from './component-upstream.ts'
 import { forwardableHeaders, type HeaderLines } from './headers.ts'
+import { refuseRedirect } from './redirect.ts'
 import { relay } from './relay.ts'
 import { toRemoteHeaders } from './remote-headers.ts'
 
@@ -12,7 +13,8 @@ const notForward: ReadonlySet<string> = new Set(['authorization', 'cookie', 'hos
  * Hands an authorized request to a component, with the caller told in headers that the front-proxy certificate vouches for.
  * The caller's own credential stays here.
  *
- * @throws Status 502, 503, 504 when the component does not answer; 503 at once while it has not for a while
+ * @throws Status 502, 503, 504 when the component does not answer; 502 when it sends the caller to another host; 503 at once
+ *   while it has not answered for a while
  */
 export async function forwardToComponent(
   upstream: ComponentUpstream,
@@ -24,10 +26,19 @@ export async function forwardToComponent(
   const dispatcher = isLongRunning(info, query) ? upstream.long : upstream.short
   const path = component.url.pathname.replace(/\/$/, '') + (req.url ?? '/')
   const outgoing = { dispatcher, path, headers: componentHeaders(upstream, exchange) }
+  const name = `the component ${component.name}`
+  const ofRedirect = refuseRedirect(name, req)
+  let refused: Status | undefined
+  const refusal = (code: number, lines: HeaderLines) => {
+    refused = ofRedirect(code, lines)
+    return refused
+  }
   try {
-    await relay({ ...outgoing, upstream: `the component ${component.name}` }, exchange)
+    await relay({ ...outgoing, upstream: name, refusal }, exchange)
   } catch (error) {
-    breaker.failed()
+    // One that leads its callers astray is there all the same.
+    if (error === refused) breaker.succeeded()
+    else breaker.failed()
     throw error
   }
   if (res.headersSent) breaker.succeeded()

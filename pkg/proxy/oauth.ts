@@ -28,7 +28,8 @@ export function isOAuthPath(path: string): boolean {
  * their credentials are clients' and logins', not API tokens.
  */
 export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchange> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 256 })
+  // As many as there are callers: were there fewer, as many who send their form slowly would keep everybody from logging in.
+  const agent = new Agent({ keepAlive: true })
   return ({ req, res, id }) => {
     const headers = forwardableHeaders(req, requestId)
     headers.push(

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PassThrough, type Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
+import type { Status } from '../status/status.ts'
 import { isStaleConnection, upstreamFailure } from './failure.ts'
 import { answerHeaders, type HeaderLines } from './headers.ts'
 
@@ -11,6 +12,8 @@ export type Outgoing = {
   readonly headers: HeaderLines
   /** What does not answer when it does not, for the caller to read. */
   readonly upstream: string
+  /** Why an answer is not handed on; undefined when it is. Without it every answer is. */
+  readonly refusal?: (code: number, lines: HeaderLines) => Status | undefined
 }
 
 type Head = { readonly code: number; readonly message: string | undefined; readonly lines: string[] }
@@ -22,7 +25,8 @@ const ours: ReadonlySet<string> = new Set(['audit-id'])
  * Sends a request on and hands the answer back as it comes: status, headers and bytes untouched, both bodies as streams, at
  * the pace of the slower side. When either side goes, so does the other.
  *
- * @throws Status 502, 503 or 504 when the upstream did not answer; what it answers itself is passed on, errors included
+ * @throws Status 502, 503 or 504 when the upstream did not answer, and the refusal of an answer that is not handed on; any other
+ *   is, errors included
  */
 export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -44,12 +48,19 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
     onResponseStart(given, code, _headers, message) {
       // Informational answers are this hop's own affair.
       if (code < 200) return
-      answer.begin({ code, message, lines: answerHeaders(toLines(given.rawHeaders), ours) })
+      const lines = answerHeaders(toLines(given.rawHeaders), ours)
+      const refused = outgoing.refusal?.(code, lines)
+      if (refused === undefined) return answer.begin({ code, message, lines })
+      isOver = true
+      body?.destroy()
+      given.abort(refused)
+      reject(refused)
     },
     onResponseData(_given, chunk) {
-      answer.write(chunk)
+      if (!isOver) answer.write(chunk)
     },
     onResponseEnd(_given, trailers) {
+      if (isOver) return
       isOver = true
       answer.end(trailers)
       resolve()

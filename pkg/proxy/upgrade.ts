@@ -3,11 +3,13 @@ import { request as httpsRequest, type RequestOptions } from 'node:https'
 import type { Duplex } from 'node:stream'
 import type { Endpoint } from '../kube/endpoint.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
+import type { Status } from '../status/status.ts'
 import { componentHeaders } from './component-proxy.ts'
 import type { ComponentUpstream } from './component-upstream.ts'
 import { upstreamFailure } from './failure.ts'
 import { answerHeaders, type HeaderLines } from './headers.ts'
 import { basePath, orchestratorHeaders } from './kube.ts'
+import { refuseRedirect } from './redirect.ts'
 
 const auditId: ReadonlySet<string> = new Set(['audit-id'])
 
@@ -20,6 +22,8 @@ export type UpgradeTarget = {
   readonly headers: HeaderLines
   /** What does not answer when it does not, for the caller to read. */
   readonly upstream: string
+  /** Why an answer that is no upgrade is not handed on; see relay. */
+  readonly refusal?: (code: number, lines: HeaderLines) => Status | undefined
 }
 
 /** The orchestrator, as the caller. */
@@ -48,6 +52,7 @@ export function componentUpgrade(target: ComponentUpstream, exchange: Authentica
     path: url.pathname.replace(/\/$/, '') + (exchange.req.url ?? '/'),
     headers: [...componentHeaders(target, exchange), 'Host', url.host],
     upstream: `the component ${name}`,
+    refusal: refuseRedirect(`the component ${name}`, exchange.req),
   }
 }
 
@@ -79,6 +84,11 @@ export function forwardUpgrade(
   upstream.on('response', answer => {
     // Refused: the answer is an ordinary one.
     const lines = [...answerHeaders(answer.rawHeaders, auditId), 'Connection', 'close']
+    const refused = target.refusal?.(answer.statusCode ?? 502, lines)
+    if (refused !== undefined) {
+      abandon()
+      return reject(refused)
+    }
     res.writeHead(answer.statusCode ?? 502, lines)
     answer.pipe(res)
     res.once('close', resolve)

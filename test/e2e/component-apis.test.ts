@@ -224,6 +224,20 @@ describe('the API of another component', function () {
     expect(await promise).to.deep.equal([setting('KAPIS_USER'), 'there and back'])
   })
 
+  it('cannot send its callers, who follow with their credentials, to another host (CVE-2022-3172)', async () => {
+    serve = (req, res) => res.writeHead(307, { location: `${req.headers['x-to']}` }).end('see there')
+    for (const away of ['https://evil.example.org/', '//evil.example.org', '/\\evil.example.org']) {
+      const refused = await askAs(token, widgets, { headers: { 'x-to': away } })
+      expect([refused.code, refused.headers.location], away).to.deep.equal([502, undefined])
+      expect(JSON.parse(refused.body).message).to.equal(
+        `the component v1.${group} redirects to another host, which is not permitted`,
+      )
+    }
+    const near = await askAs(token, widgets, { headers: { 'x-to': `${widgets}/a` } })
+    expect([near.code, near.headers.location, near.body]).to.deep.equal([307, `${widgets}/a`, 'see there'])
+    serve = show
+  })
+
   it('one that does not answer in time is 504, and nothing else waits for it', async () => {
     serve = () => undefined
     const slow = await askAs(token, widgets)

@@ -1,0 +1,24 @@
+import { expect } from 'chai'
+import { faultOf, findNamedTests } from './named-tests.ts'
+
+describe('findNamedTests', () => {
+  it('finds each file with its title, and the line', () => {
+    const text = '# a\n| x | `pkg/a.test.ts`: "does it"; `test/b.ts`: "it’s (CVE-1)" |\n`c.ts` is no test'
+    expect(findNamedTests(text)).to.deep.equal([
+      { file: 'pkg/a.test.ts', title: 'does it', line: 2 },
+      { file: 'test/b.ts', title: 'it’s (CVE-1)', line: 2 },
+    ])
+  })
+})
+
+describe('faultOf', () => {
+  const named = { file: 'a.test.ts', title: "nobody's frame", line: 1 }
+  it('is nothing when the title is there, escaped or not', () => {
+    expect(faultOf(named, `it("nobody's frame", f)`)).to.equal(undefined)
+    expect(faultOf(named, `it('nobody\\'s frame', f)`)).to.equal(undefined)
+  })
+  it('names the file that is gone, and the title', () => {
+    expect(faultOf(named, undefined)).to.equal('there is no a.test.ts')
+    expect(faultOf(named, "it('other', f)")).to.equal(`a.test.ts has no test "nobody's frame"`)
+  })
+})

@@ -1,0 +1,22 @@
+/** A test that a document names: a file, and words of its title as they stand there. */
+export type NamedTest = { readonly file: string; readonly title: string; readonly line: number }
+
+/** Every `file`: "title" of a text. */
+export function findNamedTests(text: string): readonly NamedTest[] {
+  return [...text.matchAll(/`([\w./-]+\.ts)`: "([^"]+)"/g)].map(({ 1: file = '', 2: title = '', index }) => ({
+    file,
+    title,
+    line: text.slice(0, index).split('\n').length,
+  }))
+}
+
+/**
+ * What is wrong with a named test; undefined when it is there. Words alone are not enough: they must stand in a title.
+ *
+ * @param source the text of its file; undefined when there is none
+ */
+export function faultOf({ file, title }: NamedTest, source: string | undefined): string | undefined {
+  if (source === undefined) return `there is no ${file}`
+  // In quotes of their own kind an apostrophe stands as it is, or escaped.
+  return source.replaceAll("\\'", "'").includes(title) ? undefined : `${file} has no test "${title}"`
+}

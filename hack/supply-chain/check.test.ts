@@ -1,0 +1,92 @@
+import { expect } from 'chai'
+import { installScriptsOf, undocumented, unpinnedActions, versionFaults } from './check.ts'
+import { renderLicences } from './licences.ts'
+import { isPermissive, lockfileFaults, readLockfile } from './lockfile.ts'
+
+const integrity = `sha512-${'A'.repeat(86)}==`
+const lock = (packages: object) =>
+  readLockfile({
+    path: 'lock',
+    text: JSON.stringify({ lockfileVersion: 3, packages: { '': {}, ...packages } }),
+  })
+
+describe('the supply chain', () => {
+  it('finds packages that are not pinned to their bytes, come from elsewhere, or may not be used', () => {
+    const packages = lock({
+      'node_modules/good': { version: '1.0.0', license: 'MIT', integrity },
+      'node_modules/short': { version: '1.0.0', license: 'MIT', integrity: 'sha1-AAAA' },
+      'node_modules/a/node_modules/@b/git': {
+        ...{ version: '1.0.0', license: '(GPL-3.0 OR AGPL-3.0)', integrity, resolved: 'git+ssh://host/x' },
+      },
+    })
+    expect(lockfileFaults('lock', packages)).to.deep.equal([
+      'lock: node_modules/short has no sha512 integrity',
+      'lock: node_modules/a/node_modules/@b/git has the licence (GPL-3.0 OR AGPL-3.0)',
+      'lock: node_modules/a/node_modules/@b/git comes from git+ssh://host/x',
+    ])
+    expect(packages.map(({ name }) => name)).to.deep.equal(['good', 'short', '@b/git'])
+  })
+
+  it('finds a lock file of another version', () => {
+    expect(() => readLockfile({ path: 'lock', text: '{"lockfileVersion":1}' })).to.throw(
+      'lock is no lock file of',
+    )
+  })
+
+  for (const [license, expected] of [
+    ['MIT', true],
+    ['(BSD-3-Clause OR GPL-2.0)', true],
+    ['GPL-2.0', false],
+    ['MIT AND GPL-2.0', false],
+    ['', false],
+  ] as const) {
+    it(`finds ${license || 'no licence'} ${expected ? 'permissive' : 'not to be used'}`, () =>
+      expect(isPermissive(license)).to.equal(expected))
+  }
+
+  it('finds ranges', () => {
+    const dependencies = { a: '1.2.3', b: '^1.2.3', c: 'latest', d: 'github:x/y' }
+    expect(versionFaults({ dependencies })).to.deep.equal([
+      'package.json: b is ^1.2.3, which is no exact version',
+      'package.json: c is latest, which is no exact version',
+      'package.json: d is github:x/y, which is no exact version',
+    ])
+  })
+
+  it('finds dependencies that nobody has argued for', () => {
+    const manifest = {
+      dependencies: { a: '1.0.0', '@x/b': '1.0.0' },
+      devDependencies: { c: '1.0.0', '@types/d': '1.0.0' },
+    }
+    expect(undocumented(manifest, '| library | room |\n| a, b | pkg | why |')).to.deep.equal([
+      'docs/adr/0001-dependencies.md does not say why c',
+    ])
+  })
+
+  it('finds actions by tag', () => {
+    const hash = '0123456789'.repeat(4)
+    const text = `- uses: a/b@${hash} # v1\n  uses: c/d@v4\n- uses: ./here\n- uses: docker://alpine:3\n- run: uses`
+    expect(unpinnedActions('ci.yaml', text)).to.deep.equal([
+      'ci.yaml:2: c/d@v4 is not pinned to a commit',
+      'ci.yaml:4: docker://alpine:3 is not pinned to a commit',
+    ])
+  })
+
+  it('finds install scripts', () => {
+    expect(installScriptsOf({ scripts: { postinstall: 'x', test: 'y' } })).to.deep.equal(['postinstall'])
+    for (const none of [{}, null, { scripts: null }, { scripts: { prepare: 'x' } }])
+      expect(installScriptsOf(none)).to.deep.equal([])
+  })
+
+  it('finds a line for each package that is shipped', () => {
+    const text = renderLicences(
+      lock({
+        'node_modules/b': { version: '2.0.0', license: 'ISC', integrity },
+        'node_modules/a': { version: '1.0.0', license: 'MIT', integrity },
+        'node_modules/t': { version: '1.0.0', license: 'MIT', integrity, dev: true },
+      }),
+    )
+    expect(text).to.include('| a | 1.0.0 | MIT |\n| b | 2.0.0 | ISC |\n')
+    expect(text).to.include('1 further packages: 1 under MIT.')
+  })
+})

@@ -1,0 +1,53 @@
+/** Direct dependencies as package.json has them: each one version, and no range. */
+export function versionFaults(manifest: Readonly<Record<string, unknown>>): readonly string[] {
+  return directDependencies(manifest)
+    .filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+    .map(([name, version]) => `package.json: ${name} is ${version}, which is no exact version`)
+}
+
+/** Each direct dependency is argued for in the ADR, in a row of its table. */
+export function undocumented(manifest: Readonly<Record<string, unknown>>, adr: string): readonly string[] {
+  const argued = new Set(
+    [...adr.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, names = '']) =>
+      names.split(',').map(name => name.trim()),
+    ),
+  )
+  return directDependencies(manifest)
+    .map(([name]) => name)
+    .filter(name => !name.startsWith('@types/') && !argued.has(name) && !argued.has(shortName(name)))
+    .map(name => `docs/adr/0001-dependencies.md does not say why ${name}`)
+}
+
+/** `@biomejs/biome` is called biome by everybody. */
+function shortName(name: string): string {
+  return name.slice(name.indexOf('/') + 1)
+}
+
+function directDependencies(
+  manifest: Readonly<Record<string, unknown>>,
+): readonly (readonly [string, string])[] {
+  return ['dependencies', 'devDependencies', 'optionalDependencies'].flatMap(kind => {
+    const members = manifest[kind]
+    return typeof members === 'object' && members !== null ? Object.entries<string>({ ...members }) : []
+  })
+}
+
+/** Actions of a workflow that are not pinned to a commit: a tag is whatever its owner says today. */
+export function unpinnedActions(file: string, text: string): readonly string[] {
+  return text.split('\n').flatMap((line, i) => {
+    const used = /^\s*(?:- )?uses:\s*["']?([^\s"'#]+)/.exec(line)?.[1]
+    if (used === undefined || used.startsWith('./') || /@[0-9a-f]{40}$/.test(used)) return []
+    if (/^docker:\/\/.*@sha256:[0-9a-f]{64}$/.test(used)) return []
+    return [`${file}:${i + 1}: ${used} is not pinned to a commit`]
+  })
+}
+
+const installScripts = ['preinstall', 'install', 'postinstall']
+
+/** A package that would run something of its own when it is installed. */
+export function installScriptsOf(manifest: unknown): readonly string[] {
+  if (typeof manifest !== 'object' || manifest === null || !('scripts' in manifest)) return []
+  const { scripts } = manifest
+  if (typeof scripts !== 'object' || scripts === null) return []
+  return installScripts.filter(name => name in scripts)
+}

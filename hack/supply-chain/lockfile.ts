@@ -1,0 +1,67 @@
+/** One package of a lock file (npm's lockfileVersion 3). */
+export type Locked = {
+  /** Where it is installed: node_modules/… */
+  readonly path: string
+  readonly name: string
+  readonly version: string
+  readonly license: string
+  /** In the image, and not for building and testing alone. */
+  readonly isShipped: boolean
+  readonly integrity: string
+  readonly resolved: string
+}
+
+export type LockfileText = { readonly path: string; readonly text: string }
+
+/** @throws Error when it is no lock file of version 3 */
+export function readLockfile({ path, text }: LockfileText): readonly Locked[] {
+  const { lockfileVersion, packages } = JSON.parse(text)
+  if (lockfileVersion !== 3 || typeof packages !== 'object')
+    throw new Error(`${path} is no lock file of version 3`)
+  return Object.entries<Record<string, unknown>>(packages)
+    .filter(([where]) => where !== '')
+    .map(([where, entry]) => ({
+      path: where,
+      name: where.slice(where.lastIndexOf('node_modules/') + 'node_modules/'.length),
+      version: String(entry.version ?? ''),
+      license: String(entry.license ?? ''),
+      isShipped: entry.dev !== true,
+      integrity: String(entry.integrity ?? ''),
+      resolved: String(entry.resolved ?? ''),
+    }))
+}
+
+// Those that allow use, change and passing on without a duty beyond their notice.
+const permissive = new Set([
+  ...[
+    'MIT',
+    'Apache-2.0',
+    'ISC',
+    'BSD-2-Clause',
+    'BSD-3-Clause',
+    '0BSD',
+    'BlueOak-1.0.0',
+    'PSF-2.0',
+    'Unlicense',
+  ],
+  ...['Python-2.0', 'CC0-1.0'],
+])
+
+/** Whether a licence, or one of several to choose from, is one of those (SPDX expressions without AND). */
+export function isPermissive(license: string): boolean {
+  return license
+    .replace(/^\((.*)\)$/, '$1')
+    .split(' OR ')
+    .some(one => permissive.has(one))
+}
+
+/** What is wrong with a lock file: each package is pinned to its bytes, and may be used. */
+export function lockfileFaults(file: string, packages: readonly Locked[]): readonly string[] {
+  return packages.flatMap(({ path, integrity, license, resolved }) => [
+    ...(/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity) ? [] : [`${file}: ${path} has no sha512 integrity`]),
+    ...(isPermissive(license) ? [] : [`${file}: ${path} has the licence ${license || 'none'}`]),
+    ...(resolved === '' || resolved.startsWith('https://')
+      ? []
+      : [`${file}: ${path} comes from ${resolved}`]),
+  ])
+}

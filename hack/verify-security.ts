@@ -1,0 +1,21 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { repository } from './controlplane/settings.ts'
+import { faultOf, findNamedTests } from './security/named-tests.ts'
+
+// The threat model names a test for each answer: one that is gone or renamed proves nothing any more.
+
+const name = 'docs/security.md'
+const read = (file: string) =>
+  existsSync(join(repository, file)) ? readFileSync(join(repository, file), 'utf8') : undefined
+const tests = findNamedTests(read(name) ?? '')
+if (tests.length === 0) {
+  console.error(`${name} names no test`)
+  process.exitCode = 1
+}
+for (const test of tests) {
+  const fault = faultOf(test, read(test.file))
+  if (fault === undefined) continue
+  console.error(`${name}:${test.line}: ${fault}`)
+  process.exitCode = 1
+}

@@ -1,0 +1,45 @@
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { repository } from './controlplane/settings.ts'
+import { installScriptsOf, undocumented, unpinnedActions, versionFaults } from './supply-chain/check.ts'
+import { renderLicences } from './supply-chain/licences.ts'
+import { lockfileFaults, readLockfile } from './supply-chain/lockfile.ts'
+
+// What comes from elsewhere: each package pinned to its bytes, argued for, permitted to be used, and run by nobody when it is
+// installed. Asks no registry. With --update docs/licences.md is written anew (make update).
+
+// Packages whose scripts are known, and not needed: all are installed with --ignore-scripts.
+const knownScripts: ReadonlySet<string> = new Set([])
+
+const read = (file: string) => readFileSync(join(repository, file), 'utf8')
+const manifest = JSON.parse(read('package.json'))
+const lockfiles = ['package-lock.json', 'hack/node/package-lock.json'].map(path => ({
+  path,
+  text: read(path),
+}))
+const [main = []] = lockfiles.map(readLockfile)
+
+const faults = [
+  ...versionFaults(manifest),
+  ...undocumented(manifest, read('docs/adr/0001-dependencies.md')),
+  ...lockfiles.flatMap(file => lockfileFaults(file.path, readLockfile(file))),
+  ...globSync('.github/workflows/*.{yaml,yml}', { cwd: repository }).flatMap(file =>
+    unpinnedActions(file, read(file)),
+  ),
+  ...(/^ignore-scripts=true$/m.test(read('.npmrc')) ? [] : ['.npmrc does not say ignore-scripts=true']),
+  ...main.flatMap(({ path, name }) => {
+    // Those for other systems are not installed.
+    if (knownScripts.has(name) || !existsSync(join(repository, path, 'package.json'))) return []
+    const scripts = installScriptsOf(JSON.parse(read(join(path, 'package.json'))))
+    return scripts.map(
+      script => `${path} has the install script ${script}: make it known in hack/verify-supply-chain.ts`,
+    )
+  }),
+]
+const licences = 'docs/licences.md'
+const wanted = renderLicences(main)
+if (process.argv.includes('--update')) writeFileSync(join(repository, licences), wanted)
+if (!existsSync(join(repository, licences)) || read(licences) !== wanted)
+  faults.push(`${licences} is not what package-lock.json says: run make update`)
+for (const fault of faults) console.error(fault)
+process.exit(faults.length === 0 ? 0 : 1)

@@ -1,0 +1,42 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { expect } from 'chai'
+import { startLoopback } from '../request/fixtures.ts'
+import { limitRest } from './rest-of-request.ts'
+
+describe('limitRest', () => {
+  const head = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n'
+
+  it('lets the client read the answer, and ends a body that goes on', async () => {
+    const front = await startLoopback((req, res) => {
+      limitRest(req, res, 200)
+      res.writeHead(401).end('who are you?')
+    })
+    const socket = connect(front.port, '127.0.0.1')
+    const drip = setInterval(() => socket.writable && socket.write('x'), 20)
+    socket.on('error', () => undefined)
+    socket.write(head)
+    const answer = await text(socket).catch(() => '')
+    clearInterval(drip)
+    expect(answer).to.include('401').and.include('who are you?')
+    await front.close()
+  })
+
+  it('leaves the connection of a body that comes in time', async () => {
+    const front = await startLoopback((req, res) => {
+      limitRest(req, res, 200)
+      res.writeHead(401).end()
+    })
+    const socket = connect(front.port, '127.0.0.1')
+    socket.write(head)
+    await once(socket, 'data')
+    socket.write('x'.repeat(1000))
+    await new Promise(resolve => setTimeout(resolve, 400))
+    socket.write(head)
+    const [second] = await once(socket, 'data')
+    expect(String(second)).to.include('401')
+    socket.destroy()
+    await front.close()
+  })
+})

@@ -1,0 +1,48 @@
+import { expect } from 'chai'
+import { refuseRedirect } from './redirect.ts'
+
+const overTls = { headers: { host: 'front:9443' }, socket: { encrypted: true } }
+
+describe('refuseRedirect (CVE-2022-3172)', () => {
+  const away = [
+    'https://evil.example.org/',
+    '//evil.example.org/',
+    '\\\\evil.example.org/',
+    '/\\evil.example.org/',
+    '/\t/evil.example.org/',
+    'https://front:9443@evil.example.org/',
+    'https://front/',
+    'http://front:9443/',
+    'javascript:alert(1)',
+    'https://',
+  ]
+  for (const location of away) {
+    it(`refuses ${JSON.stringify(location)}`, () => {
+      for (const code of [300, 301, 302, 303, 307, 308, 399]) {
+        const status = refuseRedirect('the component a', overTls)(code, ['X-A', 'b', 'LOCATION', location])
+        expect(status).to.include({
+          code: 502,
+          message: 'the component a redirects to another host, which is not permitted',
+        })
+      }
+    })
+  }
+
+  const here = ['/', '/kapis/a/v1', '../b', '?page=2', '', '#x', 'https://front:9443/kapis/a']
+  for (const location of here) {
+    it(`hands on ${JSON.stringify(location)}`, () => {
+      expect(refuseRedirect('it', overTls)(302, ['Location', location])).to.equal(undefined)
+    })
+  }
+
+  it('looks at redirects alone', () => {
+    const answer = refuseRedirect('it', overTls)
+    expect(answer(201, ['Location', 'https://elsewhere/'])).to.equal(undefined)
+    expect(answer(304, ['ETag', 'x'])).to.equal(undefined)
+  })
+
+  it('refuses all that are absolute where nobody has said what the front is called', () => {
+    const answer = refuseRedirect('it', { headers: {}, socket: {} })
+    expect(answer(302, ['Location', 'http://front/'])).to.include({ code: 502 })
+  })
+})

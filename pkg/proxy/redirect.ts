@@ -1,0 +1,32 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { Status } from '../status/status.ts'
+import type { HeaderLines } from './headers.ts'
+
+type Caller = { readonly headers: Pick<IncomingHttpHeaders, 'host'>; readonly socket: object }
+
+/**
+ * Refuses the redirects by which a component would send its callers to another host: kubectl and client-go follow them with
+ * their credentials (CVE-2022-3172). Those that stay at the front are handed on.
+ *
+ * @param upstream who redirects, in words
+ * @returns for status and headers of an answer the error to give in its place; undefined for an answer that is harmless
+ */
+export function refuseRedirect(upstream: string, { headers, socket }: Caller) {
+  const scheme = 'encrypted' in socket ? 'https' : 'http'
+  const front = headers.host === undefined ? null : URL.parse(`${scheme}://${headers.host}`)
+  return (code: number, lines: HeaderLines): Status | undefined => {
+    if (code < 300 || code > 399) return undefined
+    const at = lines.findIndex((line, i) => i % 2 === 0 && line.toLowerCase() === 'location')
+    if (at < 0 || staysAt(front, lines[at + 1] ?? '')) return undefined
+    const message = `${upstream} redirects to another host, which is not permitted`
+    return new Status(502, 'ServiceUnavailable', message, {
+      headers: { 'proxy-status': 'kapis; error=http_protocol_error' },
+    })
+  }
+}
+
+/** Read as browsers read it: a backslash is a slash to them, and tabs are nothing (WHATWG URL). */
+function staysAt(front: URL | null, location: string): boolean {
+  const target = front === null ? null : URL.parse(location, front.href)
+  return front !== null && target !== null && target.origin === front.origin
+}

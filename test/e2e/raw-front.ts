@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:tls'
+import { setting } from './run.ts'
+
+export type Spoken = { readonly codes: readonly number[]; readonly text: string }
+
+type SpeakOptions = {
+  /** A client certificate. */
+  readonly cert?: string
+  readonly key?: string
+  /** For the first byte; an answer may take long on a busy machine. */
+  readonly timeoutMs?: number
+}
+
+/**
+ * Writes bytes to the front as they stand, and reads until it closes, or says nothing more for a while.
+ *
+ * @param silenceMs after an answer: nothing more comes
+ */
+export function speak(bytes: string, silenceMs = 1_000, options: SpeakOptions = {}): Promise<Spoken> {
+  const { hostname, port } = new URL(setting('KAPIS_URL'))
+  const { promise, resolve, reject } = Promise.withResolvers<Spoken>()
+  const { timeoutMs = 20_000, ...pair } = options
+  const to = { host: hostname, port: Number(port), ca: readFileSync(setting('KAPIS_CA')), ...pair }
+  const socket = connect(to, () => socket.write(Buffer.from(bytes, 'latin1')))
+  let text = ''
+  let isAnswered = false
+  const done = () => {
+    socket.destroy()
+    const codes = [...text.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map(([, code]) => Number(code))
+    resolve({ codes, text })
+  }
+  let timer = setTimeout(done, timeoutMs)
+  socket.on('data', chunk => {
+    text += chunk.toString('latin1')
+    isAnswered = true
+    clearTimeout(timer)
+    timer = setTimeout(done, silenceMs)
+  })
+  socket.on('close', () => {
+    clearTimeout(timer)
+    done()
+  })
+  socket.on('error', error => {
+    if (!isAnswered && !/ECONNRESET|EPIPE/.test(String(error))) reject(error)
+  })
+  return promise
+}

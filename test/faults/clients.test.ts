@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect, type TLSSocket } from 'node:tls'
+import { expect } from 'chai'
+import { accessToken, askKapis, kubectl, kubectlOutput } from '../e2e/cluster.ts'
+import { askAs, eventually, groupDomain, logIn, platformPath } from '../e2e/http.ts'
+import { setting } from '../e2e/run.ts'
+import { frontProcess } from './process.ts'
+
+const isLong = process.env.FAULTS === 'long'
+const idle = isLong ? 5_000 : 300
+const watchedPath = `/apis/resources.${groupDomain}/v1alpha3/nodes?watch=true`
+
+// Clients that are slow, silent or many. Everybody else must not notice, and nothing may pile up.
+describe('clients that misbehave', function () {
+  this.timeout(isLong ? 300_000 : 90_000)
+  const open: TLSSocket[] = []
+  let token = ''
+
+  before(async () => {
+    token = await accessToken()
+  })
+  afterEach(() => {
+    for (const socket of open.splice(0)) socket.destroy()
+  })
+
+  it('heads that never end: others are served meanwhile', async () => {
+    const slow = await Promise.all(
+      Array.from({ length: 100 }, () => dial('GET / HTTP/1.1\r\nHost: a\r\nX-A: ')),
+    )
+    const drip = setInterval(() => {
+      for (const socket of slow) if (socket.writable) socket.write('x')
+    }, 500)
+    try {
+      await served()
+      // 30 s by default (limits.headersSeconds), looked at every ten.
+      if (!isLong) return
+      await eventually(async () => expect(slow.filter(isOpen)).to.have.length(0), 45_000, 500)
+    } finally {
+      clearInterval(drip)
+    }
+  })
+
+  it('forms that trickle in: logins go on', async () => {
+    const head =
+      'POST /oauth/token HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\n'
+    const slow = await Promise.all(
+      Array.from({ length: 300 }, () => dial(`${head}Content-Length: 1000\r\n\r\ngrant_type=pass`)),
+    )
+    const { code, body } = await logIn(setting('KAPIS_USER'), setting('KAPIS_PASSWORD'))
+    expect(code, body).to.equal(200)
+    if (!isLong) return
+    await eventually(async () => expect(slow.filter(isOpen)).to.have.length(0), 45_000, 500)
+  })
+
+  it(`${idle} idle connections: others are served, and memory is given back`, async () => {
+    const before = frontProcess()
+    for (let i = 0; i < idle; i += 50) {
+      await Promise.all(Array.from({ length: 50 }, () => dial('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n')))
+    }
+    const during = frontProcess()
+    await served()
+    note(`${idle} idle connections: ${during.megabytes - before.megabytes} MB, ${during.handles} handles`)
+    expect((during.megabytes - before.megabytes) / idle, 'MB for each').to.be.below(0.3)
+    for (const socket of open.splice(0)) socket.destroy()
+    await eventually(async () => expect(frontProcess().handles).to.be.below(before.handles + 30), 20_000, 250)
+  })
+
+  it('a watch that nobody reads: memory is bounded, and others see every event', async () => {
+    const name = (await kubectlOutput('get', 'nodes', '-o', 'jsonpath={.items[0].metadata.name}')).trim()
+    const head = `GET ${watchedPath} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`
+    const deaf = await Promise.all(Array.from({ length: 10 }, () => dial(head)))
+    for (const socket of deaf) socket.pause()
+    const listening = await dial(head)
+    let seen = ''
+    listening.on('data', chunk => {
+      seen += chunk.toString('latin1')
+    })
+    const before = frontProcess()
+    const pad = 'x'.repeat(100_000)
+    const rounds = isLong ? 200 : 25
+    for (let i = 0; i < rounds; i++) {
+      const body = JSON.stringify({ metadata: { annotations: { pad: `${i}-${pad}` } } })
+      const headers = { 'content-type': 'application/merge-patch+json' }
+      const patched = await askAs(token, `/api/v1/nodes/${name}`, { method: 'PATCH', headers, body })
+      expect(patched.code, patched.body.slice(0, 300)).to.equal(200)
+    }
+    await eventually(async () => expect(seen).to.include(`"pad":"${rounds - 1}-`), 30_000, 250)
+    await kubectl('annotate', 'node', name, 'pad-')
+    const after = frontProcess()
+    note(`10 watches that nobody reads, ${rounds} events of 100 KB: ${after.megabytes - before.megabytes} MB`)
+    // One encoded event is shared by all of them, and none waits for longer than the bound of a watcher.
+    expect(after.megabytes - before.megabytes).to.be.below(250)
+    await served()
+  })
+
+  async function served(): Promise<void> {
+    expect((await askKapis('/readyz')).code).to.equal(200)
+    expect((await askAs(token, platformPath)).code).to.equal(200)
+    expect((await askAs(token, '/api/v1/namespaces/default')).code).to.equal(200)
+  }
+
+  async function dial(bytes: string): Promise<TLSSocket> {
+    const { hostname, port } = new URL(setting('KAPIS_URL'))
+    const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>()
+    const socket = connect({ host: hostname, port: Number(port), ca: readFileSync(setting('KAPIS_CA')) })
+    socket.once('secureConnect', () => {
+      socket.write(bytes)
+      resolve(socket)
+    })
+    socket.once('error', reject)
+    open.push(socket)
+    const made = await promise
+    made.on('error', () => undefined)
+    // Read, so that its end is noticed.
+    made.resume()
+    await sleep(0)
+    return made
+  }
+})
+
+function isOpen(socket: TLSSocket): boolean {
+  return !socket.destroyed && !socket.readableEnded
+}
+
+function note(line: string): void {
+  if (isLong || process.env.E2E_FIGURES) console.log(`      ${line}`)
+}

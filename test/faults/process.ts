@@ -1,0 +1,24 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setting } from '../e2e/run.ts'
+
+/** What a process holds, as Linux tells it. */
+export type Held = { readonly pid: number; readonly megabytes: number; readonly handles: number }
+
+/** The process of a part now; a fault may have started it anew since. */
+export function pidOf(name: string): number {
+  const file = readFileSync(join(dirname(setting('KAPIS_CA')), 'env'), 'utf8')
+  const pid = new RegExp(`^export KAPIS_PIDS='.*\\b(?<!-)${name}=(\\d+)`, 'm').exec(file)?.[1]
+  if (pid === undefined) throw new Error(`${name} does not run`)
+  return Number(pid)
+}
+
+export function heldBy(pid: number): Held {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const kilobytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1])
+  return { pid, megabytes: Math.round(kilobytes / 1024), handles: readdirSync(`/proc/${pid}/fd`).length }
+}
+
+export function frontProcess(): Held {
+  return heldBy(pidOf('apiserver'))
+}

@@ -1,0 +1,18 @@
+/** Bytes that the front once answered wrongly, and what is right. {token} stands for a token of the administrator. */
+export const corpus: readonly {
+  readonly what: string
+  readonly bytes: string
+  readonly codes: readonly number[]
+}[] = [
+  {
+    what: 'an error behind a whole request was answered in its place',
+    bytes:
+      'GET /api/v1/namespaces/default HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\n\r\n{"not": "a request"}\r\n\r\n',
+    codes: [200],
+  },
+  {
+    what: 'the token listener refused a head that the front takes, without a body',
+    bytes: `GET /oauth/userinfo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer ${'A'.repeat(20_000)}\r\n\r\n`,
+    codes: [401],
+  },
+]

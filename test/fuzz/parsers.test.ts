@@ -1,0 +1,351 @@
+import { Buffer } from 'node:buffer'
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { negotiate } from '../../pkg/aggregated/accept.ts'
+import { formatContinueToken, parseContinueToken } from '../../pkg/aggregated/continue-token.ts'
+import { readBearer } from '../../pkg/authn/bearer.ts'
+import { parseQuestion } from '../../pkg/logs/question/question.ts'
+import { forwardableHeaders } from '../../pkg/proxy/headers.ts'
+import { parseImageReference } from '../../pkg/registry/reference.ts'
+import { parseFieldSelector } from '../../pkg/request/field-selector.ts'
+import { parseJsonPath } from '../../pkg/request/json-path.ts'
+import { matchesLabels, parseLabelSelector } from '../../pkg/request/label-selector.ts'
+import { parseListQuery } from '../../pkg/request/list-query.ts'
+import { parseRequestInfo } from '../../pkg/request/request-info.ts'
+import { parseTarget } from '../../pkg/request/target.ts'
+import { parseWatchQuery } from '../../pkg/request/watch-query.ts'
+import { Status } from '../../pkg/status/status.ts'
+import { audience, forge, issuer, memoryKeys } from '../../pkg/token/fixtures.ts'
+import { createTokenVerifier } from '../../pkg/token/verify.ts'
+import { bounds, propertyTimeoutMs } from './bounds.ts'
+
+const runs = 500
+const methods = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'X')
+// Pieces that mean something somewhere, so that their joins are near to what is valid.
+const pieces = (...words: readonly string[]) =>
+  fc
+    .array(fc.oneof(fc.constantFrom(...words), fc.string({ unit: 'binary', maxLength: 4 })), {
+      maxLength: 14,
+    })
+    .map(parts => parts.join(''))
+const segment = fc.constantFrom(
+  ...['api', 'apis', 'kapis', 'kapi', 'v1', 'v1alpha3', 'resources.kapis.io', 'namespaces', 'watch', 'proxy'],
+  ...[
+    'nodes',
+    'pods',
+    'default',
+    'status',
+    '',
+    '.',
+    '..',
+    '%2e%2e',
+    '%2f',
+    '%',
+    '%zz',
+    '\\',
+    'ö',
+    'a b',
+    '%00',
+  ],
+)
+const target = fc.array(segment, { maxLength: 10 }).map(parts => `/${parts.join('/')}`)
+
+/** What comes of bad input: one error for the caller, and never a failure of ours. */
+function readOrRefuse<T>(read: () => T, codes: readonly number[] = [400]): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof Status)) throw error
+    expect(error.code).to.be.oneOf(codes)
+    expect(error.message).to.not.match(/undefined|\[object|at .*\.ts:/)
+    return undefined
+  }
+}
+
+describe('parsers, whatever they are given', function () {
+  this.timeout(propertyTimeoutMs)
+
+  it('RequestInfo: what is authorized is what the path says, and no path has two readings', () => {
+    fc.assert(
+      fc.property(methods, fc.oneof(target, pieces('/', '%', '..', 'api', '?')), (method, url) => {
+        const parsed = readOrRefuse(() => parseTarget(url))
+        if (parsed === undefined) return
+        const { path } = parsed
+        expect(path).to.not.match(/\/\/|\\|\/\.{1,2}(\/|$)|\p{Cc}/u)
+        // Cleaned up by whoever serves it, it stays the same path.
+        expect(decodeURIComponent(new URL(`http://a${parsed.rawPath}`).pathname)).to.equal(path)
+        const info = parseRequestInfo(method, path, new URLSearchParams())
+        expect(info.path).to.equal(path)
+        if (!info.isResource) return
+        const known = new Set(path.split('/'))
+        for (const part of [
+          info.group,
+          info.version,
+          info.namespace,
+          info.resource,
+          info.name,
+          info.subresource,
+        ]) {
+          expect(part === '' || known.has(part), `${part} of ${path}`).to.equal(true)
+        }
+        expect(path.startsWith(`/${info.prefix}/`)).to.equal(true)
+      }),
+      bounds(runs),
+    )
+  })
+
+  it('label selectors', () => {
+    const text = pieces(
+      'a',
+      'b/c',
+      '=',
+      '==',
+      '!=',
+      '!',
+      ' in ',
+      ' notin ',
+      '(',
+      ')',
+      ',',
+      '>',
+      '<',
+      '1',
+      ' ',
+    )
+    const labels = fc.dictionary(fc.constantFrom('a', 'b/c', '1'), fc.constantFrom('', 'a', '1', '2'))
+    fc.assert(
+      fc.property(text, labels, (selector, of) => {
+        const parsed = readOrRefuse(() => parseLabelSelector(selector))
+        if (parsed !== undefined) expect(matchesLabels(parsed, of)).to.be.a('boolean')
+      }),
+      bounds(runs),
+    )
+  })
+
+  it('field selectors and paths of annotations', () => {
+    const text = pieces('metadata.name', '=', '!=', ',', '\\', '.', '[', ']', "'", '"', '*', 'a')
+    fc.assert(
+      fc.property(text, value => {
+        readOrRefuse(() => parseFieldSelector(value))
+        readOrRefuse(() => parseFieldSelector(value, ['metadata.name']))
+        readOrRefuse(() => parseJsonPath(value, 'sortBy'))
+      }),
+      bounds(runs),
+    )
+  })
+
+  it('list and watch queries', () => {
+    const name = fc.constantFrom(
+      ...[
+        'limit',
+        'page',
+        'sortBy',
+        'ascending',
+        'name',
+        'names',
+        'labelSelector',
+        'fieldSelector',
+        'ownerReference',
+      ],
+      ...[
+        'status',
+        'annotation',
+        'resourceVersion',
+        'timeoutSeconds',
+        'watch',
+        'allowWatchBookmarks',
+        '__proto__',
+        '',
+      ],
+    )
+    const value = fc.oneof(pieces('0', '-1', '1e9', 'true', 'name', ',', '=', 'NaN', '٣'), fc.string())
+    fc.assert(
+      fc.property(fc.array(fc.tuple(name, value), { maxLength: 6 }), pairs => {
+        readOrRefuse(() => parseListQuery(new URLSearchParams(pairs)))
+        readOrRefuse(() => parseWatchQuery(new URLSearchParams(pairs)))
+      }),
+      bounds(runs),
+    )
+  })
+
+  it('questions about logs', () => {
+    const word = pieces(
+      'a',
+      '"',
+      '*',
+      '?',
+      '/',
+      '(',
+      ')',
+      ' AND ',
+      ' OR ',
+      ' NOT ',
+      '-',
+      ':',
+      'level:',
+      '\\',
+      '[a-z]+',
+      '{1,9}',
+    )
+    const name = fc.constantFrom(
+      ...[
+        'q',
+        'log_query',
+        'namespaces',
+        'pods',
+        'start_time',
+        'end_time',
+        'interval',
+        'size',
+        'from',
+        'sort',
+        'cursor',
+      ],
+      ...['operation', 'format', 'follow', 'before', 'after'],
+    )
+    const value = fc.oneof(
+      word,
+      fc.constantFrom('query', 'histogram', 'export', 'context', '1m', '0', '-1', '99999999999999999999'),
+    )
+    fc.assert(
+      fc.property(fc.array(fc.tuple(name, value), { maxLength: 5 }), pairs => {
+        readOrRefuse(() => parseQuestion(new URLSearchParams(pairs)))
+      }),
+      bounds(runs),
+    )
+  })
+
+  it('Accept headers and image references', () => {
+    const accept = pieces(
+      'application/json',
+      ';',
+      ',',
+      'q=0.5',
+      'as=Table',
+      'g=meta.k8s.io',
+      'v=v1',
+      '*/*',
+      '=',
+      '"',
+    )
+    const image = pieces('docker.io', '/', ':', '@', 'sha256:', 'a', '-', '..', '5000', '%', '[::1]')
+    fc.assert(
+      fc.property(accept, image, (header, reference) => {
+        for (const kind of ['object', 'list', 'watch'] as const)
+          readOrRefuse(() => negotiate(header, kind), [400, 406])
+        readOrRefuse(() => parseImageReference(reference, 'image'))
+      }),
+      bounds(runs),
+    )
+  })
+
+  it('continue tokens: what was given out is read back, and anything else is refused', () => {
+    const version = fc.nat(2 ** 40)
+    fc.assert(
+      fc.property(version, fc.string({ unit: 'binary', minLength: 1 }), fc.string(), (at, key, other) => {
+        expect(parseContinueToken(formatContinueToken({ version: at, key }))).to.deep.equal({
+          version: at,
+          key,
+        })
+        readOrRefuse(() => parseContinueToken(other), [400, 410])
+        readOrRefuse(() => parseContinueToken(Buffer.from(other).toString('base64url')), [400, 410])
+      }),
+      bounds(runs),
+    )
+  })
+
+  it('tokens: no change of a byte, and no other text, is a login', async () => {
+    const keys = await memoryKeys()
+    const verifier = createTokenVerifier({ issuer, audience, clockSkewSeconds: 10, keys })
+    const [key] = keys.stored
+    if (key === undefined) throw new Error('no key')
+    const good = await forge(key)
+    expect(await verifier.verifyAccess(good)).to.include({ sub: 'alice' })
+    const changed = fc
+      .tuple(fc.nat(good.length - 1), fc.string({ unit: 'binary-ascii', maxLength: 2 }))
+      .map(([at, text]) => good.slice(0, at) + text + good.slice(at + 1))
+    const made = fc
+      .tuple(fc.json(), fc.json(), fc.base64String())
+      .map(
+        ([head, claims, mac]) =>
+          `${[head, claims].map(part => Buffer.from(part).toString('base64url')).join('.')}.${mac}`,
+      )
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(changed, made, fc.string()), async token => {
+        if (decodesAlike(token, good)) return
+        let status: unknown
+        await verifier.verifyAccess(token).catch(error => {
+          status = error
+        })
+        expect(status, token).to.be.instanceOf(Status).and.include({ code: 401, message: 'Unauthorized' })
+        expect(await verifier.readIdTokenHint(token)).to.equal(undefined)
+      }),
+      bounds(200),
+    )
+  })
+
+  it('headers: none that claims an identity or an address, or is of this hop, goes on', () => {
+    const name = fc
+      .constantFrom(
+        ...[
+          'Impersonate-User',
+          'X-Remote-User',
+          'X-Remote-Extra-a',
+          'X-Forwarded-For',
+          'Forwarded',
+          'Connection',
+          'TE',
+        ],
+        ...[
+          'Transfer-Encoding',
+          'Upgrade',
+          'Authorization',
+          'Accept',
+          'X-Custom',
+          'X-Kapis-A',
+          'Content-Length',
+        ],
+      )
+      .chain(word => fc.mixedCase(fc.constant(word)))
+    const line = fc.tuple(name, fc.constantFrom('a', 'close', 'X-Custom, Accept', 'authorization', ''))
+    const bad =
+      /^(impersonate-|x-remote-|x-forwarded-|forwarded$|connection$|te$|transfer-encoding$|upgrade$|x-kapis-)/i
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 8 }), lines => {
+        const req = receivedWith(lines.flat())
+        const forwarded = forwardableHeaders(req, new Set(['cookie']))
+        const names = forwarded.filter((_, i) => i % 2 === 0)
+        expect(names.filter(each => bad.test(each))).to.deep.equal([])
+        // A caller cannot have his own credential taken out, to come as somebody else.
+        const had = lines.filter(([each]) => each.toLowerCase() === 'authorization').length
+        expect(names.filter(each => each.toLowerCase() === 'authorization').length).to.equal(had)
+        readOrRefuse(() => readBearer(req), [400, 401])
+      }),
+      bounds(runs),
+    )
+  })
+})
+
+/** base64url has spellings that decode to the same bytes; the token is the bytes. */
+function decodesAlike(token: string, good: string): boolean {
+  const read = (text: string) =>
+    text
+      .split('.')
+      .map(part => Buffer.from(part, 'base64url').toString('hex'))
+      .join('.')
+  return read(token) === read(good)
+}
+
+function receivedWith(rawHeaders: readonly string[]): IncomingMessage {
+  const req = new IncomingMessage(new Socket())
+  req.rawHeaders = [...rawHeaders]
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = (rawHeaders[i] ?? '').toLowerCase()
+    const before = req.headers[name]
+    const value = rawHeaders[i + 1] ?? ''
+    req.headers[name] = typeof before === 'string' ? `${before}, ${value}` : value
+  }
+  return req
+}
