@@ -16,6 +16,7 @@ import {
   rangeBitmap,
   setBit,
 } from './bitmap.ts'
+import type { Dictionary } from './dictionary.ts'
 import { dayOf, timeInDay } from './lines.ts'
 import { findSideBySide } from './phrase.ts'
 import type { Segment } from './segment.ts'
@@ -90,12 +91,18 @@ function addStream(segment: Segment, stream: number, bits: Bitmap, sinceTime: nu
   }
 }
 
+/** A segment with a dictionary. */
+type Indexed = { readonly segment: Segment; readonly dictionary: Dictionary }
+
 function findText(segment: Segment, test: Test): Candidates {
+  const { dictionary } = segment
+  if (dictionary === undefined) return unsure(segment, all(segment))
+  const indexed = { segment, dictionary }
   switch (test.kind) {
     case 'words':
-      return findPhrase(segment, test.words.map(fold), test.prefix)
+      return findPhrase(indexed, test.words.map(fold), test.prefix)
     case 'contains': {
-      const found = findPart(segment, fold(test.text))
+      const found = findPart(indexed, fold(test.text))
       return test.caseSensitive ? unsure(segment, found.may) : found
     }
     case 'regex': {
@@ -107,8 +114,8 @@ function findText(segment: Segment, test: Test): Candidates {
   }
 }
 
-function findPhrase(segment: Segment, words: readonly string[], prefix: boolean): Candidates {
-  const { dictionary, footer } = segment
+function findPhrase({ segment, dictionary }: Indexed, words: readonly string[], prefix: boolean): Candidates {
+  const { footer } = segment
   let found: Bitmap | undefined
   for (const [i, word] of words.entries()) {
     const bits = emptyBitmap(footer.count)
@@ -121,7 +128,7 @@ function findPhrase(segment: Segment, words: readonly string[], prefix: boolean)
   if (words.some(word => Buffer.byteLength(word) >= maxWordBytes)) return unsure(segment, found)
   if (words.length === 1) return exactly(found)
   if (countBits(found, 0, footer.count) <= fewLines) return unsure(segment, found)
-  const together = findSideBySide(segment, words, prefix, found)
+  const together = findSideBySide(dictionary, words, prefix, found)
   if (together === undefined) return unsure(segment, found)
   if (dictionary.countWord(manyWords) === 0) return exactly(together)
   const crowded = emptyBitmap(footer.count)
@@ -130,7 +137,8 @@ function findPhrase(segment: Segment, words: readonly string[], prefix: boolean)
 }
 
 /** A text anywhere: the words within it are whole, but for those at its ends. */
-function findPart(segment: Segment, text: string): Candidates {
+function findPart(indexed: Indexed, text: string): Candidates {
+  const { segment, dictionary } = indexed
   const words = wordsOf(text)
   const openStart = wordRole(text.codePointAt(0) ?? 0) === 'part'
   const openEnd = wordRole([...text].at(-1)?.codePointAt(0) ?? 0) === 'part'
@@ -139,23 +147,23 @@ function findPart(segment: Segment, text: string): Candidates {
     const ends = { start: openStart && i === 0, end: openEnd && i === words.length - 1 }
     // Only a look at every word can tell which ones end with something; the other words mostly say enough.
     if (ends.start && !ends.end && words.length > 1) continue
-    const bits = findOpenWord(segment, word, ends)
+    const bits = findOpenWord(indexed, word, ends)
     found = found === undefined ? bits : and(found, bits)
     if (isEmpty(found)) return none(segment)
   }
   if (found === undefined) return text === '' ? exactly(all(segment)) : unsure(segment, all(segment))
   const isWord =
     words.length === 1 && words[0]?.length === text.length && Buffer.byteLength(text) < maxWordBytes
-  return isWord && segment.dictionary.countWord(longWord) === 0 ? exactly(found) : unsure(segment, found)
+  return isWord && dictionary.countWord(longWord) === 0 ? exactly(found) : unsure(segment, found)
 }
 
 /** The documents with a word that may go on at one end or both. */
 function findOpenWord(
-  { dictionary, footer }: Segment,
+  { segment, dictionary }: Indexed,
   word: string,
   open: { readonly start: boolean; readonly end: boolean },
 ): Bitmap {
-  const bits = emptyBitmap(footer.count)
+  const bits = emptyBitmap(segment.footer.count)
   if (open.start) dictionary.addPart(word, !open.end, bits)
   else if (open.end) dictionary.addPrefix(word, bits)
   else dictionary.addWord(word, bits)

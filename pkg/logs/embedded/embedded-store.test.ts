@@ -40,7 +40,7 @@ describe('createEmbeddedStore', () => {
     await rm(folder, { recursive: true })
   }
 
-  describe('with its lines in segments on the disk and in memory', () => {
+  describe('with its lines in segments and in none yet', () => {
     before(setUp)
     after(tearDown)
     testLogStore(() => open({ flushLines: 700 }), firstNs, 500)
@@ -73,11 +73,39 @@ describe('createEmbeddedStore', () => {
       return hits.map(({ record }) => record.log)
     }
 
+    const everything = { scope: 'everything' as const }
+
     it('has the lines that were acknowledged when it is opened again', async () => {
       const store = await open()
       await store.append({ records: [line('a'), line('b')] })
       await store.close()
       expect(await all(await open())).to.deep.equal(['a', 'b'])
+    })
+
+    it('finds each line as soon as it was acknowledged, however many were asked for one by one', async () => {
+      const store = await open()
+      const wanted: string[] = []
+      for (let i = 0; i < 40; i += 1) {
+        await store.append({ records: [line(`line ${i}`, { timeNs: firstNs + BigInt(i) })] })
+        wanted.push(`line ${i}`)
+        expect(await all(store)).to.deep.equal(wanted)
+      }
+    })
+
+    it('puts lines that somebody asked for into segments, and goes on finding them', async () => {
+      const store = await open()
+      const records = Array.from({ length: 5000 }, (_, i) =>
+        line(`line ${i}`, { timeNs: firstNs + BigInt(i) }),
+      )
+      await store.append({ records })
+      const count = async (): Promise<number> => (await store.statistics(everything, limits)).logs
+      expect(await count()).to.equal(5000)
+      while ((await loadManifest(folder)).segments.length === 0) {
+        await new Promise(resolve => setTimeout(resolve, 20))
+        expect(await count()).to.equal(5000)
+      }
+      await store.append({ records: [line('another')] })
+      expect(await count()).to.equal(5001)
     })
 
     it('stores a batch once, however often it is sent, also after it was opened again', async () => {
@@ -113,7 +141,6 @@ describe('createEmbeddedStore', () => {
       expect(await all(store)).to.deep.equal(['good'])
     })
 
-    const everything = { scope: 'everything' as const }
     const newest = { filter: everything, order: 'desc' as const, size: 10, withTotal: true }
     const codeOf = async (answer: Promise<unknown>): Promise<unknown> => {
       const error: unknown = await answer.then(

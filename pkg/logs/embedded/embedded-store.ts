@@ -77,9 +77,8 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
       () => undefined,
     )
   const catalog = createCatalog(folder, manifest, show)
-  const merger = thread('indexer')
-  const sealer = thread('indexer')
-  const fresh = createFreshLines({ folder, catalog, sealer, merger, show })
+  const indexer = thread('indexer')
+  const fresh = createFreshLines({ folder, catalog, indexer, show })
   const data: ReaderSettings = { cacheBytes: Math.floor(memoryBytes / 16) }
   const greet = (): ReaderOrder => ({
     kind: 'segments',
@@ -92,7 +91,7 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
   let { nextSequence } = replayed
   const log = await createWriteAheadLog(folder, replayed.nextLog)
   const flush = { bytes: Math.floor(memoryBytes / 32), lines: flushLines }
-  const upkeep = createUpkeep({ folder, retention, catalog, fresh, log, merger, recent, flush, now, report })
+  const upkeep = createUpkeep({ folder, retention, catalog, fresh, log, indexer, recent, flush, now, report })
   upkeep.start()
   let isClosed = false
   let isFull = false
@@ -125,9 +124,10 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
       upkeep.wake()
     },
   })
-  const reader = createReader(readerThread, async () => {
+  const reader = createReader(readerThread, () => {
     checkOpen()
-    await fresh.makeVisible()
+    fresh.makeVisible()
+    upkeep.asked()
   })
 
   return {
@@ -144,7 +144,7 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
       isClosed = true
       await upkeep.stop()
       await log.close()
-      await Promise.all([merger.stop(), sealer.stop(), readerThread.stop()])
+      await Promise.all([indexer.stop(), readerThread.stop()])
     },
   }
 }

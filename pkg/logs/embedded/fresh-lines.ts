@@ -1,111 +1,74 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Catalog } from './catalog.ts'
 import type { Frame } from './frame.ts'
 import type { IndexerQuestion } from './indexer-thread.ts'
 import type { StoredSegment } from './manifest.ts'
-import type { MemorySegment } from './merge.ts'
-import type { SourceName } from './source.ts'
+import type { ReaderSource } from './reader-thread.ts'
 import type { Thread } from './thread.ts'
 
-/** Lines that are durable in the write-ahead log and not in a segment on the disk yet. */
+/** Lines that are durable in the write-ahead log and not in a segment yet. */
 export type FreshLines = {
   readonly lines: () => number
   readonly bytes: () => number
   readonly add: (frame: Frame, log: number) => void
-  /** Resolves when what was added before can be found, or, with a lot coming in, what was there a moment ago. */
-  readonly makeVisible: () => Promise<void>
+  /** Tells whoever reads of what was added since: a question that is asked after this finds it. */
+  readonly makeVisible: () => void
   /** Puts everything up to this write-ahead log into segments on the disk. */
   readonly moveToDisk: (upToLog: number, recentBatches: readonly string[]) => Promise<void>
-  readonly names: () => readonly SourceName[]
+  /** What whoever reads was told of. */
+  readonly names: () => readonly ReaderSource[]
 }
 
-type Sealed = {
-  readonly name: { readonly id: string; readonly bytes: Uint8Array }
-  readonly log: number
-  readonly count: number
-}
 type Batch = { readonly frame: Frame; readonly log: number }
+/** Batches of one write-ahead log that whoever reads has together. */
+type Shown = { readonly id: string; readonly log: number; readonly frames: readonly Uint8Array[] }
 
-// Few lines are made ready at once; of many, at most this often.
-const fewLines = 5000
-const pauseMs = 250
-// While somebody asks now and then, lines are made ready as they come, so that a question finds few left to do.
-const aheadLines = 20_000
-const askedWithinMs = 30_000
+// With more of them a question takes longer than it takes to put them together.
+const mostShown = 16
 
 export function createFreshLines(parts: {
   readonly folder: string
   readonly catalog: Catalog
-  /** Makes lines ready in memory while the merger is busy with files. */
-  readonly sealer: Thread
-  readonly merger: Thread
+  readonly indexer: Thread
   readonly show: (change: {
-    readonly add: readonly SourceName[]
+    readonly add: readonly ReaderSource[]
     readonly remove: readonly string[]
   }) => Promise<void>
 }): FreshLines {
-  const { folder, catalog, sealer, merger, show } = parts
-  let open: Batch[] = []
-  let openLines = 0
-  let openBytes = 0
-  let sealed: Sealed[] = []
-  let sealing: Promise<void> | undefined
-  let lastSealMs = 0
-  let lastAskedMs = Number.NEGATIVE_INFINITY
+  const { folder, catalog, indexer, show } = parts
+  let batches: Batch[] = []
+  let lines = 0
+  let bytes = 0
+  let shown: readonly Shown[] = []
+  // So many of the batches, the first ones, are shown.
+  let shownBatches = 0
   let nextId = 1
 
-  const ask = (thread: Thread, question: IndexerQuestion): Promise<unknown> => thread.ask(question).answer
-  function keepOpen(batches: Batch[]): void {
-    open = batches
-    openLines = batches.reduce((sum, { frame }) => sum + frame.count, 0)
-    openBytes = batches.reduce((sum, { frame }) => sum + frame.bytes.length, 0)
+  function makeVisible(): void {
+    if (shownBatches === batches.length) return
+    const isCrowded = shown.length >= mostShown
+    const groups = groupByLog(batches.slice(isCrowded ? 0 : shownBatches))
+    const remove = isCrowded ? shown.map(({ id }) => id) : []
+    shown = isCrowded ? groups : [...shown, ...groups]
+    shownBatches = batches.length
+    void show({ add: groups, remove })
   }
 
-  /** Batches of one log only, so that what is sealed can be let go of with it. */
-  async function seal(): Promise<void> {
-    const log = open[0]?.log ?? 0
-    const batches = open.filter(batch => batch.log === log)
-    const frames = batches.map(({ frame }) => frame.bytes)
-    const made = (await ask(sealer, { frames, segments: [] })) as readonly MemorySegment[]
-    lastSealMs = performance.now()
-    // Meanwhile they may have reached the disk by the other way.
-    const done = new Set(batches)
-    const isStillOpen = open.some(batch => done.has(batch))
-    if (!isStillOpen) return
-    keepOpen(open.filter(batch => !done.has(batch)))
-    const added = made.map(({ bytes, count }) => ({ name: { id: `memory/${nextId++}`, bytes }, log, count }))
-    sealed = [...sealed, ...added]
-    await show({ add: added.map(({ name }) => name), remove: [] })
-  }
-
-  async function makeVisible(): Promise<void> {
-    lastAskedMs = performance.now()
-    const last = open.at(-1)?.frame.firstSequence ?? 0
-    if (openLines > fewLines && performance.now() - lastSealMs < pauseMs) return
-    while ((open[0]?.frame.firstSequence ?? Number.POSITIVE_INFINITY) <= last) {
-      await beginSeal()
-    }
-  }
-
-  function beginSeal(): Promise<void> {
-    sealing ??= seal().finally(() => {
-      sealing = undefined
-    })
-    return sealing
+  function groupByLog(some: readonly Batch[]): readonly Shown[] {
+    return [...Map.groupBy(some, ({ log }) => log)].map(([log, group]) => ({
+      id: `fresh/${nextId++}`,
+      log,
+      frames: group.map(({ frame }) => frame.bytes),
+    }))
   }
 
   async function moveToDisk(upToLog: number, recentBatches: readonly string[]): Promise<void> {
-    while (sealing !== undefined) await sealing.catch(() => sleep(10))
-    const batches = open.filter(({ log }) => log <= upToLog)
-    const segments = sealed.filter(({ log }) => log <= upToLog)
+    const moved = batches.filter(({ log }) => log <= upToLog)
     let add: readonly StoredSegment[] = []
-    if (batches.length + segments.length > 0) {
-      const question = {
-        frames: batches.map(({ frame }) => frame.bytes),
-        segments: segments.map(({ name }) => name),
-        files: { folder, firstNumber: catalog.manifest().nextSegment },
-      }
-      add = (await ask(merger, question)) as readonly StoredSegment[]
+    if (moved.length > 0) {
+      const frames = moved.map(({ frame }) => frame.bytes)
+      const firstNumber = catalog.manifest().nextSegment
+      const question: IndexerQuestion = { frames, segments: [], folder, firstNumber }
+      add = (await indexer.ask(question).answer) as readonly StoredSegment[]
     }
     const nextSequence = Math.max(
       catalog.manifest().nextSequence,
@@ -114,26 +77,27 @@ export function createFreshLines(parts: {
     await catalog.commit({ add, firstLog: upToLog + 1, nextSequence, recentBatches, release })
 
     function release(): readonly string[] {
-      const gone = sealed.filter(({ log }) => log <= upToLog)
-      keepOpen(open.filter(({ log }) => log > upToLog))
-      sealed = sealed.filter(({ log }) => log > upToLog)
-      return gone.map(({ name }) => name.id)
+      const gone = shown.filter(({ log }) => log <= upToLog)
+      shown = shown.filter(({ log }) => log > upToLog)
+      // They come in the order of their logs.
+      shownBatches = Math.max(shownBatches - moved.length, 0)
+      batches = batches.slice(moved.length)
+      lines -= moved.reduce((sum, { frame }) => sum + frame.count, 0)
+      bytes -= moved.reduce((sum, { frame }) => sum + frame.bytes.length, 0)
+      return gone.map(({ id }) => id)
     }
   }
 
   return {
     makeVisible,
     moveToDisk,
-    lines: () => openLines + sealed.reduce((sum, { count }) => sum + count, 0),
-    bytes: () => openBytes + sealed.reduce((sum, { name }) => sum + name.bytes.length, 0),
+    lines: () => lines,
+    bytes: () => bytes,
     add: (frame, log) => {
-      open.push({ frame, log })
-      openLines += frame.count
-      openBytes += frame.bytes.length
-      if (openLines < aheadLines || performance.now() - lastAskedMs > askedWithinMs) return
-      // Whoever asks next is told what went wrong.
-      beginSeal().catch(() => undefined)
+      batches.push({ frame, log })
+      lines += frame.count
+      bytes += frame.bytes.length
     },
-    names: () => sealed.map(({ name }) => name),
+    names: () => shown,
   }
 }

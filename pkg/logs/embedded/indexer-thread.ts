@@ -1,13 +1,13 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { parentPort } from 'node:worker_threads'
-import { type Ingredients, mergeToFiles, mergeToMemory } from './merge.ts'
+import { type Ingredients, mergeToFiles } from './merge.ts'
 import { toAnswer } from './thread.ts'
 
 /** Makes segments, away from the thread that answers requests. */
 export type IndexerQuestion = Ingredients & {
-  /** Into files of this folder; without, into memory. */
-  readonly files?: { readonly folder: string; readonly firstNumber: number }
+  readonly folder: string
+  readonly firstNumber: number
 }
 
 // A segment takes many times its size while it is made. Between two of them the engine sees no reason to let go of that, so
@@ -16,11 +16,9 @@ setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
 parentPort?.on('message', (question: IndexerQuestion & { readonly id: number }) => {
-  const { id, files } = question
+  const { id, folder, firstNumber } = question
   try {
-    const value =
-      files === undefined ? mergeToMemory(question) : mergeToFiles(question, files.folder, files.firstNumber)
-    parentPort?.postMessage({ id, value })
+    parentPort?.postMessage({ id, value: mergeToFiles(question, folder, firstNumber) })
   } catch (error) {
     parentPort?.postMessage(toAnswer(id, error))
   }

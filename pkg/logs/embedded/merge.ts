@@ -11,31 +11,13 @@ import { openSource, type SourceName } from './source.ts'
 /** Lines to be put together: batches as they came in, and segments. */
 export type Ingredients = { readonly frames: readonly Uint8Array[]; readonly segments: readonly SourceName[] }
 
-export type MemorySegment = { readonly day: number; readonly count: number; readonly bytes: Uint8Array }
-
-/** Segments in shared memory, one for each day. */
-export function mergeToMemory(ingredients: Ingredients): readonly MemorySegment[] {
-  return collect(ingredients).map(builder => {
-    const parts: Uint8Array[] = []
-    const footer = writeSegment(builder.finish(), part => parts.push(Uint8Array.from(part)))
-    const size = parts.reduce((sum, part) => sum + part.length, 0)
-    const bytes = new Uint8Array(new SharedArrayBuffer(size))
-    let at = 0
-    for (const part of parts) {
-      bytes.set(part, at)
-      at += part.length
-    }
-    return { day: footer.day, count: footer.count, bytes }
-  })
-}
-
 /** Segments in files, one for each day: whole and durable, or not there. */
 export function mergeToFiles(
   ingredients: Ingredients,
   folder: string,
   firstNumber: number,
 ): readonly StoredSegment[] {
-  return collect(ingredients).map((builder, i) => {
+  return collectLines(ingredients).map((builder, i) => {
     const lines = builder.finish()
     const day = new Date(lines.day * 86_400_000).toISOString().slice(0, 10)
     const file = `${day}/${firstNumber + i}.seg`
@@ -62,7 +44,8 @@ export function mergeToFiles(
   })
 }
 
-function collect({ frames, segments }: Ingredients): readonly LinesBuilder[] {
+/** What the ingredients hold, day by day. */
+export function collectLines({ frames, segments }: Ingredients): readonly LinesBuilder[] {
   const days = new Map<number, LinesBuilder>()
   const linesOf = (day: number): LinesBuilder => {
     const known = days.get(day)
@@ -72,7 +55,8 @@ function collect({ frames, segments }: Ingredients): readonly LinesBuilder[] {
     days.set(day, created)
     return created
   }
-  const cache = createPieceCache(32 * 1024 * 1024)
+  // Each piece is read once; those of the times are read document by document.
+  const cache = createPieceCache(2 * 1024 * 1024)
   const opened = segments.map(name => openSegment(name.id, openSource(name), cache))
   const expected = {
     lines:

@@ -2,25 +2,36 @@ import { expect } from 'chai'
 import type { Test } from '../expression.ts'
 import { match } from '../expression.ts'
 import { createTest } from '../matcher.ts'
-import { createLinesBuilder } from './lines.ts'
+import { createLinesBuilder, type Lines } from './lines.ts'
+import { openLines } from './open-lines.ts'
 import { createPieceCache } from './piece-cache.ts'
 import { openSegment, type Segment } from './segment.ts'
+import type { Piece } from './segment-format.ts'
 import { writeSegment } from './segment-writer.ts'
 import { select } from './selection.ts'
-import { openSource } from './source.ts'
 import { maxPositions } from './word-index.ts'
 
 const stream = { namespace: 'ns', pod: 'pod', container: 'c', host: '', dockerId: '' }
 
-function segmentOf(texts: readonly string[]): Segment {
+function linesOf(texts: readonly string[]): Lines {
   const lines = createLinesBuilder(20_000)
   for (const [i, text] of texts.entries()) {
     const source = Buffer.from(text)
     lines.add({ time: i, sequence: i + 1, stream, source, start: 0, end: source.length })
   }
+  return lines.finish()
+}
+
+function segmentOf(texts: readonly string[]): Segment {
   const parts: Buffer[] = []
-  writeSegment(lines.finish(), part => parts.push(Buffer.from(part)))
-  return openSegment('s', openSource({ id: 's', bytes: Buffer.concat(parts) }), createPieceCache(1e6))
+  writeSegment(linesOf(texts), part => parts.push(Buffer.from(part)))
+  const bytes = Buffer.concat(parts)
+  const source = {
+    size: bytes.length,
+    read: ({ offset, length }: Piece) => bytes.subarray(offset, offset + length),
+    close: () => undefined,
+  }
+  return openSegment('s', source, createPieceCache(1e6))
 }
 
 /** The documents that are found. */
@@ -67,6 +78,13 @@ describe('phrases', () => {
         expect(find(segment, test), `${words.join(' ')} ${prefix}`).to.deep.equal(wanted)
       }
     }
+  })
+
+  it('are found among lines that have no index yet', () => {
+    const lines = linesOf(['one two', 'two one', 'One, two'])
+    expect(
+      find(openLines('open', lines), { kind: 'words', words: ['one', 'two'], prefix: false }),
+    ).to.deep.equal([0, 2])
   })
 
   it('are found without a look at the lines', () => {

@@ -1,6 +1,6 @@
-import { type Bitmap, emptyBitmap, setBit } from './bitmap.ts'
+import { type Bitmap, setBit } from './bitmap.ts'
+import type { Dictionary } from './dictionary.ts'
 import { findOccurrences, type Occurrences } from './postings.ts'
-import type { Segment } from './segment.ts'
 
 // Beyond these, reading the lines costs less than reading what words of theirs begin so.
 const mostEndings = 256
@@ -11,13 +11,13 @@ const mostEndings = 256
  * @param prefix the last word need only begin so
  */
 export function findSideBySide(
-  { dictionary, footer }: Segment,
+  dictionary: Dictionary,
   words: readonly string[],
   prefix: boolean,
   among: Bitmap,
 ): Bitmap | undefined {
   let found: Occurrences | undefined
-  const bits = emptyBitmap(footer.count)
+  const bits = new Uint32Array(among.length)
   for (const [i, word] of words.entries()) {
     const isLast = i === words.length - 1
     const postings = dictionary.postings(word, prefix && isLast, mostEndings)

@@ -3,6 +3,8 @@ import { timedOut } from '../../status/status.ts'
 import type { LogFilter } from '../filter.ts'
 import type { Interval } from '../interval.ts'
 import type { LogQuery } from '../store.ts'
+import { collectLines } from './merge.ts'
+import { openLines } from './open-lines.ts'
 import { createPieceCache } from './piece-cache.ts'
 import { searchArrivals, searchHistogram, searchPage, searchStatistics, type Work } from './search.ts'
 import { openSegment, type Segment } from './segment.ts'
@@ -19,10 +21,13 @@ export type ReaderQuestion = { readonly timeoutMs: number } & (
 )
 
 export type ReaderOrder =
-  | { readonly kind: 'segments'; readonly add: readonly SourceName[]; readonly remove: readonly string[] }
+  | { readonly kind: 'segments'; readonly add: readonly ReaderSource[]; readonly remove: readonly string[] }
   | { readonly kind: 'cancel'; readonly of: number }
 
-type Open = { readonly segment: Segment; users: number; isRemoved: boolean }
+/** A segment in a file, or lines that are in none yet, as they stand in the write-ahead log. */
+export type ReaderSource = SourceName | { readonly id: string; readonly frames: readonly Uint8Array[] }
+
+type Open = { readonly segments: readonly Segment[]; users: number; isRemoved: boolean }
 type Running = {
   readonly id: number
   readonly work: Work<unknown>
@@ -57,16 +62,21 @@ parentPort?.on(
   },
 )
 
-function add(name: SourceName): void {
+function add(name: ReaderSource): void {
   // A thread that was just started has been told of the newest already.
   if (segments.has(name.id)) return
   try {
-    const segment = openSegment(name.id, openSource(name), cache)
-    segments.set(name.id, { segment, users: 0, isRemoved: false })
+    segments.set(name.id, { segments: openAll(name), users: 0, isRemoved: false })
   } catch (error) {
     // The others must go on being found.
     parentPort?.postMessage(toAnswer(0, error))
   }
+}
+
+function openAll(name: ReaderSource): readonly Segment[] {
+  if ('file' in name) return [openSegment(name.id, openSource(name), cache)]
+  const days = collectLines({ frames: name.frames, segments: [] })
+  return days.map(lines => openLines(name.id, lines.finish()))
 }
 
 function begin(question: ReaderQuestion & { readonly id: number }): void {
@@ -75,7 +85,7 @@ function begin(question: ReaderQuestion & { readonly id: number }): void {
   const { id, timeoutMs } = question
   const work = toWork(
     question,
-    using.map(({ segment }) => segment),
+    using.flatMap(open => open.segments),
   )
   running.push({ id, work, timeoutMs, deadline: performance.now() + timeoutMs, using })
   schedule()
@@ -143,5 +153,5 @@ function remove(id: string): void {
 }
 
 function closeUnused(open: Open): void {
-  if (open.isRemoved && open.users === 0) open.segment.close()
+  if (open.isRemoved && open.users === 0) for (const segment of open.segments) segment.close()
 }

@@ -17,12 +17,11 @@ export type Reader = {
   ) => Promise<readonly Hit[]>
 }
 
-/** @param prepare resolves when what was appended before can be found */
-export function createReader(thread: Thread, prepare: () => Promise<void>): Reader {
+/** @param prepare called before each question, to have told the thread what was appended before */
+export function createReader(thread: Thread, prepare: () => void): Reader {
   async function ask(question: ReaderQuestion, { signal }: QueryLimits): Promise<unknown> {
     signal?.throwIfAborted()
-    await prepare()
-    signal?.throwIfAborted()
+    prepare()
     const { id, answer } = thread.ask(question)
     if (signal === undefined) return answer
     const { promise: aborted, reject } = Promise.withResolvers<never>()

@@ -1,5 +1,6 @@
 import { createByteReader } from './bytes.ts'
 import { type Dictionary, openDictionary } from './dictionary.ts'
+import { invert } from './open-lines.ts'
 import type { PieceCache } from './piece-cache.ts'
 import { decodeFooter, decompress, type Footer, type Piece, timeBlockSize } from './segment-format.ts'
 
@@ -12,8 +13,12 @@ export type Source = {
 
 export type Segment = {
   readonly id: string
-  readonly footer: Footer
-  readonly dictionary: Dictionary
+  readonly footer: Pick<
+    Footer,
+    'day' | 'count' | 'streams' | 'firstTime' | 'lastTime' | 'firstSequence' | 'lastSequence' | 'textBytes'
+  >
+  /** Which lines have which word; undefined when only the lines can tell. */
+  readonly dictionary: Dictionary | undefined
   readonly timeOf: (document: number) => number
   readonly sequenceOf: (document: number) => number
   /** The first document that is not before this moment, or arrived not before this sequence in this moment. */
@@ -179,12 +184,6 @@ function decodeDocuments(bytes: Buffer, count: number, streamStarts: Uint32Array
     }
   }
   return documents
-}
-
-function invert(documents: Uint32Array): Uint32Array {
-  const places = new Uint32Array(documents.length)
-  for (let place = 0; place < documents.length; place += 1) places[documents[place] ?? 0] = place
-  return places
 }
 
 function findText({ texts }: Footer, place: number): number {

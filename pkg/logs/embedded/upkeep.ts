@@ -15,6 +15,8 @@ export type Upkeep = {
   readonly start: () => void
   /** Looks at once whether there is something to do. */
   readonly wake: () => void
+  /** Somebody asks: what is in no segment is looked at line by line, so less of it is left to wait. */
+  readonly asked: () => void
   /** The error with which the disk refused the last attempt; undefined when it did not. */
   readonly fullDisk: () => unknown
   readonly stop: () => Promise<void>
@@ -23,6 +25,7 @@ export type Upkeep = {
 const pauseMs = 60_000
 const retryMs = 5_000
 const smallTogether = 4
+const asked = { lines: 2048, pauseMs: 2000, withinMs: 30_000 }
 
 export function createUpkeep(parts: {
   readonly folder: string
@@ -30,21 +33,31 @@ export function createUpkeep(parts: {
   readonly catalog: Catalog
   readonly fresh: FreshLines
   readonly log: WriteAheadLog
-  readonly merger: Thread
+  readonly indexer: Thread
   readonly recent: RecentBatches
   /** Fresh lines are put into segments when they take this many bytes, or are this many. */
   readonly flush: { readonly bytes: number; readonly lines: number }
   readonly now: () => number
   readonly report: (message: string, error: unknown) => void
 }): Upkeep {
-  const { folder, catalog, fresh, log, merger, recent, flush, report } = parts
+  const { folder, catalog, fresh, log, indexer, recent, flush, report } = parts
   let working: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
   let fullDisk: unknown
   let retryAt = 0
   let isStopped = false
+  let askedAt = Number.NEGATIVE_INFINITY
+  let flushedAt = Number.NEGATIVE_INFINITY
 
-  const isDue = (): boolean => fresh.bytes() >= flush.bytes || fresh.lines() >= flush.lines
+  const isDue = (): boolean =>
+    fresh.bytes() >= flush.bytes ||
+    fresh.lines() >= flush.lines ||
+    (fresh.lines() >= asked.lines && isAsked())
+
+  function isAsked(): boolean {
+    const now = performance.now()
+    return now - askedAt < asked.withinMs && now - flushedAt >= asked.pauseMs
+  }
 
   async function work(): Promise<void> {
     await expire()
@@ -52,6 +65,7 @@ export function createUpkeep(parts: {
       // What is remembered of batches must be there before the log that has them goes.
       const upTo = await log.rotate()
       await fresh.moveToDisk(upTo, recent.list())
+      flushedAt = performance.now()
       await removeLogs(catalog.manifest().firstLog)
       fullDisk = undefined
     }
@@ -72,9 +86,10 @@ export function createUpkeep(parts: {
     const question: IndexerQuestion = {
       frames: [],
       segments: catalog.names().filter(({ id }) => names.has(id)),
-      files: { folder, firstNumber: nextSegment },
+      folder,
+      firstNumber: nextSegment,
     }
-    const add = (await merger.ask(question).answer) as readonly StoredSegment[]
+    const add = (await indexer.ask(question).answer) as readonly StoredSegment[]
     await catalog.commit({ add, remove })
   }
 
@@ -97,13 +112,19 @@ export function createUpkeep(parts: {
       })
   }
 
+  function wake(): void {
+    if (isDue() && performance.now() >= retryAt) run()
+  }
+
   return {
     start: () => {
       run()
       timer = setInterval(run, pauseMs).unref()
     },
-    wake: () => {
-      if (isDue() && performance.now() >= retryAt) run()
+    wake,
+    asked: () => {
+      askedAt = performance.now()
+      wake()
     },
     fullDisk: () => fullDisk,
     stop: async () => {

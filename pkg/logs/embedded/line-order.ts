@@ -1,0 +1,55 @@
+import type { Lines, Stream } from './lines.ts'
+
+/** The indexes of the lines in the order of time, then of arrival. */
+export function sortLines({ count, times, sequences }: Lines): Uint32Array {
+  const order = Uint32Array.from({ length: count }, (_, i) => i)
+  const compare = (a: number, b: number): number =>
+    (times[a] ?? 0) - (times[b] ?? 0) || (sequences[a] ?? 0) - (sequences[b] ?? 0)
+  for (let i = 1; i < count; i += 1) if (compare(i - 1, i) > 0) return order.sort(compare)
+  return order
+}
+
+export type Grouped = {
+  readonly streams: readonly (Stream & { readonly lines: number })[]
+  /** All documents, stream by stream. */
+  readonly documents: Uint32Array
+}
+
+/** Streams in the order of their names, and which documents each has. */
+export function groupByStream(lines: Lines, order: Uint32Array): Grouped {
+  const text = ({ namespace, pod, container }: Stream) => `${namespace}\0${pod}\0${container}`
+  const keys = lines.streams.map(text)
+  const ranked = lines.streams
+    .map((_, id) => id)
+    .sort((a, b) => ((keys[a] ?? '') < (keys[b] ?? '') ? -1 : (keys[a] ?? '') > (keys[b] ?? '') ? 1 : a - b))
+  const counts = new Uint32Array(ranked.length)
+  for (const id of lines.streamOf) counts[id] = (counts[id] ?? 0) + 1
+  const next = new Uint32Array(ranked.length)
+  let start = 0
+  for (const id of ranked) {
+    next[id] = start
+    start += counts[id] ?? 0
+  }
+  const documents = new Uint32Array(lines.count)
+  for (let document = 0; document < order.length; document += 1) {
+    const id = lines.streamOf[order[document] ?? 0] ?? 0
+    const place = next[id] ?? 0
+    documents[place] = document
+    next[id] = place + 1
+  }
+  const streams = ranked.flatMap(id => {
+    const stream = lines.streams[id]
+    return stream === undefined ? [] : [{ ...stream, lines: counts[id] ?? 0 }]
+  })
+  return { streams, documents }
+}
+
+export function sequenceRange(sequences: Float64Array): { firstSequence: number; lastSequence: number } {
+  let first = Number.POSITIVE_INFINITY
+  let last = 0
+  for (const sequence of sequences) {
+    if (sequence < first) first = sequence
+    if (sequence > last) last = sequence
+  }
+  return { firstSequence: first, lastSequence: last }
+}

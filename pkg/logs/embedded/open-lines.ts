@@ -1,0 +1,66 @@
+import { groupByStream, sequenceRange, sortLines } from './line-order.ts'
+import type { Lines } from './lines.ts'
+import type { Segment } from './segment.ts'
+
+/**
+ * Lines as they came in, to be searched like a segment. It has no dictionary: what is asked of the texts is answered by a look
+ * at each, which for a few lines takes less than an index does.
+ */
+export function openLines(id: string, lines: Lines): Segment {
+  const { count, day, times, sequences, text, textStarts } = lines
+  const order = sortLines(lines)
+  const { streams, documents } = groupByStream(lines, order)
+  const streamStarts = new Uint32Array(streams.length + 1)
+  streams.forEach((stream, i) => {
+    streamStarts[i + 1] = (streamStarts[i] ?? 0) + stream.lines
+  })
+  let places: Uint32Array | undefined
+  const timeOf = (document: number): number => times[order[document] ?? 0] ?? 0
+  const sequenceOf = (document: number): number => sequences[order[document] ?? 0] ?? 0
+
+  function lowerBound(time: number, sequence = 0): number {
+    let [low, high] = [0, count]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const own = timeOf(middle)
+      if (own < time || (own === time && sequenceOf(middle) < sequence)) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  return {
+    id,
+    footer: {
+      day,
+      count,
+      streams,
+      firstTime: timeOf(0),
+      lastTime: timeOf(count - 1),
+      textBytes: text.length,
+      ...sequenceRange(sequences),
+    },
+    dictionary: undefined,
+    streamStarts,
+    timeOf,
+    sequenceOf,
+    lowerBound,
+    documents: () => documents,
+    places: () => {
+      places ??= invert(documents)
+      return places
+    },
+    textAt: place => {
+      const line = order[documents[place] ?? 0] ?? 0
+      return text.subarray(textStarts[line], textStarts[line + 1])
+    },
+    close: () => undefined,
+  }
+}
+
+/** For each document its index in `documents`. */
+export function invert(documents: Uint32Array): Uint32Array {
+  const places = new Uint32Array(documents.length)
+  for (let place = 0; place < documents.length; place += 1) places[documents[place] ?? 0] = place
+  return places
+}
