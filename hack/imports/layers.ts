@@ -1,12 +1,15 @@
 /** The storeys of the house, from the ground up. A file may import from its own room and from storeys below its own. */
 const layers: readonly (readonly [name: string, rooms: readonly string[]])[] = [
   ['the ground', ['pkg/status']],
-  ['the foundations', ['pkg/kube', 'pkg/token', 'pkg/certs', 'pkg/request', 'pkg/telemetry', 'pkg/config']],
+  [
+    'the foundations',
+    ['pkg/kube', 'pkg/token', 'pkg/certs', 'pkg/openapi', 'pkg/request', 'pkg/telemetry', 'pkg/config'],
+  ],
   [
     'the domains',
     ['pkg/resources', 'pkg/iam', 'pkg/logs', 'pkg/authn', 'pkg/authz', 'pkg/audit', 'pkg/registry'],
   ],
-  ['the faces', ['pkg/aggregated', 'pkg/kapis', 'pkg/oauth', 'pkg/proxy']],
+  ['the faces', ['pkg/aggregated', 'pkg/kapis', 'pkg/oauth', 'pkg/proxy', 'pkg/apidocs']],
   ['the composition', ['pkg/apiserver']],
   ['the programs', ['cmd']],
 ]

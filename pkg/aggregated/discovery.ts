@@ -1,3 +1,4 @@
+import { createDocument, type Document, sendDocument } from '../request/document.ts'
 import type { Exchange } from '../request/exchange.ts'
 import { send } from '../request/respond.ts'
 import { methodNotAllowed, notAcceptable } from '../status/status.ts'
@@ -10,7 +11,6 @@ import {
   toGroupList,
   toResourceList,
 } from './discovery-documents.ts'
-import { createDocument, type Document, sendDocument } from './document.ts'
 import { type Encoding, reencode, toEncoding } from './encoding.ts'
 import { groupVersionOf, type ServedGroup } from './served-group.ts'
 

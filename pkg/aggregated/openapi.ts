@@ -1,7 +1,7 @@
+import { cachingOf, createDocument, type Document, sendDocument } from '../request/document.ts'
 import type { Exchange } from '../request/exchange.ts'
 import { methodNotAllowed, notAcceptable } from '../status/status.ts'
 import { covers, parseAccept } from './accept-clause.ts'
-import { createDocument, type Document, sendDocument } from './document.ts'
 import { toSwagger } from './openapi-v2.ts'
 import { toOpenApi3 } from './openapi-v3.ts'
 import { groupVersionOf, type ServedGroup } from './served-group.ts'
@@ -14,7 +14,6 @@ export type OpenApi = {
 }
 
 const index = '/openapi/v3'
-const yearMs = 365 * 24 * 60 * 60 * 1000
 
 /**
  * The OpenAPI documents of the served groups, made once. The index of version 3 lists them and nothing else:
@@ -44,18 +43,6 @@ export function createOpenApi(groups: readonly ServedGroup[], title = 'Kapis'): 
       if (!acceptsJson(req.headers.accept)) throw notAcceptable(['application/json'])
       sendDocument(exchange, document, cachingOf(document, query.get('hash')))
     },
-  }
-}
-
-/**
- * A document that is asked for by its hash never changes. One that is asked for by an old hash is answered with the
- * present document all the same: kube-apiserver turns a redirect from an aggregated server into an error.
- */
-function cachingOf(document: Document, hash: string | null) {
-  if (hash !== document.hash) return { 'cache-control': 'no-cache, private' }
-  return {
-    'cache-control': 'public, immutable',
-    expires: new Date(Date.now() + yearMs).toUTCString(),
   }
 }
 

@@ -1,3 +1,4 @@
+import { isOwnDocument } from '../apidocs/documents.ts'
 import type { AuthenticatedExchange, Exchange, Handler } from '../request/exchange.ts'
 import { send, sendJson } from '../request/respond.ts'
 import { unknownResource } from '../status/status.ts'
@@ -18,6 +19,8 @@ export type RouterOptions = {
   readonly any: Handler
   /** Discovery and OpenAPI: documents, each of which knows its paths. */
   readonly documents: readonly DocumentFace[]
+  /** The same for who calls the front itself, and not by way of kube-apiserver. */
+  readonly ownDocuments: readonly DocumentFace[]
   /** Everything of the orchestrator's own, as the calling user. */
   readonly proxy: Handler
   readonly registry: Registry
@@ -45,7 +48,10 @@ function routeDocument(options: RouterOptions, exchange: AuthenticatedExchange):
   const { res, info } = exchange
   const { path, prefix } = info
   if (isForProxy(exchange, options.group)) return options.proxy(exchange)
-  const document = options.documents.find(face => face.handles(path))
+  const documents = exchange.isAggregated
+    ? options.documents
+    : [...options.ownDocuments, ...options.documents]
+  const document = documents.find(face => face.handles(path))
   if (document) return document.handle(exchange)
   if (path === '/version' && info.verb === 'get') return sendJson(res, 200, options.versionInfo)
   if (path === '/metrics' && info.verb === 'get') return sendMetrics(options.registry, exchange)
@@ -64,8 +70,8 @@ export function isForProxy({ info, isAggregated }: AuthenticatedExchange, group:
   if (isAggregated) return false
   const { path, prefix } = info
   // The version too: kubectl holds it against its own. That of Kapis is at /kapis/version.
-  if (path === '/version' || path === '/openapi/v2' || path === '/openapi/v3') return true
-  if (path.startsWith('/openapi/v3/')) return true
+  if (path === '/version' || path === '/openapi/v2') return true
+  if (path.startsWith('/openapi/v3/')) return !isOwnDocument(path)
   if (prefix !== 'api' && prefix !== 'apis') return false
   return path !== `/apis/${group}` && !path.startsWith(`/apis/${group}/`)
 }

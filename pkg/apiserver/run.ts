@@ -19,6 +19,7 @@ import { WatchHub } from '../resources/watch-hub.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { createRegistry } from '../telemetry/metrics.ts'
 import { createAccess } from './access.ts'
+import { createApiDocs } from './api-docs.ts'
 import { startAudit } from './audit.ts'
 import { observeCertificates } from './certificate-metrics.ts'
 import { createChain } from './chain.ts'
@@ -127,6 +128,7 @@ export async function runApiserver(
     component: components.find,
     any: resources.any,
     documents: resources.documents,
+    ownDocuments: createApiDocs({ client, config, version: parts.build.version }),
     proxy,
     registry,
     versionInfo,

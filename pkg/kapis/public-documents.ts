@@ -3,6 +3,7 @@ import { sendJson } from '../request/respond.ts'
 import { methodNotAllowed } from '../status/status.ts'
 
 export type PublicDocuments = {
+  readonly paths: readonly string[]
   readonly handles: (path: string) => boolean
   /** @throws Status 405 */
   readonly handle: (exchange: Exchange) => Promise<void>
@@ -65,6 +66,7 @@ export function createPublicDocuments(options: PublicDocumentsOptions): PublicDo
     [`${configs}/gpu/kinds`, () => []],
   ])
   return {
+    paths: [...documents.keys()],
     handles: path => documents.has(path),
     async handle({ req, res, info }) {
       if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])

@@ -36,7 +36,7 @@ export function oauthError(
   return new Status(code, reason, description, { headers, cause: new Refusal(why, user, cause) })
 }
 
-const oauthReasons: ReadonlySet<string> = new Set<OAuthReason>([
+export const oauthReasons: ReadonlySet<string> = new Set<OAuthReason>([
   'invalid_request',
   'invalid_client',
   'invalid_grant',

@@ -246,6 +246,7 @@ export async function startApp() {
   }
 
   return {
+    app,
     ask,
     clients,
     keys,

@@ -6,9 +6,9 @@ import { oauthError } from '../error.ts'
 export type TokenRequest = { readonly name: string; readonly scope: string; readonly lifeSeconds: number }
 
 const members = ['name', 'scope', 'expiresInSeconds']
-const scopes = ['full', readScope]
-const life = { default: 30 * 86_400, min: 60, max: 366 * 86_400 }
-const maxNameLength = 253
+export const scopes = ['full', readScope]
+export const life = { default: 30 * 86_400, min: 60, max: 366 * 86_400 }
+export const maxNameLength = 253
 
 /**
  * What a personal access token is to be: `{name, scope?, expiresInSeconds?}`.

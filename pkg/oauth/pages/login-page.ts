@@ -1,5 +1,5 @@
+import { type Html, html } from '../../request/html.ts'
 import type { LoginButton } from '../login-buttons.ts'
-import { type Html, html } from './html.ts'
 import { errorNote, hiddenFields } from './page.ts'
 
 export type LoginPage = {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { RequestHandler, Response } from 'express'
-import { type Html, html } from './html.ts'
+import { type Html, html } from '../../request/html.ts'
 
 const style = readFileSync(new URL('./style.css', import.meta.url))
 const stylePath = '/oauth/style.css'

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
+import { html } from '../../request/html.ts'
 import { Status } from '../../status/status.ts'
-import { html } from './html.ts'
 import { errorNote, sendPage } from './page.ts'
 
 /**

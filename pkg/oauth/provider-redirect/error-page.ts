@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
+import { html } from '../../request/html.ts'
 import { Status } from '../../status/status.ts'
 import { toLoginPath } from '../browser/return-to.ts'
-import { html } from '../pages/html.ts'
 import { errorNote, sendPage } from '../pages/page.ts'
 import { takesHtml } from '../pages/wrong-page.ts'
 

@@ -2,9 +2,11 @@ import type { PasswordChecker, Source } from '../../../iam/password-check.ts'
 import type { User } from '../../../iam/user.ts'
 import type { UserWriter } from '../../../iam/user-writer.ts'
 import type { KubeClient } from '../../../kube/client.ts'
+import { routeOf } from '../../../openapi/route.ts'
 import type { AuthenticatedExchange, Handler } from '../../../request/exchange.ts'
 import { badRequest, methodNotAllowed, unknownResource } from '../../../status/status.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
+import type { iamPaths } from './description.ts'
 import { getLoginRecords } from './login-records.ts'
 import { putPassword } from './password.ts'
 import { putState } from './state.ts'
@@ -57,21 +59,21 @@ export function createIamFace(options: IamOptions): IamFace {
   }
 
   const tools = { client, groupDomain, writer, passwords, sourceOf, isOwn: isOwnUser, audit }
-  const subresources = new Map<string, Handler>([
-    ['password', exchange => putPassword(tools, exchange)],
-    ['status', exchange => putState(tools, exchange)],
-    ['loginrecords', exchange => getLoginRecords(tools, exchange)],
-  ])
+  const routes: Readonly<Record<keyof ReturnType<typeof iamPaths>, Handler>> = {
+    '/users': serveCollection,
+    '/users/{user}': exchange => serveUser(tools, exchange),
+    '/users/{user}/password': exchange => putPassword(tools, exchange),
+    '/users/{user}/status': exchange => putState(tools, exchange),
+    '/users/{user}/loginrecords': exchange => getLoginRecords(tools, exchange),
+  }
 
   function serve(exchange: AuthenticatedExchange): Promise<void> | void {
     const { info } = exchange
     if (info.resource !== 'users' || info.namespace !== '') return options.rest(exchange)
-    if (info.parts.length === 1) return serveCollection(exchange)
-    requireOwnVerb(exchange)
-    if (info.parts.length === 2) return serveUser(tools, exchange)
-    const subresource = info.parts.length === 3 ? subresources.get(info.subresource) : undefined
-    if (subresource === undefined) throw unknownResource()
-    return subresource(exchange)
+    if (info.parts.length > 1) requireOwnVerb(exchange)
+    const route = routeOf(routes, info.parts)
+    if (route === undefined) throw unknownResource()
+    return route(exchange)
   }
 
   function serveCollection(exchange: AuthenticatedExchange): Promise<void> | void {

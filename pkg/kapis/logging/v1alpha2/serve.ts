@@ -1,7 +1,9 @@
 import { allOf, isOneOf } from '../../../logs/expression.ts'
+import { routeOf } from '../../../openapi/route.ts'
 import type { Handler } from '../../../request/exchange.ts'
 import { unknownResource } from '../../../status/status.ts'
 import type { LogFace } from '../../logs/serve.ts'
+import type { loggingPaths } from './description.ts'
 
 export type LoggingFaceOptions = {
   readonly groupDomain: string
@@ -15,21 +17,25 @@ export type LoggingFaceOptions = {
  * @throws Status 404; for paths of the platform's version 2 it names what took their place
  */
 export function createLoggingFace({ groupDomain, logs, ingest }: LoggingFaceOptions): Handler {
+  const ofContainer: Handler = exchange => {
+    const [, namespace = '', , pod = '', , container = ''] = exchange.info.parts
+    const place = { namespace, pod, container }
+    const fields = ['namespace', 'pod', 'container'] as const
+    return logs(exchange, allOf(fields.map(field => isOneOf(field, [place[field]]))))
+  }
+  const routes: Readonly<Record<keyof typeof loggingPaths, Handler>> = {
+    '/cluster': exchange => logs(exchange),
+    '/namespaces/{namespace}/pods/{pod}/containers/{container}': ofContainer,
+    '/ingest/_bulk': ingest,
+    '/ingest/{index}/_bulk': ingest,
+    '/ingest/jsonlines': ingest,
+    '/ingest/v1/logs': ingest,
+  }
   return exchange => {
     const { parts } = exchange.info
-    const [first, namespace = '', second, pod = '', third, container = ''] = parts
-    if (first === 'ingest') return ingest(exchange)
-    if (first === 'cluster' && parts.length === 1) return logs(exchange)
-    const isContainer = second === 'pods' && third === 'containers' && parts.length === 6
-    if (first === 'namespaces' && isContainer) {
-      const place = allOf([
-        isOneOf('namespace', [namespace]),
-        isOneOf('pod', [pod]),
-        isOneOf('container', [container]),
-      ])
-      return logs(exchange, place)
-    }
-    throw unknownResource(replacementOf(parts, groupDomain))
+    const serve = routeOf(routes, parts)
+    if (serve === undefined) throw unknownResource(replacementOf(parts, groupDomain))
+    return serve(exchange)
   }
 }
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { OutgoingHttpHeaders } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import type { Exchange } from '../request/exchange.ts'
-import { acceptsGzip, send } from '../request/respond.ts'
+import type { Exchange } from './exchange.ts'
+import { acceptsGzip, send } from './respond.ts'
 
 /** A body that is the same for everyone and changes only with the program: serialized once, named by its digest. */
 export type Document = {
@@ -16,7 +16,11 @@ export type Document = {
 const minGzipBytes = 1_400
 
 export function createDocument(value: unknown): Document {
-  const body = Buffer.from(`${JSON.stringify(value)}\n`)
+  return createTextDocument(`${JSON.stringify(value)}\n`)
+}
+
+export function createTextDocument(text: string): Document {
+  const body = Buffer.from(text)
   const hash = createHash('sha512').update(body).digest('hex').toUpperCase()
   return { body, gzip: gzipSync(body), hash }
 }
@@ -47,4 +51,18 @@ function hasEtag(header: string | undefined, hash: string): boolean {
     .split(',')
     .map(tag => tag.trim().replace(/^W\//, ''))
     .some(tag => tag === '*' || tag === `"${hash}"` || tag === `"${hash}-gzip"`)
+}
+
+const yearMs = 365 * 24 * 60 * 60 * 1000
+
+/**
+ * A document that is asked for by its hash never changes. One that is asked for by an old hash is answered with the
+ * present document all the same: kube-apiserver turns a redirect from an aggregated server into an error.
+ */
+export function cachingOf(document: Document, hash: string | null): OutgoingHttpHeaders {
+  if (hash !== document.hash) return { 'cache-control': 'no-cache, private' }
+  return {
+    'cache-control': 'public, immutable',
+    expires: new Date(Date.now() + yearMs).toUTCString(),
+  }
 }

@@ -1,0 +1,57 @@
+import { isRecord } from '../kube/object.ts'
+import { type DescribedSection, toOpenApi } from '../openapi/document.ts'
+import { cachingOf, createDocument, type Document, sendDocument } from '../request/document.ts'
+import type { Exchange } from '../request/exchange.ts'
+import { methodNotAllowed } from '../status/status.ts'
+
+export type Face = {
+  readonly handles: (path: string) => boolean
+  /** @throws Status 405, 503 */
+  readonly handle: (exchange: Exchange) => Promise<void> | void
+}
+
+export type ApiDocumentsOptions = {
+  readonly sections: readonly DescribedSection[]
+  readonly version: string
+  /** The orchestrator's own index: `{paths: {<key>: {serverRelativeURL}}}`. @throws Status 503 */
+  readonly readIndex: () => Promise<unknown>
+}
+
+const root = '/openapi/v3'
+
+/** Whether a path below /openapi/v3 is a document of Kapis', and not of the orchestrator. */
+export function isOwnDocument(path: string): boolean {
+  if (path === root) return true
+  return ['kapis', 'oauth'].some(key => path === `${root}/${key}` || path.startsWith(`${root}/${key}/`))
+}
+
+/**
+ * The OpenAPI documents of Kapis' own paths, and the index, in which they stand beside those of the orchestrator: with the
+ * hash of each in its URL, so that it can be kept for ever.
+ */
+export function createApiDocuments({ sections, version, readIndex }: ApiDocumentsOptions): Face {
+  const documents = new Map<string, Document>(
+    sections.map(section => [`${root}/${section.key}`, createDocument(toOpenApi(section, version))]),
+  )
+  const own = Object.fromEntries(
+    sections.map(({ key }) => {
+      const path = `${root}/${key}`
+      return [key, { serverRelativeURL: `${path}?hash=${documents.get(path)?.hash}` }]
+    }),
+  )
+  return {
+    handles: path => path === root || documents.has(path),
+    async handle(exchange) {
+      const { req, info, query } = exchange
+      if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
+      const document = documents.get(info.path)
+      if (document !== undefined)
+        return sendDocument(exchange, document, cachingOf(document, query.get('hash')))
+      const index = await readIndex()
+      const paths = isRecord(index) && isRecord(index.paths) ? index.paths : {}
+      sendDocument(exchange, createDocument({ paths: { ...paths, ...own } }), {
+        'cache-control': 'no-cache, private',
+      })
+    },
+  }
+}

@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { DescribedSection } from '../openapi/document.ts'
+import { createTextDocument, type Document, sendDocument } from '../request/document.ts'
+import { type Html, html } from '../request/html.ts'
+import { methodNotAllowed } from '../status/status.ts'
+import type { Face } from './documents.ts'
+import { sectionHtml, sectionId } from './section.ts'
+
+export type DocsPageOptions = {
+  readonly sections: readonly DescribedSection[]
+  readonly product: string
+  readonly version: string
+}
+
+const root = '/docs'
+const yearSeconds = 31_536_000
+const policy = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "script-src 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ')
+
+/**
+ * GET /docs: the whole reference on one page, made once. It says nothing that is not in the documents, asks nobody else for
+ * anything, and is whole without its script, which only looks for words.
+ */
+export function createDocsPage(options: DocsPageOptions): Face {
+  const style = readAsset('style.css', 'text/css; charset=utf-8')
+  const script = readAsset('search.js', 'text/javascript; charset=utf-8')
+  const page = createTextDocument(toPage(options, style.path, script.path).text)
+  const answers = new Map<
+    string,
+    { readonly document: Document; readonly headers: Readonly<Record<string, string>> }
+  >([
+    [
+      root,
+      {
+        document: page,
+        headers: { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache, private' },
+      },
+    ],
+    ...[style, script].map(
+      ({ path, document, type }) =>
+        [
+          path,
+          {
+            document,
+            headers: { 'content-type': type, 'cache-control': `private, max-age=${yearSeconds}, immutable` },
+          },
+        ] as const,
+    ),
+  ])
+  return {
+    handles: path => answers.has(path),
+    handle(exchange) {
+      const { req, res, info } = exchange
+      if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
+      const answer = answers.get(info.path)
+      if (answer === undefined) throw new Error(`nothing is at ${info.path}`)
+      res.setHeader('content-security-policy', policy)
+      res.setHeader('x-content-type-options', 'nosniff')
+      res.setHeader('referrer-policy', 'no-referrer')
+      sendDocument(exchange, answer.document, answer.headers)
+    },
+  }
+}
+
+/** A file beside this one; its path changes with it. */
+function readAsset(name: string, type: string) {
+  const text = readFileSync(new URL(`./${name}`, import.meta.url), 'utf8')
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, 12)
+  return { path: `${root}/${digest}-${name}`, document: createTextDocument(text), type }
+}
+
+function toPage(
+  { sections, product, version }: DocsPageOptions,
+  stylePath: string,
+  scriptPath: string,
+): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>API reference – ${product}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="${stylePath}">
+<script src="${scriptPath}" defer></script>
+</head>
+<body>
+<a class="skip" href="#reference">To the reference</a>
+<header>
+<p class="product">${product}</p>
+<h1>API reference</h1>
+<p>Version ${version}. A GET may be a HEAD everywhere. The OpenAPI documents are listed at <a href="/openapi/v3">/openapi/v3</a>, those of the orchestrator’s own API beside them.</p>
+<div id="search" hidden>
+<label for="words">Search</label>
+<input id="words" type="search" autocomplete="off" spellcheck="false">
+<p id="found" role="status"></p>
+</div>
+</header>
+<nav aria-label="Groups">
+<ul>
+${sections.map(section => html`<li><a href="#${sectionId(section)}">${section.title}</a></li>\n`)}</ul>
+</nav>
+<main id="reference" tabindex="-1">
+${sections.map(sectionHtml)}</main>
+</body>
+</html>
+`
+}

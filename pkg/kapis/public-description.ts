@@ -1,0 +1,46 @@
+import { publicErrors } from '../openapi/kube-errors.ts'
+import { ok, type Paths } from '../openapi/operation.ts'
+import { anyObject, arrayOf, boolean, mapOf, object, text } from '../openapi/schema.ts'
+
+const texts = ['gitCommit', 'gitTreeState', 'goVersion', 'compiler', 'platform', 'kapisVersion'] as const
+const named = Object.fromEntries(texts.map(name => [name, text()]))
+
+const version = object(
+  {
+    ...named,
+    gitVersion: text('The version of the API contract.'),
+    gitMajor: text(),
+    gitMinor: text(),
+    kubernetes: anyObject('The version of the orchestrator.'),
+  },
+  [...texts, 'kubernetes'],
+)
+
+/** What is told to everybody: a row for each of the public documents. */
+export function publicPaths(groupDomain: string) {
+  const configs = `/kapis/config.${groupDomain}/v1alpha2/configs`
+  const documents: Paths = {
+    '/kapis/version': {
+      get: {
+        summary: 'Versions of the API contract, of the program and of the orchestrator',
+        answers: { ...ok(version), ...publicErrors() },
+        security: ['none'],
+      },
+    },
+    [`${configs}/configz`]: {
+      get: {
+        summary: 'Which parts of the platform are switched on',
+        answers: { ...ok(mapOf(boolean())), ...publicErrors() },
+        security: ['none'],
+      },
+    },
+    [`${configs}/gpu/kinds`]: {
+      get: {
+        summary: 'Kinds of GPU that are set up: none',
+        answers: { ...ok(arrayOf(anyObject('A kind.'))), ...publicErrors() },
+        security: ['none'],
+      },
+    },
+  }
+  return documents
+}

@@ -1,0 +1,69 @@
+import { ok, type Paths } from '../../openapi/operation.ts'
+import { anyObject, arrayOf, boolean, integer, object, oneOfTexts, text } from '../../openapi/schema.ts'
+import { platformConfigPath } from '../endpoints/platform-config.ts'
+import { oauthErrors } from './errors.ts'
+
+const metadata = {
+  get: {
+    summary: 'What the issuer can do (OpenID Connect Discovery 1.0, RFC 8414)',
+    answers: {
+      ...ok({
+        ...object({
+          issuer: text(),
+          authorization_endpoint: text(),
+          token_endpoint: text(),
+          jwks_uri: text(),
+        }),
+        additionalProperties: true,
+      }),
+      ...oauthErrors(),
+    },
+    security: ['none'],
+  },
+} as const
+
+const provider = object({
+  name: text(),
+  title: text(),
+  type: text(),
+  mappingMethod: text(),
+  disableLoginConfirmation: boolean(),
+  login: object({ kind: oneOfTexts(['redirect', 'password']), path: text() }),
+  provider: anyObject('Nothing.'),
+})
+const platformConfig = object({
+  issuer: text(),
+  identityProviders: arrayOf(provider),
+  clients: arrayOf(
+    object({ name: text(), redirectURIs: arrayOf(text()), grantMethod: text() }, [
+      'redirectURIs',
+      'grantMethod',
+    ]),
+  ),
+  accessTokenMaxAge: integer('Nanoseconds.'),
+  accessTokenInactivityTimeout: integer('Nanoseconds.'),
+})
+
+/** What the listener tells everybody. */
+export function documentPaths(groupDomain: string): Paths {
+  return {
+    '/oauth/.well-known/openid-configuration': metadata,
+    '/.well-known/openid-configuration': metadata,
+    '/.well-known/oauth-authorization-server': metadata,
+    '/.well-known/oauth-authorization-server/oauth': metadata,
+    '/oauth/keys': {
+      get: {
+        summary: 'The keys that tokens are signed with (RFC 7517)',
+        answers: { ...ok(object({ keys: arrayOf(anyObject('A JWK.')) })), ...oauthErrors() },
+        security: ['none'],
+      },
+    },
+    [platformConfigPath(groupDomain)]: {
+      get: {
+        summary: 'What login pages of the platform have to know',
+        answers: { ...ok(platformConfig), ...oauthErrors() },
+        security: ['none'],
+      },
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import { type Answer, json } from '../../openapi/operation.ts'
+import { object, oneOfTexts, status, text } from '../../openapi/schema.ts'
+import { oauthReasons } from '../error.ts'
+
+const oauthError = object({ error: oneOfTexts([...oauthReasons]), error_description: text() }, [
+  'error_description',
+])
+
+const meanings: Readonly<Record<number, string>> = {
+  400: 'The request is refused; error says why (RFC 6749 section 5.2).',
+  401: 'The client or the bearer is not known, or its credential is not good.',
+  403: 'It is refused to this caller.',
+  404: 'There is no such thing here.',
+  405: 'Another method is wanted; the header Allow names those that there are.',
+  409: 'It was changed meanwhile: begin again.',
+  413: 'The body is too large.',
+  415: 'The body is in another format than what is taken.',
+  429: 'Too many tries; Retry-After says when to come again.',
+  500: 'Something failed that is not for the caller to know.',
+  503: 'Something that is needed does not answer yet; Retry-After says when to come again.',
+}
+
+// A bad bearer is refused in Kubernetes' words on every path, before the endpoint is reached.
+const everywhere = [400, 401, 500, 503]
+
+function toAnswer(code: number, contentTypes: 'json' | 'page'): Answer {
+  const description = meanings[code]
+  if (description === undefined) throw new Error(`what ${code} means is said in no row`)
+  const body = json(code === 401 || code >= 500 ? { anyOf: [oauthError, status] } : oauthError)
+  return {
+    description,
+    content: contentTypes === 'json' ? body : { ...body, 'text/html': { schema: text() } },
+  }
+}
+
+/** The failures of an endpoint for programs; `codes` are those besides the ones that each has. */
+export function oauthErrors(...codes: readonly number[]): Readonly<Record<string, Answer>> {
+  return Object.fromEntries([...everywhere, ...codes].map(code => [code, toAnswer(code, 'json')]))
+}
+
+/** Of a page for people, who are told in HTML. */
+export function pageErrors(...codes: readonly number[]): Readonly<Record<string, Answer>> {
+  return Object.fromEntries([...everywhere, ...codes].map(code => [code, toAnswer(code, 'page')]))
+}

@@ -1,0 +1,10 @@
+import type { Paths } from '../../openapi/operation.ts'
+import { documentPaths } from './documents.ts'
+import { pagePaths } from './pages.ts'
+import { personalAccessTokenPaths } from './personal-access-tokens.ts'
+import { tokenPaths } from './tokens.ts'
+
+/** A row for each route of the token listener that the front forwards. */
+export function oauthPaths(groupDomain: string): Paths {
+  return { ...documentPaths(groupDomain), ...tokenPaths, ...personalAccessTokenPaths, ...pagePaths }
+}

@@ -1,0 +1,54 @@
+import { json, ok, type Paths, segment } from '../../openapi/operation.ts'
+import { arrayOf, integer, object, oneOfTexts, text } from '../../openapi/schema.ts'
+import { life, maxNameLength, scopes } from '../endpoints/personal-access-token-request.ts'
+import { oauthErrors } from './errors.ts'
+
+const described = {
+  id: text(),
+  name: text(),
+  scope: text(),
+  createdAt: text('', { format: 'date-time' }),
+  expiresAt: text('', { format: 'date-time' }),
+}
+
+export const personalAccessTokenPaths: Paths = {
+  '/oauth/personal-access-tokens': {
+    get: {
+      summary: 'The personal access tokens of the caller',
+      answers: { ...ok(object({ items: arrayOf(object(described)) })), ...oauthErrors(403) },
+      security: ['bearer'],
+    },
+    post: {
+      summary: 'Makes a personal access token, for a script',
+      description: 'It takes the token of a login: no token can outlive itself by making others.',
+      body: {
+        content: json(
+          object(
+            {
+              name: text('', { minLength: 1, maxLength: maxNameLength }),
+              scope: oneOfTexts(scopes, '', { default: 'full' }),
+              expiresInSeconds: integer('', { minimum: life.min, maximum: life.max, default: life.default }),
+            },
+            ['scope', 'expiresInSeconds'],
+          ),
+        ),
+      },
+      answers: {
+        201: {
+          description: 'The token, which is told this once.',
+          content: json(object({ ...described, token: text() })),
+        },
+        ...oauthErrors(403, 413, 415),
+      },
+      security: ['bearer'],
+    },
+  },
+  '/oauth/personal-access-tokens/{id}': {
+    delete: {
+      summary: 'Ends a personal access token',
+      parameters: [segment('id', 'Its id.')],
+      answers: { 204: { description: 'It is ended.' }, ...oauthErrors(403, 404) },
+      security: ['bearer'],
+    },
+  },
+}

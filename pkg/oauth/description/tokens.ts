@@ -1,0 +1,202 @@
+import { content, json, type Operation, ok, type Paths, segment } from '../../openapi/operation.ts'
+import {
+  anyObject,
+  arrayOf,
+  boolean,
+  integer,
+  kubeRef,
+  object,
+  oneOfTexts,
+  type Schema,
+  text,
+} from '../../openapi/schema.ts'
+import { supportedScopes } from '../scope.ts'
+import { grants } from '../token-endpoint.ts'
+import { oauthErrors } from './errors.ts'
+
+const form = (schema: Schema) => ({ content: content(['application/x-www-form-urlencoded'], schema) })
+const scope = text(`Separated by spaces; those that mean something are ${supportedScopes.join(', ')}.`)
+const client = {
+  client_id: text('Unless by HTTP Basic.'),
+  client_secret: text('Unless by HTTP Basic, or the client is public.'),
+}
+
+export const tokens: Schema = object(
+  {
+    access_token: text(),
+    token_type: text('', { const: 'Bearer' }),
+    refresh_token: text(),
+    expires_in: integer('Seconds.'),
+    id_token: text('With the scope openid.'),
+    scope: text('Where another was granted than was asked for.'),
+  },
+  ['refresh_token', 'id_token', 'scope'],
+)
+
+const grantTypes = grants.flatMap(({ grantType, alias }) =>
+  alias === undefined ? [grantType] : [grantType, alias],
+)
+const request: Schema = object(
+  {
+    grant_type: oneOfTexts(grantTypes),
+    ...client,
+    scope,
+    username: text('password: a user name, or an e-mail address.'),
+    password: text('password.'),
+    provider: text('password: the identity provider that judges it; without one it is Kapis.'),
+    code: text('authorization_code.'),
+    redirect_uri: text('authorization_code: as the authorization request had it.'),
+    code_verifier: text('authorization_code: of PKCE (RFC 7636).'),
+    refresh_token: text('refresh_token: good once; the answer holds the next.'),
+    device_code: text('device_code (RFC 8628).'),
+  },
+  [
+    ...['client_id', 'client_secret', 'scope', 'username', 'password', 'provider', 'code', 'redirect_uri'],
+    ...['code_verifier', 'refresh_token', 'device_code'],
+  ],
+)
+
+const tokenForm = form(
+  object({ token: text(), token_type_hint: text('Not needed.'), ...client }, [
+    'token_type_hint',
+    'client_id',
+    'client_secret',
+  ]),
+)
+
+const introspection: Schema = object(
+  {
+    active: boolean(),
+    token_type: text(),
+    scope: text(),
+    client_id: text(),
+    username: text(),
+    sub: text(),
+    iss: text(),
+    aud: arrayOf(text()),
+    iat: integer(),
+    exp: integer(),
+    jti: text(),
+  },
+  ['token_type', 'scope', 'client_id', 'username', 'sub', 'iss', 'aud', 'iat', 'exp', 'jti'],
+)
+
+const person = object(
+  { sub: text(), name: text(), email: text(), locale: text(), preferred_username: text() },
+  ['name', 'email', 'locale', 'preferred_username'],
+)
+const userinfo: Operation = {
+  summary: 'Who the bearer is (OpenID Connect Core section 5.3)',
+  answers: { ...ok(person), ...oauthErrors() },
+  security: ['bearer'],
+}
+
+const review = kubeRef('io.k8s.api.authentication.v1.TokenReview', 'apis/authentication.k8s.io/v1')
+const device = object({
+  device_code: text(),
+  user_code: text('For people.'),
+  verification_uri: text(),
+  verification_uri_complete: text(),
+  expires_in: integer('Seconds.'),
+  interval: integer('Seconds between two tries.'),
+})
+
+/** Endpoints for programs. */
+export const tokenPaths: Paths = {
+  '/oauth/token': {
+    post: {
+      summary: 'Issues tokens (RFC 6749 section 3.2)',
+      body: form(request),
+      answers: { ...ok(tokens), ...oauthErrors(403, 413, 415, 429) },
+      security: ['client', 'none'],
+    },
+  },
+  '/oauth/revoke': {
+    post: {
+      summary: 'Ends the login of a token (RFC 7009)',
+      body: tokenForm,
+      answers: {
+        200: { description: 'The token is good for nothing, whatever it was.' },
+        ...oauthErrors(413, 415, 429),
+      },
+      security: ['client', 'none'],
+    },
+  },
+  '/oauth/introspect': {
+    post: {
+      summary: 'What a token is (RFC 7662), for clients with a secret',
+      body: tokenForm,
+      answers: { ...ok(introspection), ...oauthErrors(413, 415, 429) },
+      security: ['client', 'none'],
+    },
+  },
+  '/oauth/device_authorization': {
+    post: {
+      summary: 'Begins the login of a device without a browser (RFC 8628 section 3.1)',
+      body: form(object({ ...client, scope }, ['client_id', 'client_secret', 'scope'])),
+      answers: { ...ok(device), ...oauthErrors(413, 415, 429) },
+      security: ['client', 'none'],
+    },
+  },
+  '/oauth/userinfo': { get: userinfo, post: userinfo },
+  '/oauth/authenticate': {
+    post: {
+      summary: 'Whose a token is: the webhook of an orchestrator (TokenReview)',
+      body: { content: json(review) },
+      answers: {
+        ...ok(
+          object({
+            apiVersion: text(),
+            kind: text('', { const: 'TokenReview' }),
+            status: anyObject('A TokenReviewStatus.'),
+          }),
+        ),
+        ...Object.fromEntries(
+          Object.entries(oauthErrors(413, 415)).map(([code, { description }]) => [
+            code,
+            {
+              description,
+              content: json({
+                anyOf: [kubeRef('io.k8s.apimachinery.pkg.apis.meta.v1.Status'), anyObject('')],
+              }),
+            },
+          ]),
+        ),
+      },
+      security: ['none'],
+    },
+  },
+  '/oauth/login/{idp}': {
+    get: {
+      summary: 'Sends the browser to an identity provider',
+      parameters: [
+        segment('idp', 'The identity provider.'),
+        ...['return_to', 'client_id', 'scope', 'redirect_uri', 'state'].map(name => ({
+          name,
+          in: 'query' as const,
+          description:
+            name === 'return_to'
+              ? 'A page here, to go on to, logged in.'
+              : 'Of the client that the tokens are for.',
+          schema: text(),
+        })),
+      ],
+      answers: { 303: { description: 'On to the provider.' }, ...oauthErrors(404) },
+      security: ['none'],
+    },
+    post: {
+      summary: 'The password grant, judged by an identity provider',
+      parameters: [segment('idp', 'The identity provider.')],
+      body: form(
+        object({ username: text(), password: text(), scope, provider: text('The same.'), ...client }, [
+          'scope',
+          'provider',
+          'client_id',
+          'client_secret',
+        ]),
+      ),
+      answers: { ...ok(tokens), ...oauthErrors(403, 404, 413, 415, 429) },
+      security: ['client', 'none'],
+    },
+  },
+}

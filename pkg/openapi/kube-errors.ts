@@ -1,0 +1,46 @@
+import { type Answer, json } from './operation.ts'
+import { status } from './schema.ts'
+
+const meanings: Readonly<Record<number, string>> = {
+  400: 'The request is malformed; the message names the parameter and what is allowed.',
+  401: 'Nobody is logged in, or the credential is not good.',
+  403: 'The caller may not: RBAC of the orchestrator says no.',
+  404: 'There is no such object, or nothing is served here.',
+  405: 'Another method is wanted; the header Allow names those that there are.',
+  406: 'Nothing that Accept names can be served.',
+  409: 'Somebody else has changed or made it meanwhile.',
+  410: 'The resource version is too old: read the list again.',
+  413: 'The body is too large.',
+  415: 'The body is in a format that is not taken; the message names those that are.',
+  422: 'Well-formed, but against a rule; details.causes names the fields.',
+  429: 'Too much at once; Retry-After says when to come again.',
+  500: 'Something failed that is not for the caller to know; the log has it under the Audit-Id.',
+  503: 'Something that is needed does not answer yet; Retry-After says when to come again.',
+  504: 'It took longer than it may.',
+  507: 'There is no space left for what was sent.',
+}
+
+/** What any request may be answered with on its way, whoever serves it. */
+const everywhere = [400, 429, 500, 503, 504]
+
+function toAnswers(codes: readonly number[]): Readonly<Record<string, Answer>> {
+  return Object.fromEntries(
+    codes.map(code => {
+      const description = meanings[code]
+      if (description === undefined) throw new Error(`what ${code} means is said in no row`)
+      return [code, { description, content: json(status) }]
+    }),
+  )
+}
+
+/** The failures of an operation that needs a login and a right; `codes` are those of its own. Each has a Status as its body. */
+export function kubeErrors(...codes: readonly number[]): Readonly<Record<string, Answer>> {
+  return toAnswers([...everywhere, 401, 403, ...codes])
+}
+
+/** Of one that is for everybody. */
+export function publicErrors(...codes: readonly number[]): Readonly<Record<string, Answer>> {
+  return toAnswers([...everywhere, ...codes])
+}
+
+export const callers = ['bearer', 'clientCertificate'] as const

@@ -1,0 +1,62 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import { expect } from 'chai'
+import type { Answer } from './cluster.ts'
+import { askAs } from './http.ts'
+
+export type OpenApiOperation = { readonly responses: Readonly<Record<string, { readonly content?: object }>> }
+export type OpenApiDocument = {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
+}
+
+export type Documents = {
+  readonly byKey: ReadonlyMap<string, OpenApiDocument>
+  /** Whether an answer is one that the document has for this operation. */
+  readonly expectDescribed: (method: string, template: string, answer: Answer) => void
+}
+
+const base = 'https://kapis'
+
+/** Reads every document of Kapis from the index, and those of the orchestrator that they lead to. */
+export async function readDocuments(token: string): Promise<Documents> {
+  const read = async (path: string) => {
+    const answer = await askAs(token, path)
+    expect(answer.code, `${path}: ${answer.body}`).to.equal(200)
+    return JSON.parse(answer.body)
+  }
+  const { paths } = await read('/openapi/v3')
+  const own = Object.keys(paths).filter(key => /^(kapis|oauth)(\/|$)/.test(key))
+  const byKey = new Map<string, OpenApiDocument>()
+  // The orchestrator's schemas are of OpenAPI 3.0, whose own words a validator of JSON Schema need not know.
+  const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false, validateSchema: false })
+  formats.default(ajv)
+  for (const key of own) {
+    const document = await read(paths[key].serverRelativeURL)
+    byKey.set(key, document)
+    ajv.addSchema(document, `${base}/openapi/v3/${key}`)
+  }
+  const refs = JSON.stringify([...byKey.values()]).match(/"\/openapi\/v3\/[^"#]+#/g) ?? []
+  for (const path of new Set(refs.map(ref => ref.slice(1, -1)))) ajv.addSchema(await read(path), base + path)
+
+  return {
+    byKey,
+    expectDescribed(method, template, answer) {
+      const found = [...byKey].find(([, document]) => document.paths[template]?.[method] !== undefined)
+      const what = `${method} ${template} ${answer.code}`
+      const [key = '', document] = found ?? []
+      const response = document?.paths[template]?.[method]?.responses[answer.code]
+      expect(response, `${what} is not described: ${answer.body}`).to.not.equal(undefined)
+      if (answer.body === '' && response?.content === undefined) return
+      const type = String(answer.headers['content-type']).split(';')[0] ?? ''
+      expect(response?.content, `${what} is described`).to.have.property(type)
+      if (type !== 'application/json') return
+      const pointer = ['paths', template, method, 'responses', String(answer.code), 'content', type, 'schema']
+      const escaped = pointer.map(part =>
+        encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')),
+      )
+      const schema = { $ref: `${base}/openapi/v3/${key}#/${escaped.join('/')}` }
+      const isValid = ajv.validate(schema, JSON.parse(answer.body))
+      expect(isValid, `${what}: ${ajv.errorsText()}\n${answer.body.slice(0, 1000)}`).to.equal(true)
+    },
+  }
+}
