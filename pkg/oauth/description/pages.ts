@@ -107,6 +107,19 @@ export const pagePaths: Paths = {
       repeat: text(),
     }),
   },
+  '/oauth/register': {
+    post: formOperation('The first login from an identity provider: a user of his own', {
+      ticket: text(),
+      username: text(),
+    }),
+  },
+  '/oauth/link': {
+    post: formOperation('The first login from an identity provider: the user that there is already', {
+      ticket: text(),
+      username: text(),
+      password: text(),
+    }),
+  },
   '/oauth/device': {
     get: pageOperation('Where a device is logged in (RFC 8628 section 3.3)', [
       query('user_code', 'The code that the device shows.'),

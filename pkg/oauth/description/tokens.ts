@@ -138,7 +138,17 @@ export const tokenPaths: Paths = {
       security: ['client', 'none'],
     },
   },
-  '/oauth/userinfo': { get: userinfo, post: userinfo },
+  '/oauth/userinfo': {
+    get: userinfo,
+    post: {
+      ...userinfo,
+      body: {
+        required: false,
+        ...form(object({ access_token: text('Unless by the header Authorization.') }, ['access_token'])),
+      },
+      answers: { ...userinfo.answers, ...oauthErrors(413, 415) },
+    },
+  },
   '/oauth/authenticate': {
     post: {
       summary: 'Whose a token is: the webhook of an orchestrator (TokenReview)',
