@@ -1,3 +1,4 @@
+import { isLater } from '../kube/resource-version.ts'
 import { unavailable } from '../status/status.ts'
 import type { Session, SessionType } from './session.ts'
 
@@ -43,9 +44,4 @@ export async function endOtherLogins(
     const isNewer = session.previousRefreshId === '' && isLater(session.resourceVersion, own.resourceVersion)
     if (isOther && !isNewer) await endLogin(sessions, session, 'another login')
   }
-}
-
-/** Of one resource, resource versions are whole numbers that grow (KEP-5504). */
-function isLater(a: string, b: string): boolean {
-  return a.length === b.length ? a > b : a.length > b.length
 }

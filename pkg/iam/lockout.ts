@@ -24,6 +24,8 @@ export type Lockout = {
   readonly note: (keys: readonly LockoutKey[], atMs: number) => void
   readonly forgive: (keys: readonly LockoutKey[], atMs: number) => void
   readonly lockedUntilMs: (key: LockoutKey) => number | undefined
+  /** Whether anything is counted for one of the keys. */
+  readonly hasFailures: (keys: readonly LockoutKey[]) => boolean
 }
 
 export type LockoutOptions = {
@@ -131,5 +133,6 @@ export function createLockout({ rules, now = Date.now, maxKeys = defaultMaxKeys 
       }
     },
     lockedUntilMs: key => tracks.get(key)?.window.lockedUntilMs(now()),
+    hasFailures: keys => keys.some(key => tracks.get(key)?.window.isEmpty(now()) === false),
   }
 }

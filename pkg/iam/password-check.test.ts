@@ -30,6 +30,8 @@ describe('createPasswordChecker', () => {
     const compared: (string | undefined)[] = []
     const failed: FailedLogin[] = []
     const locked: string[] = []
+    /** What all replicas have counted. */
+    const common = { failures: 0, questions: 0 }
     const checker = createPasswordChecker({
       users: { find: login => users.get(login.replace('@kapis.io', '')) },
       hasher: {
@@ -43,7 +45,15 @@ describe('createPasswordChecker', () => {
       lockout: createLockout({ rules: { user: rule, address: { ...rule, maxTries: 5 } } }),
       durationSeconds: rule.durationSeconds,
       toKeys: createLoginKeys(() => Buffer.from('secret')),
-      failed: event => void failed.push(event),
+      maxTries: rule.maxTries,
+      async failed(event) {
+        failed.push(event)
+        return common.failures
+      },
+      async countFailures() {
+        common.questions++
+        return common.failures
+      },
       locked: keys => void locked.push(...keys.map(key => key.split(':')[0] ?? '')),
     })
     let addresses = 0
@@ -51,7 +61,7 @@ describe('createPasswordChecker', () => {
       const verdict = await checker.check({ login, password, source: { address, userAgent: '' } })
       return verdict.outcome
     }
-    return { check, checker, compared, failed, locked, users }
+    return { check, checker, common, compared, failed, locked, users }
   }
   async function times<T>(count: number, ask: () => Promise<T>): Promise<T[]> {
     const all: T[] = []
@@ -153,5 +163,31 @@ describe('createPasswordChecker', () => {
       { login: 'alice@kapis.io', user: users.get('alice'), source: { address: '192.0.2.5', userAgent: '' } },
       { login: 'nobody', user: undefined, source: { address: '192.0.2.6', userAgent: '' } },
     ])
+  })
+
+  describe('where other replicas have counted too', () => {
+    it('tells nobody that a password was wrong who came too late to be told', async () => {
+      const { check, common } = make()
+      common.failures = 3
+      expect(await check('alice', 'wrong')).to.equal('wrong')
+      common.failures = 4
+      expect(await check('alice', 'wrong')).to.equal('locked')
+      expect(await check('nobody', 'wrong')).to.equal('locked')
+    })
+
+    it('nor then that it was right', async () => {
+      const { check, common } = make()
+      common.failures = 2
+      await check('alice', 'wrong')
+      expect(await check('alice', 'right')).to.equal('right')
+      common.failures = 4
+      expect(await check('alice', 'right')).to.equal('locked')
+    })
+
+    it('asks nothing for a login without failures', async () => {
+      const { check, common } = make()
+      await times(3, () => check('alice', 'right'))
+      expect(common.questions).to.equal(0)
+    })
   })
 })

@@ -32,7 +32,14 @@ export type PasswordChecker = {
    *
    * @returns as Lockout.begin
    */
-  readonly begin: (attempt: Omit<PasswordAttempt, 'password'>) => Promise<Attempt | number>
+  readonly begin: (attempt: Omit<PasswordAttempt, 'password'>) => Promise<ForeignAttempt | number>
+}
+
+/** A password that somebody else judges. */
+export type ForeignAttempt = {
+  readonly passed: () => void
+  /** @returns the time until which the name is locked, for one of a burst that is not told that it was wrong */
+  readonly failed: () => Promise<number | undefined>
 }
 
 export type PasswordCheckerOptions = {
@@ -41,7 +48,11 @@ export type PasswordCheckerOptions = {
   readonly lockout: Lockout
   readonly durationSeconds: number
   readonly toKeys: LoginKeys
-  readonly failed: (event: FailedLogin) => void
+  readonly maxTries: number
+  /** Writes a failure down, and says how many there are under the name by now, on all replicas. @throws Status 503 */
+  readonly failed: (event: FailedLogin) => Promise<number>
+  /** How many there are of a user. @throws Status 503 */
+  readonly countFailures: (user: User) => Promise<number>
   /** The failure has locked these keys. */
   readonly locked: (keys: readonly LockoutKey[], event: FailedLogin) => void
 }
@@ -60,6 +71,9 @@ export type LoginKeys = {
  *
  * A name that nobody has is locked like any other. A user whose other name (user name or e-mail address) was locked is told
  * "wrong" under this one, and nothing is compared: "locked" would say that both names belong to one user who exists.
+ *
+ * The lockout counts on one replica at once and on the others soon. What comes between, of a burst that comes to several of
+ * them, the common count decides: more than may fail are not told that they were wrong, nor then that one was right.
  */
 export function createPasswordChecker(options: PasswordCheckerOptions): PasswordChecker {
   const { users, hasher, lockout, toKeys } = options
@@ -74,6 +88,7 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
     try {
       // One answer, in one time, whether the user is unknown, has no password or gave a wrong one.
       isRight = await hasher.verify(password, isOpen ? user.passwordHash : undefined, signal)
+      isRight &&= user !== undefined && (await mayPass(user, login))
     } catch (error) {
       for (const attempt of attempts) attempt.passed()
       throw error
@@ -82,10 +97,22 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
       for (const attempt of attempts) attempt.passed()
       return { outcome: 'right', user }
     }
+    const until = await fail(attempts, { login, user, source })
+    return until === undefined ? { outcome: 'wrong', user } : toLocked(until, user)
+  }
+
+  /** Without a failure that is known here a login costs no question: it is one that came first. */
+  async function mayPass(user: User, login: string): Promise<boolean> {
+    const isSuspect = lockout.hasFailures([toKeys.user(user), toKeys.login(login)])
+    return !isSuspect || (await options.countFailures(user)) < options.maxTries
+  }
+
+  /** @returns until when it is locked, where it comes too late to be told that it was wrong */
+  async function fail(attempts: readonly Attempt[], event: FailedLogin): Promise<number | undefined> {
     const locked = attempts.flatMap(attempt => attempt.failed())
-    options.failed({ login, user, source })
-    if (locked.length > 0) options.locked(locked, { login, user, source })
-    return { outcome: 'wrong', user }
+    if (locked.length > 0) options.locked(locked, event)
+    const count = await options.failed(event)
+    return count > options.maxTries ? Date.now() + options.durationSeconds * 1000 : undefined
   }
 
   return {
@@ -94,13 +121,7 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
       if (typeof attempt === 'number') return attempt
       return {
         passed: attempt.passed,
-        failed() {
-          const failure = { login, user: undefined, source }
-          const locked = attempt.failed()
-          options.failed(failure)
-          if (locked.length > 0) options.locked(locked, failure)
-          return locked
-        },
+        failed: () => fail([attempt], { login, user: undefined, source }),
       }
     },
     async check(attempt) {

@@ -5,6 +5,7 @@ import { unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Registry } from '../telemetry/metrics.ts'
 import { FailureFeed } from './failure-feed.ts'
+import { createFailureLedger } from './failure-ledger.ts'
 import { createLastLoginRecorder } from './last-login.ts'
 import { createLockKeeper } from './lock-keeper.ts'
 import { createLockout, type LockoutKey } from './lockout.ts'
@@ -101,22 +102,30 @@ export function createPasswordGuard(options: PasswordGuardOptions): PasswordGuar
     metrics.login(record.type, record.success ? 'success' : 'failure')
     records.add(record)
   }
+  const ledger = createFailureLedger({ client, groupDomain, writer, windowSeconds: durationSeconds })
   const checker = createPasswordChecker({
     users,
     hasher,
     lockout,
+    maxTries,
     durationSeconds,
     toKeys,
-    failed: ({ login, user, source }) =>
-      add({
+    failed({ login, user, source }) {
+      const loginRef = toLoginRef(secret(), login)
+      const reason = 'incorrect password'
+      metrics.login('Password', 'failure')
+      const failure = {
         user,
-        loginRef: toLoginRef(secret(), login),
+        loginRef,
         type: 'Password',
         provider: '',
         source,
         success: false,
-        reason: 'incorrect password',
-      }),
+        reason,
+      } as const
+      return ledger.record(failure, user)
+    },
+    countFailures: ledger.countOf,
     locked(keys, { user, source }) {
       for (const key of keys) metrics.locked(key.slice(0, key.indexOf(':')))
       if (user !== undefined && keys.includes(toKeys.user(user))) keeper.lock(user)

@@ -34,21 +34,24 @@ export async function logInWithPassword(
   // Directories take names in any case; a provider's names are not ours.
   const login = `${config.name} ${username.toLowerCase()}`
   const attempt = await passwords.begin({ login, source, signal })
-  if (typeof attempt === 'number') {
-    const seconds = Math.max(1, Math.ceil((attempt - Date.now()) / 1000))
-    throw tooManyRequests('auth rate limit exceeded', seconds)
-  }
-  let isWrong = false
+  if (typeof attempt === 'number') throw toTooMany(attempt)
   try {
     const identity = await client.authenticate({ username, password }, signal)
-    return await admit(config, identity)
+    const admitted = await admit(config, identity)
+    attempt.passed()
+    return admitted
   } catch (error) {
-    isWrong = isGuess(error)
-    throw error
-  } finally {
-    if (isWrong) attempt.failed()
-    else attempt.passed()
+    if (!isGuess(error)) {
+      attempt.passed()
+      throw error
+    }
+    const until = await attempt.failed()
+    throw until === undefined ? error : toTooMany(until)
   }
+}
+
+function toTooMany(untilMs: number): Status {
+  return tooManyRequests('auth rate limit exceeded', Math.max(1, Math.ceil((untilMs - Date.now()) / 1000)))
 }
 
 function isGuess(error: unknown): boolean {
