@@ -6,7 +6,7 @@ import { waitForVersion } from '../resources/freshness.ts'
 import type { PageCache } from '../resources/page-cache.ts'
 import type { Visible } from '../resources/visible.ts'
 import { badRequest, notFound } from '../status/status.ts'
-import { negotiate } from './accept.ts'
+import { type Accepted, negotiate } from './accept.ts'
 import { contentType, reencode, toEncoding } from './encoding.ts'
 import { parseListOptions } from './list-options.ts'
 import { parseIncludeObject, tableOfObject, toPartial } from './table.ts'
@@ -16,19 +16,35 @@ import { parseIncludeObject, tableOfObject, toPartial } from './table.ts'
  *
  * @throws Status 400, 404, 406, 504
  */
-export async function readObject(
+export function readObject(
   collection: Collection,
   pages: PageCache,
   exchange: AuthenticatedExchange,
   visible?: Visible,
-): Promise<void> {
-  const { req, res, query, info } = exchange
+): Promise<void> | void {
+  const { req, query } = exchange
   const wanted = negotiate(req.headers.accept, 'object')
   if (query.get('export') !== null)
     throw badRequest('the export parameter, deprecated since v1.14, is no longer supported')
+  const answer = () => sendObject({ collection, pages, wanted, visible }, exchange)
+  const resourceVersion = query.get('resourceVersion')
+  if (resourceVersion === null) return answer()
   // The same reading of the version as a list's, without its other options.
-  const version = new URLSearchParams({ resourceVersion: query.get('resourceVersion') ?? '' })
-  await waitForVersion(collection, parseListOptions(version, 'list', '').resourceVersion)
+  const options = parseListOptions(new URLSearchParams({ resourceVersion }), 'list', '')
+  return waitForVersion(collection, options.resourceVersion).then(answer)
+}
+
+type Reading = {
+  readonly collection: Collection
+  readonly pages: PageCache
+  readonly wanted: Accepted
+  readonly visible: Visible | undefined
+}
+
+function sendObject(
+  { collection, pages, wanted, visible }: Reading,
+  { req, res, query, info }: AuthenticatedExchange,
+): void {
   const entry = collection.get(collection.served.kind.namespaced ? info.namespace : '', info.name)
   // Whoever may not see an object is not told that it exists.
   if (entry === undefined || visible?.has(entry) === false)
@@ -37,10 +53,11 @@ export async function readObject(
   const headers = { 'content-type': contentType(encoding) }
   if (wanted.as === 'object') {
     const json = pages.object(entry, aggregatedForm)
-    return send(res, 200, encoding === 'json' ? json : reencode(json, encoding), headers)
+    send(res, 200, encoding === 'json' ? json : reencode(json, encoding), headers)
+  } else if (wanted.as === 'partial') {
+    send(res, 200, reencode(toPartial(entry, wanted.version), encoding), headers)
+  } else {
+    const row = { version: wanted.version, includeObject: parseIncludeObject(query), nowMs: Date.now() }
+    send(res, 200, reencode(tableOfObject(entry, row), encoding), headers)
   }
-  if (wanted.as === 'partial')
-    return send(res, 200, reencode(toPartial(entry, wanted.version), encoding), headers)
-  const rowOptions = { version: wanted.version, includeObject: parseIncludeObject(query), nowMs: Date.now() }
-  send(res, 200, reencode(tableOfObject(entry, rowOptions), encoding), headers)
 }

@@ -27,10 +27,19 @@ export type ReadOptions = {
  *
  * @throws Status as kube-apiserver answers: 400, 404, 405, 406, 410, 422, 503, 504
  */
-export async function serveRead(options: ReadOptions, exchange: AuthenticatedExchange): Promise<void> {
-  const { req, info } = exchange
-  const found = options.collectionOf(info.resource)
-  const collection = found instanceof Promise ? await found : found
+export function serveRead(options: ReadOptions, exchange: AuthenticatedExchange): Promise<void> | void {
+  const found = options.collectionOf(exchange.info.resource)
+  return found instanceof Promise
+    ? found.then(collection => read(options, exchange, collection))
+    : read(options, exchange, found)
+}
+
+function read(
+  options: ReadOptions,
+  exchange: AuthenticatedExchange,
+  collection: Collection | undefined,
+): Promise<void> | void {
+  const { req, info, identity } = exchange
   const { namespaced } = collection?.served.kind ?? {}
   const maxParts = namespaced && info.namespace !== '' ? 4 : 2
   if (collection === undefined || info.subresource !== '' || info.parts.length > maxParts)
@@ -40,10 +49,20 @@ export async function serveRead(options: ReadOptions, exchange: AuthenticatedExc
   // An object of a namespaced kind without its namespace is no object.
   if (namespaced && info.namespace === '' && info.parts.length > 1) throw unknownResource()
   const isPrivate = info.resource === 'namespaces' || info.resource === 'workspaces'
-  const visible = isPrivate ? await options.visible(info.resource, exchange.identity) : undefined
-  if (info.verb === 'watch') return readWatch(collection, options.hub, exchange, visible)
-  if (info.verb === 'get') return readObject(collection, options.pages, exchange, visible)
+  if (!isPrivate) return readAs(options, exchange, collection)
+  return options.visible(info.resource, identity).then(seen => readAs(options, exchange, collection, seen))
+}
+
+function readAs(
+  { hub, pages }: ReadOptions,
+  exchange: AuthenticatedExchange,
+  collection: Collection,
+  visible?: Visible,
+): Promise<void> | void {
+  const { verb } = exchange.info
+  if (verb === 'watch') return readWatch(collection, hub, exchange, visible)
+  if (verb === 'get') return readObject(collection, pages, exchange, visible)
   // `/proxy/nodes/x` was authorized as another verb: it must not be answered with a list.
-  if (info.verb !== 'list') throw unknownResource()
-  return readList(collection, options.pages, exchange, visible)
+  if (verb !== 'list') throw unknownResource()
+  return readList(collection, pages, exchange, visible)
 }

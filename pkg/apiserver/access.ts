@@ -1,5 +1,5 @@
 import { AuthenticationConfigSource } from '../authn/authentication-config.ts'
-import { createUnion } from '../authn/authenticator.ts'
+import { type Authenticated, createUnion } from '../authn/authenticator.ts'
 import { createBasicAuthenticator } from '../authn/basic.ts'
 import { createClientCertificateAuthenticator } from '../authn/client-certificate.ts'
 import { createFrontProxyAuthenticator } from '../authn/front-proxy.ts'
@@ -19,7 +19,8 @@ import type { Identity } from '../request/identity.ts'
 import { parseRequestInfo } from '../request/request-info.ts'
 import { unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import { counter, type Registry } from '../telemetry/metrics.ts'
+import type { Registry } from '../telemetry/metrics.ts'
+import { type Row, tally } from '../telemetry/tally.ts'
 import { SecretKeySource } from '../token/key-source.ts'
 import { createTokenVerifier } from '../token/verify.ts'
 import type { Authenticate, Impersonate } from './chain.ts'
@@ -78,12 +79,12 @@ export function createAccess({ client, config, logger, registry, group }: Access
   })
   const verifier = createTokenVerifier({ issuer, audience, clockSkewSeconds, keys })
 
-  const attempts = counter(registry, {
+  const attempts = tally(registry, {
     name: 'kapis_authentication_attempts_total',
     help: 'Credentials looked at, by method and result.',
     labels: ['method', 'result'],
   })
-  const decisions = counter(registry, {
+  const decisions = tally(registry, {
     name: 'kapis_authorization_decisions_total',
     help: 'Authorization decisions, and where they came from.',
     labels: ['decision', 'source'],
@@ -118,21 +119,24 @@ export function createAccess({ client, config, logger, registry, group }: Access
       createKapisTokenAuthenticator({ verifier, users: known, sessions, clockSkewSeconds }),
       createTokenReviewAuthenticator({ client, isOurs: verifier.isOurs }),
     ],
-    (method, result) => attempts.inc({ method, result }),
+    byTwo((method, result) => attempts({ method, result })),
   )
 
   const authorize = createAuthorizer({
     client,
     group,
-    observe: (decision, source) => decisions.inc({ decision, source }),
+    observe: byTwo((decision, source) => decisions({ decision, source })),
   })
   const noQuery = new URLSearchParams()
 
   return {
-    async authenticate(req) {
-      const { identity, method } = await union(req)
-      stripCredentials(req)
-      return { identity, isAggregated: method === 'front-proxy' }
+    authenticate(req) {
+      const identified = ({ identity, method }: Authenticated) => {
+        stripCredentials(req)
+        return { identity, isAggregated: method === 'front-proxy' }
+      }
+      const found = union(req)
+      return found instanceof Promise ? found.then(identified) : identified(found)
     },
     impersonate: (req, caller) => impersonate(req, caller, (info, who) => authorize(info, who, noQuery)),
     authorize,
@@ -160,5 +164,17 @@ export function createAccess({ client, config, logger, registry, group }: Access
     stop() {
       for (const part of [authentication, users, sessions, keys]) part.stop()
     },
+  }
+}
+
+/** Counts by two labels, each of few values. */
+function byTwo(rowOf: (a: string, b: string) => Row): (a: string, b: string) => void {
+  const rows = new Map<string, Map<string, Row>>()
+  return (a, b) => {
+    const known = rows.get(a)?.get(b)
+    if (known) return known.inc()
+    const row = rowOf(a, b)
+    rows.set(a, new Map(rows.get(a)).set(b, row))
+    row.inc()
   }
 }

@@ -269,6 +269,20 @@ describe('createChain', () => {
     expect(await ask('/livez')).to.deep.equal([])
   })
 
+  it('gives up on what is not judged or not answered in time', async () => {
+    const never = new Promise<never>(() => undefined)
+    const stalled: readonly (readonly [string, Partial<ChainOptions>])[] = [
+      ['a decision', { authorize: () => never }],
+      ['an answer that is promised', { route: () => never }],
+      ['an answer that is to come from elsewhere', { route: () => undefined }],
+    ]
+    for (const [what, overrides] of stalled) {
+      const { get, close } = await start({ requestSeconds: 0.05, ...overrides })
+      expect((await get('/api/v1/nodes')).code, what).to.equal(504)
+      await close()
+    }
+  })
+
   it('refuses what finds no place, and gives places back', async () => {
     const { get } = await start({ inFlight: createInFlight({ reading: 1, mutating: 1 }, () => undefined) })
     for (let i = 0; i < 5; i++) expect((await get('/api/v1/nodes')).code).to.equal(200)

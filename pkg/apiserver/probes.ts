@@ -15,6 +15,8 @@ export type Probes = {
 
 const plainText = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
 
+const isProbe = /^\/(healthz|livez|readyz)(\/[^/]*)?$/
+
 /**
  * The probes of a Kubernetes API server: `ok`, or with ?verbose a line for each check; ?exclude= leaves one out;
  * /readyz/<name> is one alone. Liveness asks only whether the process serves: a dead orchestrator is no reason to restart.
@@ -29,7 +31,7 @@ export function createProbes(readiness: readonly Check[]): Probes {
     readyz: [ping, ...readiness, shutdown],
   }
   return {
-    handles: path => Object.hasOwn(checks, path.split('/')[1] ?? '') && path.split('/').length <= 3,
+    handles: path => isProbe.test(path),
     drain: () => {
       isDraining = true
     },

@@ -1,5 +1,6 @@
 import type { RequestInfo } from '../request/request-info.ts'
-import { counter, gauge, histogram, type Registry } from '../telemetry/metrics.ts'
+import { gauge, histogram, type Registry } from '../telemetry/metrics.ts'
+import { tally } from '../telemetry/tally.ts'
 
 export type RequestMetrics = {
   readonly started: () => void
@@ -31,7 +32,7 @@ export function createRequestMetrics(
   registry: Registry,
   isKnown: (group: string, resource: string) => boolean,
 ): RequestMetrics {
-  const total = counter(registry, { name: 'apiserver_request_total', help: 'Requests answered.', labels })
+  const total = tally(registry, { name: 'apiserver_request_total', help: 'Requests answered.', labels })
   const duration = histogram(registry, {
     name: 'apiserver_request_duration_seconds',
     help: 'Time to answer, watches left out.',
@@ -51,7 +52,7 @@ export function createRequestMetrics(
     const key = `${values.verb} ${values.group} ${values.version} ${values.resource} ${values.scope} ${code}`
     const known = rows.get(key)
     if (known) return known
-    const row = { total: total.labels({ ...values, code: String(code) }), duration: duration.labels(values) }
+    const row = { total: total({ ...values, code: String(code) }), duration: duration.labels(values) }
     rows.set(key, row)
     return row
   }

@@ -73,7 +73,17 @@ export function isForProxy({ info, isAggregated }: AuthenticatedExchange, group:
   if (path === '/version' || path === '/openapi/v2') return true
   if (path.startsWith('/openapi/v3/')) return !isOwnDocument(path)
   if (prefix !== 'api' && prefix !== 'apis') return false
-  return path !== `/apis/${group}` && !path.startsWith(`/apis/${group}/`)
+  return !isBelow(path, group)
+}
+
+/** Whether a path is `/apis/<group>` or below it; asked for each request, so nothing is joined for it. */
+function isBelow(path: string, group: string): boolean {
+  const end = '/apis/'.length + group.length
+  return (
+    path.startsWith('/apis/') &&
+    path.startsWith(group, '/apis/'.length) &&
+    (path.length === end || path[end] === '/')
+  )
 }
 
 /** Group and version of a path that is too short for a resource: the root of an API, where its discovery is. */

@@ -28,7 +28,7 @@ describe('createUnion', () => {
     const none = createUnion([says('a', () => null)], () => undefined)
     expect((await none(req)).identity.username).to.equal('system:anonymous')
     const bad = createUnion([says('a', broken), says('b', () => null)], () => undefined)
-    expect(await rejectionOf(bad(req))).to.include({ code: 401, message: 'Unauthorized' })
+    expect(await rejectionOf((async () => bad(req))())).to.include({ code: 401, message: 'Unauthorized' })
   })
 
   it('stops at an authenticator that could not find out', async () => {
@@ -36,6 +36,6 @@ describe('createUnion', () => {
       throw unavailable('down')
     }
     const union = createUnion([says('a', down), says('b', () => jane)], () => undefined)
-    expect(await rejectionOf(union(await received([])))).to.include({ code: 503 })
+    expect(await rejectionOf((async () => union(await received([])))())).to.include({ code: 503 })
   })
 })

@@ -24,25 +24,45 @@ export type AuthenticationObserver = (method: string, result: 'success' | 'failu
 export function createUnion(
   authenticators: readonly Authenticator[],
   observe: AuthenticationObserver,
-): (req: IncomingMessage) => Promise<Authenticated> {
-  return async req => {
-    let broken: unknown
-    for (const { name, authenticate } of authenticators) {
-      try {
-        const found = authenticate(req)
-        const identity = found instanceof Promise ? await found : found
-        if (identity === null) continue
-        observe(name, 'success')
-        return { identity: remembered(identity), method: name }
-      } catch (error) {
-        observe(name, 'failure')
-        if (error instanceof Status && error.code >= 500) throw error
-        broken ??= error
-      }
+): (req: IncomingMessage) => Promise<Authenticated> | Authenticated {
+  type Outcome = Promise<Authenticated> | Authenticated
+
+  /** From the authenticator at this place on; a promise only where one has to wait. */
+  function tryFrom(place: number, req: IncomingMessage, broken: unknown): Outcome {
+    const next = authenticators[place]
+    if (next === undefined) return nobody(broken)
+    const { name } = next
+    let answer: Promise<Identity | null> | Identity | null
+    try {
+      answer = next.authenticate(req)
+    } catch (error) {
+      return refused(name, error)
     }
-    if (broken === undefined) return { identity: anonymous, method: 'anonymous' }
-    throw unauthorized(broken)
+    return answer instanceof Promise
+      ? answer.then(
+          identity => found(name, identity),
+          error => refused(name, error),
+        )
+      : found(name, answer)
+
+    function found(method: string, identity: Identity | null): Outcome {
+      if (identity === null) return tryFrom(place + 1, req, broken)
+      observe(method, 'success')
+      return { identity: remembered(identity), method }
+    }
+
+    function refused(method: string, error: unknown): Outcome {
+      observe(method, 'failure')
+      if (error instanceof Status && error.code >= 500) throw error
+      return tryFrom(place + 1, req, broken ?? error)
+    }
   }
+  return req => tryFrom(0, req, undefined)
+}
+
+function nobody(broken: unknown): Authenticated {
+  if (broken === undefined) return { identity: anonymous, method: 'anonymous' }
+  throw unauthorized(broken)
 }
 
 // Identities live in the authenticators' caches; giving out one object for one identity lets others key on it.

@@ -35,20 +35,23 @@ export function createBasicAuthenticator({ accepts, check, users }: BasicOptions
 
   return {
     name: 'basic',
-    async authenticate(req) {
+    authenticate(req) {
       const header = req.headers.authorization ?? ''
-      if (!/^basic /i.test(header) || !accepts(req.url ?? '')) return null
-      if (header.length > maxHeaderLength) throw unauthorized('the Authorization header is too long')
-      const key = createHash('sha256').update(header).digest('base64')
-      const remembered = known.get(key)
-      const current = remembered && users.get(remembered.name)
-      if (current !== undefined && current.credential === remembered?.credential) return toIdentity(current)
-      const { login, password } = readCredential(header)
-      const user = await check(req, login, password)
-      if (user === undefined) throw unauthorized('the password is wrong, or there is no such user')
-      known.set(key, user, Date.now() + cacheMs)
-      return toIdentity(user)
+      return /^basic /i.test(header) && accepts(req.url ?? '') ? identify(req, header) : null
     },
+  }
+
+  async function identify(req: IncomingMessage, header: string): Promise<Identity> {
+    if (header.length > maxHeaderLength) throw unauthorized('the Authorization header is too long')
+    const key = createHash('sha256').update(header).digest('base64')
+    const remembered = known.get(key)
+    const current = remembered && users.get(remembered.name)
+    if (current !== undefined && current.credential === remembered?.credential) return toIdentity(current)
+    const { login, password } = readCredential(header)
+    const user = await check(req, login, password)
+    if (user === undefined) throw unauthorized('the password is wrong, or there is no such user')
+    known.set(key, user, Date.now() + cacheMs)
+    return toIdentity(user)
   }
 }
 

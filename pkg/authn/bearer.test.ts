@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Status } from '../status/status.ts'
-import { readBearer } from './bearer.ts'
+import { createBearerReader, readBearer } from './bearer.ts'
 import { received } from './fixtures.ts'
 
 const protocol = `base64url.bearer.authorization.k8s.io.${Buffer.from('t0ken').toString('base64url')}`
@@ -37,4 +37,45 @@ describe('readBearer', () => {
         .with.property('code', 401)
     })
   }
+})
+
+describe('createBearerReader', () => {
+  /** Requests of one connection. */
+  async function onOneSocket(...all: readonly (readonly string[])[]) {
+    const requests = await Promise.all(all.map(received))
+    const [first] = requests
+    for (const req of requests) Object.assign(req, { socket: first?.socket })
+    return requests
+  }
+
+  it('knows the header of a connection again, and each other one for what it is', async () => {
+    const read = createBearerReader()
+    const lines = ['Bearer a', 'Bearer a', 'Bearer b', 'Bearer a'].map(value => ['Authorization', value])
+    const found = (await onOneSocket(...lines)).map(read)
+    expect(found.map(bearer => bearer?.token)).to.deep.equal(['a', 'a', 'b', 'a'])
+    expect(found[1]).to.equal(found[0])
+    expect(found[2]?.key).to.not.equal(found[0]?.key)
+  })
+
+  it('gives nobody the token that came before on the connection', async () => {
+    const read = createBearerReader()
+    const [given, none, empty] = await onOneSocket(
+      ['Authorization', '', 'Sec-WebSocket-Protocol', protocol],
+      [],
+      ['Authorization', ''],
+    )
+    expect(given && read(given)?.token).to.equal('t0ken')
+    expect(none && read(none)).to.equal(null)
+    expect(empty && read(empty)).to.equal(null)
+  })
+
+  it('refuses a second header, however often the first was seen', async () => {
+    const read = createBearerReader()
+    const header = ['Authorization', 'Bearer a']
+    const [one, two] = await onOneSocket(header, [...header, ...header])
+    expect(one && read(one)?.token).to.equal('a')
+    expect(() => two && read(two))
+      .to.throw(Status)
+      .with.property('code', 401)
+  })
 })

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { unauthorized } from '../status/status.ts'
 
@@ -14,8 +14,7 @@ const protocolPrefix = 'base64url.bearer.authorization.k8s.io.'
 export function readBearer(req: IncomingMessage): string | null {
   const header = req.headers.authorization
   if (header === undefined || header === '') return readProtocol(req)
-  // node keeps the first and forgets the others: who put which in front must not decide who is calling.
-  if (countHeaders(req, 'authorization') > 1) throw unauthorized('there are two Authorization headers')
+  assertOneHeader(req)
   const match = /^bearer +(\S+) *$/i.exec(header.slice(0, maxTokenLength + 16))
   if (!match) throw unauthorized('the Authorization header is no bearer token')
   const token = match[1] ?? ''
@@ -24,9 +23,35 @@ export function readBearer(req: IncomingMessage): string | null {
   return token
 }
 
+/** A bearer token, and what caches know it by. */
+export type Bearer = { readonly token: string; readonly key: string }
+
+/**
+ * Reads tokens as readBearer does. A client sends the same one along a connection: then nothing is parsed or digested again.
+ *
+ * @returns throws Status 401
+ */
+export function createBearerReader(): (req: IncomingMessage) => Bearer | null {
+  const lastSeen = new WeakMap<object, { readonly header: string; readonly bearer: Bearer }>()
+  return req => {
+    const { authorization: header = '' } = req.headers
+    const last = lastSeen.get(req.socket)
+    if (header !== '' && last?.header === header) {
+      assertOneHeader(req)
+      return last.bearer
+    }
+    const token = readBearer(req)
+    if (token === null) return null
+    const bearer = { token, key: tokenKey(token) }
+    // A token that came as a subprotocol belongs to its handshake alone.
+    if (header !== '') lastSeen.set(req.socket, { header, bearer })
+    return bearer
+  }
+}
+
 /** What caches know a token by: never the token itself. */
 export function tokenKey(token: string): string {
-  return createHash('sha256').update(token).digest('base64')
+  return hash('sha256', token, 'base64')
 }
 
 function readProtocol(req: IncomingMessage): string | null {
@@ -39,11 +64,13 @@ function readProtocol(req: IncomingMessage): string | null {
   return token
 }
 
-function countHeaders(req: IncomingMessage, name: string): number {
-  let count = 0
-  for (let i = 0; i < req.rawHeaders.length; i += 2) {
-    const raw = req.rawHeaders[i]
-    if (raw?.length === name.length && raw.toLowerCase() === name) count++
+/** Node keeps the first and forgets the others: who put which in front must not decide who is calling. */
+function assertOneHeader({ rawHeaders }: IncomingMessage): void {
+  let isGiven = false
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]
+    if (name?.length !== 13 || name.toLowerCase() !== 'authorization') continue
+    if (isGiven) throw unauthorized('there are two Authorization headers')
+    isGiven = true
   }
-  return count
 }

@@ -2,7 +2,7 @@ import type { Identity } from '../request/identity.ts'
 import { unauthorized } from '../status/status.ts'
 import { isReadOnly } from '../token/live-audience.ts'
 import type { Authenticator } from './authenticator.ts'
-import { readBearer, tokenKey } from './bearer.ts'
+import { createBearerReader } from './bearer.ts'
 import { ExpiringCache } from './expiring-cache.ts'
 
 type Claims = {
@@ -41,7 +41,7 @@ const maxTokens = 10_000
 export function createKapisTokenAuthenticator(options: KapisTokenOptions): Authenticator {
   const { verifier, users, sessions } = options
   const verified = new ExpiringCache<Verified>(maxTokens)
-  const lastSeen = new WeakMap<object, { readonly token: string; readonly key: string }>()
+  const readBearer = createBearerReader()
 
   async function verify(token: string, key: string): Promise<Identity> {
     const claims = await verifier.verifyAccess(token)
@@ -63,12 +63,9 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Authe
   return {
     name: 'kapis-token',
     authenticate(req) {
-      const token = readBearer(req)
-      if (token === null) return null
-      // A client sends the same token along a connection: then it needs no digest.
-      const last = lastSeen.get(req.socket)
-      const key = last?.token === token ? last.key : tokenKey(token)
-      if (last?.token !== token) lastSeen.set(req.socket, { token, key })
+      const bearer = readBearer(req)
+      if (bearer === null) return null
+      const { token, key } = bearer
       const known = verified.get(key)
       if (known === undefined) return verifier.isOurs(token) ? verify(token, key) : null
       const user = findUser(known.claims)

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { KubeClient } from '../kube/client.ts'
 import type { Identity } from '../request/identity.ts'
 import type { RequestInfo } from '../request/request-info.ts'
@@ -35,6 +36,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
   const decisions = new Map<string, { readonly decision: Decision; readonly untilMs: number }>()
   const underWay = new Map<string, Promise<Decision>>()
   const identityKey = createIdentityKey()
+  const requestKey = createRequestKey()
 
   function judge(decision: Decision, info: RequestInfo, identity: Identity): void {
     if (decision.isAllowed) return
@@ -86,16 +88,32 @@ function createIdentityKey(): (identity: Identity) => string {
   return identity => {
     const known = keys.get(identity)
     if (known !== undefined) return known
-    const key = JSON.stringify([identity.username, identity.uid, identity.groups, decidingExtra(identity)])
+    const { username, uid, groups } = identity
+    const key = hash('sha256', JSON.stringify([username, uid, groups, decidingExtra(identity)]), 'base64')
     keys.set(identity, key)
     return key
   }
 }
 
-function requestKey(info: RequestInfo, query: URLSearchParams): string {
-  if (!info.isResource) return JSON.stringify([info.verb, info.path])
+/** Names what is asked for. What clients ask for often comes as one and the same RequestInfo each time. */
+function createRequestKey(): (info: RequestInfo, query: URLSearchParams) => string {
+  const keys = new WeakMap<RequestInfo, string>()
+  return (info, query) => {
+    let key = keys.get(info)
+    if (key === undefined) {
+      key = JSON.stringify(toAttributes(info))
+      keys.set(info, key)
+    }
+    const { verb } = info
+    const isSelective =
+      info.isResource && (verb === 'list' || verb === 'watch' || verb === 'deletecollection')
+    if (!isSelective || query.size === 0) return key
+    return key + JSON.stringify([query.get('labelSelector'), query.get('fieldSelector')])
+  }
+}
+
+function toAttributes(info: RequestInfo): readonly string[] {
+  if (!info.isResource) return [info.verb, info.path]
   const { verb, group, version, namespace, resource, subresource, name } = info
-  const isSelective = verb === 'list' || verb === 'watch' || verb === 'deletecollection'
-  const selectors = isSelective ? [query.get('labelSelector'), query.get('fieldSelector')] : []
-  return JSON.stringify([verb, group, version, namespace, resource, subresource, name, ...selectors])
+  return [verb, group, version, namespace, resource, subresource, name]
 }

@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express'
 
 export type AuthorizationCheck = {
   /** The caller's identity; anonymous without a credential. @throws Status 401, 503 */
-  readonly authenticate: (req: IncomingMessage) => Promise<unknown>
+  readonly authenticate: (req: IncomingMessage) => Promise<unknown> | unknown
   readonly isOurs: (token: string) => boolean
 }
 

@@ -6,7 +6,9 @@ const uncached = { 'cache-control': 'no-cache, private' }
 
 /** Writes a whole body at once. */
 export function send(res: ServerResponse, code: number, body: Buffer, headers: OutgoingHttpHeaders): void {
-  res.writeHead(code, { ...uncached, ...headers, 'content-length': body.length })
+  res.setHeader('cache-control', uncached['cache-control'])
+  res.setHeader('content-length', body.length)
+  res.writeHead(code, headers)
   res.end(body)
 }
 

@@ -1,0 +1,46 @@
+import { expect } from 'chai'
+import { Status } from '../status/status.ts'
+import { createLineReader } from './request-line.ts'
+
+describe('createLineReader', () => {
+  const url = '/apis/resources.kapis.io/v1alpha3/nodes?labelSelector=a%3Db'
+
+  it('reads path, query and what is asked for', () => {
+    const { info, rawPath, rawQuery, query } = createLineReader()('GET', url)
+    expect(info).to.include({ verb: 'list', resource: 'nodes', group: 'resources.kapis.io' })
+    expect([rawPath, rawQuery]).to.deep.equal(url.split('?'))
+    expect(query.get('labelSelector')).to.equal('a=b')
+  })
+
+  it('says the same of a line that it has read before', () => {
+    const read = createLineReader()
+    expect(read('GET', url)).to.equal(read('GET', url))
+  })
+
+  it('never takes one method or URL for another', () => {
+    const read = createLineReader()
+    read('GET', url)
+    expect(read('DELETE', url).info.verb).to.equal('deletecollection')
+    expect(read('GET', `${url}&watch=true`).info.verb).to.equal('watch')
+    expect(read('GET', `${url}c`).query.get('labelSelector')).to.equal('a=bc')
+    expect(read('GET', url).info.verb).to.equal('list')
+  })
+
+  it('refuses what it has refused before', () => {
+    const read = createLineReader()
+    for (let i = 0; i < 2; i++) {
+      expect(() => read('GET', '/a//b'))
+        .to.throw(Status)
+        .with.property('code', 400)
+    }
+  })
+
+  it('keeps no endless URLs, and not endlessly many', () => {
+    const read = createLineReader()
+    const long = `/x?${'a'.repeat(600)}`
+    expect(read('GET', long)).to.not.equal(read('GET', long))
+    const first = read('GET', '/first')
+    for (let i = 0; i < 1024; i++) read('GET', `/${i}`)
+    expect(read('GET', '/first')).to.not.equal(first)
+  })
+})

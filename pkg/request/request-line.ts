@@ -1,0 +1,46 @@
+import type { Exchange } from './exchange.ts'
+import { parseRequestInfo } from './request-info.ts'
+import { parseTarget } from './target.ts'
+
+/** What method and URL alone say. */
+export type RequestLine = Pick<Exchange, 'info' | 'rawPath' | 'rawQuery' | 'query'>
+
+// Nobody writes to a query.
+const noQuery = new URLSearchParams()
+
+/** Stands for a line that cannot be read. */
+export const unreadable: RequestLine = {
+  info: parseRequestInfo('GET', '', noQuery),
+  rawPath: '',
+  rawQuery: '',
+  query: noQuery,
+}
+
+const maxLines = 1024
+// A URL that the caller can make as long as they like must not fill the memory.
+const maxUrlLength = 512
+
+/**
+ * Reads request lines. Clients ask for the same few things again and again, and reading a line costs more than answering
+ * many of them: what GETs said lately is kept.
+ *
+ * @returns throws Status 400
+ */
+export function createLineReader(): (method: string, url: string) => RequestLine {
+  const lines = new Map<string, RequestLine>()
+  return (method, url) => {
+    if (method !== 'GET' || url.length > maxUrlLength) return parseLine(method, url)
+    const known = lines.get(url)
+    if (known) return known
+    const line = parseLine(method, url)
+    if (lines.size >= maxLines) lines.clear()
+    lines.set(url, line)
+    return line
+  }
+}
+
+function parseLine(method: string, url: string): RequestLine {
+  const { path, rawPath, rawQuery } = parseTarget(url)
+  const query = rawQuery === '' ? noQuery : new URLSearchParams(rawQuery)
+  return { info: parseRequestInfo(method, path, query), rawPath, rawQuery, query }
+}

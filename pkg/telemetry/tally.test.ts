@@ -1,0 +1,34 @@
+import { expect } from 'chai'
+import { createRegistry } from './metrics.ts'
+import { tally } from './tally.ts'
+
+describe('tally', () => {
+  function create() {
+    const registry = createRegistry()
+    const rowOf = tally(registry, { name: 'calls_total', help: 'Calls.', labels: ['kind', 'code'] })
+    const lines = async () =>
+      (await registry.metrics()).split('\n').filter(line => line.startsWith('calls_total'))
+    return { rowOf, lines }
+  }
+
+  it('goes on counting from scrape to scrape', async () => {
+    const { rowOf, lines } = create()
+    const row = rowOf({ kind: 'a', code: '200' })
+    for (let i = 0; i < 3; i++) row.inc()
+    expect(await lines()).to.deep.equal(['calls_total{kind="a",code="200"} 3'])
+    row.inc()
+    expect(await lines()).to.deep.equal(['calls_total{kind="a",code="200"} 4'])
+    expect(await lines()).to.deep.equal(['calls_total{kind="a",code="200"} 4'])
+  })
+
+  it('keeps rows apart, and shows none that never counted', async () => {
+    const { rowOf, lines } = create()
+    rowOf({ kind: 'never', code: '200' })
+    rowOf({ kind: 'a', code: '200' }).inc()
+    rowOf({ kind: 'a', code: '404' }).inc()
+    expect(await lines()).to.deep.equal([
+      'calls_total{kind="a",code="200"} 1',
+      'calls_total{kind="a",code="404"} 1',
+    ])
+  })
+})
