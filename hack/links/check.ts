@@ -1,0 +1,60 @@
+import { dirname, join, normalize } from 'node:path'
+
+export type Files = {
+  /** Of a path in the repository: whether there is a file or folder. */
+  readonly exists: (path: string) => boolean
+  /** The text of a document. */
+  readonly read: (path: string) => string
+}
+
+/** The links of a document that lead nowhere: to no file of the repository, or to no heading. */
+export function findBrokenLinks(document: string, files: Files): readonly string[] {
+  const text = files.read(document)
+  return linksOf(text).flatMap(link => {
+    const problem = problemOf(link, document, files)
+    return problem === undefined ? [] : [`${document}: ${link} ${problem}`]
+  })
+}
+
+function problemOf(link: string, document: string, files: Files): string | undefined {
+  const [path = '', anchor = ''] = link.split('#')
+  const target =
+    path === '' ? document : normalize(join(dirname(document), decodeURIComponent(path))).replace(/\/$/, '')
+  if (target.startsWith('..')) return 'leads out of the repository'
+  if (!files.exists(target)) return 'is no file'
+  if (anchor === '') return undefined
+  if (!target.endsWith('.md')) return 'has an anchor, and is no document'
+  return anchorsOf(files.read(target)).has(anchor) ? undefined : `has no heading #${anchor}`
+}
+
+/** Relative targets of inline links and images; what is in code is no link. */
+function linksOf(text: string): readonly string[] {
+  const prose = withoutCode(text).replaceAll(/`[^`\n]*`/g, '')
+  return [...prose.matchAll(/\]\(([^()\s]+)\)/g)]
+    .map(([, target = '']) => target)
+    .filter(target => !/^[a-z][a-z0-9+.-]*:/i.test(target))
+}
+
+/** As GitHub makes them: lower case, without punctuation, blanks as hyphens, the second of a name with -1. */
+function anchorsOf(text: string): ReadonlySet<string> {
+  const anchors = new Set<string>()
+  const prose = withoutCode(text)
+  for (const [, id = ''] of prose.matchAll(/<a id="([^"]+)">/g)) anchors.add(id)
+  const seen = new Map<string, number>()
+  for (const [, heading = ''] of prose.matchAll(/^#{1,6} +(.*)$/gm)) {
+    const slug = heading
+      .trim()
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(/\s/g, '-')
+    const count = seen.get(slug) ?? 0
+    seen.set(slug, count + 1)
+    anchors.add(count === 0 ? slug : `${slug}-${count}`)
+  }
+  return anchors
+}
+
+function withoutCode(text: string): string {
+  return text.replaceAll(/^(```|~~~)[\s\S]*?^\1/gm, '')
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { groupDomain } from './http.ts'
+import { run } from './run.ts'
+
+const repository = new URL('../../', import.meta.url)
+const read = (path: string) => readFileSync(new URL(path, repository), 'utf8')
+const blocks = [...read('README.md').matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, text = '']) => text)
+
+describe('the README', function () {
+  this.timeout(60_000)
+
+  it('shows commands that work, one after the other', async () => {
+    // What the launcher does is what runs this test; the rest is typed as it stands.
+    const typed = blocks
+      .filter(block => !block.includes('make run'))
+      .map(block => block.replace(/^\. \.run\/env$/m, ''))
+    expect(typed.length).to.be.greaterThan(1)
+    const script = typed.join('\n').replaceAll('resources.kapis.io', `resources.${groupDomain}`)
+    const { code, stdout, stderr } = await run('bash', ['-euo', 'pipefail', '-c', script], {
+      timeoutMs: 50_000,
+    })
+    expect(code, stderr).to.equal(0)
+    expect(stdout).to.match(/^NAME +STATUS +ROLES/m)
+    expect(stdout.match(/^\{"items":\[.*\],"totalItems":\d+\}$/gm), stdout).to.have.length(2)
+    expect(stdout).to.not.include('"kind":"Status"')
+  })
+
+  it('names targets of make that there are', () => {
+    const targets = new Set([...read('Makefile').matchAll(/^([a-z0-9-]+):/gm)].map(([, name]) => name))
+    const named = [...read('README.md').matchAll(/(?:`|^)(?:[A-Z]+=\S+ )?make ([a-z][a-z0-9-]*)/gm)].map(
+      ([, name]) => name,
+    )
+    expect(named).to.include('run')
+    for (const name of named) expect([...targets], `make ${name}`).to.include(name)
+  })
+})
