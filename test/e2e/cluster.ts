@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
@@ -30,7 +31,7 @@ export async function nodeNames(): Promise<readonly string[]> {
 
 /** A name that no other run, now or before, has used. */
 export function uniqueName(what: string): string {
-  return `kapis-e2e-${what}-${Date.now().toString(36)}`
+  return `kapis-e2e-${what}-${randomBytes(5).toString('hex')}`
 }
 
 /** A namespace with service accounts; whoever makes one deletes it. */

@@ -79,7 +79,7 @@ describe('kubectl through the front and beside it', function () {
         .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ \+0000/g, '<time>')
         .replace(/(resourceVersion"?: ?)"\d+"/g, '$1<version>')
         .replace(/("continue":")[^"]+/g, '$1<token>')
-        .replace(/\b\d+(m\d+)?s\b/g, '<age>')
+        .replace(/\b\d+(m|s|m\d+s)\b/g, '<age>')
         // Namespaces differ in length, and so does what is set in columns.
         .replace(/ {2,}/g, '  ')
         .replace(/\b(web|made)-[a-z0-9]{8,10}-[a-z0-9]{5}\b/g, '$1-<hash>')

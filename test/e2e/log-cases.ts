@@ -19,7 +19,7 @@ import { follow, output, scratch, setting } from './run.ts'
 
 const tenant = `/kapis/tenant.${groupDomain}/v1alpha2/logs`
 const logging = `/kapis/logging.${groupDomain}/v1alpha2`
-const foundWithinMs = 10_000
+const foundWithinMs = 30_000
 
 type Wire = {
   readonly path: string

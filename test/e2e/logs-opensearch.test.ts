@@ -6,13 +6,13 @@ import { expect } from 'chai'
 import { createPortFinder } from '../../hack/controlplane/ports.ts'
 import { findJava } from '../../hack/opensearch/java.ts'
 import { type OpenSearch, startOpenSearch } from '../integration/open-search.ts'
-import { env } from '../integration/replica.ts'
 import { accessToken, askKapis } from './cluster.ts'
 import { askAs, eventually, groupDomain, platformPath } from './http.ts'
 import { describeLogs } from './log-cases.ts'
+import { env } from './replica.ts'
 import { scratch, setting } from './run.ts'
 
-const readyWithinMs = 60_000
+const readyWithinMs = 120_000
 
 describe('a front with OpenSearch', function () {
   this.timeout(180_000)

@@ -33,7 +33,7 @@ export function setting(name: string): string {
 /** Runs a command to its end. Never rejects because of what the command answered. */
 export async function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const child = launch(command, args, options)
-  const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs ?? 30_000)
+  const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs ?? 60_000)
   const { promise, resolve, reject } = Promise.withResolvers<Ran>()
   let stdout = ''
   let stderr = ''

@@ -127,7 +127,7 @@ describe('manifests', function () {
   // The namespace controller may have asked for the group in the moment in which its server was gone and it was not; it
   // then waits before it asks again.
   async function takeAway(what: readonly string[], stdin?: string) {
-    await cluster.output(['delete', ...what, '--timeout=200s'], stdin)
+    await cluster.output(['delete', ...what, '--ignore-not-found', '--timeout=200s'], stdin)
   }
 
   function kapis(...args: readonly string[]) {

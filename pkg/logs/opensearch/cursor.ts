@@ -10,7 +10,8 @@ export type SortKey = readonly [time: string, sequence: number, pod: string | nu
 export const sortFields = (order: 'asc' | 'desc') => [
   // Indices that others made have milliseconds; compared as nanoseconds they stand in one order with ours.
   { time: { order, numeric_type: 'date_nanos', unmapped_type: 'date' } },
-  { _seq_no: { order } },
+  // An index without a line yet has no mapping, not even of its own fields.
+  { _seq_no: { order, unmapped_type: 'long' } },
   { 'kubernetes.pod_name.keyword': { order, unmapped_type: 'keyword', missing: '_first' } },
 ]
 

@@ -42,7 +42,7 @@ type Deployment = {
   }
 }
 
-const readyWithinMs = 60_000
+const readyWithinMs = 120_000
 const probeEveryMs = 250
 
 /**

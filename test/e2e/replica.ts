@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
-import { scratch, setting } from '../e2e/run.ts'
+import { scratch, setting } from './run.ts'
 
-const readyWithinMs = 20_000
+const readyWithinMs = 60_000
 
 export type Answer = { readonly code: number; readonly body: string; readonly retryAfter: string }
 export type ReplicaOptions = { readonly namespace: string; readonly authentication?: object }

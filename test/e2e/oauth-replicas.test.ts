@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { kubectl, kubectlJson, kubectlOutput, uniqueName } from '../e2e/cluster.ts'
-import { claimsOf, createUser, removeUser, type Tokens } from '../e2e/oauth.ts'
-import { scratch } from '../e2e/run.ts'
+import { kubectl, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
+import { claimsOf, createUser, removeUser, type Tokens } from './oauth.ts'
 import { type Answer, ask, env, type Replica, ready, start as startReplica, stop } from './replica.ts'
+import { scratch } from './run.ts'
 
 const namespace = uniqueName('replicas')
 const user = { username: uniqueName('replica-user'), password: 'Correct horse 1' }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { kubectl, kubectlJson, kubectlOutput, uniqueName } from '../e2e/cluster.ts'
-import { eventually } from '../e2e/http.ts'
-import { createUser, patchUser, removeUser } from '../e2e/oauth.ts'
+import { kubectl, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
+import { eventually } from './http.ts'
+import { createUser, patchUser, removeUser } from './oauth.ts'
 import { type Answer, ask, type Replica, ready, start, stop } from './replica.ts'
 
 const namespace = uniqueName('lockout')

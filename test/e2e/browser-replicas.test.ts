@@ -1,11 +1,11 @@
 import { request } from 'node:http'
 import { expect } from 'chai'
 import { createBrowser, hiddenFieldsOf, locationOf } from '../../pkg/oauth/browser/fixtures.ts'
-import { kubectl, kubectlJson, kubectlOutput, uniqueName } from '../e2e/cluster.ts'
-import { eventually } from '../e2e/http.ts'
-import { claimsOf, createUser, patchUser, removeUser } from '../e2e/oauth.ts'
-import { output, setting } from '../e2e/run.ts'
+import { kubectl, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
+import { eventually } from './http.ts'
+import { claimsOf, createUser, patchUser, removeUser } from './oauth.ts'
 import { ask, type Replica, ready, start, stop } from './replica.ts'
+import { output, setting } from './run.ts'
 
 const domain = setting('KAPIS_GROUP_DOMAIN')
 const namespace = uniqueName('browsers')
