@@ -31,7 +31,7 @@ type Seen = {
 }
 
 describe('the API of another component', function () {
-  this.timeout(60_000)
+  this.timeout(150_000)
   const authority = createAuthority({ commonName: 'component CA', validityDays: 1 })
   const pair = issueCertificate(authority, {
     ...{ commonName: 'component', dnsNames: ['localhost'], usages: ['server'], validityDays: 1 },
