@@ -1,0 +1,18 @@
+{{- define "kapis.image" -}}
+{{- with .Values.image -}}
+{{- if .digest }}{{ .repository }}@{{ .digest }}{{ else }}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ end -}}
+{{- end -}}
+{{- end }}
+
+{{- define "kapis.replicas" -}}
+{{- .Values.replicas | default (ternary 1 2 (eq .Values.overlay "default")) -}}
+{{- end }}
+
+{{- define "kapis.config" -}}
+{{- mergeOverwrite (include "kapis.baseConfig" . | fromYaml) .Values.config | toYaml -}}
+{{- end }}
+
+{{- /* Another configuration is another Pod template, and rolls out by itself. */}}
+{{- define "kapis.configHash" -}}
+{{- include "kapis.config" . | sha256sum | trunc 10 -}}
+{{- end }}

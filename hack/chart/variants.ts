@@ -1,0 +1,50 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { manifestsFolder } from '../../cmd/kapis/manifests/build.ts'
+
+/** The overlays that the chart can be; the one for KubeSphere takes another program's place, which is no Helm release. */
+export const chartOverlays = ['default', 'ha', 'opensearch'] as const
+
+/** What may be switched on with any overlay, by its value in the chart: folders of manifests/components. */
+export const chartComponents = { monitoring: 'monitoring', certManager: 'cert-manager' } as const
+
+export type Component = keyof typeof chartComponents
+export const componentNames: readonly Component[] = ['monitoring', 'certManager']
+
+export type Variant = {
+  readonly name: string
+  readonly overlay: (typeof chartOverlays)[number]
+  readonly components: readonly Component[]
+}
+
+/** Every overlay with every choice of components. */
+export const variants: readonly Variant[] = chartOverlays.flatMap(overlay =>
+  [[], ['monitoring'], ['certManager'], ['monitoring', 'certManager']].map(list => {
+    const components = componentNames.filter(name => list.includes(name))
+    return { name: [overlay, ...components].join('+'), overlay, components }
+  }),
+)
+
+/** What kustomize makes of a variant. @throws Error with the words of kubectl */
+export function buildVariant({ overlay, components }: Variant, kubectl: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'kapis-chart-'))
+  try {
+    cpSync(manifestsFolder, join(folder, 'manifests'), { recursive: true })
+    mkdirSync(join(folder, 'top'))
+    const kustomization = {
+      apiVersion: 'kustomize.config.k8s.io/v1beta1',
+      kind: 'Kustomization',
+      resources: [`../manifests/overlays/${overlay}`],
+      components: components.map(name => `../manifests/components/${chartComponents[name]}`),
+    }
+    writeFileSync(join(folder, 'top/kustomization.yaml'), JSON.stringify(kustomization))
+    const built = spawnSync(kubectl, ['kustomize', join(folder, 'top')], { encoding: 'utf8' })
+    if (built.error) throw new Error(`${kubectl} is needed: kustomize is inside of it`)
+    if (built.status !== 0) throw new Error(built.stderr.trim())
+    return built.stdout
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,185 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { parse, parseAllDocuments } from 'yaml'
+import { buildVariant, variants } from '../../hack/chart/variants.ts'
+import { chartFiles } from '../../hack/chart/write.ts'
+import { repository } from '../../hack/controlplane/settings.ts'
+import { ensureHelm } from '../../hack/helm/build.ts'
+import { type Ran, run, scratch } from '../e2e/run.ts'
+import { bareCluster, type Cluster } from './installation/control-plane.ts'
+
+type Objects = Readonly<Record<string, unknown>>
+
+const chart = join(repository, 'charts/kapis')
+/** As `helm install` without values is not: the definitions may go with the release. */
+const likeManifests = ['--set', 'keepCustomResources=false']
+/** Without a cluster Helm takes the version of the library that it was built with, unless its makers tell it another. */
+const template = ['template', 'kapis', chart, '--kube-version', '1.36.0']
+
+describe('charts/kapis', function () {
+  this.timeout(900_000)
+  let cluster: Cluster
+  let helm: (args: readonly string[]) => Promise<Ran>
+
+  before(async () => {
+    cluster = await bareCluster()
+    const program = await ensureHelm(line => console.log(`      ${line}`))
+    const folders = ['CACHE', 'CONFIG', 'DATA'].map(name => [
+      `HELM_${name}_HOME`,
+      join(scratch, 'helm', name),
+    ])
+    const env = { ...cluster.env, ...Object.fromEntries(folders) }
+    helm = args => run(program, args, { env, timeoutMs: 120_000 })
+  })
+
+  it('is what `make update` writes', () => {
+    for (const [name, text] of chartFiles('kubectl')) {
+      expect(readFileSync(join(chart, name), 'utf8'), `${name}: run make update`).to.equal(text)
+    }
+  })
+
+  it('is well-formed', async () => {
+    const { code, stdout } = await helm(['lint', '--strict', chart])
+    expect(code, stdout).to.equal(0)
+  })
+
+  for (const variant of variants) {
+    it(`${variant.name}: has the objects that kustomize makes`, async () => {
+      const values = { overlay: variant.overlay }
+      const on = Object.fromEntries(variant.components.map(name => [name, { enabled: true }]))
+      const rendered = await render('kapis-system', { ...values, ...on })
+      expect(rendered).to.deep.equal(toObjects(buildVariant(variant, 'kubectl')))
+    })
+  }
+
+  it('has the objects of `kapis manifests` for the same names, image and replicas', async () => {
+    const digest = `sha256:${'0'.repeat(64)}`
+    const cases = [
+      { image: { repository: 'registry:5000/a/kapis', tag: '9' }, reference: 'registry:5000/a/kapis:9' },
+      { image: { repository: 'a/kapis', digest }, reference: `a/kapis@${digest}` },
+    ]
+    for (const { image, reference } of cases) {
+      const names = ['--group-domain', 'platform.example.org', '-n', 'elsewhere', '--replicas', '3']
+      const args = ['cmd/kapis/main.ts', 'manifests', '--overlay', 'ha', ...names, '--image', reference]
+      const printed = await run(process.execPath, args, { env: cluster.env, cwd: repository })
+      expect(printed.code, printed.stderr).to.equal(0)
+      const rendered = await render('elsewhere', {
+        groupDomain: 'platform.example.org',
+        replicas: 3,
+        image,
+      })
+      expect(rendered).to.deep.equal(toObjects(printed.stdout))
+    }
+  })
+
+  it('merges the configuration, and rolls out another one', async () => {
+    const config = { oauth: { issuer: 'https://kapis.example.org/oauth' }, logLevel: 'debug' }
+    const rendered = await helm([...template, '-n', 'a', '--set-json', `config=${JSON.stringify(config)}`])
+    const [before, after] = [await helm([...template, '-n', 'a']), rendered].map(({ stdout }) => ({
+      name: /kapis-config-\w+/.exec(stdout)?.[0],
+      file: configOf(stdout),
+    }))
+    expect(after?.name).to.not.equal(before?.name)
+    expect(after?.file).to.deep.equal({
+      ...before?.file,
+      logLevel: 'debug',
+      oauth: { ...toRecord(before?.file.oauth), issuer: 'https://kapis.example.org/oauth' },
+    })
+  })
+
+  it('refuses values that nobody knows, by name', async () => {
+    for (const [set, words] of [
+      ['overlay=huge', 'overlay'],
+      ['groupDomain=Example', 'groupDomain'],
+      ['replica=3', 'replica'],
+      ['replicas=0', 'replicas'],
+      ['image.digest=12', 'digest'],
+    ] as const) {
+      const { code, stderr } = await helm([...template, '--set', set])
+      expect([code, stderr.includes(words)], stderr).to.deep.equal([1, true])
+    }
+  })
+
+  it('is installed, upgraded and uninstalled in a real cluster; users stay unless they are to go', async () => {
+    const { output, kubectl } = cluster
+    const namespace = ['-n', 'kapis-chart']
+    const release = ['kapis', chart, ...namespace]
+    const domain = ['--set', 'groupDomain=chart.example.org']
+    await succeed(['install', ...release, '--create-namespace', ...domain])
+    await succeed([
+      'upgrade',
+      ...release,
+      '--reuse-values',
+      '--set',
+      'replicas=1',
+      '--set',
+      'config.logLevel=warn',
+    ])
+    const replicas = await output([
+      ...namespace,
+      'get',
+      'deployment',
+      'kapis',
+      '-o',
+      'jsonpath={.spec.replicas}',
+    ])
+    expect(replicas).to.equal('1')
+    // Each object as it was rendered is one that kube-apiserver takes without a word.
+    const { stdout } = await helm(['get', 'manifest', 'kapis', ...namespace])
+    const checked = await kubectl(
+      ['apply', '--server-side', '--force-conflicts', '--dry-run=server', '--validate=strict', '-f', '-'],
+      stdout,
+    )
+    expect([checked.code, checked.stderr]).to.deep.equal([0, ''])
+
+    await succeed(['uninstall', 'kapis', ...namespace])
+    const definitions = ['get', 'crd', '-o', 'name']
+    expect(await output(definitions)).to.include('users.iam.chart.example.org')
+    expect(await output(['get', 'apiservices', '-o', 'name'])).to.not.include('resources.chart.example.org')
+    await succeed(['install', ...release, ...domain, ...likeManifests])
+    await succeed(['uninstall', 'kapis', ...namespace, '--wait'])
+    await output(['delete', 'namespace', 'kapis-chart', '--timeout=200s'])
+    expect(await output(definitions)).to.not.include('chart.example.org')
+  })
+
+  async function succeed(args: readonly string[]) {
+    const { code, stdout, stderr } = await helm(args)
+    expect(code, `${stdout}${stderr}`).to.equal(0)
+  }
+
+  async function render(namespace: string, values: object): Promise<Objects> {
+    const file = join(scratch, 'values.json')
+    writeFileSync(file, JSON.stringify(values))
+    const args = [...template, '-n', namespace, '-f', file, ...likeManifests]
+    const { code, stdout, stderr } = await helm(args)
+    expect([code, stderr]).to.deep.equal([0, ''])
+    return toObjects(stdout)
+  }
+})
+
+/**
+ * Objects by kind and name. The Namespace is Helm's affair, and the hash in the name of the configuration is made by
+ * different programs: what must agree is that those who name it name the same.
+ */
+function toObjects(text: string): Objects {
+  const name = /kapis-config-\w+/.exec(text)?.[0] ?? ''
+  const documents = parseAllDocuments(text.replaceAll(name, 'kapis-config')).map(document => document.toJS())
+  const objects = documents.filter(object => object !== null && object.kind !== 'Namespace')
+  return Object.fromEntries(
+    objects.map(object => {
+      const file = object.data?.['kapis.yaml']
+      const data = file === undefined ? {} : { data: { ...object.data, 'kapis.yaml': parse(file) } }
+      return [`${object.kind} ${object.metadata.name}`, { ...object, ...data }]
+    }),
+  )
+}
+
+function configOf(text: string): Readonly<Record<string, unknown>> {
+  const object = toObjects(text)['ConfigMap kapis-config']
+  return toRecord(toRecord(toRecord(object).data)['kapis.yaml'])
+}
+
+function toRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
