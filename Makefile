@@ -45,9 +45,11 @@ verify: ## Check types, style, import rules and everything generated
 update: ## Format, and make everything generated anew
 	@$(NODE) hack/update.ts
 
-.PHONY: image kind
+.PHONY: image kind pack
 image: ## Build the container image (needs Docker)
 	@hack/image.sh
+pack: ## The command line as an npm package, in dist/
+	@$(NODE) hack/pack.ts
 kind: ## A kind cluster with everything installed and checked (needs Docker and kind)
 	@hack/kind.sh
 

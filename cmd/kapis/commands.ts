@@ -24,6 +24,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'print what is to be installed, for any group domain, namespace and image',
     load: async () => (await import('./manifests.ts')).manifests,
   },
+  migrate: {
+    summary: 'move the configuration and the users of KubeSphere over',
+    load: async () => (await import('./migrate.ts')).migrate,
+  },
   probe: {
     summary: 'ask a listener whether it is alive; for the kubelet',
     load: async () => (await import('./probe.ts')).probe,

@@ -1,10 +1,7 @@
-import { existsSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createKubeClient } from '../../pkg/kube/client.ts'
 import { loadEndpoint } from '../../pkg/kube/endpoint.ts'
-import { type Command, type Io, UsageError } from './command.ts'
+import { type Command, UsageError } from './command.ts'
 import { apiService } from './doctor/api-service.ts'
 import { authentication } from './doctor/authentication.ts'
 import { certificates } from './doctor/certificates.ts'
@@ -16,6 +13,7 @@ import { isHealthy, type Report, toJson, toText } from './doctor/report.ts'
 import { rights } from './doctor/rights.ts'
 import { service } from './doctor/service.ts'
 import { surroundings } from './doctor/surroundings.ts'
+import { findKubeconfig } from './session/find-kubeconfig.ts'
 
 /** In the order in which one would look: what is named first is often the cause of what comes after. */
 const checks: readonly Check[] = [
@@ -97,11 +95,4 @@ async function examine({ name, examine: look }: Check, patient: Patient): Promis
     const mend = 'run the doctor as somebody who may look, such as a cluster administrator'
     return { check: name, findings: [warning(`could not be looked at: ${message}`, mend)] }
   }
-}
-
-function findKubeconfig({ env }: Io): string {
-  // A list of files is for kubectl to merge: the first one that is there is taken.
-  const named = (env.KUBECONFIG ?? '').split(':').find(file => file !== '' && existsSync(file))
-  const usual = join(homedir(), '.kube/config')
-  return named ?? (existsSync(usual) ? usual : '')
 }

@@ -39,8 +39,7 @@ export function readServiceAccount(
 export function readKubeconfig(file: string): Credentials {
   const plain = readPlainKubeconfig(file)
   if (plain !== undefined) return plain
-  const load = createRequire(import.meta.url)
-  const { KubeConfig }: typeof import('@kubernetes/client-node') = load('@kubernetes/client-node')
+  const { KubeConfig } = loadLibrary(file)
   const config = new KubeConfig()
   config.loadFromFile(file)
   const cluster = config.getCurrentCluster()
@@ -52,5 +51,18 @@ export function readKubeconfig(file: string): Credentials {
       await config.applyToHTTPSOptions(options)
       return options
     },
+  }
+}
+
+/** The npm package of the command line comes without it. */
+function loadLibrary(file: string): typeof import('@kubernetes/client-node') {
+  const load = createRequire(import.meta.url)
+  try {
+    return load('@kubernetes/client-node')
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND')) throw error
+    throw new Error(
+      `kubeconfig ${file} signs on by more than a token or a certificate: install @kubernetes/client-node beside kapis`,
+    )
   }
 }

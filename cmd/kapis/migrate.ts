@@ -1,0 +1,94 @@
+import { parseArgs } from 'node:util'
+import { createKubeClient } from '../../pkg/kube/client.ts'
+import { loadEndpoint } from '../../pkg/kube/endpoint.ts'
+import { type Command, type Io, UsageError } from './command.ts'
+import { toConfiguration } from './migrate/configuration.ts'
+import { readSource } from './migrate/source.ts'
+import { createUsers, planUsers, type Step } from './migrate/users.ts'
+import { findKubeconfig } from './session/find-kubeconfig.ts'
+import { toTable } from './session/table.ts'
+
+type Options = {
+  readonly groupDomain: string
+  readonly from: string
+  readonly namespace: string
+  readonly kubeconfig: string | undefined
+  readonly isWritten: boolean
+}
+
+export const migrate: Command = {
+  usage: `config FILE | providers FILE | users [OPTION]…
+
+Moves from KubeSphere 3.4 to Kapis; docs/migration.md has the whole way.
+
+  config FILE            print the configuration of Kapis for a kubesphere.yaml, or for the ConfigMap or Secret that holds it
+                         (- for standard input); every key without a counterpart is named with the reason
+  providers FILE         print a Secret for each identity provider in it
+  users                  say which users would be made, from those of KubeSphere in the same cluster; --write makes them.
+                         A user that is there already is left as it is
+
+What is printed by config and providers holds passwords.
+
+  --write                make the users
+  --kubeconfig FILE      whose rights to use (KUBECONFIG, ~/.kube/config)
+  --group-domain DOMAIN  domain of the API groups of Kapis (kapis.io)
+  --from DOMAIN          that of the users there are (kubesphere.io)
+  --namespace NAME, -n   where Kapis runs (kapis-system)
+`,
+  async run(args, io) {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        write: { type: 'boolean', default: false },
+        kubeconfig: { type: 'string' },
+        'group-domain': { type: 'string', default: 'kapis.io' },
+        from: { type: 'string', default: 'kubesphere.io' },
+        namespace: { type: 'string', short: 'n', default: 'kapis-system' },
+      },
+    })
+    const options: Options = {
+      groupDomain: values['group-domain'],
+      from: values.from,
+      namespace: values.namespace,
+      kubeconfig: values.kubeconfig,
+      isWritten: values.write,
+    }
+    const [what = '', file = '', ...more] = positionals
+    if ((what === 'config' || what === 'providers') && file !== '' && more.length === 0)
+      return print(what, file, options, io)
+    if (what === 'users' && file === '') return users(options, io)
+    throw new UsageError('needs one of: config FILE, providers FILE, users')
+  },
+}
+
+function print(what: 'config' | 'providers', file: string, options: Options, io: Io): number {
+  const { notes, ...texts } = toConfiguration(readSource(file), options)
+  io.out(what === 'config' ? texts.file : texts.providers)
+  if (what === 'config') for (const { path, message } of notes) io.err(`${path}: ${message}\n`)
+  return 0
+}
+
+async function users(options: Options, io: Io): Promise<number> {
+  const { from, groupDomain: to } = options
+  if (from === to)
+    throw new UsageError(`--from ${from}: Kapis with this group domain has these users already`)
+  const client = createKubeClient(loadEndpoint(options.kubeconfig ?? findKubeconfig(io)))
+  try {
+    const plan = await planUsers(client, { from, to })
+    const steps = options.isWritten ? await createUsers(client, plan, to) : plan
+    io.out(toTable([['NAME', 'ACTION', 'REMARKS'], ...steps.map(toRow(options.isWritten))]))
+    if (!options.isWritten) io.err('nothing was written: --write makes the users\n')
+    return steps.some(({ action }) => action === 'refused') ? 1 : 0
+  } finally {
+    client.close()
+  }
+}
+
+function toRow(isWritten: boolean) {
+  return ({ name, action, remarks }: Step): readonly string[] => [
+    name,
+    action === 'create' && isWritten ? 'created' : action,
+    remarks.join('; '),
+  ]
+}

@@ -1,0 +1,166 @@
+import { expect } from 'chai'
+import { parse, parseAllDocuments } from 'yaml'
+import { parseConfig } from '../../../pkg/config/config.ts'
+import { readProviderConfig } from '../../../pkg/iam/identity-provider/config.ts'
+import { toConfiguration } from './configuration.ts'
+
+const options = { groupDomain: 'example.org', namespace: 'platform' }
+const base = { groupDomain: 'example.org', kubernetes: { namespace: 'platform' } }
+
+/** As installers write it, with each of the members that have a counterpart. */
+const source = parse(`
+authentication:
+  authenticateRateLimiterMaxTries: "7"
+  authenticateRateLimiterDuration: 10m0s
+  maximumClockSkew: 5s
+  loginHistoryRetentionPeriod: 168h
+  loginHistoryMaximumEntries: 50
+  multipleLogin: "false"
+  jwtSecret: not-to-be-seen
+  oauthOptions:
+    accessTokenMaxAge: 1h
+    accessTokenInactivityTimeout: 1h30m
+    clients:
+    - name: console
+      secret: console-secret
+      grantMethod: auto
+      redirectURIs: ['*', 'https://console.example.org/callback']
+      accessTokenMaxAge: 2h
+    identityProviders:
+    - name: corp
+      type: LDAPIdentityProvider
+      mappingMethod: mixed
+      provider:
+        host: ldap.example.org:389
+        startTLS: true
+        userSearchBase: dc=example,dc=org
+        loginAttribute: uid
+        mailAttribute: mail
+logging:
+  host: https://opensearch:9200
+  basicAuth: true
+  username: admin
+  password: log-password
+  indexPrefix: ks-logstash-log
+monitoring:
+  endpoint: http://prometheus:9090
+surprise: 1
+`)
+
+describe('toConfiguration', () => {
+  it('takes over what has a counterpart', () => {
+    expect(parse(toConfiguration(source, options).file)).to.deep.equal({
+      ...base,
+      authentication: {
+        authenticateRateLimiterMaxTries: 7,
+        authenticateRateLimiterDurationSeconds: 600,
+        loginHistoryRetentionPeriodSeconds: 604_800,
+        loginHistoryMaximumEntries: 50,
+        multipleLogin: false,
+      },
+      oauth: {
+        clockSkewSeconds: 5,
+        accessTokenSeconds: 3600,
+        refreshTokenSeconds: 5400,
+        clients: [
+          {
+            name: 'console',
+            secret: 'console-secret',
+            grantMethod: 'auto',
+            redirectURIs: ['https://console.example.org/callback'],
+            accessTokenMaxAgeSeconds: 7200,
+            trusted: true,
+          },
+        ],
+      },
+      logs: {
+        store: 'opensearch',
+        opensearch: {
+          url: 'https://opensearch:9200',
+          username: 'admin',
+          password: 'log-password',
+          indexPrefix: 'ks-logstash-log',
+        },
+      },
+    })
+  })
+
+  it('makes a file that Kapis takes', () => {
+    const { config, secrets } = parseConfig(parse(toConfiguration(source, options).file))
+    expect(config.authentication.multipleLogin).to.equal(false)
+    expect(secrets.clientSecrets.get('console')).to.equal('console-secret')
+  })
+
+  it('names what has none, with the reason and without a secret', () => {
+    const { notes } = toConfiguration(source, options)
+    expect(notes.map(({ path }) => path)).to.deep.equal([
+      'authentication.jwtSecret',
+      'authentication.oauthOptions.clients[0].redirectURIs',
+      'authentication.oauthOptions.clients[0]',
+      'authentication.oauthOptions.identityProviders[0].mappingMethod',
+      'logging.basicAuth',
+      'monitoring',
+      'surprise',
+    ])
+    expect(JSON.stringify(notes)).to.not.match(/not-to-be-seen|console-secret|log-password/)
+  })
+
+  it('makes a Secret of each identity provider that Kapis takes', () => {
+    const [secret, ...more] = parseAllDocuments(toConfiguration(source, options).providers).map(d => d.toJS())
+    expect(more).to.deep.equal([])
+    expect(secret).to.deep.include({
+      kind: 'Secret',
+      type: 'config.example.org/identityprovider',
+      metadata: {
+        name: 'identity-provider-corp',
+        namespace: 'platform',
+        labels: { 'config.example.org/type': 'identityprovider' },
+      },
+    })
+    const problems: { path: string; message: string }[] = []
+    const config = readProviderConfig(parse(secret.stringData['configuration.yaml']), problems)
+    expect([problems, config?.name, config?.mappingMethod]).to.deep.equal([[], 'corp', 'manual'])
+  })
+
+  const wrong: readonly [object, string, string][] = [
+    [
+      { authentication: { authenticateRateLimiterMaxTries: 'many' } },
+      'authentication.authenticateRateLimiterMaxTries',
+      'is no number; the default is kept',
+    ],
+    [
+      { authentication: { maximumClockSkew: 'soon' } },
+      'authentication.maximumClockSkew',
+      'is no duration; the default is kept',
+    ],
+    [
+      { authentication: { oauthOptions: { accessTokenMaxAge: 0 } } },
+      'authentication.oauthOptions.accessTokenMaxAge',
+      'Kapis has nothing that lasts for ever: oauth.accessTokenSeconds keeps its default',
+    ],
+    [
+      { authentication: { multipleLogin: 'maybe' } },
+      'authentication.multipleLogin',
+      'is neither true nor false; the default is kept',
+    ],
+    [
+      { authentication: { oauthOptions: { issuer: 'kubesphere' } } },
+      'authentication.oauthOptions.issuer',
+      'Kapis needs an https:// URL as users reach it: set oauth.issuer',
+    ],
+    [
+      { authentication: { oauthOptions: { clients: {} } } },
+      'authentication.oauthOptions.clients',
+      'is no list',
+    ],
+    [{ authentication: [] }, 'authentication', 'is no section'],
+    [{ authorization: { mode: 'RBAC' } }, 'authorization', 'RBAC of the orchestrator decides, always'],
+  ]
+  for (const [document, path, message] of wrong) {
+    it(`says of ${JSON.stringify(document)} what becomes of it`, () => {
+      const { file, notes } = toConfiguration({ ...document }, options)
+      expect(parse(file)).to.deep.equal(base)
+      expect(notes).to.deep.equal([{ path, message }])
+    })
+  }
+})

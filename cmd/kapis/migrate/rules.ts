@@ -1,0 +1,159 @@
+import { isRecord } from '../../../pkg/kube/object.ts'
+import { toSeconds } from './duration.ts'
+import type { Fields } from './source.ts'
+import { gone, note, put, type Rule, type Translation, translate } from './translation.ts'
+
+/** A duration as seconds, at least `least`: 0, which means for ever there, has no counterpart. */
+function seconds(target: string, least = 1): Rule {
+  return (value, path, to) => {
+    const amount = toSeconds(value)
+    if (amount === undefined) note(to, path, 'is no duration; the default is kept')
+    else if (amount < least)
+      note(to, path, `Kapis has nothing that lasts for ever: ${target} keeps its default`)
+    else put(to, target, amount)
+  }
+}
+
+/** Installers write numbers as text, too. */
+function number(target: string): Rule {
+  return (value, path, to) => {
+    const amount = value === '' ? Number.NaN : Number(value)
+    if (Number.isInteger(amount)) put(to, target, amount)
+    else note(to, path, 'is no number; the default is kept')
+  }
+}
+
+function flag(target: string): Rule {
+  return (value, path, to) => {
+    if (value === true || value === 'true') put(to, target, true)
+    else if (value === false || value === 'false') put(to, target, false)
+    else note(to, path, 'is neither true nor false; the default is kept')
+  }
+}
+
+function text(target: string): Rule {
+  return (value, path, to) => {
+    if (typeof value === 'string') put(to, target, value)
+    else note(to, path, 'is no text; the default is kept')
+  }
+}
+
+function section(rules: Readonly<Record<string, Rule>>): Rule {
+  return (value, path, to) => {
+    if (isRecord(value)) translate(value, rules, path, to)
+    else if (value !== null) note(to, path, 'is no section')
+  }
+}
+
+function list(each: (item: Fields, path: string, to: Translation) => void): Rule {
+  return (value, path, to) => {
+    if (value === null) return
+    if (!Array.isArray(value)) return note(to, path, 'is no list')
+    for (const [index, item] of value.entries()) {
+      if (isRecord(item)) each(item, `${path}[${index}]`, to)
+      else note(to, `${path}[${index}]`, 'is no section')
+    }
+  }
+}
+
+const signing =
+  'Kapis makes its own keys, rotates them and publishes them; tokens of before are worth nothing'
+
+const oauthOptions: Readonly<Record<string, Rule>> = {
+  issuer(value, path, to) {
+    if (typeof value === 'string' && /^https:\/\//.test(value)) put(to, 'oauth.issuer', value)
+    else note(to, path, 'Kapis needs an https:// URL as users reach it: set oauth.issuer')
+  },
+  accessTokenMaxAge: seconds('oauth.accessTokenSeconds', 60),
+  accessTokenInactivityTimeout: seconds('oauth.refreshTokenSeconds', 60),
+  signKey: gone(signing),
+  signKeyData: gone(signing),
+  clients: list(client),
+  identityProviders: list((item, path, to) => {
+    if (item.mappingMethod === 'mixed')
+      note(to, `${path}.mappingMethod`, 'mixed is manual now: users link themselves to a provider')
+    to.providers.push(item.mappingMethod === 'mixed' ? { ...item, mappingMethod: 'manual' } : item)
+  }),
+}
+
+function client(item: Fields, path: string, to: Translation): void {
+  const own: Translation = { config: {}, providers: [], notes: to.notes }
+  const keep: Rule = (value, place, target) => put(target, place.slice(path.length + 1), value)
+  const rules: Readonly<Record<string, Rule>> = {
+    name: keep,
+    secret: keep,
+    grantMethod: keep,
+    scopeRestrictions: keep,
+    redirectURIs(value, place, target) {
+      const uris = Array.isArray(value) ? value.filter(uri => typeof uri === 'string') : []
+      if (uris.includes('*'))
+        note(to, place, 'Kapis refuses *: name each URI, or nobody can log in there with a browser')
+      const named = uris.filter(uri => uri !== '*')
+      if (named.length > 0) put(target, 'redirectURIs', named)
+    },
+    accessTokenMaxAge: seconds('accessTokenMaxAgeSeconds', 60),
+    accessTokenInactivityTimeout: seconds('accessTokenInactivityTimeoutSeconds', 60),
+    respondWithChallenges: gone('Kapis asks for a login with a page, never with a challenge'),
+  }
+  translate(item, rules, path, own)
+  if (typeof own.config.secret === 'string') {
+    // Every client of that platform may use the password grant; here only those of the platform itself.
+    own.config.trusted = true
+    note(to, path, 'is trusted, so that the password grant goes on; take it away where it is not used')
+  }
+  const clients =
+    isRecord(to.config.oauth) && Array.isArray(to.config.oauth.clients) ? to.config.oauth.clients : []
+  put(to, 'oauth.clients', [...clients, own.config])
+}
+
+const elsewhere = gone('is not part of Kapis; the component that it is for goes on by itself')
+
+/** All of kubesphere.yaml of 3.4, section by section. */
+export const rules: Readonly<Record<string, Rule>> = {
+  authentication: section({
+    authenticateRateLimiterMaxTries: number('authentication.authenticateRateLimiterMaxTries'),
+    authenticateRateLimiterDuration: seconds('authentication.authenticateRateLimiterDurationSeconds'),
+    maximumClockSkew: seconds('oauth.clockSkewSeconds', 0),
+    loginHistoryRetentionPeriod: seconds('authentication.loginHistoryRetentionPeriodSeconds'),
+    loginHistoryMaximumEntries: number('authentication.loginHistoryMaximumEntries'),
+    multipleLogin: flag('authentication.multipleLogin'),
+    jwtSecret: gone(signing),
+    kubectlImage: gone('Kapis starts no Pods for terminals'),
+    oauthOptions: section(oauthOptions),
+  }),
+  authorization: gone('RBAC of the orchestrator decides, always'),
+  logging: section({
+    host(value, path, to) {
+      if (typeof value !== 'string' || value === '') return note(to, path, 'no log store is configured')
+      put(to, 'logs.store', 'opensearch')
+      put(to, 'logs.opensearch.url', value)
+    },
+    basicAuth: gone('a user name is enough: logs.opensearch.username'),
+    username: text('logs.opensearch.username'),
+    password: text('logs.opensearch.password'),
+    indexPrefix: text('logs.opensearch.indexPrefix'),
+    exportLogsLimit: number('logs.exportLimit'),
+    version: gone('Kapis speaks to all versions alike'),
+  }),
+  kubernetes: gone('Kapis uses the service account of its Pod; kubernetes.kubeconfig names another way'),
+  cache: gone('Kapis keeps what must be shared in the orchestrator, and needs no Redis'),
+  ldap: gone('was for the DevOps component; an LDAPIdentityProvider is how people log in with a directory'),
+  auditing: gone('audit.path and audit.policyFile write the audit log of Kapis'),
+  multicluster: gone('Kapis serves the cluster that it runs in'),
+  terminal: gone('Kapis starts no Pods for terminals; kubectl exec goes through its front'),
+  events: elsewhere,
+  monitoring: elsewhere,
+  alerting: elsewhere,
+  notification: elsewhere,
+  network: elsewhere,
+  devops: elsewhere,
+  sonarqube: elsewhere,
+  s3: elsewhere,
+  openpitrix: elsewhere,
+  servicemesh: elsewhere,
+  metering: elsewhere,
+  gateway: elsewhere,
+  gpu: elsewhere,
+  kubeedge: elsewhere,
+  edgeruntime: elsewhere,
+}

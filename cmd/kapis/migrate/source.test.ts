@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { readSource } from './source.ts'
+
+describe('readSource', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kapis-source-'))
+  after(() => rmSync(folder, { recursive: true }))
+  const read = (document: unknown) => {
+    const file = join(folder, 'file')
+    writeFileSync(file, typeof document === 'string' ? document : JSON.stringify(document))
+    return readSource(file)
+  }
+  const text = 'logging: {host: a}\n'
+
+  it('reads the file, the ConfigMap and the Secret that hold it', () => {
+    const base64 = Buffer.from(text).toString('base64')
+    for (const document of [
+      text,
+      { kind: 'ConfigMap', data: { 'kubesphere.yaml': text } },
+      { kind: 'Secret', data: { 'kubesphere.yaml': base64 } },
+    ])
+      expect(read(document)).to.deep.equal({ logging: { host: 'a' } })
+  })
+
+  it('says what is wrong, and quotes nothing of it', () => {
+    for (const [document, message] of [
+      ['password: "secret', 'is no YAML'],
+      ['secret', 'is no configuration'],
+      ['[1]', 'is no configuration'],
+      [{ kind: 'ConfigMap', data: {} }, 'the ConfigMap has no kubesphere.yaml'],
+    ] as const) {
+      expect(() => read(document))
+        .to.throw(message)
+        .with.property('message')
+        .that.does.not.include('secret')
+    }
+  })
+})

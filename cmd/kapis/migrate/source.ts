@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import { isRecord } from '../../../pkg/kube/object.ts'
+
+export type Fields = Readonly<Record<string, unknown>>
+
+const fileName = 'kubesphere.yaml'
+
+/**
+ * The configuration of KubeSphere: its file, or the ConfigMap or Secret that holds it.
+ *
+ * @param file a path, or - for standard input
+ * @throws Error when it is no such document
+ */
+export function readSource(file: string): Fields {
+  const document = parseText(readFileSync(file === '-' ? 0 : file, 'utf8'), file)
+  const { kind, data } = document
+  if (kind !== 'ConfigMap' && kind !== 'Secret') return document
+  const text = isRecord(data) ? data[fileName] : undefined
+  if (typeof text !== 'string') throw new Error(`${file}: the ${kind} has no ${fileName}`)
+  return parseText(kind === 'Secret' ? Buffer.from(text, 'base64').toString('utf8') : text, file)
+}
+
+function parseText(text: string, file: string): Fields {
+  let document: unknown
+  try {
+    document = parse(text)
+  } catch {
+    // What the parser says quotes the line, which may hold a password.
+    throw new Error(`${file}: is no YAML`)
+  }
+  if (!isRecord(document)) throw new Error(`${file}: is no configuration`)
+  return document
+}

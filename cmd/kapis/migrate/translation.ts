@@ -1,0 +1,58 @@
+import { isRecord } from '../../../pkg/kube/object.ts'
+import type { Fields } from './source.ts'
+
+/** What became of a key: a note for those that have no counterpart, or not quite. */
+export type Note = { readonly path: string; readonly message: string }
+
+/** The configuration of Kapis as it grows, and what has to be said about it. */
+export type Translation = {
+  readonly config: Record<string, unknown>
+  /** Documents of identity providers, each to become a Secret. */
+  readonly providers: Fields[]
+  readonly notes: Note[]
+}
+
+export function createTranslation(): Translation {
+  return { config: {}, providers: [], notes: [] }
+}
+
+/** Sets a member by its path, such as `oauth.clients`. */
+export function put({ config }: Translation, path: string, value: unknown): void {
+  const names = path.split('.')
+  const last = names.pop() ?? path
+  let place = config
+  for (const name of names) {
+    const next = place[name]
+    const member: Record<string, unknown> = isRecord(next) ? next : {}
+    place[name] = member
+    place = member
+  }
+  place[last] = value
+}
+
+export function note({ notes }: Translation, path: string, message: string): void {
+  notes.push({ path, message })
+}
+
+/** A rule for one key: takes its value over, or says why not. */
+export type Rule = (value: unknown, path: string, to: Translation) => void
+
+/** Applies the rule of each key; a key without one is named as unknown. */
+export function translate(
+  fields: Fields,
+  rules: Readonly<Record<string, Rule>>,
+  path: string,
+  to: Translation,
+): void {
+  for (const [key, value] of Object.entries(fields)) {
+    const rule = Object.hasOwn(rules, key) ? rules[key] : undefined
+    const place = path === '' ? key : `${path}.${key}`
+    if (rule === undefined) note(to, place, 'Kapis knows no such key')
+    else rule(value, place, to)
+  }
+}
+
+/** The rule of a key that is not taken over. */
+export function gone(reason: string): Rule {
+  return (_value, path, to) => note(to, path, reason)
+}

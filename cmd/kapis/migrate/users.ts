@@ -1,0 +1,185 @@
+import { iamVersion, isPasswordHash, usersPath } from '../../../pkg/iam/user.ts'
+import { linkAnnotation, readLinks } from '../../../pkg/iam/user-link.ts'
+import type { KubeClient } from '../../../pkg/kube/client.ts'
+import { isRecord, type KubeObject, parseObject } from '../../../pkg/kube/object.ts'
+import { Status } from '../../../pkg/status/status.ts'
+
+/** What becomes of one user. */
+export type Step = {
+  readonly name: string
+  readonly action: 'create' | 'unchanged' | 'differs' | 'refused'
+  /** What has to be known of it: what is not carried over, and why. */
+  readonly remarks: readonly string[]
+  readonly object?: Readonly<Record<string, unknown>>
+  readonly isDisabled: boolean
+}
+
+export type Domains = { readonly from: string; readonly to: string }
+
+type Members = ReadonlyMap<string, readonly string[]>
+
+/** The users of KubeSphere's API group, with their groups and roles. @throws Status when they may not be read */
+export async function planUsers(client: KubeClient, domains: Domains): Promise<readonly Step[]> {
+  const [users, there, groups, roles] = await Promise.all([
+    list(client, usersPath(domains.from)),
+    list(client, usersPath(domains.to)),
+    list(client, pathOf(domains.from, 'groupbindings')).then(items => membersOf(items, toGroupMembers)),
+    list(client, pathOf(domains.from, 'globalrolebindings')).then(items => membersOf(items, toRoleMembers)),
+  ])
+  const existing = new Map(there.map(object => [object.metadata.name, object]))
+  return users.map(user => {
+    const name = user.metadata.name
+    const step = toStep(user, groups.get(name) ?? [], roles.get(name) ?? [], domains)
+    const old = existing.get(name)
+    if (old === undefined || step.object === undefined) return step
+    const isEqual = canonical(old.spec) === canonical(step.object.spec)
+    return { ...step, action: isEqual ? ('unchanged' as const) : ('differs' as const) }
+  })
+}
+
+/** Makes the users that the plan wants made. What is there already is left alone. */
+export async function createUsers(
+  client: KubeClient,
+  steps: readonly Step[],
+  to: string,
+): Promise<readonly Step[]> {
+  const done: Step[] = []
+  for (const step of steps) {
+    done.push(step.action === 'create' ? await createUser(client, step, to) : step)
+  }
+  return done
+}
+
+async function createUser(client: KubeClient, step: Step, to: string): Promise<Step> {
+  const path = usersPath(to)
+  try {
+    await client.call({ method: 'POST', path, body: step.object })
+    if (step.isDisabled) {
+      const body = { status: { state: 'Disabled', reason: 'disabled before the migration' } }
+      const contentType = 'application/merge-patch+json'
+      const status = `${path}/${encodeURIComponent(step.name)}/status`
+      await client.call({ method: 'PATCH', path: status, body, contentType })
+    }
+    return step
+  } catch (error) {
+    if (!(error instanceof Status) || error.code >= 500) throw error
+    return { ...step, action: 'refused', remarks: [...step.remarks, error.message] }
+  }
+}
+
+function toStep(
+  user: KubeObject,
+  groups: readonly string[],
+  roles: readonly string[],
+  { from, to }: Domains,
+): Step {
+  const { name, annotations = {} } = user.metadata
+  const {
+    email,
+    displayName,
+    lang,
+    description,
+    password,
+    groups: own,
+  } = isRecord(user.spec) ? user.spec : {}
+  const remarks: string[] = []
+  const all = [...new Set([...texts(own), ...groups])].sort()
+  const reserved = all.filter(group => group.startsWith('system:'))
+  if (reserved.length > 0)
+    remarks.push(`not in ${reserved.join(', ')}: groups of the orchestrator are given by it alone`)
+  for (const role of roles) remarks.push(`has the global role ${role}: give its rights by RBAC`)
+  const links = readLinks(user.metadata, from)
+  const isHashed = typeof password === 'string' && isPasswordHash(password)
+  if (!isHashed && links.length === 0)
+    remarks.push('has no password that Kapis can check: set one with kapis user set-password')
+  const uninitialized = annotations[`iam.${from}/uninitialized`] === 'true'
+  const linked = links.map(({ provider, uid }) => [linkAnnotation(to, provider), uid])
+  const marked = {
+    ...Object.fromEntries(linked),
+    ...(uninitialized ? { [`iam.${to}/uninitialized`]: 'true' } : {}),
+  }
+  const isDisabled =
+    isRecord(user.status) && user.status.state === 'Disabled' && (isHashed || links.length > 0)
+  if (typeof email !== 'string' || email === '') {
+    return {
+      name,
+      action: 'refused',
+      remarks: [...remarks, 'has no e-mail address, which Kapis wants'],
+      isDisabled,
+    }
+  }
+  const spec = {
+    email,
+    ...(typeof displayName === 'string' && displayName !== '' ? { displayName } : {}),
+    ...(typeof lang === 'string' && lang !== '' ? { lang } : {}),
+    ...(typeof description === 'string' && description !== '' ? { description } : {}),
+    ...(all.length > reserved.length ? { groups: all.filter(group => !reserved.includes(group)) } : {}),
+    ...(isHashed ? { password } : {}),
+  }
+  const metadata = { name, ...(Object.keys(marked).length > 0 ? { annotations: marked } : {}) }
+  const object = { apiVersion: `iam.${to}/${iamVersion}`, kind: 'User', metadata, spec }
+  return { name, action: 'create', remarks, object, isDisabled }
+}
+
+function toGroupMembers(binding: KubeObject): readonly (readonly [string, string])[] {
+  const { groupRef, users } = binding
+  const group = isRecord(groupRef) ? groupRef.name : undefined
+  return typeof group === 'string' ? texts(users).map(user => [user, group] as const) : []
+}
+
+function toRoleMembers(binding: KubeObject): readonly (readonly [string, string])[] {
+  const { roleRef, subjects } = binding
+  const role = isRecord(roleRef) ? roleRef.name : undefined
+  if (typeof role !== 'string' || !Array.isArray(subjects)) return []
+  return subjects
+    .filter(isRecord)
+    .filter(({ kind }) => kind === 'User')
+    .map(({ name }) => [String(name), role] as const)
+}
+
+function membersOf(
+  items: readonly KubeObject[],
+  pairs: (item: KubeObject) => readonly (readonly [string, string])[],
+): Members {
+  const members = new Map<string, string[]>()
+  for (const [user, what] of items.flatMap(pairs)) members.set(user, [...(members.get(user) ?? []), what])
+  return members
+}
+
+/** Pages of a list; none where the resource does not exist. */
+async function list(client: KubeClient, path: string): Promise<readonly KubeObject[]> {
+  const found: KubeObject[] = []
+  let next = ''
+  do {
+    let page: unknown
+    try {
+      page = await client.call({
+        path: `${path}?limit=500${next === '' ? '' : `&continue=${encodeURIComponent(next)}`}`,
+      })
+    } catch (error) {
+      if (error instanceof Status && error.code === 404) return found
+      throw error
+    }
+    if (!isRecord(page) || !Array.isArray(page.items)) throw new Error(`${path} is no list`)
+    found.push(...page.items.map(parseObject))
+    next = isRecord(page.metadata) && typeof page.metadata.continue === 'string' ? page.metadata.continue : ''
+  } while (next !== '')
+  return found
+}
+
+function pathOf(domain: string, plural: string): string {
+  return `/apis/iam.${domain}/${iamVersion}/${plural}`
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter(item => typeof item === 'string') : []
+}
+
+/** Equal for values that are equal, whatever the order of their members. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, member) =>
+    isRecord(member)
+      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  )
+}

@@ -1,0 +1,12 @@
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import type { Io } from '../command.ts'
+
+/** The kubeconfig that kubectl would use; '' when there is none, which stands for the service account of the Pod. */
+export function findKubeconfig({ env }: Io): string {
+  // A list of files is for kubectl to merge: the first one that is there is taken.
+  const named = (env.KUBECONFIG ?? '').split(':').find(file => file !== '' && existsSync(file))
+  const usual = join(homedir(), '.kube/config')
+  return named ?? (existsSync(usual) ? usual : '')
+}

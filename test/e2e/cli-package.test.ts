@@ -1,0 +1,84 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { repository } from '../../hack/controlplane/settings.ts'
+import { output, run, scratch, setting } from './run.ts'
+
+describe('the npm package of the command line', function () {
+  this.timeout(180_000)
+  const folder = join(scratch, 'installed')
+  const env = {
+    KAPIS_HOME: join(folder, 'home'),
+    KUBECONFIG: join(folder, 'kubeconfig'),
+    KAPIS_CA: setting('KAPIS_CA'),
+    KAPIS_URL: setting('KAPIS_URL'),
+    KAPIS_CLIENT_ID: setting('KAPIS_CLIENT_ID'),
+    KAPIS_CLIENT_SECRET: setting('KAPIS_CLIENT_SECRET'),
+  }
+  const kapis = (args: readonly string[], stdin = '') =>
+    run(join(folder, 'node_modules/.bin/kapis'), args, { env, cwd: folder, stdin })
+
+  before(async () => {
+    const packed = join(scratch, 'packed')
+    await output(process.execPath, [join(repository, 'hack/pack.ts'), packed], { timeoutMs: 120_000 })
+    mkdirSync(folder, { recursive: true })
+    const [tarball = ''] = readdirSync(packed)
+    const options = ['--offline', '--ignore-scripts', '--no-audit', '--no-fund']
+    // Neither a registry nor what an earlier installation has left.
+    const cache = ['--cache', join(scratch, 'npm-cache')]
+    await output('npm', ['install', ...options, ...cache, join(packed, tarball)], {
+      cwd: folder,
+      timeoutMs: 60_000,
+    })
+  })
+
+  it('lists the commands, and each of them can be loaded', async () => {
+    const { code, stdout } = await kapis(['--help'])
+    const names = [...stdout.matchAll(/^ {2}([a-z-]+) {2}/gm)].map(([, name = '']) => name)
+    expect([code, names.includes('login'), names.includes('whoami')]).to.deep.equal([0, true, true])
+    for (const name of names) {
+      const helped = await kapis(['help', name])
+      expect([helped.code, helped.stderr]).to.deep.equal([0, ''])
+      expect(helped.stdout).to.match(new RegExp(`^usage: kapis ${name} `))
+    }
+  })
+
+  it('logs in, and says who is', async () => {
+    const login = await kapis(
+      ['login', '--username', setting('KAPIS_USER')],
+      `${setting('KAPIS_PASSWORD')}\n`,
+    )
+    expect(login.code, login.stderr).to.equal(0)
+    const { code, stdout } = await kapis(['whoami'])
+    expect([code, stdout.includes(setting('KAPIS_USER'))], stdout).to.deep.equal([0, true])
+  })
+
+  it('prints the manifests', async () => {
+    const { code, stdout } = await kapis(['manifests', '--overlay', 'ha'])
+    expect([code, stdout.includes('kind: Deployment')]).to.deep.equal([0, true])
+  })
+
+  it('says what it lacks for a kubeconfig with a plugin', async () => {
+    const config = {
+      'current-context': 'c',
+      contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+      clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],
+      users: [{ name: 'u', user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'x' } } }],
+    }
+    const file = join(folder, 'plugin.kubeconfig')
+    writeFileSync(file, JSON.stringify(config))
+    const { code, stderr } = await kapis(['doctor', '--kubeconfig', file])
+    expect([code, stderr]).to.deep.equal([
+      1,
+      `kapis doctor: kubeconfig ${file} signs on by more than a token or a certificate: install @kubernetes/client-node beside kapis\n`,
+    ])
+  })
+
+  it('brings no more than it needs', () => {
+    const packages = readdirSync(join(folder, 'node_modules')).filter(name => !name.startsWith('.'))
+    expect(packages).to.deep.equal(['kapis'])
+    const inside = readFileSync(join(folder, 'node_modules/kapis/package.json'), 'utf8')
+    expect(Object.keys(JSON.parse(inside).dependencies)).to.deep.equal(['yaml'])
+    expect(readdirSync(join(folder, 'node_modules/kapis/cmd'))).to.deep.equal(['kapis'])
+  })
+})
