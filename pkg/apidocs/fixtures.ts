@@ -1,0 +1,30 @@
+import type { DescribedSection } from '../openapi/document.ts'
+import { type Loopback, startLoopback, toExchange } from '../request/fixtures.ts'
+import { renderKube } from '../status/render-kube.ts'
+import type { Face } from './documents.ts'
+
+export const section: DescribedSection = {
+  key: 'kapis/things.example.io/v1',
+  title: 'Things & <others>',
+  description: 'What there is.',
+  paths: {
+    '/kapis/things.example.io/v1/things': {
+      get: {
+        summary: 'Things',
+        parameters: [{ name: 'q', in: 'query', description: '"a" & <b>', schema: { type: 'string' } }],
+        answers: { 200: { description: 'They.' } },
+        security: ['bearer'],
+      },
+    },
+  },
+}
+
+export function serveFace(face: Face): Promise<Loopback> {
+  return startLoopback(async (req, res) => {
+    try {
+      await face.handle(toExchange(req, res))
+    } catch (error) {
+      renderKube(res, error)
+    }
+  })
+}

@@ -1,0 +1,48 @@
+import { expect } from 'chai'
+import type { Loopback } from '../request/fixtures.ts'
+import { section, serveFace } from './fixtures.ts'
+import { createDocsPage } from './page.ts'
+
+describe('createDocsPage', () => {
+  const face = createDocsPage({ sections: [section], product: 'A & B', version: '1.0.0' })
+  let server: Loopback
+  let text: string
+  before(async () => {
+    server = await serveFace(face)
+    text = (await server.get('/docs')).text
+  })
+  after(() => server.close())
+
+  it('escapes whatever it shows', () => {
+    expect(text).to.include('<h2 id="kapis-things-example-io-v1">Things &amp; &lt;others&gt;</h2>')
+    expect(text).to.include('<dd>&quot;a&quot; &amp; &lt;b&gt;</dd>')
+    expect(text).to.include('<title>API reference – A &amp; B</title>')
+  })
+
+  it('allows no script and no style but its own files, and nobody’s frame', async () => {
+    const { headers } = await server.get('/docs')
+    expect(headers['content-security-policy']).to.equal(
+      "default-src 'none'; style-src 'self'; script-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    )
+    expect(headers['x-content-type-options']).to.equal('nosniff')
+  })
+
+  it('has files whose paths change with them', async () => {
+    const paths = [...text.matchAll(/(?:src|href)="(\/docs\/[^"]+)"/g)].map(([, path = '']) => path)
+    expect(paths).to.have.length(2)
+    for (const path of paths) {
+      expect(path).to.match(/^\/docs\/[0-9a-f]{12}-(style\.css|search\.js)$/)
+      expect(face.handles(path)).to.equal(true)
+      const { code, headers } = await server.get(path)
+      expect(code).to.equal(200)
+      expect(headers['content-type']).to.match(/^text\/(css|javascript); charset=utf-8$/)
+      expect(headers['cache-control']).to.equal('private, max-age=31536000, immutable')
+    }
+  })
+
+  it('serves nothing else, and is only read', async () => {
+    for (const path of ['/docs/', '/docs/x', '/docs/style.css', '/docsx'])
+      expect(face.handles(path), path).to.equal(false)
+    expect((await server.get('/docs', { method: 'POST' })).code).to.equal(405)
+  })
+})
