@@ -1,9 +1,11 @@
 import { isRecord, itemsOf, membersOf } from '../kube/object.ts'
+import { routeOf } from '../openapi/route.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import { sendJson } from '../request/respond.ts'
 import type { Collection } from '../resources/collection.ts'
 import type { Entry } from '../resources/entry.ts'
 import { badRequest, methodNotAllowed, notFound, unknownResource } from '../status/status.ts'
+import type { componentPaths } from './components-description.ts'
 
 export type ComponentTools = {
   readonly groupDomain: string
@@ -39,21 +41,30 @@ export async function serveComponents(
   tools: ComponentTools,
   { req, res, info }: AuthenticatedExchange,
 ): Promise<void> {
-  if (
-    info.namespace !== '' ||
-    info.parts.length > 2 ||
-    (info.resource === 'componenthealth' && info.name !== '')
-  )
-    throw unknownResource()
+  const read = routeOf(routes, info.parts)
+  if (read === undefined) throw unknownResource()
   if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
   if (info.verb !== 'get' && info.verb !== 'list') throw badRequest(`${info.verb} is not supported here`)
-  const components = await listComponents(tools)
-  if (info.resource === 'componenthealth')
-    return sendJson(res, 200, { kubesphereStatus: components, nodeStatus: await nodeHealth(tools) })
-  if (info.name === '') return sendJson(res, 200, components)
-  const found = components.find(({ name }) => name === info.name)
-  if (found === undefined) throw notFound({ group: info.group, resource: 'components' }, info.name)
-  sendJson(res, 200, found)
+  sendJson(res, 200, await read(tools, await listComponents(tools), info))
+}
+
+type Read = (
+  tools: ComponentTools,
+  components: readonly Component[],
+  info: AuthenticatedExchange['info'],
+) => Promise<object> | object
+
+const routes: Readonly<Record<keyof typeof componentPaths, Read>> = {
+  '/components': (_tools, components) => components,
+  '/components/{component}': (_tools, components, info) => {
+    const found = components.find(({ name }) => name === info.name)
+    if (found === undefined) throw notFound({ group: info.group, resource: 'components' }, info.name)
+    return found
+  },
+  '/componenthealth': async (tools, components) => ({
+    kubesphereStatus: components,
+    nodeStatus: await nodeHealth(tools),
+  }),
 }
 
 async function listComponents({

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { KubeClient } from '../kube/client.ts'
 import { isKubeObject, isRecord, type KubeObject, parseObject } from '../kube/object.ts'
+import { routeOf } from '../openapi/route.ts'
 import type { RegistryClient } from '../registry/client.ts'
 import { type Login, readDockerConfig } from '../registry/docker-config.ts'
 import { parseImageReference } from '../registry/reference.ts'
@@ -9,6 +10,7 @@ import type { Identity } from '../request/identity.ts'
 import { parseListQuery } from '../request/list-query.ts'
 import { sendJson } from '../request/respond.ts'
 import { badRequest, methodNotAllowed, Status, unknownResource } from '../status/status.ts'
+import type { registryPaths } from './registries-description.ts'
 
 export type RegistryTools = {
   readonly client: KubeClient
@@ -32,30 +34,42 @@ export function isForRegistries(resource: string): boolean {
  * @throws Status 400, 401 for a login that the registry refuses, 403, 404, 405, 503
  */
 export async function serveRegistries(tools: RegistryTools, exchange: AuthenticatedExchange): Promise<void> {
-  const { req, res, info, query } = exchange
-  if (info.namespace === '') throw unknownResource()
-  if (info.resource === 'registrysecrets') {
-    if (info.name === '' || info.subresource !== 'verify' || info.parts.length !== 5) throw unknownResource()
+  const serve = routeOf(routes, exchange.info.parts)
+  if (serve === undefined) throw unknownResource()
+  return serve(tools, exchange)
+}
+
+type Serve = (tools: RegistryTools, exchange: AuthenticatedExchange) => Promise<void>
+
+const routes: Readonly<Record<keyof typeof registryPaths, Serve>> = {
+  '/namespaces/{namespace}/registrysecrets/{secret}/verify': async (tools, { req, res }) => {
     if (req.method !== 'POST') throw methodNotAllowed(['POST'])
-    return sendJson(res, 200, await verify(tools, req))
-  }
-  if (info.name !== '') throw unknownResource()
-  if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
-  if (info.resource === 'imageconfig') {
-    const image = parseImageReference(required(query, 'image'), 'image')
+    sendJson(res, 200, await verify(tools, req))
+  },
+  '/namespaces/{namespace}/imageconfig': async (tools, exchange) => {
+    requireRead(exchange)
+    const image = parseImageReference(required(exchange.query, 'image'), 'image')
     const login = await loginFor(tools, exchange, image.host)
-    return sendJson(res, 200, await tools.registry.config(image, login))
-  }
-  const { host, repository } = parseImageReference(required(query, 'repository'), 'repository')
-  const login = await loginFor(tools, exchange, host)
-  const tags = await tools.registry.tags(host, repository, login)
-  const { page, limit, ascending } = parseListQuery(
-    new URLSearchParams([...query].filter(([key]) => paging.has(key))),
-  )
-  const sorted = tags.toSorted()
-  if (!ascending) sorted.reverse()
-  const shown = limit < 0 ? sorted : sorted.slice((page - 1) * limit, page * limit)
-  sendJson(res, 200, { registry: host, repository, tags: shown, total: tags.length })
+    sendJson(exchange.res, 200, await tools.registry.config(image, login))
+  },
+  '/namespaces/{namespace}/repositorytags': async (tools, exchange) => {
+    requireRead(exchange)
+    const { query, res } = exchange
+    const { host, repository } = parseImageReference(required(query, 'repository'), 'repository')
+    const login = await loginFor(tools, exchange, host)
+    const tags = await tools.registry.tags(host, repository, login)
+    const { page, limit, ascending } = parseListQuery(
+      new URLSearchParams([...query].filter(([key]) => paging.has(key))),
+    )
+    const sorted = tags.toSorted()
+    if (!ascending) sorted.reverse()
+    const shown = limit < 0 ? sorted : sorted.slice((page - 1) * limit, page * limit)
+    sendJson(res, 200, { registry: host, repository, tags: shown, total: tags.length })
+  },
+}
+
+function requireRead({ req }: AuthenticatedExchange): void {
+  if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
 }
 
 const paging = new Set(['page', 'limit', 'ascending'])
