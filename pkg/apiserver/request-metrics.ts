@@ -47,7 +47,16 @@ export function createRequestMetrics(
   })
   // Finding a row by its labels costs more than counting in it, and there are few of them.
   const rows = new Map<string, Row>()
+  // What clients ask for often comes as one and the same RequestInfo each time.
+  const last = new WeakMap<RequestInfo, { readonly code: number; readonly row: Row }>()
   function rowOf(info: RequestInfo | undefined, code: number): Row {
+    const kept = info && last.get(info)
+    if (kept?.code === code) return kept.row
+    const row = findRow(info, code)
+    if (info) last.set(info, { code, row })
+    return row
+  }
+  function findRow(info: RequestInfo | undefined, code: number): Row {
     const values = toLabels(info, isKnown)
     const key = `${values.verb} ${values.group} ${values.version} ${values.resource} ${values.scope} ${code}`
     const known = rows.get(key)

@@ -20,7 +20,8 @@ export function stripCredentials(req: IncomingMessage): void {
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? ''
     if (!isIdentity(name)) continue
-    delete req.headers[name.toLowerCase()]
+    // Not deleted: that would make every later look at the headers slow.
+    req.headers[name.toLowerCase()] = undefined
     rawHeaders[i] = strippedHeader
     rawHeaders[i + 1] = ''
     isStripped = true
