@@ -8,6 +8,13 @@ import { counter, type Registry } from '../telemetry/metrics.ts'
 
 export type RunningAudit = { readonly auditor: Auditor; readonly stop: () => Promise<void> }
 
+export type AuditParts = {
+  readonly logger: Logger
+  readonly registry: Registry
+  /** Told of each event beside the file. */
+  readonly keep?: ((event: object) => void) | undefined
+}
+
 /**
  * Opens the audit log that the configuration asks for, if it asks for one.
  *
@@ -15,7 +22,7 @@ export type RunningAudit = { readonly auditor: Auditor; readonly stop: () => Pro
  */
 export async function startAudit(
   config: AuditConfig,
-  { logger, registry }: { readonly logger: Logger; readonly registry: Registry },
+  { logger, registry, keep }: AuditParts,
 ): Promise<RunningAudit> {
   if (config.path === '') return { auditor: noAuditor, stop: async () => undefined }
   const policy = parsePolicy(
@@ -42,6 +49,7 @@ export async function startAudit(
     write(event: object) {
       events.inc()
       sink.write(event)
+      keep?.(event)
     },
   }
   const auditor = createAuditor({ policy, sink: counting, whenFull: config.whenFull })

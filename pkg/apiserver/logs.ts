@@ -6,7 +6,7 @@ import type { Config, Secrets } from '../config/config.ts'
 import { createIngest } from '../kapis/logging/v1alpha2/ingest.ts'
 import { createLoggingFace } from '../kapis/logging/v1alpha2/serve.ts'
 import { createLogFace } from '../kapis/logs/serve.ts'
-import { createTenantFace } from '../kapis/tenant/v1alpha2/serve.ts'
+import { createTenantFace, isOfTenantFace } from '../kapis/tenant/v1alpha2/serve.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { defaultLimits } from '../logs/ingest/limits.ts'
 import { openLogStore } from '../logs/open-store.ts'
@@ -16,6 +16,7 @@ import { parseRequestInfo } from '../request/request-info.ts'
 import { unauthorized, unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { counter, type Registry } from '../telemetry/metrics.ts'
+import { createEventStreams } from './events.ts'
 
 const version = 'v1alpha2'
 const right = { verb: 'get', group: '', resource: 'pods/log' }
@@ -25,6 +26,8 @@ export type Logs = {
   readonly faces: ReadonlyMap<string, Handler>
   /** Whether a request is for a face that asks itself what the caller may; without a login it is refused. @throws Status 401 */
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
+  /** Keeps an event of the audit log too; undefined when there is nowhere to keep it. */
+  readonly keepAuditEvent: ((event: object) => void) | undefined
   readonly start: () => void
   /** Ends the live tails. */
   readonly close: () => void
@@ -45,9 +48,10 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
   const { client, config, secrets, logger, registry, authorize } = options
   const { groupDomain } = config
   const [tenant, logging] = [`tenant.${groupDomain}`, `logging.${groupDomain}`]
-  const store = await openLogStore(config.logs, secrets.logStore, logger)
+  const streams = await openLogStore(config.logs, secrets.logStore, logger)
   const index = new RbacIndex({ client, right, logger })
-  const namespaces = new NamespaceIndex({ client, logger })
+  const namespaces = new NamespaceIndex({ client, groupDomain, logger })
+  const events = streams && createEventStreams({ client, config, streams, namespaces, logger, registry })
   const closing = new AbortController()
   const ingested = counter(registry, {
     name: 'kapis_logs_ingested_lines_total',
@@ -59,15 +63,19 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
   }
 
   function createFaces(): ReadonlyMap<string, Handler> {
-    if (store === undefined) {
+    if (streams === undefined || events === undefined) {
       return new Map([
-        [`${tenant}/${version}`, createTenantFace(async exchange => none(exchange))],
+        [
+          `${tenant}/${version}`,
+          createTenantFace({ logs: async exchange => none(exchange), events: none, auditing: none }),
+        ],
         [
           `${logging}/${version}`,
           createLoggingFace({ groupDomain, logs: async exchange => none(exchange), ingest: none }),
         ],
       ])
     }
+    const store = streams.lines
     const logs = createLogFace({
       store,
       readable: createReachFinder({ client, index, right }),
@@ -88,28 +96,31 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
       },
     })
     return new Map([
-      [`${tenant}/${version}`, createTenantFace(logs)],
+      [`${tenant}/${version}`, createTenantFace({ ...events, logs })],
       [`${logging}/${version}`, createLoggingFace({ groupDomain, logs, ingest })],
     ])
   }
 
   return {
     faces: createFaces(),
+    keepAuditEvent: events?.keepAuditEvent,
     judgesItself({ info, identity }) {
       const { prefix, group, parts } = info
       if ((prefix !== 'kapis' && prefix !== 'kapi') || info.version !== version) return false
-      if (group !== logging && !(group === tenant && parts[0] === 'logs')) return false
+      if (group !== logging && !(group === tenant && isOfTenantFace(parts))) return false
       if (isAnonymous(identity)) throw unauthorized()
       return true
     },
     start() {
-      if (store === undefined) return
+      if (events === undefined) return
       for (const part of [index, namespaces]) void part.start()
+      events.start()
     },
     close: () => closing.abort(),
     async stop() {
       for (const part of [index, namespaces]) part.stop()
-      await store?.close()
+      await events?.stop()
+      await streams?.close()
     },
   }
 }

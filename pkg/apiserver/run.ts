@@ -133,7 +133,7 @@ export async function runApiserver(
     registry,
     versionInfo,
   })
-  const audit = await startAudit(config.audit, { logger, registry })
+  const audit = await startAudit(config.audit, { logger, registry, keep: logs.keepAuditEvent })
   const chain = createChain({
     logger,
     accessLog: config.accessLog,
@@ -199,8 +199,8 @@ export async function runApiserver(
   })
   components.stop()
   for (const part of [keeper, certificates, resources, iam, access]) part.stop()
-  await logs.stop()
   connections.close()
   await audit.stop()
+  await logs.stop()
   client.close()
 }

@@ -1,17 +1,31 @@
 import type { KubeClient } from '../kube/client.ts'
+import type { KubeObject } from '../kube/object.ts'
 import { Reflector } from '../kube/reflector.ts'
 import { unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
-/** The namespaces that there are, each with the time of its creation in whole seconds since 1970. */
+export type NamespaceIndexOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  readonly logger: Logger
+}
+
+/** The namespaces that there are, each with the time of its creation in whole seconds since 1970, and with its workspace. */
 export class NamespaceIndex {
   readonly #created = new Map<string, number>()
+  readonly #workspaces = new Map<string, string>()
   readonly #reflector: Reflector
   #synced = false
 
-  constructor({ client, logger }: { client: KubeClient; logger: Logger }) {
-    const put = ({ metadata }: { metadata: { name: string; creationTimestamp: string } }) => {
-      this.#created.set(metadata.name, Math.floor(Date.parse(metadata.creationTimestamp) / 1000))
+  constructor({ client, groupDomain, logger }: NamespaceIndexOptions) {
+    const label = `${groupDomain}/workspace`
+    const put = ({ metadata: { name, creationTimestamp, labels } }: KubeObject) => {
+      this.#created.set(name, Math.floor(Date.parse(creationTimestamp) / 1000))
+      this.#workspaces.set(name, labels?.[label] ?? '')
+    }
+    const forget = (name: string) => {
+      this.#created.delete(name)
+      this.#workspaces.delete(name)
     }
     this.#reflector = new Reflector({
       client,
@@ -19,11 +33,12 @@ export class NamespaceIndex {
       sink: {
         replace: items => {
           this.#created.clear()
+          this.#workspaces.clear()
           for (const item of items) put(item)
         },
         apply: events => {
           for (const { type, object } of events) {
-            if (type === 'DELETED') this.#created.delete(object.metadata.name)
+            if (type === 'DELETED') forget(object.metadata.name)
             else if (type !== 'BOOKMARK') put(object)
           }
         },
@@ -45,5 +60,11 @@ export class NamespaceIndex {
   get created(): ReadonlyMap<string, number> {
     if (!this.#synced) throw unavailable('namespaces are still being read from the orchestrator')
     return this.#created
+  }
+
+  /** By namespace; '' for one that is in none. @throws Status 503 before the first state */
+  get workspaces(): ReadonlyMap<string, string> {
+    if (!this.#synced) throw unavailable('namespaces are still being read from the orchestrator')
+    return this.#workspaces
   }
 }

@@ -46,6 +46,8 @@ export const defaults: Config = {
       ...{ retentionMegabytes: 20_480, memoryMegabytes: 512 },
     },
     opensearch: { url: '', username: '', caFile: '', indexPrefix: 'fluentbit' },
+    events: { enabled: true, retentionDays: 7, retentionMegabytes: 1024 },
+    auditing: { enabled: true, retentionDays: 7, retentionMegabytes: 1024 },
   },
   logLevel: 'info',
   shutdownDelaySeconds: 15,

@@ -21,12 +21,31 @@ export type LogsConfig = {
     readonly caFile: string
     readonly indexPrefix: string
   }
+  /** The orchestrator's events. */
+  readonly events: EventStreamConfig
+  /** Kapis' own audit log, when there is one. */
+  readonly auditing: EventStreamConfig
+}
+
+/** How long the embedded store keeps events of one kind. */
+export type EventStreamConfig = {
+  readonly enabled: boolean
+  readonly retentionDays: number
+  readonly retentionMegabytes: number
 }
 
 /** What Kapis signs on to the log store with. */
 export type LogStoreSecrets = { readonly password: string; readonly apiKey: string }
 
-export const logsMembers = ['store', 'queryTimeoutSeconds', 'exportLimit', 'embedded', 'opensearch']
+export const logsMembers = [
+  'store',
+  'queryTimeoutSeconds',
+  'exportLimit',
+  'embedded',
+  'opensearch',
+  'events',
+  'auditing',
+]
 
 export function parseLogs(fields: Fields): { readonly logs: LogsConfig; readonly secrets: LogStoreSecrets } {
   const store = fields.choice('store', ['none', 'embedded', 'opensearch'])
@@ -68,6 +87,8 @@ export function parseLogs(fields: Fields): { readonly logs: LogsConfig; readonly
         is: 'lower-case letters, digits, - and _',
       }),
     },
+    events: parseStream(fields, 'events'),
+    auditing: parseStream(fields, 'auditing'),
   }
   return { logs, secrets }
 }
@@ -88,5 +109,18 @@ function parseEmbedded(fields: Fields): LogsConfig['embedded'] {
       max: 1_000_000_000,
     }),
     memoryMegabytes: integer(embedded, 'memoryMegabytes', { default: 512, min: 128, max: 65_536 }),
+  }
+}
+
+function parseStream(fields: Fields, name: string): EventStreamConfig {
+  const stream = fields.object(name, ['enabled', 'retentionDays', 'retentionMegabytes'])
+  return {
+    enabled: stream.boolean('enabled', true),
+    retentionDays: integer(stream, 'retentionDays', { default: 7, min: 1, max: 3650 }),
+    retentionMegabytes: integer(stream, 'retentionMegabytes', {
+      default: 1024,
+      min: 16,
+      max: 1_000_000_000,
+    }),
   }
 }

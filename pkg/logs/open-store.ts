@@ -1,9 +1,23 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { LogStoreSecrets, LogsConfig } from '../config/logs.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { LogStore } from './store.ts'
 
 const megabyte = 1024 * 1024
+
+/** One store, in which lines, the orchestrator's events and the audit log are streams of their own. */
+export type LogStreams = {
+  readonly lines: LogStore
+  readonly events: LogStore
+  readonly auditing: LogStore
+  readonly close: () => Promise<void>
+}
+
+// Events are few beside lines: an eighth of the memory is enough for both of their streams.
+const eventShare = 1 / 16
+// Their texts are long.
+const eventFlushLines = 8_192
 
 /**
  * The log store of a configuration; undefined when there is none.
@@ -14,25 +28,50 @@ export async function openLogStore(
   config: LogsConfig,
   secrets: LogStoreSecrets,
   logger: Logger,
-): Promise<LogStore | undefined> {
+): Promise<LogStreams | undefined> {
   if (config.store === 'none') return undefined
-  if (config.store === 'embedded') {
+  const open = config.store === 'embedded' ? embedded(config, logger) : openSearch(config, secrets, logger)
+  const [lines, events, auditing] = await Promise.all([open('lines'), open('events'), open('auditing')])
+  return {
+    ...{ lines, events, auditing },
+    close: async () => {
+      await Promise.all([lines, events, auditing].map(store => store.close()))
+    },
+  }
+}
+
+type Stream = 'lines' | 'events' | 'auditing'
+type Open = (stream: Stream) => Promise<LogStore>
+
+/** Each stream in a folder of its own; those of events inside that of the lines. */
+function embedded(config: LogsConfig, logger: Logger): Open {
+  const { folder, retentionDays, retentionMegabytes, memoryMegabytes } = config.embedded
+  return async stream => {
     const { createEmbeddedStore } = await import('./embedded/embedded-store.ts')
-    const { folder, retentionDays, retentionMegabytes, memoryMegabytes } = config.embedded
+    const isLines = stream === 'lines'
+    const kept = isLines ? { retentionDays, retentionMegabytes } : config[stream]
     return createEmbeddedStore({
-      folder,
-      retention: { days: retentionDays, bytes: retentionMegabytes * megabyte },
-      memoryBytes: memoryMegabytes * megabyte,
-      report: (message, err) => logger.error({ err }, message),
+      folder: isLines ? folder : join(folder, stream),
+      retention: { days: kept.retentionDays, bytes: kept.retentionMegabytes * megabyte },
+      memoryBytes: memoryMegabytes * megabyte * (isLines ? 1 - 2 * eventShare : eventShare),
+      ...(isLines ? {} : { flushLines: eventFlushLines }),
+      report: (message, err) => logger.error({ err, stream }, message),
     })
   }
-  // Its client library takes a quarter of a second to load.
-  const { createOpenSearchStore } = await import('./opensearch/store.ts')
+}
+
+/** Each stream in indices of its own: a dot, which no prefix has, keeps those of lines from taking the others in. */
+function openSearch(config: LogsConfig, secrets: LogStoreSecrets, logger: Logger): Open {
   const { url, username, caFile, indexPrefix } = config.opensearch
-  return createOpenSearchStore({
-    engine: { url, username, ca: caFile === '' ? '' : readFileSync(caFile, 'utf8') },
-    credentials: secrets,
-    prefix: indexPrefix,
-    logger,
-  })
+  const engine = { url, username, ca: caFile === '' ? '' : readFileSync(caFile, 'utf8') }
+  return async stream => {
+    // Its client library takes a quarter of a second to load.
+    const { createOpenSearchStore } = await import('./opensearch/store.ts')
+    return createOpenSearchStore({
+      engine,
+      credentials: secrets,
+      prefix: stream === 'lines' ? indexPrefix : `${stream}.${indexPrefix}`,
+      logger,
+    })
+  }
 }

@@ -37,6 +37,11 @@ export type LogBatch = {
   readonly records: readonly LogRecord[]
   /** The sender's own name for the batch, when its protocol has one; otherwise a retry is known by its content. */
   readonly id?: string
+  /**
+   * A name for each of the records, where their source has one. A store that several programs write to keeps a record of a
+   * name once; the embedded one has a single writer, which knows what it has written.
+   */
+  readonly ids?: readonly string[]
 }
 
 export type AppendResult = {

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect } from 'chai'
 import { accessToken, kubectl, kubectlOutput, makeNamespace, tokenOf, uniqueName } from './cluster.ts'
+import { describeAuditEvents } from './event-cases.ts'
 import { eventually } from './http.ts'
 import { type Ran, run, scratch, setting } from './run.ts'
 
@@ -52,7 +53,13 @@ describe('the audit log', function () {
     token = await accessToken()
     const policyFile = join(scratch, 'audit-policy.yaml')
     writeFileSync(policyFile, policy)
-    const own = { KAPIS_LISTEN_PORT: '0', KAPIS_AUDIT_PATH: log, KAPIS_AUDIT_POLICY_FILE: policyFile }
+    const own = {
+      KAPIS_LISTEN_PORT: '0',
+      KAPIS_AUDIT_PATH: log,
+      KAPIS_AUDIT_POLICY_FILE: policyFile,
+      KAPIS_LOGS_STORE: 'embedded',
+      KAPIS_LOGS_EMBEDDED_FOLDER: join(scratch, 'audit-logs'),
+    }
     const config = join(dirname(setting('KUBECONFIG')), 'kapis.yaml')
     replica = spawn(process.execPath, [program, '--config', config], {
       env: { ...process.env, ...own, NODE_NO_WARNINGS: '1' },
@@ -99,6 +106,8 @@ describe('the audit log', function () {
 
   const isOf = (verb: string, resource: string, name: string) => (candidate: Event) =>
     candidate.verb === verb && candidate.objectRef?.resource === resource && candidate.objectRef.name === name
+
+  describeAuditEvents('the embedded store', () => server)
 
   it('has who did what with which result, and what was sent and answered', async () => {
     const manifest = JSON.stringify({

@@ -7,6 +7,7 @@ import { createPortFinder } from '../../hack/controlplane/ports.ts'
 import { findJava } from '../../hack/opensearch/java.ts'
 import { type OpenSearch, startOpenSearch } from '../integration/open-search.ts'
 import { accessToken, askKapis } from './cluster.ts'
+import { describeAuditEvents, describeEvents } from './event-cases.ts'
 import { askAs, eventually, groupDomain, platformPath } from './http.ts'
 import { describeLogs } from './log-cases.ts'
 import { env } from './replica.ts'
@@ -33,6 +34,7 @@ describe('a front with OpenSearch', function () {
     const own = {
       listen: { address: '127.0.0.1', port },
       logs: { store: 'opensearch', opensearch: { url: engine.url } },
+      audit: { path: join(scratch, 'audit-of-opensearch.log') },
     }
     writeFileSync(config, JSON.stringify({ ...common, ...own }))
     child = spawn(process.execPath, ['cmd/apiserver/main.ts', '--config', config], {
@@ -52,6 +54,8 @@ describe('a front with OpenSearch', function () {
   })
 
   describeLogs('OpenSearch', () => base)
+  describeEvents('OpenSearch', () => base)
+  describeAuditEvents('OpenSearch', () => base)
 
   // Tests of a suite itself come before those of the suites inside it.
   describe('whose store goes away', () => {

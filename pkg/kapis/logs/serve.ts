@@ -10,6 +10,7 @@ import { sendJson } from '../../request/respond.ts'
 import { methodNotAllowed, tooManyRequests } from '../../status/status.ts'
 import { sendExport } from './export.ts'
 import { sendFollow } from './follow.ts'
+import { whileWaited } from './gone.ts'
 import { toRecordJson } from './record-json.ts'
 
 export type LogFaceOptions = {
@@ -65,13 +66,7 @@ export function createLogFace(options: LogFaceOptions): LogFace {
   return async (exchange, place) => {
     const { method } = exchange.req
     if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
-    const left = gone(exchange)
-    try {
-      await serve(exchange, place, left)
-    } catch (error) {
-      // Whoever asked has gone, and what was given up for that is nobody's failure.
-      if (!left.aborted) throw error
-    }
+    await whileWaited(exchange, left => serve(exchange, place, left))
   }
 }
 
@@ -116,13 +111,6 @@ async function answer(
 function within(where: Where, place: Expression | undefined): Where {
   const expression = allOf([place, where.expression].filter(part => part !== undefined))
   return expression === undefined ? where : { ...where, expression }
-}
-
-/** What nobody waits for any more is not looked for. */
-function gone({ res }: AuthenticatedExchange): AbortSignal {
-  const controller = new AbortController()
-  res.once('close', () => controller.abort())
-  return controller.signal
 }
 
 function same(a: LogFilter | undefined, b: LogFilter | undefined): boolean {

@@ -11,15 +11,15 @@ const chunkBytes = 8 * 1024 * 1024
 const timeoutMs = 30_000
 
 /**
- * Stores a batch. Each document's id is made from the whole batch and its place in it, so that a batch that is sent again
- * finds its documents there, whatever became of the first answer.
+ * Stores a batch. Each document's id is made from its record's own, or from the whole batch and its place in it, so that a
+ * batch that is sent again finds its documents there, whatever became of the first answer.
  *
  * @throws Status 429, 503, 507; then parts may be stored, and sending the batch again completes it
  */
 export async function appendBatch(
   client: SearchClient,
   prefix: string,
-  { records, id }: LogBatch,
+  { records, id, ids }: LogBatch,
 ): Promise<AppendResult> {
   const documents = records.map(record => JSON.stringify(toDocument(record)))
   const hash = createHash('sha256')
@@ -28,7 +28,9 @@ export async function appendBatch(
   const batch = hash.digest('base64url').slice(0, 22)
   const lines = documents.map((document, i) => {
     const index = indexOf(prefix, Number((records[i]?.timeNs ?? 0n) / 1_000_000n))
-    return `{"create":{"_index":${JSON.stringify(index)},"_id":"${batch}-${i}"}}\n${document}\n`
+    const own = ids?.[i]
+    const name = own === undefined ? `${batch}-${i}` : createHash('sha256').update(own).digest('base64url')
+    return `{"create":{"_index":${JSON.stringify(index)},"_id":"${name}"}}\n${document}\n`
   })
   const rejected: { index: number; reason: string }[] = []
   let known = 0

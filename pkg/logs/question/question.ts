@@ -5,6 +5,7 @@ import { type Interval, parseInterval } from '../interval.ts'
 import { parsePhrases, parseQuery } from '../query-language/parse.ts'
 import type { LogQuery, Order } from '../store.ts'
 import { wordsOf } from '../words.ts'
+import { readPage, readTimes } from './page.ts'
 import { type Parameters, readParameters } from './parameters.ts'
 
 /** Which records are asked for, before it is known which of them the caller may see. */
@@ -44,10 +45,7 @@ export type Around = {
   readonly after: number
 }
 
-/** Where from + size ends, as in Elasticsearch; deeper pages are reached by cursor. */
-export const maxWindow = 10_000
 const maxNeighbours = 1000
-const nsPerSecond = 1_000_000_000n
 
 const known = [
   'operation',
@@ -101,16 +99,11 @@ export function parseQuestion(query: URLSearchParams): Question {
 }
 
 function readWhere(parameters: Parameters): Where {
-  const [start, end] = [parameters.seconds('start_time'), parameters.seconds('end_time')]
-  if (start !== undefined && end !== undefined && start > end) {
-    throw badRequest(`start_time (${start}) must not be after end_time (${end})`)
-  }
   const expression = readExpression(parameters)
   const namespaces = parameters.list('namespaces')
   const namespaceParts = parameters.list('namespace_query')
   return {
-    ...(start === undefined ? {} : { startNs: BigInt(start) * nsPerSecond }),
-    ...(end === undefined ? {} : { endNs: BigInt(end) * nsPerSecond }),
+    ...readTimes(parameters),
     ...(expression === undefined ? {} : { expression }),
     ...(namespaces === undefined ? {} : { namespaces }),
     ...(namespaceParts === undefined ? {} : { namespaceParts }),
@@ -141,20 +134,6 @@ function readExpression({ list, text }: Parameters): Expression | undefined {
     parseQuery(text('q')),
   ]
   return allOf(parts.filter(part => part !== undefined))
-}
-
-function readPage(parameters: Parameters): Pick<LogQuery, 'size' | 'start'> {
-  const from = parameters.integer('from', { fallback: 0, max: 1e12 })
-  const size = parameters.integer('size', { fallback: 10, max: 1e12 })
-  const after = parameters.text('cursor')
-  if (after !== '' && from > 0)
-    throw badRequest('from and cursor exclude each other: a cursor says where to go on')
-  if (from + size > maxWindow) {
-    throw badRequest(
-      `from + size must not be over ${maxWindow}, and is ${from + size}; for what lies deeper give with_cursor=true and go on with cursor=, the cursor of the last record`,
-    )
-  }
-  return { size, start: after === '' ? { from } : { after } }
 }
 
 function readForm({ choice, boolean }: Parameters) {

@@ -1,7 +1,24 @@
+import { auditEvents } from '../../../logs/events/audit-event.ts'
+import { kubeEvents } from '../../../logs/events/kube-event.ts'
 import type { Paths } from '../../../openapi/operation.ts'
 import { logOperation } from '../../logs/description.ts'
+import { eventOperation } from '../../logs/event-description.ts'
 
 /** `/kapis/tenant.<group domain>/v1alpha2`: a row for each route of the face. */
 export const tenantPaths = {
   '/logs': { get: logOperation('Log lines: query, statistics, histogram, export, live tail and context') },
+  '/events': {
+    get: eventOperation(
+      'Events of the orchestrator: query, statistics, histogram and export',
+      'Everybody sees the events of the namespaces in which he may list events.',
+      kubeEvents,
+    ),
+  },
+  '/auditing/events': {
+    get: eventOperation(
+      'The audit log of Kapis: query, statistics, histogram and export',
+      'Everybody sees what was done in the namespaces in which he may list events of audit.k8s.io.',
+      auditEvents,
+    ),
+  },
 } satisfies Paths

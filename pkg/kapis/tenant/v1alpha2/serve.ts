@@ -2,11 +2,26 @@ import { routeOf } from '../../../openapi/route.ts'
 import type { Handler } from '../../../request/exchange.ts'
 import { unknownResource } from '../../../status/status.ts'
 import type { LogFace } from '../../logs/serve.ts'
-import type { tenantPaths } from './description.ts'
+import { tenantPaths } from './description.ts'
 
-/** `GET /kapis/tenant.<group domain>/v1alpha2/logs`. @throws Status 404 for everything else, and what the log face throws */
-export function createTenantFace(logs: LogFace): Handler {
-  const routes: Readonly<Record<keyof typeof tenantPaths, Handler>> = { '/logs': exchange => logs(exchange) }
+export type TenantFaces = { readonly logs: LogFace; readonly events: Handler; readonly auditing: Handler }
+
+/** Whether a path below `tenant.<group domain>/v1alpha2` is one of this face. */
+export function isOfTenantFace(parts: readonly string[]): boolean {
+  return routeOf(tenantPaths, parts) !== undefined
+}
+
+/**
+ * `GET /kapis/tenant.<group domain>/v1alpha2/logs`, `/events` and `/auditing/events`.
+ *
+ * @throws Status 404 for everything else, and what the faces throw
+ */
+export function createTenantFace({ logs, events, auditing }: TenantFaces): Handler {
+  const routes: Readonly<Record<keyof typeof tenantPaths, Handler>> = {
+    '/logs': exchange => logs(exchange),
+    '/events': events,
+    '/auditing/events': auditing,
+  }
   return exchange => {
     const serve = routeOf(routes, exchange.info.parts)
     if (serve === undefined) throw unknownResource()

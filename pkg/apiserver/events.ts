@@ -1,0 +1,102 @@
+import type { NamespaceIndex } from '../authz/namespace-index.ts'
+import { RbacIndex } from '../authz/rbac-index.ts'
+import { createReachFinder } from '../authz/reach.ts'
+import type { Config } from '../config/config.ts'
+import { createEventFace } from '../kapis/logs/serve-events.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { auditEvents, toAuditRecord } from '../logs/events/audit-event.ts'
+import { EventFeed } from '../logs/events/feed.ts'
+import type { EventKind } from '../logs/events/kind.ts'
+import { kubeEvents } from '../logs/events/kube-event.ts'
+import { EventWriter } from '../logs/events/writer.ts'
+import type { LogStreams } from '../logs/open-store.ts'
+import type { LogStore } from '../logs/store.ts'
+import type { Handler } from '../request/exchange.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { counter, type Registry } from '../telemetry/metrics.ts'
+
+export type EventStreams = {
+  readonly events: Handler
+  readonly auditing: Handler
+  /** Keeps an Event of audit.k8s.io/v1; nobody waits for it. Undefined when they are not kept. */
+  readonly keepAuditEvent: ((event: object) => void) | undefined
+  readonly start: () => void
+  readonly stop: () => Promise<void>
+}
+
+export type EventStreamOptions = {
+  readonly client: KubeClient
+  readonly config: Config
+  readonly streams: LogStreams
+  readonly namespaces: NamespaceIndex
+  readonly logger: Logger
+  readonly registry: Registry
+}
+
+// Whose events someone may list with kubectl he may list here.
+const eventRight = { verb: 'list', group: '', resource: 'events' }
+// By the group of what they are. The role `view` has it not: they tell who did what, and who was refused.
+const auditRight = { verb: 'list', group: 'audit.k8s.io', resource: 'events' }
+
+/** Joins the orchestrator's events and the audit log with the streams that keep them, and the faces that show them. */
+export function createEventStreams(options: EventStreamOptions): EventStreams {
+  const { client, config, streams, namespaces, logger, registry } = options
+  const { queryTimeoutSeconds, exportLimit, events, auditing } = config.logs
+  const lost = counter(registry, {
+    name: 'kapis_logs_lost_events_total',
+    help: 'Events that waited for the log store and were lost, by stream.',
+    labels: ['stream'],
+  })
+  const writerOf = (stream: 'events' | 'auditing', store: LogStore) =>
+    new EventWriter({
+      store,
+      bufferEvents: config.audit.bufferEvents,
+      logger: logger.child({ stream }),
+      lost: count => lost.inc({ stream }, count),
+    })
+  const writers = {
+    events: writerOf('events', streams.events),
+    auditing: writerOf('auditing', streams.auditing),
+  }
+  const feed = new EventFeed({
+    client,
+    store: streams.events,
+    write: entry => writers.events.write(entry),
+    logger,
+  })
+  const indexes: RbacIndex[] = []
+  const faceOf = (kind: EventKind, store: LogStore, right: typeof eventRight) => {
+    const index = new RbacIndex({ client, right, logger })
+    indexes.push(index)
+    return createEventFace({
+      kind,
+      store,
+      readable: createReachFinder({ client, index, right }),
+      created: () => namespaces.created,
+      workspaces: () => namespaces.workspaces,
+      queryTimeoutMs: queryTimeoutSeconds * 1000,
+      exportLimit,
+    })
+  }
+
+  return {
+    events: faceOf(kubeEvents, streams.events, eventRight),
+    auditing: faceOf(auditEvents, streams.auditing, auditRight),
+    keepAuditEvent: auditing.enabled
+      ? event => {
+          const record = toAuditRecord(event)
+          // By what it says: its audit id may be one that the caller chose, who must not pass for another request with it.
+          writers.auditing.write({ record, id: `${record.timeNs} ${record.log}` })
+        }
+      : undefined,
+    start() {
+      for (const index of indexes) void index.start()
+      if (events.enabled) feed.start()
+    },
+    async stop() {
+      for (const index of indexes) index.stop()
+      await feed.stop()
+      await Promise.all([writers.events.stop(), writers.auditing.stop()])
+    },
+  }
+}

@@ -1,0 +1,134 @@
+import { readEntry } from '../../logs/events/entry.ts'
+import type { EventKind } from '../../logs/events/kind.ts'
+import { exportHits } from '../../logs/export.ts'
+import type { LogFilter } from '../../logs/filter.ts'
+import {
+  type EventQuestion,
+  type EventWhere,
+  parseEventQuestion,
+} from '../../logs/question/event-question.ts'
+import type { Where } from '../../logs/question/question.ts'
+import { type Readable, toFilter } from '../../logs/question/scope.ts'
+import type { Hit, LogStore, QueryLimits } from '../../logs/store.ts'
+import type { AuthenticatedExchange, Handler } from '../../request/exchange.ts'
+import type { Identity } from '../../request/identity.ts'
+import { createPacedWriter, sendJson } from '../../request/respond.ts'
+import { methodNotAllowed } from '../../status/status.ts'
+import { whileWaited } from './gone.ts'
+
+export type EventFaceOptions = {
+  readonly kind: EventKind
+  readonly store: LogStore
+  /** Where the caller may see events of this kind. @throws Status 503 */
+  readonly readable: (identity: Identity) => Promise<Readable>
+  /** Creation times of all namespaces, in Unix seconds. @throws Status 503 */
+  readonly created: () => ReadonlyMap<string, number>
+  /** The workspaces of all namespaces. @throws Status 503 */
+  readonly workspaces: () => ReadonlyMap<string, string>
+  readonly queryTimeoutMs: number
+  /** Events of an export at most. */
+  readonly exportLimit: number
+}
+
+/**
+ * Answers the events API of platform-compatible consoles: query, statistics, histogram and export. Who may see nothing gets
+ * the empty answer of each.
+ *
+ * @throws Status 400 naming the parameter, 405, 503, 504
+ */
+export function createEventFace(options: EventFaceOptions): Handler {
+  async function serve(exchange: AuthenticatedExchange, signal: AbortSignal): Promise<void> {
+    const { kind, store, queryTimeoutMs, exportLimit } = options
+    const question = parseEventQuestion(exchange.query, kind)
+    const where = inWorkspaces(question.where, options.workspaces)
+    const filter = toFilter(where, await options.readable(exchange.identity), options.created)
+    const limits = { timeoutMs: queryTimeoutMs, signal }
+    if (question.operation === 'export') {
+      const { order } = question
+      const pages = filter && exportHits(store, { filter, order, limit: exportLimit }, limits)
+      return sendEvents(exchange, pages)
+    }
+    sendJson(exchange.res, 200, await answer(options, question, filter, limits))
+  }
+
+  return async exchange => {
+    const { method } = exchange.req
+    if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
+    await whileWaited(exchange, left => serve(exchange, left))
+  }
+}
+
+async function answer(
+  { kind, store }: EventFaceOptions,
+  question: Exclude<EventQuestion, { readonly operation: 'export' }>,
+  filter: LogFilter | undefined,
+  limits: QueryLimits,
+): Promise<object> {
+  switch (question.operation) {
+    case 'query': {
+      if (filter === undefined) return { query: { total: 0 } }
+      const { order, size, start, withCursor } = question
+      const { total, hits } = await store.query({ filter, order, size, start, withTotal: true }, limits)
+      const records = hits.map(hit => toEvent(hit, withCursor))
+      return { query: { total, ...(records.length > 0 ? { records } : {}) } }
+    }
+    case 'statistics': {
+      if (filter === undefined) return { statistics: { resources: 0, events: 0 } }
+      const [resources, { logs: events }] = await Promise.all([
+        kind.countResources(store, filter, limits),
+        store.statistics(filter, limits),
+      ])
+      return { statistics: { resources, events } }
+    }
+    case 'histogram': {
+      if (filter === undefined) return { histogram: { total: 0, buckets: null } }
+      const { total, buckets } = await store.histogram(filter, question.interval, limits)
+      const counts = buckets.map(({ timeMs, count }) => ({ time: timeMs, count }))
+      return { histogram: { total, buckets: counts.length > 0 ? counts : null } }
+    }
+  }
+}
+
+/** As it was written, but for what was too long for the store. */
+function toEvent({ record, cursor }: Hit, withCursor: boolean): object {
+  return { ...readEntry(record.log), ...(withCursor ? { cursor } : {}) }
+}
+
+/** One event a line, at the pace of the client. The first page is read before anything is written. */
+async function sendEvents(
+  { res }: AuthenticatedExchange,
+  pages: AsyncGenerator<readonly Hit[]> | undefined,
+): Promise<void> {
+  let page = await pages?.next()
+  res.writeHead(200, {
+    'content-type': 'application/x-ndjson',
+    'content-disposition': 'attachment',
+    'cache-control': 'no-cache, private',
+    'x-content-type-options': 'nosniff',
+  })
+  const write = createPacedWriter(res)
+  while (pages !== undefined && page?.done === false && !res.destroyed) {
+    await write(Buffer.from(page.value.map(hit => `${JSON.stringify(toEvent(hit, false))}\n`).join('')))
+    page = await pages.next()
+  }
+  await pages?.return(undefined)
+  res.end()
+}
+
+/** Workspaces are asked for by name, and are the namespaces that are in them now. */
+function inWorkspaces(
+  { workspaces, workspaceParts, ...where }: EventWhere,
+  known: () => ReadonlyMap<string, string>,
+): Where {
+  if (workspaces === undefined && workspaceParts === undefined) return where
+  const wanted = where.namespaces && new Set(where.namespaces)
+  const namespaces = [...known()].flatMap(([namespace, workspace]) => {
+    const isMeant =
+      workspace !== '' &&
+      (workspaces?.includes(workspace) ?? true) &&
+      (workspaceParts?.some(part => workspace.includes(part)) ?? true) &&
+      (wanted?.has(namespace) ?? true)
+    return isMeant ? [namespace] : []
+  })
+  return { ...where, namespaces }
+}

@@ -1,0 +1,59 @@
+import { expect } from 'chai'
+import { longestEntry, readEntry } from './entry.ts'
+import { kubeEvent } from './fixtures.ts'
+import { kubeEvents, toKubeEventRecord, versionOf } from './kube-event.ts'
+
+describe('toKubeEventRecord', () => {
+  it('keeps the event, and when, where and of what kind of object it is', () => {
+    const event = kubeEvent('a', 7)
+    const { log, ...rest } = toKubeEventRecord(event)
+    expect(rest).to.deep.equal({
+      timeNs: 1_589_644_842_000_000_000n,
+      namespace: 'shop',
+      pod: '',
+      container: 'Pod',
+      host: '',
+      dockerId: '',
+    })
+    expect(readEntry(log)).to.deep.equal({ ...event, kind: 'Event', apiVersion: 'v1' })
+    expect(versionOf(event)).to.equal('uid-a/7')
+  })
+
+  const times: readonly [what: string, given: object, time: string][] = [
+    ['its last time', {}, '2020-05-16T16:00:42Z'],
+    [
+      'the last time of its series',
+      { series: { count: 2, lastObservedTime: '2020-05-16T16:05:00.000001Z' } },
+      '2020-05-16T16:05:00.000001Z',
+    ],
+    [
+      'its only time',
+      { lastTimestamp: null, eventTime: '2020-05-16T16:01:00.123456Z' },
+      '2020-05-16T16:01:00.123456Z',
+    ],
+    ['its creation', { lastTimestamp: null, firstTimestamp: null }, '2020-05-16T16:00:00Z'],
+  ]
+  for (const [what, given, time] of times) {
+    it(`is of ${what}`, () => {
+      const { timeNs } = toKubeEventRecord(kubeEvent('a', 1, given))
+      expect(Number(timeNs / 1000n)).to.equal(
+        Date.parse(time) * 1000 + Number(/\.\d{3}(\d{3})/.exec(time)?.[1] ?? 0),
+      )
+    })
+  }
+
+  it('leaves out what nobody asks for, and cuts what is too long for a store', () => {
+    const { metadata } = kubeEvent('a', 1)
+    const managed = kubeEvent('a', 1, { metadata: { ...metadata, managedFields: [{ manager: 'x' }] } })
+    expect(toKubeEventRecord(managed).log).to.not.include('managedFields')
+    const { log } = toKubeEventRecord(kubeEvent('a', 1, { message: `${'long '.repeat(4000)}end` }))
+    expect(log.length).to.be.lessThan(longestEntry)
+    expect(readEntry(log)?.message).to.match(/^long .*…$/)
+  })
+
+  it('refuses to look for more of a message than could be told', () => {
+    expect(() => kubeEvents.filters.message_search?.(['x'.repeat(201)])).to.throw(
+      'message_search must be up to 200 characters of a message',
+    )
+  })
+})

@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '../../telemetry/logger.ts'
+import type { LogRecord } from '../record.ts'
+import type { LogStore } from '../store.ts'
+
+export type Entry = {
+  readonly record: LogRecord
+  /** By which the store knows an event that another replica has stored too. */
+  readonly id: string
+}
+
+export type EventWriterOptions = {
+  readonly store: Pick<LogStore, 'append'>
+  /** So many wait at most for a store that is away or slow. */
+  readonly bufferEvents: number
+  readonly logger: Logger
+  /** Told how many events were lost. */
+  readonly lost: (count: number) => void
+}
+
+// What comes within this time is stored together.
+const gatherMs = 300
+const maxBatch = 1_000
+const retryMs = { first: 500, max: 15_000 }
+
+/** Stores events in batches, in order, behind the back of whoever has them. Nobody waits for the store. */
+export class EventWriter {
+  readonly #options: EventWriterOptions
+  readonly #stopping = new AbortController()
+  #waiting: Entry[] = []
+  #writing: Promise<void> | undefined
+
+  constructor(options: EventWriterOptions) {
+    this.#options = options
+  }
+
+  write(entry: Entry): void {
+    if (this.#stopping.signal.aborted) return
+    if (this.#waiting.length >= this.#options.bufferEvents) {
+      this.#options.lost(1)
+      return
+    }
+    this.#waiting.push(entry)
+    this.#writing ??= this.#drain().finally(() => {
+      this.#writing = undefined
+    })
+  }
+
+  /** Tries once more to store what waits. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#writing
+  }
+
+  async #drain(): Promise<void> {
+    let delayMs = retryMs.first
+    await this.#pause(gatherMs)
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.slice(0, maxBatch)
+      try {
+        await this.#append(batch)
+        this.#waiting = this.#waiting.slice(batch.length)
+        delayMs = retryMs.first
+        if (this.#waiting.length < maxBatch) await this.#pause(gatherMs)
+      } catch (err) {
+        this.#options.logger.warn({ err, waiting: this.#waiting.length }, 'events cannot be stored')
+        if (this.#stopping.signal.aborted) {
+          this.#options.lost(this.#waiting.length)
+          return
+        }
+        await this.#pause(delayMs)
+        delayMs = Math.min(delayMs * 2, retryMs.max)
+      }
+    }
+  }
+
+  async #append(batch: readonly Entry[]): Promise<void> {
+    const { rejected } = await this.#options.store.append({
+      records: batch.map(({ record }) => record),
+      ids: batch.map(({ id }) => id),
+    })
+    if (rejected.length === 0) return
+    // Mostly events from before what the store keeps, as there are after a start.
+    const [first] = rejected
+    this.#options.logger.debug({ rejected: rejected.length, reason: first?.reason }, 'events were not taken')
+  }
+
+  #pause(ms: number): Promise<void> {
+    const { signal } = this.#stopping
+    return sleep(ms, undefined, { signal }).catch(() => undefined)
+  }
+}

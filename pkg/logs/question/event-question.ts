@@ -1,0 +1,72 @@
+import type { EventKind } from '../events/kind.ts'
+import { allOf } from '../expression.ts'
+import { type Interval, parseInterval } from '../interval.ts'
+import type { LogQuery, Order } from '../store.ts'
+import { readPage, readTimes } from './page.ts'
+import { readParameters } from './parameters.ts'
+import type { Where } from './question.ts'
+
+export type EventWhere = Where & {
+  readonly workspaces?: readonly string[]
+  /** Parts of names of workspaces, with case. */
+  readonly workspaceParts?: readonly string[]
+}
+
+export type EventQuestion = { readonly where: EventWhere } & (
+  | ({ readonly operation: 'query'; readonly withCursor: boolean } & Pick<
+      LogQuery,
+      'order' | 'size' | 'start'
+    >)
+  | { readonly operation: 'statistics' }
+  | { readonly operation: 'histogram'; readonly interval: Interval }
+  | { readonly operation: 'export'; readonly order: Order }
+)
+
+/** What both kinds of events are asked with. */
+export const sharedParameters = [
+  'operation',
+  'workspace_filter',
+  'workspace_search',
+  'start_time',
+  'end_time',
+  'interval',
+  'sort',
+  'from',
+  'size',
+  'cursor',
+  'with_cursor',
+] as const
+
+/**
+ * Reads the parameters of /events and /auditing/events.
+ *
+ * @throws Status 400 that names the parameter and what is allowed
+ */
+export function parseEventQuestion(query: URLSearchParams, kind: EventKind): EventQuestion {
+  const { namespaces, namespaceParts, filters } = kind
+  const own = [namespaces, namespaceParts, ...Object.keys(filters)]
+  const parameters = readParameters(query, [...sharedParameters, ...own])
+  const { list, choice, boolean, text } = parameters
+  const operation = choice('operation', ['query', 'statistics', 'histogram', 'export'])
+  const parts = Object.entries(filters).map(([name, toExpression]) => {
+    const values = list(name)
+    return values && toExpression(values)
+  })
+  const expression = allOf(parts.filter(part => part !== undefined))
+  const lists = {
+    namespaces: list(namespaces),
+    namespaceParts: list(namespaceParts),
+    workspaces: list('workspace_filter'),
+    workspaceParts: list('workspace_search'),
+  }
+  const given = Object.fromEntries(Object.entries(lists).filter(([, values]) => values !== undefined))
+  const where = { ...readTimes(parameters), ...(expression === undefined ? {} : { expression }), ...given }
+  const order = choice('sort', ['desc', 'asc'])
+  const interval = parseInterval(text('interval') || '15m')
+  const page = readPage(parameters)
+  const withCursor = boolean('with_cursor', false)
+  if (operation === 'statistics') return { operation, where }
+  if (operation === 'histogram') return { operation, where, interval }
+  if (operation === 'export') return { operation, where, order }
+  return { operation, where, order, withCursor, ...page }
+}

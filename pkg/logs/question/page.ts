@@ -1,0 +1,35 @@
+import { badRequest } from '../../status/status.ts'
+import type { LogFilter } from '../filter.ts'
+import type { LogQuery } from '../store.ts'
+import type { Parameters } from './parameters.ts'
+
+/** Where from + size ends, as in Elasticsearch; deeper pages are reached by cursor. */
+export const maxWindow = 10_000
+const nsPerSecond = 1_000_000_000n
+
+/** start_time and end_time. @throws Status 400 */
+export function readTimes({ seconds }: Parameters): Pick<LogFilter, 'startNs' | 'endNs'> {
+  const [start, end] = [seconds('start_time'), seconds('end_time')]
+  if (start !== undefined && end !== undefined && start > end) {
+    throw badRequest(`start_time (${start}) must not be after end_time (${end})`)
+  }
+  return {
+    ...(start === undefined ? {} : { startNs: BigInt(start) * nsPerSecond }),
+    ...(end === undefined ? {} : { endNs: BigInt(end) * nsPerSecond }),
+  }
+}
+
+/** from, size and cursor. @throws Status 400 */
+export function readPage(parameters: Parameters): Pick<LogQuery, 'size' | 'start'> {
+  const from = parameters.integer('from', { fallback: 0, max: 1e12 })
+  const size = parameters.integer('size', { fallback: 10, max: 1e12 })
+  const after = parameters.text('cursor')
+  if (after !== '' && from > 0)
+    throw badRequest('from and cursor exclude each other: a cursor says where to go on')
+  if (from + size > maxWindow) {
+    throw badRequest(
+      `from + size must not be over ${maxWindow}, and is ${from + size}; for what lies deeper give with_cursor=true and go on with cursor=, the cursor of the last record`,
+    )
+  }
+  return { size, start: after === '' ? { from } : { after } }
+}
