@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { groupDomain } from './http.ts'
+import { kubectlOutput } from './cluster.ts'
+import { eventually, groupDomain } from './http.ts'
 import { run } from './run.ts'
 
 const repository = new URL('../../', import.meta.url)
@@ -22,7 +24,7 @@ describe('the README', function () {
     })
     expect(code, stderr).to.equal(0)
     expect(stdout).to.match(/^NAME +STATUS +ROLES/m)
-    expect(stdout.match(/^\{"items":\[.*\],"totalItems":\d+\}$/gm), stdout).to.have.length(2)
+    expect(stdout.match(/^\{"items":\[\{.*\}\],"totalItems":[1-9]\d*\}$/gm), stdout).to.have.length(2)
     expect(stdout).to.not.include('"kind":"Status"')
   })
 
@@ -33,5 +35,18 @@ describe('the README', function () {
     )
     expect(named).to.include('run')
     for (const name of named) expect([...targets], `make ${name}`).to.include(name)
+  })
+
+  it('has an example that lists pods page by page', async () => {
+    const script = fileURLToPath(new URL('examples/scripts/list-pods.sh', repository))
+    // A list that changes between two pages may leave out one; then it is listed anew.
+    await eventually(async () => {
+      const { code, stdout, stderr } = await run('sh', [script], { env: { PAGE_SIZE: '3' } })
+      expect(code, stderr).to.equal(0)
+      const path = 'jsonpath={.items[*].metadata.name}'
+      const there = (await kubectlOutput('get', 'pods', '-A', '-o', path)).split(' ')
+      expect(there.length).to.be.greaterThan(3)
+      expect(stdout.trimEnd().split('\n')).to.have.members(there)
+    }, 20_000)
   })
 })
