@@ -11,11 +11,13 @@ import { goTestFolders, runGoTests } from './test/go.ts'
 import { isSuccess, isTotals, none, oneFailed, sum, type Totals, toLine } from './test/totals.ts'
 
 // make test: the tests beside the code, then those that need a control plane, against one of their own.
-// ONLY=unit or ONLY=e2e runs one half, GREP=text the tests whose title matches.
+// ONLY=unit or ONLY=e2e runs one half, GREP=text the tests whose title matches. FOLDERS=fuzz runs those of test/fuzz alone, in
+// their long form when FUZZ_SECONDS, FAULTS=long or SOAK_SECONDS say so (make fuzz, faults, soak).
 
 const unitPatterns = ['pkg/**/*.test.ts', 'cmd/**/*.test.ts', 'hack/**/*.test.ts']
-const e2ePatterns = ['e2e', 'fuzz', 'faults'].map(folder => `test/${folder}/**/*.test.ts`)
-const integrationPatterns = ['test/integration/**/*.test.ts']
+const folders = (process.env.FOLDERS || 'e2e,fuzz,faults,soak').split(',')
+const e2ePatterns = folders.map(folder => `test/${folder}/**/*.test.ts`)
+const integrationPatterns = process.env.FOLDERS ? [] : ['test/integration/**/*.test.ts']
 const unitTimeoutMs = 60_000
 const e2eTimeoutMs = 120_000
 
@@ -40,7 +42,7 @@ console.log(toLine(all))
 process.exit(isSuccess(all) ? 0 : 1)
 
 async function runEndToEnd(): Promise<Totals> {
-  const goFolders = goTestFolders(repository)
+  const goFolders = process.env.FOLDERS ? [] : goTestFolders(repository)
   // Beside the folder of `make up`, so that one's own cluster and its state are left alone.
   const settings = loadSettings({ ...process.env, RUN_DIR: `${process.env.RUN_DIR || '.run'}-test` })
   if (findSupervisor(settings) !== undefined) {

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../kube/endpoint.ts'
 import type { AuthenticatedExchange, Handler } from '../request/exchange.ts'
 import { isLongRunning } from '../request/long-running.ts'
+import { Status } from '../status/status.ts'
 import type { KubeConnections } from './connections.ts'
 import { forwardableHeaders, type HeaderLines } from './headers.ts'
 import { toImpersonation } from './impersonation.ts'
@@ -18,7 +19,7 @@ export function createKubeProxy(endpoint: Endpoint, connections: KubeConnections
     const { dispatcher, credential } = await connections.line(isLongRunning(info, query))
     const path = base + (req.url ?? '/')
     const headers = [...orchestratorHeaders(exchange), ...credential]
-    return relay({ dispatcher, path, headers, upstream: 'the orchestrator' }, exchange)
+    return relay({ dispatcher, path, headers, upstream: 'the orchestrator', refusalOf403 }, exchange)
   }
 }
 
@@ -30,6 +31,21 @@ export function orchestratorHeaders({ req, identity, id }: AuthenticatedExchange
   const headers = forwardableHeaders(req, notForward)
   headers.push(...toImpersonation(identity), 'Audit-Id', id)
   return headers
+}
+
+/**
+ * A 403 that is not about the caller: while kube-apiserver starts it does not know the rights of Kapis itself yet, and says so.
+ * The caller has lost no right, and asks again.
+ */
+export function refusalOf403(body: Buffer): Status | undefined {
+  // In JSON as in protobuf the message stands as it is, but for the quotes. Headers that impersonate are made here alone.
+  if (!/ is forbidden: User \\?"[^"\\]+\\?" cannot impersonate/.test(body.toString('latin1')))
+    return undefined
+  return new Status(503, 'ServiceUnavailable', 'the orchestrator does not let Kapis act for its callers', {
+    cause: new Error(body.toString('utf8').slice(0, 1_000)),
+    details: { retryAfterSeconds: 1 },
+    headers: { 'retry-after': '1', 'proxy-status': 'kapis; error=http_request_denied' },
+  })
 }
 
 export function basePath({ url }: Endpoint): string {

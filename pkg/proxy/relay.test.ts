@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import { Pool } from 'undici'
 import { closeServer, type Loopback, portOf, readAnswer, startLoopback } from '../request/fixtures.ts'
 import { renderKube } from '../status/render-kube.ts'
+import { refusalOf403 } from './kube.ts'
 import { relay } from './relay.ts'
 
 type Listener = (req: IncomingMessage, res: ServerResponse) => unknown
@@ -20,7 +21,13 @@ describe('relay', function () {
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     pool = new Pool(`http://127.0.0.1:${portOf(server)}`, { connections: 8, headersTimeout: 1_000 })
     front = await startLoopback((req, res) => {
-      const outgoing = { dispatcher: pool, path: req.url ?? '/', headers: ['X-Sent', '1'], upstream: 'it' }
+      const outgoing = {
+        dispatcher: pool,
+        path: req.url ?? '/',
+        headers: ['X-Sent', '1'],
+        upstream: 'it',
+        refusalOf403,
+      }
       settled = relay(outgoing, { req, res }).catch(error => renderKube(res, error))
     })
   })
@@ -229,6 +236,34 @@ describe('relay', function () {
         code: 504,
       },
     })
+  })
+
+  describe('a 403', () => {
+    const own =
+      '{"kind":"Status","message":"pods is forbidden: User \\"system:serviceaccount:kapis-system:kapis\\" cannot impersonate-on:user-info:list resource","code":403}'
+
+    it('that refuses Kapis itself is 503, and tells nobody of its account', async () => {
+      upstream = (_req, res) => res.writeHead(403, { 'content-type': 'application/json' }).end(own)
+      const { code, headers, text } = await front.get('/')
+      expect([code, headers['retry-after']]).to.deep.equal([503, '1'])
+      expect(JSON.parse(text).message).to.equal('the orchestrator does not let Kapis act for its callers')
+      expect(text).to.not.include('kapis-system')
+    })
+
+    for (const [what, body] of [
+      [
+        'of the caller',
+        '{"kind":"Status","message":"pods is forbidden: User \\"jane\\" cannot list resource","code":403}',
+      ],
+      ['without a body', ''],
+      ['that is too large to be one', `${'x'.repeat(100_000)}${own}`],
+    ] as const) {
+      it(`${what} is handed on`, async () => {
+        upstream = (_req, res) => res.writeHead(403, 'No', { 'x-own': '1' }).end(body)
+        const { code, headers, text } = await front.get('/')
+        expect([code, headers['x-own'], text]).to.deep.equal([403, '1', body])
+      })
+    }
   })
 
   it('an answer that is no HTTP is 502', async () => {

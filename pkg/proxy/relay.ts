@@ -14,9 +14,13 @@ export type Outgoing = {
   readonly upstream: string
   /** Why an answer is not handed on; undefined when it is. Without it every answer is. */
   readonly refusal?: (code: number, lines: HeaderLines) => Status | undefined
+  /** The same for a 403, by its body; one that is too large for a refusal is handed on. */
+  readonly refusalOf403?: (body: Buffer) => Status | undefined
 }
 
 type Head = { readonly code: number; readonly message: string | undefined; readonly lines: string[] }
+
+const maxHeldBytes = 65_536
 
 /** Whoever relays has an id on the answer already. */
 const ours: ReadonlySet<string> = new Set(['audit-id'])
@@ -35,11 +39,23 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
   let controller: Dispatcher.DispatchController | undefined
   let isOver = false
   let isSecondTry = false
+  let held: { readonly head: Head; readonly chunks: Buffer[]; size: number } | undefined
 
   const answer = createAnswerWriter(req, res, () => {
     controller?.pause()
     res.once('drain', () => controller?.resume())
   })
+  function release(): void {
+    if (held === undefined) return
+    answer.begin(held.head)
+    for (const chunk of held.chunks) answer.write(chunk)
+    held = undefined
+  }
+  function refuse(refused: Status): void {
+    isOver = true
+    body?.destroy()
+    reject(refused)
+  }
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart(given) {
       controller = given
@@ -49,25 +65,40 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
       // Informational answers are this hop's own affair.
       if (code < 200) return
       const lines = answerHeaders(toLines(given.rawHeaders), ours)
+      const head = { code, message, lines }
       const refused = outgoing.refusal?.(code, lines)
-      if (refused === undefined) return answer.begin({ code, message, lines })
-      isOver = true
-      body?.destroy()
-      given.abort(refused)
-      reject(refused)
+      if (refused !== undefined) {
+        given.abort(refused)
+        refuse(refused)
+      } else if (code === 403 && outgoing.refusalOf403 !== undefined) held = { head, chunks: [], size: 0 }
+      else answer.begin(head)
     },
     onResponseData(_given, chunk) {
-      if (!isOver) answer.write(chunk)
+      if (isOver) return
+      if (held === undefined) return answer.write(chunk)
+      held.chunks.push(chunk)
+      held.size += chunk.length
+      if (held.size > maxHeldBytes) release()
     },
     onResponseEnd(_given, trailers) {
       if (isOver) return
+      const refused = held && outgoing.refusalOf403?.(Buffer.concat(held.chunks))
+      if (refused !== undefined) return refuse(refused)
+      release()
       isOver = true
       answer.end(trailers)
       resolve()
     },
     onResponseError(_given, error) {
       if (isOver) return
-      if (!answer.hasBegun && isRepeatable && !isSecondTry && !res.destroyed && isStaleConnection(error)) {
+      if (
+        !answer.hasBegun &&
+        held === undefined &&
+        isRepeatable &&
+        !isSecondTry &&
+        !res.destroyed &&
+        isStaleConnection(error)
+      ) {
         isSecondTry = true
         start()
         return

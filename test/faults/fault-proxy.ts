@@ -1,0 +1,89 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, request } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createAuthority, issueCertificate } from '../../pkg/certs/issue.ts'
+
+/** By which its own answers are known again. */
+export const faultMessage = 'made by the fault proxy'
+
+/** What stands between Kapis and kube-apiserver, and passes everything on until it is told otherwise. */
+export type FaultProxy = {
+  readonly url: string
+  readonly caPem: string
+  /** Answers with this status instead, as kube-apiserver does when it is overloaded or broken; 0 passes on. */
+  readonly answerWith: (code: number) => void
+  readonly delayBy: (ms: number) => void
+  /** Cuts every answer that is under way: watches above all. @returns how many */
+  readonly cut: () => number
+  readonly close: () => Promise<void>
+}
+
+export async function startFaultProxy(upstream: string, upstreamCa: string): Promise<FaultProxy> {
+  const authority = createAuthority({ commonName: 'fault proxy CA', validityDays: 1 })
+  const pair = issueCertificate(authority, {
+    ...{ commonName: 'fault proxy', ipAddresses: ['127.0.0.1'], usages: ['server'], validityDays: 1 },
+  })
+  const open = new Set<ServerResponse>()
+  let code = 0
+  let delayMs = 0
+
+  async function pass(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    open.add(res)
+    res.once('close', () => open.delete(res))
+    if (delayMs > 0) await sleep(delayMs)
+    if (code !== 0) {
+      const reason = code === 429 ? 'TooManyRequests' : 'InternalError'
+      const status = {
+        kind: 'Status',
+        apiVersion: 'v1',
+        metadata: {},
+        status: 'Failure',
+        message: faultMessage,
+        reason,
+        code,
+      }
+      res.writeHead(code, {
+        'content-type': 'application/json',
+        ...(code === 429 ? { 'retry-after': '1' } : {}),
+      })
+      res.end(JSON.stringify(status))
+      return
+    }
+    const onward = request(
+      new URL(req.url ?? '/', upstream),
+      { method: req.method, headers: req.headers, ca: upstreamCa, agent: false },
+      answer => {
+        res.writeHead(answer.statusCode ?? 502, answer.rawHeaders)
+        res.flushHeaders()
+        answer.on('error', () => res.destroy())
+        answer.pipe(res)
+      },
+    )
+    onward.on('error', () => res.destroy())
+    res.once('close', () => onward.destroy())
+    req.pipe(onward)
+  }
+
+  const server = createServer({ cert: pair.certPem, key: pair.keyPem }, (req, res) => void pass(req, res))
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    caPem: authority.certPem,
+    answerWith(given) {
+      code = given
+    },
+    delayBy(ms) {
+      delayMs = ms
+    },
+    cut() {
+      const { size } = open
+      for (const res of open) res.destroy()
+      return size
+    },
+    async close() {
+      server.closeAllConnections()
+      await new Promise<void>(resolve => server.close(() => resolve()))
+    },
+  }
+}

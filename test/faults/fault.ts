@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { kubectlOutput } from '../e2e/cluster.ts'
+import { heldBy } from './process.ts'
+import { startTraffic, type TrafficOptions } from './traffic.ts'
+
+export type Fault = {
+  readonly name: string
+  readonly begin: () => unknown
+  readonly end: () => unknown
+  readonly holdSeconds: number
+  /** Kapis itself is what fails: connections break, which is no answer. */
+  readonly mayCut?: boolean
+  /** The process whose memory is watched. */
+  readonly pid: () => number
+}
+
+export const recoversWithinSeconds = 10
+const maxGrowthMegabytes = 200
+
+/**
+ * A fault with traffic running. Nobody may be answered wrongly meanwhile, everybody is answered within ten seconds of its end,
+ * what was acknowledged is there, and memory is bounded.
+ */
+export async function withstand(fault: Fault, options: TrafficOptions): Promise<void> {
+  const before = heldBy(fault.pid()).megabytes
+  const traffic = startTraffic(options)
+  let seconds = Number.NaN
+  try {
+    await traffic.recovered(performance.now(), 30)
+    await fault.begin()
+    await sleep(fault.holdSeconds * 1_000)
+    await fault.end()
+    // Waited for longer than is promised, so that the figure is known when it is broken.
+    seconds = await traffic.recovered(performance.now(), 40)
+  } finally {
+    const report = await traffic.stop()
+    const after = heldBy(fault.pid()).megabytes
+    const refusals = Object.entries(report.refused).map(([code, count]) => `${count} × ${code}`)
+    const figures = [`recovered in ${seconds.toFixed(1)} s`, `${report.right} of ${report.asked} answered`]
+    const grown = `${before} -> ${after} MB`
+    const isCut = (line: string) => fault.mayCut === true && /ECONN|socket hang up|aborted|EPIPE/.test(line)
+    const wrong = report.wrong.filter(line => !isCut(line))
+    const failures = `${wrong.length} wrong, ${report.wrong.length - wrong.length} cut`
+    note([fault.name, ...figures, refusals.join(', ') || 'none refused', failures, grown].join(' | '))
+    expect(wrong.slice(0, 5), 'wrong answers').to.deep.equal([])
+    const made = await kubectlOutput(
+      '-n',
+      options.namespace,
+      'get',
+      'configmaps',
+      '-o',
+      'jsonpath={.items[*].metadata.name}',
+    )
+    const there = new Set(made.split(' '))
+    expect(
+      report.acknowledged.filter(name => !there.has(name)),
+      'writes that were lost',
+    ).to.deep.equal([])
+    expect(after - before, 'MB more').to.be.below(maxGrowthMegabytes)
+    await kubectlOutput('-n', options.namespace, 'delete', 'configmaps', '--all', '--wait=false')
+  }
+  expect(seconds, 'seconds to recover').to.be.at.most(recoversWithinSeconds)
+}
+
+function note(line: string): void {
+  if (process.env.FAULTS === 'long' || process.env.E2E_FIGURES) console.log(`      ${line}`)
+}

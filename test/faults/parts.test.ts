@@ -1,0 +1,114 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { connect, type TLSSocket } from 'node:tls'
+import { accessToken, kubectl, kubectlOutput, nodeNames, uniqueName } from '../e2e/cluster.ts'
+import { eventually } from '../e2e/http.ts'
+import { output, setting } from '../e2e/run.ts'
+import { type Fault, withstand } from './fault.ts'
+import { pidOf } from './process.ts'
+import type { TrafficOptions } from './traffic.ts'
+
+const repository = join(import.meta.dirname, '../..')
+
+// Parts that are killed, stopped or starved under traffic: minutes in all, for `make faults`. In `make test` test/e2e/faults.test.ts
+// has the ends of each part, one after the other.
+if (process.env.FAULTS === 'long') {
+  describe('parts that fail under traffic', function () {
+    this.timeout(180_000)
+    const namespace = uniqueName('parts')
+    let traffic: TrafficOptions
+
+    before(async () => {
+      await kubectlOutput('create', 'namespace', namespace)
+      const nodes = (await nodeNames()).length
+      traffic = { url: setting('KAPIS_URL'), token: await accessToken(), nodes, namespace }
+    })
+    after(() => kubectl('delete', 'namespace', namespace, '--wait=false'))
+
+    const crowd: TLSSocket[] = []
+    const faults: readonly Omit<Fault, 'pid'>[] = [
+      killed('kube-apiserver', 8),
+      killed('etcd', 8),
+      killed('oauth', 5),
+      { ...killed('apiserver', 2), mayCut: true },
+      stopped('kube-apiserver', 8),
+      stopped('etcd', 8),
+      stopped('oauth', 8),
+      { ...stopped('apiserver', 5), name: 'the event loop of the front blocked for 5 s' },
+      {
+        name: 'file descriptors of the front exhausted',
+        async begin() {
+          // Room for twenty more, which a crowd then takes.
+          limitHandles(openHandles() + 20)
+          for (let i = 0; i < 200; i++) crowd.push(dial())
+          await eventually(async () => {
+            if (crowd.filter(({ destroyed }) => destroyed).length < 50)
+              throw new Error('handles are not exhausted')
+          }, 20_000)
+        },
+        end() {
+          for (const socket of crowd.splice(0)) socket.destroy()
+          limitHandles(20_000)
+        },
+        holdSeconds: 5,
+        mayCut: true,
+      },
+    ]
+    for (const fault of faults) {
+      it(fault.name, async () => {
+        try {
+          await withstand({ ...fault, pid: () => pidOf('apiserver') }, traffic)
+        } finally {
+          for (const name of ['etcd', 'kube-apiserver', 'oauth', 'apiserver']) await part('start', name)
+        }
+      })
+    }
+  })
+}
+
+/** kill -9, as the kernel does when memory is short; then started anew by whoever looks after it. */
+function killed(name: string, holdSeconds: number): Omit<Fault, 'pid'> {
+  return {
+    name: `${name} killed`,
+    async begin() {
+      process.kill(pidOf(name), 'SIGKILL')
+      await part('stop', name)
+    },
+    end: () => part('start', name),
+    holdSeconds,
+  }
+}
+
+/** Does not answer, and does not hang up either. */
+function stopped(name: string, holdSeconds: number): Omit<Fault, 'pid'> {
+  return {
+    name: `${name} stopped for ${holdSeconds} s`,
+    begin: () => process.kill(pidOf(name), 'SIGSTOP'),
+    end: () => process.kill(pidOf(name), 'SIGCONT'),
+    holdSeconds,
+  }
+}
+
+async function part(verb: 'stop' | 'start', name: string): Promise<void> {
+  const script = join(repository, 'hack/controlplane/part.ts')
+  const env = { RUN_DIR: dirname(setting('KAPIS_CA')) }
+  await output(process.execPath, [script, verb, name], { env, timeoutMs: 70_000, cwd: repository })
+}
+
+function openHandles(): number {
+  return execFileSync('ls', [`/proc/${pidOf('apiserver')}/fd`], { encoding: 'utf8' })
+    .trim()
+    .split('\n').length
+}
+
+function limitHandles(count: number): void {
+  execFileSync('prlimit', ['--pid', String(pidOf('apiserver')), `--nofile=${count}:20000`])
+}
+
+function dial(): TLSSocket {
+  const { hostname, port } = new URL(setting('KAPIS_URL'))
+  const socket = connect({ host: hostname, port: Number(port), ca: readFileSync(setting('KAPIS_CA')) })
+  socket.on('error', () => undefined)
+  return socket
+}

@@ -1,0 +1,202 @@
+import { readFileSync } from 'node:fs'
+import { Agent, request } from 'node:https'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { groupDomain } from '../e2e/http.ts'
+import { setting } from '../e2e/run.ts'
+import { faultMessage } from './fault-proxy.ts'
+
+type Answer = { readonly code: number; readonly body: string; readonly proxyStatus: string }
+
+export type TrafficOptions = {
+  readonly url: string
+  readonly token: string
+  readonly nodes: number
+  /** Where the writer makes its ConfigMaps. */
+  readonly namespace: string
+}
+
+/** What a stretch of traffic came to. Wrong is every answer that is neither right nor an honest refusal. */
+export type Report = {
+  readonly asked: number
+  readonly right: number
+  /** By status: 429, 503, 504, and 502 of Kapis itself. */
+  readonly refused: Readonly<Record<string, number>>
+  readonly wrong: readonly string[]
+  /** Names of objects whose creation was answered with 201. */
+  readonly acknowledged: readonly string[]
+}
+
+export type Traffic = {
+  /** The seconds from `since` until everybody is answered rightly again, and stays so for a second. */
+  readonly recovered: (since: number, withinSeconds: number) => Promise<number>
+  readonly stop: () => Promise<Report>
+}
+
+type Asker = {
+  readonly name: string
+  readonly path: () => string
+  readonly body?: () => string
+  readonly form?: string
+  /** Whether an answer of the right status is the right one. */
+  readonly isRight: (answer: Answer) => boolean
+  readonly pauseMs: number
+  readonly acknowledges?: () => string
+}
+
+/**
+ * Users of every kind at once: the platform's lists, the aggregated API, the proxy, writes, keys and logins. Each asks, waits a
+ * moment, and asks again.
+ */
+export function startTraffic(options: TrafficOptions): Traffic {
+  const agent = new Agent({ keepAlive: true, ca: readFileSync(setting('KAPIS_CA')) })
+  const askers = createAskers(options)
+  const refused: Record<string, number> = {}
+  const wrong: string[] = []
+  const acknowledged: string[] = []
+  const lastBadAt = new Map<string, number>()
+  const lastRight = new Map<string, { readonly beganAt: number; readonly endedAt: number }>()
+  const firstRightAt = new Map<string, number>()
+  let mark = Number.POSITIVE_INFINITY
+  let asked = 0
+  let right = 0
+  let isOver = false
+
+  async function one(asker: Asker): Promise<void> {
+    const beganAt = performance.now()
+    const name = asker.acknowledges?.()
+    const answer = await send(options, agent, asker).catch(error => String(error))
+    const endedAt = performance.now()
+    asked += 1
+    if (typeof answer !== 'string' && answer.code >= 200 && answer.code < 300 && asker.isRight(answer)) {
+      right += 1
+      lastRight.set(asker.name, { beganAt, endedAt })
+      if (beganAt >= mark && !firstRightAt.has(asker.name)) firstRightAt.set(asker.name, endedAt)
+      if (name !== undefined) acknowledged.push(name)
+      return
+    }
+    lastBadAt.set(asker.name, endedAt)
+    const kind = typeof answer === 'string' ? undefined : honestRefusal(answer)
+    if (kind !== undefined) refused[kind] = (refused[kind] ?? 0) + 1
+    else
+      wrong.push(
+        `${asker.name}: ${typeof answer === 'string' ? answer : `${answer.code} ${answer.body.slice(0, 200)}`}`,
+      )
+  }
+
+  const running = askers.map(async asker => {
+    while (!isOver) {
+      await one(asker)
+      await sleep(asker.pauseMs)
+    }
+  })
+
+  return {
+    async recovered(since, withinSeconds) {
+      mark = since
+      firstRightAt.clear()
+      for (;;) {
+        const times = askers.map(({ name, pauseMs }) => {
+          const bad = lastBadAt.get(name) ?? 0
+          const good = lastRight.get(name)
+          if (good === undefined || good.beganAt < since || good.beganAt < bad) return undefined
+          return good.endedAt - bad > 1_000 + pauseMs || bad < since
+            ? Math.max(bad, firstRightAt.get(name) ?? good.endedAt)
+            : undefined
+        })
+        if (times.every(time => time !== undefined)) return (Math.max(...times) - since) / 1000
+        if (performance.now() - since > withinSeconds * 1000) {
+          const late = askers.filter((_, i) => times[i] === undefined).map(({ name }) => name)
+          throw new Error(
+            `not right again after ${withinSeconds} s: ${late.join(', ')}; ${JSON.stringify(refused)} ${wrong.at(-1)}`,
+          )
+        }
+        await sleep(50)
+      }
+    },
+    async stop() {
+      isOver = true
+      await Promise.all(running)
+      agent.destroy()
+      return { asked, right, refused, wrong, acknowledged }
+    },
+  }
+}
+
+function createAskers({ nodes, namespace }: TrafficOptions): readonly Asker[] {
+  let count = 0
+  const run = Date.now().toString(36)
+  const nameOf = (number: number) => `written-${run}-${number}`
+  const objects = `/api/v1/namespaces/${namespace}/configmaps`
+  const login = new URLSearchParams({
+    ...{ grant_type: 'password', username: setting('KAPIS_USER'), password: setting('KAPIS_PASSWORD') },
+    ...{ client_id: setting('KAPIS_CLIENT_ID'), client_secret: setting('KAPIS_CLIENT_SECRET') },
+  })
+  const reader = (
+    name: string,
+    path: string,
+    isRight: (body: Record<string, unknown>) => boolean,
+  ): Asker => ({
+    ...{ name, path: () => path, pauseMs: 100 },
+    isRight: ({ body }) => isRight(JSON.parse(body)),
+  })
+  const lengthOf = (value: unknown) => (Array.isArray(value) ? value.length : -1)
+  return [
+    reader(
+      'platform list',
+      `/kapis/resources.${groupDomain}/v1alpha3/nodes?limit=2`,
+      body => body.totalItems === nodes,
+    ),
+    reader(
+      'aggregated list',
+      `/apis/resources.${groupDomain}/v1alpha3/nodes`,
+      body => lengthOf(body.items) === nodes,
+    ),
+    reader('proxy', `/api/v1/namespaces/${namespace}`, body => body.kind === 'Namespace'),
+    reader('keys', '/oauth/keys', body => lengthOf(body.keys) > 0),
+    {
+      ...{ name: 'login', path: () => '/oauth/token', form: String(login), pauseMs: 1_000 },
+      isRight: ({ body }) => 'access_token' in JSON.parse(body),
+    },
+    {
+      ...{ name: 'write', path: () => objects, pauseMs: 100 },
+      body: () => JSON.stringify({ metadata: { name: nameOf(++count) } }),
+      acknowledges: () => nameOf(count + 1),
+      isRight: ({ body }) => JSON.parse(body).metadata.name === nameOf(count),
+    },
+  ]
+}
+
+/** RFC 9110: not now, or not in time. A 502 is one when Kapis says that it is its own (RFC 9209), or is OAuth's 503. */
+function honestRefusal({ code, body, proxyStatus }: Answer): string | undefined {
+  if (code === 429 || code === 503 || code === 504) return String(code)
+  if (code === 502 && proxyStatus.startsWith('kapis;')) return '502'
+  // The proxy hands on what the orchestrator says, this too.
+  return code === 500 && body.includes(faultMessage) ? '500 of the orchestrator' : undefined
+}
+
+function send({ url, token }: TrafficOptions, agent: Agent, asker: Asker): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const body = asker.form ?? asker.body?.()
+  const headers = {
+    ...(asker.form === undefined ? { authorization: `Bearer ${token}` } : {}),
+    ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
+    'content-type': asker.form === undefined ? 'application/json' : 'application/x-www-form-urlencoded',
+  }
+  const method = body === undefined ? 'GET' : 'POST'
+  const req = request(new URL(asker.path(), url), { agent, method, headers, timeout: 90_000 }, async res => {
+    try {
+      const text = Buffer.concat(await res.toArray()).toString('utf8')
+      resolve({
+        code: res.statusCode ?? 0,
+        body: text,
+        proxyStatus: String(res.headers['proxy-status'] ?? ''),
+      })
+    } catch (error) {
+      reject(error)
+    }
+  })
+  req.on('timeout', () => req.destroy(new Error('no answer within 90 s')))
+  req.on('error', reject)
+  req.end(body)
+  return promise
+}

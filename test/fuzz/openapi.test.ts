@@ -1,0 +1,159 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { type Answer, accessToken, kubectl, makeNamespace, tokenOf, uniqueName } from '../e2e/cluster.ts'
+import { askRaw, groupDomain } from '../e2e/http.ts'
+import { bounds, propertyTimeoutMs } from './bounds.ts'
+import { type Operation, readOperations, requestsOf } from './openapi.ts'
+
+const namespace = uniqueName('openapi')
+
+/**
+ * Documents whose operations Kapis serves itself, and where they are; those of the orchestrator are the orchestrator's to test.
+ * One that is not served (yet) is left out.
+ */
+const documents = [
+  `/openapi/v3/apis/resources.${groupDomain}/v1alpha3`,
+  ...['/kapis/openapi/v3', '/oauth/openapi/v3', '/openapi/v3/kapis', '/openapi/v3/oauth'],
+]
+
+// Paths of the platform that no document may tell of.
+const known: readonly Operation[] = [
+  ...['nodes', 'namespaces', 'pods', 'deployments', 'users', 'secrets', 'nothing'].flatMap(kind => [
+    get(`/kapis/resources.${groupDomain}/v1alpha3/${kind}`, [
+      'limit',
+      'page',
+      'sortBy',
+      'ascending',
+      'name',
+      'q',
+      'fields',
+      'labelSelector',
+    ]),
+    get(`/kapis/resources.${groupDomain}/v1alpha3/namespaces/{namespace}/${kind}/{name}`, ['fields']),
+    get(`/apis/resources.${groupDomain}/v1alpha3/${kind}`, [
+      'limit',
+      'continue',
+      'resourceVersion',
+      'resourceVersionMatch',
+      'fieldSelector',
+    ]),
+  ]),
+  get(`/kapis/tenant.${groupDomain}/v1alpha2/logs`, [
+    'operation',
+    'q',
+    'namespaces',
+    'start_time',
+    'end_time',
+    'interval',
+    'size',
+    'from',
+    'cursor',
+  ]),
+  get(`/kapis/iam.${groupDomain}/v1alpha2/users/{name}/loginrecords`, ['limit', 'page']),
+  get(`/kapis/resources.${groupDomain}/v1alpha2/namespaces/{namespace}/quotas`, []),
+  ...[
+    '/oauth/authorize',
+    '/oauth/login',
+    '/oauth/logout',
+    '/oauth/userinfo',
+    '/oauth/device',
+    '/.well-known/openid-configuration',
+  ].map(path =>
+    get(path, [
+      'client_id',
+      'redirect_uri',
+      'response_type',
+      'state',
+      'code_challenge',
+      'return_to',
+      'id_token_hint',
+      'user_code',
+    ]),
+  ),
+  { ...get(`/kapis/iam.${groupDomain}/v1alpha2/users`, []), method: 'POST', body: { type: 'object' } },
+  {
+    ...get(`/kapis/iam.${groupDomain}/v1alpha2/users/{name}/password`, []),
+    method: 'PUT',
+    body: { type: 'object' },
+  },
+]
+
+describe('generated requests', function () {
+  this.timeout(propertyTimeoutMs)
+  const callers: string[] = []
+
+  before(async () => {
+    await makeNamespace(namespace, ['nobody'])
+    callers.push(await accessToken(), await tokenOf(namespace, 'nobody'))
+  })
+  after(() => kubectl('delete', 'namespace', namespace, '--wait=false'))
+
+  it('of paths that are known: no 5xx, and every refusal is well formed', () => tryAll({}, known))
+
+  for (const path of documents) {
+    it(`of ${path}, where it is served: the same`, async () => {
+      const { code, body } = await askAs(0, { method: 'GET', target: path, body: undefined })
+      if (code === 404) return
+      expect(code, body.slice(0, 300)).to.equal(200)
+      const document = JSON.parse(body)
+      const operations = readOperations(document)
+      expect(operations.length).to.be.above(0)
+      await tryAll(document, operations)
+    })
+  }
+
+  function tryAll(document: unknown, operations: readonly Operation[]): Promise<void> {
+    return fc.assert(
+      fc.asyncProperty(requestsOf(document, operations), fc.nat(callers.length - 1), async (given, who) => {
+        // A watch has no end, and users are not to be removed by chance.
+        if (/[?&](watch|follow)=/.test(given.target) || /\/watch\//.test(given.target)) return
+        // What changes something is for who may not: an administrator's would stay. Logging out is a change.
+        const isHarmless = given.method === 'GET' && !given.target.startsWith('/oauth/')
+        // Image registries are elsewhere.
+        if (given.target.includes('/registry/')) return
+        const answer = await askAs(isHarmless ? who : 1, given)
+        check(answer, `${given.method} ${given.target} ${given.body ?? ''}`)
+      }),
+      bounds(30),
+    )
+  }
+
+  function askAs(
+    who: number,
+    { method, target, body }: { method: string; target: string; body: string | undefined },
+  ) {
+    const headers = {
+      authorization: `Bearer ${callers[who]}`,
+      ...(body === undefined
+        ? {}
+        : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }),
+    }
+    return askRaw(target, { method, headers, ...(body === undefined ? {} : { body }) })
+  }
+})
+
+function check({ code, headers, body }: Answer, what: string): void {
+  expect(code, `${what}: ${body.slice(0, 500)}`).to.be.within(200, 499)
+  if (code < 400 || !String(headers['content-type']).startsWith('application/json')) return
+  const answer = JSON.parse(body)
+  if (typeof answer.error === 'string') {
+    expectOAuthError(answer, what)
+    return
+  }
+  expect(answer, what).to.include({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code })
+  expect(answer.message, what).to.match(/^.+/)
+  expect(answer.message, what).to.not.match(/undefined|\[object| at .*\.ts/)
+}
+
+/** RFC 6749 section 5.2: characters that may stand in a description. */
+function expectOAuthError(answer: { error_description?: unknown }, what: string): void {
+  expect(String(answer.error_description ?? ''), what).to.match(/^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/)
+}
+
+function get(path: string, query: readonly string[]): Operation {
+  const names = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => ({ name, in: 'path', schema: {} }))
+  return {
+    ...{ method: 'GET', path, body: undefined },
+    parameters: [...names, ...query.map(name => ({ name, in: 'query', schema: {} }))],
+  }
+}

@@ -1,0 +1,151 @@
+import fc, { type Arbitrary } from 'fast-check'
+
+/** One operation of an OpenAPI v3 document, with what can be sent to it. */
+export type Operation = {
+  readonly method: string
+  readonly path: string
+  readonly parameters: readonly Parameter[]
+  readonly body: Schema | undefined
+}
+
+export type Parameter = { readonly name: string; readonly in: string; readonly schema: Schema }
+export type Schema = Readonly<Record<string, unknown>>
+
+/** What is sent: parameters by place and name, and a body. */
+export type Generated = {
+  readonly method: string
+  readonly target: string
+  readonly body: string | undefined
+}
+
+const methods = new Set(['get', 'put', 'post', 'delete', 'patch', 'head', 'options'])
+
+/** The operations of a document; whatever is not understood of it is left out. */
+export function readOperations(document: unknown): readonly Operation[] {
+  const resolve = createResolver(document)
+  return Object.entries(members(members(document).paths)).flatMap(([path, item]) =>
+    Object.entries(members(item))
+      .filter(([method]) => methods.has(method))
+      .map(([method, given]) => {
+        const operation = members(given)
+        const parameters = [...list(members(item).parameters), ...list(operation.parameters)].map(one => {
+          const parameter = members(resolve(one))
+          return {
+            name: String(parameter.name),
+            in: String(parameter.in),
+            schema: members(resolve(parameter.schema)),
+          }
+        })
+        const content = members(members(resolve(operation.requestBody)).content)
+        const body = members(Object.values(content)[0]).schema
+        return {
+          ...{ method: method.toUpperCase(), path, parameters },
+          body: body === undefined ? undefined : members(resolve(body)),
+        }
+      }),
+  )
+}
+
+/** Requests as a document lets them be, and some that it does not: strangers send those as well. */
+export function requestsOf(document: unknown, operations: readonly Operation[]): Arbitrary<Generated> {
+  const resolve = createResolver(document)
+  return fc.constantFrom(...operations).chain(operation => {
+    const { method, path, parameters, body } = operation
+    const inPath = parameters.filter(parameter => parameter.in === 'path')
+    const inQuery = parameters.filter(parameter => parameter.in === 'query')
+    const textOf = ({ schema }: Parameter) => fc.oneof(scalar(schema), hostileText)
+    return fc
+      .record({
+        path: fc.tuple(...inPath.map(parameter => fc.tuple(fc.constant(parameter.name), textOf(parameter)))),
+        query: fc.tuple(
+          ...inQuery.map(parameter =>
+            fc.option(fc.tuple(fc.constant(parameter.name), textOf(parameter)), { freq: 1 }),
+          ),
+        ),
+        body:
+          body === undefined ? fc.constant(undefined) : fc.oneof(valueFor(body, resolve, 0), fc.jsonValue()),
+      })
+      .map(given => {
+        const named = new Map(given.path)
+        const filled = path.replace(/\{([^}]+)\}/g, (_, name) => encodeURIComponent(named.get(name) || 'x'))
+        const query = new URLSearchParams(given.query.filter(pair => pair !== null))
+        const target = query.size === 0 ? filled : `${filled}?${query}`
+        return { method, target, body: given.body === undefined ? undefined : JSON.stringify(given.body) }
+      })
+  })
+}
+
+const hostileText = fc.oneof(
+  fc.constantFrom(
+    '',
+    '0',
+    '-1',
+    '99999999999999999999',
+    'null',
+    'true',
+    '*',
+    'a,b',
+    'a=b',
+    '../x',
+    "'",
+    '"',
+    '\u0000',
+    'ö',
+    '%',
+  ),
+  fc.string({ unit: 'grapheme', maxLength: 20 }),
+)
+
+function scalar(schema: Schema): Arbitrary<string> {
+  const { enum: values, type } = schema
+  if (Array.isArray(values) && values.length > 0) return fc.constantFrom(...values.map(String))
+  if (type === 'integer' || type === 'number') return fc.integer({ min: -5, max: 1_000 }).map(String)
+  if (type === 'boolean') return fc.boolean().map(String)
+  return fc.stringMatching(/^[a-z0-9][a-z0-9-]{0,20}$/)
+}
+
+function valueFor(given: Schema, resolve: (value: unknown) => unknown, depth: number): Arbitrary<unknown> {
+  const schema = members(resolve(given))
+  const { type, properties, items } = schema
+  if (depth > 4) return fc.constant(null)
+  if (type === 'object' || properties !== undefined) {
+    const entries = Object.entries(members(properties)).slice(0, 20)
+    const model = Object.fromEntries(
+      entries.map(([name, inner]) => [name, valueFor(members(inner), resolve, depth + 1)]),
+    )
+    return fc.record(model, { requiredKeys: [] })
+  }
+  if (type === 'array') return fc.array(valueFor(members(items), resolve, depth + 1), { maxLength: 3 })
+  if (type === 'integer' || type === 'number') return fc.oneof(fc.integer(), fc.double())
+  if (type === 'boolean') return fc.boolean()
+  return fc.oneof(scalar(schema), hostileText)
+}
+
+/** Follows `$ref` within the document, and an `allOf` of one, which is how a `$ref` is given a default. */
+function createResolver(document: unknown): (value: unknown) => unknown {
+  return value => {
+    let at = value
+    for (let hops = 0; hops < 10; hops++) {
+      const { $ref, allOf } = members(at)
+      if (typeof $ref === 'string') at = follow(document, $ref)
+      else if (Array.isArray(allOf) && allOf.length === 1) at = allOf[0]
+      else return at
+    }
+    return {}
+  }
+}
+
+function follow(document: unknown, ref: string): unknown {
+  return ref
+    .replace(/^#\//, '')
+    .split('/')
+    .reduce<unknown>((at, key) => members(at)[key.replaceAll('~1', '/').replaceAll('~0', '~')], document)
+}
+
+function members(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}

@@ -1,0 +1,34 @@
+import { expect } from 'chai'
+import { growthOf, metric, type Sample } from './samples.ts'
+
+const at = (seconds: number, megabytes: number): Sample => ({
+  ...{ seconds, megabytes, heapMegabytes: 0, handles: 0, resources: 0, inFlight: 0 },
+})
+const read = ({ megabytes }: Sample) => megabytes
+
+describe('growthOf', () => {
+  it('is the slope in an hour', () => {
+    expect(growthOf([at(0, 100), at(1_800, 150), at(3_600, 200)], read)).to.deep.equal({
+      perHour: 100,
+      from: 100,
+      to: 200,
+    })
+  })
+
+  it('does not take noise for growth', () => {
+    const noisy = [100, 130, 100, 130, 100, 130, 100].map((megabytes, i) => at(i * 60, megabytes))
+    expect(Math.abs(growthOf(noisy, read).perHour)).to.be.below(1)
+  })
+
+  it('wants more than one moment', () => {
+    expect(() => growthOf([at(1, 2)], read)).to.throw('too few samples')
+  })
+})
+
+describe('metric', () => {
+  it('adds up what has labels, and misses nothing silently', () => {
+    const text = '# HELP a b\na{x="1"} 2\na{x="2"} 3.5e1\nab 7\n'
+    expect([metric(text, 'a'), metric(text, 'ab')]).to.deep.equal([37, 7])
+    expect(() => metric(text, 'c')).to.throw('there is no metric c')
+  })
+})

@@ -1,0 +1,43 @@
+/** What is looked at now and then while a load goes on. */
+export type Sample = {
+  readonly seconds: number
+  readonly megabytes: number
+  readonly heapMegabytes: number
+  readonly handles: number
+  /** Handles of the event loop: sockets, timers, streams (`nodejs_active_resources_total`). */
+  readonly resources: number
+  /** Requests that are being answered: watches, and the load of this moment. */
+  readonly inFlight: number
+}
+
+export type Growth = { readonly perHour: number; readonly from: number; readonly to: number }
+
+/** The slope of a figure by least squares; two samples that happen to be high say little. */
+export function growthOf(samples: readonly Sample[], read: (sample: Sample) => number): Growth {
+  const count = samples.length
+  const meanX = samples.reduce((sum, { seconds }) => sum + seconds, 0) / count
+  const meanY = samples.reduce((sum, sample) => sum + read(sample), 0) / count
+  let above = 0
+  let below = 0
+  for (const sample of samples) {
+    above += (sample.seconds - meanX) * (read(sample) - meanY)
+    below += (sample.seconds - meanX) ** 2
+  }
+  const [first] = samples
+  const last = samples.at(-1)
+  if (first === undefined || last === undefined || below === 0) throw new Error('too few samples')
+  return { perHour: (above / below) * 3_600, from: read(first), to: read(last) }
+}
+
+/** The value of a metric without labels, or the sum over its labels. */
+export function metric(text: string, name: string): number {
+  const values = [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? ([0-9.e+]+)$`, 'gm'))]
+  if (values.length === 0) throw new Error(`there is no metric ${name}`)
+  return values.reduce((sum, [, value]) => sum + Number(value), 0)
+}
+
+export function toRow({ seconds, ...figures }: Sample): string {
+  return `${String(Math.round(seconds)).padStart(6)} s ${Object.values(figures)
+    .map(value => String(Math.round(value)).padStart(10))
+    .join('')}`
+}

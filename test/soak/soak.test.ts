@@ -1,0 +1,172 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import {
+  type Answer,
+  accessToken,
+  askKapis,
+  askKube,
+  kubectl,
+  kubectlOutput,
+  nodeNames,
+  uniqueName,
+} from '../e2e/cluster.ts'
+import { askAs, groupDomain, listAs } from '../e2e/http.ts'
+import { token as askForToken } from '../e2e/oauth.ts'
+import { setting } from '../e2e/run.ts'
+import { frontProcess, heldBy, pidOf } from '../faults/process.ts'
+import { growthOf, metric, type Sample, toRow } from './samples.ts'
+import { openWatch } from './watch.ts'
+
+// Mixed load with the heartbeats of all nodes for SOAK_SECONDS (`make soak`: an hour at 5,000 nodes; in `make test` a quarter of a
+// minute at three), and figures that must not grow.
+const seconds = Number(process.env.SOAK_SECONDS ?? 15)
+const everyMs = Math.max(1_000, (seconds * 1_000) / 120)
+// A process takes what it needs in its first minutes; after that it is flat, or it leaks.
+const isLong = seconds >= 240
+const maxMegabytesPerHour = 60
+const maxMegabytesInAll = 300
+const kubeletStatusSeconds = 300
+
+describe(`${seconds} s of mixed load`, function () {
+  this.timeout((seconds + 180) * 1_000)
+  const namespace = uniqueName('soak')
+  const nodesPath = `/kapis/resources.${groupDomain}/v1alpha3/nodes`
+  const aggregated = `/apis/resources.${groupDomain}/v1alpha3/nodes`
+  let token = ''
+  let kubeToken = ''
+  let nodes: readonly string[] = []
+
+  before(async () => {
+    token = await accessToken()
+    nodes = await nodeNames()
+    await kubectlOutput('create', 'namespace', namespace)
+    await kubectlOutput('-n', namespace, 'create', 'serviceaccount', 'kubelets')
+    const account = `--serviceaccount=${namespace}:kubelets`
+    await kubectlOutput('create', 'clusterrolebinding', namespace, '--clusterrole=cluster-admin', account)
+    kubeToken = (await kubectlOutput('-n', namespace, 'create', 'token', 'kubelets', '--duration=3h')).trim()
+  })
+  after(async () => {
+    await kubectl('delete', 'clusterrolebinding', namespace)
+    await kubectl('delete', 'namespace', namespace, '--wait=false')
+  })
+
+  it('memory, handles, watches, timers and logins stay flat, and nobody is refused', async () => {
+    const until = performance.now() + seconds * 1_000
+    const bad: string[] = []
+    const counts = new Map<string, number>()
+    const repeat = async (what: string, pauseMs: number, work: () => Promise<Answer | undefined>) => {
+      while (performance.now() < until) {
+        const answer = await work().catch(error => ({ code: 0, body: String(error) }))
+        counts.set(what, (counts.get(what) ?? 0) + 1)
+        if (answer !== undefined && (answer.code < 200 || answer.code > 299))
+          bad.push(`${what}: ${answer.code} ${answer.body.slice(0, 200)}`)
+        await sleep(pauseMs)
+      }
+    }
+    let beats = 0
+    const before = await sample(0)
+    const samples: Sample[] = []
+    const loads = [
+      // As many as kubelets of so many nodes report a status, at least one a second.
+      repeat('heartbeat', Math.min(1_000, (kubeletStatusSeconds * 1_000) / nodes.length), () => {
+        const name = nodes[beats++ % nodes.length] ?? ''
+        return heartbeat(name)
+      }),
+      repeat('page', 50, () => askAs(token, `${nodesPath}?limit=10&page=${(beats % 5) + 1}&sortBy=name`)),
+      repeat('filtered list', 200, () =>
+        askAs(token, `${nodesPath}?labelSelector=kubernetes.io%2Fos%3Dlinux&limit=10`),
+      ),
+      repeat('chunk', 100, () => askAs(token, `${aggregated}?limit=100`)),
+      repeat('whole list', 5_000, () => askAs(token, aggregated)),
+      repeat('proxy', 100, () => askAs(token, `/api/v1/namespaces/${namespace}`)),
+      repeat('write and delete', 1_000, writeAndDelete),
+      repeat('log query', 500, () => askAs(token, `/kapis/tenant.${groupDomain}/v1alpha2/logs?size=10`)),
+      repeat('login and logout', 2_000, loginAndLogout),
+      ...Array.from({ length: 5 }, () =>
+        repeat('watch', 100, async () => {
+          const watch = await openWatch(`${aggregated}?watch=true`, token)
+          await sleep(Math.min(20_000, Math.max(0, until - performance.now())))
+          watch.close()
+          return undefined
+        }),
+      ),
+    ]
+    const began = performance.now()
+    console.log('      after          MB      heap   handles resources in flight')
+    while (performance.now() < until) {
+      await sleep(Math.min(everyMs, until - performance.now()))
+      const taken = await sample((performance.now() - began) / 1_000)
+      samples.push(taken)
+      if (isLong || samples.length % 5 === 1) console.log(`      ${toRow(taken)}`)
+    }
+    await Promise.all(loads)
+    console.log(
+      `      ${[...counts].map(([what, count]) => `${count} × ${what}`).join(', ')}; ${bad.length} not as they should be`,
+    )
+    expect(bad.slice(0, 5)).to.deep.equal([])
+
+    // What was taken for the load is given back with it.
+    await sleep(2_000)
+    const after = await sample(seconds)
+    console.log(`      before ${toRow(before)}\n      then   ${toRow(after)}`)
+    expect(after.handles, 'handles').to.be.at.most(before.handles + 40)
+    expect(after.inFlight, 'watches and requests').to.be.at.most(before.inFlight + 1)
+    expect(Math.max(...samples.map(({ megabytes }) => megabytes)) - before.megabytes, 'MB').to.be.below(
+      maxMegabytesInAll,
+    )
+    if (!isLong) return
+    const settled = samples.slice(Math.floor(samples.length / 3))
+    const bounds = {
+      megabytes: maxMegabytesPerHour * Math.max(1, 1_800 / seconds),
+      handles: 60,
+      resources: 60,
+    }
+    for (const [figure, most] of Object.entries(bounds)) {
+      const growth = growthOf(settled, each =>
+        Number(Object.entries(each).find(([name]) => name === figure)?.[1]),
+      )
+      console.log(`      ${figure}: ${growth.from} -> ${growth.to}, ${growth.perHour.toFixed(1)} an hour`)
+      expect(growth.perHour, `${figure} an hour`).to.be.below(most)
+    }
+    expect(heldBy(pidOf('oauth')).megabytes, 'MB of the token listener').to.be.below(300)
+    expect((await listAs(token)).totalItems).to.equal(nodes.length)
+  })
+
+  async function sample(at: number): Promise<Sample> {
+    const { megabytes, handles } = frontProcess()
+    const answer = await askAs(token, '/metrics')
+    if (answer.code !== 200) throw new Error(`/metrics answered ${answer.code}`)
+    const read = (name: string) => metric(answer.body, name)
+    return {
+      ...{ seconds: at, megabytes, heapMegabytes: read('nodejs_heap_size_used_bytes') / 1_048_576, handles },
+      resources: read('nodejs_active_resources_total'),
+      inFlight: read('apiserver_current_inflight_requests'),
+    }
+  }
+
+  function heartbeat(name: string): Promise<Answer> {
+    const time = `${new Date().toISOString().slice(0, 19)}Z`
+    const condition = { type: 'Ready', status: 'True', reason: 'KubeletReady', lastHeartbeatTime: time }
+    return askKube(kubeToken, `/api/v1/nodes/${name}/status`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/strategic-merge-patch+json' },
+      body: JSON.stringify({ status: { conditions: [condition] } }),
+    })
+  }
+
+  async function writeAndDelete(): Promise<Answer> {
+    const path = `/api/v1/namespaces/${namespace}/configmaps`
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ metadata: { name: 'soaked' } })
+    const made = await askAs(token, path, { method: 'POST', headers, body })
+    return made.code === 201 ? askAs(token, `${path}/soaked`, { method: 'DELETE' }) : made
+  }
+
+  async function loginAndLogout(): Promise<Answer> {
+    const login = { username: setting('KAPIS_USER'), password: setting('KAPIS_PASSWORD') }
+    const given = await askForToken({ grant_type: 'password', ...login })
+    if (given.code !== 200) return given
+    const { access_token: own } = JSON.parse(given.body)
+    return askKapis('/oauth/logout', { method: 'POST', headers: { authorization: `Bearer ${own}` } })
+  }
+})
