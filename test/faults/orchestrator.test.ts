@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
+import { childEnvironment } from '../../hack/controlplane/settings.ts'
 import { accessToken, kubectl, kubectlOutput, nodeNames, uniqueName } from '../e2e/cluster.ts'
 import { eventually } from '../e2e/http.ts'
 import { scratch, setting } from '../e2e/run.ts'
-import { env } from '../integration/replica.ts'
 import { withstand } from './fault.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 import type { TrafficOptions } from './traffic.ts'
@@ -68,7 +68,10 @@ describe('the orchestrator, when it answers wrongly', function () {
     }
     writeFileSync(files.config, JSON.stringify({ ...config, ...own }))
     const program = join(import.meta.dirname, '../../cmd/apiserver/main.ts')
-    return spawn(process.execPath, [program, '--config', files.config], { env, stdio: 'ignore' })
+    return spawn(process.execPath, [program, '--config', files.config], {
+      env: childEnvironment(),
+      stdio: 'ignore',
+    })
   }
 
   async function isReady(url: string): Promise<void> {
