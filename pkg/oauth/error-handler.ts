@@ -2,7 +2,8 @@ import type { ErrorRequestHandler } from 'express'
 import type { Logger } from '../telemetry/logger.ts'
 import { oauthError, renderOAuth } from './error.ts'
 
-export const formLimit = '64kb'
+// A token that is much too long is no good token, and not a request that is too large.
+export const formLimit = '256kb'
 
 /** The one place where errors of the listener are written, and logged when they are ours. */
 export function toErrorHandler(logger: Logger): ErrorRequestHandler {

@@ -32,7 +32,8 @@ export async function beginLogin(tools: GrantTools, login: Login): Promise<Grant
   const { user, client, provider, source, requestedScope, sid = randomUUID() } = login
   const scope = login.scope ?? grantScope(requestedScope, client)
   const { accessTokenSeconds, refreshTokenSeconds } = lifetimesOf(client, tools.lifetimes)
-  const subject = { username: user.name, groups: user.groups, sid, clientId: client.name, scope }
+  const { name: username, groups, mustChangePassword } = user
+  const subject = { username, groups, mustChangePassword, sid, clientId: client.name, scope }
   const [access, refresh] = await Promise.all([
     tools.issuer.access(subject, accessTokenSeconds),
     tools.issuer.refresh(subject, refreshTokenSeconds),

@@ -263,10 +263,10 @@ describe('POST /oauth/token', () => {
         })
       })
     }
-    it('of more than 64 KB is 413', async () => {
-      expectError(await post(`${form}&x=${'y'.repeat(65_536)}`), 413, {
+    it('of more than 256 KB is 413', async () => {
+      expectError(await post(`${form}&x=${'y'.repeat(262_144)}`), 413, {
         error: 'invalid_request',
-        error_description: 'the body is larger than 64kb',
+        error_description: 'the body is larger than 256kb',
       })
     })
     it('of another charset is 415', async () => {

@@ -14,6 +14,8 @@ export type TokenSubject = {
   readonly scope: string
   /** Only for servers that look at the session each time: it lives too long to go by the token alone. */
   readonly isLive?: boolean
+  /** The password was given to the user by somebody else. */
+  readonly mustChangePassword?: boolean
 }
 
 export type IssuedToken = { readonly token: string; readonly jti: string; readonly expiresAt: number }
@@ -56,10 +58,11 @@ export function createTokenIssuer(options: {
       sid: subject.sid,
       client_id: subject.clientId,
       scope: subject.scope,
-      // Consoles of the platform read these two.
+      // Consoles of the platform read these two, and with `extra` they have the password changed.
       token_type: `${kind}_token`,
       username: subject.username,
       // kube-apiserver's JWT authenticator takes the groups from here; Kapis reads the user's own.
+      ...(kind === 'access' && subject.mustChangePassword ? { extra: { uninitialized: ['true'] } } : {}),
       ...(kind === 'access' ? { groups: subject.groups.filter(group => !isReservedName(group)) } : {}),
     })
       .setProtectedHeader({ alg: signer.alg, kid: signer.kid, typ: kind === 'access' ? 'at+jwt' : 'JWT' })

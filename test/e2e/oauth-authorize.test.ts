@@ -1,0 +1,416 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { createUserAgent, type UserAgent } from '../peers/user-agent.ts'
+import { type Answer, askKapis, kubectlOutput, uniqueName } from './cluster.ts'
+import { eventually } from './http.ts'
+import { bearer, claimsOf, createUser, credentials, form, loginAs, removeUser, token } from './oauth.ts'
+import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
+import { setting } from './run.ts'
+
+const domain = setting('KAPIS_GROUP_DOMAIN')
+const parsed = ({ code, body }: Answer) => [code, JSON.parse(body)]
+
+/** What is on the wire of /oauth/authorize, of the code grant, of discovery and of login records, row by row. */
+describe('the wire of /oauth, for browsers and those who send them', function () {
+  this.timeout(60_000)
+  const user = { username: uniqueName('authorize'), password: 'Correct horse 1' }
+  const redirectUri = 'https://app.test/cb?a=b'
+  const app = { name: uniqueName('app'), secret: 'app secret', redirectURIs: [redirectUri] }
+  const native = { name: uniqueName('native'), public: true, redirectURIs: ['http://localhost/cb'] }
+  const denied = { name: uniqueName('denied'), secret: 's', grantMethod: 'deny', redirectURIs: [redirectUri] }
+  const verifier = 'v'.repeat(43)
+  const code_challenge = createHash('sha256').update(verifier).digest('base64url')
+  const good = {
+    client_id: app.name,
+    redirect_uri: redirectUri,
+    response_type: 'code',
+    scope: 'openid profile email',
+    state: 'a b&c',
+    nonce: 'n-1',
+    code_challenge,
+    code_challenge_method: 'S256',
+  }
+  let issuer: string
+
+  before(async () => {
+    issuer = await issuerUrl()
+    await createUser(user, { displayName: 'Au Thor', lang: 'en', groups: ['e2e-authorize'] })
+    for (const client of [app, native, denied]) await createClient(client)
+    await loginAs(user)
+  })
+  after(async () => {
+    await removeUser(user.username)
+    for (const { name } of [app, native, denied]) await removeClient(name)
+  })
+
+  type Changes = Readonly<Record<string, string | undefined>>
+  function query(changes: Changes = {}): string {
+    const all = Object.entries({ ...good, ...changes })
+    return String(new URLSearchParams(all.filter((pair): pair is [string, string] => pair[1] !== undefined)))
+  }
+  const authorize = (changes?: Changes) => askKapis(`/oauth/authorize?${query(changes)}`)
+  const app_ = (fields: Readonly<Record<string, string>>) =>
+    form('/oauth/token', { client_id: app.name, client_secret: app.secret, ...fields })
+
+  describe('GET /oauth/authorize sends nobody anywhere', () => {
+    const notAllowed = { error: 'invalid_request', error_description: 'redirect URL is not allowed' }
+    const rows: readonly [string, Changes, object][] = [
+      [
+        'for an unknown client',
+        { client_id: 'nobody' },
+        { error: 'invalid_client', error_description: 'the OAuth client was not found' },
+      ],
+      [
+        'without a client',
+        { client_id: undefined },
+        { error: 'invalid_client', error_description: 'the OAuth client was not found' },
+      ],
+      ['for another place', { redirect_uri: 'https://evil.test/' }, notAllowed],
+      ['for a place that begins alike', { redirect_uri: `${redirectUri}.evil.test` }, notAllowed],
+      ['for a place with a fragment', { redirect_uri: `${redirectUri}#x` }, notAllowed],
+      ['for a place below it', { redirect_uri: 'https://app.test/cb/../evil?a=b' }, notAllowed],
+      ['for a script', { redirect_uri: 'javascript:alert(1)' }, notAllowed],
+      [
+        'for another port of localhost, where only the address is registered',
+        { client_id: 'kapis-cli', redirect_uri: 'http://localhost:5000/callback' },
+        notAllowed,
+      ],
+    ]
+    for (const [what, changes, body] of rows) {
+      it(what, async () => {
+        const answer = await authorize(changes)
+        expect(parsed(answer)).to.deep.equal([400, body])
+        expect(answer.headers).to.not.have.property('location')
+        expect(answer.headers['cache-control']).to.equal('no-store')
+      })
+    }
+
+    it('for a parameter that is there twice', async () => {
+      const answer = await askKapis(`/oauth/authorize?${query()}&state=x`)
+      expect(parsed(answer)).to.deep.equal([
+        400,
+        { error: 'invalid_request', error_description: 'the parameter state is given twice' },
+      ])
+    })
+
+    it('for JSON', async () => {
+      const headers = { 'content-type': 'application/json' }
+      const answer = await askKapis('/oauth/authorize', { method: 'POST', headers, body: '{}' })
+      expect(parsed(answer)).to.deep.equal([
+        415,
+        {
+          error: 'invalid_request',
+          error_description: 'the body must be application/x-www-form-urlencoded',
+        },
+      ])
+      expect(answer.headers['accept-post']).to.equal('application/x-www-form-urlencoded')
+    })
+  })
+
+  describe('GET /oauth/authorize tells the client, with its state', () => {
+    const type = 'the parameter response_type must be code'
+    const rows: readonly [string, Changes, object][] = [
+      [
+        'that there is no response_type',
+        { response_type: undefined },
+        { error: 'invalid_request', error_description: 'the parameter response_type is required' },
+      ],
+      ...['token', 'id_token', 'code id_token', 'nonsense'].map(
+        (response_type): [string, Changes, object] => [
+          `that ${response_type} is no response_type here`,
+          { response_type },
+          { error: 'unsupported_response_type', error_description: type },
+        ],
+      ),
+      [
+        'that plain is no PKCE',
+        { code_challenge_method: 'plain' },
+        { error: 'invalid_request', error_description: 'the parameter code_challenge_method must be S256' },
+      ],
+      [
+        'that its scope is malformed',
+        { scope: 'a"b' },
+        { error: 'invalid_scope', error_description: 'the parameter scope is malformed' },
+      ],
+      ['that somebody has to log in, with prompt=none', { prompt: 'none' }, { error: 'login_required' }],
+      [
+        'that nobody may be logged in to it',
+        { client_id: denied.name },
+        { error: 'access_denied', error_description: 'nobody may be logged in to this client' },
+      ],
+    ]
+    for (const [what, changes, told] of rows) {
+      it(what, async () => {
+        const answer = await authorize(changes)
+        const { origin, pathname, searchParams } = new URL(String(answer.headers.location))
+        expect([answer.code, answer.body, origin + pathname]).to.deep.equal([302, '', 'https://app.test/cb'])
+        expect(Object.fromEntries(searchParams)).to.deep.equal({
+          a: 'b',
+          ...told,
+          state: good.state,
+          iss: issuer,
+        })
+      })
+    }
+  })
+
+  it('asks who is nobody to log in, and a form by way of its URL', async () => {
+    const answer = await authorize()
+    expect([answer.code, answer.headers['cache-control']]).to.deep.equal([302, 'no-store'])
+    const location = new URL(String(answer.headers.location), issuer)
+    expect([location.pathname, location.searchParams.get('return_to')]).to.deep.equal([
+      '/oauth/login',
+      `/oauth/authorize?${query()}`,
+    ])
+    const posted = await form('/oauth/authorize', Object.fromEntries(new URLSearchParams(query())))
+    expect([posted.code, posted.headers.location]).to.deep.equal([303, `/oauth/authorize?${query()}`])
+    const localhost = await authorize({ client_id: native.name, redirect_uri: 'http://localhost:5000/cb' })
+    expect(localhost.headers.location).to.match(/^\/oauth\/login\?/)
+  })
+
+  describe('POST /oauth/token with a code', () => {
+    const isApp = (url: URL) => url.host === 'app.test'
+    let agent: UserAgent
+
+    before(async () => {
+      agent = createUserAgent([readFileSync(setting('KAPIS_CA'), 'utf8')], 'text/html')
+      const page = await agent.open(`${issuer}/login?return_to=/oauth/session`)
+      const [, csrf = ''] = /name="csrf" value="([^"]+)"/.exec(page.body) ?? []
+      const last = await agent.submit(page, { csrf, return_to: '/oauth/session', ...user })
+      expect([last.code, last.url.pathname]).to.deep.equal([200, '/oauth/session'])
+    })
+
+    async function newCode(changes?: Changes): Promise<string> {
+      const last = await agent.open(`${issuer}/authorize?${query(changes)}`, isApp)
+      const { searchParams } = new URL(String(last.headers.location))
+      const { code = '', ...rest } = Object.fromEntries(searchParams)
+      expect([last.code, rest]).to.deep.equal([302, { a: 'b', state: good.state, iss: issuer }])
+      return code
+    }
+    const exchange = (code: string, changes: Readonly<Record<string, string>> = {}) =>
+      app_({
+        grant_type: 'authorization_code',
+        code,
+        redirect_uri: redirectUri,
+        code_verifier: verifier,
+        ...changes,
+      })
+
+    for (const grant_type of ['authorization_code', 'code']) {
+      it(`gives the whole answer for ${grant_type}, ID token and all`, async () => {
+        const answer = await exchange(await newCode(), { grant_type })
+        const { access_token, refresh_token, id_token, ...rest } = JSON.parse(answer.body)
+        expect([answer.code, rest]).to.deep.equal([
+          200,
+          { token_type: 'Bearer', expires_in: 7200, scope: good.scope },
+        ])
+        expect(answer.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
+        const { iat, exp, sid, auth_time, at_hash, ...claims } = claimsOf(id_token)
+        expect(claims).to.deep.equal({
+          iss: issuer,
+          sub: user.username,
+          aud: app.name,
+          nonce: good.nonce,
+          token_type: 'id_token',
+          name: 'Au Thor',
+          preferred_username: user.username,
+          locale: 'en',
+          groups: ['e2e-authorize'],
+          email: `${user.username}@e2e.test`,
+        })
+        expect(sid).to.equal(claimsOf(access_token).sid)
+        expect(sid).to.equal(claimsOf(refresh_token).sid)
+        const half = createHash('sha256').update(access_token).digest().subarray(0, 16)
+        expect(at_hash).to.equal(half.toString('base64url'))
+        expect(Number(auth_time)).to.be.within(Number(iat) - 120, Number(iat) + 1)
+        expect(Number(exp) - Number(iat)).to.equal(7200)
+      })
+    }
+
+    const invalid = (error_description: string) => ({ error: 'invalid_grant', error_description })
+    const rows: readonly [string, Readonly<Record<string, string>>, object][] = [
+      [
+        'the redirect_uri of another request',
+        { redirect_uri: 'https://app.test/cb' },
+        invalid('the parameter redirect_uri is not that of the authorization request'),
+      ],
+      [
+        'no redirect_uri',
+        { redirect_uri: '' },
+        invalid('the parameter redirect_uri is not that of the authorization request'),
+      ],
+      [
+        'another verifier',
+        { code_verifier: 'w'.repeat(43) },
+        invalid('the parameter code_verifier does not fit the code'),
+      ],
+      ['no verifier', { code_verifier: '' }, invalid('the parameter code_verifier does not fit the code')],
+      ['garbage for a code', { code: 'garbage' }, invalid('the code is invalid or expired')],
+      [
+        'no code',
+        { code: '' },
+        { error: 'invalid_request', error_description: 'the parameter code is required' },
+      ],
+      ['another client', credentials, invalid('the code was issued to another client')],
+    ]
+    for (const [what, changes, body] of rows) {
+      it(`refuses ${what}`, async () => {
+        expect(parsed(await exchange(await newCode(), changes))).to.deep.equal([400, body])
+      })
+    }
+
+    it('takes neither an access token nor a refresh token for a code', async () => {
+      const { access_token, refresh_token } = await loginAs(user)
+      for (const code of [access_token, refresh_token])
+        expect(parsed(await exchange(code))).to.deep.equal([400, invalid('the code is invalid or expired')])
+    })
+  })
+
+  it('is described by the whole discovery document, wherever that is looked for', async () => {
+    const document = {
+      issuer,
+      authorization_endpoint: `${issuer}/authorize`,
+      device_authorization_endpoint: `${issuer}/device_authorization`,
+      token_endpoint: `${issuer}/token`,
+      userinfo_endpoint: `${issuer}/userinfo`,
+      revocation_endpoint: `${issuer}/revoke`,
+      introspection_endpoint: `${issuer}/introspect`,
+      end_session_endpoint: `${issuer}/logout`,
+      jwks_uri: `${issuer}/keys`,
+      response_types_supported: ['code'],
+      response_modes_supported: ['query'],
+      code_challenge_methods_supported: ['S256'],
+      prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
+      authorization_response_iss_parameter_supported: true,
+      request_parameter_supported: false,
+      request_uri_parameter_supported: false,
+      scopes_supported: ['openid', 'profile', 'email', 'offline_access'],
+      grant_types_supported: [
+        'authorization_code',
+        'password',
+        'refresh_token',
+        'client_credentials',
+        'urn:ietf:params:oauth:grant-type:device_code',
+      ],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: ['ES256', 'RS256'],
+      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
+      revocation_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
+      introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+      claims_supported: [
+        ...['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'sid', 'auth_time', 'nonce', 'at_hash', 'groups'],
+        ...['name', 'email', 'locale', 'preferred_username'],
+      ],
+    }
+    for (const path of [
+      '/oauth/.well-known/openid-configuration',
+      '/.well-known/openid-configuration',
+      '/.well-known/oauth-authorization-server/oauth',
+    ])
+      expect(parsed(await askKapis(path)), path).to.deep.equal([200, document])
+    const keys = await askKapis('/oauth/keys')
+    expect(keys.headers).to.include({
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'public, max-age=300',
+    })
+  })
+
+  it('starts a device login with everything that a device needs, and answers its polls', async () => {
+    const device = (fields: Readonly<Record<string, string>>) => form('/oauth/device_authorization', fields)
+    const { device_code, user_code, ...rest } = JSON.parse((await device({ client_id: native.name })).body)
+    expect(user_code).to.match(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/)
+    expect(rest).to.deep.equal({
+      verification_uri: `${issuer}/device`,
+      verification_uri_complete: `${issuer}/device?user_code=${user_code}`,
+      expires_in: 600,
+      interval: 5,
+    })
+    const poll = () =>
+      form('/oauth/token', {
+        grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+        client_id: native.name,
+        device_code,
+      })
+    expect(parsed(await poll())).to.deep.equal([400, { error: 'authorization_pending' }])
+    expect(parsed(await poll())).to.deep.equal([400, { error: 'slow_down' }])
+    expect(parsed(await device({ client_id: 'nobody' }))).to.deep.equal([
+      401,
+      { error: 'invalid_client', error_description: 'the OAuth client was not found' },
+    ])
+  })
+
+  it('keeps records of logins, good and bad, with where they came from and not what was claimed', async () => {
+    const name = uniqueName('recorded')
+    await createUser({ username: name, password: user.password })
+    try {
+      await loginAs({ username: name, password: user.password })
+      const headers = { 'x-client-ip': '6.6.6.6', 'x-real-ip': '6.6.6.6', 'user-agent': 'e2e' }
+      const wrong = { grant_type: 'password', username: name, password: 'wrong' }
+      expect((await token(wrong, headers)).code).to.equal(400)
+      await eventually(async () => {
+        const selector = `iam.${domain}/user-ref=${name}`
+        const { items } = JSON.parse(await kubectlOutput('get', 'loginrecords', '-l', selector, '-o', 'json'))
+        const specs = items.map(({ spec }: { spec: object }) => spec)
+        expect(specs).to.deep.include({
+          type: 'Password',
+          provider: '',
+          sourceIP: '127.0.0.1',
+          userAgent: 'e2e',
+          success: false,
+          reason: 'incorrect password',
+        })
+        expect(specs).to.deep.include({
+          type: 'Password',
+          provider: '',
+          sourceIP: '127.0.0.1',
+          userAgent: '',
+          success: true,
+          reason: 'authenticated successfully',
+        })
+      }, 20_000)
+    } finally {
+      await removeUser(name)
+    }
+  })
+
+  it('says in an access token that the password has to be changed, and no more once it was', async () => {
+    const name = uniqueName('given')
+    const users = `users.iam.${domain}`
+    await createUser({ username: name, password: user.password })
+    try {
+      await kubectlOutput('annotate', users, name, `iam.${domain}/uninitialized=true`)
+      const extraOf = async () =>
+        claimsOf((await loginAs({ username: name, password: user.password })).access_token).extra
+      await eventually(
+        async () => void expect(await extraOf()).to.deep.equal({ uninitialized: ['true'] }),
+        20_000,
+      )
+      await kubectlOutput('annotate', users, name, `iam.${domain}/uninitialized-`)
+      await eventually(async () => void expect(await extraOf()).to.equal(undefined), 20_000)
+    } finally {
+      await removeUser(name)
+    }
+  })
+
+  it('takes as long for an unknown user as for a wrong password', async () => {
+    const times = { wrong: [] as number[], unknown: [] as number[] }
+    // Fewer tries than lock a name.
+    for (let i = 0; i < 4; i++) {
+      for (const kind of ['wrong', 'unknown'] as const) {
+        const username = kind === 'wrong' ? user.username : uniqueName(`nobody-${i}`)
+        const startedAt = performance.now()
+        const answer = await token({ grant_type: 'password', username, password: 'wrong' })
+        times[kind].push(performance.now() - startedAt)
+        expect(parsed(answer)).to.deep.equal([
+          400,
+          { error: 'invalid_grant', error_description: 'incorrect password' },
+        ])
+      }
+    }
+    // A hash takes tens of milliseconds and everything else a few: without it the least would be far apart.
+    const [wrong, unknown] = [Math.min(...times.wrong), Math.min(...times.unknown)]
+    expect(unknown / wrong).to.be.within(0.4, 2.5)
+    expect((await bearer((await loginAs(user)).access_token, '/api')).code).to.equal(200)
+  })
+})

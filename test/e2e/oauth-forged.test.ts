@@ -1,0 +1,178 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { expect } from 'chai'
+import { type CryptoKey, exportSPKI, importJWK, type JWK, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
+import { type Answer, askKapis, kubectlJson, uniqueName } from './cluster.ts'
+import { expectStatus, statusBody } from './http.ts'
+import { bearer, claimsOf, createUser, credentials, form, loginAs, refresh, removeUser } from './oauth.ts'
+import { setting } from './run.ts'
+
+const parsed = ({ code, body }: Answer) => [code, body === '' ? '' : JSON.parse(body)]
+const domain = setting('KAPIS_GROUP_DOMAIN')
+
+type Key = { readonly kid: string; readonly alg: string; readonly jwk: JWK }
+
+/** Tokens that are wrong in one thing each, signed by the platform's own keys where that is not the thing. */
+describe('tokens that are forged', function () {
+  this.timeout(60_000)
+  const user = { username: uniqueName('forged'), password: 'Correct horse 1' }
+  const nodesPath = `/kapis/resources.${domain}/v1alpha3/nodes`
+  let access: JWTPayload
+  let refreshClaims: JWTPayload
+  let key: Key
+  let signing: CryptoKey | Uint8Array
+
+  before(async () => {
+    await createUser(user)
+    const tokens = await loginAs(user)
+    access = claimsOf(tokens.access_token)
+    refreshClaims = claimsOf(tokens.refresh_token)
+    const { kid } = JSON.parse(Buffer.from(tokens.access_token.split('.')[0] ?? '', 'base64url').toString())
+    const namespace = setting('KAPIS_NAMESPACE')
+    const { data } = Object(await kubectlJson('-n', namespace, 'get', 'secret', 'kapis-signing-keys'))
+    const keys: Key[] = JSON.parse(Buffer.from(data['keys.json'], 'base64').toString('utf8'))
+    const found = keys.find(each => each.kid === kid)
+    if (found === undefined) throw new Error('the key of the token is not there')
+    key = found
+    signing = await importJWK({ ...key.jwk }, key.alg)
+  })
+  after(() => removeUser(user.username))
+
+  const sign = (claims: JWTPayload, header: object = {}, by: CryptoKey | Uint8Array = signing) =>
+    new SignJWT(claims)
+      .setProtectedHeader({ alg: key.alg, kid: key.kid, typ: 'at+jwt', ...header })
+      .sign(by, { crit: { 'urn:unknown': true } })
+  const now = () => Math.floor(Date.now() / 1000)
+  const foreign = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+  async function publicPem(): Promise<Uint8Array> {
+    const { d: _, ...jwk } = key.jwk
+    const pem = await exportSPKI((await importJWK({ ...jwk }, key.alg, { extractable: true })) as CryptoKey)
+    return new TextEncoder().encode(pem)
+  }
+
+  it('are good when nothing is wrong with them, so that what follows is told by its one thing', async () => {
+    expect((await bearer(await sign(access), '/api')).code).to.equal(200)
+    expect((await bearer(await sign({ ...access, exp: now() - 3, iat: now() + 3 }), '/api')).code).to.equal(
+      200,
+    )
+  })
+
+  const rows: readonly [string, () => Promise<string> | string][] = [
+    ['have no signature (alg none)', () => new UnsecuredJWT(access).encode()],
+    [
+      'are signed with the public key as a secret (HS256)',
+      async () => sign(access, { alg: 'HS256' }, await publicPem()),
+    ],
+    [
+      'say that they are RS256',
+      async () => (await sign(access)).replace(/^[^.]+/, () => encode({ alg: 'RS256', kid: key.kid })),
+    ],
+    ['are signed by somebody else under our kid', () => sign(access, {}, signKey(foreign()))],
+    ['have a foreign kid', () => sign(access, { kid: 'somebody-elses' })],
+    ['have no kid', () => sign(access, { kid: undefined })],
+    [
+      'bring their own key (jwk)',
+      () => {
+        const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+        const jwk = pair.publicKey.export({ format: 'jwk' })
+        return sign(access, { jwk, kid: undefined }, signKey(pair.privateKey))
+      },
+    ],
+    [
+      'have a critical header that nobody knows',
+      () => sign(access, { crit: ['urn:unknown'], 'urn:unknown': 1 }),
+    ],
+    ['are for another audience', () => sign({ ...access, aud: ['elsewhere'] })],
+    ['are for nobody', () => sign({ ...access, aud: [] })],
+    ['are of another issuer', () => sign({ ...access, iss: 'https://evil.test/oauth' })],
+    ['have expired', () => sign({ ...access, exp: now() - 60 })],
+    [
+      'never expire',
+      () => {
+        const { exp: _, ...rest } = access
+        return sign(rest)
+      },
+    ],
+    ['come from the future', () => sign({ ...access, iat: now() + 600 })],
+    ['are not good yet', () => sign({ ...access, nbf: now() + 600 })],
+    ['are of the system', () => sign({ ...access, sub: 'system:admin' })],
+    ['are of a user that there is not', () => sign({ ...access, sub: 'nobody-at-all' })],
+    ['are of no login', () => sign({ ...access, sid: '' })],
+    ['are refresh tokens in the dress of access tokens', () => sign(refreshClaims)],
+    ['are of another type', () => sign({ ...access, token_type: 'id_token' })],
+    ['say by typ that they are something else', () => sign(access, { typ: 'code+jwt' })],
+    ['are truncated', async () => (await sign(access)).slice(0, -1)],
+    ['are longer than ours', async () => `${await sign(access)}AAAA`],
+    ['are of 12 KB', () => sign({ ...access, pad: 'x'.repeat(9_000) }, {}, signKey(foreign()))],
+  ]
+  for (const [what, forge] of rows) {
+    it(`are refused when they ${what}`, async () => {
+      const forged = await forge()
+      for (const path of ['/oauth/userinfo', nodesPath]) {
+        const answer = await bearer(forged, path)
+        expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
+        expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
+      }
+    })
+  }
+
+  it('of 100 KB are refused wherever they come to, at once', async () => {
+    const huge = `${encode({ alg: 'ES256', kid: key.kid })}.${'x'.repeat(100_000)}.y`
+    const startedAt = performance.now()
+    expectStatus(await bearer(huge, nodesPath), statusBody(401, 'Unauthorized', 'Unauthorized'))
+    expectStatus(
+      await form('/oauth/userinfo', { access_token: huge }),
+      statusBody(401, 'Unauthorized', 'Unauthorized'),
+    )
+    expect(parsed(await refresh(huge))).to.deep.equal([
+      400,
+      { error: 'invalid_grant', error_description: 'the refresh token is invalid or expired' },
+    ])
+    expect(parsed(await form('/oauth/introspect', { ...credentials, token: huge }))).to.deep.equal([
+      200,
+      { active: false },
+    ])
+    expect(parsed(await form('/oauth/revoke', { ...credentials, token: huge }))).to.deep.equal([200, ''])
+    const hint = await askKapis('/oauth/logout', {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: String(new URLSearchParams({ id_token_hint: huge })),
+    })
+    expect(parsed(hint)).to.deep.equal([
+      400,
+      {
+        error: 'invalid_request',
+        error_description: 'the parameter id_token_hint is no ID token of this issuer',
+      },
+    ])
+    expect(performance.now() - startedAt).to.be.below(10_000)
+  })
+
+  it('are no refresh tokens either', async () => {
+    const as = (claims: JWTPayload, header: object = {}) => sign(claims, { typ: 'JWT', ...header })
+    const forged = [
+      await as({ ...refreshClaims, exp: now() - 60 }),
+      await as({ ...refreshClaims, iat: now() + 600 }),
+      await as({ ...refreshClaims, aud: [domain] }),
+      await as({ ...refreshClaims, iss: 'https://evil.test/oauth' }),
+      await sign(refreshClaims, { typ: 'JWT' }, signKey(foreign())),
+      await sign(refreshClaims, { typ: 'JWT', alg: 'HS256' }, await publicPem()),
+      new UnsecuredJWT(refreshClaims).encode(),
+      await sign(access),
+    ]
+    for (const each of forged)
+      expect(parsed(await refresh(each))).to.deep.equal([
+        400,
+        { error: 'invalid_grant', error_description: 'the refresh token is invalid or expired' },
+      ])
+    // Nobody has ended the login by that.
+    expect((await refresh(await as(refreshClaims))).code).to.equal(200)
+  })
+})
+
+function encode(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url')
+}
+
+function signKey(key: ReturnType<typeof generateKeyPairSync>['privateKey']): CryptoKey {
+  return key.toCryptoKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign'])
+}
