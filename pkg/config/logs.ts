@@ -108,7 +108,7 @@ function parseEmbedded(fields: Fields): LogsConfig['embedded'] {
       min: 64,
       max: 1_000_000_000,
     }),
-    memoryMegabytes: integer(embedded, 'memoryMegabytes', { default: 512, min: 128, max: 65_536 }),
+    memoryMegabytes: integer(embedded, 'memoryMegabytes', { default: 512, min: 192, max: 65_536 }),
   }
 }
 

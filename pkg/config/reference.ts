@@ -162,7 +162,7 @@ export const reference: readonly ConfigEntry[] = [
   },
   {
     path: 'logs.embedded.memoryMegabytes',
-    text: 'Memory of the process that the embedded store sizes its buffers, caches and threads by.',
+    text: 'What the embedded store adds to the memory of the process, at most.',
   },
   {
     path: 'logs.opensearch.url',

@@ -79,7 +79,7 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
   const catalog = createCatalog(folder, manifest, show)
   const indexer = thread('indexer')
   const fresh = createFreshLines({ folder, catalog, indexer, show })
-  const data: ReaderSettings = { cacheBytes: Math.floor(memoryBytes / 16) }
+  const data: ReaderSettings = { cacheBytes: Math.floor(memoryBytes / 24) }
   const greet = (): ReaderOrder => ({
     kind: 'segments',
     add: [...catalog.names(), ...fresh.names()],
@@ -115,7 +115,7 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
     },
     write: async frame => {
       try {
-        await log.append(frame, file => fresh.add(frame, file))
+        await log.append(frame, (file, offset) => fresh.add(frame, { log: file, offset }))
         isFull = false
       } catch (error) {
         isFull = isDiskFull(error)

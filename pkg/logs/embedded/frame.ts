@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { LogRecord } from '../record.ts'
-import { createByteReader, createByteWriter } from './bytes.ts'
+import { type ByteWriter, createByteReader, createByteWriter } from './bytes.ts'
 import { dayNs, type LinesBuilder, type Stream, streamKey } from './lines.ts'
 
 /**
@@ -9,7 +9,6 @@ import { dayNs, type LinesBuilder, type Stream, streamKey } from './lines.ts'
  * the sequence of its first line, its streams, its lines.
  */
 export type Frame = {
-  /** In shared memory, so that the threads that work on it need no copy. */
   readonly bytes: Buffer
   readonly key: string
   readonly count: number
@@ -22,13 +21,36 @@ const sequenceBytes = 8
 const dayLength = Number(dayNs)
 
 /** @param id the sender's name for the batch; without one the same lines are the same batch */
-export function encodeFrame(
+export type FrameEncoder = (
   records: readonly LogRecord[],
   firstSequence: number,
   id: string | undefined,
+) => Frame
+
+const keptBytes = 4 * 1024 * 1024
+
+/** Works in memory that is used again: of what is new for each batch, much is there for long before it is let go. */
+export function createFrameEncoder(): FrameEncoder {
+  let [streams, lines] = [createByteWriter(), createByteWriter()]
+  return (records, firstSequence, id) => {
+    // One large batch is no reason to keep that much.
+    if (lines.length > keptBytes) [streams, lines] = [createByteWriter(), createByteWriter()]
+    streams.clear()
+    lines.clear()
+    return encodeFrame(records, { streams, lines, firstSequence, id })
+  }
+}
+
+function encodeFrame(
+  records: readonly LogRecord[],
+  parts: {
+    readonly streams: ByteWriter
+    readonly lines: ByteWriter
+    readonly firstSequence: number
+    readonly id: string | undefined
+  },
 ): Frame {
-  const streams = createByteWriter()
-  const lines = createByteWriter(256 * records.length + 64)
+  const { streams, lines, firstSequence, id } = parts
   const ids = new Map<string, number>()
   const time = new BigUint64Array(1)
   const halves = new Uint32Array(time.buffer)
@@ -53,13 +75,13 @@ export function encodeFrame(
   const key = hash.update(id ?? '').digest()
   const sequence = Buffer.alloc(sequenceBytes)
   sequence.writeDoubleLE(firstSequence)
-  const parts = [key, sequence, counts.view(), streams.view(), lines.view()]
-  const length = parts.reduce((sum, part) => sum + part.length, 0)
-  const bytes = Buffer.from(new SharedArrayBuffer(headBytes + length))
+  const pieces = [key, sequence, counts.view(), streams.view(), lines.view()]
+  const length = pieces.reduce((sum, part) => sum + part.length, 0)
+  const bytes = Buffer.allocUnsafe(headBytes + length)
   let at = headBytes
-  for (const part of parts) {
-    bytes.set(part, at)
-    at += part.length
+  for (const piece of pieces) {
+    bytes.set(piece, at)
+    at += piece.length
   }
   bytes.writeUInt32LE(length, 0)
   bytes.writeUInt32LE(crc32(bytes.subarray(headBytes)), 4)
@@ -81,12 +103,6 @@ export function* readFrames(bytes: Buffer): Generator<Frame> {
     yield { bytes: frame, key, count: reader.varint(), firstSequence }
     at = end
   }
-}
-
-export function countLines(frame: Buffer): number {
-  const reader = createByteReader(frame, headBytes + keyBytes + sequenceBytes)
-  reader.varint()
-  return reader.varint()
 }
 
 /** @param linesOf the lines of a day, where these go */

@@ -1,15 +1,18 @@
 import type { Catalog } from './catalog.ts'
 import type { Frame } from './frame.ts'
 import type { IndexerQuestion } from './indexer-thread.ts'
+import type { LogRange } from './log-range.ts'
 import type { StoredSegment } from './manifest.ts'
 import type { ReaderSource } from './reader-thread.ts'
 import type { Thread } from './thread.ts'
+import { writeAheadLogFile } from './write-ahead-log.ts'
 
 /** Lines that are durable in the write-ahead log and not in a segment yet. */
 export type FreshLines = {
   readonly lines: () => number
   readonly bytes: () => number
-  readonly add: (frame: Frame, log: number) => void
+  /** @param at the write-ahead log that the frame is in, and where it begins there */
+  readonly add: (frame: Frame, at: { readonly log: number; readonly offset: number }) => void
   /** Tells whoever reads of what was added since: a question that is asked after this finds it. */
   readonly makeVisible: () => void
   /** Puts everything up to this write-ahead log into segments on the disk. */
@@ -18,9 +21,10 @@ export type FreshLines = {
   readonly names: () => readonly ReaderSource[]
 }
 
-type Batch = { readonly frame: Frame; readonly log: number }
+// The lines themselves are in the files, and in the memory of the system as far as that goes.
+type Batch = { readonly log: number; readonly from: number; readonly to: number; readonly count: number }
 /** Batches of one write-ahead log that whoever reads has together. */
-type Shown = { readonly id: string; readonly log: number; readonly frames: readonly Uint8Array[] }
+type Shown = { readonly id: string; readonly number: number; readonly log: LogRange }
 
 // With more of them a question takes longer than it takes to put them together.
 const mostShown = 16
@@ -54,20 +58,24 @@ export function createFreshLines(parts: {
   }
 
   function groupByLog(some: readonly Batch[]): readonly Shown[] {
-    return [...Map.groupBy(some, ({ log }) => log)].map(([log, group]) => ({
-      id: `fresh/${nextId++}`,
-      log,
-      frames: group.map(({ frame }) => frame.bytes),
-    }))
+    return rangesOf(some).map(({ number, log }) => ({ id: `fresh/${nextId++}`, number, log }))
+  }
+
+  /** Batches of one write-ahead log follow each other without a gap. */
+  function rangesOf(some: readonly Batch[]): readonly { readonly number: number; readonly log: LogRange }[] {
+    return [...Map.groupBy(some, ({ log }) => log)].map(([number, group]) => {
+      const [from, to] = [group[0]?.from ?? 0, group.at(-1)?.to ?? 0]
+      return { number, log: { file: writeAheadLogFile(folder, number), from, to } }
+    })
   }
 
   async function moveToDisk(upToLog: number, recentBatches: readonly string[]): Promise<void> {
     const moved = batches.filter(({ log }) => log <= upToLog)
     let add: readonly StoredSegment[] = []
     if (moved.length > 0) {
-      const frames = moved.map(({ frame }) => frame.bytes)
+      const logs = rangesOf(moved).map(({ log }) => log)
       const firstNumber = catalog.manifest().nextSegment
-      const question: IndexerQuestion = { frames, segments: [], folder, firstNumber }
+      const question: IndexerQuestion = { logs, segments: [], folder, firstNumber }
       add = (await indexer.ask(question).answer) as readonly StoredSegment[]
     }
     const nextSequence = Math.max(
@@ -77,13 +85,13 @@ export function createFreshLines(parts: {
     await catalog.commit({ add, firstLog: upToLog + 1, nextSequence, recentBatches, release })
 
     function release(): readonly string[] {
-      const gone = shown.filter(({ log }) => log <= upToLog)
-      shown = shown.filter(({ log }) => log > upToLog)
+      const gone = shown.filter(({ number }) => number <= upToLog)
+      shown = shown.filter(({ number }) => number > upToLog)
       // They come in the order of their logs.
       shownBatches = Math.max(shownBatches - moved.length, 0)
       batches = batches.slice(moved.length)
-      lines -= moved.reduce((sum, { frame }) => sum + frame.count, 0)
-      bytes -= moved.reduce((sum, { frame }) => sum + frame.bytes.length, 0)
+      lines -= moved.reduce((sum, { count }) => sum + count, 0)
+      bytes -= moved.reduce((sum, { from, to }) => sum + to - from, 0)
       return gone.map(({ id }) => id)
     }
   }
@@ -93,8 +101,8 @@ export function createFreshLines(parts: {
     moveToDisk,
     lines: () => lines,
     bytes: () => bytes,
-    add: (frame, log) => {
-      batches.push({ frame, log })
+    add: (frame, { log, offset }) => {
+      batches.push({ log, from: offset, to: offset + frame.bytes.length, count: frame.count })
       lines += frame.count
       bytes += frame.bytes.length
     },

@@ -1,6 +1,5 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { parentPort } from 'node:worker_threads'
+import { createGarbage } from './garbage.ts'
 import { type Ingredients, mergeToFiles } from './merge.ts'
 import { toAnswer } from './thread.ts'
 
@@ -10,10 +9,8 @@ export type IndexerQuestion = Ingredients & {
   readonly firstNumber: number
 }
 
-// A segment takes many times its size while it is made. Between two of them the engine sees no reason to let go of that, so
-// it is told to.
-setFlagsFromString('--expose-gc')
-const collectGarbage: () => void = runInNewContext('gc')
+// A segment takes many times its size while it is made, which nothing needs between two of them.
+const garbage = createGarbage()
 
 parentPort?.on('message', (question: IndexerQuestion & { readonly id: number }) => {
   const { id, folder, firstNumber } = question
@@ -22,5 +19,5 @@ parentPort?.on('message', (question: IndexerQuestion & { readonly id: number }) 
   } catch (error) {
     parentPort?.postMessage(toAnswer(id, error))
   }
-  setImmediate(collectGarbage)
+  setImmediate(garbage.collect)
 })

@@ -1,7 +1,7 @@
 import { insufficientStorage, Status, tooManyRequests, unavailable } from '../../status/status.ts'
 import { type LogRecord, maxTimeNs } from '../record.ts'
 import type { AppendResult, LogBatch } from '../store.ts'
-import { encodeFrame, type Frame } from './frame.ts'
+import { createFrameEncoder, type Frame } from './frame.ts'
 import { dayOf } from './lines.ts'
 import type { RecentBatches } from './recent-batches.ts'
 
@@ -18,6 +18,7 @@ export function createIngest(parts: {
   readonly firstKeptDay: () => number
 }): Ingest {
   const { recent, write, takeSequences, checkRoom, firstKeptDay } = parts
+  const encodeFrame = createFrameEncoder()
   const inFlight = new Map<string, Promise<void>>()
 
   async function writeOnce(frame: Frame): Promise<boolean> {

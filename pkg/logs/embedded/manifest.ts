@@ -9,6 +9,8 @@ export type StoredSegment = {
   readonly day: number
   readonly count: number
   readonly bytes: number
+  /** Of its texts, as they are; manifests did not always have it. */
+  readonly textBytes?: number
   readonly lastSequence: number
 }
 

@@ -1,7 +1,8 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { countLines, readFrame } from './frame.ts'
+import { readFrame } from './frame.ts'
 import { createLinesBuilder, type LinesBuilder } from './lines.ts'
+import { type LogRange, readLogRange } from './log-range.ts'
 import type { StoredSegment } from './manifest.ts'
 import { createPieceCache } from './piece-cache.ts'
 import { openSegment, type Segment } from './segment.ts'
@@ -9,7 +10,7 @@ import { writeSegment } from './segment-writer.ts'
 import { openSource, type SourceName } from './source.ts'
 
 /** Lines to be put together: batches as they came in, and segments. */
-export type Ingredients = { readonly frames: readonly Uint8Array[]; readonly segments: readonly SourceName[] }
+export type Ingredients = { readonly logs: readonly LogRange[]; readonly segments: readonly SourceName[] }
 
 /** Segments in files, one for each day: whole and durable, or not there. */
 export function mergeToFiles(
@@ -34,7 +35,8 @@ export function mergeToFiles(
       renameSync(temporary, path)
       syncPath(dirname(path))
       syncPath(folder)
-      return { file, day: lines.day, count: footer.count, bytes, lastSequence: footer.lastSequence }
+      const { count, textBytes, lastSequence } = footer
+      return { file, day: lines.day, count, bytes, textBytes, lastSequence }
     } catch (error) {
       rmSync(temporary, { force: true })
       throw error
@@ -45,7 +47,7 @@ export function mergeToFiles(
 }
 
 /** What the ingredients hold, day by day. */
-export function collectLines({ frames, segments }: Ingredients): readonly LinesBuilder[] {
+export function collectLines({ logs, segments }: Ingredients): readonly LinesBuilder[] {
   const days = new Map<number, LinesBuilder>()
   const linesOf = (day: number): LinesBuilder => {
     const known = days.get(day)
@@ -57,13 +59,12 @@ export function collectLines({ frames, segments }: Ingredients): readonly LinesB
   }
   // Each piece is read once; those of the times are read document by document.
   const cache = createPieceCache(2 * 1024 * 1024)
+  const frames = logs.flatMap(readLogRange)
   const opened = segments.map(name => openSegment(name.id, openSource(name), cache))
   const expected = {
-    lines:
-      sum(frames.map(frame => countLines(toBuffer(frame)))) +
-      sum(opened.map(({ footer }) => footer.count)) +
-      1,
-    bytes: sum(frames.map(frame => frame.byteLength)) + sum(opened.map(({ footer }) => footer.textBytes)) + 1,
+    lines: sum(frames.map(({ count }) => count)) + sum(opened.map(({ footer }) => footer.count)) + 1,
+    bytes:
+      sum(frames.map(({ bytes }) => bytes.length)) + sum(opened.map(({ footer }) => footer.textBytes)) + 1,
   }
   for (const segment of opened) {
     try {
@@ -72,7 +73,7 @@ export function collectLines({ frames, segments }: Ingredients): readonly LinesB
       segment.close()
     }
   }
-  for (const frame of frames) readFrame(toBuffer(frame), linesOf)
+  for (const { bytes } of frames) readFrame(bytes, linesOf)
   return [...days.values()]
 }
 
@@ -94,11 +95,6 @@ function addSegment(segment: Segment, lines: LinesBuilder): void {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
-}
-
-/** What comes from another thread is a plain array of bytes. */
-function toBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 function writeFully(descriptor: number, bytes: Uint8Array): number {

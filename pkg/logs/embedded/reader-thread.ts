@@ -3,6 +3,8 @@ import { timedOut } from '../../status/status.ts'
 import type { LogFilter } from '../filter.ts'
 import type { Interval } from '../interval.ts'
 import type { LogQuery } from '../store.ts'
+import { createGarbage } from './garbage.ts'
+import type { LogRange } from './log-range.ts'
 import { collectLines } from './merge.ts'
 import { openLines } from './open-lines.ts'
 import { createPieceCache } from './piece-cache.ts'
@@ -24,8 +26,8 @@ export type ReaderOrder =
   | { readonly kind: 'segments'; readonly add: readonly ReaderSource[]; readonly remove: readonly string[] }
   | { readonly kind: 'cancel'; readonly of: number }
 
-/** A segment in a file, or lines that are in none yet, as they stand in the write-ahead log. */
-export type ReaderSource = SourceName | { readonly id: string; readonly frames: readonly Uint8Array[] }
+/** A segment in a file, or lines that are in none yet, as they stand in a write-ahead log. */
+export type ReaderSource = SourceName | { readonly id: string; readonly log: LogRange }
 
 type Open = { readonly segments: readonly Segment[]; users: number; isRemoved: boolean }
 type Running = {
@@ -41,6 +43,7 @@ const sliceMs = 5
 
 const settings: ReaderSettings = workerData
 const cache = createPieceCache(settings.cacheBytes)
+const garbage = createGarbage()
 const segments = new Map<string, Open>()
 let running: Running[] = []
 let isScheduled = false
@@ -49,8 +52,9 @@ parentPort?.on(
   'message',
   (message: (ReaderOrder & { readonly id?: number }) | (ReaderQuestion & { readonly id: number })) => {
     if (message.kind === 'segments') {
-      for (const name of message.add) add(name)
       for (const id of message.remove) remove(id)
+      for (const name of message.add) add(name)
+      garbage.collectBeyond(settings.cacheBytes / 2)
       if (message.id !== undefined) parentPort?.postMessage({ id: message.id, value: undefined })
     } else if (message.kind === 'cancel') {
       const cancelled = running.find(({ id }) => id === message.of)
@@ -75,7 +79,7 @@ function add(name: ReaderSource): void {
 
 function openAll(name: ReaderSource): readonly Segment[] {
   if ('file' in name) return [openSegment(name.id, openSource(name), cache)]
-  const days = collectLines({ frames: name.frames, segments: [] })
+  const days = collectLines({ logs: [name.log], segments: [] })
   return days.map(lines => openLines(name.id, lines.finish()))
 }
 
@@ -111,6 +115,7 @@ function schedule(): void {
     isScheduled = false
     const [first] = running
     if (first !== undefined) advance(first)
+    garbage.collectBeyond(settings.cacheBytes / 2)
     schedule()
   })
 }

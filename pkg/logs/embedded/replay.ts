@@ -28,8 +28,10 @@ export async function replay(
         undefined,
       )
     }
+    let offset = 0
     for (const frame of frames) {
-      into.fresh.add(frame, number)
+      into.fresh.add(frame, { log: number, offset })
+      offset += frame.bytes.length
       into.recent.add(frame.key)
       nextSequence = Math.max(nextSequence, frame.firstSequence + frame.count)
     }

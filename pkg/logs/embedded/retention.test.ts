@@ -46,7 +46,7 @@ describe('findExpired', () => {
 })
 
 describe('findSmall', () => {
-  const limits = { lines: 100, atLeast: 3 }
+  const limit = { lines: 100, bytes: 1e6 }
   it('takes small segments of one day, as many as fit together', () => {
     const segments = [
       segment('a', 1, { count: 30 }),
@@ -55,12 +55,31 @@ describe('findSmall', () => {
       segment('c', 1, { count: 25 }),
       segment('d', 1, { count: 50 }),
     ]
-    expect(files(findSmall(segments, limits))).to.deep.equal(['b', 'c', 'a'])
+    expect(files(findSmall(segments, limit, 3))).to.deep.equal(['b', 'c', 'a'])
+  })
+
+  it('takes no more text together than it is told', () => {
+    const segments = [100, 200, 300, 400, 600].map((textBytes, i) =>
+      segment(`s${i}`, 1, { count: 10 + i, textBytes }),
+    )
+    expect(files(findSmall(segments, { lines: 1000, bytes: 1000 }, 3))).to.deep.equal([
+      's0',
+      's1',
+      's2',
+      's3',
+    ])
+    expect(findSmall(segments, { lines: 1000, bytes: 500 }, 3)).to.deep.equal([])
+  })
+
+  it('takes what an older manifest says nothing of for eight times its size on the disk', () => {
+    const segments = ['a', 'b', 'c'].map(file => segment(file, 1, { count: 10, bytes: 100 }))
+    expect(findSmall(segments, { lines: 1000, bytes: 2399 }, 3)).to.deep.equal([])
+    expect(files(findSmall(segments, { lines: 1000, bytes: 2400 }, 3))).to.deep.equal(['a', 'b', 'c'])
   })
 
   it('leaves few alone, and days apart', () => {
     expect(
-      findSmall([segment('a', 1), segment('b', 1), segment('c', 2), segment('d', 2)], limits),
+      findSmall([segment('a', 1), segment('b', 1), segment('c', 2), segment('d', 2)], limit, 3),
     ).to.deep.equal([])
   })
 })

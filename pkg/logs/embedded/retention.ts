@@ -37,23 +37,30 @@ export function findExpired(
   return expired
 }
 
+/** What is put together at a time: it takes memory in proportion. */
+export type SegmentLimit = { readonly lines: number; readonly bytes: number }
+
+// Where the manifest does not tell: texts of logs seldom compress better.
+const likelyRatio = 8
+
 /** Small segments of one day that are worth making one of; empty when there are none. */
 export function findSmall(
   segments: readonly StoredSegment[],
-  { lines, atLeast }: { readonly lines: number; readonly atLeast: number },
+  limit: SegmentLimit,
+  atLeast: number,
 ): readonly StoredSegment[] {
-  const days = new Map<number, StoredSegment[]>()
-  for (const segment of segments) {
-    if (segment.count > lines / 2) continue
-    days.set(segment.day, [...(days.get(segment.day) ?? []), segment])
-  }
-  for (const group of days.values()) {
-    let sum = 0
+  const textBytes = ({ textBytes, bytes }: StoredSegment): number => textBytes ?? likelyRatio * bytes
+  const small = segments.filter(
+    segment => segment.count <= limit.lines / 2 && textBytes(segment) <= limit.bytes / 2,
+  )
+  for (const group of Map.groupBy(small, ({ day }) => day).values()) {
+    const sum = { lines: 0, bytes: 0 }
     const fitting = group
       .toSorted((a, b) => a.count - b.count)
-      .filter(({ count }) => {
-        sum += count
-        return sum <= lines
+      .filter(segment => {
+        sum.lines += segment.count
+        sum.bytes += textBytes(segment)
+        return sum.lines <= limit.lines && sum.bytes <= limit.bytes
       })
     if (fitting.length >= atLeast) return fitting
   }

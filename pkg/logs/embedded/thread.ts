@@ -36,7 +36,7 @@ export function startThread(settings: ThreadSettings): Thread {
   function start(): Worker {
     const { script, heapMb, data, greet } = settings
     const created = new Worker(script, {
-      resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 16 },
+      resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 6 },
       ...(data === undefined ? {} : { workerData: data }),
     })
     created.on('message', receive)

@@ -5,7 +5,7 @@ import type { IndexerQuestion } from './indexer-thread.ts'
 import { isDiskFull } from './ingest.ts'
 import type { StoredSegment } from './manifest.ts'
 import type { RecentBatches } from './recent-batches.ts'
-import { findExpired, findSmall, type Retention } from './retention.ts'
+import { findExpired, findSmall, type Retention, type SegmentLimit } from './retention.ts'
 import type { Thread } from './thread.ts'
 import { listWriteAheadLogs, type WriteAheadLog, writeAheadLogFile } from './write-ahead-log.ts'
 
@@ -36,7 +36,7 @@ export function createUpkeep(parts: {
   readonly indexer: Thread
   readonly recent: RecentBatches
   /** Fresh lines are put into segments when they take this many bytes, or are this many. */
-  readonly flush: { readonly bytes: number; readonly lines: number }
+  readonly flush: SegmentLimit
   readonly now: () => number
   readonly report: (message: string, error: unknown) => void
 }): Upkeep {
@@ -80,11 +80,11 @@ export function createUpkeep(parts: {
 
   async function mergeSmall(): Promise<void> {
     const { segments, nextSegment } = catalog.manifest()
-    const remove = findSmall(segments, { lines: flush.lines, atLeast: smallTogether })
+    const remove = findSmall(segments, flush, smallTogether)
     if (remove.length === 0 || isStopped) return
     const names = new Set(remove.map(({ file }) => file))
     const question: IndexerQuestion = {
-      frames: [],
+      logs: [],
       segments: catalog.names().filter(({ id }) => names.has(id)),
       folder,
       firstNumber: nextSegment,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import type { LogRecord } from '../record.ts'
-import { encodeFrame, type Frame, readFrame } from './frame.ts'
+import { createFrameEncoder, type Frame, readFrame } from './frame.ts'
 import { createLinesBuilder, dayNs, type LinesBuilder } from './lines.ts'
 import {
   createWriteAheadLog,
@@ -22,7 +22,9 @@ const line = (log: string, timeNs: bigint): LogRecord => ({
   dockerId: 'd',
 })
 
-describe('encodeFrame and readFrame', () => {
+const encodeFrame = createFrameEncoder()
+
+describe('createFrameEncoder and readFrame', () => {
   it('bring back each line, of each day, to the nanosecond', () => {
     const records = [
       line('', 0n),

@@ -6,9 +6,9 @@ import { type Frame, readFrames } from './frame.ts'
 export type WriteAheadLog = {
   /**
    * Resolves when the frame is on the disk. What waits while the disk is busy goes there together. `onDurable` is called
-   * right then, in the order in which the frames stand in the file, with the file's number.
+   * right then, in the order in which the frames stand in the file, with the file's number and where the frame begins in it.
    */
-  readonly append: (frame: Frame, onDurable: (file: number) => void) => Promise<void>
+  readonly append: (frame: Frame, onDurable: (file: number, offset: number) => void) => Promise<void>
   /** Begins a new file; resolves with the number of the one before, in which all frames are that were appended so far. */
   readonly rotate: () => Promise<number>
   readonly close: () => Promise<void>
@@ -16,7 +16,7 @@ export type WriteAheadLog = {
 
 type Waiting = {
   readonly frame: Frame
-  readonly onDurable: (file: number) => void
+  readonly onDurable: (file: number, offset: number) => void
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
@@ -50,6 +50,7 @@ export async function createWriteAheadLog(folder: string, firstFile: number): Pr
     const group = waiting
     waiting = []
     if (group.length === 0) return
+    let offset = size
     try {
       size += await write(
         handle,
@@ -62,8 +63,9 @@ export async function createWriteAheadLog(folder: string, firstFile: number): Pr
       for (const { reject } of group) reject(error)
       return
     }
-    for (const { onDurable, resolve } of group) {
-      onDurable(file)
+    for (const { frame, onDurable, resolve } of group) {
+      onDurable(file, offset)
+      offset += frame.bytes.length
       resolve()
     }
   }
@@ -98,9 +100,7 @@ export async function readWriteAheadLog(
   folder: string,
   file: number,
 ): Promise<{ readonly frames: readonly Frame[]; readonly tornBytes: number }> {
-  const content = await readFile(writeAheadLogFile(folder, file))
-  const bytes = Buffer.from(new SharedArrayBuffer(content.length))
-  content.copy(bytes)
+  const bytes = await readFile(writeAheadLogFile(folder, file))
   const frames = [...readFrames(bytes)]
   const used = frames.reduce((sum, frame) => sum + frame.bytes.length, 0)
   return { frames, tornBytes: bytes.length - used }
