@@ -30,6 +30,7 @@ import { createIam } from './iam.ts'
 import { createLimits } from './limits.ts'
 import { createLogs } from './logs.ts'
 import { createProbes } from './probes.ts'
+import { createProfiles } from './profiles.ts'
 import { createRequestMetrics } from './request-metrics.ts'
 import { createResources } from './resources.ts'
 import { createRouter, isForProxy } from './router.ts'
@@ -128,7 +129,10 @@ export async function runApiserver(
     component: components.find,
     any: resources.any,
     documents: resources.documents,
-    ownDocuments: createApiDocs({ client, config, version: parts.build.version }),
+    ownDocuments: [
+      ...createApiDocs({ client, config, version: parts.build.version }),
+      createProfiles(logger),
+    ],
     proxy,
     registry,
     versionInfo,

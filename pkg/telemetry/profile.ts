@@ -1,0 +1,45 @@
+import type { Session } from 'node:inspector/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export const profileKinds = ['cpu', 'heap'] as const
+export type ProfileKind = (typeof profileKinds)[number]
+
+/** Bytes between two samples of the heap, as V8's own tools have it. */
+const heapInterval = 32_768
+
+/**
+ * Watches this process for a while: where its time goes (a .cpuprofile), or who allocates what is kept (a .heapprofile). Both
+ * name functions and sizes. There is no heap snapshot on purpose: it would hold every token in memory.
+ *
+ * @param signal ends it early; what was seen until then is the answer
+ */
+export async function takeProfile(kind: ProfileKind, seconds: number, signal: AbortSignal): Promise<string> {
+  const { Session } = await import('node:inspector/promises')
+  const session = new Session()
+  session.connect()
+  try {
+    return JSON.stringify(
+      kind === 'cpu' ? await sampleCpu(session, seconds, signal) : await sampleHeap(session, seconds, signal),
+    )
+  } finally {
+    session.disconnect()
+  }
+}
+
+async function sampleCpu(session: Session, seconds: number, signal: AbortSignal): Promise<unknown> {
+  await session.post('Profiler.enable')
+  await session.post('Profiler.start')
+  await wait(seconds, signal)
+  return (await session.post('Profiler.stop')).profile
+}
+
+async function sampleHeap(session: Session, seconds: number, signal: AbortSignal): Promise<unknown> {
+  await session.post('HeapProfiler.enable')
+  await session.post('HeapProfiler.startSampling', { samplingInterval: heapInterval })
+  await wait(seconds, signal)
+  return (await session.post('HeapProfiler.stopSampling')).profile
+}
+
+async function wait(seconds: number, signal: AbortSignal): Promise<void> {
+  await sleep(seconds * 1000, undefined, { signal }).catch(() => undefined)
+}

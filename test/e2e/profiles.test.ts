@@ -1,0 +1,69 @@
+import { expect } from 'chai'
+import { accessToken, askKapis, kubectl, makeNamespace, tokenOf, uniqueName } from './cluster.ts'
+import { eventually, expectStatus, statusBody } from './http.ts'
+
+describe('/debug/profile', function () {
+  this.timeout(60_000)
+  const namespace = uniqueName('profiles')
+  const role = uniqueName('profiler')
+  let admin = ''
+  const ask = (path: string, token: string) =>
+    askKapis(path, { headers: token === '' ? {} : { authorization: `Bearer ${token}` } })
+
+  before(async () => {
+    await makeNamespace(namespace, ['profiler', 'plain'])
+    const subject = `--serviceaccount=${namespace}:profiler`
+    await kubectl('create', 'clusterrolebinding', role, '--clusterrole=kapis:profiler', subject)
+    admin = await accessToken()
+  })
+  after(async () => {
+    await kubectl('delete', 'clusterrolebinding', role)
+    await kubectl('delete', 'namespace', namespace, '--wait=false')
+  })
+
+  it('gives a profile to whoever has the right', async () => {
+    const token = await tokenOf(namespace, 'profiler')
+    await eventually(async () => {
+      const cpu = await ask('/debug/profile/cpu?seconds=1', token)
+      expect(cpu.code, cpu.body).to.equal(200)
+      expect(cpu.headers['content-disposition']).to.equal('attachment; filename="kapis.cpuprofile"')
+      expect(JSON.parse(cpu.body)).to.include.keys('nodes', 'samples', 'timeDeltas')
+    }, 20_000)
+    const heap = await ask('/debug/profile/heap?seconds=1', token)
+    expect([heap.code, Object.keys(JSON.parse(heap.body))]).to.deep.equal([200, ['head', 'samples']])
+  })
+
+  it('refuses everybody else', async () => {
+    const plain = await tokenOf(namespace, 'plain')
+    for (const kind of ['cpu', 'heap']) {
+      const path = `/debug/profile/${kind}`
+      const user = `system:serviceaccount:${namespace}:plain`
+      const refused = await ask(`${path}?seconds=1`, plain)
+      expectStatus(
+        refused,
+        statusBody(403, 'Forbidden', `forbidden: User "${user}" cannot get path "${path}"`, {}),
+      )
+      expect((await ask(`${path}?seconds=1`, '')).code).to.be.oneOf([401, 403])
+    }
+  })
+
+  it('says what is wrong with a question', async () => {
+    for (const seconds of ['0', '61', '-1', '1.5', 'long', '']) {
+      const { code, body } = await ask(`/debug/profile/cpu?seconds=${seconds}`, admin)
+      expect([code, JSON.parse(body).message]).to.deep.equal([
+        400,
+        'seconds: must be a whole number from 1 to 60',
+      ])
+    }
+    expect((await ask('/debug/profile/block', admin)).code).to.equal(404)
+  })
+
+  it('takes one at a time', async () => {
+    const first = ask('/debug/profile/cpu?seconds=5', admin)
+    await eventually(async () => {
+      const { code, headers } = await ask('/debug/profile/heap?seconds=1', admin)
+      expect([code, headers['retry-after']]).to.deep.equal([429, '60'])
+    }, 4_000)
+    expect((await first).code).to.equal(200)
+  })
+})
