@@ -1,0 +1,151 @@
+import { expect } from 'chai'
+import { readProviderConfig } from '../../iam/identity-provider/config.ts'
+import type { ProviderClient } from '../../iam/identity-provider/identity.ts'
+import { startApp, type TestApp } from '../fixtures.ts'
+import { createBrowser, hiddenFieldsOf, locationOf } from './fixtures.ts'
+
+/** Everybody's password is his name. */
+const directory: ProviderClient = {
+  kind: 'password',
+  authenticate: async ({ username }) => ({
+    uid: `uid-of-${username}`,
+    username,
+    email: `${username}@corp.test`,
+    displayName: '',
+    groups: Array.from({ length: 200 }, (_, i) => `a-group-with-a-rather-long-name-${i}`),
+  }),
+}
+
+describe('pages for newcomers of an identity provider', () => {
+  let app: TestApp
+  function configure(changes: object): void {
+    const document = {
+      name: 'corp',
+      displayName: 'Corp <1>',
+      type: 'OIDCIdentityProvider',
+      disableLoginConfirmation: false,
+      provider: { issuer: 'https://id.example.com', clientID: 'kapis' },
+      ...changes,
+    }
+    const config = readProviderConfig(document, [])
+    if (config === undefined) throw new Error('not read')
+    app.providers.set('corp', { config, client: directory })
+  }
+  beforeEach(async () => {
+    app = await startApp()
+    configure({})
+  })
+  afterEach(() => app.close())
+
+  /** As far as the page, in a browser that may be any. */
+  async function arrive(name: string, browser = createBrowser(app)) {
+    const login = await browser.get('/oauth/login?provider=corp&return_to=/oauth/device')
+    const answer = await browser.post('/oauth/login', {
+      ...hiddenFieldsOf(login.body),
+      username: name,
+      password: name,
+    })
+    return { browser, answer, fields: hiddenFieldsOf(answer.body) }
+  }
+
+  it('ask for a name, suggest one, and log in whoever has chosen', async () => {
+    const { browser, answer, fields } = await arrive('Zoë')
+    expect(answer.code).to.equal(200)
+    expect(answer.headers['content-security-policy']).to.match(/^default-src 'none'/)
+    expect(answer.headers['cache-control']).to.equal('no-store')
+    expect(answer.body).to.include('at <strong>Corp &lt;1&gt;</strong>').and.include('value="zoe"')
+    const done = await browser.post('/oauth/register', { ...fields, username: 'zoe' })
+    expect([done.code, locationOf(done).pathname]).to.deep.equal([303, '/oauth/device'])
+    expect((await browser.get('/oauth/session')).body).to.include('You are <strong>zoe</strong>')
+    expect(app.lines.findLast(({ audit }) => audit === 'register')).to.include({
+      user: 'zoe',
+      provider: 'corp',
+      outcome: 'success',
+    })
+    // Whoever finds the form has nothing of it.
+    const again = await browser.post('/oauth/register', { ...fields, username: 'other' })
+    expect(again.code).to.equal(400)
+    expect(app.users.has('other')).to.equal(false)
+  })
+
+  it('keep what was typed when the name is taken', async () => {
+    const { browser, fields } = await arrive('zoe')
+    const taken = await browser.post('/oauth/register', { ...fields, username: 'alice' })
+    expect(taken.code).to.equal(400)
+    expect(taken.body)
+      .to.include('The user name alice is taken; choose another one.')
+      .and.include('value="alice"')
+    expect(app.lines.findLast(({ audit }) => audit === 'register')).to.include({ reason: 'user_name_taken' })
+  })
+
+  it('link a user whose password is known, and count those that are wrong', async () => {
+    configure({ mappingMethod: 'manual' })
+    const { browser, fields } = await arrive('zoe')
+    for (let i = 0; i < 5; i++) {
+      const wrong = await browser.post('/oauth/link', { ...fields, username: 'nobody', password: 'x' })
+      expect(wrong.body).to.include('The user name or the password is wrong.')
+    }
+    const locked = await browser.post('/oauth/link', { ...fields, username: 'nobody', password: 'x' })
+    expect(locked.code).to.equal(429)
+    expect(locked.headers['retry-after']).to.match(/^\d+$/)
+    const inactive = await browser.post('/oauth/link', { ...fields, username: 'disabled', password: 'right' })
+    expect(inactive.body).to.include('This account is not active.')
+    const done = await browser.post('/oauth/link', { ...fields, username: 'alice', password: 'right' })
+    expect(done.code).to.equal(303)
+    expect([...app.sessions.values()].at(-1)).to.include({ user: 'alice', provider: 'corp', credential: '' })
+  })
+
+  it('take no form of another browser, and none without the token', async () => {
+    const { fields } = await arrive('zoe')
+    const other = createBrowser(app)
+    await other.get('/oauth/login')
+    for (const form of [fields, { ...fields, csrf: '' }]) {
+      expect(await other.post('/oauth/register', { ...form, username: 'zoe' })).to.include({ code: 403 })
+      expect(await other.post('/oauth/link', { ...form, username: 'alice', password: 'right' })).to.include({
+        code: 403,
+      })
+    }
+  })
+
+  const changed: readonly [string, () => unknown][] = [
+    ['links users instead', () => configure({ mappingMethod: 'manual' })],
+    ['takes only those who are linked', () => configure({ mappingMethod: 'lookup' })],
+    ['was removed', () => app.providers.delete('corp')],
+  ]
+  for (const [what, change] of changed) {
+    it(`begin again when the provider ${what} meanwhile`, async () => {
+      const { browser, fields } = await arrive('zoe')
+      change()
+      const answer = await browser.post('/oauth/register', { ...fields, username: 'zoe' })
+      expect([answer.code, locationOf(answer).pathname]).to.deep.equal([303, '/oauth/login'])
+      expect(app.users.has('zoe')).to.equal(false)
+    })
+  }
+
+  it('are not for one purpose what was offered for another', async () => {
+    configure({ mappingMethod: 'manual' })
+    const { browser, fields } = await arrive('zoe')
+    const answer = await browser.post('/oauth/register', { ...fields, username: 'zoe' })
+    expect([answer.code, locationOf(answer).pathname]).to.deep.equal([303, '/oauth/login'])
+  })
+
+  const refused: readonly [string, string][] = [
+    ['auto', 'the first login by Corp <1> has to be confirmed; log in with a browser'],
+    ['manual', 'no user is linked to this account of Corp <1>; log in with a browser to link one'],
+  ]
+  for (const [mappingMethod, error_description] of refused) {
+    it(`are told of where there is none: ${mappingMethod}`, async () => {
+      configure({ mappingMethod })
+      const answer = await app.token({
+        grant_type: 'password',
+        provider: 'corp',
+        username: 'zoe',
+        password: 'zoe',
+      })
+      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+        400,
+        { error: 'invalid_grant', error_description },
+      ])
+    })
+  }
+})
