@@ -23,9 +23,10 @@ export async function forwardToComponent(
   const { component, breaker } = upstream
   if (!breaker.mayTry()) throw resting(component.name)
   const { req, res, info, query } = exchange
-  const dispatcher = isLongRunning(info, query) ? upstream.long : upstream.short
+  const isLive = isLongRunning(info, query)
+  const dispatcher = isLive ? upstream.long : upstream.short
   const path = component.url.pathname.replace(/\/$/, '') + (req.url ?? '/')
-  const outgoing = { dispatcher, path, headers: componentHeaders(upstream, exchange) }
+  const outgoing = { dispatcher, path, headers: componentHeaders(upstream, exchange), isLive }
   const name = `the component ${component.name}`
   const ofRedirect = refuseRedirect(name, req)
   let refused: Status | undefined

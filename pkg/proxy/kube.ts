@@ -16,10 +16,12 @@ export function createKubeProxy(endpoint: Endpoint, connections: KubeConnections
   const base = basePath(endpoint)
   return async exchange => {
     const { req, info, query } = exchange
-    const { dispatcher, credential } = await connections.line(isLongRunning(info, query))
+    const isLive = isLongRunning(info, query)
+    const { dispatcher, credential } = await connections.line(isLive)
     const path = base + (req.url ?? '/')
     const headers = [...orchestratorHeaders(exchange), ...credential]
-    return relay({ dispatcher, path, headers, upstream: 'the orchestrator', refusalOf403 }, exchange)
+    const upstream = 'the orchestrator'
+    return relay({ dispatcher, path, headers, isLive, upstream, refusalOf403 }, exchange)
   }
 }
 

@@ -25,6 +25,7 @@ describe('relay', function () {
         dispatcher: pool,
         path: req.url ?? '/',
         headers: ['X-Sent', '1'],
+        isLive: req.url === '/watch',
         upstream: 'it',
         refusalOf403,
       }
@@ -83,6 +84,32 @@ describe('relay', function () {
     }
     more?.end()
     expect((await events.next()).done).to.equal(true)
+  })
+
+  it('sends what comes in pieces as one, with its length', async () => {
+    upstream = async (_req, res) => {
+      res.writeHead(200).write('one ')
+      await new Promise(resolve => setImmediate(resolve))
+      res.end('two')
+    }
+    // On a machine that stands still between the two they go out as they are.
+    for (let i = 0; i < 50; i++) {
+      const { code, headers, text } = await front.get('/')
+      expect([code, text]).to.deep.equal([200, 'one two'])
+      if (headers['content-length'] === '7') return
+    }
+    expect.fail('never as one')
+  })
+
+  it('does not wait for the end of an answer that takes its time', async () => {
+    let more: ServerResponse | undefined
+    upstream = (_req, res) => {
+      more = res
+      res.writeHead(200).write('begun')
+    }
+    const res = await front.open('/')
+    expect(String((await res[Symbol.asyncIterator]().next()).value)).to.equal('begun')
+    more?.end()
   })
 
   it('hands on trailers', async () => {

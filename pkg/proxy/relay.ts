@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PassThrough, type Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { Status } from '../status/status.ts'
+import { createAnswerWriter, type Head } from './answer-writer.ts'
 import { isStaleConnection, upstreamFailure } from './failure.ts'
 import { answerHeaders, type HeaderLines } from './headers.ts'
 
@@ -10,6 +11,8 @@ export type Outgoing = {
   /** Path and query, as they go on the wire. */
   readonly path: string
   readonly headers: HeaderLines
+  /** Whether each piece of the answer is to be seen as it comes: a watch, a log that is followed. */
+  readonly isLive: boolean
   /** What does not answer when it does not, for the caller to read. */
   readonly upstream: string
   /** Why an answer is not handed on; undefined when it is. Without it every answer is. */
@@ -17,8 +20,6 @@ export type Outgoing = {
   /** The same for a 403, by its body; one that is too large for a refusal is handed on. */
   readonly refusalOf403?: (body: Buffer) => Status | undefined
 }
-
-type Head = { readonly code: number; readonly message: string | undefined; readonly lines: string[] }
 
 const maxHeldBytes = 65_536
 
@@ -41,9 +42,12 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
   let isSecondTry = false
   let held: { readonly head: Head; readonly chunks: Buffer[]; size: number } | undefined
 
-  const answer = createAnswerWriter(req, res, () => {
-    controller?.pause()
-    res.once('drain', () => controller?.resume())
+  const answer = createAnswerWriter(req, res, {
+    isLive: outgoing.isLive,
+    wait() {
+      controller?.pause()
+      res.once('drain', () => controller?.resume())
+    },
   })
   function release(): void {
     if (held === undefined) return
@@ -151,94 +155,6 @@ function toBody(req: IncomingMessage): Readable | null {
   // Whoever reads it is told; when nobody reads any more nobody has to be.
   body.on('error', () => undefined)
   return body
-}
-
-/**
- * Writes an answer with as few writes as it came in: what is read from the upstream at once, the head included, waits for the
- * end of the turn and goes out together. Each write is a TLS record and a system call, and kube-apiserver sends a list item
- * by item.
- *
- * @param wait called when the client does not read as quickly as the upstream sends
- */
-function createAnswerWriter(req: IncomingMessage, res: ServerResponse, wait: () => void) {
-  let head: Head | undefined
-  let pending: Buffer[] = []
-  let isScheduled = false
-  let hasBegun = false
-
-  function schedule(): void {
-    if (isScheduled) return
-    isScheduled = true
-    process.nextTick(flush)
-  }
-
-  function flush(): void {
-    isScheduled = false
-    // Somebody else may have answered meanwhile: a deadline that is over.
-    if (res.destroyed || res.writableEnded) return
-    if (head !== undefined) {
-      if (res.headersSent) return
-      writeHead(res, head, undefined)
-      head = undefined
-      // A watch may have nothing to say for a minute; its client waits for the head.
-      if (pending.length === 0) res.flushHeaders()
-    }
-    if (pending.length > 0 && !res.write(joined())) wait()
-  }
-
-  function joined(): Buffer {
-    const [first = Buffer.alloc(0)] = pending
-    const all = pending.length === 1 ? first : Buffer.concat(pending)
-    pending = []
-    return all
-  }
-
-  return {
-    get hasBegun() {
-      return hasBegun
-    },
-    begin(given: Head) {
-      hasBegun = true
-      head = given
-      schedule()
-    },
-    write(chunk: Buffer) {
-      pending.push(chunk)
-      schedule()
-    },
-    end(trailers: Readonly<Record<string, string | string[] | undefined>>) {
-      if (res.destroyed || res.writableEnded) return
-      if (head !== undefined) {
-        if (res.headersSent) return
-        // All of it is there: its length can be told.
-        const all = joined()
-        writeHead(res, head, req.method === 'HEAD' ? undefined : all.length)
-        head = undefined
-        res.end(all)
-        return
-      }
-      const entries = Object.entries(trailers).flatMap(([name, value]) =>
-        [value ?? []].flat().map((one): [string, string] => [name, one]),
-      )
-      if (entries.length > 0) res.addTrailers(entries)
-      if (pending.length > 0) res.end(joined())
-      else res.end()
-    },
-  }
-}
-
-const bodiless = new Set([204, 304])
-
-/** @param length of the body, when all of it is there; a length that the upstream named is left as it is */
-function writeHead(res: ServerResponse, { code, message, lines }: Head, length: number | undefined): void {
-  const isLengthKnown = length === undefined || bodiless.has(code) || hasLength(lines)
-  const all = isLengthKnown ? lines : [...lines, 'Content-Length', String(length)]
-  if (message === undefined || message === '') res.writeHead(code, all)
-  else res.writeHead(code, message, all)
-}
-
-function hasLength(lines: HeaderLines): boolean {
-  return lines.some((line, i) => i % 2 === 0 && line.toLowerCase() === 'content-length')
 }
 
 function toLines(raw: Dispatcher.DispatchController['rawHeaders']): readonly (string | Buffer)[] {
