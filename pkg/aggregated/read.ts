@@ -17,7 +17,7 @@ export type ReadOptions = {
    */
   readonly collectionOf: (plural: string) => Collection | undefined | Promise<Collection | undefined>
   /** What the caller may see of a kind, undefined for everything; asked for kinds of which not everybody sees the same. */
-  readonly visible: (plural: string, identity: Identity) => Promise<Visible | undefined>
+  readonly visible: (plural: string, identity: Identity) => Promise<Visible | undefined> | undefined
   readonly hub: WatchHub
   readonly pages: PageCache
 }
@@ -48,9 +48,9 @@ function read(
   if (req.method !== 'GET') throw methodNotAllowed(['GET'])
   // An object of a namespaced kind without its namespace is no object.
   if (namespaced && info.namespace === '' && info.parts.length > 1) throw unknownResource()
-  const isPrivate = info.resource === 'namespaces' || info.resource === 'workspaces'
-  if (!isPrivate) return readAs(options, exchange, collection)
-  return options.visible(info.resource, identity).then(seen => readAs(options, exchange, collection, seen))
+  const narrowed = options.visible(info.resource, identity)
+  if (narrowed === undefined) return readAs(options, exchange, collection)
+  return narrowed.then(seen => readAs(options, exchange, collection, seen))
 }
 
 function readAs(

@@ -1,5 +1,5 @@
 import type { NamespaceIndex } from '../authz/namespace-index.ts'
-import { RbacIndex } from '../authz/rbac-index.ts'
+import type { RbacIndex } from '../authz/rbac-index.ts'
 import { createReachFinder } from '../authz/reach.ts'
 import type { Config } from '../config/config.ts'
 import { createEventFace } from '../kapis/logs/serve-events.ts'
@@ -28,6 +28,7 @@ export type EventStreamOptions = {
   readonly client: KubeClient
   readonly config: Config
   readonly streams: LogStreams
+  readonly bindings: RbacIndex
   readonly namespaces: NamespaceIndex
   readonly logger: Logger
   readonly registry: Registry
@@ -40,7 +41,7 @@ const auditRight = { verb: 'list', group: 'audit.k8s.io', resource: 'events' }
 
 /** Joins the orchestrator's events and the audit log with the streams that keep them, and the faces that show them. */
 export function createEventStreams(options: EventStreamOptions): EventStreams {
-  const { client, config, streams, namespaces, logger, registry } = options
+  const { client, config, streams, bindings, namespaces, logger, registry } = options
   const { queryTimeoutSeconds, exportLimit, events, auditing } = config.logs
   const lost = counter(registry, {
     name: 'kapis_logs_lost_events_total',
@@ -64,20 +65,16 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
     write: entry => writers.events.write(entry),
     logger,
   })
-  const indexes: RbacIndex[] = []
-  const faceOf = (kind: EventKind, store: LogStore, right: typeof eventRight) => {
-    const index = new RbacIndex({ client, right, logger })
-    indexes.push(index)
-    return createEventFace({
+  const faceOf = (kind: EventKind, store: LogStore, right: typeof eventRight) =>
+    createEventFace({
       kind,
       store,
-      readable: createReachFinder({ client, index, right }),
+      readable: createReachFinder({ client, index: bindings.of(right), right }),
       created: () => namespaces.created,
       workspaces: () => namespaces.workspaces,
       queryTimeoutMs: queryTimeoutSeconds * 1000,
       exportLimit,
     })
-  }
 
   return {
     events: faceOf(kubeEvents, streams.events, eventRight),
@@ -90,11 +87,9 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
         }
       : undefined,
     start() {
-      for (const index of indexes) void index.start()
       if (events.enabled) feed.start()
     },
     async stop() {
-      for (const index of indexes) index.stop()
       await feed.stop()
       await Promise.all([writers.events.stop(), writers.auditing.stop()])
     },

@@ -1,6 +1,6 @@
 import type { Authorize } from '../authz/authorizer.ts'
 import { NamespaceIndex } from '../authz/namespace-index.ts'
-import { RbacIndex } from '../authz/rbac-index.ts'
+import type { RbacIndex } from '../authz/rbac-index.ts'
 import { createReachFinder } from '../authz/reach.ts'
 import type { Config, Secrets } from '../config/config.ts'
 import { createIngest } from '../kapis/logging/v1alpha2/ingest.ts'
@@ -41,17 +41,18 @@ export type LogsOptions = {
   readonly logger: Logger
   readonly registry: Registry
   readonly authorize: Authorize
+  readonly bindings: RbacIndex
 }
 
 /** Joins the log store, who may read what of it, and the faces that show it. */
 export async function createLogs(options: LogsOptions): Promise<Logs> {
-  const { client, config, secrets, logger, registry, authorize } = options
+  const { client, config, secrets, logger, registry, authorize, bindings } = options
   const { groupDomain } = config
   const [tenant, logging] = [`tenant.${groupDomain}`, `logging.${groupDomain}`]
   const streams = await openLogStore(config.logs, secrets.logStore, logger)
-  const index = new RbacIndex({ client, right, logger })
   const namespaces = new NamespaceIndex({ client, groupDomain, logger })
-  const events = streams && createEventStreams({ client, config, streams, namespaces, logger, registry })
+  const joined = { client, config, bindings, namespaces, logger, registry }
+  const events = streams && createEventStreams({ ...joined, streams })
   const closing = new AbortController()
   const ingested = counter(registry, {
     name: 'kapis_logs_ingested_lines_total',
@@ -78,7 +79,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     const store = streams.lines
     const logs = createLogFace({
       store,
-      readable: createReachFinder({ client, index, right }),
+      readable: createReachFinder({ client, index: bindings.of(right), right }),
       created: () => namespaces.created,
       queryTimeoutMs: config.logs.queryTimeoutSeconds * 1000,
       exportLimit: config.logs.exportLimit,
@@ -113,12 +114,12 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     },
     start() {
       if (events === undefined) return
-      for (const part of [index, namespaces]) void part.start()
+      void namespaces.start()
       events.start()
     },
     close: () => closing.abort(),
     async stop() {
-      for (const part of [index, namespaces]) part.stop()
+      namespaces.stop()
       await events?.stop()
       await streams?.close()
     },

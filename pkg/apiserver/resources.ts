@@ -3,7 +3,7 @@ import { rootCertificates } from 'node:tls'
 import { createDiscovery } from '../aggregated/discovery.ts'
 import { createOpenApi } from '../aggregated/openapi.ts'
 import { serveRead } from '../aggregated/read.ts'
-import { RbacIndex } from '../authz/rbac-index.ts'
+import type { GrantIndex } from '../authz/rbac-index.ts'
 import { createVisibility } from '../authz/visibility.ts'
 import type { Config } from '../config/config.ts'
 import { readCollection } from '../kapis/read-collection.ts'
@@ -56,6 +56,8 @@ export type ResourcesOptions = {
   readonly logger: Logger
   readonly registry: Registry
   readonly hub: WatchHub
+  /** Where role bindings give any right at all. */
+  readonly grants: GrantIndex
   /** To the orchestrator itself, as the caller. */
   readonly proxy: Handler
   /** The authority that callers of the issuer's URL have to trust; undefined when its certificate is not ours. */
@@ -70,7 +72,7 @@ const registryMs = 30_000
 
 /** Joins what is known of the orchestrator's resources with the faces that show it. */
 export function createResources(options: ResourcesOptions): Resources {
-  const { client, config, logger, registry, hub, proxy, maySecret, caPem, isUser } = options
+  const { client, config, logger, registry, hub, grants, proxy, maySecret, caPem, isUser } = options
   const { groupDomain } = config
   const aggregatedKinds = toAggregatedKinds(groupDomain)
   const catalog = createCatalog({ client, groupDomain })
@@ -82,7 +84,6 @@ export function createResources(options: ResourcesOptions): Resources {
     idleSeconds: config.cache.idleSeconds,
     maxBytes: config.cache.maxMegabytes * 2 ** 20,
   })
-  const bindings = new RbacIndex({ client, right: 'any', logger })
 
   const obtain = (kind: Kind | undefined) => (kind === undefined ? undefined : cache.obtain(kind))
   const collectionOf = (plural: string) =>
@@ -90,7 +91,7 @@ export function createResources(options: ResourcesOptions): Resources {
   const visible = createVisibility({
     client,
     groupDomain,
-    index: bindings,
+    index: grants,
     namespaces: async () => {
       const namespaces = await collectionOf('namespaces')
       if (namespaces === undefined) throw new Error('namespaces are not among the aggregated kinds')
@@ -157,13 +158,9 @@ export function createResources(options: ResourcesOptions): Resources {
         problem: () => (cache.isSynced ? undefined : 'resources are still being read'),
       },
     ],
-    async start() {
-      bindings.start().catch(err => logger.error({ err }, 'role bindings cannot be followed'))
-      await cache.start()
-    },
+    start: () => cache.start(),
     stop() {
       cache.stop()
-      bindings.stop()
       connection.close()
     },
   }

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import { createApiServiceKeeper } from '../aggregated/api-service-keeper.ts'
 import { assertInScope } from '../authz/credential-scope.ts'
+import { RbacIndex } from '../authz/rbac-index.ts'
 import { FileCertificates } from '../certs/file-certificates.ts'
 import { isForHost } from '../certs/fitness.ts'
 import { ServingCertificates } from '../certs/serving-certificates.ts'
@@ -59,7 +60,9 @@ export async function runApiserver(
   const registry = createRegistry()
   const client = createKubeClient(loadEndpoint(config.kubernetes.kubeconfig))
   const access = createAccess({ client, config, logger, registry, group })
-  const logs = await createLogs({ client, config, secrets, logger, registry, authorize: access.authorize })
+  const bindings = new RbacIndex({ client, logger })
+  const { authorize } = access
+  const logs = await createLogs({ client, config, secrets, logger, registry, authorize, bindings })
   const certificates =
     config.tls.certFile === ''
       ? new ServingCertificates({ client, config, logger })
@@ -92,6 +95,7 @@ export async function runApiserver(
     logger,
     registry,
     hub,
+    grants: bindings.of('any'),
     proxy,
     maySecret: access.maySecret,
     caPem() {
@@ -185,6 +189,7 @@ export async function runApiserver(
     )
   }
   access.start()
+  bindings.start().catch(err => logger.error({ err }, 'role bindings cannot be followed'))
   components.start()
   iam.start()
   logs.start()
@@ -202,7 +207,7 @@ export async function runApiserver(
     logger,
   })
   components.stop()
-  for (const part of [keeper, certificates, resources, iam, access]) part.stop()
+  for (const part of [keeper, certificates, resources, bindings, iam, access]) part.stop()
   connections.close()
   await audit.stop()
   await logs.stop()

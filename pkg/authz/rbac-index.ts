@@ -12,24 +12,32 @@ type Binding = { readonly namespace: string; readonly role: string; readonly sub
 /** The namespaces that a role gives a caller. */
 export type Grant = { readonly role: string; readonly namespaces: readonly string[] }
 
+/** Where one right is given. */
+export type GrantIndex = {
+  /** By role, since bindings of one ClusterRole say the same wherever they are. @throws Status 503 before the first state */
+  readonly grantsOf: (identity: Identity) => readonly Grant[]
+  /** Told whenever what is given to anybody may have changed, until the returned function is called. */
+  readonly onChange: (listener: () => void) => () => void
+}
+
 const rbac = '/apis/rbac.authorization.k8s.io/v1'
 
 /**
- * Where role bindings give a caller a right: kept by watching roles and role bindings, so that finding the namespaces of a
- * caller costs what his bindings are and not a review for each namespace there is. Of each role only the answer is kept.
+ * Where role bindings give a caller one of some rights: kept by watching roles and role bindings, so that finding the
+ * namespaces of a caller costs what his bindings are and not a review for each namespace there is. Of each role only the
+ * answers are kept.
  */
 export class RbacIndex {
-  readonly #right: Right | 'any'
   readonly #listeners = new Set<() => void>()
   readonly #bindings = new Map<string, Binding>()
   readonly #bySubject = new Map<string, Map<string, Binding>>()
-  readonly #roles = new Set<string>()
+  /** The roles that give it, by right. */
+  readonly #roles = new Map<Right | 'any', Set<string>>()
   readonly #reflectors: readonly Reflector[]
+  #isStarted = false
   #synced = false
 
-  constructor(options: { client: KubeClient; right: Right | 'any'; logger: Logger }) {
-    const { client, logger } = options
-    this.#right = options.right
+  constructor({ client, logger }: { client: KubeClient; logger: Logger }) {
     const failed = (what: string) => (err: unknown) => logger.warn({ err }, `watching ${what} failed`)
     const roles = (plural: string) => {
       const known = new Set<string>()
@@ -38,15 +46,15 @@ export class RbacIndex {
         path: `${rbac}/${plural}`,
         sink: {
           replace: items => {
-            for (const key of known) this.#roles.delete(key)
-            known.clear()
+            for (const key of [...known]) this.#forgetRole(key, known)
             for (const item of items) this.#setRole(item, known)
             this.#tell()
           },
           apply: events => {
             for (const { type, object } of events) {
-              if (type === 'DELETED') this.#forgetRole(object, known)
-              else if (type !== 'BOOKMARK') this.#setRole(object, known)
+              if (type === 'BOOKMARK') continue
+              if (type === 'DELETED') this.#forgetRole(keyOfRole(object), known)
+              else this.#setRole(object, known)
             }
             this.#tell()
           },
@@ -78,6 +86,7 @@ export class RbacIndex {
   }
 
   async start(): Promise<void> {
+    this.#isStarted = true
     await Promise.all(this.#reflectors.map(reflector => reflector.start()))
     this.#synced = true
   }
@@ -86,19 +95,26 @@ export class RbacIndex {
     for (const reflector of this.#reflectors) reflector.stop()
   }
 
-  /** Told whenever what is given to anybody may have changed, until the returned function is called. */
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+  /** Where a right is given. It must be asked before the start: of roles that are known already nothing but the answers is kept. */
+  of(right: Right | 'any'): GrantIndex {
+    if (this.#isStarted) throw new Error('role bindings are read already, without this right')
+    const roles = this.#roles.get(right) ?? new Set()
+    this.#roles.set(right, roles)
+    return {
+      grantsOf: identity => this.#grantsOf(roles, identity),
+      onChange: listener => {
+        this.#listeners.add(listener)
+        return () => this.#listeners.delete(listener)
+      },
+    }
   }
 
-  /** By role, since bindings of one ClusterRole say the same wherever they are. @throws Status 503 before the first state */
-  grantsOf(identity: Identity): readonly Grant[] {
+  #grantsOf(roles: ReadonlySet<string>, identity: Identity): readonly Grant[] {
     if (!this.#synced) throw unavailable('role bindings are still being read from the orchestrator')
     const namespaces = new Map<string, Set<string>>()
     for (const key of callerKeys(identity)) {
       for (const { role, namespace } of this.#bySubject.get(key)?.values() ?? []) {
-        if (!this.#roles.has(role)) continue
+        if (!roles.has(role)) continue
         const known = namespaces.get(role) ?? new Set()
         namespaces.set(role, known.add(namespace))
       }
@@ -111,18 +127,17 @@ export class RbacIndex {
   }
 
   #setRole(object: KubeObject, known: Set<string>): void {
-    const key = roleKey(object.metadata.name, object.metadata.namespace)
-    if (givesRight(object.rules, this.#right)) {
-      this.#roles.add(key)
+    const key = keyOfRole(object)
+    this.#forgetRole(key, known)
+    for (const [right, roles] of this.#roles) {
+      if (!givesRight(object.rules, right)) continue
+      roles.add(key)
       known.add(key)
-    } else {
-      this.#forgetRole(object, known)
     }
   }
 
-  #forgetRole({ metadata }: KubeObject, known: Set<string>): void {
-    const key = roleKey(metadata.name, metadata.namespace)
-    this.#roles.delete(key)
+  #forgetRole(key: string, known: Set<string>): void {
+    for (const roles of this.#roles.values()) roles.delete(key)
     known.delete(key)
   }
 
@@ -153,6 +168,10 @@ export class RbacIndex {
 
 function roleKey(name: string, namespace: string | undefined): string {
   return namespace === undefined ? name : `${namespace}/${name}`
+}
+
+function keyOfRole({ metadata }: KubeObject): string {
+  return roleKey(metadata.name, metadata.namespace)
 }
 
 function bindingKey({ metadata }: KubeObject): string {

@@ -2,7 +2,7 @@ import { ExpiringCache } from '../authn/expiring-cache.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Identity } from '../request/identity.ts'
 import { decidingExtra } from './deciding-extra.ts'
-import type { RbacIndex } from './rbac-index.ts'
+import type { GrantIndex } from './rbac-index.ts'
 import type { Right } from './rbac-rules.ts'
 import { review } from './review.ts'
 
@@ -11,7 +11,7 @@ export type Reach = 'everywhere' | readonly string[]
 
 export type ReachOptions = {
   readonly client: KubeClient
-  readonly index: Pick<RbacIndex, 'grantsOf'>
+  readonly index: Pick<GrantIndex, 'grantsOf'>
   readonly right: Right
 }
 

@@ -6,20 +6,20 @@ import type { Identity } from '../request/identity.ts'
 import type { Collection } from '../resources/collection.ts'
 import type { Visible } from '../resources/visible.ts'
 import { decidingExtra } from './deciding-extra.ts'
-import type { RbacIndex } from './rbac-index.ts'
+import type { GrantIndex } from './rbac-index.ts'
 import { review } from './review.ts'
 
 export type VisibilityOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
   /** Role bindings that give any right at all. */
-  readonly index: Pick<RbacIndex, 'grantsOf' | 'onChange'>
+  readonly index: GrantIndex
   /** The namespaces that there are, each with its workspace. @throws Status 503 */
   readonly namespaces: () => Promise<Collection>
 }
 
-/** What a caller may see of a kind; undefined when that is everything. */
-export type FindVisible = (plural: string, identity: Identity) => Promise<Visible | undefined>
+/** What a caller may see of a kind; undefined when that is everything, at once for a kind that is not narrowed at all. */
+export type FindVisible = (plural: string, identity: Identity) => Promise<Visible | undefined> | undefined
 
 const superuserGroup = 'system:masters'
 const cacheMs = 10_000
@@ -50,12 +50,15 @@ export function createVisibility(options: VisibilityOptions): FindVisible {
     return isAllowed
   }
 
-  return async (plural, identity) => {
-    if (plural !== 'namespaces' && plural !== 'workspaces') return undefined
+  async function find(plural: 'namespaces' | 'workspaces', identity: Identity): Promise<Visible | undefined> {
     if (await maySeeAll(plural, identity)) return undefined
     if (plural === 'namespaces') return visibleNamespaces(index, identity)
     return visibleWorkspaces(await namespaces(), visibleNamespaces(index, identity), identity)
   }
+
+  // Nearly all reads are of other kinds: they wait for nothing.
+  return (plural, identity) =>
+    plural === 'namespaces' || plural === 'workspaces' ? find(plural, identity) : undefined
 }
 
 function visibleNamespaces(index: VisibilityOptions['index'], identity: Identity): Visible {

@@ -19,7 +19,7 @@ export type ReadOptions = ReadTools & {
    */
   readonly collectionOf: (plural: string) => Collection | undefined | Promise<Collection | undefined>
   /** What the caller may see of a kind, undefined for everything; asked for kinds of which not everybody sees the same. */
-  readonly visible: (plural: string, identity: Identity) => Promise<Visible | undefined>
+  readonly visible: (plural: string, identity: Identity) => Promise<Visible | undefined> | undefined
 }
 
 /**
@@ -45,7 +45,7 @@ export async function serveResources(options: ReadOptions, exchange: Authenticat
       return podsOfService(services, query, info.namespace)
     })
   }
-  const isPrivate = info.resource === 'namespaces' || info.resource === 'workspaces'
-  const visible = isPrivate ? await options.visible(info.resource, exchange.identity) : undefined
+  const narrowed = options.visible(info.resource, exchange.identity)
+  const visible = narrowed && (await narrowed)
   return readCollection(collection, options, exchange, { list: 'items', narrow, visible })
 }
