@@ -29,6 +29,7 @@ import { drain } from './drain.ts'
 import { createPlainFront, createTlsFront, listen, updateTls } from './front.ts'
 import { createIam } from './iam.ts'
 import { createLimits } from './limits.ts'
+import { createConfiguredLogPage } from './log-page.ts'
 import { createLogs } from './logs.ts'
 import { createProbes } from './probes.ts'
 import { createProfiles } from './profiles.ts'
@@ -141,6 +142,7 @@ export async function runApiserver(
     registry,
     versionInfo,
   })
+  const logPage = createConfiguredLogPage(config)
   const audit = await startAudit(config.audit, { logger, registry, keep: logs.keepAuditEvent })
   const chain = createChain({
     logger,
@@ -149,7 +151,7 @@ export async function runApiserver(
     inFlight: createLimits(config.limits, registry),
     requestSeconds: config.limits.requestSeconds,
     metrics: createRequestMetrics(registry, (g, resource) => g === group && resources.isAggregated(resource)),
-    unguarded: createUnguarded({ client, config, probes, versionInfo, logger }),
+    unguarded: createUnguarded({ client, config, probes, versionInfo, logPage, logger }),
     authenticate: access.authenticate,
     impersonate: access.impersonate,
     // What goes to the orchestrator is judged there, as the caller; without one, here.
@@ -171,7 +173,11 @@ export async function runApiserver(
   })
 
   const tls = () => ({ ...certificates.current(), clientCaPems: access.clientCaPems() })
-  const front = createTlsFront(tls(), chain.request, config.limits)
+  const serve: typeof chain.request = (req, res) => {
+    logPage?.admit(req)
+    chain.request(req, res)
+  }
+  const front = createTlsFront(tls(), serve, config.limits)
   front.on('upgrade', chain.upgrade)
   const reload = () => updateTls(front, tls())
   certificates.onChange(reload)
@@ -180,7 +186,7 @@ export async function runApiserver(
   const port = await listen(front, config.listen.address, config.listen.port)
   logger.info({ address: config.listen.address, port }, 'listening')
   if (config.http.enabled) {
-    const plain = createPlainFront(chain.request, config.limits)
+    const plain = createPlainFront(serve, config.limits)
     plain.on('upgrade', chain.upgrade)
     fronts.push(plain)
     logger.info(

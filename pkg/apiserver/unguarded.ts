@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import type { LogPage } from '../kapis/logs/page/serve.ts'
 import { createPublicDocuments } from '../kapis/public-documents.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { createOAuthForward, isOAuthPath } from '../proxy/oauth.ts'
@@ -13,12 +14,13 @@ export type UnguardedParts = {
   readonly config: Config
   readonly probes: Probes
   readonly versionInfo: object
+  readonly logPage: LogPage | undefined
   readonly logger: Logger
 }
 
-/** Joins what is answered before anybody is asked who he is: probes, the token listener, and what everybody may know. */
+/** Joins what is answered before anybody is asked who he is: probes, the token listener, the log page, and what everybody may know. */
 export function createUnguarded(parts: UnguardedParts): ChainOptions['unguarded'] {
-  const { client, config, probes, versionInfo, logger } = parts
+  const { client, config, probes, versionInfo, logPage, logger } = parts
   const { groupDomain } = config
   const documents = createPublicDocuments({
     groupDomain,
@@ -35,11 +37,16 @@ export function createUnguarded(parts: UnguardedParts): ChainOptions['unguarded'
   const oauthConfig = `/kapis/config.${groupDomain}/v1alpha2/configs/oauth`
   const isForListener = (path: string) => isOAuthPath(path) || path === oauthConfig
   return {
-    handles: path => probes.handles(path) || isForListener(path) || documents.handles(path),
-    isAudited: isOAuthPath,
+    handles: path =>
+      probes.handles(path) ||
+      isForListener(path) ||
+      documents.handles(path) ||
+      logPage?.handles(path) === true,
+    isAudited: path => isOAuthPath(path) || logPage?.isAudited(path) === true,
     handle(exchange) {
       const { path } = exchange.info
       if (isForListener(path)) return forward(exchange)
+      if (logPage?.handles(path)) return logPage.handle(exchange)
       return documents.handles(path) ? documents.handle(exchange) : probes.handle(exchange)
     },
   }

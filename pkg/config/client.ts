@@ -72,6 +72,21 @@ export const commandLineClient: ClientConfig = {
   grantTypes: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
 }
 
+/**
+ * The log page of the front: a public client with one redirect URI, on the host of the issuer. It is of the platform itself,
+ * and its codes go nowhere else, so nobody is asked.
+ */
+export function logPageClient(issuer: string): ClientConfig {
+  return {
+    ...defaultClient,
+    name: 'kapis-logs',
+    public: true,
+    trusted: false,
+    redirectURIs: [`${new URL(issuer).origin}/logs/callback`],
+    grantTypes: ['authorization_code'],
+  }
+}
+
 export const clientMembers = [
   'name',
   'secret',

@@ -1,6 +1,7 @@
 import { createUnion } from '../authn/authenticator.ts'
 import { createKapisTokenAuthenticator } from '../authn/kapis-token.ts'
 import { createTokenReviewAuthenticator } from '../authn/token-review.ts'
+import { logPageClient } from '../config/client.ts'
 import type { Config, Secrets } from '../config/config.ts'
 import { ClientStore } from '../iam/client-store.ts'
 import { createDeviceStore } from '../iam/device-authorization.ts'
@@ -96,10 +97,10 @@ export async function runOAuth(
     groupDomain,
     namespace,
     logger,
-    configured: config.oauth.clients.map(each => ({
-      client: each,
-      secret: secrets.clientSecrets.get(each.name),
-    })),
+    configured: [
+      ...(config.logs.store === 'none' ? [] : [logPageClient(issuer)]),
+      ...config.oauth.clients,
+    ].map(each => ({ client: each, secret: secrets.clientSecrets.get(each.name) })),
   })
 
   const providers: ProviderStore = new ProviderStore({

@@ -1,0 +1,150 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { textOf } from '../../../kube/object.ts'
+import type { Exchange } from '../../../request/exchange.ts'
+import { methodNotAllowed, Status } from '../../../status/status.ts'
+import { clearCookie, readCookie, setCookie } from './cookies.ts'
+import { type IssuerAnswer, postForm } from './issuer.ts'
+import type { LogPageDocuments } from './page.ts'
+
+export type LogPageLoginOptions = {
+  /** The URL of the issuer, by which browsers reach this front. */
+  readonly issuer: string
+  /** Unix socket of the token listener. */
+  readonly socket: string
+  readonly clientId: string
+  readonly redirectUri: string
+  readonly clientAddress: (req: IncomingMessage) => string
+  readonly documents: LogPageDocuments
+}
+
+export type LogPageLogin = {
+  readonly begin: (exchange: Exchange) => void
+  readonly callback: (exchange: Exchange) => Promise<void>
+  readonly logout: (exchange: Exchange) => Promise<void>
+}
+
+const loginSeconds = 600
+// Browsers drop a cookie that is longer, name and attributes included, without a word.
+const longestCookie = 3_900
+const longestReturn = 2_000
+
+/**
+ * The login of the log page at our own issuer: authorization code with PKCE as a public client (RFC 9700). The code is
+ * exchanged here, and the token stays in a cookie that no script can read (ADR 8).
+ */
+export function createLogin(options: LogPageLoginOptions): LogPageLogin {
+  const { issuer, socket, clientId, redirectUri, clientAddress, documents } = options
+  const home = new URL(redirectUri)
+
+  return {
+    begin({ req, res, query }) {
+      if (req.method !== 'GET') throw methodNotAllowed(['GET'])
+      const returnTo = (query.get('return_to') ?? '').slice(0, longestReturn)
+      // The way back leads to the issuer's host; the cookie has to be of the same.
+      if (req.headers.host !== home.host && !query.has('moved')) {
+        redirect(res, `${home.origin}/logs/login?${new URLSearchParams({ return_to: returnTo, moved: '1' })}`)
+        return
+      }
+      const [state, verifier] = [secret(), secret()]
+      setCookie(res, 'begun', `${state}.${verifier}.${base64(returnTo)}`, loginSeconds)
+      const request = {
+        response_type: 'code',
+        client_id: clientId,
+        redirect_uri: redirectUri,
+        state,
+        code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+        code_challenge_method: 'S256',
+      }
+      redirect(res, `${issuer}/authorize?${new URLSearchParams(request)}`)
+    },
+
+    async callback({ req, res, query }) {
+      if (req.method !== 'GET') throw methodNotAllowed(['GET'])
+      const [state = '', verifier = '', returnTo = ''] = (readCookie(req, 'begun') ?? '').split('.')
+      clearCookie(res, 'begun')
+      if (state === '' || !isEqual(query.get('state') ?? '', state)) {
+        const why = 'This login was not begun in this browser, or too long ago.'
+        documents.sendProblem(res, 400, why)
+        return
+      }
+      const code = query.get('code')
+      if (code === null) {
+        const why = query.get('error_description') || query.get('error') || 'it gave no reason'
+        documents.sendProblem(res, 403, `The login was refused: ${why.slice(0, 300)}`)
+        return
+      }
+      const form = {
+        ...{ grant_type: 'authorization_code', client_id: clientId, redirect_uri: redirectUri },
+        ...{ code, code_verifier: verifier },
+      }
+      const answer = await postForm(socket, '/oauth/token', { form, from: clientAddress(req) }).catch(
+        toAnswer,
+      )
+      const token = textOf(answer.body.access_token)
+      if (answer.code !== 200 || !/^[\w.-]+$/.test(token)) {
+        const why = textOf(answer.body.error_description) || `the issuer answered ${answer.code}`
+        documents.sendProblem(res, answer.code >= 500 ? 503 : 400, `The login did not work: ${why}`)
+        return
+      }
+      if (token.length > longestCookie) {
+        documents.sendProblem(
+          res,
+          400,
+          'You are in so many groups that browsers cannot keep your login here.',
+        )
+        return
+      }
+      setCookie(res, 'token', token, Number(answer.body.expires_in))
+      const search = Buffer.from(returnTo, 'base64url').toString('utf8')
+      // Only ever a query of this page: whatever stands in it is read as one.
+      redirect(res, `/logs?${new URLSearchParams(search)}`)
+    },
+
+    async logout({ req, res }) {
+      if (req.method !== 'POST') throw methodNotAllowed(['POST'])
+      // The cookie is not sent from another site; this says so to whoever looks for it.
+      const { origin } = req.headers
+      if (origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== req.headers.host)) {
+        throw new Status(403, 'Forbidden', 'a logout of this page comes from this page')
+      }
+      const token = readCookie(req, 'token')
+      clearCookie(res, 'token')
+      if (token !== undefined) {
+        const form = { client_id: clientId, token }
+        await postForm(socket, '/oauth/revoke', { form, from: clientAddress(req) }).catch(toAnswer)
+      }
+      // Where the browser's own login can be ended too, by which the next one here would go through at once.
+      redirect(res, `${issuer}/session`)
+    },
+  }
+}
+
+function toAnswer(error: unknown): IssuerAnswer {
+  const message = error instanceof Status ? error.message : 'it failed'
+  return { code: 503, body: { error_description: message } }
+}
+
+function redirect(res: ServerResponse, location: string): void {
+  const headers: OutgoingHttpHeaders = {
+    location,
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'content-length': 0,
+  }
+  res.writeHead(303, headers)
+  res.end()
+}
+
+function secret(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64url')
+}
+
+function isEqual(a: string, b: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(a), digest(b))
+}

@@ -1,0 +1,225 @@
+import { createServer, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import {
+  closeServer,
+  type GetOptions,
+  type Loopback,
+  startLoopback,
+  toExchange,
+} from '../../../request/fixtures.ts'
+import { renderKube } from '../../../status/render-kube.ts'
+import { createLogPage } from './serve.ts'
+
+const issuer = 'https://kapis.test/oauth'
+const here = { host: 'kapis.test' }
+
+describe('createLogPage', () => {
+  let loopback: Loopback | undefined
+  let listener: Server | undefined
+  const forms: string[] = []
+  let answer: { code: number; body: object } = { code: 200, body: {} }
+
+  beforeEach(async () => {
+    forms.length = 0
+    answer = { code: 200, body: { access_token: 'the.token', expires_in: 7200 } }
+    const socket = join(tmpdir(), `kapis-log-page-${process.pid}.sock`)
+    const server = createServer(async (req, res) => {
+      forms.push(`${req.url} ${Buffer.concat(await req.toArray()).toString()}`)
+      res.writeHead(answer.code, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body))
+    })
+    listener = server
+    await new Promise<void>(resolve => server.listen(socket, resolve))
+    const page = createLogPage({
+      ...{ issuer, socket, clientId: 'kapis-logs', redirectUri: 'https://kapis.test/logs/callback' },
+      ...{ groupDomain: 'kapis.io', productName: 'Kapis & <Co>', clientAddress: () => '10.1.2.3' },
+    })
+    loopback = await startLoopback(async (req, res) => {
+      try {
+        page.admit(req)
+        const { url = '', headers } = req
+        if (page.handles(url.split('?')[0] ?? '')) return await page.handle(toExchange(req, res))
+        res.end(JSON.stringify([url, headers.authorization, headers.cookie]))
+      } catch (error) {
+        renderKube(res, error)
+      }
+    })
+  })
+  afterEach(async () => {
+    await loopback?.close()
+    if (listener) await closeServer(listener)
+  })
+
+  async function get(path: string, options: GetOptions = {}) {
+    if (loopback === undefined) throw new Error('it is not started')
+    return loopback.get(path, { ...options, headers: { ...here, ...options.headers } })
+  }
+
+  /** Begins a login. @returns what the issuer is asked, and the cookie of the browser */
+  async function begin(returnTo = '') {
+    const { code, headers } = await get(`/logs/login?${new URLSearchParams({ return_to: returnTo })}`)
+    expect(code).to.equal(303)
+    const [cookie = ''] = headers['set-cookie'] ?? []
+    return { url: new URL(headers.location ?? ''), cookie: cookie.split(';')[0] ?? '', whole: cookie }
+  }
+
+  it('is a page with one script and one style of its own, whatever the product is called', async () => {
+    const { code, headers, text } = await get('/logs')
+    expect(code).to.equal(200)
+    expect(headers['content-security-policy']).to.equal(
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    )
+    expect(text).to.include('<title>Logs – Kapis &amp; &lt;Co&gt;</title>')
+    expect(text).to.not.match(/<script>|<style|\son\w+=|\sstyle=|\{\{/)
+    for (const [, path = ''] of text.matchAll(/(?:href|src)="(\/logs\/page[^"]*)"/g)) {
+      const file = await get(path)
+      expect([
+        file.code,
+        file.headers['cache-control'],
+        file.headers['x-content-type-options'],
+      ]).to.deep.equal([200, 'public, max-age=31536000, immutable', 'nosniff'])
+    }
+    expect((await get('/logs/none')).code).to.equal(404)
+    expect((await get('/logs', { method: 'DELETE' })).code).to.equal(405)
+  })
+
+  it('logs in by code and PKCE, and keeps the token where no script can read it', async () => {
+    const { url, cookie, whole } = await begin('q=a+b&pods=web-0')
+    expect(`${url.origin}${url.pathname}`).to.equal(`${issuer}/authorize`)
+    const { state = '', ...asked } = Object.fromEntries(url.searchParams)
+    expect(asked).to.deep.include({
+      response_type: 'code',
+      client_id: 'kapis-logs',
+      redirect_uri: 'https://kapis.test/logs/callback',
+      code_challenge_method: 'S256',
+    })
+    expect(whole).to.include('; Path=/logs; Secure; HttpOnly; SameSite=Lax; Max-Age=600')
+    const back = await get(`/logs/callback?code=abc&state=${state}`, { headers: { cookie } })
+    expect([back.code, back.headers.location]).to.deep.equal([303, '/logs?q=a+b&pods=web-0'])
+    expect(back.headers['set-cookie']).to.deep.equal([
+      '__Secure-kapis-logs-login=; Path=/logs; Secure; HttpOnly; SameSite=Lax; Max-Age=0',
+      '__Secure-kapis-logs=the.token; Path=/logs; Secure; HttpOnly; SameSite=Strict; Max-Age=7200',
+    ])
+    expect(forms).to.have.length(1)
+    const [, verifier] = /\.([\w-]{43})\./.exec(cookie) ?? []
+    expect(forms[0]).to.equal(
+      `/oauth/token grant_type=authorization_code&client_id=kapis-logs&redirect_uri=https%3A%2F%2Fkapis.test%2Flogs%2Fcallback&code=abc&code_verifier=${verifier}`,
+    )
+  })
+
+  it('leads nowhere but back to itself', async () => {
+    for (const returnTo of ['//evil.test', 'https://evil.test/', '\r\nx: y', '/../oauth']) {
+      const { url, cookie } = await begin(returnTo)
+      const path = `/logs/callback?code=abc&state=${url.searchParams.get('state')}`
+      const { location = '' } = (await get(path, { headers: { cookie } })).headers
+      expect(new URL(location, 'https://kapis.test').pathname, location).to.equal('/logs')
+      expect(location).to.match(/^\/logs\?/)
+    }
+  })
+
+  it('goes on at the host that the issuer sends browsers back to, once', async () => {
+    const elsewhere = { headers: { host: '10.0.0.1' } }
+    const first = await get('/logs/login?return_to=q%3Da', elsewhere)
+    expect(first.headers.location).to.equal('https://kapis.test/logs/login?return_to=q%3Da&moved=1')
+    const second = await get('/logs/login?return_to=q%3Da&moved=1', elsewhere)
+    expect(second.headers.location).to.match(/^https:\/\/kapis\.test\/oauth\/authorize\?/)
+  })
+
+  const wrong: Readonly<Record<string, { query: (state: string) => string; says: string; code: number }>> = {
+    'the state of another browser': {
+      query: () => 'code=abc&state=x',
+      says: 'not begun in this browser',
+      code: 400,
+    },
+    'no state': { query: () => 'code=abc', says: 'not begun in this browser', code: 400 },
+    'a refusal': {
+      query: state => `error=access_denied&error_description=<script>no</script>&state=${state}`,
+      says: 'The login was refused: &lt;script&gt;no&lt;/script&gt;',
+      code: 403,
+    },
+  }
+  for (const [what, { query, says, code }] of Object.entries(wrong)) {
+    it(`says in words that it got ${what}`, async () => {
+      const { url, cookie } = await begin()
+      const path = `/logs/callback?${query(url.searchParams.get('state') ?? '')}`
+      const page = await get(path, { headers: { cookie } })
+      expect([page.code, forms]).to.deep.equal([code, []])
+      expect(page.text).to.include(says)
+      expect(String(page.headers['set-cookie'])).to.not.include('__Secure-kapis-logs=')
+    })
+  }
+
+  it('says in words that the issuer refused the code, or sent a token that no cookie can hold', async () => {
+    const answers: [number, object, string][] = [
+      [400, { error_description: 'the code has expired' }, 'The login did not work: the code has expired'],
+      [200, { access_token: 'a;b' }, 'The login did not work: the issuer answered 200'],
+      [200, { access_token: 'x'.repeat(4000) }, 'You are in so many groups'],
+    ]
+    for (const [code, body, says] of answers) {
+      answer = { code, body }
+      const { url, cookie } = await begin()
+      const path = `/logs/callback?code=abc&state=${url.searchParams.get('state')}`
+      const page = await get(path, { headers: { cookie } })
+      expect(page.text).to.include(says)
+      expect(String(page.headers['set-cookie'])).to.not.include('__Secure-kapis-logs=')
+    }
+  })
+
+  const cookie = '__Secure-kapis-logs=the.token; other=1'
+  const admitted: readonly [path: string, headers: Record<string, string>, expected: unknown[]][] = [
+    [
+      '/logs/api/records?q=a&size=1',
+      { cookie },
+      ['/kapis/tenant.kapis.io/v1alpha2/logs?q=a&size=1', 'Bearer the.token', null],
+    ],
+    [
+      '/logs/api/namespaces/shop/pods',
+      { cookie },
+      ['/kapis/resources.kapis.io/v1alpha3/namespaces/shop/pods', 'Bearer the.token', null],
+    ],
+    [
+      '/logs/api/records',
+      { cookie, 'sec-fetch-site': 'cross-site' },
+      ['/kapis/tenant.kapis.io/v1alpha2/logs', null, null],
+    ],
+    [
+      '/logs/api/records',
+      { cookie: `${cookie}; __Secure-kapis-logs=other` },
+      ['/kapis/tenant.kapis.io/v1alpha2/logs', null, null],
+    ],
+    ['/logs/api/records', {}, ['/kapis/tenant.kapis.io/v1alpha2/logs', null, null]],
+    ['/kapis/anything', { cookie }, ['/kapis/anything', null, cookie]],
+  ]
+  for (const [path, headers, expected] of admitted) {
+    it(`makes of ${path} with ${Object.keys(headers).join(', ') || 'nothing'} what it may`, async () => {
+      expect(JSON.parse((await get(path, { headers })).text)).to.deep.equal(expected)
+    })
+  }
+
+  for (const path of [
+    '/logs/api/secrets',
+    '/logs/api/namespaces/shop/secrets',
+    '/logs/api/namespaces/a/../pods',
+    '/logs/api/records/x',
+  ]) {
+    it(`has nothing at ${path}`, async () => {
+      const { code } = await get(path, { headers: { cookie } })
+      expect(code).to.be.oneOf([400, 404])
+    })
+  }
+
+  it('reads and does not write', async () => {
+    expect((await get('/logs/api/records', { method: 'POST', headers: { cookie } })).code).to.equal(405)
+  })
+
+  it('logs out: the login ends at the issuer too, and not by what another site sends', async () => {
+    const evil = { cookie, origin: 'https://evil.test' }
+    expect((await get('/logs/logout', { method: 'POST', headers: evil })).code).to.equal(403)
+    const headers = { cookie, origin: 'https://kapis.test' }
+    const out = await get('/logs/logout', { method: 'POST', headers })
+    expect([out.code, out.headers.location]).to.deep.equal([303, `${issuer}/session`])
+    expect(String(out.headers['set-cookie'])).to.include('__Secure-kapis-logs=; Path=/logs; Secure')
+    expect(forms).to.deep.equal(['/oauth/revoke client_id=kapis-logs&token=the.token'])
+  })
+})

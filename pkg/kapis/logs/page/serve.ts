@@ -1,0 +1,63 @@
+import type { IncomingMessage } from 'node:http'
+import type { Exchange, Handler } from '../../../request/exchange.ts'
+import { methodNotAllowed, unknownResource } from '../../../status/status.ts'
+import { readCookie } from './cookies.ts'
+import { createLogin, type LogPageLoginOptions } from './login.ts'
+import { createDocuments } from './page.ts'
+
+export type LogPageOptions = Omit<LogPageLoginOptions, 'documents'> & {
+  readonly groupDomain: string
+  readonly productName: string
+}
+
+export type LogPage = {
+  /** Makes a request of the page for the platform API one that has its token; it goes the way of every other then. */
+  readonly admit: (req: IncomingMessage) => void
+  readonly handles: (path: string) => boolean
+  readonly isAudited: (path: string) => boolean
+  readonly handle: Handler<Exchange>
+}
+
+const api = /^\/logs\/api\/(?:(records)|(namespaces(?:\/[a-z0-9-]{1,63}\/pods)?))(\?.*)?$/
+
+/**
+ * The log page at /logs. What it shows it asks of the platform API below /logs/api/, which leads to three addresses and for
+ * reading alone: the cookie of a browser is good for no more than that.
+ */
+export function createLogPage(options: LogPageOptions): LogPage {
+  const { groupDomain, productName } = options
+  const documents = createDocuments(productName)
+  const login = createLogin({ ...options, documents })
+  const targets = {
+    records: `/kapis/tenant.${groupDomain}/v1alpha2/logs`,
+    resources: `/kapis/resources.${groupDomain}/v1alpha3/`,
+  }
+
+  return {
+    admit(req) {
+      const found = req.url?.startsWith('/logs/api/') && req.method === 'GET' ? api.exec(req.url) : null
+      if (!found) return
+      const [, records, resources = '', query = ''] = found
+      // Browsers say where a request comes from; what another site has begun gets no token.
+      const site = req.headers['sec-fetch-site'] ?? 'same-origin'
+      const token = site === 'same-origin' ? readCookie(req, 'token') : undefined
+      delete req.headers.cookie
+      if (token !== undefined && req.headers.authorization === undefined) {
+        req.headers.authorization = `Bearer ${token}`
+      }
+      // The way on is that of any other request: who, audit, may, route.
+      req.url = (records === undefined ? targets.resources + resources : targets.records) + query
+    },
+    handles: path => path === '/logs' || path.startsWith('/logs/'),
+    isAudited: path => path === '/logs/callback' || path === '/logs/logout',
+    handle(exchange) {
+      const { req, res, info } = exchange
+      const { path } = info
+      if (path === '/logs/login') return login.begin(exchange)
+      if (path === '/logs/callback') return login.callback(exchange)
+      if (path === '/logs/logout') return login.logout(exchange)
+      if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
+      if (!documents.send(req, res, path)) throw unknownResource()
+    },
+  }
+}

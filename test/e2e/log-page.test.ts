@@ -1,0 +1,161 @@
+import { expect } from 'chai'
+import type { Browser, Page } from 'playwright-core'
+import { keepScreenshot, openWindow, startChromium } from './chromium.ts'
+import { kubectl, kubectlOutput, makeNamespace, tokenOf, uniqueName } from './cluster.ts'
+import { askAs, eventually, groupDomain } from './http.ts'
+import { createUser, removeUser } from './oauth.ts'
+import { issuerUrl } from './oauth-clients.ts'
+
+const password = 'Correct-Horse-1'
+const hostile = `<script>document.title='owned'</script><img src=x onerror="document.title='owned'"> \u001b[31mred\u001b[0m \u202etxt`
+
+describe('the log page, in a browser', function () {
+  this.timeout(120_000)
+  const alice = uniqueName('alice')
+  const mine = uniqueName('page')
+  let browser: Browser
+  let home = ''
+  let shipper = ''
+
+  async function send(log: string, pod = 'web-0'): Promise<void> {
+    const names = { namespace_name: mine, pod_name: pod, container_name: 'web', docker_id: `${mine}-${pod}` }
+    const body = JSON.stringify({ time: new Date().toISOString(), log: `${log}\n`, kubernetes: names })
+    const path = `/kapis/logging.${groupDomain}/v1alpha2/ingest/jsonlines`
+    expect((await askAs(shipper, path, { method: 'POST', body })).code).to.equal(200)
+  }
+
+  before(async () => {
+    await makeNamespace(mine, ['shipper'])
+    const account = `--serviceaccount=${mine}:shipper`
+    await kubectlOutput('create', 'clusterrolebinding', mine, '--clusterrole=kapis:log-shipper', account)
+    await createUser({ username: alice, password })
+    await kubectlOutput('-n', mine, 'create', 'rolebinding', alice, '--clusterrole=view', `--user=${alice}`)
+    shipper = await tokenOf(mine, 'shipper')
+    home = new URL('/logs', await issuerUrl()).href
+    for (let i = 0; i < 3; i += 1) await send(`ordinary line ${i}`, `web-${i}`)
+    await send(hostile)
+    browser = await startChromium()
+  })
+  after(async () => {
+    await browser?.close()
+    await kubectl('delete', 'clusterrolebinding', mine)
+    await kubectl('delete', 'namespace', mine, '--wait=false')
+    await removeUser(alice)
+  })
+  afterEach(async () => {
+    for (const context of browser?.contexts() ?? []) await context.close()
+  })
+
+  /** Opens the page, logs in on the way, and waits for the lines of the namespace. */
+  async function open(query: string, colorScheme: 'light' | 'dark' = 'light', width = 1200) {
+    const viewport = { width, height: 800 }
+    const page = await openWindow(browser, { javaScriptEnabled: true, colorScheme, viewport })
+    const problems: string[] = []
+    page.on('console', message => problems.push(message.text()))
+    page.on('pageerror', error => problems.push(String(error)))
+    await page.goto(`${home}?${query}`)
+    await page.getByLabel('User name or e-mail address').fill(alice)
+    await page.getByLabel('Password').fill(password)
+    await page.getByRole('button', { name: 'Log in' }).click()
+    await page.getByRole('searchbox', { name: 'Search' }).waitFor()
+    return { page, problems }
+  }
+
+  const lines = (page: Page) => page.locator('#lines li .text').allTextContents()
+  const untilLines = (page: Page, check: (texts: readonly string[]) => void) =>
+    eventually(async () => check(await lines(page)), 20_000)
+
+  it('logs in at the issuer, searches, and shows what a line says as text', async () => {
+    const { page, problems } = await open(`namespaces=${mine}`)
+    await untilLines(page, texts => expect(texts).to.have.length(4))
+    const [first] = await lines(page)
+    expect(first).to.equal(
+      `<script>document.title='owned'</script><img src=x onerror="document.title='owned'"> red \ufffdtxt`,
+    )
+    expect(await page.title()).to.match(/^Logs – /)
+    expect(await page.locator('#lines script, #lines img').count()).to.equal(0)
+    await page.locator(`#namespaces option[value="${mine}"]`).waitFor({ state: 'attached' })
+    // What a script can read has no token in it.
+    const cookies = await page.context().cookies()
+    const token = cookies.find(({ name }) => name === '__Secure-kapis-logs')
+    expect([token?.httpOnly, token?.secure, token?.sameSite, token?.path]).to.deep.equal([
+      true,
+      true,
+      'Strict',
+      '/logs',
+    ])
+    expect(
+      await page.evaluate('document.cookie + JSON.stringify({ ...localStorage, ...sessionStorage })'),
+    ).to.equal('{}')
+    await keepScreenshot(page, 'logs')
+    await page.getByRole('searchbox', { name: 'Search' }).fill('ordinary NOT 1')
+    await page.keyboard.press('Enter')
+    await untilLines(page, texts => expect(texts).to.deep.equal(['ordinary line 2', 'ordinary line 0']))
+    expect(new URL(page.url()).searchParams.get('q')).to.equal('ordinary NOT 1')
+    await page.getByLabel('Pod', { exact: true }).fill('web-2')
+    await page.getByRole('button', { name: 'Search' }).click()
+    await untilLines(page, texts => expect(texts).to.deep.equal(['ordinary line 2']))
+    await page.goBack()
+    await untilLines(page, texts => expect(texts).to.have.length(2))
+    expect(problems.filter(text => !text.includes('401'))).to.deep.equal([])
+  })
+
+  it('says in words what is wrong with a search', async () => {
+    const { page } = await open(`namespaces=${mine}`)
+    await page.getByRole('searchbox', { name: 'Search' }).fill('(a')
+    await page.keyboard.press('Enter')
+    const alert = page.getByRole('alert').filter({ visible: true })
+    await alert.waitFor()
+    expect(await alert.textContent()).to.equal('q: this ( is not closed (at position 1) (400)')
+  })
+
+  it('zooms by keyboard and out again, follows, exports and logs out', async () => {
+    const { page } = await open(`namespaces=${mine}&q=ordinary`)
+    await untilLines(page, texts => expect(texts).to.have.length(3))
+    await page.locator('#histogram button').first().focus()
+    await page.keyboard.press('End')
+    expect(await page.locator('#histogram button').last().getAttribute('tabindex')).to.equal('0')
+    await page.keyboard.press('Home')
+    await page.keyboard.press('Enter')
+    await untilLines(page, texts => expect(texts).to.have.length(0))
+    expect(await page.locator('#total').textContent()).to.equal('No lines were found.')
+    await page.getByRole('button', { name: 'Zoom out' }).click()
+    await untilLines(page, texts => expect(texts).to.have.length(3))
+    const [bar] = await page
+      .locator(
+        '#histogram button[title$=": 3 lines"], #histogram button[title$=": 2 lines"], #histogram button[title$=": 1 lines"]',
+      )
+      .all()
+    await bar?.click()
+    await untilLines(page, texts => expect(texts.length).to.be.within(1, 3))
+    const download = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Export' }).click()
+    const text = Buffer.concat(await (await (await download).createReadStream()).toArray()).toString()
+    expect(text).to.include(`${mine}/web-`)
+    await page.getByRole('button', { name: 'Follow' }).click()
+    await page.getByText('Following: new lines come first.').waitFor()
+    await send('ordinary line that has come')
+    await untilLines(page, texts => expect(texts[0]).to.equal('ordinary line that has come'))
+    await page.getByRole('button', { name: 'Log out' }).click()
+    await page.waitForURL('**/oauth/session')
+    const names = (await page.context().cookies()).map(({ name }) => name)
+    expect(names).to.not.include('__Secure-kapis-logs')
+  })
+
+  it('fits a screen of 360 pixels, light and dark, and has a name for everything that is typed into', async () => {
+    const grounds: string[] = []
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page } = await open(`namespaces=${mine}`, colorScheme, 360)
+      await untilLines(page, texts => expect(texts).to.include('ordinary line 0'))
+      expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(360)
+      grounds.push(String(await page.evaluate('getComputedStyle(document.body).backgroundColor')))
+      const unnamed = await page.evaluate(
+        "[...document.querySelectorAll('input, select')].filter(({ labels }) => labels.length === 0).length",
+      )
+      expect(unnamed).to.equal(0)
+      await keepScreenshot(page, `logs-360-${colorScheme}`)
+      await page.context().close()
+    }
+    expect(grounds[0]).to.not.equal(grounds[1])
+  })
+})
