@@ -18,6 +18,7 @@ export const daySeconds = 86_400
 /** Where each batch of a file of lines is, as the body of one `_bulk` request. */
 export type LineFile = {
   readonly file: string
+  readonly lines: number
   readonly batches: readonly { readonly offset: number; readonly length: number }[]
 }
 
@@ -55,7 +56,7 @@ export function writeLines(file: string, count: number, endSeconds: number): Lin
     offset += bytes.length
   }
   closeSync(descriptor)
-  return { file, batches }
+  return { file, lines: count, batches }
 }
 
 function hexOf(pod: number): string {

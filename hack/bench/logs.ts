@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { median } from './load.ts'
 import { daySeconds, type LineFile, writeLines } from './log-lines.ts'
+import { askWhile, disturbNodes } from './logs-beside.ts'
 import { startPlane } from './plane.ts'
 import type { BenchEnv } from './run.ts'
 
@@ -44,6 +45,9 @@ async function compare(env: BenchEnv, peer: BenchEnv): Promise<void> {
   console.log(`${count} lines, ${senders} connections; load of the machine ${loadavg()[0]?.toFixed(1)}`)
 
   const own = await ingestAll(lines, embedded.kapis, ingest)
+  const first = performance.now()
+  await embedded.kapis('GET', `${embedded.tenant}?q=error&size=1`)
+  console.log(`the first question after it: ${(performance.now() - first).toFixed(1)} ms`)
   // Kapis puts its index template when the first line arrives.
   await openSearch.kapis('POST', ingest, firstLine(lines))
   const theirs = await ingestAll(lines, direct, '/_bulk')
@@ -61,10 +65,68 @@ async function compare(env: BenchEnv, peer: BenchEnv): Promise<void> {
     if (Math.abs(a.total - b.total) > count / 100)
       console.log(`  the answers differ: ${a.total} and ${b.total}`)
   }
+  const sensitive = await time(embedded, `q=${encodeURIComponent('case:"d by ups"')}&size=100`)
+  const insensitive = await time(embedded, `q=${encodeURIComponent('*"d by ups"*')}&size=100`)
+  report('without case; with case', insensitive.ms, sensitive.ms, { target: 1.5 })
+  await benchTogether(env, embedded, (lines: LineFile) => ingestAll(lines, embedded.kapis, ingest))
+  await benchDisturbance(env, embedded, peer, openSearch)
   const pid = env.pids.get('apiserver') ?? 0
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const mb = (key: string) => Math.round(Number(new RegExp(`${key}:\\s+(\\d+)`).exec(status)?.[1]) / 1024)
   console.log(`resident memory of kapis-apiserver: ${mb('VmRSS')} MiB, at most ${mb('VmHWM')} MiB`)
+}
+
+/** What ingest and questions take of each other: the figures of both at once beside those of each alone. */
+async function benchTogether(
+  env: BenchEnv,
+  embedded: Side,
+  ingest: (lines: LineFile) => Promise<number>,
+): Promise<void> {
+  const end = Math.floor(Date.now() / 1000)
+  const ask = () => embedded.kapis('GET', `${embedded.tenant}?q=error&size=10`)
+  const some = (name: string, endSeconds: number) =>
+    writeLines(join(env.runDir, `${name}.ndjson`), Math.ceil(count / 4), endSeconds)
+  const [first, second] = [some('alone', end - 1), some('together', end - 2)]
+  const { ms: alone } = await askWhile(ask, () => sleep(4000))
+  const rate = await ingest(first)
+  const together = await askWhile(ask, () => ingest(second))
+  report('ingest beside questions; alone, lines/s', together.result, rate, { target: 2 / 3, least: true })
+  report('question beside ingest; alone, ms', together.ms, alone, { target: 4 / 3 })
+}
+
+/** What the log store does to those who do not use it. */
+async function benchDisturbance(
+  env: BenchEnv,
+  embedded: Side,
+  peer: BenchEnv,
+  openSearch: Side,
+): Promise<void> {
+  const askOf = ({ kapis, tenant }: Side) =>
+    kapis('GET', `${tenant}?q=${encodeURIComponent('/=1.*u49/')}&size=1`)
+  const busy = await disturbNodes(env, () => {
+    let isDone = false
+    const asking = (async () => {
+      while (!isDone) await askOf(embedded)
+    })()
+    return () => {
+      isDone = true
+      return asking
+    }
+  })
+  const engine = peer.pids.get('opensearch')
+  const stopped =
+    engine === undefined
+      ? Number.NaN
+      : await disturbNodes(peer, () => {
+          process.kill(engine, 'SIGSTOP')
+          const asking = [1, 2, 3, 4].map(() => askOf(openSearch))
+          return async () => {
+            process.kill(engine, 'SIGCONT')
+            await Promise.all(asking)
+          }
+        })
+  report('p99 of a node, with the store busy', busy, 1, { target: 1.2 })
+  report('p99 of a node, with OpenSearch stopped', stopped, 1, { target: 1.2 })
 }
 
 function questions(end: number): readonly (readonly [string, string])[] {
@@ -121,7 +183,7 @@ async function time(side: Side, query: string): Promise<{ readonly ms: number; r
 }
 
 /** @returns lines a second */
-async function ingestAll({ file, batches }: LineFile, send: Send, path: string): Promise<number> {
+async function ingestAll({ file, batches, lines }: LineFile, send: Send, path: string): Promise<number> {
   const descriptor = openSync(file, 'r')
   const start = performance.now()
   let next = 0
@@ -141,7 +203,7 @@ async function ingestAll({ file, batches }: LineFile, send: Send, path: string):
     }
   }
   await Promise.all(Array.from({ length: senders }, sender))
-  return count / ((performance.now() - start) / 1000)
+  return lines / ((performance.now() - start) / 1000)
 }
 
 function firstLine({ file, batches }: LineFile): Buffer {
