@@ -120,7 +120,7 @@ describe('kubectl through the front and beside it', function () {
       'get no-such-kind',
       'get --raw /apis/apps/v1',
       'get --raw /api/v1/nodes?limit=1',
-      'get --raw /openapi/v3',
+      'get --raw /openapi/v3/version',
       'get --raw /no/such/path',
       'describe node worker-1',
       'explain deployments.spec.strategy',

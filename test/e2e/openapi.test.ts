@@ -4,6 +4,7 @@ import {
   accessToken,
   askKapis,
   kubectl,
+  kubectlOutput,
   makeNamespace,
   nodeNames,
   tokenOf,
@@ -49,6 +50,8 @@ describe('OpenAPI', function () {
       'kapis',
       iam.slice(1),
     )
+    const native = JSON.parse(await kubectlOutput('get', '--raw', '/openapi/v3'))
+    expect(paths).to.include.keys(...Object.keys(native.paths))
     const url = paths.oauth.serverRelativeURL
     expect(url).to.match(/^\/openapi\/v3\/oauth\?hash=[0-9A-F]{128}$/)
     const kept = await askAs(nobody, url)

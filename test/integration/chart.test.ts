@@ -18,7 +18,7 @@ const likeManifests = ['--set', 'keepCustomResources=false']
 const template = ['template', 'kapis', chart, '--kube-version', '1.36.0']
 
 describe('charts/kapis', function () {
-  this.timeout(900_000)
+  this.timeout(1_800_000)
   let cluster: Cluster
   let helm: (args: readonly string[]) => Promise<Ran>
 
