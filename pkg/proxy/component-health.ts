@@ -1,3 +1,4 @@
+import request from 'undici/lib/api/api-request.js'
 import type { ComponentUpstream } from './component-upstream.ts'
 import { upstreamFailure } from './failure.ts'
 
@@ -19,7 +20,7 @@ export async function checkComponent({
   const { group, version, url } = component
   const path = `${url.pathname.replace(/\/$/, '')}/kapis/${group}/${version}`
   try {
-    const { statusCode, body } = await short.request({
+    const { statusCode, body } = await request.call(short, {
       method: 'GET',
       path,
       headers: { accept: 'application/json', 'user-agent': 'kapis' },

@@ -1,3 +1,4 @@
+import type { Pool as FullPool } from 'undici'
 import Pool from 'undici/lib/dispatcher/pool.js'
 import type { KeyPair } from '../certs/issue.ts'
 import { type Breaker, createBreaker } from './breaker.ts'
@@ -37,7 +38,7 @@ export function createComponentUpstream(component: Component, pair: KeyPair | un
     ...(serverName === undefined ? {} : { servername: serverName }),
     rejectUnauthorized: isVerified,
   }
-  const settings: Pool.Options = {
+  const settings: FullPool.Options = {
     allowH2: false,
     pipelining: 1,
     keepAliveTimeout: idleMs,

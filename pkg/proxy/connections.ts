@@ -1,12 +1,12 @@
 import type { RequestOptions } from 'node:https'
-import type { Dispatcher } from 'undici'
+import type { Dispatcher, Pool as FullPool } from 'undici'
 // This much of the library: the rest (fetch, caches, WebSockets, mocks) takes longer to load than the other parts of the program.
 import Pool from 'undici/lib/dispatcher/pool.js'
 import type { Endpoint } from '../kube/endpoint.ts'
 import type { HeaderLines } from './headers.ts'
 
 /** Ready connections to the orchestrator, and the credential of Kapis itself. */
-export type KubeLine = { readonly dispatcher: Dispatcher; readonly credential: HeaderLines }
+export type KubeLine = { readonly dispatcher: Pick<Dispatcher, 'dispatch'>; readonly credential: HeaderLines }
 
 export type KubeConnections = {
   /** @param isLong whether the request may last for hours: those have connections of their own */
@@ -70,7 +70,7 @@ export function createKubeConnections(endpoint: Endpoint, limits: ConnectionLimi
   }
 }
 
-function toPoolOptions({ ca, cert, key, rejectUnauthorized, servername }: RequestOptions): Pool.Options {
+function toPoolOptions({ ca, cert, key, rejectUnauthorized, servername }: RequestOptions): FullPool.Options {
   return {
     allowH2: false,
     pipelining: 1,

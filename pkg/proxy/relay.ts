@@ -7,7 +7,7 @@ import { isStaleConnection, upstreamFailure } from './failure.ts'
 import { answerHeaders, type HeaderLines } from './headers.ts'
 
 export type Outgoing = {
-  readonly dispatcher: Dispatcher
+  readonly dispatcher: Pick<Dispatcher, 'dispatch'>
   /** Path and query, as they go on the wire. */
   readonly path: string
   readonly headers: HeaderLines

@@ -1,0 +1,57 @@
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect } from 'chai'
+import type { Component } from './component.ts'
+import { type Availability, checkComponent } from './component-health.ts'
+import { createComponentUpstream } from './component-upstream.ts'
+
+const path = '/base/kapis/acme.example.org/v1'
+
+async function check(listener: RequestListener | undefined): Promise<Availability> {
+  const server = createServer(listener)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  if (listener === undefined) server.close()
+  const component: Component = {
+    name: 'v1.acme.example.org',
+    group: 'acme.example.org',
+    version: 'v1',
+    url: new URL(`http://127.0.0.1:${port}/base/`),
+    caPem: undefined,
+    isVerified: true,
+    serverName: undefined,
+    timeoutMs: 1_000,
+  }
+  const upstream = createComponentUpstream(component, undefined)
+  try {
+    return await checkComponent(upstream)
+  } finally {
+    upstream.close()
+    server.close()
+  }
+}
+
+describe('checkComponent', () => {
+  for (const code of [200, 401, 403, 404]) {
+    it(`takes ${code} for a component that is there`, async () => {
+      const asked: (string | undefined)[] = []
+      const answer = await check((req, res) => {
+        asked.push(req.method, req.url)
+        res.writeHead(code).end('{}')
+      })
+      expect(answer).to.deep.equal({ status: 'True', reason: 'Passed', message: 'the component answers' })
+      expect(asked).to.deep.equal(['GET', path])
+    })
+  }
+
+  it('takes a failure of its own for one that is not', async () => {
+    const answer = await check((_req, res) => void res.writeHead(503).end())
+    const message = `GET ${path} answers 503`
+    expect(answer).to.deep.equal({ status: 'False', reason: 'FailedCheck', message })
+  })
+
+  it('says why nobody answers', async () => {
+    const message = 'the component v1.acme.example.org does not answer (connection_refused)'
+    expect(await check(undefined)).to.deep.equal({ status: 'False', reason: 'FailedCheck', message })
+  })
+})
