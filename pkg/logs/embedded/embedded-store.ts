@@ -13,7 +13,7 @@ import type { ReaderOrder, ReaderSettings } from './reader-thread.ts'
 import { createRecentBatches } from './recent-batches.ts'
 import { replay } from './replay.ts'
 import { firstKeptDay, type Retention } from './retention.ts'
-import { startThread, type ThreadSettings } from './thread.ts'
+import { createThread, type ThreadSettings } from './thread.ts'
 import { createUpkeep } from './upkeep.ts'
 import { createWriteAheadLog } from './write-ahead-log.ts'
 
@@ -63,7 +63,7 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
   const recent = createRecentBatches(manifest.recentBatches, rememberedBatches)
 
   const thread = (name: string, more: Pick<ThreadSettings, 'data' | 'greet'> = {}) =>
-    startThread({
+    createThread({
       ...more,
       // What runs may be these files or what was compiled from them.
       script: new URL(`./${name}-thread${extname(import.meta.filename)}`, import.meta.url),
@@ -71,8 +71,8 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
       onBreak: error => report(`something broke in a thread of the log store: ${name}`, error),
     })
   const show = (change: Omit<Extract<ReaderOrder, { kind: 'segments' }>, 'kind'>): Promise<void> =>
-    // When the thread breaks it is told all of it anew.
-    readerThread.ask({ kind: 'segments', ...change } satisfies ReaderOrder).answer.then(
+    // A thread that does not run, or breaks, is told all of it when it starts.
+    readerThread.update({ kind: 'segments', ...change } satisfies ReaderOrder).then(
       () => undefined,
       () => undefined,
     )
