@@ -75,6 +75,12 @@ describe('Entry', () => {
     expect(moved.tail).to.equal(entry.tail)
   })
 
+  it('holds no memory but its own, however many short-lived bytes are made beside it', () => {
+    const entry = Entry.from(servedNodes, full)
+    const kept = [entry.tail, entry.managedFields, entry.aggregatedHead(), entry.platformHead()]
+    for (const bytes of kept) expect(bytes?.buffer.byteLength).to.equal(bytes?.length)
+  })
+
   it('does not change with the object that it was made from', () => {
     const spec = { unschedulable: false }
     const entry = Entry.from(servedNodes, node('n1', { spec }))

@@ -1,5 +1,6 @@
 import { itemsOf, type KubeObject, membersOf, type ObjectMeta, textOf } from '../kube/object.ts'
 import { type Decoration, type Facts, type Kind, toSelfLink, toSourceApiVersion } from './kind.ts'
+import { toOwnBytes } from './own-bytes.ts'
 
 // Metadata, facts and the heads that are made of them, measured on nodes and pods.
 const overheadBytes = 2_048
@@ -70,8 +71,8 @@ export class Entry {
       facts,
       updated: facts.updated ?? toUpdated(metadata),
       decoration: noDecoration,
-      tail: Buffer.from(body === '{}' ? '}' : `,${body.slice(1)}`),
-      managedFields: managedFields === undefined ? undefined : Buffer.from(JSON.stringify(managedFields)),
+      tail: toOwnBytes(body === '{}' ? '}' : `,${body.slice(1)}`),
+      managedFields: managedFields === undefined ? undefined : toOwnBytes(JSON.stringify(managedFields)),
     })
   }
 
@@ -141,7 +142,7 @@ function toUpdated({ managedFields, creationTimestamp }: ObjectMeta): string {
 }
 
 function toHead(kind: string, apiVersion: string, metadata: object): Buffer {
-  return Buffer.from(`{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)}`)
+  return toOwnBytes(`{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)}`)
 }
 
 /** Objects are ordered by this key: namespace first, then name, bytewise. */

@@ -50,6 +50,11 @@ describe('joinGzip', () => {
     expect(a.deflated.equals(before)).to.equal(true)
   })
 
+  it('keeps nothing of what a piece was compressed in', () => {
+    const { deflated } = toGzipPiece(Buffer.from('abc'.repeat(1_000)))
+    expect(deflated.buffer.byteLength).to.equal(deflated.length)
+  })
+
   it('writes checksum and length that a damaged piece does not pass', () => {
     const pieces = [toGzipPiece(Buffer.from('abc')), toGzipPiece(Buffer.from('def'))]
     const whole = Buffer.concat(joinGzip(pieces))

@@ -1,4 +1,5 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib'
+import { ownBytes } from './own-bytes.ts'
 
 /**
  * A stretch of a gzip body that can stand anywhere in it: a deflate stream that ends byte-aligned with a full flush and
@@ -24,7 +25,7 @@ const finalBlock = Buffer.from([3, 0])
 
 export function toGzipPiece(bytes: Buffer): GzipPiece {
   return {
-    deflated: deflateRawSync(bytes, { level: 1, finishFlush: constants.Z_FULL_FLUSH }),
+    deflated: ownBytes(deflateRawSync(bytes, { level: 1, finishFlush: constants.Z_FULL_FLUSH })),
     length: bytes.length,
     crc: crc32(bytes),
     shift: power(xToTheEighth, bytes.length),

@@ -1,6 +1,7 @@
 import { type Form, type Frame, objectBytes, plainChunks } from './body.ts'
 import type { Entry } from './entry.ts'
 import type { Leaf, Selection } from './leaf.ts'
+import { ownBytes } from './own-bytes.ts'
 
 type Page = { readonly leaves: readonly Leaf[]; readonly frame: string; readonly bytes: Buffer }
 
@@ -28,7 +29,7 @@ export class PageCache {
     const text = frame.before + frame.after
     const found = this.#pages.get(key)
     if (found?.frame === text && runs.every(({ leaf }, i) => found.leaves[i] === leaf)) return found.bytes
-    const bytes = Buffer.concat([...plainChunks(selection, form, frame)])
+    const bytes = ownBytes(Buffer.concat([...plainChunks(selection, form, frame)]))
     this.#keep(key, { leaves: runs.map(({ leaf }) => leaf), frame: text, bytes })
     return bytes
   }
@@ -37,7 +38,7 @@ export class PageCache {
   object(entry: Entry, form: Form): Buffer {
     const known = this.#objects.get(entry)
     if (known?.form === form) return known.bytes
-    const bytes = objectBytes(entry, form)
+    const bytes = ownBytes(objectBytes(entry, form))
     this.#objects.set(entry, { form, bytes })
     for (const oldest of this.#objects.keys()) {
       if (this.#objects.size <= maxObjects) break
