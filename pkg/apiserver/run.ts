@@ -10,6 +10,7 @@ import { iamVersion } from '../iam/user.ts'
 import { createKubeClient } from '../kube/client.ts'
 import { loadEndpoint } from '../kube/endpoint.ts'
 import { isTerminating } from '../kube/namespace.ts'
+import { withOwnRefusals } from '../kube/own-refusal.ts'
 import { untilDone } from '../kube/until-done.ts'
 import { createKubeConnections } from '../proxy/connections.ts'
 import { createKubeProxy } from '../proxy/kube.ts'
@@ -106,7 +107,7 @@ export async function runApiserver(
     isUser: name => access.users.get(name) !== undefined,
   })
   const iam = await createIam({
-    client,
+    client: withOwnRefusals(client),
     config,
     access,
     list: resources.items,

@@ -116,6 +116,14 @@ describe('createKubeClient', () => {
       expect(Date.now() - startedAt).to.be.below(1000)
     })
 
+    it('says 503 for an answer that is no JSON', async () => {
+      const { client } = await start((_req, res) => res.writeHead(200).end('{"a":'))
+      expect(toRefusal(await rejectionOf(client.call({ path: '/x' })))).to.deep.equal({
+        ...silent,
+        message: 'the orchestrator answers what cannot be read',
+      })
+    })
+
     it('says 503 when the answer breaks off', async () => {
       const { client } = await start((_req, res) => {
         res.writeHead(200, { 'content-length': 1000 })

@@ -64,7 +64,12 @@ export function createKubeClient(endpoint: Endpoint): KubeClient {
     stream,
     async call(call) {
       const body = await readBody(await stream(call))
-      return body.length === 0 ? undefined : JSON.parse(body.toString('utf8'))
+      if (body.length === 0) return undefined
+      try {
+        return JSON.parse(body.toString('utf8'))
+      } catch (error) {
+        throw unavailable('the orchestrator answers what cannot be read', error)
+      }
     },
     close: endpoint.close,
   }

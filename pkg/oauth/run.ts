@@ -24,6 +24,7 @@ import { readUser } from '../iam/user.ts'
 import { UserStore } from '../iam/user-store.ts'
 import { createKubeClient } from '../kube/client.ts'
 import { loadEndpoint } from '../kube/endpoint.ts'
+import { withOwnRefusals } from '../kube/own-refusal.ts'
 import { untilDone } from '../kube/until-done.ts'
 import { unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -50,7 +51,7 @@ export async function runOAuth(
   const { issuer, audience, clockSkewSeconds, accessTokenSeconds, refreshTokenSeconds, socket } = config.oauth
   const { loginMaxAgeSeconds } = config.oauth
   const { namespace, kubeconfig } = config.kubernetes
-  const client = createKubeClient(loadEndpoint(kubeconfig))
+  const client = withOwnRefusals(createKubeClient(loadEndpoint(kubeconfig)))
   const metricsRegistry = createRegistry()
   const hasher = await createPasswordHasher()
   const users: UserStore = new UserStore({

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../kube/endpoint.ts'
+import { isNotYetReady } from '../kube/own-refusal.ts'
 import type { AuthenticatedExchange, Handler } from '../request/exchange.ts'
 import { isLongRunning } from '../request/long-running.ts'
 import { Status } from '../status/status.ts'
@@ -36,12 +37,13 @@ export function orchestratorHeaders({ req, identity, id }: AuthenticatedExchange
 }
 
 /**
- * A 403 that is not about the caller: while kube-apiserver starts it does not know the rights of Kapis itself yet, and says so.
- * The caller has lost no right, and asks again.
+ * A 403 that is not about the caller: while kube-apiserver starts it does not know the rights of Kapis itself yet, or cannot judge
+ * what is written, and says so. The caller has lost no right, and asks again.
  */
 export function refusalOf403(body: Buffer): Status | undefined {
   // In JSON as in protobuf the message stands as it is, but for the quotes. Headers that impersonate are made here alone.
-  if (!/ is forbidden: User \\?"[^"\\]+\\?" cannot impersonate/.test(body.toString('latin1')))
+  const text = body.toString('latin1')
+  if (!/ is forbidden: User \\?"[^"\\]+\\?" cannot impersonate/.test(text) && !isNotYetReady(text))
     return undefined
   return new Status(503, 'ServiceUnavailable', 'the orchestrator does not let Kapis act for its callers', {
     cause: new Error(body.toString('utf8').slice(0, 1_000)),

@@ -1,0 +1,55 @@
+import { expect } from 'chai'
+import { rejectionOf, toRefusal } from '../status/fixtures.ts'
+import { answerJson, type FakeOrchestrator, startFakeOrchestrator } from './fixtures.ts'
+import { withOwnRefusals } from './own-refusal.ts'
+
+describe('withOwnRefusals', () => {
+  let fake: FakeOrchestrator | undefined
+  afterEach(() => fake?.close())
+
+  const ofRights =
+    'sessions.iam.kapis.io is forbidden: User "kapis" cannot create resource "sessions" in API group'
+
+  async function ask(code: number, how: 'call' | 'stream', message = ofRights) {
+    const body = { kind: 'Status', code, reason: 'Forbidden', message }
+    fake = await startFakeOrchestrator((_req, res) => answerJson(res, code, body))
+    const client = withOwnRefusals(fake.client)
+    return rejectionOf(how === 'call' ? client.call({ path: '/x' }) : client.stream({ path: '/x' }))
+  }
+
+  for (const code of [401, 403, 500, 502, 504]) {
+    for (const how of ['call', 'stream'] as const) {
+      it(`${how}: says 503 for ${code}, and keeps what was said for the log alone`, async () => {
+        const status = await ask(code, how)
+        expect(toRefusal(status)).to.deep.equal({
+          code: 503,
+          reason: 'ServiceUnavailable',
+          message: 'the orchestrator does not serve Kapis',
+        })
+        expect(status.headers).to.deep.equal({ 'retry-after': '1' })
+        expect(status.cause).to.include({ code })
+      })
+    }
+  }
+
+  for (const code of [400, 404, 409, 410, 422, 429, 503]) {
+    it(`leaves ${code} as it is`, async () => {
+      expect(await ask(code, 'call')).to.include({ code, message: ofRights })
+    })
+  }
+
+  it('says 503 for a write that comes before admission is ready', async () => {
+    const message = 'sessions.iam.kapis.io "a" is forbidden: not yet ready to handle request'
+    expect(await ask(403, 'call', message)).to.include({ code: 503 })
+  })
+
+  it('leaves the 403 of an admission webhook as it is', async () => {
+    const message = 'admission webhook "a.example.org" denied the request: no users on Sundays'
+    expect(await ask(403, 'call', message)).to.include({ code: 403, message })
+  })
+
+  it('hands on what is answered', async () => {
+    fake = await startFakeOrchestrator((_req, res) => answerJson(res, 200, { a: 1 }))
+    expect(await withOwnRefusals(fake.client).call({ path: '/x' })).to.deep.equal({ a: 1 })
+  })
+})
