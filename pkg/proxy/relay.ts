@@ -5,6 +5,7 @@ import type { Status } from '../status/status.ts'
 import { createAnswerWriter, type Head } from './answer-writer.ts'
 import { isStaleConnection, upstreamFailure } from './failure.ts'
 import { answerHeaders, type HeaderLines } from './headers.ts'
+import { maxHeldBytes } from './held-refusal.ts'
 
 export type Outgoing = {
   readonly dispatcher: Pick<Dispatcher, 'dispatch'>
@@ -20,8 +21,6 @@ export type Outgoing = {
   /** The same for a 403, by its body; one that is too large for a refusal is handed on. */
   readonly refusalOf403?: (body: Buffer) => Status | undefined
 }
-
-const maxHeldBytes = 65_536
 
 /** Whoever relays has an id on the answer already. */
 const ours: ReadonlySet<string> = new Set(['audit-id'])

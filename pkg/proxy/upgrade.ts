@@ -8,7 +8,8 @@ import { componentHeaders } from './component-proxy.ts'
 import type { ComponentUpstream } from './component-upstream.ts'
 import { upstreamFailure } from './failure.ts'
 import { answerHeaders, type HeaderLines } from './headers.ts'
-import { basePath, orchestratorHeaders } from './kube.ts'
+import { holdRefusal } from './held-refusal.ts'
+import { basePath, orchestratorHeaders, refusalOf403 } from './kube.ts'
 import { refuseRedirect } from './redirect.ts'
 
 const auditId: ReadonlySet<string> = new Set(['audit-id'])
@@ -24,6 +25,8 @@ export type UpgradeTarget = {
   readonly upstream: string
   /** Why an answer that is no upgrade is not handed on; see relay. */
   readonly refusal?: (code: number, lines: HeaderLines) => Status | undefined
+  /** The same for a 403, by its body; see relay. */
+  readonly refusalOf403?: (body: Buffer) => Status | undefined
 }
 
 /** The orchestrator, as the caller. */
@@ -39,6 +42,7 @@ export async function kubeUpgrade(
     path: basePath(endpoint) + (exchange.req.url ?? '/'),
     headers: [...orchestratorHeaders(exchange), ...own, 'Host', endpoint.url.host],
     upstream: 'the orchestrator',
+    refusalOf403,
   }
 }
 
@@ -89,9 +93,21 @@ export function forwardUpgrade(
       abandon()
       return reject(refused)
     }
-    res.writeHead(answer.statusCode ?? 502, lines)
-    answer.pipe(res)
-    res.once('close', resolve)
+    const handOn = (early: readonly Buffer[]) => {
+      res.once('close', resolve)
+      res.writeHead(answer.statusCode ?? 502, lines)
+      for (const chunk of early) res.write(chunk)
+      if (answer.readableEnded) res.end()
+      else answer.pipe(res)
+    }
+    answer.once('error', error => {
+      if (!res.headersSent) return reject(upstreamFailure(target.upstream, error))
+      // A broken answer must not look like a short one.
+      res.destroy()
+    })
+    const judge = answer.statusCode === 403 ? target.refusalOf403 : undefined
+    if (judge === undefined) handOn([])
+    else holdRefusal(answer, judge, { handOn, refuse: reject })
   })
   upstream.on('upgrade', (answer: IncomingMessage, peer: Duplex, early: Buffer) => {
     res.off('close', abandon)
