@@ -27,7 +27,7 @@ export function describeApi(groupDomain: string): readonly DescribedSection[] {
     {
       key: oldResources,
       title: 'Resources, older version',
-      description: 'Components, quotas and kubeconfigs.',
+      description: 'Components, quotas, abnormal workloads and kubeconfigs.',
     },
     { key: iam, title: 'Users', description: 'Users, their passwords, states and logins.' },
     { key: tenant, title: 'Logs', description: 'Log lines of what the caller may see.' },

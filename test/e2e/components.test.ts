@@ -117,12 +117,91 @@ describe('components, quotas and what everybody may know', function () {
     expect(whole.data.used['count/pods']).to.equal(String(pods.items.length))
   })
 
+  it('abnormal workloads are counted by their status words, here and everywhere', async () => {
+    const base = `/kapis/${group}/v1alpha2`
+    const meta = (kind: string) => ({ name: `abnormal-${kind.toLowerCase()}`, namespace })
+    const container = {
+      name: 'main',
+      image: 'example.org/x:1',
+      resources: { requests: { cpu: '10m' } },
+    }
+    const workload = (kind: string, more: object) => ({
+      apiVersion: 'apps/v1',
+      kind,
+      metadata: meta(kind),
+      spec: {
+        selector: { matchLabels: { app: kind } },
+        template: {
+          metadata: { labels: { app: kind } },
+          // No node has this label, so none of its pods is ever ready; the quota wants to be told of the CPU.
+          spec: { nodeSelector: { none: 'such' }, containers: [container] },
+        },
+        ...more,
+      },
+    })
+    const claim = {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: meta('Claim'),
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+    }
+    const items = [workload('Deployment', {}), workload('StatefulSet', { serviceName: 'none' }), claim]
+    await output('kubectl', ['apply', '-f', '-'], {
+      stdin: JSON.stringify({ apiVersion: 'v1', kind: 'List', items }),
+    })
+    const zero = { deployments: 0, statefulsets: 0, daemonsets: 0, persistentvolumeclaims: 0, jobs: 0 }
+    const told = { ...zero, deployments: 1, statefulsets: 1, persistentvolumeclaims: 1 }
+    await eventually(async () => {
+      expect(await json(`${base}/namespaces/${namespace}/abnormalworkloads`)).to.deep.equal({
+        namespace,
+        data: told,
+      })
+    }, 20_000)
+    const whole = await json(`${base}/abnormalworkloads`)
+    expect(whole.namespace).to.equal('')
+    for (const [plural, count] of Object.entries(told)) expect(whole.data[plural]).to.be.at.least(count)
+    await kubectlOutput('-n', namespace, 'scale', 'deployment/abnormal-deployment', '--replicas=0')
+    await eventually(async () => {
+      const { data } = await json(`${base}/namespaces/${namespace}/abnormalworkloads`)
+      expect(data).to.deep.equal({ ...told, deployments: 0 })
+    }, 20_000)
+  })
+
+  const gone: readonly (readonly [path: string, method: string, message: string])[] = [
+    ['git/verify', 'POST', 'use git ls-remote, where the repository is to be read'],
+    [
+      'registry/verify',
+      'POST',
+      `use POST /kapis/${group}/v1alpha3/namespaces/{namespace}/registrysecrets/{secret}/verify`,
+    ],
+    ['registry/blob', 'GET', `use GET /kapis/${group}/v1alpha3/namespaces/{namespace}/imageconfig`],
+    ['users/ann/kubectl', 'GET', `with the kubeconfig of /kapis/${group}/v1alpha2/users/ann/kubeconfig`],
+    ['namespaces/ns/router', 'PUT', '/apis/networking.k8s.io/v1/namespaces/ns/ingresses'],
+    [
+      'namespaces/ns/deployments/web/revisions/3',
+      'GET',
+      'use kubectl rollout history deployments/web -n ns --revision=3',
+    ],
+    ['namespaces/ns/pods/web/revisions/3', 'GET', 'pods have no revisions'],
+    ['pods', 'GET', `use /kapis/${group}/v1alpha3`],
+  ]
+  for (const [path, method, message] of gone) {
+    it(`v1alpha2 says what is to be used instead of ${path}`, async () => {
+      const answer = await askAs(token, `/kapis/${group}/v1alpha2/${path}`, { method })
+      expect(answer.code, answer.body).to.equal(404)
+      expect(JSON.parse(answer.body)).to.include({ kind: 'Status', reason: 'NotFound', code: 404 })
+      expect(JSON.parse(answer.body).message).to.include(message)
+    })
+  }
+
   it('RBAC decides who reads them', async () => {
     const nobody = await tokenOf(namespace, 'nobody')
     for (const path of [
       'v1alpha3/components',
       'v1alpha2/quotas',
       `v1alpha2/namespaces/${namespace}/quotas`,
+      'v1alpha2/abnormalworkloads',
+      `v1alpha2/namespaces/${namespace}/abnormalworkloads`,
     ]) {
       expect((await askAs(nobody, `/kapis/${group}/${path}`)).code).to.equal(403)
     }

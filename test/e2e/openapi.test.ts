@@ -140,6 +140,8 @@ describe('OpenAPI', function () {
       [200, 'get', `${old}/components`, `${old}/components`],
       [200, 'get', `${old}/quotas`, `${old}/quotas`],
       [200, 'get', `${old}/namespaces/{namespace}/quotas`, `${old}/namespaces/default/quotas`],
+      [200, 'get', `${old}/abnormalworkloads`, `${old}/abnormalworkloads`],
+      [404, 'get', `${old}/namespaces/{namespace}/router`, `${old}/namespaces/default/router`],
       [200, 'get', `${old}/users/{user}/kubeconfig`, `${old}/users/${user}/kubeconfig`],
       [404, 'get', `${old}/users/{user}/kubeconfig`, `${old}/users/none/kubeconfig`],
       [200, 'get', `${iam}/users`, `${iam}/users?limit=3`],

@@ -1,14 +1,42 @@
 import { callers, kubeErrors } from '../../../openapi/kube-errors.ts'
 import { ok, type Paths, segment } from '../../../openapi/operation.ts'
-import { mapOf, object, text } from '../../../openapi/schema.ts'
+import { integer, mapOf, object, text } from '../../../openapi/schema.ts'
 import { componentPaths } from '../../components-description.ts'
+import { replacedPaths } from './replaced-description.ts'
 
 const counts = mapOf(text(), 'By the names that ResourceQuota has.')
 const quotas = object({ namespace: text(), data: object({ hard: counts, used: counts }) })
+const abnormal = object({
+  namespace: text(),
+  data: object({
+    deployments: integer(),
+    statefulsets: integer(),
+    daemonsets: integer(),
+    persistentvolumeclaims: integer(),
+    jobs: integer(),
+  }),
+})
 
 /** `/kapis/resources.<group domain>/v1alpha2`: what serveOldResources answers. */
 export const oldResourcePaths = {
   ...componentPaths,
+  ...replacedPaths,
+  '/abnormalworkloads': {
+    get: {
+      summary: 'How many workloads of the cluster are not as they are meant to be',
+      description: 'Workloads that are updating, claims that are Pending or Lost, jobs that have failed.',
+      answers: { ...ok(abnormal), ...kubeErrors() },
+      security: callers,
+    },
+  },
+  '/namespaces/{namespace}/abnormalworkloads': {
+    get: {
+      summary: 'The same of a namespace',
+      parameters: [segment('namespace', 'The namespace.')],
+      answers: { ...ok(abnormal), ...kubeErrors() },
+      security: callers,
+    },
+  },
   '/quotas': {
     get: {
       summary: 'What the cluster holds, counted',

@@ -4,13 +4,16 @@ import { sendJson } from '../../../request/respond.ts'
 import { badRequest, methodNotAllowed, unknownResource } from '../../../status/status.ts'
 import { type ComponentTools, isForComponents, serveComponents } from '../../components.ts'
 import type { componentPaths } from '../../components-description.ts'
+import { countAbnormal } from './abnormal-workloads.ts'
 import type { oldResourcePaths } from './description.ts'
 import { type KubeconfigTools, serveKubeconfig } from './kubeconfig.ts'
 import { readQuotas } from './quotas.ts'
+import { refuseReplaced } from './replaced.ts'
+import type { replacedPaths } from './replaced-description.ts'
 
 /**
- * What consoles still ask of `/kapis/resources.<group domain>/v1alpha2`: components, quotas and kubeconfigs. Lists of resources are at
- * v1alpha3.
+ * What consoles still ask of `/kapis/resources.<group domain>/v1alpha2`: components, quotas, abnormal workloads and kubeconfigs. Lists of
+ * resources are at v1alpha3.
  *
  * @throws Status 404 that names the replacement, 405, 503
  */
@@ -20,25 +23,36 @@ export async function serveOldResources(
 ): Promise<void> {
   const { info } = exchange
   if (isForComponents(info.resource)) return serveComponents(tools, exchange)
-  const quotas: Handler = () => serveQuotas(tools, exchange)
+  const { collectionOf } = tools
+  const quotas: Handler = () => serveData(exchange, () => readQuotas(collectionOf, info.namespace))
+  const abnormal: Handler = () => serveData(exchange, () => countAbnormal(collectionOf, info.namespace))
   const routes: Readonly<
-    Record<Exclude<keyof typeof oldResourcePaths, keyof typeof componentPaths>, Handler>
+    Record<
+      Exclude<keyof typeof oldResourcePaths, keyof typeof componentPaths | keyof typeof replacedPaths>,
+      Handler
+    >
   > = {
     '/quotas': quotas,
     '/namespaces/{namespace}/quotas': quotas,
+    '/abnormalworkloads': abnormal,
+    '/namespaces/{namespace}/abnormalworkloads': abnormal,
     '/users/{user}/kubeconfig': () => serveKubeconfig(tools.kubeconfig, exchange),
   }
   const serve = routeOf(routes, info.parts)
-  if (serve === undefined)
-    throw unknownResource(
+  if (serve !== undefined) return serve(exchange)
+  throw (
+    refuseReplaced(exchange) ??
+    unknownResource(
       `resource ${JSON.stringify(info.resource)} is not served in v1alpha2: use /kapis/${info.group}/v1alpha3`,
     )
-  return serve(exchange)
+  )
 }
 
-async function serveQuotas(tools: ComponentTools, { req, res, info }: AuthenticatedExchange): Promise<void> {
+async function serveData(
+  { req, res, info }: AuthenticatedExchange,
+  read: () => Promise<object>,
+): Promise<void> {
   if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
   if (info.verb !== 'list') throw badRequest(`${info.verb} is not supported here`)
-  const data = await readQuotas(tools.collectionOf, info.namespace)
-  sendJson(res, 200, { namespace: info.namespace, data })
+  sendJson(res, 200, { namespace: info.namespace, data: await read() })
 }

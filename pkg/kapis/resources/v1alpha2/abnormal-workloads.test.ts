@@ -1,0 +1,60 @@
+import { expect } from 'chai'
+import type { KubeObject } from '../../../kube/object.ts'
+import { Collection } from '../../../resources/collection.ts'
+import { servedNodes } from '../../../resources/fixtures.ts'
+import type { Traits } from '../../../resources/kind.ts'
+import { volumes } from '../../../resources/kinds/storage.ts'
+import { deployments, jobs, replicated } from '../../../resources/kinds/workloads.ts'
+import { countAbnormal } from './abnormal-workloads.ts'
+
+const failed = { conditions: [{ type: 'Failed', status: 'True' }] }
+const complete = { conditions: [{ type: 'Complete', status: 'True' }] }
+const held: Readonly<Record<string, readonly [Traits, ...KubeObject[]]>> = {
+  deployments: [
+    deployments,
+    object('a', 'updating', {}, { replicas: 2, readyReplicas: 1 }),
+    object('a', 'running', {}, { replicas: 2, readyReplicas: 2 }),
+    object('b', 'updating', {}, { replicas: 1 }),
+  ],
+  statefulsets: [replicated, object('a', 'stopped', { replicas: 0 }, {})],
+  daemonsets: [replicated],
+  persistentvolumeclaims: [
+    volumes,
+    ...['Pending', 'Lost', 'Bound'].map(phase => object('a', phase, {}, { phase })),
+  ],
+  jobs: [jobs, object('b', 'failed', {}, failed), object('b', 'completed', {}, complete)],
+}
+
+async function read(plural: string): Promise<Collection> {
+  const [traits, ...items] = held[plural] ?? []
+  if (traits === undefined) throw new Error(`${plural} is not read`)
+  const kind = { ...servedNodes.kind, ...traits, columns: [], plural, namespaced: true }
+  const collection = new Collection({ ...servedNodes, kind })
+  collection.replace(items, '10')
+  return collection
+}
+
+function object(namespace: string, name: string, spec: object, status: object): KubeObject {
+  const metadata = {
+    name: name.toLowerCase(),
+    namespace,
+    uid: `${namespace}-${name}`,
+    resourceVersion: '1',
+    creationTimestamp: '2031-05-06T07:08:09Z',
+  }
+  return { kind: 'Any', apiVersion: 'v1', metadata, spec, status }
+}
+
+describe('countAbnormal', () => {
+  const cases = {
+    '': { deployments: 2, statefulsets: 0, daemonsets: 0, persistentvolumeclaims: 2, jobs: 1 },
+    a: { deployments: 1, statefulsets: 0, daemonsets: 0, persistentvolumeclaims: 2, jobs: 0 },
+    b: { deployments: 1, statefulsets: 0, daemonsets: 0, persistentvolumeclaims: 0, jobs: 1 },
+    none: { deployments: 0, statefulsets: 0, daemonsets: 0, persistentvolumeclaims: 0, jobs: 0 },
+  }
+  for (const [namespace, counts] of Object.entries(cases)) {
+    it(`counts in ${namespace || 'the whole cluster'}`, async () => {
+      expect(await countAbnormal(read, namespace)).to.deep.equal(counts)
+    })
+  }
+})

@@ -1,0 +1,37 @@
+import type { Collection } from '../../../resources/collection.ts'
+
+/** The status words (pkg/resources/kinds) of a kind that make an object count as abnormal, in lower case. */
+const abnormal: readonly (readonly [plural: string, words: readonly string[]])[] = [
+  ['deployments', ['updating']],
+  ['statefulsets', ['updating']],
+  ['daemonsets', ['updating']],
+  ['persistentvolumeclaims', ['pending', 'lost']],
+  ['jobs', ['failed']],
+]
+
+/**
+ * How many workloads and claims of a namespace (or, with '', of the whole cluster) are not as they are meant to be, by the
+ * plural of their kind; 0 is told too.
+ *
+ * @throws Status 503
+ */
+export async function countAbnormal(
+  collectionOf: (plural: string) => Promise<Collection>,
+  namespace: string,
+): Promise<Readonly<Record<string, number>>> {
+  const counts = abnormal.map(async ([plural, words]) => {
+    const collection = await collectionOf(plural)
+    return [plural, countIn(collection, words, namespace)] as const
+  })
+  return Object.fromEntries(await Promise.all(counts))
+}
+
+function countIn(collection: Collection, words: readonly string[], namespace: string): number {
+  let count = 0
+  for (const entry of collection.entries()) {
+    if (namespace !== '' && entry.namespace !== namespace) continue
+    // The phase of a claim is a word of Kubernetes, which begins with a capital.
+    if (words.includes(entry.facts.status.toLowerCase())) count++
+  }
+  return count
+}
