@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { PassThrough, pipeline } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
 import { startLoopback } from '../request/fixtures.ts'
@@ -20,6 +21,21 @@ describe('limitRest', () => {
     const answer = await text(socket).catch(() => '')
     clearInterval(drip)
     expect(answer).to.include('401').and.include('who are you?')
+    await front.close()
+  })
+
+  it('ends one whose body went on to a part that has answered and is gone', async () => {
+    const front = await startLoopback((req, res) => {
+      limitRest(req, res, 200)
+      const upstream = new PassThrough()
+      pipeline(req, upstream, () => res.writeHead(408).end('too slow'))
+      setTimeout(() => upstream.destroy(), 50)
+    })
+    const socket = connect(front.port, '127.0.0.1')
+    socket.on('error', () => undefined)
+    socket.write(`${head}grant_type=pass`)
+    const answer = await text(socket).catch(() => '')
+    expect(answer).to.include('408').and.include('too slow')
     await front.close()
   })
 

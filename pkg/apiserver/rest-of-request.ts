@@ -9,11 +9,14 @@ export function limitRest(req: IncomingMessage, res: ServerResponse, withinMs = 
   // RFC 9112 section 6.3: without one of these there is no body.
   const { 'content-length': length, 'transfer-encoding': coding } = req.headers
   if (length === undefined && coding === undefined) return
+  const { socket } = req
   res.once('finish', () => {
-    if (req.complete || req.destroyed) return
-    const timer = setTimeout(() => req.destroy(), withinMs)
+    if (req.complete) return
+    // The socket, and not the request: one whose body went on elsewhere has been destroyed with that, without its connection.
+    const timer = setTimeout(() => {
+      if (!req.complete) socket.destroy()
+    }, withinMs)
     timer.unref()
-    req.once('end', () => clearTimeout(timer))
-    req.once('close', () => clearTimeout(timer))
+    socket.once('close', () => clearTimeout(timer))
   })
 }
