@@ -47,6 +47,16 @@ describe('History', () => {
     expect(versionsOf(history.since(1000))?.[0]).to.equal(1001)
   })
 
+  it('forgets by time too: few changes are not kept until there are many', () => {
+    const history = new History(0)
+    for (let version = 1; version <= 100; version++) history.push(change(version), 0)
+    history.push(change(101), 5 * minute + minute / 4)
+    expect(history.horizon).to.equal(0)
+    history.push(change(102), 6 * minute)
+    expect(history.horizon).to.equal(100)
+    expect(versionsOf(history.since(100))).to.deep.equal([101, 102])
+  })
+
   it('keeps no more than a bounded number of changes', () => {
     const history = new History(0)
     for (let version = 1; version <= 103_000; version++) history.push(change(version), 0)

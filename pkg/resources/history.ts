@@ -10,6 +10,7 @@ export type Change = {
 
 // kube-apiserver keeps at least 75 s; clients that were cut off for a few minutes need no new list here.
 const keepMs = 5 * 60_000
+const batchMs = 30_000
 const maxChanges = 100_000
 
 /** The changes of the last minutes, for watches that resume and lists that go on at an older version. */
@@ -28,8 +29,10 @@ export class History {
 
   push(change: Change, now = Date.now()): void {
     this.#changes.push({ change, at: now })
-    // Trimmed in batches, since taking from the front of an array moves everything behind it.
-    if (this.#changes.length % 1024 === 0) this.#trim(now)
+    // Trimmed in batches, since taking from the front of an array moves everything behind it; where little changes the batch may
+    // take many minutes to fill, and is trimmed by time.
+    const oldest = this.#changes[0]?.at ?? now
+    if (this.#changes.length % 1024 === 0 || oldest < now - keepMs - batchMs) this.#trim(now)
   }
 
   /** The changes after `version`, oldest first; undefined when they are not all known any more. */
