@@ -1,11 +1,17 @@
 import { schemasOfGroup } from './schema/of-group.ts'
-import type { Schema } from './schema/schema.ts'
+import type { Schema, Schemas } from './schema/schema.ts'
 import type { ServedGroup } from './served-group.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
 /** How a version of OpenAPI refers to another schema, given its whole name, with a description beside it. */
 export type WriteRef = (name: string, description: string | undefined) => Json
+
+/** What the versions of OpenAPI write differently. */
+export type Dialect = {
+  readonly ref: WriteRef
+  readonly oneOf: (schemas: readonly Json[]) => Json
+}
 
 /**
  * The whole name of a schema. kube-apiserver merges the definitions of all servers into one document and renames those
@@ -16,27 +22,34 @@ export function schemaName({ group, version }: ServedGroup, name: string): strin
 }
 
 /** The schemas of a group as OpenAPI writes them, by whole name. Kinds say which kind they are: explain finds them so. */
-export function writeSchemas(served: ServedGroup, writeRef: WriteRef): Json {
+export function writeSchemas(served: ServedGroup, known: Schemas, { ref, oneOf }: Dialect): Json {
   const { group, version } = served
   const kinds = new Set(served.resources.flatMap(({ kind }) => [kind, `${kind}List`]))
-  const toRef: WriteRef = (name, description) => writeRef(schemaName(served, name), description)
-  const entries = Object.entries(schemasOfGroup(served)).map(([name, schema]) => {
+  const dialect = {
+    oneOf,
+    ref: (name, description) => ref(schemaName(served, name), description),
+  } satisfies Dialect
+  const entries = Object.entries(schemasOfGroup(served, known)).map(([name, schema]) => {
     const groupVersionKind = kinds.has(name)
       ? { 'x-kubernetes-group-version-kind': [{ group, kind: name, version }] }
       : {}
-    return [schemaName(served, name), { ...writeSchema(schema, toRef), ...groupVersionKind }]
+    return [schemaName(served, name), { ...writeSchema(schema, dialect), ...groupVersionKind }]
   })
   return Object.fromEntries(entries)
 }
 
-function writeSchema(schema: Schema, writeRef: WriteRef): Json {
-  const { ref, properties, items, additionalProperties, preserveUnknownFields, ...plain } = schema
-  if (ref !== undefined) return writeRef(ref, schema.description)
+function writeSchema(schema: Schema, dialect: Dialect): Json {
+  const { ref, properties, items, additionalProperties, oneOf, preserveUnknownFields, extensions, ...plain } =
+    schema
+  if (ref !== undefined) return dialect.ref(ref, schema.description)
+  const write = (inner: Schema) => writeSchema(inner, dialect)
   return {
     ...plain,
-    ...(properties && { properties: mapValues(properties, inner => writeSchema(inner, writeRef)) }),
-    ...(items && { items: writeSchema(items, writeRef) }),
-    ...(additionalProperties && { additionalProperties: writeSchema(additionalProperties, writeRef) }),
+    ...(properties && { properties: mapValues(properties, write) }),
+    ...(items && { items: write(items) }),
+    ...(additionalProperties && { additionalProperties: write(additionalProperties) }),
+    ...(oneOf && dialect.oneOf(oneOf.map(write))),
+    ...extensions,
     ...(preserveUnknownFields && { 'x-kubernetes-preserve-unknown-fields': true }),
   }
 }

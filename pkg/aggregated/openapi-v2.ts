@@ -1,5 +1,6 @@
 import { type Operation, operationsOf, type Parameter } from './openapi-operations.ts'
-import { schemaName, type WriteRef, writeSchemas } from './openapi-schemas.ts'
+import { type Dialect, schemaName, type WriteRef, writeSchemas } from './openapi-schemas.ts'
+import type { Schemas } from './schema/schema.ts'
 import type { ServedGroup } from './served-group.ts'
 
 const writeRef: WriteRef = (name, description) => ({
@@ -7,17 +8,20 @@ const writeRef: WriteRef = (name, description) => ({
   $ref: `#/definitions/${name}`,
 })
 
+// kube-apiserver too says string, of quantities and of what is a number or a name.
+const dialect: Dialect = { ref: writeRef, oneOf: () => ({ type: 'string' }) }
+
 /**
  * The groups as Swagger 2.0. kube-apiserver merges it into the document of the whole cluster, which it can no longer
  * serve as protobuf when a single key here is unknown to Swagger: only what the standard knows, and `x-`.
  */
-export function toSwagger(groups: readonly ServedGroup[], title: string) {
+export function toSwagger(groups: readonly ServedGroup[], known: Schemas, title: string) {
   const paths = groups.flatMap(served =>
     operationsOf(served).map(
       operation => [operation.path, { get: writeOperation(served, operation) }] as const,
     ),
   )
-  const definitions = groups.map(served => writeSchemas(served, writeRef))
+  const definitions = groups.map(served => writeSchemas(served, known, dialect))
   return {
     swagger: '2.0',
     info: { title, version: 'v1' },

@@ -1,5 +1,6 @@
 import { type Operation, operationsOf, type Parameter } from './openapi-operations.ts'
-import { schemaName, type WriteRef, writeSchemas } from './openapi-schemas.ts'
+import { type Dialect, schemaName, type WriteRef, writeSchemas } from './openapi-schemas.ts'
+import type { Schemas } from './schema/schema.ts'
 import type { ServedGroup } from './served-group.ts'
 
 const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })
@@ -8,8 +9,10 @@ const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 const writeRef: WriteRef = (name, description) =>
   description === undefined ? reference(name) : { description, allOf: [reference(name)] }
 
+const dialect: Dialect = { ref: writeRef, oneOf: oneOf => ({ oneOf }) }
+
 /** One group and version as OpenAPI 3.0. */
-export function toOpenApi3(served: ServedGroup, title: string) {
+export function toOpenApi3(served: ServedGroup, known: Schemas, title: string) {
   const paths = operationsOf(served).map(
     operation => [operation.path, { get: writeOperation(served, operation) }] as const,
   )
@@ -17,7 +20,7 @@ export function toOpenApi3(served: ServedGroup, title: string) {
     openapi: '3.0.0',
     info: { title, version: 'v1' },
     paths: Object.fromEntries(paths),
-    components: { schemas: writeSchemas(served, writeRef) },
+    components: { schemas: writeSchemas(served, known, dialect) },
   }
 }
 

@@ -4,6 +4,7 @@ import { startTestServer, type TestServer } from './discovery-test-server.ts'
 import { createOpenApi } from './openapi.ts'
 import { toSwagger } from './openapi-v2.ts'
 import { toOpenApi3 } from './openapi-v3.ts'
+import { array, object, ref, type Schemas } from './schema/schema.ts'
 import type { ServedGroup } from './served-group.ts'
 
 const served: ServedGroup = {
@@ -14,12 +15,21 @@ const served: ServedGroup = {
     { plural: 'widgets', singular: 'widget', kind: 'Widget', namespaced: true },
   ],
 }
+const known: Schemas = {
+  Node: object('A machine.', { spec: ref('NodeSpec', 'How it is meant to be.') }),
+  NodeSpec: {
+    ...object('The spec.', { ports: array('Ports.', ref('Port')) }),
+    extensions: { 'x-kubernetes-map-type': 'atomic' },
+  },
+  Port: { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] },
+}
 const root = '/apis/resources.example.io/v1alpha3'
 const prefix = 'io.example.resources.v1alpha3.'
 const v3Path = `/openapi/v3${root}`
 
 describe('createOpenApi', () => {
-  const openApi = createOpenApi([served])
+  let present = known
+  const openApi = createOpenApi([served], async () => present)
   let server: TestServer
   before(async () => {
     server = await startTestServer(openApi.handle)
@@ -48,6 +58,16 @@ describe('createOpenApi', () => {
     expect(code).to.equal(200)
     expect(headers).to.include({ 'cache-control': 'no-cache, private' }).and.not.have.property('location')
     expect(JSON.parse(body.toString())).to.have.property('openapi', '3.0.0')
+  })
+
+  it('is made anew when the schemas have changed, and only then', async () => {
+    const before = await server.get('/openapi/v3')
+    expect((await server.get('/openapi/v3')).body.equals(before.body)).to.equal(true)
+    present = { Widget: object('Another.', {}) }
+    const after = await server.get('/openapi/v3')
+    expect(after.headers.etag).to.not.equal(before.headers.etag)
+    expect((await server.get(v3Path)).body.toString()).to.include('Another.')
+    present = known
   })
 
   it('compresses, under another validator', async () => {
@@ -112,7 +132,7 @@ const paths = [
 ]
 
 describe('toSwagger', () => {
-  const swagger = toSwagger([served], 'Test')
+  const swagger = toSwagger([served], known, 'Test')
 
   it('has the paths of every resource and verb', () => {
     expect(swagger.paths).to.have.all.keys(paths)
@@ -129,6 +149,10 @@ describe('toSwagger', () => {
     for (const definition of Object.values(swagger.definitions)) checkSchema(definition)
   })
 
+  it('says string where version 3 says one of several', () => {
+    expect(swagger.definitions[`${prefix}Port`]).to.deep.equal({ format: 'int-or-string', type: 'string' })
+  })
+
   it('defines all that it refers to, and nothing else', () => {
     const used = refsIn(swagger, '#/definitions/')
     expect(Object.keys(swagger.definitions).filter(name => !used.has(name))).to.deep.equal([])
@@ -138,7 +162,7 @@ describe('toSwagger', () => {
 })
 
 describe('toOpenApi3', () => {
-  const document = toOpenApi3(served, 'Test')
+  const document = toOpenApi3(served, known, 'Test')
 
   it('lets explain find each kind: path, group-version-kind, schema', () => {
     const get = document.paths[`${root}/nodes`]?.get
@@ -153,10 +177,19 @@ describe('toOpenApi3', () => {
   })
 
   it('describes nodes, and lets unknown kinds be', () => {
-    expect(document.components.schemas[`${prefix}NodeCondition`]).to.have.nested.property(
-      'properties.status.type',
-      'string',
-    )
+    expect(document.components.schemas[`${prefix}NodeSpec`]).to.deep.equal({
+      type: 'object',
+      description: 'The spec.',
+      properties: {
+        ports: {
+          type: 'array',
+          description: 'Ports.',
+          items: { $ref: `#/components/schemas/${prefix}Port` },
+        },
+      },
+      'x-kubernetes-map-type': 'atomic',
+    })
+    expect(document.components.schemas[`${prefix}Port`]).to.deep.equal(known.Port)
     expect(document.components.schemas[`${prefix}Widget`]).to.deep.include({
       description: 'An object of kind Widget.',
       'x-kubernetes-preserve-unknown-fields': true,

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { rootCertificates } from 'node:tls'
 import { createDiscovery } from '../aggregated/discovery.ts'
+import { createKindSchemas } from '../aggregated/kind-schemas.ts'
 import { createOpenApi } from '../aggregated/openapi.ts'
 import { serveRead } from '../aggregated/read.ts'
 import type { GrantIndex } from '../authz/rbac-index.ts'
@@ -102,6 +103,7 @@ export function createResources(options: ResourcesOptions): Resources {
   const groups = [
     { group: resourcesGroup(groupDomain), version: resourcesVersion, resources: aggregatedKinds },
   ]
+  const kindSchemas = createKindSchemas({ kinds: aggregatedKinds, read: path => client.call({ path }) })
   const aggregated = { ...tools, collectionOf }
   const byPlural = (plural: string) => collectionOf(plural) ?? catalog.findByPlural(plural).then(obtain)
   const components = {
@@ -146,7 +148,7 @@ export function createResources(options: ResourcesOptions): Resources {
       if (collection === undefined) throw unavailable(`${resource}.${group} cannot be read yet`)
       await readCollection(collection, tools, exchange, { list: 'items' })
     },
-    documents: [createDiscovery(groups), createOpenApi(groups)],
+    documents: [createDiscovery(groups), createOpenApi(groups, kindSchemas)],
     isOwn: exchange =>
       exchange.info.group === resourcesGroup(groupDomain) &&
       exchange.info.version === 'v1alpha2' &&

@@ -10,6 +10,7 @@ import {
   version,
 } from './cluster.ts'
 import { parseColumns } from './columns.ts'
+import { eventually, groupDomain } from './http.ts'
 
 const namespace = uniqueName('discovery')
 const apiService = `${version}.${group}`
@@ -68,6 +69,47 @@ describe('discovery, through kube-apiserver', function () {
     expect(old).to.match(/RESOURCE: taints <\[\]Object>/)
   })
 
+  const sources: Readonly<Record<string, string>> = {
+    deployments: 'apps/v1',
+    workspaces: `tenant.${groupDomain}/v1alpha1`,
+  }
+  const explained: Readonly<Record<string, readonly string[]>> = {
+    nodes: ['nodes', 'nodes.metadata', 'nodes.spec.taints', 'nodes.status.conditions'],
+    namespaces: ['namespaces', 'namespaces.spec', 'namespaces.status.phase'],
+    pods: [
+      'pods',
+      'pods.spec',
+      'pods.spec.containers.ports',
+      'pods.spec.containers.livenessProbe.httpGet.port',
+    ],
+    persistentvolumeclaims: [
+      'persistentvolumeclaims.spec.resources.requests',
+      'persistentvolumeclaims.status',
+    ],
+    deployments: ['deployments', 'deployments.spec.template.spec.volumes', 'deployments.spec.selector'],
+    workspaces: ['workspaces', 'workspaces.spec'],
+  }
+  for (const [plural, paths] of Object.entries(explained)) {
+    it(`explain tells of ${plural} what it tells of the orchestrator’s own`, async () => {
+      const own = sources[plural] ?? 'v1'
+      for (const args of [...paths.map(path => [path]), [plural, '--recursive']]) {
+        // kube-apiserver asks for the documents once a minute: a kind may have come since it last did.
+        await eventually(
+          async () => {
+            const [ours, theirs] = await Promise.all([
+              kubectlOutput('explain', apiVersionFlag, ...args),
+              kubectlOutput('explain', `--api-version=${own}`, ...args),
+            ])
+            expect(withoutHead(ours), args.join(' ')).to.equal(withoutHead(theirs))
+            expect(ours, args.join(' ')).to.match(/\S+\t<\S+>|FIELD: /)
+          },
+          75_000,
+          500,
+        )
+      }
+    })
+  }
+
   it('the OpenAPI document of the cluster has them, and is whole', async () => {
     const swagger: Swagger = JSON.parse(await kubectlOutput('get', '--raw', '/openapi/v2'))
     expect(swagger.paths).to.include.keys([
@@ -101,7 +143,7 @@ describe('the APIService', function () {
   it('comes back within a second when it is deleted', async () => {
     const uid = await uidOf()
     await kubectlOutput('delete', 'apiservice', apiService)
-    const later = await eventually(async () => {
+    const later = await happens(async () => {
       const now = await uidOf()
       return now !== '' && now !== uid
     }, 1_500)
@@ -115,7 +157,7 @@ describe('the APIService', function () {
       metadata: { labels: { 'test/kept': 'yes' } },
     })
     const path = '{.spec.versionPriority} {.metadata.labels.test/kept}'
-    const mended = await eventually(async () => {
+    const mended = await happens(async () => {
       const text = await kubectlOutput('get', 'apiservice', apiService, '-o', `jsonpath=${path}`)
       return text === '100 yes'
     }, 1_500)
@@ -124,6 +166,11 @@ describe('the APIService', function () {
     await kubectlOutput('wait', '--for=condition=Available', `apiservice/${apiService}`, '--timeout=30s')
   })
 })
+
+/** Without group and version, which differ by nature. */
+function withoutHead(text: string): string {
+  return text.replace(/^GROUP:.*\n/m, '').replace(/^VERSION:.*\n/m, '')
+}
 
 type Swagger = { paths: Record<string, unknown>; definitions: Record<string, unknown> }
 
@@ -136,7 +183,7 @@ async function patch(change: object): Promise<void> {
   await kubectlOutput('patch', 'apiservice', apiService, '--type=merge', '-p', JSON.stringify(change))
 }
 
-async function eventually(check: () => Promise<boolean>, timeoutMs: number): Promise<boolean> {
+async function happens(check: () => Promise<boolean>, timeoutMs: number): Promise<boolean> {
   const until = Date.now() + timeoutMs
   while (Date.now() < until) {
     if (await check()) return true

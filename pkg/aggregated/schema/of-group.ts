@@ -1,18 +1,17 @@
 import type { ServedGroup, ServedResource } from '../served-group.ts'
 import { metaSchemas, typeMeta } from './meta.ts'
-import { nodeSchemas } from './node.ts'
 import { anyObject, array, ref, refsOf, type Schema, type Schemas } from './schema.ts'
-
-/** Kinds whose members are described. A kind that is not here is served all the same, as an object of any members. */
-const described: Readonly<Record<string, Schemas>> = { Node: nodeSchemas }
 
 /** Schemas that no kind leads to and that every operation answers with. */
 const roots = ['Status', 'WatchEvent']
 
-/** All schemas of a group: its kinds, their lists, and whatever these lead to; nothing else. */
-export function schemasOfGroup({ resources }: ServedGroup): Schemas {
-  const all: Record<string, Schema> = { ...metaSchemas }
-  for (const { kind } of resources) Object.assign(all, described[kind])
+/**
+ * All schemas of a group: its kinds, their lists, and whatever these lead to; nothing else.
+ *
+ * @param known schemas of kinds and of what they lead to; a kind that is not there is an object of any members
+ */
+export function schemasOfGroup({ resources }: ServedGroup, known: Schemas): Schemas {
+  const all: Record<string, Schema> = { ...metaSchemas, ...known }
   for (const resource of resources) {
     all[resource.kind] = kindSchema(resource, all[resource.kind])
     all[`${resource.kind}List`] = listSchema(resource)

@@ -1,15 +1,19 @@
 /** A JSON schema, as far as OpenAPI 2 and 3 and kubectl's explain understand it alike. `ref` names another schema. */
 export type Schema = {
-  readonly type?: 'object' | 'array' | 'string' | 'integer' | 'boolean'
+  readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean'
   readonly format?: string
   readonly description?: string
-  readonly enum?: readonly string[]
+  readonly enum?: readonly unknown[]
   readonly required?: readonly string[]
   readonly properties?: Readonly<Record<string, Schema>>
   readonly items?: Schema
   readonly additionalProperties?: Schema
   readonly ref?: string
+  /** For a text that may be a number; Swagger 2.0 has no word for it. */
+  readonly oneOf?: readonly Schema[]
   readonly preserveUnknownFields?: true
+  /** Keys that begin with `x-`, as they are. */
+  readonly extensions?: Readonly<Record<string, unknown>>
 }
 
 /** Schemas by their short name, such as NodeSpec. */
