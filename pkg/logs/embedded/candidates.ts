@@ -20,6 +20,7 @@ import type { Dictionary } from './dictionary.ts'
 import { dayOf, timeInDay } from './lines.ts'
 import { findSideBySide } from './phrase.ts'
 import type { Segment } from './segment.ts'
+import { scanTexts } from './text-scan.ts'
 import { longWord, manyWords, maxWordBytes } from './word-index.ts'
 
 // So few are sooner read than the positions of frequent words.
@@ -95,23 +96,19 @@ function addStream(segment: Segment, stream: number, bits: Bitmap, sinceTime: nu
 type Indexed = { readonly segment: Segment; readonly dictionary: Dictionary }
 
 function findText(segment: Segment, test: Test): Candidates {
-  const { dictionary } = segment
-  if (dictionary === undefined) return unsure(segment, all(segment))
-  const indexed = { segment, dictionary }
-  switch (test.kind) {
-    case 'words':
-      return findPhrase(indexed, test.words.map(fold), test.prefix)
-    case 'contains': {
-      const found = findPart(indexed, fold(test.text))
-      return test.caseSensitive ? unsure(segment, found.may) : found
-    }
-    case 'regex': {
-      const required = requiredTexts(parseRegex(test.source))
-      return unsure(segment, required === undefined ? all(segment) : findCandidates(segment, required).may)
-    }
-    default:
-      return unsure(segment, all(segment))
+  const { dictionary, column } = segment
+  if (test.kind === 'regex') {
+    const required = requiredTexts(parseRegex(test.source))
+    return unsure(segment, required === undefined ? all(segment) : findCandidates(segment, required).may)
   }
+  if (dictionary === undefined) {
+    return (column && scanTexts(column, test)) ?? unsure(segment, all(segment))
+  }
+  const indexed = { segment, dictionary }
+  if (test.kind === 'words') return findPhrase(indexed, test.words.map(fold), test.prefix)
+  if (test.kind !== 'contains') return unsure(segment, all(segment))
+  const found = findPart(indexed, fold(test.text))
+  return test.caseSensitive ? unsure(segment, found.may) : found
 }
 
 function findPhrase({ segment, dictionary }: Indexed, words: readonly string[], prefix: boolean): Candidates {

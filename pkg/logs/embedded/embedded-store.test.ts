@@ -108,6 +108,15 @@ describe('createEmbeddedStore', () => {
       expect(await count()).to.equal(5001)
     })
 
+    it('puts lines into segments when no more come, before somebody asks', async () => {
+      const store = await open()
+      await store.append({ records: Array.from({ length: 3000 }, (_, i) => line(`line ${i}`)) })
+      while ((await loadManifest(folder)).segments.length === 0) {
+        await new Promise(resolve => setTimeout(resolve, 50))
+      }
+      expect(await all(store)).to.have.length(3000)
+    })
+
     it('stores a batch once, however often it is sent, also after it was opened again', async () => {
       const store = await open({ flushLines: 3 })
       const batch = { records: [line('a'), line('b')] }

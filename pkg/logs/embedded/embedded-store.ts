@@ -121,7 +121,7 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
         isFull = isDiskFull(error)
         throw error
       }
-      upkeep.wake()
+      upkeep.ingested()
     },
   })
   const reader = createReader(readerThread, () => {

@@ -24,7 +24,12 @@ export type FreshLines = {
 // The lines themselves are in the files, and in the memory of the system as far as that goes.
 type Batch = { readonly log: number; readonly from: number; readonly to: number; readonly count: number }
 /** Batches of one write-ahead log that whoever reads has together. */
-type Shown = { readonly id: string; readonly number: number; readonly log: LogRange }
+type Shown = {
+  readonly id: string
+  readonly number: number
+  readonly log: LogRange
+  readonly batches: number
+}
 
 // With more of them a question takes longer than it takes to put them together.
 const mostShown = 16
@@ -49,23 +54,35 @@ export function createFreshLines(parts: {
 
   function makeVisible(): void {
     if (shownBatches === batches.length) return
-    const isCrowded = shown.length >= mostShown
-    const groups = groupByLog(batches.slice(isCrowded ? 0 : shownBatches))
-    const remove = isCrowded ? shown.map(({ id }) => id) : []
-    shown = isCrowded ? groups : [...shown, ...groups]
+    const kept = shown.length < mostShown ? shown : shown.slice(0, crowdedFrom())
+    const groups = groupByLog(batches.slice(kept.reduce((sum, group) => sum + group.batches, 0)))
+    const remove = shown.slice(kept.length).map(({ id }) => id)
+    shown = [...kept, ...groups]
     shownBatches = batches.length
     void show({ add: groups, remove })
   }
 
+  /** The first that is no larger than all after it, or else the last: what is large is seldom read again. */
+  function crowdedFrom(): number {
+    let behind = batches.length - shownBatches
+    let first = shown.length - 1
+    for (let i = shown.length - 1; i >= 0; i -= 1) {
+      const own = shown[i]?.batches ?? 0
+      if (own <= behind) first = i
+      behind += own
+    }
+    return first
+  }
+
   function groupByLog(some: readonly Batch[]): readonly Shown[] {
-    return rangesOf(some).map(({ number, log }) => ({ id: `fresh/${nextId++}`, number, log }))
+    return rangesOf(some).map(range => ({ id: `fresh/${nextId++}`, ...range }))
   }
 
   /** Batches of one write-ahead log follow each other without a gap. */
-  function rangesOf(some: readonly Batch[]): readonly { readonly number: number; readonly log: LogRange }[] {
+  function rangesOf(some: readonly Batch[]): readonly Omit<Shown, 'id'>[] {
     return [...Map.groupBy(some, ({ log }) => log)].map(([number, group]) => {
       const [from, to] = [group[0]?.from ?? 0, group.at(-1)?.to ?? 0]
-      return { number, log: { file: writeAheadLogFile(folder, number), from, to } }
+      return { number, log: { file: writeAheadLogFile(folder, number), from, to }, batches: group.length }
     })
   }
 

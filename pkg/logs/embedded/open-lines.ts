@@ -4,7 +4,7 @@ import type { Segment } from './segment.ts'
 
 /**
  * Lines as they came in, to be searched like a segment. It has no dictionary: what is asked of the texts is answered by a look
- * at each, which for a few lines takes less than an index does.
+ * through all of them, which for a few lines takes less than an index does.
  */
 export function openLines(id: string, lines: Lines): Segment {
   const { count, day, times, sequences, text, textStarts } = lines
@@ -15,6 +15,7 @@ export function openLines(id: string, lines: Lines): Segment {
     streamStarts[i + 1] = (streamStarts[i] ?? 0) + stream.lines
   })
   let places: Uint32Array | undefined
+  let documentOfLine: Uint32Array | undefined
   const timeOf = (document: number): number => times[order[document] ?? 0] ?? 0
   const sequenceOf = (document: number): number => sequences[order[document] ?? 0] ?? 0
 
@@ -41,6 +42,14 @@ export function openLines(id: string, lines: Lines): Segment {
       ...sequenceRange(sequences),
     },
     dictionary: undefined,
+    column: {
+      bytes: text,
+      starts: textStarts,
+      documents: () => {
+        documentOfLine ??= invert(order)
+        return documentOfLine
+      },
+    },
     streamStarts,
     timeOf,
     sequenceOf,

@@ -3,6 +3,7 @@ import { type Dictionary, openDictionary } from './dictionary.ts'
 import { invert } from './open-lines.ts'
 import type { PieceCache } from './piece-cache.ts'
 import { decodeFooter, decompress, type Footer, type Piece, timeBlockSize } from './segment-format.ts'
+import type { TextColumn } from './text-scan.ts'
 
 /** Bytes of a segment: a file, or memory. */
 export type Source = {
@@ -19,6 +20,8 @@ export type Segment = {
   >
   /** Which lines have which word; undefined when only the lines can tell. */
   readonly dictionary: Dictionary | undefined
+  /** All texts, of a segment that has them in memory. */
+  readonly column?: TextColumn
   readonly timeOf: (document: number) => number
   readonly sequenceOf: (document: number) => number
   /** The first document that is not before this moment, or arrived not before this sequence in this moment. */

@@ -15,7 +15,9 @@ export type Upkeep = {
   readonly start: () => void
   /** Looks at once whether there is something to do. */
   readonly wake: () => void
-  /** Somebody asks: what is in no segment is looked at line by line, so less of it is left to wait. */
+  /** Lines came: looks now, and once no more came for a moment. */
+  readonly ingested: () => void
+  /** Somebody asks: what is in no segment is looked through as a whole, so less of it is left to wait. */
   readonly asked: () => void
   /** The error with which the disk refused the last attempt; undefined when it did not. */
   readonly fullDisk: () => unknown
@@ -25,7 +27,9 @@ export type Upkeep = {
 const pauseMs = 60_000
 const retryMs = 5_000
 const smallTogether = 4
-const asked = { lines: 2048, pauseMs: 2000, withinMs: 30_000 }
+const asked = { lines: 2048, withinMs: 30_000 }
+// Whoever asks first is not to wait for many lines to be looked through; fewer than these are no reason to start a thread.
+const early = { lines: 8192, quietLines: 2048, pauseMs: 2000 }
 
 export function createUpkeep(parts: {
   readonly folder: string
@@ -48,15 +52,17 @@ export function createUpkeep(parts: {
   let isStopped = false
   let askedAt = Number.NEGATIVE_INFINITY
   let flushedAt = Number.NEGATIVE_INFINITY
+  let ingestedAt = Number.NEGATIVE_INFINITY
+  let quiet: NodeJS.Timeout | undefined
 
-  const isDue = (): boolean =>
-    fresh.bytes() >= flush.bytes ||
-    fresh.lines() >= flush.lines ||
-    (fresh.lines() >= asked.lines && isAsked())
+  const isDue = (): boolean => fresh.bytes() >= flush.bytes || fresh.lines() >= flush.lines || isDueEarly()
 
-  function isAsked(): boolean {
+  function isDueEarly(): boolean {
     const now = performance.now()
-    return now - askedAt < asked.withinMs && now - flushedAt >= asked.pauseMs
+    const lines = fresh.lines()
+    if (now - flushedAt < early.pauseMs) return false
+    if (lines >= early.lines || (lines >= asked.lines && now - askedAt < asked.withinMs)) return true
+    return lines >= early.quietLines && now - ingestedAt >= early.pauseMs
   }
 
   async function work(): Promise<void> {
@@ -109,6 +115,8 @@ export function createUpkeep(parts: {
       })
       .finally(() => {
         working = undefined
+        // What came meanwhile may be all that comes.
+        if (!isStopped) quiet?.refresh()
       })
   }
 
@@ -122,6 +130,12 @@ export function createUpkeep(parts: {
       timer = setInterval(run, pauseMs).unref()
     },
     wake,
+    ingested: () => {
+      ingestedAt = performance.now()
+      if (quiet === undefined) quiet = setTimeout(wake, early.pauseMs + 100).unref()
+      else quiet.refresh()
+      wake()
+    },
     asked: () => {
       askedAt = performance.now()
       wake()
@@ -130,6 +144,7 @@ export function createUpkeep(parts: {
     stop: async () => {
       isStopped = true
       clearInterval(timer)
+      clearTimeout(quiet)
       await working
     },
   }
