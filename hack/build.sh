@@ -3,5 +3,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+# What is compiled must not be overwritten by what is copied.
+find cmd pkg -name '*.js' | while read -r script; do
+  [ ! -e "${script%.js}.ts" ] || { echo "$script: ${script%.js}.ts is compiled to that name" >&2; exit 1; }
+done
 node_modules/.bin/tsc -p tsconfig.build.json --outDir "$1"
 find cmd pkg -type f ! -name '*.ts' ! -path '*/testdata/*' -exec cp --parents -t "$1" {} +

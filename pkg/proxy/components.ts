@@ -124,8 +124,11 @@ export class Components {
   /** Replicas see the same and write only what differs: a status does not flap because there are several. */
   async #write({ object }: Entry, availability: Availability): Promise<void> {
     const old = availableCondition(object)
-    if (old?.status === availability.status && old.reason === availability.reason) return
-    const condition = { type: 'Available', ...availability, lastTransitionTime: new Date().toISOString() }
+    const isSame = old?.status === availability.status && old.reason === availability.reason
+    if (isSame && old.message === availability.message) return
+    const since = old?.status === availability.status ? old.lastTransitionTime : undefined
+    const lastTransitionTime = since ?? new Date().toISOString()
+    const condition = { type: 'Available', ...availability, lastTransitionTime }
     const { client, logger } = this.#options
     const path = `${this.#path}/${object.metadata.name}/status`
     const body = { status: { conditions: [condition] } }

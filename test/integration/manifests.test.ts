@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { repository } from '../../hack/controlplane/settings.ts'
@@ -89,7 +89,8 @@ describe('manifests', function () {
 
   it('has every example in its list', () => {
     const folders = readdirSync(join(repository, 'examples'), { withFileTypes: true })
-    const names = folders.filter(entry => entry.isDirectory()).map(({ name }) => name)
+    const isApplied = (name: string) => existsSync(join(repository, 'examples', name, 'kustomization.yaml'))
+    const names = folders.map(({ name }) => name).filter(isApplied)
     expect(Object.keys(examples)).to.have.members(names)
   })
 

@@ -36,7 +36,7 @@ export type LogPageDocuments = {
 
 /** The page, its script and its style: the same for everybody, and nothing in them is secret. */
 export function createDocuments(product: string): LogPageDocuments {
-  const [page, style, script] = [read('page.html'), read('page.css'), read('page.js')]
+  const [page, style, script] = [read('page.html'), read('page.css'), read('script.js')]
   const version = createHash('sha256').update(style).update(script).digest('base64url').slice(0, 12)
   const fill = (text: string) =>
     text.replaceAll('{{product}}', escapeHtml(product)).replaceAll('{{version}}', version)
@@ -50,7 +50,7 @@ export function createDocuments(product: string): LogPageDocuments {
     ['/logs', { body: fill(page), headers: pageHeaders }],
     ['/logs/page.css', { body: style, headers: { ...kept, 'content-type': 'text/css; charset=utf-8' } }],
     [
-      '/logs/page.js',
+      '/logs/script.js',
       { body: script, headers: { ...kept, 'content-type': 'text/javascript; charset=utf-8' } },
     ],
   ])
