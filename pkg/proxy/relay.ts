@@ -71,8 +71,9 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
       const head = { code, message, lines }
       const refused = outgoing.refusal?.(code, lines)
       if (refused !== undefined) {
-        given.abort(refused)
         refuse(refused)
+        // After it: it tells of the abort as of any other error, in the same turn.
+        given.abort(refused)
       } else if (code === 403 && outgoing.refusalOf403 !== undefined) held = { head, chunks: [], size: 0 }
       else answer.begin(head)
     },

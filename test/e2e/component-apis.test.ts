@@ -232,7 +232,10 @@ describe('the API of another component', function () {
     serve = (req, res) => res.writeHead(307, { location: `${req.headers['x-to']}` }).end('see there')
     for (const away of ['https://evil.example.org/', '//evil.example.org', '/\\evil.example.org']) {
       const refused = await askAs(token, widgets, { headers: { 'x-to': away } })
-      expect([refused.code, refused.headers.location], away).to.deep.equal([502, undefined])
+      expect([refused.code, refused.headers.location], `${away}: ${refused.body}`).to.deep.equal([
+        502,
+        undefined,
+      ])
       expect(JSON.parse(refused.body).message).to.equal(
         `the component v1.${group} redirects to another host, which is not permitted`,
       )
