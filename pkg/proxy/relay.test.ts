@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import { Pool } from 'undici'
 import { closeServer, type Loopback, portOf, readAnswer, startLoopback } from '../request/fixtures.ts'
 import { renderKube } from '../status/render-kube.ts'
+import { Status } from '../status/status.ts'
 import { refusalOf403 } from './kube.ts'
 import { relay } from './relay.ts'
 
@@ -28,6 +29,8 @@ describe('relay', function () {
         isLive: req.url === '/watch',
         upstream: 'it',
         refusalOf403,
+        refusal: (code: number) =>
+          code === 399 ? new Status(502, 'ServiceUnavailable', 'not that') : undefined,
       }
       settled = relay(outgoing, { req, res }).catch(error => renderKube(res, error))
     })
@@ -291,6 +294,12 @@ describe('relay', function () {
         expect([code, headers['x-own'], text]).to.deep.equal([403, '1', body])
       })
     }
+  })
+
+  it('gives the error of an answer that is not handed on, and not one about its connection', async () => {
+    upstream = (_req, res) => res.writeHead(399).end('elsewhere')
+    const { code, text } = await front.get('/')
+    expect([code, JSON.parse(text).message]).to.deep.equal([502, 'not that'])
   })
 
   it('an answer that is no HTTP is 502', async () => {
