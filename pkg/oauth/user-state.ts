@@ -11,3 +11,14 @@ export function assertMayStay(user: User): void {
   if (user.state === 'Disabled')
     throw oauthError(400, 'invalid_grant', 'account is not active', { why: 'user_disabled', user: user.name })
 }
+
+/**
+ * For whatever asks for no password of ours, and so has no page for another one.
+ *
+ * @throws Status invalid_grant for a user who has to change his password first
+ */
+export function assertPasswordIsOwn({ mustChangePassword, name: user }: User): void {
+  if (!mustChangePassword) return
+  const what = 'the password of this user was set by an administrator: log in with it and change it first'
+  throw oauthError(400, 'invalid_grant', what, { why: 'password_to_change', user })
+}

@@ -196,7 +196,7 @@ describe('pages for people of an identity provider, in a browser', function () {
     expect(await page.locator('main').textContent()).to.equal(said)
     await attempt(given, password)
     expect(await alertOf(page)).to.equal(
-      'This password was set by an administrator: log in with it and change it first.',
+      'The password of this user was set by an administrator: log in with it and change it first.',
     )
     await attempt(`${local}@e2e.test`, password)
     expect(await headingOf(page)).to.equal('You are logged in')
@@ -217,6 +217,18 @@ describe('pages for people of an identity provider, in a browser', function () {
     expect(await alertOf(other)).to.equal(
       `The user ${local} is linked to another account of Corp account; an administrator can change that.`,
     )
+  })
+
+  it('tell a user what to do whose password has to be changed first', async () => {
+    await kubectlOutput('annotate', users, given, `${linkOf(provider)}=${cleo}`)
+    await eventually(async () => {
+      const page = await openWindow(browser)
+      await arrive(page, cleo)
+      expect(await headingOf(page)).to.equal('You are not logged in')
+      expect(await alertOf(page)).to.equal(
+        'The password of this user was set by an administrator: log in with it and change it first.',
+      )
+    }, 20_000)
   })
 
   it('log out at the provider too, where its configuration says how', async () => {

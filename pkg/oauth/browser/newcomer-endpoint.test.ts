@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { readProviderConfig } from '../../iam/identity-provider/config.ts'
 import type { ProviderClient } from '../../iam/identity-provider/identity.ts'
-import { startApp, type TestApp } from '../fixtures.ts'
+import { memoryUser, startApp, type TestApp } from '../fixtures.ts'
 import { createBrowser, hiddenFieldsOf, locationOf } from './fixtures.ts'
 
 /** Everybody's password is his name. */
@@ -93,6 +93,28 @@ describe('pages for newcomers of an identity provider', () => {
     const done = await browser.post('/oauth/link', { ...fields, username: 'alice', password: 'right' })
     expect(done.code).to.equal(303)
     expect([...app.sessions.values()].at(-1)).to.include({ user: 'alice', provider: 'corp', credential: '' })
+  })
+
+  it('make nobody somebody, nor log him in, whose password was set by an administrator', async () => {
+    const message =
+      'The password of this user was set by an administrator: log in with it and change it first.'
+    configure({ mappingMethod: 'manual' })
+    const { browser, fields } = await arrive('zoe')
+    const given = memoryUser('given', { mustChangePassword: true })
+    app.users.set('given', given)
+    const link = await browser.post('/oauth/link', { ...fields, username: 'given', password: 'right' })
+    expect([link.code, app.users.has('uid-of-zoe')]).to.deep.equal([400, false])
+    expect(link.body).to.include(message)
+    // Linked by an administrator.
+    app.users.set('uid-of-zoe', given)
+    const { answer } = await arrive('zoe', browser)
+    expect(answer.code).to.equal(400)
+    expect(answer.body).to.include(message)
+    expect(app.lines.findLast(({ audit }) => audit === 'login')).to.include({
+      user: 'given',
+      reason: 'password_to_change',
+    })
+    expect(browser.cookies.has('__Host-kapis-session')).to.equal(false)
   })
 
   it('take no form of another browser, and none without the token', async () => {

@@ -4,7 +4,6 @@ import { toUserName } from '../../iam/identity-provider/user-name.ts'
 import type { User } from '../../iam/user.ts'
 import { Status } from '../../status/status.ts'
 import type { TokenEvent } from '../audit.ts'
-import { oauthError } from '../error.ts'
 import { type Form, readForm } from '../form.ts'
 import { linkPage, registrationPage } from '../pages/newcomer-page.ts'
 import { sendPage } from '../pages/page.ts'
@@ -12,7 +11,7 @@ import { withErrorPage } from '../pages/wrong-page.ts'
 import { toOAuthError } from '../provider-login.ts'
 import { sourceOf } from '../source.ts'
 import { goneSignal } from '../token-endpoint.ts'
-import { assertMayStay } from '../user-state.ts'
+import { assertMayStay, assertPasswordIsOwn } from '../user-state.ts'
 import { requireRight } from '../verdict.ts'
 import { issueCsrfToken, requireOwnForm } from './csrf.ts'
 import { formTargetsOf } from './form-targets.ts'
@@ -79,10 +78,7 @@ export function createLinking(options: BrowserOptions): RequestHandler {
     }
     const user = requireRight(await tools.passwords.check(attempt))
     assertMayStay(user)
-    if (user.mustChangePassword) {
-      const what = 'this password was set by an administrator: log in with it and change it first'
-      throw oauthError(400, 'invalid_grant', what, { why: 'password_to_change', user: user.name })
-    }
+    assertPasswordIsOwn(user)
     return tools.providers.link(newcomer, user)
   })
 }

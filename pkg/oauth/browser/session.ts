@@ -5,6 +5,7 @@ import { endLogin, endOtherLogins } from '../../iam/end-login.ts'
 import type { User } from '../../iam/user.ts'
 import type { GrantTools } from '../grant.ts'
 import { sourceOf } from '../source.ts'
+import { assertPasswordIsOwn } from '../user-state.ts'
 import { type CookieName, clearCookie, readCookie, setCookie } from './cookie.ts'
 import { keepIdToken } from './id-token-cookie.ts'
 
@@ -54,12 +55,15 @@ export async function readBrowserLogin(
 /**
  * Logs a browser in: for whoever has made sure who is sitting there. The browser's earlier login ends, and its cookie gets a
  * value that nobody has seen before (session fixation).
+ *
+ * @throws Status invalid_grant for a user who has to change his password first
  */
 export async function beginBrowserLogin(
   tools: Tools,
   { req, res }: { req: IncomingMessage; res: Response },
   { user, provider, idToken }: Proof,
 ): Promise<void> {
+  assertPasswordIsOwn(user)
   await endBrowserLogin(tools, { req, res }, 'another login with the same browser')
   const { refreshTokenSeconds, loginMaxAgeSeconds } = tools.lifetimes
   const lifeSeconds = Math.min(refreshTokenSeconds, loginMaxAgeSeconds)
