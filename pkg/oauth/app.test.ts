@@ -47,6 +47,7 @@ describe('createOAuthApp', () => {
   for (const path of [
     '/oauth/.well-known/openid-configuration',
     '/.well-known/openid-configuration',
+    '/.well-known/oauth-authorization-server',
     '/.well-known/oauth-authorization-server/oauth',
   ]) {
     it(`serves discovery at ${path}`, async () => {

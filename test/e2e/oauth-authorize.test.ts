@@ -306,6 +306,7 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
     for (const path of [
       '/oauth/.well-known/openid-configuration',
       '/.well-known/openid-configuration',
+      '/.well-known/oauth-authorization-server',
       '/.well-known/oauth-authorization-server/oauth',
     ])
       expect(parsed(await askKapis(path)), path).to.deep.equal([200, document])
