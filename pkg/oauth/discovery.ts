@@ -1,3 +1,4 @@
+import { endpointBase } from './endpoint-base.ts'
 import { supportedScopes } from './scope.ts'
 import { grants } from './token-endpoint.ts'
 
@@ -5,8 +6,7 @@ const withSecret = ['client_secret_basic', 'client_secret_post']
 
 /** Discovery metadata (OpenID Connect Discovery 1.0 section 3, RFC 8414): what there is, and nothing that there is not. */
 export function toDiscovery(issuer: string): object {
-  // Some platforms name the host alone as their issuer; the endpoints are where they are.
-  const base = issuer.endsWith('/oauth') ? issuer : `${issuer}/oauth`
+  const base = endpointBase(issuer)
   return {
     issuer,
     authorization_endpoint: `${base}/authorize`,

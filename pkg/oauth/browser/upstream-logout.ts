@@ -1,5 +1,6 @@
 import type { Request } from 'express'
 import type { RedirectProvider } from '../../iam/identity-provider/identity.ts'
+import { endpointBase } from '../endpoint-base.ts'
 import type { GrantTools } from '../grant.ts'
 import { readIdToken } from './id-token-cookie.ts'
 import type { BrowserLogin } from './session.ts'
@@ -26,9 +27,8 @@ export async function toUpstreamLogout(
 ): Promise<string | undefined> {
   const logoutUrl = findLogoutUrl(tools, provider)
   if (logoutUrl === undefined) return undefined
-  const base = issuer.endsWith('/oauth') ? issuer : `${issuer}/oauth`
   const state = await tools.statements.sign('provider-logout', { target: target ?? '' }, { lifeSeconds })
-  return logoutUrl({ returnUri: `${base}/logged-out`, state, idToken: readIdToken(req) }).href
+  return logoutUrl({ returnUri: `${endpointBase(issuer)}/logged-out`, state, idToken: readIdToken(req) }).href
 }
 
 /** Where a browser goes on that comes back from there; undefined when it is to stay. */

@@ -3,6 +3,7 @@ import { createLockout, type LockoutKey } from '../../iam/lockout.ts'
 import { sourceNetwork } from '../../request/client-address.ts'
 import { Status } from '../../status/status.ts'
 import { audited } from '../audited.ts'
+import { endpointBase } from '../endpoint-base.ts'
 import type { EndpointOptions } from '../endpoints/options.ts'
 import { oauthError } from '../error.ts'
 import { readForm } from '../form.ts'
@@ -23,7 +24,7 @@ export function createDeviceAuthorization({
   tools,
   audit,
 }: EndpointOptions): RequestHandler {
-  const base = issuer.endsWith('/oauth') ? issuer : `${issuer}/oauth`
+  const base = endpointBase(issuer)
   const lockout = createLockout({ rules: { user: perAddress, address: perAddress } })
 
   async function limit(key: LockoutKey): Promise<void> {

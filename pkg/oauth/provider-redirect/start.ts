@@ -3,6 +3,7 @@ import type { TokenEvent } from '../audit.ts'
 import { audited } from '../audited.ts'
 import type { BrowserOptions } from '../browser/options.ts'
 import { readReturnTo } from '../browser/return-to.ts'
+import { endpointBase } from '../endpoint-base.ts'
 import type { EndpointOptions } from '../endpoints/options.ts'
 import { oauthError } from '../error.ts'
 import { type Form, readParameters } from '../form.ts'
@@ -18,7 +19,7 @@ import { keepState, type LoginState, newTransaction } from './login-state.ts'
  */
 export function createRedirectStart(options: BrowserOptions): RequestHandler {
   const { tools, audit, productName, issuer } = options
-  const base = issuer.endsWith('/oauth') ? issuer : `${issuer}/oauth`
+  const base = endpointBase(issuer)
 
   async function start(req: Request, res: Response, event: TokenEvent, params: Form): Promise<void> {
     const { config, client } = requireProvider(tools.providers, String(req.params.idp))
