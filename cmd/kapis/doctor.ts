@@ -13,7 +13,7 @@ import { isHealthy, type Report, toJson, toText } from './doctor/report.ts'
 import { rights } from './doctor/rights.ts'
 import { service } from './doctor/service.ts'
 import { surroundings } from './doctor/surroundings.ts'
-import { findKubeconfig } from './session/find-kubeconfig.ts'
+import { findKubeconfig } from './find-kubeconfig.ts'
 
 /** In the order in which one would look: what is named first is often the cause of what comes after. */
 const checks: readonly Check[] = [

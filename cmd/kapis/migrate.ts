@@ -2,10 +2,10 @@ import { parseArgs } from 'node:util'
 import { createKubeClient } from '../../pkg/kube/client.ts'
 import { loadEndpoint } from '../../pkg/kube/endpoint.ts'
 import { type Command, type Io, UsageError } from './command.ts'
+import { findKubeconfig } from './find-kubeconfig.ts'
 import { toConfiguration } from './migrate/configuration.ts'
 import { readSource } from './migrate/source.ts'
 import { createUsers, planUsers, type Step } from './migrate/users.ts'
-import { findKubeconfig } from './session/find-kubeconfig.ts'
 import { toTable } from './session/table.ts'
 
 type Options = {

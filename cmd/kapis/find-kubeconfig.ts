@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import type { Io } from '../command.ts'
+import type { Io } from './command.ts'
 
 /** The kubeconfig that kubectl would use; '' when there is none, which stands for the service account of the Pod. */
 export function findKubeconfig({ env }: Io): string {
