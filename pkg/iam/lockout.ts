@@ -136,3 +136,8 @@ export function createLockout({ rules, now = Date.now, maxKeys = defaultMaxKeys 
     hasFailures: keys => keys.some(key => tracks.get(key)?.window.isEmpty(now()) === false),
   }
 }
+
+/** How long somebody who is locked is to wait, for Retry-After. */
+export function secondsUntil(lockedUntilMs: number): number {
+  return Math.max(1, Math.ceil((lockedUntilMs - Date.now()) / 1000))
+}

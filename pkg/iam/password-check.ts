@@ -1,4 +1,4 @@
-import type { Attempt, Lockout, LockoutKey } from './lockout.ts'
+import { type Attempt, type Lockout, type LockoutKey, secondsUntil } from './lockout.ts'
 import type { PasswordHasher } from './password.ts'
 import type { User } from './user.ts'
 
@@ -167,5 +167,5 @@ export function stateLockedUntilMs(
 }
 
 function toLocked(untilMs: number, user: User | undefined): PasswordVerdict {
-  return { outcome: 'locked', user, retryAfterSeconds: Math.max(1, Math.ceil((untilMs - Date.now()) / 1000)) }
+  return { outcome: 'locked', user, retryAfterSeconds: secondsUntil(untilMs) }
 }

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { ClientConfig, RegisteredClient } from '../config/client.ts'
-import { createLockout } from '../iam/lockout.ts'
+import { createLockout, secondsUntil } from '../iam/lockout.ts'
 import { sourceNetwork } from '../request/client-address.ts'
 import type { Status } from '../status/status.ts'
 import { oauthError } from './error.ts'
@@ -53,7 +53,7 @@ function isRight({ client, secret: expected }: RegisteredClient, given: string |
 function tooManyGuesses(untilMs: number): Status {
   const description = 'too many wrong client secrets from this address'
   return oauthError(429, 'invalid_client', description, {
-    headers: { 'retry-after': String(Math.max(1, Math.ceil((untilMs - Date.now()) / 1000))) },
+    headers: { 'retry-after': String(secondsUntil(untilMs)) },
     why: 'client_locked',
   })
 }

@@ -1,4 +1,5 @@
 import { Status, tooManyRequests } from '../../status/status.ts'
+import { secondsUntil } from '../lockout.ts'
 import type { PasswordChecker, Source } from '../password-check.ts'
 import type { Admission, Admitted } from './admission.ts'
 import type { PasswordProvider } from './identity.ts'
@@ -51,7 +52,7 @@ export async function logInWithPassword(
 }
 
 function toTooMany(untilMs: number): Status {
-  return tooManyRequests('auth rate limit exceeded', Math.max(1, Math.ceil((untilMs - Date.now()) / 1000)))
+  return tooManyRequests('auth rate limit exceeded', secondsUntil(untilMs))
 }
 
 function isGuess(error: unknown): boolean {

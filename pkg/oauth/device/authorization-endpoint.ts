@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express'
-import { createLockout, type LockoutKey } from '../../iam/lockout.ts'
+import { createLockout, type LockoutKey, secondsUntil } from '../../iam/lockout.ts'
 import { sourceNetwork } from '../../request/client-address.ts'
 import { Status } from '../../status/status.ts'
 import { audited } from '../audited.ts'
@@ -31,7 +31,7 @@ export function createDeviceAuthorization({
     const attempt = await lockout.begin([key])
     if (typeof attempt !== 'number') return void attempt.failed()
     throw oauthError(429, 'slow_down', 'too many devices from this address', {
-      headers: { 'retry-after': String(Math.max(1, Math.ceil((attempt - Date.now()) / 1000))) },
+      headers: { 'retry-after': String(secondsUntil(attempt)) },
       why: 'too_many_devices',
     })
   }

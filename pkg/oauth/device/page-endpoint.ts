@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Request, RequestHandler, Response } from 'express'
 import type { DeviceAuthorization } from '../../iam/device-authorization.ts'
-import { createLockout } from '../../iam/lockout.ts'
+import { createLockout, secondsUntil } from '../../iam/lockout.ts'
 import { sourceNetwork } from '../../request/client-address.ts'
 import { html } from '../../request/html.ts'
 import type { TokenEvent } from '../audit.ts'
@@ -52,7 +52,7 @@ export function createDeviceDecision(options: BrowserOptions): RequestHandler {
     const attempt = await lockout.begin(keys)
     if (typeof attempt === 'number')
       throw oauthError(429, 'slow_down', 'too many wrong codes: try again in ten minutes', {
-        headers: { 'retry-after': String(Math.max(1, Math.ceil((attempt - Date.now()) / 1000))) },
+        headers: { 'retry-after': String(secondsUntil(attempt)) },
         why: 'too_many_user_codes',
         user: login.user.name,
       })
