@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import type { OutgoingHttpHeaders } from 'node:http'
 import type { DescribedSection } from '../openapi/document.ts'
+import { readAsset } from '../request/asset.ts'
 import { createTextDocument, type Document, sendDocument } from '../request/document.ts'
 import { type Html, html } from '../request/html.ts'
 import { methodNotAllowed } from '../status/status.ts'
@@ -13,8 +13,9 @@ export type DocsPageOptions = {
   readonly version: string
 }
 
+type Answer = { readonly document: Document; readonly headers: OutgoingHttpHeaders }
+
 const root = '/docs'
-const yearSeconds = 31_536_000
 const policy = [
   "default-src 'none'",
   "style-src 'self'",
@@ -29,31 +30,14 @@ const policy = [
  * anything, and is whole without its script, which only looks for words.
  */
 export function createDocsPage(options: DocsPageOptions): Face {
-  const style = readAsset('style.css', 'text/css; charset=utf-8')
-  const script = readAsset('search.js', 'text/javascript; charset=utf-8')
-  const page = createTextDocument(toPage(options, style.path, script.path).text)
-  const answers = new Map<
-    string,
-    { readonly document: Document; readonly headers: Readonly<Record<string, string>> }
-  >([
-    [
-      root,
-      {
-        document: page,
-        headers: { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache, private' },
-      },
-    ],
-    ...[style, script].map(
-      ({ path, document, type }) =>
-        [
-          path,
-          {
-            document,
-            headers: { 'content-type': type, 'cache-control': `private, max-age=${yearSeconds}, immutable` },
-          },
-        ] as const,
-    ),
-  ])
+  const style = readAsset(new URL('./style.css', import.meta.url), `${root}/style.css`)
+  const script = readAsset(new URL('./search.js', import.meta.url), `${root}/search.js`)
+  const page = {
+    path: root,
+    document: createTextDocument(toPage(options, style.href, script.href).text),
+    headers: { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache, private' },
+  }
+  const answers = new Map<string, Answer>([page, style, script].map(answer => [answer.path, answer]))
   return {
     handles: path => answers.has(path),
     handle(exchange) {
@@ -69,17 +53,10 @@ export function createDocsPage(options: DocsPageOptions): Face {
   }
 }
 
-/** A file beside this one; its path changes with it. */
-function readAsset(name: string, type: string) {
-  const text = readFileSync(new URL(`./${name}`, import.meta.url), 'utf8')
-  const digest = createHash('sha256').update(text).digest('hex').slice(0, 12)
-  return { path: `${root}/${digest}-${name}`, document: createTextDocument(text), type }
-}
-
 function toPage(
   { sections, product, version }: DocsPageOptions,
-  stylePath: string,
-  scriptPath: string,
+  styleHref: string,
+  scriptHref: string,
 ): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -87,8 +64,8 @@ function toPage(
 <meta charset="utf-8">
 <title>API reference – ${product}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="${stylePath}">
-<script src="${scriptPath}" defer></script>
+<link rel="stylesheet" href="${styleHref}">
+<script src="${scriptHref}" defer></script>
 </head>
 <body>
 <a class="skip" href="#reference">To the reference</a>

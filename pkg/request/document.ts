@@ -27,7 +27,7 @@ export function createTextDocument(text: string): Document {
 
 /** Answers with the document, or with 304 when the caller has it already (RFC 9110 section 13.1.2). */
 export function sendDocument(
-  { req, res }: Exchange,
+  { req, res }: Pick<Exchange, 'req' | 'res'>,
   document: Document,
   headers: OutgoingHttpHeaders = {},
 ): void {

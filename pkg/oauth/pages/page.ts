@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import type { RequestHandler, Response } from 'express'
+import { readAsset } from '../../request/asset.ts'
+import { sendDocument } from '../../request/document.ts'
 import { type Html, html } from '../../request/html.ts'
 
-const style = readFileSync(new URL('./style.css', import.meta.url))
-const stylePath = '/oauth/style.css'
-const styleVersion = createHash('sha256').update(style).digest('base64url').slice(0, 12)
+const style = readAsset(new URL('./style.css', import.meta.url), '/oauth/style.css')
 
 export type Page = {
   readonly title: string
@@ -47,7 +45,7 @@ function toDocument(title: string, product: string, body: Html): string {
 <title>${title} – ${product}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<link rel="stylesheet" href="${stylePath}?v=${styleVersion}">
+<link rel="stylesheet" href="${style.href}">
 </head>
 <body>
 <main>
@@ -62,10 +60,8 @@ ${body}
 
 /** GET /oauth/style.css: its address changes with it. */
 export const serveStyle: { readonly path: string; readonly handler: RequestHandler } = {
-  path: stylePath,
-  handler: (_req, res) => {
-    res.set('cache-control', 'public, max-age=31536000, immutable').type('css').send(style)
-  },
+  path: style.path,
+  handler: (req, res) => sendDocument({ req, res }, style.document, style.headers),
 }
 
 /** What went wrong with what was just sent; screen readers say it at once. */

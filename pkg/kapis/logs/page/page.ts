@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { readAsset } from '../../../request/asset.ts'
+import { sendDocument } from '../../../request/document.ts'
+import { escapeHtml, html } from '../../../request/html.ts'
 import { send } from '../../../request/respond.ts'
-
-const read = (name: string) => readFileSync(new URL(`./${name}`, import.meta.url), 'utf8')
 
 /** What a page of ours may do: our one script, our one style, requests to this server; in nobody's frame. */
 const policy = [
@@ -36,61 +36,39 @@ export type LogPageDocuments = {
 
 /** The page, its script and its style: the same for everybody, and nothing in them is secret. */
 export function createDocuments(product: string): LogPageDocuments {
-  const [page, style, script] = [read('page.html'), read('page.css'), read('script.js')]
-  const version = createHash('sha256').update(style).update(script).digest('base64url').slice(0, 12)
-  const fill = (text: string) =>
-    text.replaceAll('{{product}}', escapeHtml(product)).replaceAll('{{version}}', version)
-  // Their address changes with them.
-  const kept = {
-    'cache-control': 'public, max-age=31536000, immutable',
-    'x-content-type-options': 'nosniff',
-    'cross-origin-resource-policy': 'same-origin',
-  }
-  const documents = new Map([
-    ['/logs', { body: fill(page), headers: pageHeaders }],
-    ['/logs/page.css', { body: style, headers: { ...kept, 'content-type': 'text/css; charset=utf-8' } }],
-    [
-      '/logs/script.js',
-      { body: script, headers: { ...kept, 'content-type': 'text/javascript; charset=utf-8' } },
-    ],
-  ])
+  const style = readAsset(new URL('./page.css', import.meta.url), '/logs/page.css')
+  const script = readAsset(new URL('./script.js', import.meta.url), '/logs/script.js')
+  const page = readFileSync(new URL('./page.html', import.meta.url), 'utf8')
+    .replaceAll('{{product}}', () => escapeHtml(product))
+    .replace('{{style}}', style.href)
+    .replace('{{script}}', script.href)
   return {
-    send(_req, res, path) {
-      const found = documents.get(path)
-      if (found !== undefined) send(res, 200, Buffer.from(found.body), found.headers)
-      return found !== undefined
+    send(req, res, path) {
+      const asset = [style, script].find(({ path: itsPath }) => itsPath === path)
+      if (asset !== undefined) sendDocument({ req, res }, asset.document, asset.headers)
+      else if (path === '/logs') send(res, 200, Buffer.from(page), pageHeaders)
+      else return false
+      return true
     },
     sendProblem(res, code, message) {
-      const body = fill(`<!doctype html>
+      const { text } = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<title>That did not work – {{product}}</title>
+<title>That did not work – ${product}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="/logs/page.css?v={{version}}">
+<link rel="stylesheet" href="${style.href}">
 </head>
 <body>
 <main>
 <h1>That did not work</h1>
-<p class="error" role="alert">${escapeHtml(message)}</p>
+<p class="error" role="alert">${message}</p>
 <p><a class="button" href="/logs/login">Log in again</a></p>
 </main>
 </body>
 </html>
-`)
-      send(res, code, Buffer.from(body), pageHeaders)
+`
+      send(res, code, Buffer.from(text), pageHeaders)
     },
   }
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, character => entities[character] ?? '')
 }
