@@ -28,7 +28,8 @@
     return made
   }
 
-  const nowSeconds = () => Math.floor(Date.now() / 1000)
+  // Rounded up: what came in this second is part of what there is now.
+  const nowSeconds = () => Math.ceil(Date.now() / 1000)
   const pad = number => String(number).padStart(2, '0')
   function toLocal(seconds) {
     const at = new Date(seconds * 1000)
@@ -156,8 +157,8 @@
     const counts = new Map((histograms ?? []).map(({ time, count }) => [time / 1000, count]))
     const most = Math.max(1, ...counts.values())
     const bars = []
-    for (let at = Math.floor(asked.start / step) * step; at <= asked.end && bars.length <= mostBars + 1; at += step) {
-      bars.push(toBar({ start: at, end: at + step - 1, count: counts.get(at) ?? 0, most, first: bars.length === 0 }))
+    for (let at = Math.floor(asked.start / step) * step; at < asked.end && bars.length <= mostBars + 1; at += step) {
+      bars.push(toBar({ start: at, end: at + step, count: counts.get(at) ?? 0, most, first: bars.length === 0 }))
     }
     byId('histogram').replaceChildren(...bars)
     byId('span').textContent = `${say(asked.start)} to ${say(asked.end)}`
