@@ -1,0 +1,109 @@
+import { expect } from 'chai'
+import { askKapis, kubectl, kubectlOutput, uniqueName } from './cluster.ts'
+import { askAs, eventually, groupDomain } from './http.ts'
+import { foundWithinMs, type LogScene, logging, tenant } from './log-scene.ts'
+import { bulkOf, logWires } from './log-wires.ts'
+import { createUser, removeUser } from './oauth.ts'
+
+/** Sending lines, and who may. */
+export function itTakesLogs(
+  { mine, document, lines, query, curl, send }: LogScene,
+  base: () => string,
+): void {
+  for (const [name, wire] of Object.entries(logWires({ mine, document }))) {
+    it(`takes ${name}, and finds the line`, async () => {
+      const word = uniqueName('wire').replaceAll('-', '')
+      const { code, body } = await curl(wire.path, wire.body(`sent as ${word}\n`), wire.headers)
+      expect(code, body).to.equal(200)
+      const took = await eventually(async () => {
+        const { total, records } = await query(`namespaces=${mine}&log_query=${word}`)
+        expect(total).to.equal(1)
+        expect(records[0]).to.deep.include({
+          log: `sent as ${word}\n`,
+          namespace: mine,
+          pod: 'web-0',
+          container: 'web',
+        })
+        expect(records[0].time).to.match(/\d{3}000001Z$/)
+      }, foundWithinMs)
+      expect(took).to.be.lessThan(foundWithinMs / 1000)
+    })
+  }
+
+  it('stores a batch that is sent twice once', async () => {
+    const word = uniqueName('twice').replaceAll('-', '')
+    const body = `${JSON.stringify(document(`${word} 1\n`))}\n${JSON.stringify(document(`${word} 2\n`))}`
+    await send(body)
+    await send(body)
+    await eventually(async () => expect((await query(`q=${word}`)).total).to.equal(2), foundWithinMs)
+    await new Promise(resolve => setTimeout(resolve, 1500))
+    expect((await query(`q=${word}`)).total).to.equal(2)
+  })
+
+  it('tells of each line that it does not take', async () => {
+    const { code, body } = await curl('/_bulk', `{"create":{}}\n{"log":"x"}\n${bulkOf(document('good\n'))}`)
+    const { errors, items } = JSON.parse(body)
+    expect([code, errors, items[0].create.error.reason, items[1].create.status]).to.deep.equal([
+      200,
+      true,
+      'time: is missing; give time or @timestamp',
+      201,
+    ])
+    const refused = await curl('/jsonlines', 'no json\n')
+    expect([refused.code, JSON.parse(refused.body).message]).to.deep.equal([
+      400,
+      'none of 1 lines was taken; line 1: not valid JSON',
+    ])
+    expect((await curl('/jsonlines', 'x', ['content-type: image/png'])).code).to.equal(415)
+  })
+
+  it('takes a user’s own password', async () => {
+    const agent = { username: uniqueName('agent'), password: 'P@ssw0rd:of-an-agent' }
+    await createUser(agent)
+    await kubectlOutput(
+      'create',
+      'clusterrolebinding',
+      agent.username,
+      '--clusterrole=kapis:log-shipper',
+      `--user=${agent.username}`,
+    )
+    try {
+      const word = uniqueName('basic').replaceAll('-', '')
+      const basic = (password: string) =>
+        `Basic ${Buffer.from(`${agent.username}:${password}`).toString('base64')}`
+      const post = (path: string, authorization: string) =>
+        askKapis(`${base()}${path}`, {
+          method: 'POST',
+          headers: { authorization, 'content-type': 'application/x-ndjson' },
+          body: bulkOf(document(word)),
+        })
+      await eventually(async () => {
+        const { code, body } = await post(`${logging}/ingest/_bulk`, basic(agent.password))
+        expect([code, JSON.parse(body).errors]).to.deep.equal([200, false])
+      }, foundWithinMs)
+      await eventually(
+        async () => expect((await query(`q=${word}`)).total).to.be.greaterThan(0),
+        foundWithinMs,
+      )
+      expect((await post(`${logging}/ingest/_bulk`, basic('wrong'))).code).to.equal(401)
+      // Nowhere else: a password is not to be sent along with everything.
+      const elsewhere = { headers: { authorization: basic(agent.password) } }
+      expect((await askKapis(`${base()}${tenant}`, elsewhere)).code).to.equal(401)
+    } finally {
+      await kubectl('delete', 'clusterrolebinding', agent.username)
+      await removeUser(agent.username)
+    }
+  })
+
+  it('lets nobody send who may not', async () => {
+    const refused = await curl('/jsonlines', lines(1), [], 'reader')
+    const user = `system:serviceaccount:${mine}:reader`
+    expect([refused.code, JSON.parse(refused.body).message]).to.deep.equal([
+      403,
+      `ingest.logging.${groupDomain} is forbidden: User "${user}" cannot create resource "ingest" in API group "logging.${groupDomain}" at the cluster scope`,
+    ])
+    expect(
+      (await askAs('nonsense', `${base()}${logging}/ingest/jsonlines`, { method: 'POST' })).code,
+    ).to.equal(401)
+  })
+}

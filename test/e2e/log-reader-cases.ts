@@ -1,0 +1,58 @@
+import { expect } from 'chai'
+import { uniqueName } from './cluster.ts'
+import { askAs, eventually } from './http.ts'
+import { foundWithinMs, type LogScene, tenant } from './log-scene.ts'
+import { follow, setting } from './run.ts'
+
+/** Who sees what, of what there is and of what arrives. */
+export function itShowsReadersTheirs(
+  { mine, others, token, created, front, rfc3339, document, ask, query, send }: LogScene,
+  base: () => string,
+): void {
+  it('shows each caller what he may read, from the creation of the namespace on', async () => {
+    const word = uniqueName('seen').replaceAll('-', '')
+    const before = rfc3339((created() - 3600) * 1000)
+    const batch = [
+      document(`${word} mine`),
+      document(`${word} theirs`, { namespace: others }),
+      document(`${word} of a namespace that was called so before`, { time: before }),
+    ]
+    await send(batch.map(line => JSON.stringify(line)).join('\n'))
+    await eventually(async () => expect((await query(`q=${word}`)).total).to.equal(3), foundWithinMs)
+    const seen = await query(`q=${word}`, 'reader')
+    expect([seen.total, seen.records.map(({ log }: { log: string }) => log)]).to.deep.equal([
+      1,
+      [`${word} mine`],
+    ])
+    expect(await query(`q=${word}&namespaces=${others}`, 'reader')).to.deep.equal({ total: 0 })
+    for (const who of ['nobody', 'shipper'] as const) {
+      const answers = ['query', 'statistics', 'histogram', 'export'].map(async operation => {
+        const { code, body } = await ask(who, `${tenant}?operation=${operation}&q=${word}`)
+        return [code, body]
+      })
+      expect(await Promise.all(answers)).to.deep.equal([
+        [200, '{"query":{"total":0}}\n'],
+        [200, '{"statistics":{"containers":0,"logs":0}}\n'],
+        [200, '{"histogram":{"total":0,"histograms":null}}\n'],
+        [200, ''],
+      ])
+    }
+    const anonymous = await askAs('', `${base()}${tenant}`).catch(() => undefined)
+    expect(anonymous?.code).to.equal(401)
+  })
+
+  it('follows what arrives', async () => {
+    const word = uniqueName('tail').replaceAll('-', '')
+    const url = `${front()}${tenant}?follow=true&size=1&namespaces=${mine}&log_query=ordinary,${word}`
+    const auth = `authorization: Bearer ${token.reader}`
+    const tail = follow('curl', ['-sSN', '--cacert', setting('KAPIS_CA'), '-H', auth, url])
+    try {
+      expect(JSON.parse(await tail.line(() => true, 20_000)).log).to.equal('ordinary line 19 of 20\n')
+      await send(JSON.stringify(document(`${word} has come\n`)))
+      const line = await tail.line(text => text.includes(word), 20_000)
+      expect(JSON.parse(line)).to.deep.include({ log: `${word} has come\n`, namespace: mine })
+    } finally {
+      await tail.stop()
+    }
+  })
+}
