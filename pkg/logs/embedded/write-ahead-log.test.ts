@@ -1,4 +1,14 @@
-import { appendFile, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rm,
+  rmdir,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -102,6 +112,22 @@ describe('createWriteAheadLog', () => {
     expect(await listWriteAheadLogs(folder)).to.deep.equal([7, 8])
     expect(keys((await readWriteAheadLog(folder, 7)).frames)).to.deep.equal(keys([a, b]))
     expect(keys((await readWriteAheadLog(folder, 8)).frames)).to.deep.equal([c.key])
+  })
+
+  it('refuses each of what waits while the disk is full and no file can be begun, and goes on when one can', async () => {
+    await symlink('/dev/full', writeAheadLogFile(folder, 7))
+    await mkdir(writeAheadLogFile(folder, 8))
+    const log = await createWriteAheadLog(folder, 7)
+    const append = (number: number) => log.append(frame(number), () => undefined)
+    const codesOf = async (appended: readonly Promise<void>[]) =>
+      (await Promise.allSettled(appended)).map(one => one.status === 'rejected' && one.reason.code)
+    expect(await codesOf([append(1), append(2)])).to.deep.equal(['ENOSPC', 'ENOSPC'])
+    // What stands in the file is not known, and it cannot be left: nothing is written behind it.
+    expect(await codesOf([append(3)])).to.deep.equal(['EISDIR'])
+    await rmdir(writeAheadLogFile(folder, 8))
+    await append(4)
+    await log.close()
+    expect(keys((await readWriteAheadLog(folder, 8)).frames)).to.deep.equal([frame(4).key])
   })
 
   it('reads up to where a file was torn', async () => {

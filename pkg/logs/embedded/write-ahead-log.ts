@@ -27,6 +27,7 @@ export async function createWriteAheadLog(folder: string, firstFile: number): Pr
   let file = firstFile
   let handle = await create(folder, file)
   let size = 0
+  let isTorn = false
   let waiting: Waiting[] = []
   let last: Promise<unknown> = Promise.resolve()
 
@@ -42,24 +43,33 @@ export async function createWriteAheadLog(folder: string, firstFile: number): Pr
     await handle.close()
     handle = following
     size = 0
+    isTorn = false
     file += 1
     return file - 1
+  }
+
+  /** What the disk holds beyond `size` after a failure is not known; nothing may follow it. */
+  async function mend(): Promise<void> {
+    await handle.truncate(size).catch(() => next())
+    isTorn = false
   }
 
   async function writeAll(): Promise<void> {
     const group = waiting
     waiting = []
     if (group.length === 0) return
-    let offset = size
+    let offset = 0
     try {
+      if (isTorn) await mend()
+      offset = size
       size += await write(
         handle,
         group.map(({ frame }) => frame.bytes),
         size,
       )
     } catch (error) {
-      // What the disk holds beyond this point is not known; nothing may follow it.
-      await handle.truncate(size).catch(() => next())
+      isTorn = true
+      await mend().catch(() => undefined)
       for (const { reject } of group) reject(error)
       return
     }
@@ -74,7 +84,7 @@ export async function createWriteAheadLog(folder: string, firstFile: number): Pr
     append: (frame, onDurable) => {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       waiting.push({ frame, onDurable, resolve, reject })
-      if (waiting.length === 1) enqueue(writeAll).catch(reject)
+      if (waiting.length === 1) void enqueue(writeAll)
       return promise
     },
     rotate: () => enqueue(next),
