@@ -199,7 +199,8 @@ function* bucketsOf(segment: Segment, { from, to, bits }: Selection, interval: I
   for (let at = from; at < to; ) {
     const timeMs = bucketStart(interval, dayStart + Math.floor(segment.timeOf(at) / 1e6))
     const end = (nextBucket(interval, timeMs) - dayStart) * 1e6
-    const next = Math.min(segment.lowerBound(end), to)
+    // A width that leads nowhere must not hold the thread for ever.
+    const next = Math.max(Math.min(segment.lowerBound(end), to), at + 1)
     const count = bits === undefined ? next - at : countBits(bits, at, next)
     if (count > 0) yield { timeMs, count }
     at = next
