@@ -108,6 +108,9 @@ export function createUpkeep(parts: {
   function run(): void {
     if (working !== undefined || isStopped) return
     working = work()
+      .then(() => {
+        fullDisk = undefined
+      })
       .catch(error => {
         if (isDiskFull(error)) fullDisk = error
         retryAt = performance.now() + retryMs
