@@ -62,7 +62,7 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
   const feed = new EventFeed({
     client,
     store: streams.events,
-    write: entry => writers.events.write(entry),
+    writer: writers.events,
     logger,
   })
   const faceOf = (kind: EventKind, store: LogStore, right: typeof eventRight) =>

@@ -1,7 +1,9 @@
 import { expect } from 'chai'
 import { silent } from '../../iam/fixtures.ts'
 import { answerJson, type FakeOrchestrator, startFakeOrchestrator, until } from '../../kube/fixtures.ts'
+import { unavailable } from '../../status/status.ts'
 import { createMemoryStore } from '../fixtures.ts'
+import type { LogStore } from '../store.ts'
 import { EventFeed } from './feed.ts'
 import { kubeEvent } from './fixtures.ts'
 import { toKubeEventRecord } from './kube-event.ts'
@@ -14,9 +16,10 @@ describe('EventFeed', () => {
     await fake?.close()
   })
 
-  it('hands on each writing of each event that the store does not have', async () => {
-    const old = kubeEvent('old', 1)
-    const store = createMemoryStore([toKubeEventRecord(old)])
+  const old = kubeEvent('old', 1)
+
+  /** Follows a list of `old`, new/2 and waits/3, and then what is watched. */
+  async function follow(store: LogStore): Promise<readonly string[]> {
     const watched = [
       { type: 'MODIFIED', object: kubeEvent('new', 4, { count: 2 }) },
       { type: 'DELETED', object: kubeEvent('old', 5) },
@@ -26,7 +29,7 @@ describe('EventFeed', () => {
     fake = await startFakeOrchestrator((req, res) => {
       if (new URL(req.url ?? '', 'http://x').searchParams.get('watch') !== 'true') {
         const metadata = { resourceVersion: '3' }
-        const items = [old, kubeEvent('new', 2)]
+        const items = [old, kubeEvent('new', 2), kubeEvent('waits', 3)]
         return answerJson(res, 200, { kind: 'EventList', apiVersion: 'v1', metadata, items })
       }
       res.writeHead(200, { 'content-type': 'application/json' })
@@ -35,14 +38,25 @@ describe('EventFeed', () => {
       isWatched = true
     })
     const written: string[] = []
-    feed = new EventFeed({
-      client: fake.client,
-      store,
-      write: ({ id }) => written.push(id),
-      logger: silent,
-    })
+    const writer = {
+      write: ({ id }: { readonly id: string }) => void written.push(id),
+      waiting: () => ['uid-waits/3'],
+    }
+    feed = new EventFeed({ client: fake.client, store, writer, logger: silent })
     feed.start()
+    return written
+  }
+
+  it('hands on each writing of each event that the store does not have and that does not wait for it', async () => {
+    const written = await follow(createMemoryStore([toKubeEventRecord(old)]))
     await until(() => written.length >= 3)
-    expect(written).to.deep.equal(['uid-new/2', 'uid-new/4', 'uid-later/6'])
+    expect(written.toSorted()).to.deep.equal(['uid-later/6', 'uid-new/2', 'uid-new/4'])
+  })
+
+  it('holds nothing back itself while the store cannot be asked about the list', async () => {
+    const away = { ...createMemoryStore([]), query: () => Promise.reject(unavailable('away')) }
+    const written = await follow(away)
+    await until(() => written.length >= 2)
+    expect(written).to.deep.equal(['uid-new/4', 'uid-later/6'])
   })
 })

@@ -7,12 +7,12 @@ import { exportHits } from '../export.ts'
 import type { LogStore } from '../store.ts'
 import { firstValue } from './entry.ts'
 import { toKubeEventRecord, versionOf } from './kube-event.ts'
-import type { Entry } from './writer.ts'
+import type { Entry, EventWriter } from './writer.ts'
 
 export type EventFeedOptions = {
   readonly client: KubeClient
   readonly store: LogStore
-  readonly write: (entry: Entry) => void
+  readonly writer: Pick<EventWriter, 'write' | 'waiting'>
   readonly logger: Logger
 }
 
@@ -27,7 +27,7 @@ export class EventFeed {
   readonly #options: EventFeedOptions
   readonly #reflector: Reflector
   readonly #stopping = new AbortController()
-  /** Lists and watch events, one after the other. */
+  /** Lists, one after the other: the store is asked about each, and may be away. */
   #turn: Promise<void> = Promise.resolve()
 
   constructor(options: EventFeedOptions) {
@@ -36,10 +36,12 @@ export class EventFeed {
       client: options.client,
       path: '/api/v1/events',
       sink: {
-        replace: items => this.#queue(() => this.#writeUnknown(items)),
+        replace: items => this.#queue(items.map(toWritten)),
+        // Behind no list: the writer alone has a limit of how many may wait while the store is away.
         apply: events => {
-          const written = events.filter(({ type }) => type === 'ADDED' || type === 'MODIFIED')
-          if (written.length > 0) this.#queue(() => this.#write(written.map(({ object }) => object)))
+          for (const { type, object } of events) {
+            if (type === 'ADDED' || type === 'MODIFIED') options.writer.write(toWritten(object))
+          }
         },
         failed: err => options.logger.warn({ err }, 'watching events failed'),
       },
@@ -56,27 +58,27 @@ export class EventFeed {
     await this.#turn
   }
 
-  #queue(step: () => Promise<void> | void): void {
-    this.#turn = this.#turn.then(step).catch(err => {
-      this.#options.logger.error({ err }, 'events were not followed')
-    })
+  #queue(entries: readonly Entry[]): void {
+    this.#turn = this.#turn
+      .then(() => this.#writeUnknown(entries))
+      .catch(err => {
+        this.#options.logger.error({ err }, 'events were not followed')
+      })
   }
 
-  #write(events: readonly KubeObject[]): void {
-    for (const event of events) this.#options.write(toWritten(event))
-  }
-
-  async #writeUnknown(events: readonly KubeObject[]): Promise<void> {
+  async #writeUnknown(entries: readonly Entry[]): Promise<void> {
     const { signal } = this.#stopping
-    const entries = events.map(toWritten)
+    const { writer, logger } = this.#options
     while (!signal.aborted) {
       try {
-        const known = await this.#readKnown(entries)
-        for (const entry of entries) if (!known.has(entry.id)) this.#options.write(entry)
+        // Before the store is asked: what waits now may be stored while it answers.
+        const waiting = writer.waiting()
+        const known = new Set([...waiting, ...(await this.#readKnown(entries))])
+        for (const entry of entries) if (!known.has(entry.id)) writer.write(entry)
         return
       } catch (err) {
         if (signal.aborted) return
-        this.#options.logger.warn({ err }, 'what is known of events cannot be read, trying again')
+        logger.warn({ err }, 'what is known of events cannot be read, trying again')
         await sleep(retryMs, undefined, { signal }).catch(() => undefined)
       }
     }

@@ -41,9 +41,12 @@ export class EventWriter {
       return
     }
     this.#waiting.push(entry)
-    this.#writing ??= this.#drain().finally(() => {
-      this.#writing = undefined
-    })
+    this.#writing ??= this.#drain()
+  }
+
+  /** The ids of what waits. */
+  waiting(): readonly string[] {
+    return this.#waiting.map(({ id }) => id)
   }
 
   /** Tries once more to store what waits. */
@@ -66,12 +69,14 @@ export class EventWriter {
         this.#options.logger.warn({ err, waiting: this.#waiting.length }, 'events cannot be stored')
         if (this.#stopping.signal.aborted) {
           this.#options.lost(this.#waiting.length)
-          return
+          this.#waiting = []
         }
         await this.#pause(delayMs)
         delayMs = Math.min(delayMs * 2, retryMs.max)
       }
     }
+    // At once, while it is still so: what came between would wait for whoever came after it.
+    this.#writing = undefined
   }
 
   async #append(batch: readonly Entry[]): Promise<void> {
