@@ -1,7 +1,6 @@
 import { readEntry } from '../../logs/events/entry.ts'
 import type { EventKind } from '../../logs/events/kind.ts'
 import { exportHits } from '../../logs/export.ts'
-import type { LogFilter } from '../../logs/filter.ts'
 import {
   type EventQuestion,
   type EventWhere,
@@ -9,11 +8,12 @@ import {
 } from '../../logs/question/event-question.ts'
 import type { Where } from '../../logs/question/question.ts'
 import { type Readable, toFilter } from '../../logs/question/scope.ts'
-import type { Hit, LogStore, QueryLimits } from '../../logs/store.ts'
+import type { Hit, LogStore } from '../../logs/store.ts'
 import type { AuthenticatedExchange, Handler } from '../../request/exchange.ts'
 import type { Identity } from '../../request/identity.ts'
 import { createPacedWriter, sendJson } from '../../request/respond.ts'
 import { methodNotAllowed } from '../../status/status.ts'
+import { type Asked, answerHistogram, answerQuery } from './answers.ts'
 import { whileWaited } from './gone.ts'
 
 export type EventFaceOptions = {
@@ -48,7 +48,7 @@ export function createEventFace(options: EventFaceOptions): Handler {
       const pages = filter && exportHits(store, { filter, order, limit: exportLimit }, limits)
       return sendEvents(exchange, pages)
     }
-    sendJson(exchange.res, 200, await answer(options, question, filter, limits))
+    sendJson(exchange.res, 200, await answer(kind, question, { store, filter, limits }))
   }
 
   return async exchange => {
@@ -59,19 +59,14 @@ export function createEventFace(options: EventFaceOptions): Handler {
 }
 
 async function answer(
-  { kind, store }: EventFaceOptions,
+  kind: EventKind,
   question: Exclude<EventQuestion, { readonly operation: 'export' }>,
-  filter: LogFilter | undefined,
-  limits: QueryLimits,
+  asked: Asked,
 ): Promise<object> {
+  const { store, filter, limits } = asked
   switch (question.operation) {
-    case 'query': {
-      if (filter === undefined) return { query: { total: 0 } }
-      const { order, size, start, withCursor } = question
-      const { total, hits } = await store.query({ filter, order, size, start, withTotal: true }, limits)
-      const records = hits.map(hit => toEvent(hit, withCursor))
-      return { query: { total, ...(records.length > 0 ? { records } : {}) } }
-    }
+    case 'query':
+      return answerQuery(asked, question, toEvent)
     case 'statistics': {
       if (filter === undefined) return { statistics: { resources: 0, events: 0 } }
       const [resources, { logs: events }] = await Promise.all([
@@ -80,12 +75,8 @@ async function answer(
       ])
       return { statistics: { resources, events } }
     }
-    case 'histogram': {
-      if (filter === undefined) return { histogram: { total: 0, buckets: null } }
-      const { total, buckets } = await store.histogram(filter, question.interval, limits)
-      const counts = buckets.map(({ timeMs, count }) => ({ time: timeMs, count }))
-      return { histogram: { total, buckets: counts.length > 0 ? counts : null } }
-    }
+    case 'histogram':
+      return answerHistogram(asked, question.interval, 'buckets')
   }
 }
 

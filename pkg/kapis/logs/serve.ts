@@ -3,11 +3,12 @@ import { allOf, type Expression } from '../../logs/expression.ts'
 import type { LogFilter } from '../../logs/filter.ts'
 import { parseQuestion, type Question, type Where } from '../../logs/question/question.ts'
 import { type Readable, toFilter } from '../../logs/question/scope.ts'
-import type { LogStore, QueryLimits } from '../../logs/store.ts'
+import type { LogStore } from '../../logs/store.ts'
 import type { AuthenticatedExchange } from '../../request/exchange.ts'
 import type { Identity } from '../../request/identity.ts'
 import { sendJson } from '../../request/respond.ts'
 import { methodNotAllowed, tooManyRequests } from '../../status/status.ts'
+import { type Asked, answerHistogram, answerQuery } from './answers.ts'
 import { sendExport } from './export.ts'
 import { sendFollow } from './follow.ts'
 import { whileWaited } from './gone.ts'
@@ -50,7 +51,7 @@ export function createLogFace(options: LogFaceOptions): LogFace {
       return sendExport(store, exchange, { ...question, filter, limit: exportLimit }, limits)
     }
     if (question.operation !== 'follow') {
-      return sendJson(exchange.res, 200, await answer(store, question, filter, limits))
+      return sendJson(exchange.res, 200, await answer(question, { store, filter, limits }))
     }
     if (followers >= maxFollowers) throw tooManyRequests(`${maxFollowers} live tails are open already`, 10)
     followers++
@@ -70,38 +71,22 @@ export function createLogFace(options: LogFaceOptions): LogFace {
   }
 }
 
-type Asked = Exclude<Question, { readonly operation: 'export' | 'follow' }>
-
 async function answer(
-  store: LogStore,
-  question: Asked,
-  filter: LogFilter | undefined,
-  limits: QueryLimits,
+  question: Exclude<Question, { readonly operation: 'export' | 'follow' }>,
+  asked: Asked,
 ): Promise<object> {
+  const { store, filter, limits } = asked
   switch (question.operation) {
-    case 'query': {
-      if (filter === undefined) return { query: { total: 0 } }
-      const { order, size, start, withCursor } = question
-      const { total, hits } = await store.query({ filter, order, size, start, withTotal: true }, limits)
-      const records = hits.map(hit => toRecordJson(hit, withCursor))
-      return { query: { total, ...(records.length > 0 ? { records } : {}) } }
-    }
+    case 'query':
+      return answerQuery(asked, question, toRecordJson)
     case 'statistics':
       return { statistics: filter ? await store.statistics(filter, limits) : { containers: 0, logs: 0 } }
-    case 'histogram': {
-      if (filter === undefined) return { histogram: { total: 0, histograms: null } }
-      const { total, buckets } = await store.histogram(filter, question.interval, limits)
-      const histograms = buckets.map(({ timeMs, count }) => ({ time: timeMs, count }))
-      return { histogram: { total, histograms: histograms.length > 0 ? histograms : null } }
-    }
+    case 'histogram':
+      return answerHistogram(asked, question.interval, 'histograms')
     case 'context': {
       if (filter === undefined) return { context: { before: [], after: [] } }
-      const { before, after } = await findContext(
-        store,
-        question,
-        { ...question, scope: filter.scope },
-        limits,
-      )
+      const around = { ...question, scope: filter.scope }
+      const { before, after } = await findContext(store, question, around, limits)
       const toJson = (hits: typeof before) => hits.map(hit => toRecordJson(hit, true))
       return { context: { before: toJson(before), after: toJson(after) } }
     }
