@@ -106,5 +106,6 @@ export async function endBrowserLogin(
   const session = await tools.sessions.read(login.sid)
   if (session !== undefined) await endLogin(tools.sessions, session, why)
   clearCookie(res, cookie)
+  keepIdToken({ req, res }, undefined)
   return login
 }
