@@ -33,7 +33,10 @@ export async function planUsers(client: KubeClient, domains: Domains): Promise<r
     const old = existing.get(name)
     if (old === undefined || step.object === undefined) return step
     const isEqual = canonical(old.spec) === canonical(step.object.spec)
-    return { ...step, action: isEqual ? ('unchanged' as const) : ('differs' as const) }
+    // A run that broke off may have made him without disabling him: then he can log in.
+    const isOpen = step.isDisabled && !(isRecord(old.status) && old.status.state === 'Disabled')
+    const remarks = isOpen ? [...step.remarks, 'was disabled, and is not here'] : step.remarks
+    return { ...step, remarks, action: isEqual && !isOpen ? ('unchanged' as const) : ('differs' as const) }
   })
 }
 
@@ -52,18 +55,24 @@ export async function createUsers(
 
 async function createUser(client: KubeClient, step: Step, to: string): Promise<Step> {
   const path = usersPath(to)
+  const refused = (error: unknown, before = ''): Step => {
+    if (!(error instanceof Status) || error.code >= 500) throw error
+    return { ...step, action: 'refused', remarks: [...step.remarks, before + error.message] }
+  }
   try {
     await client.call({ method: 'POST', path, body: step.object })
-    if (step.isDisabled) {
-      const body = { status: { state: 'Disabled', reason: 'disabled before the migration' } }
-      const contentType = 'application/merge-patch+json'
-      const status = `${path}/${encodeURIComponent(step.name)}/status`
-      await client.call({ method: 'PATCH', path: status, body, contentType })
-    }
+  } catch (error) {
+    return refused(error)
+  }
+  if (!step.isDisabled) return step
+  try {
+    const body = { status: { state: 'Disabled', reason: 'disabled before the migration' } }
+    const contentType = 'application/merge-patch+json'
+    const status = `${path}/${encodeURIComponent(step.name)}/status`
+    await client.call({ method: 'PATCH', path: status, body, contentType })
     return step
   } catch (error) {
-    if (!(error instanceof Status) || error.code >= 500) throw error
-    return { ...step, action: 'refused', remarks: [...step.remarks, error.message] }
+    return refused(error, 'was made, and is not disabled: ')
   }
 }
 
