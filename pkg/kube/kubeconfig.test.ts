@@ -33,6 +33,12 @@ describe('readPlainKubeconfig', () => {
       [{}, { token: 'T' }, { headers: { Authorization: 'Bearer T' } }],
       [{}, { token: 'T', tokenFile: 'token' }, { headers: { Authorization: 'Bearer T2' } }],
       [{ 'certificate-authority': 'ca.crt' }, {}, { headers: {}, ca: 'CA' }],
+      // As minikube writes it.
+      [
+        { 'certificate-authority': 'ca.crt', extensions: [{ name: 'cluster_info', extension: {} }] },
+        { token: 'T', extensions: [] },
+        { headers: { Authorization: 'Bearer T' }, ca: 'CA' },
+      ],
       [
         { 'certificate-authority': 'ca.crt', 'certificate-authority-data': base64('DATA') },
         {},

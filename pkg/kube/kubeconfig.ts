@@ -13,6 +13,9 @@ const clusterKeys = [
   'certificate-authority-data',
   'insecure-skip-tls-verify',
   'tls-server-name',
+  // Of no use here, and of no harm.
+  'disable-compression',
+  'extensions',
 ]
 const userKeys = [
   'token',
@@ -21,6 +24,7 @@ const userKeys = [
   'client-certificate-data',
   'client-key',
   'client-key-data',
+  'extensions',
 ]
 
 /**
