@@ -11,7 +11,7 @@ import { createLockKeeper } from './lock-keeper.ts'
 import { createLockout, type LockoutKey } from './lockout.ts'
 import { createLoginKeys, toLoginRef } from './login-keys.ts'
 import { createLoginMetrics } from './login-metrics.ts'
-import { type LoginRecord, loginRecordsPath, toLoginRecord } from './login-record.ts'
+import { loginRecordsPath, toLoginRecord } from './login-record.ts'
 import { ensureLoginSecret } from './login-secret.ts'
 import type { PasswordHasher } from './password.ts'
 import { createPasswordChecker, type PasswordChecker, type Source } from './password-check.ts'
@@ -98,10 +98,6 @@ export function createPasswordGuard(options: PasswordGuardOptions): PasswordGuar
     logger,
   })
   const recordLastLogin = createLastLoginRecorder({ client, groupDomain, logger })
-  const add = (record: LoginRecord) => {
-    metrics.login(record.type, record.success ? 'success' : 'failure')
-    records.add(record)
-  }
   const ledger = createFailureLedger({ client, groupDomain, writer, windowSeconds: durationSeconds })
   const checker = createPasswordChecker({
     users,
@@ -149,7 +145,8 @@ export function createPasswordGuard(options: PasswordGuardOptions): PasswordGuar
       recordLastLogin(user)
       const type = provider === '' ? 'Password' : 'OAuth'
       const reason = 'authenticated successfully'
-      add({ user, loginRef: '', type, provider, source, success: true, reason })
+      metrics.login(type, 'success')
+      records.add({ user, loginRef: '', type, provider, source, success: true, reason })
     },
     changed(before, after) {
       if (before?.state !== 'AuthLimitExceeded' || after?.state !== 'Active') return

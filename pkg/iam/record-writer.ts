@@ -14,20 +14,20 @@ export type RecordWriterOptions = {
 }
 
 const writers = 2
-const maxWaiting = 1_000
-// When it is crowded, failures matter more: the lockout of other replicas counts them.
-const maxWaitingSuccesses = 200
+const maxWaiting = 200
 // A script or a benchmark logs in many times a second; nobody reads the records that closely.
 const sameLoginMs = 1_000
 
-/** Writes records a few at a time, in order. What comes faster than it can be written is dropped and not piled up. */
+/**
+ * Writes records of logins that have succeeded, a few at a time and in order. What comes faster than it can be written is
+ * dropped and not piled up. Failures are counted by their records, and are not written here: see failure-ledger.ts.
+ */
 export function createRecordWriter({ write, lost, now = Date.now }: RecordWriterOptions): RecordWriter {
   const queue: LoginRecord[] = []
   const lastSuccess = new Map<string, number>()
   let running = 0
 
-  function isRepeat({ user, source, type, success }: LoginRecord): boolean {
-    if (!success) return false
+  function isRepeat({ user, source, type }: LoginRecord): boolean {
     const key = `${type} ${user?.uid} ${source.address}`
     const isRecent = (lastSuccess.get(key) ?? Number.NEGATIVE_INFINITY) > now() - sameLoginMs
     if (isRecent) return true
@@ -45,7 +45,7 @@ export function createRecordWriter({ write, lost, now = Date.now }: RecordWriter
   return {
     add(record) {
       if (isRepeat(record)) return
-      if (queue.length >= (record.success ? maxWaitingSuccesses : maxWaiting)) {
+      if (queue.length >= maxWaiting) {
         lost(new Error('too many login records at once'))
         return
       }
