@@ -1,0 +1,98 @@
+import { expect } from 'chai'
+import type { Call, KubeClient } from '../kube/client.ts'
+import { createFailureLedger } from './failure-ledger.ts'
+import type { LoginRecord } from './login-record.ts'
+import { toUser } from './user.ts'
+
+const nowMs = Math.floor(Date.now() / 1000) * 1000
+const ago = (seconds: number) => new Date(nowMs - seconds * 1000).toISOString()
+
+const failure: LoginRecord = {
+  user: undefined,
+  loginRef: 'ref',
+  type: 'Password',
+  provider: '',
+  source: { address: '192.0.2.1', userAgent: '' },
+  success: false,
+  reason: 'incorrect password',
+}
+const user = (status: object = {}) =>
+  toUser({
+    metadata: { name: 'alice', uid: 'u', resourceVersion: '1', creationTimestamp: '' },
+    status,
+  })
+
+/** @param stored version and age in seconds of each failure that there is; the new one is of version 100 */
+function make(stored: readonly (readonly [string, number])[]) {
+  const calls: Call[] = []
+  const record = (resourceVersion: string, creationTimestamp: string) => ({
+    metadata: { name: `r${resourceVersion}`, uid: resourceVersion, resourceVersion, creationTimestamp },
+  })
+  const client: KubeClient = {
+    async call(call) {
+      calls.push(call)
+      if (call.method === 'POST') return record('100', ago(0))
+      return {
+        metadata: { resourceVersion: '1' },
+        items: stored.map(([version, age]) => record(version, ago(age))),
+      }
+    },
+    stream: () => Promise.reject(new Error('not used')),
+    close: () => undefined,
+  }
+  const ledger = createFailureLedger({ client, groupDomain: 'kapis.io', writer: 'w', windowSeconds: 600 })
+  return { ledger, calls }
+}
+
+describe('createFailureLedger', () => {
+  it('writes a failure, and counts it with those that came before under the name', async () => {
+    const { ledger, calls } = make([
+      ['9', 20],
+      ['99', 10],
+      ['100', 0],
+    ])
+    expect(await ledger.record(failure, undefined)).to.equal(3)
+    const path = '/apis/iam.kapis.io/v1alpha2/loginrecords'
+    expect(calls.map(call => [call.method, decodeURIComponent(call.path)])).to.deep.equal([
+      ['POST', path],
+      [undefined, `${path}?labelSelector=iam.kapis.io/login-ref=ref&fieldSelector=spec.success=false`],
+    ])
+  })
+
+  it('counts none that came after, so that of a burst each gets a number of its own', async () => {
+    const { ledger } = make([
+      ['99', 0],
+      ['100', 0],
+      ['101', 0],
+      ['1000', 0],
+    ])
+    expect(await ledger.record(failure, undefined)).to.equal(2)
+  })
+
+  it('counts none that is older than the window', async () => {
+    const { ledger } = make([
+      ['1', 601],
+      ['2', 500],
+      ['100', 0],
+    ])
+    expect(await ledger.record(failure, undefined)).to.equal(2)
+  })
+
+  const forgiven: readonly [object, number][] = [
+    [{ state: 'Active', lastTransitionTime: ago(60) }, 1],
+    [{ state: 'Active' }, 2],
+    // The lock itself forgives nothing.
+    [{ state: 'AuthLimitExceeded', lastTransitionTime: ago(60) }, 2],
+  ]
+  for (const [status, count] of forgiven) {
+    it(`counts ${count} of a user whose status is ${JSON.stringify(Object.keys(status))}, ${Object.values(status)[0]}`, async () => {
+      const stored = [
+        ['1', 90],
+        ['2', 30],
+      ] as const
+      const { ledger, calls } = make(stored)
+      expect(await ledger.countOf(user(status))).to.equal(count)
+      expect(decodeURIComponent(calls[0]?.path ?? '')).to.include('iam.kapis.io/user-ref=alice')
+    })
+  }
+})
