@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { PassThrough, pipeline } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
@@ -52,6 +52,26 @@ describe('limitRest', () => {
     socket.write(head)
     const [second] = await once(socket, 'data')
     expect(String(second)).to.include('401')
+    socket.destroy()
+    await front.close()
+  })
+
+  it('leaves nothing on a connection whose bodies come in time', async () => {
+    const seen = new Set<Socket>()
+    const listeners: number[] = []
+    const front = await startLoopback((req, res) => {
+      seen.add(req.socket)
+      listeners.push(req.socket.listenerCount('close'))
+      limitRest(req, res, 60_000)
+      res.writeHead(401).end()
+    })
+    const socket = connect(front.port, '127.0.0.1')
+    for (let i = 0; i < 5; i++) {
+      socket.write(head)
+      await once(socket, 'data')
+      socket.write('x'.repeat(1000))
+    }
+    expect([seen.size, listeners.length, new Set(listeners).size]).to.deep.equal([1, 5, 1])
     socket.destroy()
     await front.close()
   })

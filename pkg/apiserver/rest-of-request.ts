@@ -14,9 +14,16 @@ export function limitRest(req: IncomingMessage, res: ServerResponse, withinMs = 
     if (req.complete) return
     // The socket, and not the request: one whose body went on elsewhere has been destroyed with that, without its connection.
     const timer = setTimeout(() => {
+      settle()
       if (!req.complete) socket.destroy()
     }, withinMs)
     timer.unref()
-    socket.once('close', () => clearTimeout(timer))
+    // A connection serves thousands of requests: what is over must not stay with it.
+    const settle = () => {
+      clearTimeout(timer)
+      socket.off('close', settle)
+    }
+    socket.once('close', settle)
+    req.once('end', settle)
   })
 }
