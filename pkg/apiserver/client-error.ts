@@ -3,6 +3,8 @@ import type { Duplex } from 'node:stream'
 import { toKubeStatus } from '../status/render-kube.ts'
 import { Status } from '../status/status.ts'
 
+const lingerMs = 1_000
+
 /**
  * Answers what is no HTTP request, and closes: after a mistake in framing nobody knows where the next request begins
  * (RFC 9112 section 11.2), and a guess is how requests are smuggled.
@@ -15,6 +17,8 @@ export function answerClientError(error: Error, socket: Duplex): void {
     answering.shouldKeepAlive = false
     return
   }
+  // What still comes behind an answer that has been given below.
+  if (socket.writableEnded && isParseError(error)) return
   if (!socket.writable || answering?.headersSent === true || codeOf(error) === 'ECONNRESET') {
     socket.destroy()
     return
@@ -28,7 +32,25 @@ export function answerClientError(error: Error, socket: Duplex): void {
     'Cache-Control: no-cache, private',
     'Connection: close',
   ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
+  const answer = `${head.join('\r\n')}\r\n\r\n${body}`
+  if (answering !== undefined || !isParseError(error)) socket.end(answer, () => socket.destroy())
+  else endInStages(socket, answer)
+}
+
+/**
+ * A connection that is closed while the client still sends is reset, and a reset takes the answer away before the client has
+ * read it: the rest is read and thrown away for a while (RFC 9112 section 9.6). Only behind a parser that has failed for good,
+ * so that none of it can become a request.
+ */
+function endInStages(socket: Duplex, answer: string): void {
+  const timer = setTimeout(() => socket.destroy(), lingerMs)
+  socket.once('close', () => clearTimeout(timer))
+  socket.once('end', () => socket.destroy())
+  socket.end(answer)
+}
+
+function isParseError(error: Error): boolean {
+  return codeOf(error).startsWith('HPE_')
 }
 
 function describe(code: string): { code: number; reason: string; message: string } {

@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { get as httpGet, type RequestOptions } from 'node:https'
+import { connect as connectTcp } from 'node:net'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { expect } from 'chai'
 import { createAuthority, issueCertificate, type KeyPair } from '../certs/issue.ts'
@@ -21,14 +23,15 @@ const client = (of: KeyPair) =>
   issueCertificate(of, { commonName: 'jane', usages: ['client'], validityDays: 1 })
 const material = (pair: KeyPair): TlsMaterial => ({ ...pair, clientCaPems: [clients.certPem] })
 
-const limits = { headersSeconds: 1, headerKilobytes: 1_024 }
+const limits = { headersSeconds: 60, headerKilobytes: 1_024 }
+const impatient = { ...limits, headersSeconds: 1 }
 
 describe('createTlsFront', () => {
   let stop: (() => Promise<void>) | undefined
   afterEach(() => stop?.())
 
-  async function start(listener: RequestListener = (_req, res) => res.end('ok')) {
-    const server = createTlsFront(material(serve('first')), listener, limits)
+  async function start(listener: RequestListener = (_req, res) => res.end('ok'), within = limits) {
+    const server = createTlsFront(material(serve('first')), listener, within)
     stop = () => closeServer(server)
     const port = await listen(server, '127.0.0.1', 0)
     return { server, port, tls: { port, host: '127.0.0.1', servername: 'localhost', ca: authority.certPem } }
@@ -79,7 +82,7 @@ describe('createTlsFront', () => {
   })
 
   it('ends the connection of a head that does not come to an end', async () => {
-    const { tls } = await start()
+    const { tls } = await start(undefined, impatient)
     const socket = await handshake(tls)
     socket.on('error', () => undefined)
     const drip = setInterval(() => socket.writable && socket.write('x'), 50)
@@ -87,6 +90,28 @@ describe('createTlsFront', () => {
     const text = Buffer.concat(await socket.toArray()).toString()
     clearInterval(drip)
     expect(text).to.match(/^HTTP\/1\.1 408 Request Timeout\r\n[\s\S]*the request did not come in time/)
+  })
+
+  it('tells of a head that is too large, however much of it still comes', async () => {
+    const { tls } = await start()
+    const socket = await handshake(tls)
+    socket.write(`GET / HTTP/1.1\r\nHost: a\r\nX-A: ${'x'.repeat(8 * 1024 * 1024)}\r\n\r\n`)
+    const text = Buffer.concat(await socket.toArray()).toString()
+    expect(text).to.match(
+      /^HTTP\/1\.1 431 Request Header Fields Too Large\r\n[\s\S]*the head of the request is too large/,
+    )
+  })
+
+  it('forgets a connection whose handshake does not come to an end, though the client keeps it', async () => {
+    const { server, port } = await start(undefined, impatient)
+    const socket = connectTcp({ port, host: '127.0.0.1', allowHalfOpen: true })
+    await once(socket, 'connect')
+    socket.resume()
+    await once(socket, 'end')
+    const { promise, resolve } = Promise.withResolvers<number>()
+    setTimeout(() => server.getConnections((_error, count) => resolve(count)), 50)
+    expect(await promise).to.equal(0)
+    socket.destroy()
   })
 
   it('speaks HTTP/1.1 and nothing older than TLS 1.2', async () => {

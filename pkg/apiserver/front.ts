@@ -46,6 +46,8 @@ export function createTlsFront(
     listener,
   )
   server.maxHeadersCount = 0
+  // Before the next, which would answer, and wait for a handshake that never ends to say so: nobody else closes the connection.
+  server.prependListener('tlsClientError', (_error, socket) => socket.destroy())
   server.on('clientError', answerClientError)
   // One write is one answer or a batch of events: waiting for more would only add latency.
   server.on('secureConnection', (socket: TLSSocket) => socket.setNoDelay(true))
