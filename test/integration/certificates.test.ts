@@ -9,6 +9,7 @@ import { bareCluster, type Cluster } from './installation/control-plane.ts'
 import { get } from './installation/get.ts'
 import { startLoad, watchAvailability } from './installation/load.ts'
 import { type Pod, startPod } from './installation/pod.ts'
+import { takeAway } from './installation/take-away.ts'
 
 const namespace = 'kapis-system'
 const apiService = 'v1alpha3.resources.kapis.io'
@@ -30,7 +31,7 @@ describe('certificates of two replicas, under load', function () {
 
   after(async () => {
     for (const pod of pods) await pod.stop()
-    await cluster.kubectl(['delete', '-k', overlay, '--ignore-not-found', '--timeout=90s'])
+    await takeAway(cluster, ['-k', overlay])
   })
 
   const shown = async () => Promise.all(pods.map(async pod => (await get(`${pod.url}/readyz`)).certificate))

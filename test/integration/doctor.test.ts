@@ -7,6 +7,7 @@ import { eventually } from '../e2e/http.ts'
 import { run } from '../e2e/run.ts'
 import { bareCluster, type Cluster } from './installation/control-plane.ts'
 import { type Pod, startPod } from './installation/pod.ts'
+import { takeAway } from './installation/take-away.ts'
 
 const namespace = 'kapis-system'
 const apiService = 'v1alpha3.resources.kapis.io'
@@ -71,7 +72,7 @@ describe('kapis doctor', function () {
 
   after(async () => {
     await pod?.stop()
-    await cluster.kubectl(['delete', '-k', overlay, '--ignore-not-found', '--timeout=90s'])
+    await takeAway(cluster, ['-k', overlay])
   })
 
   it('finds nothing in one that is well', healthy)

@@ -8,6 +8,7 @@ import { bareCluster, type Cluster } from './installation/control-plane.ts'
 import { get } from './installation/get.ts'
 import { startLoad, watchAvailability } from './installation/load.ts'
 import { type Pod, startPod } from './installation/pod.ts'
+import { takeAway } from './installation/take-away.ts'
 
 const namespace = 'kapis-system'
 const apiService = 'v1alpha3.resources.kapis.io'
@@ -39,7 +40,7 @@ describe('two replicas, installed by the manifests', function () {
 
   after(async () => {
     for (const name of pods.keys()) await stop(name)
-    await cluster.kubectl(['delete', '-k', overlay, '--ignore-not-found', '--timeout=90s'])
+    await takeAway(cluster, ['-k', overlay])
   })
 
   it('serve kubectl through the endpoints of their Service', async () => {

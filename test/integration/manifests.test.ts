@@ -6,6 +6,7 @@ import { eventually } from '../e2e/http.ts'
 import { run } from '../e2e/run.ts'
 import { bareCluster, type Cluster } from './installation/control-plane.ts'
 import { moduleFile } from './installation/go-module.ts'
+import { takeAway } from './installation/take-away.ts'
 
 const overlays = ['default', 'ha', 'kubesphere', 'monitoring', 'opensearch'] as const
 /** The real definitions of what manifests use beside Kubernetes itself. */
@@ -67,11 +68,9 @@ describe('manifests', function () {
       const server = await kubectl(['apply', '--server-side', '-k', folder])
       expect([server.code, server.stderr]).to.deep.equal([0, ''])
 
-      await takeAway(['-k', folder])
-      await eventually(async () => {
-        const left = await kubectl(['get', '-k', folder, '--ignore-not-found', '-o', 'name'])
-        expect([left.code, left.stdout], left.stderr).to.deep.equal([0, ''])
-      }, 10_000)
+      await takeAway(cluster, ['-k', folder])
+      const left = await kubectl(['get', '-k', folder, '--ignore-not-found', '-o', 'name'])
+      expect([left.code, left.stdout], left.stderr).to.deep.equal([0, ''])
       expect(names).to.include.members(['apiservice', 'customresourcedefinition', 'deployment', 'service'])
     })
   }
@@ -82,8 +81,8 @@ describe('manifests', function () {
       const folder = join(repository, 'examples', example)
       const ran = await cluster.kubectl(['apply', '-k', folder])
       expect([ran.code, ran.stderr]).to.deep.equal([0, ''])
-      await takeAway(['-k', folder])
-      if (needs !== undefined) await takeAway(['-k', folderOf(needs)])
+      if (needs !== undefined) await cluster.output(['delete', '-k', folder])
+      await takeAway(cluster, ['-k', needs === undefined ? folder : folderOf(needs)])
     })
   }
 
@@ -119,20 +118,13 @@ describe('manifests', function () {
     }
     const ran = await cluster.kubectl(['apply', '-f', '-'], stdout)
     expect([ran.code, ran.stderr]).to.deep.equal([0, ''])
-    await takeAway(['-f', '-'], stdout)
+    await takeAway(cluster, ['-f', '-'], stdout)
   })
 
   it('leave no name of kapis.io in the overlay for the other platform', async () => {
     const text = await cluster.output(['kustomize', folderOf('kubesphere')])
     expect(text).to.not.match(/(?<![\w-])(kapis\.io|kapis-system)(?![\w-])/)
   })
-
-  // Nobody serves the aggregated API here. While its APIService is there the namespace controller cannot tell what a
-  // namespace holds, and waits longer after each attempt, up to a minute.
-  async function takeAway(what: readonly string[], stdin?: string) {
-    await cluster.output(['delete', 'apiservices', '-l', 'app.kubernetes.io/name=kapis', '--timeout=60s'])
-    await cluster.output(['delete', ...what, '--ignore-not-found', '--timeout=200s'], stdin)
-  }
 
   function kapis(...args: readonly string[]) {
     return run(process.execPath, ['cmd/kapis/main.ts', 'manifests', ...args], {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -44,11 +44,21 @@ type Deployment = {
 
 const readyWithinMs = 120_000
 const probeEveryMs = 250
+/** terminationGracePeriodSeconds */
+const graceMs = 90_000
+
+// What a test has left behind, because it failed or was broken off, goes with the run.
+const living = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of living) child.kill('SIGKILL')
+})
 
 /**
  * Runs what the Deployment in the cluster says: its commands, environment and configuration, as its ServiceAccount and with
  * no other right. Only places differ: the programs are compiled as for the image, folders of this test stand for those that the Pod mounts, a free port for the
  * container's, a kubeconfig for the mounted token.
+ *
+ * @throws Error when it does not become ready; none of its processes is left then
  */
 export async function startPod(
   cluster: Cluster,
@@ -91,30 +101,30 @@ export async function startPod(
   const endpoint = createEndpoint(cluster, { name, namespace, port })
   const front = children.at(-1)?.[1]
   const log = (container: string) => readFileSync(place(`/run/kapis/${container}.log`), 'utf8')
-  await endpoint.set(false)
-  const readiness = follow(url, endpoint.set)
-  const readyMs = await Promise.race([
-    readiness.first.then(at => at - startedAt),
-    sleep(readyWithinMs, undefined, { ref: false }).then(() => undefined),
-    front === undefined ? undefined : once(front, 'exit').then(() => undefined),
-  ])
-  if (readyMs === undefined) throw new Error(`${name} is not ready:\n${log('apiserver')}`)
-
-  return {
-    name,
-    url,
-    pids: new Map(children.map(([container, { pid = 0 }]) => [container, pid])),
-    log,
-    readyMs,
-    async stop() {
-      readiness.stop()
-      // The namespace may be gone, and with it what there is to tell.
-      await endpoint.set(false).catch(() => undefined)
-      const codes: (number | null)[] = []
-      for (const [, child] of children.toReversed()) codes.push(await end(child))
-      await endpoint.remove().catch(() => undefined)
-      return codes
-    },
+  let readiness: ReturnType<typeof follow> | undefined
+  const stop = async () => {
+    readiness?.stop()
+    // The namespace may be gone, and with it what there is to tell.
+    await endpoint.set(false).catch(() => undefined)
+    const codes: (number | null)[] = []
+    for (const [, child] of children.toReversed()) codes.push(await end(child))
+    await endpoint.remove().catch(() => undefined)
+    return codes
+  }
+  try {
+    await endpoint.set(false)
+    readiness = follow(url, endpoint.set)
+    const readyMs = await Promise.race([
+      readiness.first.then(at => at - startedAt),
+      sleep(readyWithinMs, undefined, { ref: false }).then(() => undefined),
+      front === undefined ? undefined : once(front, 'exit').then(() => undefined),
+    ])
+    if (readyMs === undefined) throw new Error(`${name} is not ready:\n${log('apiserver')}`)
+    const pids = new Map(children.map(([container, { pid = 0 }]) => [container, pid]))
+    return { name, url, pids, log, readyMs, stop }
+  } catch (error) {
+    await stop()
+    throw error
   }
 }
 
@@ -139,17 +149,23 @@ function launch(
   const [program = '', ...args] = command.map(place)
   const log = openSync(place(`/run/kapis/${name}.log`), 'a')
   const given = Object.fromEntries(env.map(entry => [entry.name, entry.value]))
-  return spawn(program === 'node' ? process.execPath : program, args, {
+  const child = spawn(program === 'node' ? process.execPath : program, args, {
     env: { ...given, ...ours },
     stdio: ['ignore', log, log],
   })
+  closeSync(log)
+  living.add(child)
+  child.once('exit', () => living.delete(child))
+  return child
 }
 
 async function end(child: ChildProcess): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
   const exited = once(child, 'exit')
   child.kill('SIGTERM')
+  const timer = setTimeout(() => child.kill('SIGKILL'), graceMs)
   await exited
+  clearTimeout(timer)
   return child.exitCode
 }
 

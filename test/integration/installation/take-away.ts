@@ -1,0 +1,28 @@
+import { expect } from 'chai'
+import { eventually } from '../../e2e/http.ts'
+import type { Cluster } from './control-plane.ts'
+
+const mark = ['-l', 'app.kubernetes.io/name=kapis']
+const lasting =
+  'crd,namespaces,apiservices,clusterroles,clusterrolebindings,rolebindings,serviceaccounts,deployments'
+
+/**
+ * Deletes an installation, and returns when nothing of any is left: what is still being deleted is in the way of the next.
+ *
+ * @param what  as kubectl wants it: -k and a folder, or -f and a file or `-` for `stdin`
+ * @throws Error with what is left after minutes
+ */
+export async function takeAway(cluster: Cluster, what: readonly string[], stdin?: string): Promise<void> {
+  // When nobody serves the aggregated API any more, the namespace controller cannot tell what a namespace holds while its
+  // APIService is there, and waits longer after each attempt, up to a minute.
+  await cluster.output(['delete', 'apiservices', ...mark, '--timeout=60s'])
+  await cluster.output(['delete', ...what, '--ignore-not-found', '--timeout=150s'], stdin)
+  await eventually(
+    async () => {
+      const left = await cluster.kubectl(['get', lasting, '-A', ...mark, '-o', 'name'])
+      expect([left.code, left.stdout], left.stderr).to.deep.equal([0, ''])
+    },
+    60_000,
+    250,
+  )
+}
