@@ -103,7 +103,7 @@ export class ApiServiceKeeper {
 
   /** How long to hold back the next write. */
   #restMs(): number {
-    const sinceMs = Date.now() - this.#writes.lastMs
+    const sinceMs = performance.now() - this.#writes.lastMs
     if (sinceMs > quietMs) this.#writes.count = 0
     if (this.#writes.count === 0) return 0
     const waitMs = delayMs.first * 2 ** Math.max(0, this.#writes.count - promptWrites)
@@ -143,7 +143,7 @@ export class ApiServiceKeeper {
     drift: readonly string[],
   ): Promise<void> {
     const { client, logger } = this.#options
-    this.#writes = { count: this.#writes.count + 1, lastMs: Date.now() }
+    this.#writes = { count: this.#writes.count + 1, lastMs: performance.now() }
     try {
       if (current === null && (await this.#options.isLeaving())) {
         this.#problem = `the APIService ${this.#name} is gone, and the installation goes with it`

@@ -6,10 +6,10 @@ const keepMs = 60_000
 export function createOrchestratorVersion(client: KubeClient): () => Promise<unknown> {
   let known: { readonly value: unknown; readonly untilMs: number } | undefined
   return async () => {
-    if (known && known.untilMs > Date.now()) return known.value
+    if (known && known.untilMs > performance.now()) return known.value
     try {
       const value = await client.call({ path: '/version', timeoutMs: 2_000 })
-      known = { value, untilMs: Date.now() + keepMs }
+      known = { value, untilMs: performance.now() + keepMs }
     } catch {
       // Whoever asks wants to know what there is; that the orchestrator is gone is told elsewhere.
       return undefined

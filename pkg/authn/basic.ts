@@ -31,7 +31,7 @@ const maxHeaderLength = 4096
  * by its digest, as long as the user has it: comparing it again for each batch would cost more than the batch.
  */
 export function createBasicAuthenticator({ accepts, check, users }: BasicOptions): Authenticator {
-  const known = new ExpiringCache<Pick<User, 'name' | 'credential'>>(maxCredentials)
+  const known = new ExpiringCache<Pick<User, 'name' | 'credential'>>(maxCredentials, () => performance.now())
 
   return {
     name: 'basic',
@@ -50,7 +50,7 @@ export function createBasicAuthenticator({ accepts, check, users }: BasicOptions
     const { login, password } = readCredential(header)
     const user = await check(req, login, password)
     if (user === undefined) throw unauthorized('the password is wrong, or there is no such user')
-    known.set(key, user, Date.now() + cacheMs)
+    known.set(key, user, performance.now() + cacheMs)
     return toIdentity(user)
   }
 }

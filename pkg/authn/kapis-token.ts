@@ -40,7 +40,7 @@ const maxTokens = 10_000
  */
 export function createKapisTokenAuthenticator(options: KapisTokenOptions): Authenticator {
   const { verifier, users, sessions } = options
-  const verified = new ExpiringCache<Verified>(maxTokens)
+  const verified = new ExpiringCache<Verified>(maxTokens, () => Date.now())
   const readBearer = createBearerReader()
 
   async function verify(token: string, key: string): Promise<Identity> {

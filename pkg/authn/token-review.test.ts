@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { withClocks } from '../status/clock-fixtures.ts'
 import { rejectionOf } from '../status/fixtures.ts'
 import { unavailable } from '../status/status.ts'
 import { received } from './fixtures.ts'
@@ -34,6 +35,16 @@ describe('createTokenReviewAuthenticator', () => {
     const { ask, calls } = start(() => ({ status: { authenticated: false } }))
     for (let i = 0; i < 2; i++) expect(await rejectionOf(Promise.resolve(ask('t')))).to.include({ code: 401 })
     expect(calls()).to.equal(1)
+  })
+
+  it('forgets after ten seconds, also when somebody has set the clock back meanwhile', async () => {
+    let authenticated = true
+    const { ask } = start(() => ({ status: authenticated ? { authenticated, user } : { authenticated } }))
+    await ask('t')
+    authenticated = false
+    await withClocks({ wallMs: -600_000, monotonicMs: 10_001 }, async () => {
+      expect(await rejectionOf(Promise.resolve(ask('t')))).to.include({ code: 401 })
+    })
   })
 
   it('answers 503 and remembers nothing while the orchestrator is down', async () => {

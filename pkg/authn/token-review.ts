@@ -20,13 +20,13 @@ const retryMs = 250
 
 /** Any other bearer, a service account's above all: the orchestrator says whose it is (authentication.k8s.io/v1). */
 export function createTokenReviewAuthenticator({ client, isOurs }: TokenReviewOptions): Authenticator {
-  const reviewed = new ExpiringCache<Identity | 'refused'>(maxTokens)
+  const reviewed = new ExpiringCache<Identity | 'refused'>(maxTokens, () => performance.now())
   const underWay = new Map<string, Promise<Identity | 'refused'>>()
 
   async function review(token: string, key: string): Promise<Identity | 'refused'> {
     const result = await askOften(client, token)
     // An outage is not remembered; an answer is.
-    reviewed.set(key, result, Date.now() + cacheMs)
+    reviewed.set(key, result, performance.now() + cacheMs)
     return result
   }
 

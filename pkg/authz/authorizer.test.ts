@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { Identity } from '../request/identity.ts'
 import { anonymous } from '../request/identity.ts'
 import { parseRequestInfo } from '../request/request-info.ts'
+import { withClocks } from '../status/clock-fixtures.ts'
 import { rejectionOf } from '../status/fixtures.ts'
 import { unavailable } from '../status/status.ts'
 import { createAuthorizer } from './authorizer.ts'
@@ -50,6 +51,17 @@ describe('createAuthorizer', () => {
     for (let i = 0; i < 3; i++)
       expect(await rejectionOf(ask(jane, 'GET', collection))).to.include({ code: 403 })
     expect(specs.length).to.equal(1)
+  })
+
+  it('asks again after ten seconds, also when somebody has set the clock back meanwhile', async () => {
+    let allowed = true
+    const { ask } = start(() => ({ allowed }))
+    await ask(jane, 'GET', collection)
+    allowed = false
+    await withClocks({ wallMs: 600_000, monotonicMs: 0 }, () => ask(jane, 'GET', collection))
+    await withClocks({ wallMs: -600_000, monotonicMs: 10_001 }, async () => {
+      expect(await rejectionOf(ask(jane, 'GET', collection))).to.include({ code: 403 })
+    })
   })
 
   it('never mixes up callers, verbs, names or selectors', async () => {

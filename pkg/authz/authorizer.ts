@@ -59,7 +59,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
 
   function remember(key: string, decision: Decision): void {
     decisions.delete(key)
-    decisions.set(key, { decision, untilMs: Date.now() + cacheMs })
+    decisions.set(key, { decision, untilMs: performance.now() + cacheMs })
     for (const oldest of decisions.keys()) {
       if (decisions.size <= maxDecisions) break
       decisions.delete(oldest)
@@ -74,7 +74,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
     }
     const key = `${identityKey(identity)} ${requestKey(info, query)}`
     const known = decisions.get(key)
-    if (known && known.untilMs > Date.now()) {
+    if (known && known.untilMs > performance.now()) {
       options.observe(known.decision.isAllowed ? 'allowed' : 'denied', 'cache')
       return judge(known.decision, info, identity)
     }

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { KubeClient } from '../kube/client.ts'
 import { isRecord } from '../kube/object.ts'
 import { jane } from '../request/fixtures.ts'
+import { withClocks } from '../status/clock-fixtures.ts'
 import { createReachFinder } from './reach.ts'
 
 const right = { verb: 'get', group: '', resource: 'pods/log' }
@@ -45,6 +46,16 @@ describe('createReachFinder', () => {
     const { find, asked } = finder(() => true, ['a'])
     expect(await find(jane)).to.equal('everywhere')
     expect(asked).to.deep.equal([{ verb: 'get', resource: 'pods', subresource: 'log' }])
+  })
+
+  it('forgets after ten seconds, also when somebody has set the clock back meanwhile', async () => {
+    let isAllowed = true
+    const { find } = finder(() => isAllowed, [])
+    expect(await find(jane)).to.equal('everywhere')
+    isAllowed = false
+    await withClocks({ wallMs: -600_000, monotonicMs: 10_001 }, async () => {
+      expect(await find(jane)).to.not.equal('everywhere')
+    })
   })
 
   it('asks for each of a few namespaces that bindings name', async () => {

@@ -30,7 +30,7 @@ const inFlight = 16
  * @throws Status 503 when the orchestrator does not answer
  */
 export function createReachFinder(options: ReachOptions): (identity: Identity) => Promise<Reach> {
-  const known = new ExpiringCache<Reach>(maxCallers)
+  const known = new ExpiringCache<Reach>(maxCallers, () => performance.now())
   const underWay = new Map<string, Promise<Reach>>()
 
   return async identity => {
@@ -41,7 +41,7 @@ export function createReachFinder(options: ReachOptions): (identity: Identity) =
     const running = underWay.get(key) ?? findReach(options, identity).finally(() => underWay.delete(key))
     underWay.set(key, running)
     const reach = await running
-    known.set(key, reach, Date.now() + cacheMs)
+    known.set(key, reach, performance.now() + cacheMs)
     return reach
   }
 }

@@ -34,7 +34,7 @@ const maxCallers = 2048
  */
 export function createVisibility(options: VisibilityOptions): FindVisible {
   const { client, index, groupDomain, namespaces } = options
-  const seesAll = new ExpiringCache<boolean>(maxCallers)
+  const seesAll = new ExpiringCache<boolean>(maxCallers, () => performance.now())
 
   async function maySeeAll(plural: string, identity: Identity): Promise<boolean> {
     if (identity.groups.includes(superuserGroup)) return true
@@ -46,7 +46,7 @@ export function createVisibility(options: VisibilityOptions): FindVisible {
     const group = plural === 'workspaces' ? `tenant.${groupDomain}` : ''
     const resourceAttributes = { verb: 'list', group, resource: plural }
     const { isAllowed } = await review(client, { user, uid, groups, extra, resourceAttributes })
-    seesAll.set(key, isAllowed, Date.now() + cacheMs)
+    seesAll.set(key, isAllowed, performance.now() + cacheMs)
     return isAllowed
   }
 

@@ -45,13 +45,13 @@ export function loadEndpoint(kubeconfig: string, maxSockets = 128): Endpoint {
       agentKey = wanted
     }
     const next = { ...options, agent, host: url.hostname, port: url.port === '' ? 443 : Number(url.port) }
-    current = { options: next, until: Date.now() + credentialTtlMs }
+    current = { options: next, until: performance.now() + credentialTtlMs }
     return next
   }
 
   return {
     url,
-    options: async () => (current && current.until > Date.now() ? current.options : refresh()),
+    options: async () => (current && current.until > performance.now() ? current.options : refresh()),
     close: () => agent?.destroy(),
   }
 }

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import { answerJson, type FakeOrchestrator, startFakeOrchestrator, until } from '../kube/fixtures.ts'
 import type { KubeObject } from '../kube/object.ts'
+import { withClocks } from '../status/clock-fixtures.ts'
 import { refusalOf } from '../status/fixtures.ts'
 import { Status } from '../status/status.ts'
 import { createLogger } from '../telemetry/logger.ts'
@@ -109,6 +110,25 @@ describe('ResourceCache', () => {
       reason: 'ServiceUnavailable',
       message: 'nodes are still being read from the orchestrator',
     })
+  })
+
+  it('gives out nothing old five seconds after the orchestrator is gone, also when somebody has set the clock back', async () => {
+    const { cache } = await start(sample)
+    await cache.start()
+    const { fake } = running ?? expect.fail()
+    running = undefined
+    await fake.close()
+    await withClocks({ wallMs: -600_000, monotonicMs: 5_001 }, async () => {
+      const message = 'nodes cannot be watched: the orchestrator does not answer'
+      await until(() => {
+        try {
+          return cache.collection('nodes') === undefined
+        } catch (error) {
+          return error instanceof Status && error.code === 503 && error.message === message
+        }
+      })
+    })
+    cache.stop()
   })
 
   for (const plural of ['pods', '', 'constructor', '__proto__']) {

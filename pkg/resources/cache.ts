@@ -143,9 +143,9 @@ export class ResourceCache {
 
   /** Claims tell whether a snapshot of them can be taken: their driver must have a class of snapshots. */
   async #followSnapshotClasses(claims: LiveKind): Promise<void> {
-    if (claims.release !== undefined || Date.now() < this.#nextLookMs) return
+    if (claims.release !== undefined || performance.now() < this.#nextLookMs) return
     // Snapshots come with an operator, which may be installed later.
-    this.#nextLookMs = Date.now() + lookAgainMs
+    this.#nextLookMs = performance.now() + lookAgainMs
     const kind = await this.#options.catalog.findByPlural('volumesnapshotclasses')
     if (kind === undefined) return
     const classes = await this.obtain(kind)
@@ -158,7 +158,7 @@ export class ResourceCache {
   }
 
   #sweep(): void {
-    const idleSince = Date.now() - this.#options.idleSeconds * 1000
+    const idleSince = performance.now() - this.#options.idleSeconds * 1000
     for (const [name, live] of this.#idle()) {
       if (live.usedAtMs < idleSince || live.isGone) this.#end(name, live)
     }

@@ -35,7 +35,7 @@ export function createCatalog(options: {
   function refresh(): Promise<Found> {
     underWay ??= readDiscovery(client)
       .then(kinds => {
-        found = { kinds: kinds.filter(({ group }) => group !== own).map(toKind), atMs: Date.now() }
+        found = { kinds: kinds.filter(({ group }) => group !== own).map(toKind), atMs: performance.now() }
         return found
       })
       .finally(() => {
@@ -64,9 +64,9 @@ export function createCatalog(options: {
   }
 
   async function search(pick: (kinds: readonly Kind[]) => Kind | undefined): Promise<Kind | undefined> {
-    const known = found && Date.now() - found.atMs < refreshMs.known ? found : await refresh()
+    const known = found && performance.now() - found.atMs < refreshMs.known ? found : await refresh()
     const kind = pick(known.kinds)
-    if (kind !== undefined || Date.now() - known.atMs < refreshMs.missing) return kind
+    if (kind !== undefined || performance.now() - known.atMs < refreshMs.missing) return kind
     return pick((await refresh()).kinds)
   }
 

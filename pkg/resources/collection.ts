@@ -106,7 +106,7 @@ export class Collection {
     // Re-inserting keeps the map in order of use.
     if (found) this.#views.delete(query.key)
     const view = found ?? new View(query, this.#entries.values())
-    view.usedAt = Date.now()
+    view.usedAt = performance.now()
     this.#views.set(query.key, view)
     for (const [key, old] of this.#views) {
       if (this.#views.size <= maxViews && old.usedAt > view.usedAt - viewIdleMs) break

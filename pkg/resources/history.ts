@@ -27,7 +27,7 @@ export class History {
     return this.#horizon
   }
 
-  push(change: Change, now = Date.now()): void {
+  push(change: Change, now = performance.now()): void {
     this.#changes.push({ change, at: now })
     // Trimmed in batches, since taking from the front of an array moves everything behind it; where little changes the batch may
     // take many minutes to fill, and is trimmed by time.

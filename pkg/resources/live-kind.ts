@@ -20,7 +20,7 @@ const firstListMs = 20_000
 /** One kind as it is being followed: its collection, and the watch that feeds it. */
 export class LiveKind {
   readonly collection: Collection
-  usedAtMs = Date.now()
+  usedAtMs = performance.now()
   /** Lets go of what is followed only for the sake of this kind. */
   release: (() => void) | undefined
   readonly #plural: string
@@ -45,7 +45,7 @@ export class LiveKind {
           logger.warn({ err, resource: plural }, 'watch failed, trying again')
         },
         connected: connected => {
-          this.#disconnectedAtMs = connected ? undefined : (this.#disconnectedAtMs ?? Date.now())
+          this.#disconnectedAtMs = connected ? undefined : (this.#disconnectedAtMs ?? performance.now())
         },
       },
     })
@@ -79,18 +79,18 @@ export class LiveKind {
    * answer would be a wrong one
    */
   current(): Collection {
-    this.usedAtMs = Date.now()
+    this.usedAtMs = performance.now()
     if (!this.#isSynced) throw unavailable(`${this.#plural} are still being read from the orchestrator`)
     const since = this.#disconnectedAtMs
-    if (since !== undefined && Date.now() - since > staleAfterMs)
+    if (since !== undefined && performance.now() - since > staleAfterMs)
       throw unavailable(`${this.#plural} cannot be watched: the orchestrator does not answer`)
     return this.collection
   }
 
   /** The same, after the first list. @throws Status 404 for a kind that is not served, 503 */
   async ready(): Promise<Collection> {
-    const deadline = Date.now() + firstListMs
-    while (!this.#isSynced && Date.now() < deadline && this.#refusal === undefined) {
+    const deadline = performance.now() + firstListMs
+    while (!this.#isSynced && performance.now() < deadline && this.#refusal === undefined) {
       const { promise, resolve } = Promise.withResolvers<void>()
       // Refusals come by the sink; they are looked for now and then.
       const timer = setTimeout(resolve, 50)

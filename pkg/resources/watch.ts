@@ -54,14 +54,14 @@ export async function serveWatch(
   hub.admit(res)
   const gone = new AbortController()
   res.once('close', () => gone.abort())
-  const endAtMs = Date.now() + watchMs(options)
-  const end = setTimeout(() => res.end(), endAtMs - Date.now())
+  const endAtMs = performance.now() + watchMs(options)
+  const end = setTimeout(() => res.end(), endAtMs - performance.now())
   res.once('close', () => clearTimeout(end))
   res.writeHead(200, { 'content-type': request.contentType, 'cache-control': 'no-cache, private' })
   res.flushHeaders()
   // A version that another replica gave out may lie ahead of this one: events up to it have been seen by the client.
   if (Number(from) > collection.version) {
-    await collection.waitFor(Number(from), endAtMs - Date.now(), gone.signal)
+    await collection.waitFor(Number(from), endAtMs - performance.now(), gone.signal)
   }
   if (!res.destroyed && !res.writableEnded) await follow(collection, hub, { ...request, endAtMs })
 }
@@ -136,7 +136,7 @@ function startBookmarks(collection: Collection, request: Followed, watcher: Watc
   if (!request.options.allowWatchBookmarks) return () => undefined
   const bookmark = () => watcher.write(request.encoder.bookmark(collection.version, false))
   const timers = [setInterval(bookmark, bookmarkEveryMs)]
-  const lastMs = request.endAtMs - Date.now() - bookmarkBeforeEndMs
+  const lastMs = request.endAtMs - performance.now() - bookmarkBeforeEndMs
   if (lastMs > 0) timers.push(setTimeout(bookmark, lastMs))
   return () => {
     for (const timer of timers) clearTimeout(timer)

@@ -28,10 +28,10 @@ export function createOidcProvider(config: OidcConfig): RedirectProvider {
   let known: { readonly client: Configuration; readonly atMs: number } | undefined
 
   async function find(): Promise<Configuration> {
-    if (known !== undefined && Date.now() - known.atMs < discoveredForMs) return known.client
+    if (known !== undefined && performance.now() - known.atMs < discoveredForMs) return known.client
     const client = toClient(await readMetadata(), config, fetch)
     enableNonRepudiationChecks(client)
-    known = { client, atMs: Date.now() }
+    known = { client, atMs: performance.now() }
     return client
   }
 
