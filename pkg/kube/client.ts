@@ -56,6 +56,7 @@ export function createKubeClient(endpoint: Endpoint): KubeClient {
 
   async function stream(call: Call): Promise<IncomingMessage> {
     const res = await send(call)
+    if (res.statusCode === 401) endpoint.refused()
     if ((res.statusCode ?? 500) >= 400) throw toStatus(res, await readBody(res))
     return res
   }

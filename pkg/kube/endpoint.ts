@@ -6,10 +6,13 @@ export type Endpoint = {
   readonly url: URL
   /** Request options with the current credential; a rotated token file or client certificate is picked up. */
   readonly options: () => Promise<RequestOptions>
+  /** To be told when the orchestrator does not know the credential (401): it is read again, once a second at most. */
+  readonly refused: () => void
   readonly close: () => void
 }
 
 const credentialTtlMs = 60_000
+const refusedTtlMs = 1_000
 
 /**
  * Reads a kubeconfig file, or the Pod's service account when `kubeconfig` is ''.
@@ -24,7 +27,7 @@ export function loadEndpoint(kubeconfig: string, maxSockets = 128): Endpoint {
 
   let agent: Agent | undefined
   let agentKey = ''
-  let current: { options: RequestOptions; until: number } | undefined
+  let current: { readonly options: RequestOptions; readonly readAt: number; until: number } | undefined
 
   async function refresh(): Promise<RequestOptions> {
     const options = await credentials.options()
@@ -45,13 +48,17 @@ export function loadEndpoint(kubeconfig: string, maxSockets = 128): Endpoint {
       agentKey = wanted
     }
     const next = { ...options, agent, host: url.hostname, port: url.port === '' ? 443 : Number(url.port) }
-    current = { options: next, until: performance.now() + credentialTtlMs }
+    const readAt = performance.now()
+    current = { options: next, readAt, until: readAt + credentialTtlMs }
     return next
   }
 
   return {
     url,
     options: async () => (current && current.until > performance.now() ? current.options : refresh()),
+    refused() {
+      if (current) current.until = Math.min(current.until, current.readAt + refusedTtlMs)
+    },
     close: () => agent?.destroy(),
   }
 }

@@ -40,6 +40,7 @@ export async function startFakeOrchestrator(
   const endpoint: Endpoint = {
     url: new URL(basePath, `https://127.0.0.1:${port}`),
     options: async () => ({ host: '127.0.0.1', port, agent, headers: { authorization: 'Bearer own' } }),
+    refused: () => undefined,
     close: () => agent.destroy(),
   }
   const client = createKubeClient(endpoint)

@@ -1,6 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import type { Status } from '../status/status.ts'
 
+/** Why a 401 or 403 is not handed on; undefined when it is. */
+export type RefusalByBody = (code: number, body: Buffer) => Status | undefined
+
+export const isHeld = (code: number | undefined) => code === 401 || code === 403
+
 // What is longer than this is no refusal of the orchestrator's.
 export const maxHeldBytes = 65_536
 
@@ -9,7 +14,7 @@ type Verdict = {
   readonly refuse: (refused: Status) => void
 }
 
-/** Reads a 403 to its end before it is handed on; one that is too long for a refusal goes on as it comes. */
+/** Reads a refusal to its end before it is handed on; one that is too long for a refusal goes on as it comes. */
 export function holdRefusal(
   answer: IncomingMessage,
   judge: (body: Buffer) => Status | undefined,

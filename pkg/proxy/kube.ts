@@ -5,6 +5,7 @@ import { isLongRunning } from '../request/long-running.ts'
 import { Status } from '../status/status.ts'
 import type { KubeConnections } from './connections.ts'
 import { forwardableHeaders, type HeaderLines } from './headers.ts'
+import type { RefusalByBody } from './held-refusal.ts'
 import { toImpersonation } from './impersonation.ts'
 import { relay } from './relay.ts'
 
@@ -15,6 +16,7 @@ import { relay } from './relay.ts'
  */
 export function createKubeProxy(endpoint: Endpoint, connections: KubeConnections): Handler {
   const base = basePath(endpoint)
+  const refusalByBody = createRefusalByBody(endpoint)
   return async exchange => {
     const { req, info, query } = exchange
     const isLive = isLongRunning(info, query)
@@ -22,7 +24,7 @@ export function createKubeProxy(endpoint: Endpoint, connections: KubeConnections
     const path = base + (req.url ?? '/')
     const headers = [...orchestratorHeaders(exchange), ...credential]
     const upstream = 'the orchestrator'
-    return relay({ dispatcher, path, headers, isLive, upstream, refusalOf403 }, exchange)
+    return relay({ dispatcher, path, headers, isLive, upstream, refusalByBody }, exchange)
   }
 }
 
@@ -37,14 +39,31 @@ export function orchestratorHeaders({ req, identity, id }: AuthenticatedExchange
 }
 
 /**
- * A 403 that is not about the caller: while kube-apiserver starts it does not know the rights of Kapis itself yet, or cannot judge
- * what is written, and says so. The caller has lost no right, and asks again.
+ * Refusals that are not about the caller. A 401 is about Kapis: its credential has expired, or kube-apiserver starts and cannot
+ * check it yet. A 403 may be: kube-apiserver that starts does not know the rights of Kapis yet, or cannot judge what is written, and
+ * says so. The caller has lost nothing, and asks again.
  */
-export function refusalOf403(body: Buffer): Status | undefined {
-  // In JSON as in protobuf the message stands as it is, but for the quotes. Headers that impersonate are made here alone.
-  const text = body.toString('latin1')
-  if (!/ is forbidden: User \\?"[^"\\]+\\?" cannot impersonate/.test(text) && !isNotYetReady(text))
-    return undefined
+export function createRefusalByBody(endpoint: Pick<Endpoint, 'refused'>): RefusalByBody {
+  return (code, body) => {
+    // In JSON as in protobuf the message stands as it is, but for the quotes. Headers that impersonate are made here alone.
+    const text = body.toString('latin1')
+    if (code === 401) {
+      // What runs in a Pod, and is reached by its proxy subresource, has refusals of its own.
+      if (!isKubeStatus(text) || !text.includes('Unauthorized')) return undefined
+      endpoint.refused()
+      return notLetAct(body)
+    }
+    const isAboutKapis =
+      / is forbidden: User \\?"[^"\\]+\\?" cannot impersonate/.test(text) || isNotYetReady(text)
+    return isAboutKapis ? notLetAct(body) : undefined
+  }
+}
+
+function isKubeStatus(text: string): boolean {
+  return text.startsWith('{"kind":"Status","apiVersion":"v1"') || text.startsWith('k8s\0')
+}
+
+function notLetAct(body: Buffer): Status {
   return new Status(503, 'ServiceUnavailable', 'the orchestrator does not let Kapis act for its callers', {
     cause: new Error(body.toString('utf8').slice(0, 1_000)),
     details: { retryAfterSeconds: 1 },

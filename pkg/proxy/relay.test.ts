@@ -5,7 +5,7 @@ import { Pool } from 'undici'
 import { closeServer, type Loopback, portOf, readAnswer, startLoopback } from '../request/fixtures.ts'
 import { renderKube } from '../status/render-kube.ts'
 import { Status } from '../status/status.ts'
-import { refusalOf403 } from './kube.ts'
+import { createRefusalByBody } from './kube.ts'
 import { relay } from './relay.ts'
 
 type Listener = (req: IncomingMessage, res: ServerResponse) => unknown
@@ -18,6 +18,8 @@ describe('relay', function () {
   const server = createServer({ keepAliveTimeout: 60_000 }, (req, res) => void upstream(req, res))
   let settled: Promise<unknown>
 
+  let refusals = 0
+
   before(async () => {
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     pool = new Pool(`http://127.0.0.1:${portOf(server)}`, { connections: 8, headersTimeout: 1_000 })
@@ -28,7 +30,7 @@ describe('relay', function () {
         headers: ['X-Sent', '1'],
         isLive: req.url === '/watch',
         upstream: 'it',
-        refusalOf403,
+        refusalByBody: createRefusalByBody({ refused: () => void refusals++ }),
         refusal: (code: number) =>
           code === 399 ? new Status(502, 'ServiceUnavailable', 'not that') : undefined,
       }
@@ -266,6 +268,27 @@ describe('relay', function () {
         code: 504,
       },
     })
+  })
+
+  describe('a 401', () => {
+    const own =
+      '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}'
+
+    it('refuses Kapis itself, and is 503: its credential is read again', async () => {
+      upstream = (_req, res) => res.writeHead(401, { 'content-type': 'application/json' }).end(own)
+      const before = refusals
+      const { code, headers, text } = await front.get('/')
+      expect([code, headers['retry-after'], refusals - before]).to.deep.equal([503, '1', 1])
+      expect(JSON.parse(text).message).to.equal('the orchestrator does not let Kapis act for its callers')
+    })
+
+    for (const body of ['', 'log in first', '{"message":"Unauthorized"}']) {
+      it(`of what runs in a Pod is handed on: ${JSON.stringify(body)}`, async () => {
+        upstream = (_req, res) => res.writeHead(401, 'No', { 'www-authenticate': 'Basic' }).end(body)
+        const { code, headers, text } = await front.get('/')
+        expect([code, headers['www-authenticate'], text]).to.deep.equal([401, 'Basic', body])
+      })
+    }
   })
 
   describe('a 403', () => {

@@ -5,7 +5,7 @@ import type { Status } from '../status/status.ts'
 import { createAnswerWriter, type Head } from './answer-writer.ts'
 import { isStaleConnection, upstreamFailure } from './failure.ts'
 import { answerHeaders, type HeaderLines } from './headers.ts'
-import { maxHeldBytes } from './held-refusal.ts'
+import { isHeld, maxHeldBytes, type RefusalByBody } from './held-refusal.ts'
 
 export type Outgoing = {
   readonly dispatcher: Pick<Dispatcher, 'dispatch'>
@@ -18,8 +18,8 @@ export type Outgoing = {
   readonly upstream: string
   /** Why an answer is not handed on; undefined when it is. Without it every answer is. */
   readonly refusal?: (code: number, lines: HeaderLines) => Status | undefined
-  /** The same for a 403, by its body; one that is too large for a refusal is handed on. */
-  readonly refusalOf403?: (body: Buffer) => Status | undefined
+  /** The same for a 401 and a 403, by the body; one that is too large for a refusal is handed on. */
+  readonly refusalByBody?: RefusalByBody
 }
 
 /** Whoever relays has an id on the answer already. */
@@ -74,7 +74,7 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
         refuse(refused)
         // After it: it tells of the abort as of any other error, in the same turn.
         given.abort(refused)
-      } else if (code === 403 && outgoing.refusalOf403 !== undefined) held = { head, chunks: [], size: 0 }
+      } else if (isHeld(code) && outgoing.refusalByBody !== undefined) held = { head, chunks: [], size: 0 }
       else answer.begin(head)
     },
     onResponseData(_given, chunk) {
@@ -86,7 +86,7 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
     },
     onResponseEnd(_given, trailers) {
       if (isOver) return
-      const refused = held && outgoing.refusalOf403?.(Buffer.concat(held.chunks))
+      const refused = held && outgoing.refusalByBody?.(held.head.code, Buffer.concat(held.chunks))
       if (refused !== undefined) return refuse(refused)
       release()
       isOver = true

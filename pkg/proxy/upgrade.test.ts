@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { expect } from 'chai'
 import { closeServer, type Loopback, portOf, startLoopback } from '../request/fixtures.ts'
 import { renderKube } from '../status/render-kube.ts'
-import { refusalOf403 } from './kube.ts'
+import { createRefusalByBody } from './kube.ts'
 import { forwardUpgrade } from './upgrade.ts'
 
 describe('forwardUpgrade: an upgrade that is answered with 403', () => {
@@ -15,7 +15,8 @@ describe('forwardUpgrade: an upgrade that is answered with 403', () => {
     front = await startLoopback((req, res) => {
       const target = {
         options: { host: '127.0.0.1', port: portOf(server), agent: false },
-        ...{ isSecure: false, path: '/exec', headers: ['Host', 'a'], upstream: 'it', refusalOf403 },
+        ...{ isSecure: false, path: '/exec', headers: ['Host', 'a'], upstream: 'it' },
+        refusalByBody: createRefusalByBody({ refused: () => undefined }),
       }
       forwardUpgrade(target, { req, res }, Buffer.alloc(0)).catch(error => renderKube(res, error))
     })

@@ -8,8 +8,8 @@ import { componentHeaders } from './component-proxy.ts'
 import type { ComponentUpstream } from './component-upstream.ts'
 import { upstreamFailure } from './failure.ts'
 import { answerHeaders, type HeaderLines } from './headers.ts'
-import { holdRefusal } from './held-refusal.ts'
-import { basePath, orchestratorHeaders, refusalOf403 } from './kube.ts'
+import { holdRefusal, isHeld, type RefusalByBody } from './held-refusal.ts'
+import { basePath, createRefusalByBody, orchestratorHeaders } from './kube.ts'
 import { refuseRedirect } from './redirect.ts'
 
 const auditId: ReadonlySet<string> = new Set(['audit-id'])
@@ -25,8 +25,8 @@ export type UpgradeTarget = {
   readonly upstream: string
   /** Why an answer that is no upgrade is not handed on; see relay. */
   readonly refusal?: (code: number, lines: HeaderLines) => Status | undefined
-  /** The same for a 403, by its body; see relay. */
-  readonly refusalOf403?: (body: Buffer) => Status | undefined
+  /** The same for a 401 and a 403, by the body; see relay. */
+  readonly refusalByBody?: RefusalByBody
 }
 
 /** The orchestrator, as the caller. */
@@ -42,7 +42,7 @@ export async function kubeUpgrade(
     path: basePath(endpoint) + (exchange.req.url ?? '/'),
     headers: [...orchestratorHeaders(exchange), ...own, 'Host', endpoint.url.host],
     upstream: 'the orchestrator',
-    refusalOf403,
+    refusalByBody: createRefusalByBody(endpoint),
   }
 }
 
@@ -105,9 +105,10 @@ export function forwardUpgrade(
       // A broken answer must not look like a short one.
       res.destroy()
     })
-    const judge = answer.statusCode === 403 ? target.refusalOf403 : undefined
+    const { statusCode: code = 502 } = answer
+    const judge = isHeld(code) ? target.refusalByBody : undefined
     if (judge === undefined) handOn([])
-    else holdRefusal(answer, judge, { handOn, refuse: reject })
+    else holdRefusal(answer, body => judge(code, body), { handOn, refuse: reject })
   })
   upstream.on('upgrade', (answer: IncomingMessage, peer: Duplex, early: Buffer) => {
     res.off('close', abandon)
