@@ -1,8 +1,9 @@
 import { expect } from 'chai'
-import { growthOf, metric, type Sample } from './samples.ts'
+import { growthOf, laterHalf, metric, type Sample } from './samples.ts'
 
 const at = (seconds: number, megabytes: number): Sample => ({
-  ...{ seconds, megabytes, heapMegabytes: 0, handles: 0, resources: 0, inFlight: 0 },
+  ...{ seconds, megabytes, heapMegabytes: 0, externalMegabytes: 0 },
+  ...{ handles: 0, resources: 0, timers: 0, inFlight: 0 },
 })
 const read = ({ megabytes }: Sample) => megabytes
 
@@ -25,10 +26,18 @@ describe('growthOf', () => {
   })
 })
 
+describe('laterHalf', () => {
+  it('is by time, not by count', () => {
+    const samples = [at(0, 1), at(60, 2), at(120, 3), at(1_000, 4), at(2_000, 5)]
+    expect(laterHalf(samples).map(read)).to.deep.equal([4, 5])
+  })
+})
+
 describe('metric', () => {
   it('adds up what has labels, and misses nothing silently', () => {
     const text = '# HELP a b\na{x="1"} 2\na{x="2"} 3.5e1\nab 7\n'
     expect([metric(text, 'a'), metric(text, 'ab')]).to.deep.equal([37, 7])
+    expect(metric(text, 'a', 'x="2"')).to.equal(35)
     expect(() => metric(text, 'c')).to.throw('there is no metric c')
   })
 })

@@ -3,9 +3,12 @@ export type Sample = {
   readonly seconds: number
   readonly megabytes: number
   readonly heapMegabytes: number
+  /** Buffers above all: what is held outside of the heap, and counted by it. */
+  readonly externalMegabytes: number
   readonly handles: number
   /** Handles of the event loop: sockets, timers, streams (`nodejs_active_resources_total`). */
   readonly resources: number
+  readonly timers: number
   /** Requests that are being answered: watches, and the load of this moment. */
   readonly inFlight: number
 }
@@ -29,9 +32,15 @@ export function growthOf(samples: readonly Sample[], read: (sample: Sample) => n
   return { perHour: (above / below) * 3_600, from: read(first), to: read(last) }
 }
 
-/** The value of a metric without labels, or the sum over its labels. */
-export function metric(text: string, name: string): number {
-  const values = [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? ([0-9.e+]+)$`, 'gm'))]
+/** The later half, by time: where what a load needs at its start no longer tells. */
+export function laterHalf(samples: readonly Sample[]): readonly Sample[] {
+  const middle = ((samples[0]?.seconds ?? 0) + (samples.at(-1)?.seconds ?? 0)) / 2
+  return samples.filter(({ seconds }) => seconds >= middle)
+}
+
+/** The value of a metric without labels, or the sum over its labels; `label` picks those that have it. */
+export function metric(text: string, name: string, label = ''): number {
+  const values = [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*${label}[^}]*\\})? ([0-9.e+]+)$`, 'gm'))]
   if (values.length === 0) throw new Error(`there is no metric ${name}`)
   return values.reduce((sum, [, value]) => sum + Number(value), 0)
 }
