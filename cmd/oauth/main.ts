@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { availableParallelism } from 'node:os'
+import packageJson from '../../package.json' with { type: 'json' }
 import { ConfigError } from '../../pkg/config/config.ts'
 import { loadConfig } from '../../pkg/config/load.ts'
 import { runOAuth } from '../../pkg/oauth/run.ts'
@@ -16,7 +17,7 @@ process.on('SIGINT', () => stop.abort())
 try {
   const { config, secrets } = loadConfig(process.argv.slice(2), process.env)
   const logger = createLogger({ program: 'kapis-oauth', level: config.logLevel })
-  await runOAuth({ config, secrets, logger }, stop.signal)
+  await runOAuth({ config, secrets, logger, version: packageJson.version }, stop.signal)
   process.exit(0)
 } catch (error) {
   console.error(error instanceof ConfigError ? error.message : error)

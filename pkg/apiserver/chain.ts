@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type IncomingMessage, ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Auditor, AuditRecord } from '../audit/auditor.ts'
 import { refuseAmbiguousHost } from '../request/ambiguity.ts'
 import type { AuthenticatedExchange, Exchange, Handler } from '../request/exchange.ts'
@@ -55,7 +54,8 @@ const requestId = /^[\w.:/+=-]{1,128}$/
 
 export type Chain = {
   readonly request: (req: IncomingMessage, res: ServerResponse) => void
-  readonly upgrade: (req: IncomingMessage, socket: Duplex, head: Buffer) => void
+  /** The same for one that wants another protocol; `head` is what was read behind it. */
+  readonly upgrade: (req: IncomingMessage, res: ServerResponse, head: Buffer) => void
 }
 
 /**
@@ -66,13 +66,7 @@ export function createChain(given: ChainOptions): Chain {
   const options = { ...given, readLine: createLineReader() }
   return {
     request: (req, res) => void answer(options, req, res),
-    upgrade(req, socket, head) {
-      socket.on('error', () => socket.destroy())
-      // Node gives an upgrade no response object; with one it goes the same way as every other request.
-      const res = new ServerResponse(req)
-      res.shouldKeepAlive = false
-      res.assignSocket(req.socket)
-      res.once('finish', () => socket.end())
+    upgrade(req, res, head) {
       const route = (exchange: AuthenticatedExchange) => options.upgrade(exchange, head)
       void answer({ ...options, route }, req, res)
     },

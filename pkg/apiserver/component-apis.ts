@@ -3,11 +3,13 @@ import { FrontProxyCertificates } from '../certs/front-proxy.ts'
 import type { Config } from '../config/config.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { forwardToComponent } from '../proxy/component-proxy.ts'
+import type { ComponentUpstream } from '../proxy/component-upstream.ts'
 import { Components } from '../proxy/components.ts'
 import { remoteHeaderNames } from '../proxy/remote-headers.ts'
 import { componentUpgrade, forwardUpgrade } from '../proxy/upgrade.ts'
 import type { AuthenticatedExchange, Handler } from '../request/exchange.ts'
 import type { Logger } from '../telemetry/logger.ts'
+import type { Peer, Tracing } from '../tracing/tracing.ts'
 
 export type RunningComponents = {
   readonly find: (group: string, version: string) => Handler | undefined
@@ -26,10 +28,12 @@ export function createComponents({
   client,
   config,
   logger,
+  tracing,
 }: {
   readonly client: KubeClient
   readonly config: Config
   readonly logger: Logger
+  readonly tracing: Tracing
 }): RunningComponents {
   const { groupDomain, kubernetes } = config
   const certificates = new FrontProxyCertificates({
@@ -65,14 +69,19 @@ export function createComponents({
   return {
     find(group, version) {
       const upstream = components.find(group, version)
-      return upstream && (exchange => forwardToComponent(upstream, exchange))
+      return (
+        upstream && tracing.upstream(toPeer(upstream), exchange => forwardToComponent(upstream, exchange))
+      )
     },
     async upgrade(exchange, head) {
       const { info } = exchange
       if (info.prefix !== 'kapis' && info.prefix !== 'kapi') return false
       const upstream = components.find(info.group, info.version)
       if (upstream === undefined) return false
-      await forwardUpgrade(componentUpgrade(upstream, exchange), exchange, head)
+      const forward = tracing.upstream(toPeer(upstream), (given: AuthenticatedExchange) =>
+        forwardUpgrade(componentUpgrade(upstream, given), given, head),
+      )
+      await forward(exchange)
       return true
     },
     start() {
@@ -84,4 +93,8 @@ export function createComponents({
       components.stop()
     },
   }
+}
+
+function toPeer({ component: { name, url } }: ComponentUpstream): Peer {
+  return { name, url }
 }

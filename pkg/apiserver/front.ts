@@ -2,10 +2,11 @@ import {
   createServer as createHttpServer,
   type IncomingMessage,
   type Server,
-  type ServerResponse,
+  ServerResponse,
 } from 'node:http'
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { answerClientError } from './client-error.ts'
 
@@ -64,6 +65,20 @@ export function createPlainFront(listener: RequestListener, limits: FrontLimits)
   server.maxHeadersCount = 0
   server.on('clientError', answerClientError)
   return server
+}
+
+/** Node gives an upgrade no response object; with one it goes the same way as every other request. */
+export function toUpgradeListener(
+  listener: (req: IncomingMessage, res: ServerResponse, head: Buffer) => void,
+): (req: IncomingMessage, socket: Duplex, head: Buffer) => void {
+  return (req, socket, head) => {
+    socket.on('error', () => socket.destroy())
+    const res = new ServerResponse(req)
+    res.shouldKeepAlive = false
+    res.assignSocket(req.socket)
+    res.once('finish', () => socket.end())
+    listener(req, res, head)
+  }
 }
 
 /** @returns the port, which the system chose when 0 was asked for */

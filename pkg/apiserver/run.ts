@@ -15,11 +15,13 @@ import { untilDone } from '../kube/until-done.ts'
 import { createKubeConnections } from '../proxy/connections.ts'
 import { createKubeProxy } from '../proxy/kube.ts'
 import { forwardUpgrade, kubeUpgrade } from '../proxy/upgrade.ts'
+import type { AuthenticatedExchange } from '../request/exchange.ts'
 import { isAnonymous } from '../request/identity.ts'
 import { resourcesGroup, resourcesVersion } from '../resources/kinds.ts'
 import { WatchHub } from '../resources/watch-hub.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { createRegistry } from '../telemetry/metrics.ts'
+import { startTracing } from '../tracing/tracing.ts'
 import { createAccess } from './access.ts'
 import { createApiDocs } from './api-docs.ts'
 import { startAudit } from './audit.ts'
@@ -27,7 +29,7 @@ import { observeCertificates } from './certificate-metrics.ts'
 import { createChain } from './chain.ts'
 import { createComponents } from './component-apis.ts'
 import { drain } from './drain.ts'
-import { createPlainFront, createTlsFront, listen, updateTls } from './front.ts'
+import { createPlainFront, createTlsFront, listen, toUpgradeListener, updateTls } from './front.ts'
 import { createIam } from './iam.ts'
 import { createLimits } from './limits.ts'
 import { createConfiguredLogPage } from './log-page.ts'
@@ -60,7 +62,17 @@ export async function runApiserver(
   const { groupDomain } = config
   const group = resourcesGroup(groupDomain)
   const registry = createRegistry()
-  const client = createKubeClient(loadEndpoint(config.kubernetes.kubeconfig))
+  const tracing = await startTracing({
+    config: config.tracing,
+    program: 'kapis-apiserver',
+    version: parts.build.version,
+    logger,
+    registry,
+    continues: 'privileged',
+  })
+  const endpoint = loadEndpoint(config.kubernetes.kubeconfig)
+  const orchestrator = { name: 'kube-apiserver', url: endpoint.url }
+  const client = tracing.client(createKubeClient(endpoint), orchestrator)
   const access = createAccess({ client, config, logger, registry, group })
   const bindings = new RbacIndex({ client, logger })
   const { authorize } = access
@@ -90,7 +102,7 @@ export async function runApiserver(
   const proxied = loadEndpoint(config.kubernetes.kubeconfig, maxProxied.long)
   const connections = createKubeConnections(proxied, maxProxied)
   const hub = new WatchHub()
-  const proxy = createKubeProxy(proxied, connections)
+  const proxy = tracing.upstream(orchestrator, createKubeProxy(proxied, connections))
   const resources = createResources({
     client,
     config,
@@ -121,7 +133,7 @@ export async function runApiserver(
     { name: 'apiservice-registration', problem: () => keeper.problem() },
   ])
   const versionInfo = toVersionInfo(parts.build)
-  const components = createComponents({ client, config, logger })
+  const components = createComponents({ client, config, logger, tracing })
   const route = createRouter({
     group,
     version: resourcesVersion,
@@ -143,6 +155,9 @@ export async function runApiserver(
     registry,
     versionInfo,
   })
+  const upgradeProxy = tracing.upstream(orchestrator, async (exchange: AuthenticatedExchange, head: Buffer) =>
+    forwardUpgrade(await kubeUpgrade(proxied, exchange), exchange, head),
+  )
   const logPage = createConfiguredLogPage(config)
   const audit = await startAudit(config.audit, { logger, registry, keep: logs.keepAuditEvent })
   const chain = createChain({
@@ -152,8 +167,8 @@ export async function runApiserver(
     inFlight: createLimits(config.limits, registry),
     requestSeconds: config.limits.requestSeconds,
     metrics: createRequestMetrics(registry, (g, resource) => g === group && resources.isAggregated(resource)),
-    unguarded: createUnguarded({ client, config, probes, versionInfo, logPage, logger }),
-    authenticate: access.authenticate,
+    unguarded: createUnguarded({ client, config, probes, versionInfo, logPage, logger, tracing }),
+    authenticate: tracing.authenticate(access.authenticate),
     impersonate: access.impersonate,
     // What goes to the orchestrator is judged there, as the caller; without one, here.
     authorize(exchange) {
@@ -167,19 +182,19 @@ export async function runApiserver(
     },
     route,
     upgrade: async (exchange, head) => {
-      if (isForProxy(exchange, group))
-        return forwardUpgrade(await kubeUpgrade(proxied, exchange), exchange, head)
+      if (isForProxy(exchange, group)) return upgradeProxy(exchange, head)
       if (!(await components.upgrade(exchange, head))) await route(exchange)
     },
   })
 
   const tls = () => ({ ...certificates.current(), clientCaPems: access.clientCaPems() })
-  const serve: typeof chain.request = (req, res) => {
+  const serve = tracing.listener((req, res) => {
     logPage?.admit(req)
     chain.request(req, res)
-  }
+  })
+  const upgrade = toUpgradeListener(tracing.listener(chain.upgrade))
   const front = createTlsFront(tls(), serve, config.limits)
-  front.on('upgrade', chain.upgrade)
+  front.on('upgrade', upgrade)
   const reload = () => updateTls(front, tls())
   certificates.onChange(reload)
   access.onChange(reload)
@@ -188,7 +203,7 @@ export async function runApiserver(
   logger.info({ address: config.listen.address, port }, 'listening')
   if (config.http.enabled) {
     const plain = createPlainFront(serve, config.limits)
-    plain.on('upgrade', chain.upgrade)
+    plain.on('upgrade', upgrade)
     fronts.push(plain)
     logger.info(
       { address: config.http.address, port: await listen(plain, config.http.address, config.http.port) },
@@ -218,5 +233,6 @@ export async function runApiserver(
   connections.close()
   await audit.stop()
   await logs.stop()
+  await tracing.stop()
   client.close()
 }

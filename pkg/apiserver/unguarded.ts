@@ -5,6 +5,7 @@ import type { KubeClient } from '../kube/client.ts'
 import { createOAuthForward, isOAuthPath } from '../proxy/oauth.ts'
 import { createClientAddress } from '../request/client-address.ts'
 import type { Logger } from '../telemetry/logger.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 import type { ChainOptions } from './chain.ts'
 import { createOrchestratorVersion } from './orchestrator-version.ts'
 import type { Probes } from './probes.ts'
@@ -16,11 +17,12 @@ export type UnguardedParts = {
   readonly versionInfo: object
   readonly logPage: LogPage | undefined
   readonly logger: Logger
+  readonly tracing: Tracing
 }
 
 /** Joins what is answered before anybody is asked who he is: probes, the token listener, the log page, and what everybody may know. */
 export function createUnguarded(parts: UnguardedParts): ChainOptions['unguarded'] {
-  const { client, config, probes, versionInfo, logPage, logger } = parts
+  const { client, config, probes, versionInfo, logPage, logger, tracing } = parts
   const { groupDomain } = config
   const documents = createPublicDocuments({
     groupDomain,
@@ -28,11 +30,12 @@ export function createUnguarded(parts: UnguardedParts): ChainOptions['unguarded'
     versionInfo,
     orchestratorVersion: createOrchestratorVersion(client),
   })
-  const forward = createOAuthForward({
-    socket: config.oauth.socket,
-    clientAddress: createClientAddress(config.listen.trustedProxies),
-    logger,
-  })
+  const { socket } = config.oauth
+  const clientAddress = createClientAddress(config.listen.trustedProxies)
+  const forward = tracing.upstream(
+    { name: 'kapis-oauth', socket },
+    createOAuthForward({ socket, clientAddress, logger }),
+  )
   // The listener knows the identity providers, of which login pages of the platform are told here.
   const oauthConfig = `/kapis/config.${groupDomain}/v1alpha2/configs/oauth`
   const isForListener = (path: string) => isOAuthPath(path) || path === oauthConfig

@@ -74,6 +74,7 @@ describe('parseConfig', () => {
       },
       limits: defaults.limits,
       audit: defaults.audit,
+      tracing: { endpoint: 'https://a:4318', samplingRatePerMillion: 7, caFile: '/etc/ca.crt' },
       accessLog: true,
       logs: {
         store: 'opensearch',
@@ -139,6 +140,7 @@ describe('parseConfig', () => {
       },
       limits: defaults.limits,
       audit: defaults.audit,
+      tracing: { endpoint: 'https://a:4318', samplingRatePerMillion: 7, caFile: '/etc/ca.crt' },
       accessLog: true,
       logs: {
         store: 'opensearch',
@@ -198,7 +200,7 @@ describe('parseConfig', () => {
   const whole = (min: number, max: number, given: string) =>
     `must be a whole number from ${min} to ${max}, not ${given}`
   const top =
-    'unknown; allowed are groupDomain, listen, http, kubernetes, service, tls, oauth, cache, registries, authentication, limits, audit, accessLog, logs, logLevel, shutdownDelaySeconds'
+    'unknown; allowed are groupDomain, listen, http, kubernetes, service, tls, oauth, cache, registries, authentication, limits, audit, tracing, accessLog, logs, logLevel, shutdownDelaySeconds'
   const invalid: readonly [string, unknown, Problem][] = [
     ['a list for the document', [], { path: '(document)', message: 'must be a mapping' }],
     ['text for the document', 'x', { path: '(document)', message: 'must be a mapping' }],

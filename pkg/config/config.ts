@@ -17,6 +17,7 @@ import {
 import { type LimitsConfig, limitsMembers, parseLimits } from './limits.ts'
 import { type LogStoreSecrets, type LogsConfig, logsMembers, parseLogs } from './logs.ts'
 import { parseRegistries, type RegistriesConfig, registriesMembers } from './registries.ts'
+import { parseTracing, type TracingConfig, tracingMembers } from './tracing.ts'
 
 /** The whole configuration of both programs, without secrets. Durations are in seconds. */
 export type Config = {
@@ -61,6 +62,7 @@ export type Config = {
   readonly authentication: AuthenticationConfig
   readonly limits: LimitsConfig
   readonly audit: AuditConfig
+  readonly tracing: TracingConfig
   /** One line for each request; at debug level there always is. */
   readonly accessLog: boolean
   readonly logs: LogsConfig
@@ -107,6 +109,7 @@ export function parseConfig(input: unknown, learn?: Learn): { config: Config; se
     'authentication',
     'limits',
     'audit',
+    'tracing',
     'accessLog',
     'logs',
     'logLevel',
@@ -198,6 +201,7 @@ export function parseConfig(input: unknown, learn?: Learn): { config: Config; se
     authentication: parseAuthentication(root),
     limits: parseLimits(root.object('limits', limitsMembers)),
     audit: parseAudit(root.object('audit', auditMembers)),
+    tracing: parseTracing(root.object('tracing', tracingMembers)),
     accessLog: root.boolean('accessLog', false),
     logs,
     logLevel: root.choice('logLevel', ['info', 'debug', 'warn', 'error']),

@@ -58,6 +58,8 @@ describe('withEnvironment', () => {
     KAPIS_LOGIN_HISTORY_MAXIMUM_ENTRIES: '11',
     KAPIS_LOGS_STORE: 'none',
     KAPIS_LOGS_OPENSEARCH_URL: 'https://a',
+    KAPIS_TRACING_ENDPOINT: 'http://a:4318',
+    KAPIS_TRACING_SAMPLING_RATE_PER_MILLION: '5',
     KAPIS_LOG_LEVEL: 'error',
     KAPIS_ACCESS_LOG: 'true',
     KAPIS_SHUTDOWN_DELAY_SECONDS: '4',

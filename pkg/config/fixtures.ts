@@ -38,6 +38,7 @@ export const defaults: Config = {
     ...{ path: '', policyFile: '', maxMegabytes: 100, maxBackups: 10 },
     ...{ bufferEvents: 10_000, whenFull: 'drop' },
   },
+  tracing: { endpoint: '', samplingRatePerMillion: 0, caFile: '' },
   accessLog: false,
   logs: {
     ...{ store: 'none', queryTimeoutSeconds: 30, exportLimit: 100_000 },

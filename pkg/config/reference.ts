@@ -141,6 +141,18 @@ export const reference: readonly ConfigEntry[] = [
     path: 'audit.whenFull',
     text: '`drop` the event and count it, or `refuse` requests (503) until it can be written.',
   },
+  {
+    path: 'tracing.endpoint',
+    text: 'Where spans are sent, by OTLP over HTTP (protobuf): `http://collector:4318`, to which `/v1/traces` is added, or a URL with a path of its own. Empty: nothing is traced.',
+  },
+  {
+    path: 'tracing.samplingRatePerMillion',
+    text: 'Of a million requests so many are traced, as in the TracingConfiguration of Kubernetes. A trace that a privileged caller began is continued, sampled or not, as it says.',
+  },
+  {
+    path: 'tracing.caFile',
+    text: 'PEM file with authorities that the endpoint is trusted by, beside those that Node.js knows.',
+  },
   { path: 'accessLog', text: 'One log line for each request. At log level debug there always is one.' },
   {
     path: 'logs.store',

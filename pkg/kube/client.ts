@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { type Details, type Reason, Status, unavailable } from '../status/status.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -12,6 +12,8 @@ export type Call = {
   readonly accept?: string
   readonly signal?: AbortSignal
   readonly timeoutMs?: number
+  /** Sees the request before it is sent, for whoever follows what becomes of it. */
+  readonly onRequest?: (req: ClientRequest) => void
 }
 
 /** Calls to the orchestrator as Kapis itself. */
@@ -50,6 +52,7 @@ export function createKubeClient(endpoint: Endpoint): KubeClient {
     )
     req.setTimeout(call.timeoutMs ?? defaultTimeoutMs, () => req.destroy(new Error('timeout')))
     req.on('error', error => reject(unavailable('the orchestrator does not answer', error)))
+    call.onRequest?.(req)
     req.end(body)
     return promise
   }

@@ -33,6 +33,7 @@ import { createTokenIssuer } from '../token/issue.ts'
 import { SecretKeySource } from '../token/key-source.ts'
 import { createStatements } from '../token/statement.ts'
 import { createTokenVerifier } from '../token/verify.ts'
+import { startTracing } from '../tracing/tracing.ts'
 import { createOAuthApp } from './app.ts'
 import { createTokenAudit } from './audit.ts'
 import { createPollPace } from './device/poll-pace.ts'
@@ -43,7 +44,7 @@ const upkeepEveryMs = 5 * 60_000
 
 /** Runs the token listener until `signal`. The orchestrator may come later than this program: it waits. */
 export async function runOAuth(
-  parts: { config: Config; secrets: Secrets; logger: Logger },
+  parts: { config: Config; secrets: Secrets; logger: Logger; version: string },
   signal: AbortSignal,
 ): Promise<void> {
   const { config, secrets, logger } = parts
@@ -51,8 +52,19 @@ export async function runOAuth(
   const { issuer, audience, clockSkewSeconds, accessTokenSeconds, refreshTokenSeconds, socket } = config.oauth
   const { loginMaxAgeSeconds } = config.oauth
   const { namespace, kubeconfig } = config.kubernetes
-  const client = withOwnRefusals(createKubeClient(loadEndpoint(kubeconfig)))
   const metricsRegistry = createRegistry()
+  const tracing = await startTracing({
+    config: config.tracing,
+    program: 'kapis-oauth',
+    version: parts.version,
+    logger,
+    registry: metricsRegistry,
+    // Nobody but the front comes to the socket, and it has judged whose trace this is.
+    continues: 'everybody',
+  })
+  const endpoint = loadEndpoint(kubeconfig)
+  const orchestrator = { name: 'kube-apiserver', url: endpoint.url }
+  const client = withOwnRefusals(tracing.client(createKubeClient(endpoint), orchestrator))
   const hasher = await createPasswordHasher()
   const users: UserStore = new UserStore({
     client,
@@ -175,7 +187,11 @@ export async function runOAuth(
     audit: createTokenAudit({ logger, metrics: createOAuthMetrics(metricsRegistry) }),
     metricsRegistry,
   })
-  const server = await listenOnSocket(socket, app, config.limits.headerKilobytes)
+  const server = await listenOnSocket(
+    socket,
+    tracing.listener((req, res) => app(req, res)),
+    config.limits.headerKilobytes,
+  )
   logger.info({ socket, issuer }, 'listening')
 
   const synced = Promise.all([users, sessions, keys, clients, passwords, providers].map(part => part.start()))
@@ -207,5 +223,6 @@ export async function runOAuth(
   clearInterval(upkeep)
   await closeServer(server)
   for (const part of [users, sessions, keys, clients, passwords, providers]) part.stop()
+  await tracing.stop()
   client.close()
 }

@@ -1,0 +1,65 @@
+import { type ExportResult, ExportResultCode } from '@opentelemetry/core'
+import type { ReadableSpan, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace'
+import type { Logger } from '../telemetry/logger.ts'
+
+type Result = 'exported' | 'failed' | 'dropped'
+
+export type CountOptions = {
+  /** Spans that have ended and are not with the collector yet, at most. */
+  readonly maxWaiting: number
+  readonly count: (result: Result, spans: number) => void
+  readonly logger: Pick<Logger, 'warn'>
+  /** In milliseconds. */
+  readonly now?: () => number
+}
+
+const logEveryMs = 60_000
+
+/**
+ * Counts what becomes of spans, and says once a minute at most when they are lost. The library drops what is too much without
+ * a word: here the gate before it does, at the same number.
+ */
+export function countSpans(
+  inner: SpanExporter,
+  { maxWaiting, count, logger, now = performance.now.bind(performance) }: CountOptions,
+): { readonly exporter: SpanExporter; readonly gate: (processor: SpanProcessor) => SpanProcessor } {
+  let waiting = 0
+  let lost = 0
+  let nextLogAt = Number.NEGATIVE_INFINITY
+
+  function lose(result: 'failed' | 'dropped', spans: number, err?: Error): void {
+    count(result, spans)
+    lost += spans
+    if (now() < nextLogAt) return
+    nextLogAt = now() + logEveryMs
+    logger.warn({ err, spans: lost }, 'spans are lost: they cannot be sent to the collector')
+    lost = 0
+  }
+  function sent(spans: number, { code, error }: ExportResult): void {
+    waiting -= spans
+    if (code === ExportResultCode.SUCCESS) count('exported', spans)
+    else lose('failed', spans, error)
+  }
+
+  return {
+    exporter: {
+      export(spans, done) {
+        inner.export(spans, result => {
+          sent(spans.length, result)
+          done(result)
+        })
+      },
+      shutdown: () => inner.shutdown(),
+    },
+    gate: processor => ({
+      onStart: (span, context) => processor.onStart(span, context),
+      onEnd(span: ReadableSpan) {
+        if (waiting >= maxWaiting) return lose('dropped', 1)
+        waiting++
+        processor.onEnd(span)
+      },
+      forceFlush: () => processor.forceFlush(),
+      shutdown: () => processor.shutdown(),
+    }),
+  }
+}

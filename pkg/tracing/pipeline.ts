@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { rootCertificates } from 'node:tls'
+import type { Tracer } from '@opentelemetry/api'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
+import { resourceFromAttributes } from '@opentelemetry/resources'
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace'
+import { counter } from '../telemetry/metrics.ts'
+import { countSpans } from './counted.ts'
+import type { TracingOptions } from './tracing.ts'
+
+export type Pipeline = { readonly tracer: Tracer; readonly stop: () => Promise<void> }
+
+/** A few megabytes at most, however long the collector does not answer. */
+const maxWaiting = 8_192
+const batch = { maxQueueSize: maxWaiting, maxExportBatchSize: 512, scheduledDelayMillis: 1_000 }
+const exportMs = 10_000
+const stopWithinMs = 5_000
+/** Of a value that a caller may make as long as they like. */
+const maxValueLength = 512
+
+/** From a span that has ended to the collector: in batches, beside the requests, and never in their way. */
+export function createPipeline({ config, program, version, logger, registry }: TracingOptions): Pipeline {
+  const url = new URL(config.endpoint)
+  if (url.pathname === '/') url.pathname = '/v1/traces'
+  const exporter = new OTLPTraceExporter({
+    url: url.href,
+    timeoutMillis: exportMs,
+    httpAgentOptions: {
+      keepAlive: true,
+      ...(config.caFile === '' ? {} : { ca: [...rootCertificates, readFileSync(config.caFile, 'utf8')] }),
+    },
+  })
+  const spans = counter(registry, {
+    name: 'kapis_tracing_spans_total',
+    help: 'Sampled spans, by what became of them: exported, failed or dropped because too many were waiting.',
+    labels: ['result'],
+  })
+  const counted = countSpans(exporter, { maxWaiting, logger, count: (result, n) => spans.inc({ result }, n) })
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({
+      'service.name': program,
+      'service.version': version,
+      'service.instance.id': randomUUID(),
+    }),
+    // As component-base does it: who is continued decides, and the rate is for traces that begin here.
+    sampler: new ParentBasedSampler({
+      root: new TraceIdRatioBasedSampler(config.samplingRatePerMillion / 1_000_000),
+    }),
+    spanLimits: { attributeValueLengthLimit: maxValueLength },
+    spanProcessors: [counted.gate(new BatchSpanProcessor({ exporter: counted.exporter, ...batch }))],
+  })
+  return {
+    tracer: provider.getTracer('kapis', version),
+    async stop() {
+      const late = Promise.withResolvers<void>()
+      const timer = setTimeout(late.resolve, stopWithinMs)
+      await Promise.race([provider.shutdown().catch(() => undefined), late.promise])
+      clearTimeout(timer)
+    },
+  }
+}

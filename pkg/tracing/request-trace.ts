@@ -1,0 +1,128 @@
+import type { IncomingMessage } from 'node:http'
+import {
+  type Attributes,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api'
+import type { Identity } from '../request/identity.ts'
+import type { RequestLine } from '../request/request-line.ts'
+import { serverAttributes, toMethod } from './attributes.ts'
+import { toPathAttribute, toRoute } from './route.ts'
+import { readContext, writeContext } from './trace-context.ts'
+
+/** How a request or a call ended: the status of the answer, or why there was none. */
+export type Outcome = { readonly code?: number | undefined; readonly error?: string }
+
+/** A call that a request brings about. */
+export type Child = {
+  /** What the peer is told; undefined while nobody knows yet whose trace this is. */
+  readonly context: SpanContext | undefined
+  /** The first end counts. */
+  readonly end: (outcome: Outcome) => void
+}
+
+export type RequestTrace = {
+  /** Begins the span of the request, once its caller is known or it is known that nobody asks; the first time counts. */
+  readonly begin: (identity: Identity | undefined) => void
+  /** undefined once the request is over: what goes on after it is none of its doing. */
+  readonly child: (method: string, route: string, attributes: Attributes) => Child | undefined
+  readonly end: (outcome: Outcome, more: Attributes) => void
+}
+
+export type TraceTools = {
+  readonly tracer: Tracer
+  /** See createRouteNames. */
+  readonly nameOf: (route: string, code: number | undefined) => string | undefined
+  /** Whether the trace of a caller is continued, sampled or not as he says. */
+  readonly isContinued: (identity: Identity | undefined) => boolean
+}
+
+/**
+ * The trace of one request. Its span begins where kube-apiserver's does: after the caller is known, since a stranger's
+ * `traceparent` must neither make Kapis record nor add to a trace of somebody else; it is only linked to. What was called
+ * before that joins it afterwards.
+ */
+export function createRequestTrace(
+  req: IncomingMessage,
+  line: RequestLine | undefined,
+  { tracer, nameOf, isContinued }: TraceTools,
+): RequestTrace {
+  const startTime = performance.now()
+  const method = toMethod(req.method)
+  const route = line === undefined ? '' : toRoute(line.info)
+  const early: (() => void)[] = []
+  let server: Span | undefined
+  let isOver = false
+
+  function begin(identity: Identity | undefined): Span {
+    if (server !== undefined) return server
+    const given = readContext(req)
+    const isParent = given !== undefined && isContinued(identity)
+    const links = given !== undefined && !isParent ? [{ context: given }] : []
+    const path = line === undefined ? {} : { 'url.path': toPathAttribute(line.info) }
+    const attributes = { ...serverAttributes(req), ...path }
+    server = tracer.startSpan(
+      method,
+      { kind: SpanKind.SERVER, startTime, attributes, links },
+      isParent ? trace.setSpanContext(ROOT_CONTEXT, given) : ROOT_CONTEXT,
+    )
+    writeContext(req, server.spanContext())
+    for (const join of early) join()
+    return server
+  }
+
+  function finish(span: Span, outcome: Outcome, wanted: { method: string; route: string; at: number }): void {
+    const { code, error } = outcome
+    const name = nameOf(wanted.route, code)
+    if (name !== undefined) span.updateName(`${wanted.method} ${name}`)
+    if (code !== undefined) span.setAttribute('http.response.status_code', code)
+    const firstBad = span === server ? 500 : 400
+    const problem = error ?? (code !== undefined && code >= firstBad ? String(code) : undefined)
+    if (problem !== undefined) {
+      span.setAttribute('error.type', problem)
+      span.setStatus({ code: SpanStatusCode.ERROR })
+    }
+    span.end(wanted.at)
+  }
+
+  return {
+    begin: identity => void begin(identity),
+    child(calls, called, attributes) {
+      if (isOver) return undefined
+      const startTime = performance.now()
+      const name = toMethod(calls)
+      const options = {
+        kind: SpanKind.CLIENT,
+        startTime,
+        attributes: { 'http.request.method': name, ...attributes },
+      }
+      const start = (parent: Span) => tracer.startSpan(name, options, trace.setSpan(ROOT_CONTEXT, parent))
+      const begun = server && start(server)
+      let hasEnded = false
+      return {
+        context: begun?.spanContext(),
+        end(outcome) {
+          if (hasEnded) return
+          hasEnded = true
+          const at = performance.now()
+          const join = () =>
+            finish(begun ?? start(begin(undefined)), outcome, { method: name, route: called, at })
+          if (server === undefined) early.push(join)
+          else join()
+        },
+      }
+    },
+    end(outcome, more) {
+      const span = begin(undefined)
+      isOver = true
+      const name = nameOf(route, outcome.code)
+      span.setAttributes(name === undefined ? more : { ...more, 'http.route': name })
+      finish(span, outcome, { method, route, at: performance.now() })
+    },
+  }
+}

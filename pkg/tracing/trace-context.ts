@@ -1,0 +1,38 @@
+import type { IncomingMessage } from 'node:http'
+import { createTraceState, type SpanContext } from '@opentelemetry/api'
+import { parseTraceParent } from '@opentelemetry/core'
+
+type Message = Pick<IncomingMessage, 'headers' | 'rawHeaders'>
+
+/** The caller's span (W3C Trace Context); undefined when there is none that is valid. */
+export function readContext({ headers }: Message): SpanContext | undefined {
+  const { traceparent, tracestate } = headers
+  if (typeof traceparent !== 'string') return undefined
+  const found = parseTraceParent(traceparent)
+  if (found === null) return undefined
+  const state = typeof tracestate === 'string' ? { traceState: createTraceState(tracestate) } : {}
+  return { ...found, isRemote: true, ...state }
+}
+
+export function toTraceParent({ traceId, spanId, traceFlags }: SpanContext): string {
+  return `00-${traceId}-${spanId}-${(traceFlags & 0xff).toString(16).padStart(2, '0')}`
+}
+
+/**
+ * Puts a span in the place of the caller's, in both forms in which a request is read: whoever hands its headers on, or names
+ * its trace in a log, need not know that anything is traced.
+ */
+export function writeContext(message: Message, context: SpanContext): void {
+  const state = context.traceState?.serialize()
+  const lines = ['traceparent', toTraceParent(context), ...(state ? ['tracestate', state] : [])]
+  const { headers, rawHeaders } = message
+  delete headers.tracestate
+  for (let i = 0; i < lines.length; i += 2) headers[lines[i] ?? ''] = lines[i + 1]
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]?.toLowerCase()
+    if (name !== 'traceparent' && name !== 'tracestate')
+      lines.push(rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '')
+  }
+  // The array stays: others may hold it by now.
+  rawHeaders.splice(0, rawHeaders.length, ...lines)
+}

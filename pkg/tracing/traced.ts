@@ -1,0 +1,152 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Call } from '../kube/client.ts'
+import type { Identity } from '../request/identity.ts'
+import { createLineReader, type RequestLine } from '../request/request-line.ts'
+import { peerAttributes } from './attributes.ts'
+import { createPipeline } from './pipeline.ts'
+import { type Child, createRequestTrace, type Outcome, type RequestTrace } from './request-trace.ts'
+import { createRouteNames, toRoute } from './route.ts'
+import { toTraceParent, writeContext } from './trace-context.ts'
+import type { Tracing, TracingOptions } from './tracing.ts'
+
+/** As in kube-apiserver: who may have everything anyway, and who is there to watch. */
+const privileged = ['system:masters', 'system:monitoring']
+/** They come every second and say nothing about anybody. */
+const probes = /^\/(?:healthz|livez|readyz|metrics)(?:[/?]|$)/
+
+/** Tracing as it is when there is a collector. */
+export function traceWith(options: TracingOptions): Tracing {
+  const { tracer, stop } = createPipeline(options)
+  const current = new AsyncLocalStorage<RequestTrace>()
+  const readLine = toleratingReader()
+  const isForAll = options.continues === 'everybody'
+  const tools = {
+    tracer,
+    nameOf: createRouteNames(),
+    isContinued: (identity: Identity | undefined) =>
+      isForAll || (identity !== undefined && privileged.some(group => identity.groups.includes(group))),
+  }
+
+  return {
+    listener:
+      listen =>
+      (req, res, ...more) => {
+        if (probes.test(req.url ?? '')) return listen(req, res, ...more)
+        const trace = createRequestTrace(req, readLine(req.method, req.url), tools)
+        if (isForAll) trace.begin(undefined)
+        res.once('close', () => trace.end(toOutcome(res), auditId(res)))
+        current.run(trace, () => listen(req, res, ...more))
+      },
+
+    authenticate<C extends { readonly identity: Identity }>(find: (req: IncomingMessage) => C | Promise<C>) {
+      return req => {
+        const trace = current.getStore()
+        const known = (caller: C) => {
+          trace?.begin(caller.identity)
+          return caller
+        }
+        const found = find(req)
+        return found instanceof Promise ? found.then(known) : known(found)
+      }
+    },
+
+    client(client, peer) {
+      const attributes = peerAttributes(peer)
+      async function send<T>(call: Call, sendOn: (call: Call) => Promise<T>): Promise<T> {
+        const { method = 'GET', path } = call
+        const child = current.getStore()?.child(method, routeOf(readLine(method, path)), attributes)
+        if (child === undefined) return sendOn(call)
+        let code: number | undefined
+        const watched: Call = {
+          ...call,
+          onRequest(req) {
+            if (child.context) req.setHeader('traceparent', toTraceParent(child.context))
+            req.once('response', answer => {
+              code = answer.statusCode
+            })
+          },
+        }
+        try {
+          const answer = await sendOn(watched)
+          child.end({ code })
+          return answer
+        } catch (error) {
+          child.end(code === undefined ? { error: toErrorType(error) } : { code })
+          throw error
+        }
+      }
+      return {
+        call: call => send(call, client.call),
+        stream: call => send(call, client.stream),
+        close: client.close,
+      }
+    },
+
+    upstream(peer, forward) {
+      const attributes = peerAttributes(peer)
+      return (exchange, ...more) => {
+        const { req, res, info } = exchange
+        const trace = current.getStore()
+        trace?.begin(undefined)
+        const child = trace?.child(req.method ?? 'GET', toRoute(info), attributes)
+        if (child === undefined) return forward(exchange, ...more)
+        if (child.context) writeContext(req, child.context)
+        // Before the span of the request ends by the same event.
+        res.prependOnceListener('close', () => child.end(toOutcome(res)))
+        return ending(child, () => forward(exchange, ...more))
+      }
+    },
+
+    stop,
+  }
+}
+
+/** Undefined for what cannot be read: it is refused by whoever answers. */
+function toleratingReader(): (
+  method: string | undefined,
+  url: string | undefined,
+) => RequestLine | undefined {
+  const read = createLineReader()
+  return (method = 'GET', url = '/') => {
+    try {
+      return read(method, url)
+    } catch {
+      return undefined
+    }
+  }
+}
+
+function routeOf(line: RequestLine | undefined): string {
+  return line === undefined ? '' : toRoute(line.info)
+}
+
+/** An upgrade is answered past the response object, which only has the status. */
+function toOutcome(res: ServerResponse): Outcome {
+  return res.headersSent || res.statusCode === 101 ? { code: res.statusCode } : { error: 'aborted' }
+}
+
+/** Under which the audit log has the same request, here and in kube-apiserver. */
+function auditId(res: ServerResponse): { 'audit-id'?: string } {
+  const id = res.getHeader('audit-id')
+  return typeof id === 'string' ? { 'audit-id': id } : {}
+}
+
+/** Low in cardinality, and with nothing of the message: that may name what nobody is to know. */
+function toErrorType(error: unknown): string {
+  return error instanceof Error ? error.name : '_OTHER'
+}
+
+/** Ends a call that failed here; one that was answered ends with its answer. */
+function ending(child: Child, forward: () => void | Promise<void>): void | Promise<void> {
+  const failed = (error: unknown) => {
+    child.end({ error: toErrorType(error) })
+    throw error
+  }
+  try {
+    const sent = forward()
+    return sent instanceof Promise ? sent.catch(failed) : sent
+  } catch (error) {
+    return failed(error)
+  }
+}
