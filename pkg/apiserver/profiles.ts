@@ -1,49 +1,28 @@
-import { badRequest, methodNotAllowed, tooManyRequests } from '../status/status.ts'
+import type { Exchange, Handler } from '../request/exchange.ts'
+import { methodNotAllowed } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import { type ProfileKind, profileKinds, takeProfile } from '../telemetry/profile.ts'
+import { listenerProfilePrefix, profileKindOf } from '../telemetry/profile.ts'
+import { createProfileAnswer } from '../telemetry/profile-answer.ts'
 import type { DocumentFace } from './router.ts'
 
 const prefix = '/debug/profile/'
-const seconds = { default: 30, max: 60 }
 
-/** Profiles of the running front, one at a time: each slows it down a little. Whoever asks needs `get` on the path. */
-export function createProfiles(logger: Logger): DocumentFace {
-  let isTaking = false
+/**
+ * Profiles of the running programs. Whoever asks needs `get` on the path. The token listener has no one to judge by, and
+ * nobody but the front comes to its socket: its profiles are asked for here.
+ *
+ * @param forward hands a request on to the token listener, and waits for as long as a profile takes
+ */
+export function createProfiles(logger: Logger, forward: Handler<Exchange>): DocumentFace {
+  const answer = createProfileAnswer('kapis', logger)
   return {
-    handles: path => kindOf(path) !== undefined,
-    async handle({ req, res, info, query }) {
-      const kind = kindOf(info.path)
-      if (kind === undefined || req.method !== 'GET') throw methodNotAllowed(['GET'])
-      const wanted = readSeconds(query)
-      if (isTaking) throw tooManyRequests('a profile is being taken already', seconds.max)
-      isTaking = true
-      const gone = new AbortController()
-      res.once('close', () => gone.abort())
-      logger.warn({ kind, seconds: wanted }, 'a profile is being taken')
-      const headers = {
-        'content-type': 'application/json',
-        'content-disposition': `attachment; filename="kapis.${kind}profile"`,
-        'cache-control': 'no-store',
-      }
-      // The head at once: a profile may take longer than requests are given.
-      res.writeHead(200, headers).flushHeaders()
-      try {
-        res.end(await takeProfile(kind, wanted, gone.signal))
-      } finally {
-        isTaking = false
-      }
+    handles: path =>
+      profileKindOf(path, prefix) !== undefined || profileKindOf(path, listenerProfilePrefix) !== undefined,
+    handle(exchange) {
+      const { req, res, info, query } = exchange
+      if (req.method !== 'GET') throw methodNotAllowed(['GET'])
+      const kind = profileKindOf(info.path, prefix)
+      return kind === undefined ? forward(exchange) : answer(kind, query, res)
     },
   }
-}
-
-function kindOf(path: string): ProfileKind | undefined {
-  return profileKinds.find(kind => path === prefix + kind)
-}
-
-function readSeconds(query: URLSearchParams): number {
-  const given = query.get('seconds') ?? String(seconds.default)
-  const value = Number(given)
-  if (!/^\d{1,3}$/.test(given) || value < 1 || value > seconds.max)
-    throw badRequest(`seconds: must be a whole number from 1 to ${seconds.max}`)
-  return value
 }

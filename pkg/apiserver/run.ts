@@ -14,7 +14,9 @@ import { withOwnRefusals } from '../kube/own-refusal.ts'
 import { untilDone } from '../kube/until-done.ts'
 import { createKubeConnections } from '../proxy/connections.ts'
 import { createKubeProxy } from '../proxy/kube.ts'
+import { createOAuthForward } from '../proxy/oauth.ts'
 import { forwardUpgrade, kubeUpgrade } from '../proxy/upgrade.ts'
+import { createClientAddress } from '../request/client-address.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import { isAnonymous } from '../request/identity.ts'
 import { resourcesGroup, resourcesVersion } from '../resources/kinds.ts'
@@ -42,6 +44,8 @@ import { createRouter, isForProxy } from './router.ts'
 import { createUnguarded } from './unguarded.ts'
 import { type BuildInfo, toVersionInfo } from './version.ts'
 
+// A profile takes a minute at most, in which nothing is said.
+const profileSilenceMs = 90_000
 // Watches and terminals through the proxy each hold a connection; what is answered at once takes turns.
 const maxProxied = { short: 640, long: 4_096 }
 
@@ -132,6 +136,18 @@ export async function runApiserver(
     ...access.checks,
     { name: 'apiservice-registration', problem: () => keeper.problem() },
   ])
+  const { socket } = config.oauth
+  const clientAddress = createClientAddress(config.listen.trustedProxies)
+  const forwardToListener = (silenceMs?: number) =>
+    tracing.upstream(
+      { name: 'kapis-oauth', socket },
+      createOAuthForward({
+        socket,
+        clientAddress,
+        logger,
+        ...(silenceMs === undefined ? {} : { silenceMs }),
+      }),
+    )
   const versionInfo = toVersionInfo(parts.build)
   const components = createComponents({ client, config, logger, tracing })
   const route = createRouter({
@@ -149,7 +165,7 @@ export async function runApiserver(
     documents: resources.documents,
     ownDocuments: [
       ...createApiDocs({ client, config, version: parts.build.version }),
-      createProfiles(logger),
+      createProfiles(logger, forwardToListener(profileSilenceMs)),
     ],
     proxy,
     registry,
@@ -167,7 +183,14 @@ export async function runApiserver(
     inFlight: createLimits(config.limits, registry),
     requestSeconds: config.limits.requestSeconds,
     metrics: createRequestMetrics(registry, (g, resource) => g === group && resources.isAggregated(resource)),
-    unguarded: createUnguarded({ client, config, probes, versionInfo, logPage, logger, tracing }),
+    unguarded: createUnguarded({
+      client,
+      config,
+      probes,
+      versionInfo,
+      logPage,
+      forward: forwardToListener(),
+    }),
     authenticate: tracing.authenticate(access.authenticate),
     impersonate: access.impersonate,
     // What goes to the orchestrator is judged there, as the caller; without one, here.

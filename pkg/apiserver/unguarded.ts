@@ -2,10 +2,8 @@ import type { Config } from '../config/config.ts'
 import type { LogPage } from '../kapis/logs/page/serve.ts'
 import { createPublicDocuments } from '../kapis/public-documents.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { createOAuthForward, isOAuthPath } from '../proxy/oauth.ts'
-import { createClientAddress } from '../request/client-address.ts'
-import type { Logger } from '../telemetry/logger.ts'
-import type { Tracing } from '../tracing/tracing.ts'
+import { isOAuthPath } from '../proxy/oauth.ts'
+import type { Exchange, Handler } from '../request/exchange.ts'
 import type { ChainOptions } from './chain.ts'
 import { createOrchestratorVersion } from './orchestrator-version.ts'
 import type { Probes } from './probes.ts'
@@ -16,13 +14,13 @@ export type UnguardedParts = {
   readonly probes: Probes
   readonly versionInfo: object
   readonly logPage: LogPage | undefined
-  readonly logger: Logger
-  readonly tracing: Tracing
+  /** Hands a request on to the token listener. */
+  readonly forward: Handler<Exchange>
 }
 
 /** Joins what is answered before anybody is asked who he is: probes, the token listener, the log page, and what everybody may know. */
 export function createUnguarded(parts: UnguardedParts): ChainOptions['unguarded'] {
-  const { client, config, probes, versionInfo, logPage, logger, tracing } = parts
+  const { client, config, probes, versionInfo, logPage, forward } = parts
   const { groupDomain } = config
   const documents = createPublicDocuments({
     groupDomain,
@@ -30,12 +28,6 @@ export function createUnguarded(parts: UnguardedParts): ChainOptions['unguarded'
     versionInfo,
     orchestratorVersion: createOrchestratorVersion(client),
   })
-  const { socket } = config.oauth
-  const clientAddress = createClientAddress(config.listen.trustedProxies)
-  const forward = tracing.upstream(
-    { name: 'kapis-oauth', socket },
-    createOAuthForward({ socket, clientAddress, logger }),
-  )
   // The listener knows the identity providers, of which login pages of the platform are told here.
   const oauthConfig = `/kapis/config.${groupDomain}/v1alpha2/configs/oauth`
   const isForListener = (path: string) => isOAuthPath(path) || path === oauthConfig

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { strippedHeader } from '../request/stripped.ts'
 
 /** By the first letter first: this is asked of every header of every request. */
 function isIdentity(name: string): boolean {
@@ -7,12 +8,8 @@ function isIdentity(name: string): boolean {
   return (first === 'X' || first === 'x') && name.toLowerCase().startsWith('x-remote-')
 }
 
-/** What stands in the place of a header that was taken off. */
-export const strippedHeader = 'x-kapis-stripped'
-
 /**
- * Takes the credential and every claimed identity off a request, so that nothing behind can log or forward them. The raw
- * headers are blanked and not removed: node counts on their number when it makes its other views of them.
+ * Takes the credential and every claimed identity off a request, so that nothing behind can log or forward them.
  */
 export function stripCredentials(req: IncomingMessage): void {
   const { rawHeaders } = req

@@ -1,6 +1,9 @@
 import express, { type Express, type RequestHandler } from 'express'
+import { renderKube } from '../status/render-kube.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Registry } from '../telemetry/metrics.ts'
+import { listenerProfilePrefix, profileKinds } from '../telemetry/profile.ts'
+import { createProfileAnswer } from '../telemetry/profile-answer.ts'
 import type { KeySource } from '../token/key-source.ts'
 import type { TokenAudit } from './audit.ts'
 import { type AuthorizationCheck, requireSoundAuthorization } from './authorization.ts'
@@ -71,6 +74,15 @@ export function createOAuthApp(given: AppOptions): Express {
   app.get('/metrics', async (_req, res) => {
     res.type(metricsRegistry.contentType).send(await metricsRegistry.metrics())
   })
+
+  const profile = createProfileAnswer('kapis-oauth', given.logger)
+  for (const kind of profileKinds) {
+    // The front has asked whether the caller may.
+    app.get(listenerProfilePrefix + kind, (req, res) => {
+      const query = new URLSearchParams(req.url.split('?')[1])
+      profile(kind, query, res).catch(error => renderKube(res, error))
+    })
+  }
 
   app.use(['/oauth', '/.well-known'], requireSoundAuthorization(options.check))
   const form = express.text({ type: 'application/x-www-form-urlencoded', limit: formLimit })

@@ -11,9 +11,11 @@ export type OAuthForwardOptions = {
   /** The caller's address, without what he may say of it himself; the listener counts failed logins by it. */
   readonly clientAddress: (req: IncomingMessage) => string
   readonly logger: Logger
+  /** How long the listener may say nothing. */
+  readonly silenceMs?: number
 }
 
-const answerTimeoutMs = 30_000
+const usualSilenceMs = 30_000
 // The listener logs under the id that this program logs under.
 const requestId: ReadonlySet<string> = new Set(['x-request-id'])
 const none: ReadonlySet<string> = new Set()
@@ -45,7 +47,7 @@ export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchan
       method: req.method,
       path: req.url,
       headers,
-      timeout: answerTimeoutMs,
+      timeout: options.silenceMs ?? usualSilenceMs,
     })
     upstream.on('timeout', () => upstream.destroy(new Error('the token listener timed out')))
     upstream.on('error', error => {

@@ -4,6 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export const profileKinds = ['cpu', 'heap'] as const
 export type ProfileKind = (typeof profileKinds)[number]
 
+/** Where the token listener has its own; the front hands requests for it on, once they are authorized. */
+export const listenerProfilePrefix = '/debug/profile/oauth/'
+
+/** The kind that a path names behind `prefix`. */
+export function profileKindOf(path: string, prefix: string): ProfileKind | undefined {
+  return profileKinds.find(kind => path === prefix + kind)
+}
+
 /** Bytes between two samples of the heap, as V8's own tools have it. */
 const heapInterval = 32_768
 

@@ -1,6 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { createTraceState, type SpanContext } from '@opentelemetry/api'
 import { parseTraceParent } from '@opentelemetry/core'
+import { strippedHeader } from '../request/stripped.ts'
+
+const names = ['traceparent', 'tracestate']
 
 type Message = Pick<IncomingMessage, 'headers' | 'rawHeaders'>
 
@@ -22,17 +25,20 @@ export function toTraceParent({ traceId, spanId, traceFlags }: SpanContext): str
  * Puts a span in the place of the caller's, in both forms in which a request is read: whoever hands its headers on, or names
  * its trace in a log, need not know that anything is traced.
  */
-export function writeContext(message: Message, context: SpanContext): void {
+export function writeContext({ headers, rawHeaders }: Message, context: SpanContext): void {
   const state = context.traceState?.serialize()
-  const lines = ['traceparent', toTraceParent(context), ...(state ? ['tracestate', state] : [])]
-  const { headers, rawHeaders } = message
-  delete headers.tracestate
-  for (let i = 0; i < lines.length; i += 2) headers[lines[i] ?? ''] = lines[i + 1]
+  const wanted = new Map([
+    ['traceparent', toTraceParent(context)],
+    ...(state ? [['tracestate', state] as const] : []),
+  ])
+  // Not deleted: that would make every later look at the headers slow.
+  for (const name of names) headers[name] = wanted.get(name)
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]?.toLowerCase()
-    if (name !== 'traceparent' && name !== 'tracestate')
-      lines.push(rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '')
+    const name = rawHeaders[i]?.toLowerCase() ?? ''
+    if (!names.includes(name)) continue
+    rawHeaders[i] = wanted.has(name) ? name : strippedHeader
+    rawHeaders[i + 1] = wanted.get(name) ?? ''
+    wanted.delete(name)
   }
-  // The array stays: others may hold it by now.
-  rawHeaders.splice(0, rawHeaders.length, ...lines)
+  rawHeaders.push(...[...wanted].flat())
 }

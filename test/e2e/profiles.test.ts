@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { accessToken, askKapis, kubectl, makeNamespace, tokenOf, uniqueName } from './cluster.ts'
-import { eventually, expectStatus, statusBody } from './http.ts'
+import { askRaw, eventually, expectStatus, statusBody } from './http.ts'
 
 describe('/debug/profile', function () {
   this.timeout(60_000)
@@ -21,35 +21,51 @@ describe('/debug/profile', function () {
     await kubectl('delete', 'namespace', namespace, '--wait=false')
   })
 
-  it('gives a profile to whoever has the right', async () => {
-    const token = await tokenOf(namespace, 'profiler')
-    await eventually(async () => {
-      const cpu = await ask('/debug/profile/cpu?seconds=1', token)
-      expect(cpu.code, cpu.body).to.equal(200)
-      expect(cpu.headers['content-disposition']).to.equal('attachment; filename="kapis.cpuprofile"')
-      expect(JSON.parse(cpu.body)).to.include.keys('nodes', 'samples', 'timeDeltas')
-    }, 20_000)
-    const heap = await ask('/debug/profile/heap?seconds=1', token)
-    expect([heap.code, Object.keys(JSON.parse(heap.body))]).to.deep.equal([200, ['head', 'samples']])
-  })
+  for (const [program, prefix, file] of [
+    ['the front', '/debug/profile/', 'kapis'],
+    ['the token listener', '/debug/profile/oauth/', 'kapis-oauth'],
+  ] as const) {
+    it(`gives a profile of ${program} to whoever has the right`, async () => {
+      const token = await tokenOf(namespace, 'profiler')
+      await eventually(async () => {
+        const cpu = await ask(`${prefix}cpu?seconds=1`, token)
+        expect(cpu.code, cpu.body).to.equal(200)
+        expect(cpu.headers['content-disposition']).to.equal(`attachment; filename="${file}.cpuprofile"`)
+        const profile = JSON.parse(cpu.body)
+        expect(profile).to.include.keys('nodes', 'samples', 'timeDeltas')
+        expect(cpu.body).to.match(/"url":"[^"]*node:/)
+      }, 20_000)
+      const heap = await ask(`${prefix}heap?seconds=1`, token)
+      expect([heap.code, Object.keys(JSON.parse(heap.body))]).to.deep.equal([200, ['head', 'samples']])
+    })
 
-  it('refuses everybody else', async () => {
-    const plain = await tokenOf(namespace, 'plain')
-    for (const kind of ['cpu', 'heap']) {
-      const path = `/debug/profile/${kind}`
-      const user = `system:serviceaccount:${namespace}:plain`
-      const refused = await ask(`${path}?seconds=1`, plain)
-      expectStatus(
-        refused,
-        statusBody(403, 'Forbidden', `forbidden: User "${user}" cannot get path "${path}"`, {}),
-      )
-      expect((await ask(`${path}?seconds=1`, '')).code).to.be.oneOf([401, 403])
-    }
+    it(`refuses everybody else one of ${program}`, async () => {
+      const plain = await tokenOf(namespace, 'plain')
+      for (const kind of ['cpu', 'heap']) {
+        const path = `${prefix}${kind}`
+        const user = `system:serviceaccount:${namespace}:plain`
+        const refused = await ask(`${path}?seconds=1`, plain)
+        expectStatus(
+          refused,
+          statusBody(403, 'Forbidden', `forbidden: User "${user}" cannot get path "${path}"`, {}),
+        )
+        expect((await ask(`${path}?seconds=1`, '')).code).to.be.oneOf([401, 403])
+      }
+    })
+  }
+
+  it('has no other way to the profiles of the token listener', async () => {
+    for (const path of ['/oauth/debug/profile/oauth/cpu', '/oauth/..%2fdebug/profile/oauth/cpu'])
+      expect((await ask(path, admin)).code, path).to.be.oneOf([400, 404])
+    for (const path of ['/debug/profile/oauth', '/debug/profile/oauth/block'])
+      expect((await ask(path, admin)).code, path).to.equal(404)
+    expect((await askRaw('//debug/profile/oauth/cpu')).code).to.equal(400)
   })
 
   it('says what is wrong with a question', async () => {
     for (const seconds of ['0', '61', '-1', '1.5', 'long', '']) {
-      const { code, body } = await ask(`/debug/profile/cpu?seconds=${seconds}`, admin)
+      const program = seconds === '61' ? 'oauth/' : ''
+      const { code, body } = await ask(`/debug/profile/${program}cpu?seconds=${seconds}`, admin)
       expect([code, JSON.parse(body).message]).to.deep.equal([
         400,
         'seconds: must be a whole number from 1 to 60',
@@ -58,12 +74,13 @@ describe('/debug/profile', function () {
     expect((await ask('/debug/profile/block', admin)).code).to.equal(404)
   })
 
-  it('takes one at a time', async () => {
+  it('takes one at a time of each program', async () => {
     const first = ask('/debug/profile/cpu?seconds=5', admin)
     await eventually(async () => {
       const { code, headers } = await ask('/debug/profile/heap?seconds=1', admin)
       expect([code, headers['retry-after']]).to.deep.equal([429, '60'])
     }, 4_000)
+    expect((await ask('/debug/profile/oauth/heap?seconds=1', admin)).code).to.equal(200)
     expect((await first).code).to.equal(200)
   })
 })

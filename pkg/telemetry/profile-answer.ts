@@ -1,0 +1,46 @@
+import type { ServerResponse } from 'node:http'
+import { badRequest, tooManyRequests } from '../status/status.ts'
+import type { Logger } from './logger.ts'
+import { type ProfileKind, takeProfile } from './profile.ts'
+
+const seconds = { default: 30, max: 60 }
+
+/** @throws Status 400 for a time that is not allowed, 429 while another profile is being taken */
+export type ProfileAnswer = (kind: ProfileKind, query: URLSearchParams, res: ServerResponse) => Promise<void>
+
+/**
+ * Answers with profiles of this process, one at a time: each slows it down a little. Who may ask is for others to judge.
+ *
+ * @param name of the file that a browser saves
+ */
+export function createProfileAnswer(name: string, logger: Logger): ProfileAnswer {
+  let isTaking = false
+  return async (kind, query, res) => {
+    const wanted = readSeconds(query)
+    if (isTaking) throw tooManyRequests('a profile is being taken already', seconds.max)
+    isTaking = true
+    const gone = new AbortController()
+    res.once('close', () => gone.abort())
+    logger.warn({ kind, seconds: wanted }, 'a profile is being taken')
+    const headers = {
+      'content-type': 'application/json',
+      'content-disposition': `attachment; filename="${name}.${kind}profile"`,
+      'cache-control': 'no-store',
+    }
+    // The head at once: a profile may take longer than requests are given.
+    res.writeHead(200, headers).flushHeaders()
+    try {
+      res.end(await takeProfile(kind, wanted, gone.signal))
+    } finally {
+      isTaking = false
+    }
+  }
+}
+
+function readSeconds(query: URLSearchParams): number {
+  const given = query.get('seconds') ?? String(seconds.default)
+  const value = Number(given)
+  if (!/^\d{1,3}$/.test(given) || value < 1 || value > seconds.max)
+    throw badRequest(`seconds: must be a whole number from 1 to ${seconds.max}`)
+  return value
+}
