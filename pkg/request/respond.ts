@@ -1,5 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Turns } from './turns.ts'
 
 /** What kube-apiserver says of everything that has no caching rule of its own. */
 const uncached = { 'cache-control': 'no-cache, private' }
@@ -18,6 +19,8 @@ export function sendJson(res: ServerResponse, code: number, value: unknown): voi
 
 // Longer than this at a stretch, and other requests would feel it.
 const sliceMs = 8
+// Of work that goes on all the time, where every request meets it.
+const sharedSliceMs = 1.5
 
 /**
  * Writes a body piece by piece, at the pace of the client, and lets other requests in between.
@@ -59,14 +62,19 @@ export function createPacedWriter(res: ServerResponse): (chunk: Buffer) => Promi
   }
 }
 
-/** Collects lazily made pieces without holding up other requests for long. */
-export async function collect<T>(pieces: Iterable<T>): Promise<T[]> {
+/**
+ * Collects lazily made pieces without holding up other requests for long.
+ *
+ * @param turns shared by those who do much of this at once; they are held up for less
+ */
+export async function collect<T>(pieces: Iterable<T>, turns?: Turns): Promise<T[]> {
   const all: T[] = []
+  const limitMs = turns === undefined ? sliceMs : sharedSliceMs
   let since = performance.now()
   for (const piece of pieces) {
     all.push(piece)
-    if (performance.now() - since > sliceMs) {
-      await nextTurn()
+    if (performance.now() - since > limitMs) {
+      await (turns === undefined ? nextTurn() : turns.next())
       since = performance.now()
     }
   }

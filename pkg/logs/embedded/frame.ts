@@ -20,41 +20,43 @@ const keyBytes = 20
 const sequenceBytes = 8
 const dayLength = Number(dayNs)
 
-/** @param id the sender's name for the batch; without one the same lines are the same batch */
+/**
+ * Yields now and then, and ends with what makes the frame. Works in memory that is used again, so one batch at a time: of
+ * what is new for each batch, much is there for long before it is let go.
+ *
+ * @param id the sender's name for the batch; without one the same lines are the same batch
+ */
 export type FrameEncoder = (
   records: readonly LogRecord[],
-  firstSequence: number,
   id: string | undefined,
-) => Frame
+) => Generator<void, (firstSequence: number) => Frame>
 
 const keptBytes = 4 * 1024 * 1024
+/** About half a millisecond. */
+const turn = 256
 
-/** Works in memory that is used again: of what is new for each batch, much is there for long before it is let go. */
 export function createFrameEncoder(): FrameEncoder {
   let [streams, lines] = [createByteWriter(), createByteWriter()]
-  return (records, firstSequence, id) => {
+  return function* (records, id) {
     // One large batch is no reason to keep that much.
     if (lines.length > keptBytes) [streams, lines] = [createByteWriter(), createByteWriter()]
     streams.clear()
     lines.clear()
-    return encodeFrame(records, { streams, lines, firstSequence, id })
+    const streamCount = yield* writeLines(records, { streams, lines })
+    return firstSequence => toFrame({ streams, lines, streamCount, count: records.length, firstSequence, id })
   }
 }
 
-function encodeFrame(
+/** @returns how many streams there are */
+function* writeLines(
   records: readonly LogRecord[],
-  parts: {
-    readonly streams: ByteWriter
-    readonly lines: ByteWriter
-    readonly firstSequence: number
-    readonly id: string | undefined
-  },
-): Frame {
-  const { streams, lines, firstSequence, id } = parts
+  { streams, lines }: { readonly streams: ByteWriter; readonly lines: ByteWriter },
+): Generator<void, number> {
   const ids = new Map<string, number>()
   const time = new BigUint64Array(1)
   const halves = new Uint32Array(time.buffer)
-  for (const record of records) {
+  for (const [i, record] of records.entries()) {
+    if (i % turn === turn - 1) yield
     const key = streamKey(record)
     let stream = ids.get(key)
     if (stream === undefined) {
@@ -68,9 +70,21 @@ function encodeFrame(
     lines.uint32(halves[1] ?? 0)
     lines.text(record.log)
   }
+  return ids.size
+}
+
+function toFrame(parts: {
+  readonly streams: ByteWriter
+  readonly lines: ByteWriter
+  readonly streamCount: number
+  readonly count: number
+  readonly firstSequence: number
+  readonly id: string | undefined
+}): Frame {
+  const { streams, lines, streamCount, count, firstSequence, id } = parts
   const counts = createByteWriter(16)
-  counts.varint(ids.size)
-  counts.varint(records.length)
+  counts.varint(streamCount)
+  counts.varint(count)
   const hash = createHash('sha1').update(streams.view()).update(lines.view())
   const key = hash.update(id ?? '').digest()
   const sequence = Buffer.alloc(sequenceBytes)
@@ -85,7 +99,7 @@ function encodeFrame(
   }
   bytes.writeUInt32LE(length, 0)
   bytes.writeUInt32LE(crc32(bytes.subarray(headBytes)), 4)
-  return { bytes, key: key.toString('base64'), count: records.length, firstSequence }
+  return { bytes, key: key.toString('base64'), count, firstSequence }
 }
 
 /** The frames that are whole, from the beginning on; what follows them was never acknowledged. */

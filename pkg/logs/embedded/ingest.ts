@@ -1,3 +1,4 @@
+import { createTurns } from '../../request/turns.ts'
 import { insufficientStorage, Status, tooManyRequests, unavailable } from '../../status/status.ts'
 import { type LogRecord, maxTimeNs } from '../record.ts'
 import type { AppendResult, LogBatch } from '../store.ts'
@@ -19,6 +20,8 @@ export function createIngest(parts: {
 }): Ingest {
   const { recent, write, takeSequences, checkRoom, firstKeptDay } = parts
   const encodeFrame = createFrameEncoder()
+  const turns = createTurns()
+  let encoding: Promise<unknown> = Promise.resolve()
   const inFlight = new Map<string, Promise<void>>()
 
   async function writeOnce(frame: Frame): Promise<boolean> {
@@ -40,13 +43,24 @@ export function createIngest(parts: {
     return true
   }
 
+  /** Batches go on to be written in the order of their sequences: whoever reads on after one misses none. */
+  function store(records: readonly LogRecord[], id: string | undefined): Promise<boolean> {
+    const result = encoding.then(async () => {
+      const steps = encodeFrame(records, id)
+      let step = steps.next()
+      for (; !step.done; step = steps.next()) await turns.next()
+      return { written: writeOnce(step.value(takeSequences(records.length))) }
+    })
+    encoding = result.catch(() => undefined)
+    return result.then(({ written }) => written)
+  }
+
   return async ({ records, id }) => {
     checkRoom()
     const { accepted, rejected } = sift(records, firstKeptDay())
     if (accepted.length === 0) return { duplicate: false, rejected }
-    const frame = encodeFrame(accepted, takeSequences(accepted.length), id)
     try {
-      return { duplicate: !(await writeOnce(frame)), rejected }
+      return { duplicate: !(await store(accepted, id)), rejected }
     } catch (error) {
       throw toStatus(error)
     }

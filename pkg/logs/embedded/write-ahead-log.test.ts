@@ -32,7 +32,14 @@ const line = (log: string, timeNs: bigint): LogRecord => ({
   dockerId: 'd',
 })
 
-const encodeFrame = createFrameEncoder()
+const encoder = createFrameEncoder()
+
+function encodeFrame(records: readonly LogRecord[], firstSequence: number, id: string | undefined): Frame {
+  const steps = encoder(records, id)
+  let step = steps.next()
+  while (!step.done) step = steps.next()
+  return step.value(firstSequence)
+}
 
 describe('createFrameEncoder and readFrame', () => {
   it('bring back each line, of each day, to the nanosecond', () => {
@@ -62,6 +69,16 @@ describe('createFrameEncoder and readFrame', () => {
     })
     found.sort((a, b) => (a.sequence ?? 0) - (b.sequence ?? 0))
     expect(found).to.deep.equal(records.map((record, i) => ({ sequence: 41 + i, record })))
+  })
+
+  it('let others in between a large batch', () => {
+    const records = Array.from({ length: 2000 }, (_, i) => line(`line ${i}`, BigInt(i)))
+    const steps = createFrameEncoder()(records, undefined)
+    let pauses = 0
+    let step = steps.next()
+    for (; !step.done; step = steps.next()) pauses += 1
+    expect(pauses).to.be.greaterThan(5)
+    expect(step.value(1)).to.deep.equal(encodeFrame(records, 1, undefined))
   })
 
   it('know a batch by its lines and its id, not by when it came', () => {

@@ -2,6 +2,7 @@ import type { Line } from '../../../logs/ingest/document.ts'
 import type { IngestLimits } from '../../../logs/ingest/limits.ts'
 import type { LogStore } from '../../../logs/store.ts'
 import type { Identity } from '../../../request/identity.ts'
+import type { Turns } from '../../../request/turns.ts'
 import { Status } from '../../../status/status.ts'
 
 export type IngestOptions = {
@@ -20,6 +21,13 @@ export type Taken = { readonly taken: number; readonly problems: ReadonlyMap<num
 
 /** Stores the lines that are some. `problems` is by the place in the list. @throws Status as the store does */
 export type TakeLines = (lines: readonly Line[]) => Promise<Taken>
+
+/** What each protocol works with. */
+export type IngestMeans = IngestOptions & {
+  readonly take: TakeLines
+  /** Of all batches together: to read and to answer one takes long. */
+  readonly turns: Turns
+}
 
 /** @throws Status 413 */
 export function checkCount(lines: readonly unknown[], { batchLines }: IngestLimits): void {

@@ -3,9 +3,10 @@ import { type BulkItem, parseBulk } from '../../../logs/ingest/bulk.ts'
 import type { Line } from '../../../logs/ingest/document.ts'
 import { parseJsonLines } from '../../../logs/ingest/json-lines.ts'
 import type { AuthenticatedExchange, Handler } from '../../../request/exchange.ts'
-import { collect, sendJson } from '../../../request/respond.ts'
+import { collect, send, sendJson } from '../../../request/respond.ts'
+import { createTurns } from '../../../request/turns.ts'
 import { badRequest, methodNotAllowed, tooManyRequests, unknownResource } from '../../../status/status.ts'
-import { checkCount, type IngestOptions, type TakeLines, type Taken } from './batch.ts'
+import { checkCount, type IngestMeans, type IngestOptions, type Taken } from './batch.ts'
 import { readBody } from './body.ts'
 import { ingestOtlp } from './otlp.ts'
 
@@ -36,6 +37,7 @@ const lineTypes = [
  * @throws Status 400, 401, 403, 404, 405, 413, 415, 429, 503, 507
  */
 export function createIngest(options: IngestOptions): Handler {
+  const turns = createTurns()
   let batches = 0
 
   async function take(lines: readonly Line[]): Promise<Taken> {
@@ -62,7 +64,7 @@ export function createIngest(options: IngestOptions): Handler {
       throw tooManyRequests('too many batches are being stored; send this one again', 1)
     batches++
     try {
-      await handle(options, exchange, take)
+      await handle({ ...options, take, turns }, exchange)
     } finally {
       batches--
       // What is left of a body that was refused need not be read to keep the connection.
@@ -71,7 +73,7 @@ export function createIngest(options: IngestOptions): Handler {
   }
 }
 
-type Handle = (options: IngestOptions, exchange: AuthenticatedExchange, take: TakeLines) => Promise<void>
+type Handle = (means: IngestMeans, exchange: AuthenticatedExchange) => Promise<void>
 
 function handlerOf(parts: readonly string[]): Handle | undefined {
   const path = parts.join('/')
@@ -80,19 +82,29 @@ function handlerOf(parts: readonly string[]): Handle | undefined {
   return path === 'v1/logs' ? ingestOtlp : undefined
 }
 
-const ingestBulk: Handle = async ({ limits, observe }, { req, res, info }, take) => {
+const ingestBulk: Handle = async ({ limits, observe, take, turns }, { req, res, info }) => {
   const startedAt = performance.now()
   const body = await readBody(req, { mediaTypes: bulkTypes, limitBytes: limits.batchBytes })
   const index = info.parts.length === 3 ? (info.parts[1] ?? '') : ''
-  const items = await collect(parseBulk(body, index, limits))
+  await turns.next()
+  const items = await collect(parseBulk(body, index, limits), turns)
   checkCount(items, limits)
   const { taken, problems } = await take(items)
   observe('bulk', { taken, refused: problems.size })
-  sendJson(res, 200, {
-    took: Math.round(performance.now() - startedAt),
-    errors: problems.size > 0,
-    items: items.map((item, i) => ({ [item.action]: toItemAnswer(item, problems.get(i)) })),
-  })
+  await turns.next()
+  const answers = await collect(toItemAnswers(items, problems), turns)
+  const took = Math.round(performance.now() - startedAt)
+  const text = `{"took":${took},"errors":${problems.size > 0},"items":[${answers.join()}]}\n`
+  send(res, 200, Buffer.from(text), { 'content-type': 'application/json' })
+}
+
+function* toItemAnswers(
+  items: readonly BulkItem[],
+  problems: ReadonlyMap<number, string>,
+): Generator<string> {
+  for (const [i, item] of items.entries()) {
+    yield JSON.stringify({ [item.action]: toItemAnswer(item, problems.get(i)) })
+  }
 }
 
 function toItemAnswer({ index, id }: BulkItem, problem: string | undefined): object {
@@ -103,9 +115,10 @@ function toItemAnswer({ index, id }: BulkItem, problem: string | undefined): obj
   return { ...named, _version: 1, result: 'created', status: 201 }
 }
 
-const ingestLines: Handle = async ({ limits, observe }, { req, res }, take) => {
+const ingestLines: Handle = async ({ limits, observe, take, turns }, { req, res }) => {
   const body = await readBody(req, { mediaTypes: lineTypes, limitBytes: limits.batchBytes })
-  const lines = await collect(parseJsonLines(body, limits))
+  await turns.next()
+  const lines = await collect(parseJsonLines(body, limits), turns)
   checkCount(lines, limits)
   const { taken, problems } = await take(lines)
   observe('jsonlines', { taken, refused: problems.size })

@@ -6,8 +6,9 @@ import { toLines } from '../../../logs/ingest/otlp/records.ts'
 import { WireError } from '../../../logs/ingest/otlp/wire.ts'
 import type { AuthenticatedExchange } from '../../../request/exchange.ts'
 import { collect, send, sendJson } from '../../../request/respond.ts'
+import type { Turns } from '../../../request/turns.ts'
 import { badRequest } from '../../../status/status.ts'
-import { checkCount, type IngestOptions, type TakeLines } from './batch.ts'
+import { checkCount, type IngestMeans } from './batch.ts'
 import { mediaTypeOf, readBody } from './body.ts'
 
 const protobuf = 'application/x-protobuf'
@@ -15,15 +16,14 @@ const json = 'application/json'
 
 /** OTLP/HTTP: what was not taken is told as a partial success, in the encoding of the request. */
 export async function ingestOtlp(
-  { limits, observe }: IngestOptions,
+  { limits, observe, take, turns }: IngestMeans,
   { req, res }: AuthenticatedExchange,
-  take: TakeLines,
 ): Promise<void> {
   const body = await readBody(req, { mediaTypes: [json, protobuf], limitBytes: limits.batchBytes })
   const isJson = mediaTypeOf(req) !== protobuf
-  const lines = await readLines(isJson ? readExportRequestJson(body) : readExportRequest(body), resource =>
-    toLines(resource, limits),
-  )
+  await turns.next()
+  const resources = isJson ? readExportRequestJson(body) : readExportRequest(body)
+  const lines = await readLines(resources, resource => toLines(resource, limits), turns)
   checkCount(lines, limits)
   const { taken, problems } = await take(lines)
   observe('otlp', { taken, refused: problems.size })
@@ -39,12 +39,13 @@ export async function ingestOtlp(
 async function readLines(
   resources: Iterable<OtlpResource>,
   toLinesOf: (resource: OtlpResource) => Iterable<Line>,
+  turns: Turns,
 ): Promise<Line[]> {
   function* all(): Generator<Line> {
     for (const resource of resources) yield* toLinesOf(resource)
   }
   try {
-    return await collect(all())
+    return await collect(all(), turns)
   } catch (error) {
     if (error instanceof WireError)
       throw badRequest(`the body is no ExportLogsServiceRequest: ${error.message}`)

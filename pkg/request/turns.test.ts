@@ -1,0 +1,25 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { expect } from 'chai'
+import { createTurns } from './turns.ts'
+
+describe('createTurns', () => {
+  it('lets one of all that wait go on in each turn of the event loop, in order', async () => {
+    const turns = createTurns()
+    const log: string[] = []
+    const work = async (name: string): Promise<void> => {
+      for (let slice = 0; slice < 3; slice += 1) {
+        await turns.next()
+        log.push(name)
+      }
+    }
+    const working = Promise.all([work('a'), work('b')])
+    const seen: number[] = []
+    while (log.length < 6) {
+      await nextTurn()
+      seen.push(log.length)
+    }
+    await working
+    expect(log).to.deep.equal(['a', 'b', 'a', 'b', 'a', 'b'])
+    for (const [i, count] of seen.entries()) expect(count - (seen[i - 1] ?? 0)).to.be.at.most(1)
+  })
+})
