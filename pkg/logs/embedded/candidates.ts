@@ -25,6 +25,7 @@ import { longWord, manyWords, maxWordBytes } from './word-index.ts'
 
 // So few are sooner read than the positions of frequent words.
 const fewLines = 8
+const lookFactor = 4
 
 /**
  * What the indexes of a segment say: `must` surely match, `may` is all that could, `must` among them. Where the two are the
@@ -104,7 +105,15 @@ function findText(segment: Segment, test: Test): Candidates {
   if (dictionary === undefined) {
     return (column && scanTexts(column, test)) ?? unsure(segment, all(segment))
   }
-  const indexed = { segment, dictionary }
+  const found = findIndexed({ segment, dictionary }, test)
+  if (column === undefined || found.must === found.may) return found
+  // A look at all texts as one costs less than one at each of many.
+  const isMany = countBits(found.may, 0, segment.footer.count) * lookFactor > segment.footer.count
+  return (isMany ? scanTexts(column, test) : undefined) ?? found
+}
+
+function findIndexed(indexed: Indexed, test: Exclude<Test, { kind: 'regex' }>): Candidates {
+  const { segment } = indexed
   if (test.kind === 'words') return findPhrase(indexed, test.words.map(fold), test.prefix)
   if (test.kind !== 'contains') return unsure(segment, all(segment))
   const found = findPart(indexed, fold(test.text))

@@ -78,7 +78,10 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
     )
   const catalog = createCatalog(folder, manifest, show)
   const indexer = thread('indexer')
-  const fresh = createFreshLines({ folder, catalog, indexer, show })
+  const fresh = createFreshLines({
+    ...{ folder, catalog, indexer },
+    show: add => readerThread.tell({ kind: 'segments', add, remove: [] } satisfies ReaderOrder),
+  })
   const data: ReaderSettings = { cacheBytes: Math.floor(memoryBytes / 24) }
   const greet = (): ReaderOrder => ({
     kind: 'segments',
@@ -122,6 +125,8 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
         throw error
       }
       upkeep.ingested()
+      // Whoever asks again soon is not to wait until they are read.
+      if (upkeep.isAsked()) fresh.makeVisible()
     },
   })
   const reader = createReader(readerThread, () => {

@@ -2,6 +2,7 @@ import { parentPort } from 'node:worker_threads'
 import { createGarbage } from './garbage.ts'
 import { type Ingredients, mergeToFiles } from './merge.ts'
 import { toAnswer } from './thread.ts'
+import { standBack } from './thread-priority.ts'
 
 /** Makes segments, away from the thread that answers requests. */
 export type IndexerQuestion = Ingredients & {
@@ -9,6 +10,8 @@ export type IndexerQuestion = Ingredients & {
   readonly firstNumber: number
 }
 
+// Nobody waits for it.
+standBack(10)
 // A segment takes many times its size while it is made, which nothing needs between two of them.
 const garbage = createGarbage()
 

@@ -129,3 +129,18 @@ export function createLinesBuilder(
     }),
   }
 }
+
+/** The same in memory that has nothing else in it: a builder's has room for more. */
+export function copyLines(lines: Lines): Lines {
+  const text = Buffer.allocUnsafeSlow(lines.text.length)
+  lines.text.copy(text)
+  const { times, sequences, streamOf, textStarts } = lines
+  return {
+    ...lines,
+    text,
+    times: times.slice(),
+    sequences: sequences.slice(),
+    streamOf: streamOf.slice(),
+    textStarts: textStarts.slice(),
+  }
+}

@@ -1,12 +1,13 @@
 import { groupByStream, sequenceRange, sortLines } from './line-order.ts'
 import type { Lines } from './lines.ts'
+import type { PackedWords } from './packed-words.ts'
 import type { Segment } from './segment.ts'
 
 /**
- * Lines as they came in, to be searched like a segment. It has no dictionary: what is asked of the texts is answered by a look
+ * Lines as they came in, to be searched like a segment. Without their words, what is asked of the texts is answered by a look
  * through all of them, which for a few lines takes less than an index does.
  */
-export function openLines(id: string, lines: Lines): Segment {
+export function openLines(id: string, lines: Lines, words?: PackedWords): Segment {
   const { count, day, times, sequences, text, textStarts } = lines
   const order = sortLines(lines)
   const { streams, documents } = groupByStream(lines, order)
@@ -16,6 +17,10 @@ export function openLines(id: string, lines: Lines): Segment {
   })
   let places: Uint32Array | undefined
   let documentOfLine: Uint32Array | undefined
+  const documentsOfLines = (): Uint32Array => {
+    documentOfLine ??= invert(order)
+    return documentOfLine
+  }
   const timeOf = (document: number): number => times[order[document] ?? 0] ?? 0
   const sequenceOf = (document: number): number => sequences[order[document] ?? 0] ?? 0
 
@@ -41,15 +46,8 @@ export function openLines(id: string, lines: Lines): Segment {
       textBytes: text.length,
       ...sequenceRange(sequences),
     },
-    dictionary: undefined,
-    column: {
-      bytes: text,
-      starts: textStarts,
-      documents: () => {
-        documentOfLine ??= invert(order)
-        return documentOfLine
-      },
-    },
+    dictionary: words?.dictionaryOf(documentsOfLines),
+    column: { bytes: text, starts: textStarts, documents: documentsOfLines },
     streamStarts,
     timeOf,
     sequenceOf,

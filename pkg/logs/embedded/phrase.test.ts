@@ -9,7 +9,7 @@ import { openSegment, type Segment } from './segment.ts'
 import type { Piece } from './segment-format.ts'
 import { writeSegment } from './segment-writer.ts'
 import { select } from './selection.ts'
-import { maxPositions } from './word-index.ts'
+import { maxPositions } from './word-lists.ts'
 
 const stream = { namespace: 'ns', pod: 'pod', container: 'c', host: '', dockerId: '' }
 

@@ -4,14 +4,12 @@ import type { LogFilter } from '../filter.ts'
 import type { Interval } from '../interval.ts'
 import type { LogQuery } from '../store.ts'
 import { createGarbage } from './garbage.ts'
-import type { LogRange } from './log-range.ts'
-import { collectLines } from './merge.ts'
-import { openLines } from './open-lines.ts'
 import { createPieceCache } from './piece-cache.ts'
+import { createReaderSources, type SourceChange } from './reader-sources.ts'
 import { searchArrivals, searchHistogram, searchPage, searchStatistics, type Work } from './search.ts'
-import { openSegment, type Segment } from './segment.ts'
-import { openSource, type SourceName } from './source.ts'
+import type { Segment } from './segment.ts'
 import { toAnswer } from './thread.ts'
+import { standBack } from './thread-priority.ts'
 
 export type ReaderSettings = { readonly cacheBytes: number }
 
@@ -23,28 +21,33 @@ export type ReaderQuestion = { readonly timeoutMs: number } & (
 )
 
 export type ReaderOrder =
-  | { readonly kind: 'segments'; readonly add: readonly ReaderSource[]; readonly remove: readonly string[] }
+  | ({ readonly kind: 'segments' } & SourceChange)
   | { readonly kind: 'cancel'; readonly of: number }
 
-/** A segment in a file, or lines that are in none yet, as they stand in a write-ahead log. */
-export type ReaderSource = SourceName | { readonly id: string; readonly log: LogRange }
-
-type Open = { readonly segments: readonly Segment[]; users: number; isRemoved: boolean }
 type Running = {
   readonly id: number
   readonly work: Work<unknown>
   readonly deadline: number
   readonly timeoutMs: number
-  readonly using: readonly Open[]
+  readonly startedAt: number
+  readonly release: () => void
 }
 
 // Long enough to get somewhere, short enough that a small question does not wait for large ones.
 const sliceMs = 5
+const tendingMs = 1
+const longMs = 100
 
+// Before segments that are made, and behind the thread that serves all requests.
+standBack(5)
 const settings: ReaderSettings = workerData
 const cache = createPieceCache(settings.cacheBytes)
 const garbage = createGarbage()
-const segments = new Map<string, Open>()
+const sources = createReaderSources({
+  cache,
+  freshBytes: settings.cacheBytes,
+  report: error => parentPort?.postMessage(toAnswer(0, error)),
+})
 let running: Running[] = []
 let isScheduled = false
 
@@ -52,8 +55,8 @@ parentPort?.on(
   'message',
   (message: (ReaderOrder & { readonly id?: number }) | (ReaderQuestion & { readonly id: number })) => {
     if (message.kind === 'segments') {
-      for (const id of message.remove) remove(id)
-      for (const name of message.add) add(name)
+      sources.change(message)
+      schedule()
       garbage.collectBeyond(settings.cacheBytes / 2)
       if (message.id !== undefined) parentPort?.postMessage({ id: message.id, value: undefined })
     } else if (message.kind === 'cancel') {
@@ -66,32 +69,12 @@ parentPort?.on(
   },
 )
 
-function add(name: ReaderSource): void {
-  // A thread that was just started has been told of the newest already.
-  if (segments.has(name.id)) return
-  try {
-    segments.set(name.id, { segments: openAll(name), users: 0, isRemoved: false })
-  } catch (error) {
-    // The others must go on being found.
-    parentPort?.postMessage(toAnswer(0, error))
-  }
-}
-
-function openAll(name: ReaderSource): readonly Segment[] {
-  if ('file' in name) return [openSegment(name.id, openSource(name), cache)]
-  const days = collectLines({ logs: [name.log], segments: [] })
-  return days.map(lines => openLines(name.id, lines.finish()))
-}
-
 function begin(question: ReaderQuestion & { readonly id: number }): void {
-  const using = [...segments.values()]
-  for (const open of using) open.users += 1
+  const startedAt = performance.now()
+  const { segments, release } = sources.take()
   const { id, timeoutMs } = question
-  const work = toWork(
-    question,
-    using.flatMap(open => open.segments),
-  )
-  running.push({ id, work, timeoutMs, deadline: performance.now() + timeoutMs, using })
+  const work = toWork(question, segments)
+  running.push({ id, work, timeoutMs, startedAt, deadline: startedAt + timeoutMs, release })
   schedule()
 }
 
@@ -109,12 +92,14 @@ function toWork(question: ReaderQuestion, all: readonly Segment[]): Work<unknown
 }
 
 function schedule(): void {
-  if (isScheduled || running.length === 0) return
+  if (isScheduled || (running.length === 0 && !sources.isUntended())) return
   isScheduled = true
   setImmediate(() => {
     isScheduled = false
     const [first] = running
     if (first !== undefined) advance(first)
+    // Somebody who waits for little is not to wait for this too.
+    if (running.every(({ startedAt }) => performance.now() - startedAt > longMs)) sources.tend(tendingMs)
     garbage.collectBeyond(settings.cacheBytes / 2)
     schedule()
   })
@@ -143,20 +128,5 @@ function advance(one: Running): void {
 
 function end(one: Running): void {
   running = running.filter(other => other !== one)
-  for (const open of one.using) {
-    open.users -= 1
-    closeUnused(open)
-  }
-}
-
-function remove(id: string): void {
-  const open = segments.get(id)
-  if (open === undefined) return
-  segments.delete(id)
-  open.isRemoved = true
-  closeUnused(open)
-}
-
-function closeUnused(open: Open): void {
-  if (open.isRemoved && open.users === 0) for (const segment of open.segments) segment.close()
+  one.release()
 }

@@ -19,6 +19,8 @@ export type Upkeep = {
   readonly ingested: () => void
   /** Somebody asks: what is in no segment is looked through as a whole, so less of it is left to wait. */
   readonly asked: () => void
+  /** Whether somebody asked lately, and is likely to ask again. */
+  readonly isAsked: () => boolean
   /** The error with which the disk refused the last attempt; undefined when it did not. */
   readonly fullDisk: () => unknown
   readonly stop: () => Promise<void>
@@ -55,13 +57,14 @@ export function createUpkeep(parts: {
   let ingestedAt = Number.NEGATIVE_INFINITY
   let quiet: NodeJS.Timeout | undefined
 
+  const isAsked = (): boolean => performance.now() - askedAt < asked.withinMs
   const isDue = (): boolean => fresh.bytes() >= flush.bytes || fresh.lines() >= flush.lines || isDueEarly()
 
   function isDueEarly(): boolean {
     const now = performance.now()
     const lines = fresh.lines()
     if (now - flushedAt < early.pauseMs) return false
-    if (lines >= early.lines || (lines >= asked.lines && now - askedAt < asked.withinMs)) return true
+    if (lines >= early.lines || (lines >= asked.lines && isAsked())) return true
     return lines >= early.quietLines && now - ingestedAt >= early.pauseMs
   }
 
@@ -128,6 +131,7 @@ export function createUpkeep(parts: {
   }
 
   return {
+    isAsked,
     start: () => {
       run()
       timer = setInterval(run, pauseMs).unref()

@@ -87,7 +87,7 @@ export function createVocabulary(): Vocabulary {
 }
 
 /** FNV leaves the low bits alike for words that differ in their last byte alone. */
-function slotOf(hash: number, mask: number): number {
+export function slotOf(hash: number, mask: number): number {
   return (hash ^ (hash >>> 15)) & mask
 }
 

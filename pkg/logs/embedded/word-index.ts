@@ -1,6 +1,7 @@
 import { wordsOf } from '../words.ts'
 import type { Lines } from './lines.ts'
 import { createVocabulary, hashByte, hashSeed, type Vocabulary } from './vocabulary.ts'
+import { gatherLists, maxPositions, type WordLists } from './word-lists.ts'
 
 /**
  * Words are kept up to this many bytes. A line with a longer one is noted under the empty word, so that a search can look at
@@ -8,25 +9,14 @@ import { createVocabulary, hashByte, hashSeed, type Vocabulary } from './vocabul
  */
 export const maxWordBytes = 64
 
-/** Words of a line have positions up to this many; a line with more is noted under `manyWords`, for the same reason. */
-export const maxPositions = 1024
-
-/** No word is empty or a blank: what is noted under these says something of the line itself. */
+/**
+ * No word is empty or a blank: what is noted under these says something of the line itself. `manyWords` are more than have
+ * positions.
+ */
 export const longWord = ''
 export const manyWords = ' '
 
-/**
- * Which lines hold which word, and where. The lines of word `id` are documents[starts[id]] up to documents[starts[id + 1]].
- * Its positions in them are positions[placeStarts[id]] up to positions[placeStarts[id + 1]]: each twice what it lies behind
- * the one before in the same line (behind 0 for the first), plus one when the same line has another.
- */
-export type WordIndex = {
-  readonly vocabulary: Vocabulary
-  readonly starts: Uint32Array
-  readonly documents: Uint32Array
-  readonly placeStarts: Uint32Array
-  readonly positions: Uint16Array
-}
+export type WordIndex = WordLists & { readonly vocabulary: Vocabulary }
 
 const beyondAscii = 0xff
 
@@ -38,8 +28,19 @@ export const foldTable = Uint8Array.from({ length: 256 }, (_, byte) => {
     : 0
 })
 
+/** About a millisecond. */
+const turn = 256
+
 /** @param order the lines' indexes, in the order in which they become documents 0, 1, 2… */
 export function indexWords(lines: Lines, order: Uint32Array): WordIndex {
+  const steps = indexing(lines, order)
+  let step = steps.next()
+  while (!step.done) step = steps.next()
+  return step.value
+}
+
+/** As indexWords; it yields now and then. */
+export function* indexing(lines: Lines, order: Uint32Array): Generator<void, WordIndex> {
   const vocabulary = createVocabulary()
   const special = {
     longWord: vocabulary.idOf(new Uint8Array(0), 0, hashSeed),
@@ -116,62 +117,19 @@ export function indexWords(lines: Lines, order: Uint32Array): WordIndex {
   }
 
   for (let document = 0; document < order.length; document += 1) {
+    if (document % turn === turn - 1) yield
     const line = order[document] ?? 0
     const before = used
     noteWords(document, lines.text, lines.textStarts[line] ?? 0, lines.textStarts[line + 1] ?? 0)
     if (used - before >= maxPositions) note(document, special.manyWords)
     documentEnds[document] = used
   }
-  return { vocabulary, ...gather(found, documentEnds, seen, { size: vocabulary.size, ...special }) }
+  yield
+  const lists = gatherLists({ found, documentEnds, seen, size: vocabulary.size, ...special })
+  return { vocabulary, ...lists }
 }
 
 function blankId(vocabulary: Vocabulary): number {
   const blank = Buffer.from(manyWords)
   return vocabulary.idOf(blank, blank.length, hashByte(hashSeed, blank[0] ?? 0))
-}
-
-/** Where the entries of each word begin, of which there are seen[3 * id + column]. */
-function startsOf(seen: Uint32Array, size: number, column: 1 | 2): Uint32Array {
-  const starts = new Uint32Array(size + 1)
-  for (let id = 0; id < size; id += 1) starts[id + 1] = (starts[id] ?? 0) + (seen[3 * id + column] ?? 0)
-  return starts
-}
-
-/** From the words of each line to the lines of each word. */
-function gather(
-  found: Uint32Array,
-  documentEnds: Uint32Array,
-  seen: Uint32Array,
-  special: { readonly size: number; readonly longWord: number; readonly manyWords: number },
-): Omit<WordIndex, 'vocabulary'> {
-  const [starts, placeStarts] = [startsOf(seen, special.size, 1), startsOf(seen, special.size, 2)]
-  const [next, nextPlace] = [starts.slice(), placeStarts.slice()]
-  const documents = new Uint32Array(starts[special.size] ?? 0)
-  const positions = new Uint16Array(placeStarts[special.size] ?? 0)
-  const before = new Uint16Array(special.size)
-
-  function put(id: number, document: number, position: number): void {
-    const [entry, place] = [next[id] ?? 0, nextPlace[id] ?? 0]
-    const again = entry > (starts[id] ?? 0) && documents[entry - 1] === document
-    if (again) positions[place - 1] = (positions[place - 1] ?? 0) | 1
-    else {
-      documents[entry] = document
-      next[id] = entry + 1
-    }
-    positions[place] = 2 * (again ? position - (before[id] ?? 0) : position)
-    before[id] = position
-    nextPlace[id] = place + 1
-  }
-
-  let at = 0
-  for (let document = 0; document < documentEnds.length; document += 1) {
-    let position = 0
-    for (const end = documentEnds[document] ?? 0; at < end; at += 1) {
-      const id = found[at] ?? 0
-      put(id, document, position)
-      // What lies beyond is looked at line by line, whatever is kept of it here.
-      if (id !== special.longWord && id !== special.manyWords && position < maxPositions) position += 1
-    }
-  }
-  return { starts, documents, placeStarts, positions }
 }

@@ -1,0 +1,135 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { match, type Test } from '../expression.ts'
+import { createTest } from '../matcher.ts'
+import type { LogRecord } from '../record.ts'
+import { createFrameEncoder, type Frame } from './frame.ts'
+import { createFreshLog, type FreshLog } from './fresh-log.ts'
+import { dayNs } from './lines.ts'
+import { searchPage } from './search.ts'
+import { createWriteAheadLog, writeAheadLogFile } from './write-ahead-log.ts'
+
+const room = { left: () => 1e9 }
+const encoder = createFrameEncoder()
+const words = [
+  'error',
+  'ERROR',
+  'err',
+  'terror',
+  'GET',
+  'u49',
+  'é',
+  'K',
+  'x'.repeat(64),
+  `x${'y'.repeat(80)}`,
+]
+const frequent: Test = { kind: 'words', words: ['error'], prefix: false }
+const tests: readonly Test[] = [
+  frequent,
+  { kind: 'words', words: ['err'], prefix: true },
+  { kind: 'words', words: ['x'.repeat(64)], prefix: false },
+  { kind: 'words', words: ['x'.repeat(64)], prefix: true },
+  { kind: 'words', words: ['get', 'error'], prefix: false },
+  { kind: 'words', words: ['u49', 'terr'], prefix: true },
+  { kind: 'words', words: ['absent'], prefix: false },
+  { kind: 'words', words: ['n1234'], prefix: false },
+  { kind: 'words', words: ['é'], prefix: false },
+  { kind: 'words', words: ['k'], prefix: false },
+  { kind: 'contains', text: 'rro', caseSensitive: false },
+  { kind: 'contains', text: 'RRO', caseSensitive: true },
+  { kind: 'contains', text: 'r u4', caseSensitive: false },
+  { kind: 'contains', text: 'y'.repeat(70), caseSensitive: false },
+  { kind: 'contains', text: '=', caseSensitive: false },
+  { kind: 'regex', source: 'n12+3', caseSensitive: true },
+]
+
+describe('createFreshLog', () => {
+  let folder: string
+  let records: LogRecord[]
+  let seed = 11
+  const random = (below: number): number => {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((seed / 2 ** 32) * below)
+  }
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'kapis-fresh-'))
+    records = []
+  })
+  afterEach(() => rm(folder, { recursive: true }))
+
+  /** Lines of two days, in disorder. */
+  function nextFrame(count: number): Frame {
+    const more = Array.from({ length: count }, (_, i) => {
+      const number = records.length + i
+      const some = Array.from({ length: 1 + random(4) }, () => words[random(words.length)])
+      return {
+        timeNs: 20_000n * dayNs + BigInt(random(10) === 0 ? -1 - random(1000) : random(100_000)),
+        log: `n${number}${random(2) === 0 ? '=' : ' '}${some.join(' ')}`,
+        ...{ namespace: 'ns', pod: `pod-${number % 7}`, container: 'c', host: '', dockerId: '' },
+      }
+    })
+    const steps = encoder(more, undefined)
+    let step = steps.next()
+    while (!step.done) step = steps.next()
+    records.push(...more)
+    return step.value(records.length - more.length + 1)
+  }
+
+  function find(log: FreshLog, test: Test): readonly string[] {
+    const work = searchPage(log.segments(), {
+      filter: { scope: 'everything', expression: match('log', test) },
+      ...{ order: 'asc', size: 100_000, start: { from: 0 }, withTotal: true },
+    })
+    let step = work.next()
+    while (!step.done) step = work.next()
+    expect(step.value.total).to.equal(step.value.hits.length)
+    return step.value.hits.map(({ record }) => record.log)
+  }
+
+  function wanted(test: Test): readonly string[] {
+    const passes = createTest(test)
+    return records
+      .map((record, sequence) => ({ ...record, sequence }))
+      .filter(({ log }) => passes(log))
+      .sort((a, b) => Number(a.timeNs - b.timeNs) || a.sequence - b.sequence)
+      .map(({ log }) => log)
+  }
+
+  it('finds what the matcher finds while it grows, whether or not it was indexed ahead', async () => {
+    const wal = await createWriteAheadLog(folder, 1)
+    const file = writeAheadLogFile(folder, 1)
+    const [indexed, plain] = [createFreshLog('indexed'), createFreshLog('plain')]
+    let to = 0
+    for (const count of [3, 2500, 40, 700, 1, 3000]) {
+      const frame = nextFrame(count)
+      await wal.append(frame, (_, offset) => {
+        to = offset + frame.bytes.length
+      })
+      for (const log of [indexed, plain]) log.extend({ file, from: 0, to })
+      if (count !== 700) for (const _ of indexed.work(room));
+      for (const test of tests) {
+        const name = JSON.stringify(test)
+        expect(find(indexed, test), name).to.deep.equal(wanted(test))
+        expect(find(plain, test), name).to.deep.equal(wanted(test))
+      }
+    }
+    await wal.close()
+    expect(indexed.segments().filter(({ dictionary }) => dictionary !== undefined)).to.have.length.above(1)
+    expect(plain.segments().every(({ dictionary }) => dictionary === undefined)).to.equal(true)
+    expect([indexed.indexBytes() > 0, plain.indexBytes()]).to.deep.equal([true, 0])
+  })
+
+  it('makes no index where there is no room for one', async () => {
+    const wal = await createWriteAheadLog(folder, 1)
+    const frame = nextFrame(5000)
+    await wal.append(frame, () => undefined)
+    await wal.close()
+    const log = createFreshLog('full')
+    log.extend({ file: writeAheadLogFile(folder, 1), from: 0, to: frame.bytes.length })
+    for (const _ of log.work({ left: () => 0 }));
+    expect(log.indexBytes()).to.equal(0)
+    expect(find(log, frequent)).to.deep.equal(wanted(frequent))
+  })
+})

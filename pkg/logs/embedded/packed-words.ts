@@ -1,0 +1,108 @@
+import { type Bitmap, setBit } from './bitmap.ts'
+import type { Dictionary } from './dictionary.ts'
+import { hashByte, hashSeed, slotOf } from './vocabulary.ts'
+import { longWord, maxWordBytes, type WordIndex } from './word-index.ts'
+
+/** The words of a few lines, in little memory. What it adds to a bitmap are lines; `documentOf` tells which documents they are. */
+export type PackedWords = {
+  readonly dictionaryOf: (documentOf: () => Uint32Array) => Dictionary
+  /** How much memory it takes. */
+  readonly bytes: number
+}
+
+type Numbers = Uint16Array | Uint32Array
+
+/** Which of them a word has: lines[starts[id]] up to lines[starts[id + 1]]. Where words are in a line is not kept. */
+export function packWords({ vocabulary, starts, documents }: WordIndex, lineCount: number): PackedWords {
+  const { size } = vocabulary
+  const wordStarts = Uint32Array.from({ length: size + 1 }, (_, id) =>
+    id < size ? vocabulary.start(id) : vocabulary.end(size - 1),
+  )
+  const words = Buffer.allocUnsafeSlow(wordStarts[size] ?? 0)
+  vocabulary.bytes().copy(words, 0, 0, words.length)
+  const lines = lineCount <= 0x10000 ? Uint16Array.from(documents) : documents
+  // An id plus one in each slot that is taken, of which two thirds are at most.
+  const slots = numbers(2 ** Math.ceil(Math.log2(1.5 * size + 1)), size + 1)
+  const mask = slots.length - 1
+  for (let id = 0; id < size; id += 1) {
+    let slot = slotOf(hashOf(words, wordStarts[id] ?? 0, wordStarts[id + 1] ?? 0), mask)
+    while (slots[slot] !== 0) slot = (slot + 1) & mask
+    slots[slot] = id + 1
+  }
+
+  /** Whether a word begins so. */
+  function begins(id: number, wanted: Buffer): boolean {
+    const start = wordStarts[id] ?? 0
+    if ((wordStarts[id + 1] ?? 0) - start < wanted.length) return false
+    for (let i = 0; i < wanted.length; i += 1) if (words[start + i] !== wanted[i]) return false
+    return true
+  }
+
+  function find(word: string): number | undefined {
+    const wanted = toBytes(word)
+    let slot = slotOf(hashOf(wanted, 0, wanted.length), mask)
+    for (let taken = slots[slot] ?? 0; taken !== 0; taken = slots[slot] ?? 0) {
+      const length = (wordStarts[taken] ?? 0) - (wordStarts[taken - 1] ?? 0)
+      if (length === wanted.length && begins(taken - 1, wanted)) return taken - 1
+      slot = (slot + 1) & mask
+    }
+    return undefined
+  }
+
+  /** Words lie side by side, so what is found may begin in one and end in the next. */
+  function* findPart(part: Buffer, atEnd: boolean): Generator<number> {
+    let id = 0
+    for (let at = words.indexOf(part); at >= 0; ) {
+      while ((wordStarts[id + 1] ?? 0) <= at) id += 1
+      const end = wordStarts[id + 1] ?? 0
+      const isFound = atEnd ? at + part.length === end : at + part.length <= end
+      if (isFound) yield id
+      at = words.indexOf(part, isFound ? end : at + 1)
+    }
+  }
+
+  function dictionaryOf(documentOf: () => Uint32Array): Dictionary {
+    function add(id: number | undefined, to: Bitmap): void {
+      if (id === undefined) return
+      const documents = documentOf()
+      for (let at = starts[id] ?? 0, end = starts[id + 1] ?? 0; at < end; at += 1) {
+        setBit(to, documents[lines[at] ?? 0] ?? 0)
+      }
+    }
+
+    return {
+      addWord: (word, to) => add(find(word), to),
+      addPrefix: (prefix, to) => {
+        const wanted = toBytes(prefix)
+        for (let id = 0; id < size; id += 1) if (begins(id, wanted)) add(id, to)
+        if (wanted.length === maxWordBytes) add(find(longWord), to)
+      },
+      addPart: (part, atEnd, to) => {
+        for (const id of findPart(Buffer.from(part), atEnd)) add(id, to)
+        add(find(longWord), to)
+      },
+      countWord: word => {
+        const id = find(word)
+        return id === undefined ? 0 : (starts[id + 1] ?? 0) - (starts[id] ?? 0)
+      },
+      postings: () => undefined,
+    }
+  }
+
+  const parts = [wordStarts, words, lines, slots, starts]
+  return { dictionaryOf, bytes: parts.reduce((total, { byteLength }) => total + byteLength, 0) }
+}
+
+function numbers(length: number, largest: number): Numbers {
+  return largest <= 0xffff ? new Uint16Array(length) : new Uint32Array(length)
+}
+
+function hashOf(bytes: Buffer, start: number, end: number): number {
+  let hash = hashSeed
+  for (let at = start; at < end; at += 1) hash = hashByte(hash, bytes[at] ?? 0)
+  return hash
+}
+
+function toBytes(word: string): Buffer {
+  return Buffer.from(word).subarray(0, maxWordBytes)
+}

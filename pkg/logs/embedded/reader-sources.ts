@@ -1,0 +1,112 @@
+import { createFreshLog, type FreshLog } from './fresh-log.ts'
+import type { LogRange } from './log-range.ts'
+import type { PieceCache } from './piece-cache.ts'
+import { openSegment, type Segment } from './segment.ts'
+import { openSource, type SourceName } from './source.ts'
+
+/** A segment in a file, or lines that are in none yet, as they stand in a write-ahead log that may have grown. */
+export type ReaderSource = SourceName | { readonly id: string; readonly log: LogRange }
+
+export type SourceChange = { readonly add: readonly ReaderSource[]; readonly remove: readonly string[] }
+
+/** What there is to search. */
+export type ReaderSources = {
+  readonly change: (change: SourceChange) => void
+  /** All of it as it is now, which stays open until it is released. */
+  readonly take: () => { readonly segments: readonly Segment[]; readonly release: () => void }
+  /** Makes ready for questions what was added. */
+  readonly tend: (forMs: number) => void
+  /** Whether there is something to make ready. */
+  readonly isUntended: () => boolean
+}
+
+type Open = { readonly segment: Segment; users: number; isRemoved: boolean }
+
+/** @param report called with what cannot be read: the others must go on being found */
+export function createReaderSources(parts: {
+  readonly cache: PieceCache
+  /** What the indexes of lines that are in no segment may take. */
+  readonly freshBytes: number
+  readonly report: (error: unknown) => void
+}): ReaderSources {
+  const { cache, freshBytes, report } = parts
+  const files = new Map<string, Open>()
+  const logs = new Map<string, FreshLog>()
+  let tending: Generator<void, void> | undefined
+  let hasGrown = false
+  const room = {
+    left: () => [...logs.values()].reduce((left, log) => left - log.indexBytes(), freshBytes),
+  }
+
+  function add(source: ReaderSource): void {
+    if ('log' in source) {
+      const log = logs.get(source.id) ?? createFreshLog(source.id)
+      logs.set(source.id, log)
+      log.extend(source.log)
+      hasGrown = true
+      tending ??= tendAll()
+    } else if (!files.has(source.id)) {
+      // A thread that was just started has been told of the newest already.
+      const segment = openSegment(source.id, openSource(source), cache)
+      files.set(source.id, { segment, users: 0, isRemoved: false })
+    }
+  }
+
+  function remove(id: string): void {
+    logs.delete(id)
+    const open = files.get(id)
+    if (open === undefined) return
+    files.delete(id)
+    open.isRemoved = true
+    closeUnused(open)
+  }
+
+  function* tendAll(): Generator<void, void> {
+    while (hasGrown) {
+      hasGrown = false
+      for (const log of logs.values()) yield* log.work(room)
+    }
+  }
+
+  function attempt<T>(work: () => T): T | undefined {
+    try {
+      return work()
+    } catch (error) {
+      report(error)
+      return undefined
+    }
+  }
+
+  return {
+    isUntended: () => tending !== undefined,
+    change: change => {
+      for (const id of change.remove) remove(id)
+      for (const source of change.add) attempt(() => add(source))
+    },
+    take: () => {
+      const using = [...files.values()]
+      for (const open of using) open.users += 1
+      const fresh = [...logs.values()].flatMap(log => attempt(log.segments) ?? [])
+      return {
+        segments: [...using.map(({ segment }) => segment), ...fresh],
+        release: () => {
+          for (const open of using) {
+            open.users -= 1
+            closeUnused(open)
+          }
+        },
+      }
+    },
+    tend: forMs => {
+      const end = performance.now() + forMs
+      do {
+        const step = attempt(() => tending?.next())
+        if (step === undefined || step.done) tending = undefined
+      } while (tending !== undefined && performance.now() < end)
+    },
+  }
+}
+
+function closeUnused({ segment, isRemoved, users }: Open): void {
+  if (isRemoved && users === 0) segment.close()
+}

@@ -1,0 +1,16 @@
+import { platform, setPriority } from 'node:os'
+
+/**
+ * Lets other threads of this process go first where there is not enough of the processor.
+ *
+ * @param nice as in nice(2): 0 is what threads begin with, 19 goes last
+ */
+export function standBack(nice: number): void {
+  // Linux takes 0 for the thread that calls (setpriority(2), "C library/kernel differences"); elsewhere it is the process.
+  if (platform() !== 'linux') return
+  try {
+    setPriority(0, nice)
+  } catch {
+    // A sandbox that forbids it leaves things as they are.
+  }
+}

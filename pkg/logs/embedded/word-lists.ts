@@ -1,0 +1,75 @@
+/** Words of a line have positions up to this many. */
+export const maxPositions = 1024
+
+/**
+ * Which lines hold which word, and where. The lines of word `id` are documents[starts[id]] up to documents[starts[id + 1]].
+ * Its positions in them are positions[placeStarts[id]] up to positions[placeStarts[id + 1]]: each twice what it lies behind
+ * the one before in the same line (behind 0 for the first), plus one when the same line has another.
+ */
+export type WordLists = {
+  readonly starts: Uint32Array
+  readonly documents: Uint32Array
+  readonly placeStarts: Uint32Array
+  readonly positions: Uint16Array
+}
+
+export type WordsOfLines = {
+  /** The words of all documents, one document after the other; of each up to its end. */
+  readonly found: Uint32Array
+  readonly documentEnds: Uint32Array
+  /** For each word three numbers, of which the second is how many documents have it, the third how often it is there. */
+  readonly seen: Uint32Array
+  /** How many words there are. */
+  readonly size: number
+  /** Those that say something of a line and are nowhere in it. */
+  readonly longWord: number
+  readonly manyWords: number
+}
+
+/** Where the entries of each word begin, of which there are seen[3 * id + column]. */
+function startsOf(seen: Uint32Array, size: number, column: 1 | 2): Uint32Array {
+  const starts = new Uint32Array(size + 1)
+  for (let id = 0; id < size; id += 1) starts[id + 1] = (starts[id] ?? 0) + (seen[3 * id + column] ?? 0)
+  return starts
+}
+
+/** From the words of each line to the lines of each word. */
+export function gatherLists({
+  found,
+  documentEnds,
+  seen,
+  size,
+  longWord,
+  manyWords,
+}: WordsOfLines): WordLists {
+  const [starts, placeStarts] = [startsOf(seen, size, 1), startsOf(seen, size, 2)]
+  const [next, nextPlace] = [starts.slice(), placeStarts.slice()]
+  const documents = new Uint32Array(starts[size] ?? 0)
+  const positions = new Uint16Array(placeStarts[size] ?? 0)
+  const before = new Uint16Array(size)
+
+  function put(id: number, document: number, position: number): void {
+    const [entry, place] = [next[id] ?? 0, nextPlace[id] ?? 0]
+    const again = entry > (starts[id] ?? 0) && documents[entry - 1] === document
+    if (again) positions[place - 1] = (positions[place - 1] ?? 0) | 1
+    else {
+      documents[entry] = document
+      next[id] = entry + 1
+    }
+    positions[place] = 2 * (again ? position - (before[id] ?? 0) : position)
+    before[id] = position
+    nextPlace[id] = place + 1
+  }
+
+  let at = 0
+  for (let document = 0; document < documentEnds.length; document += 1) {
+    let position = 0
+    for (const end = documentEnds[document] ?? 0; at < end; at += 1) {
+      const id = found[at] ?? 0
+      put(id, document, position)
+      // What lies beyond is looked at line by line, whatever is kept of it here.
+      if (id !== longWord && id !== manyWords && position < maxPositions) position += 1
+    }
+  }
+  return { starts, documents, placeStarts, positions }
+}
