@@ -4,11 +4,16 @@ import { promisify } from 'node:util'
 export type Load = {
   readonly url: string
   readonly connections: number
+  /** What is under way when the time is over is not counted. */
   readonly seconds: number
+  /** So many instead, each of them to its end; a multiple of `connections`. */
+  readonly requests?: number
   readonly token?: string
   readonly gzip: boolean
   /** Body of a POST; without it the requests are GET. */
   readonly form?: string
+  /** Where the client is to run, as taskset has it. */
+  readonly cores?: string
   /** Of each connection, at most: to watch a server that others keep busy. */
   readonly perSecond?: number
 }
@@ -30,13 +35,15 @@ export async function buildLoadClient(directory: string, output: string): Promis
  */
 export async function measure(hey: string, load: Load): Promise<Outcome> {
   // Asked for by hand, gzip is not unpacked by the client: what is measured is the server.
-  const args = ['-z', `${load.seconds}s`, '-c', String(load.connections), '-disable-compression']
+  const length = load.requests === undefined ? ['-z', `${load.seconds}s`] : ['-n', String(load.requests)]
+  const args = [...length, '-c', String(load.connections), '-disable-compression']
   if (load.gzip) args.push('-H', 'Accept-Encoding: gzip')
   if (load.form !== undefined)
     args.push('-m', 'POST', '-T', 'application/x-www-form-urlencoded', '-d', load.form)
   if (load.perSecond !== undefined) args.push('-q', String(load.perSecond))
   if (load.token !== undefined) args.push('-H', `Authorization: Bearer ${load.token}`)
-  const { stdout } = await run(hey, [...args, load.url], { maxBuffer: 64 * 1024 * 1024 })
+  const command = [...(load.cores === undefined ? [] : ['taskset', '-c', load.cores]), hey, ...args, load.url]
+  const { stdout } = await run(command[0] ?? hey, command.slice(1), { maxBuffer: 64 * 1024 * 1024 })
   const statuses = [...stdout.matchAll(/^\s+\[(\d{3})\]\s+(\d+) responses/gm)]
   const total = Number(/Total:\s+([\d.]+) secs/.exec(stdout)?.[1])
   const ok = Number(statuses.find(([, code]) => code === '200')?.[2] ?? 0)

@@ -2,54 +2,29 @@ import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { measure, median, type Outcome } from './load.ts'
+import { measure, median } from './load.ts'
+import { benchLogins, logIn } from './logins.ts'
 import { mintTokens } from './mint-tokens.ts'
 import type { BenchEnv } from './run.ts'
 
 const run = promisify(execFile)
 const healthSeconds = 10
 // Many short rounds by turns: what else the machine does then weighs on both sides alike.
-const logins = { rounds: 5, seconds: 6 }
 const calls = { rounds: 9, seconds: 2 }
-// More than there are cores, so that there is always one to hash next.
-const loginsAtOnce = 8
 const tokenCount = 1_000
 const connections = 16
 
 /** Logins beside what the cores could hash at best, what they do to everybody else, and what many tokens cost. */
 export async function benchOAuth(env: BenchEnv): Promise<void> {
   console.log(row(['work', 'figure', 'beside', 'share', 'target']))
-  await benchLogins(env)
+  await benchLogins(env, report)
   await benchHealth(env)
   await benchTokens(env)
 }
 
-function login(env: BenchEnv, duration: number): Promise<Outcome> {
-  const { kapisUrl, loginForm } = env
-  return measure(env.hey, {
-    url: `${kapisUrl}/oauth/token`,
-    connections: loginsAtOnce,
-    seconds: duration,
-    gzip: false,
-    form: loginForm,
-  })
-}
-
-async function benchLogins(env: BenchEnv): Promise<void> {
-  // Once unmeasured: code is compiled as it is used.
-  await login(env, 3)
-  const mine: number[] = []
-  const plain: number[] = []
-  for (let round = 0; round < logins.rounds; round++) {
-    mine.push((await login(env, logins.seconds)).perSecond)
-    plain.push(await script('bcrypt-loop.ts', [String(logins.seconds)]))
-  }
-  report('logins /s, beside bcrypt alone', mine, plain, 0.9)
-}
-
 async function benchHealth(env: BenchEnv): Promise<void> {
   const url = `${env.kapisUrl}/healthz`
-  const underWay = login(env, healthSeconds + 2)
+  const underWay = logIn(env, { seconds: healthSeconds + 2 })
   const health = await measure(env.hey, {
     url,
     connections: 2,
@@ -89,10 +64,11 @@ async function script(name: string, args: readonly string[]): Promise<number> {
 }
 
 /** Shares are of neighbouring rounds, so that what else the machine did weighs on both alike. */
-function report(name: string, mine: readonly number[], beside: readonly number[], target: number): void {
+function report(name: string, mine: readonly number[], beside: readonly number[], target?: number): void {
   const share = median(mine.map((figure, i) => figure / (beside[i] ?? Number.NaN)))
   const figures = [median(mine).toFixed(1), median(beside).toFixed(1), share.toFixed(2)]
-  console.log(row([name, ...figures, verdict(share >= target, `>= ${target}`)]))
+  const judged = target === undefined ? [] : [verdict(share >= target, `>= ${target}`)]
+  console.log(row([name, ...figures, ...judged]))
 }
 
 function verdict(isMet: boolean, target: string): string {

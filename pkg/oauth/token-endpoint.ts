@@ -60,6 +60,9 @@ export function createTokenEndpoint({ authenticateClient, tools, audit }: TokenE
 /** Aborted when the caller has hung up: a password that nobody waits for is not hashed. */
 export function goneSignal(res: Response): AbortSignal {
   const gone = new AbortController()
-  res.once('close', () => gone.abort(oauthError(400, 'invalid_request', 'the caller has gone')))
+  res.once('close', () => {
+    // Whoever was answered has not gone: nobody listens to the signal then.
+    if (!res.writableFinished) gone.abort(oauthError(400, 'invalid_request', 'the caller has gone'))
+  })
   return gone.signal
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { SignJWT } from 'jose'
 import type { SigningAlgorithm } from './key-set.ts'
 import type { KeySource } from './key-source.ts'
 import { isReservedName } from './reserved-name.ts'
+import { signJwt } from './sign.ts'
 
 /** Who logged in, when and for which client (OpenID Connect Core section 2). */
 export type IdTokenSubject = {
@@ -35,7 +35,7 @@ export async function signIdToken(
   const now = Math.floor(Date.now() / 1000)
   const signer = keys.current().signer(alg, now)
   const scopes = subject.scope.split(' ')
-  return new SignJWT({
+  const claims = {
     auth_time: subject.authTime,
     sid: subject.sid,
     at_hash: halfHash(subject.accessToken),
@@ -44,14 +44,13 @@ export async function signIdToken(
     ...present({ nonce: subject.nonce }),
     ...(scopes.includes('profile') ? profileOf(subject) : {}),
     ...(scopes.includes('email') ? present({ email: subject.email }) : {}),
-  })
-    .setProtectedHeader({ alg: signer.alg, kid: signer.kid, typ: 'JWT' })
-    .setIssuer(issuer)
-    .setSubject(subject.username)
-    .setAudience(subject.clientId)
-    .setIssuedAt(now)
-    .setExpirationTime(now + lifeSeconds)
-    .sign(signer.key)
+    iss: issuer,
+    sub: subject.username,
+    aud: subject.clientId,
+    iat: now,
+    exp: now + lifeSeconds,
+  }
+  return signJwt('JWT', claims, signer)
 }
 
 function profileOf({ username, displayName, lang, groups }: IdTokenSubject) {

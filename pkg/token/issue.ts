@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { SignJWT } from 'jose'
 import { type IdTokenOptions, type IdTokenSubject, signIdToken } from './id-token.ts'
 import type { KeySource } from './key-source.ts'
 import { isReadOnly, liveAudience } from './live-audience.ts'
 import { isReservedName } from './reserved-name.ts'
+import { signJwt } from './sign.ts'
 
 export type TokenSubject = {
   readonly username: string
@@ -54,7 +54,7 @@ export function createTokenIssuer(options: {
     const now = Math.floor(Date.now() / 1000)
     const expiresAt = now + lifeSeconds
     const signer = keys.current().signer('ES256', now)
-    const token = await new SignJWT({
+    const claims = {
       sid: subject.sid,
       client_id: subject.clientId,
       scope: subject.scope,
@@ -64,15 +64,14 @@ export function createTokenIssuer(options: {
       // kube-apiserver's JWT authenticator takes the groups from here; Kapis reads the user's own.
       ...(kind === 'access' && subject.mustChangePassword ? { extra: { uninitialized: ['true'] } } : {}),
       ...(kind === 'access' ? { groups: subject.groups.filter(group => !isReservedName(group)) } : {}),
-    })
-      .setProtectedHeader({ alg: signer.alg, kid: signer.kid, typ: kind === 'access' ? 'at+jwt' : 'JWT' })
-      .setIssuer(issuer)
-      .setSubject(subject.username)
-      .setAudience(toAudience(kind, subject))
-      .setIssuedAt(now)
-      .setExpirationTime(expiresAt)
-      .setJti(jti)
-      .sign(signer.key)
+      iss: issuer,
+      sub: subject.username,
+      aud: toAudience(kind, subject),
+      iat: now,
+      exp: expiresAt,
+      jti,
+    }
+    const token = await signJwt(kind === 'access' ? 'at+jwt' : 'JWT', claims, signer)
     return { token, jti, expiresAt }
   }
 

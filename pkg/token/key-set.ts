@@ -1,3 +1,4 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 
 export type SigningAlgorithm = 'ES256' | 'RS256'
@@ -11,8 +12,10 @@ export type StoredKey = {
 }
 
 type CryptoKeyLike = Exclude<Awaited<ReturnType<typeof importJWK>>, Uint8Array>
-type LoadedKey = StoredKey & {
+export type LoadedKey = StoredKey & {
   readonly key: CryptoKeyLike
+  /** The same key, for signatures that are made at once. */
+  readonly privateKey: KeyObject
   readonly publicKey: CryptoKeyLike
   readonly publicJwk: JWK
 }
@@ -86,7 +89,13 @@ async function load(stored: StoredKey): Promise<LoadedKey> {
     throw new Error(`key ${kid} is of type ${jwk.kty} and cannot sign with ${alg}`)
   const publicJwk: JWK = { use: 'sig', alg, kid }
   for (const member of publicMembers) if (jwk[member] !== undefined) publicJwk[member] = jwk[member]
-  return { ...stored, key: await importKey(jwk, alg), publicKey: await importKey(publicJwk, alg), publicJwk }
+  return {
+    ...stored,
+    key: await importKey(jwk, alg),
+    privateKey: createPrivateKey({ key: jwk, format: 'jwk' }),
+    publicKey: await importKey(publicJwk, alg),
+    publicJwk,
+  }
 }
 
 async function importKey(jwk: JWK, alg: string): Promise<CryptoKeyLike> {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import { type JWTPayload, jwtVerify } from 'jose'
 import { Status } from '../status/status.ts'
 import type { KeySource } from './key-source.ts'
+import { signJwt } from './sign.ts'
 
 /** What the listener says to itself, by way of a browser or a client that carries it. */
 export type StatementKind =
@@ -40,14 +41,8 @@ export function createStatements({ issuer, keys }: { issuer: string; keys: KeySo
     async sign(kind, claims, { lifeSeconds, jti = randomUUID() }) {
       const now = Math.floor(Date.now() / 1000)
       const signer = keys.current().signer('ES256', now)
-      return new SignJWT({ ...claims })
-        .setProtectedHeader({ alg: signer.alg, kid: signer.kid, typ: typeOf(kind) })
-        .setIssuer(issuer)
-        .setAudience(audienceOf(kind))
-        .setIssuedAt(now)
-        .setExpirationTime(now + lifeSeconds)
-        .setJti(jti)
-        .sign(signer.key)
+      const standard = { iss: issuer, aud: audienceOf(kind), iat: now, exp: now + lifeSeconds, jti }
+      return signJwt(typeOf(kind), { ...claims, ...standard }, signer)
     },
     async verify(kind, token) {
       if (token.length > maxLengthOf(kind)) return undefined

@@ -1,0 +1,25 @@
+import { sign } from 'node:crypto'
+import { type JWTPayload, SignJWT } from 'jose'
+import type { LoadedKey } from './key-set.ts'
+
+/**
+ * A JWT in its compact form (RFC 7515 section 7.1), signed by the key's own algorithm.
+ *
+ * An ES256 signature is made at once: it takes a tenth of a millisecond, less than to hand it to a thread and to be woken by
+ * it, and the threads hash passwords. RSA takes ten times as long and has a thread.
+ *
+ * @param typ of the header; it keeps the kinds of tokens apart (RFC 8725 section 3.11)
+ */
+export async function signJwt(typ: string, claims: JWTPayload, signer: LoadedKey): Promise<string> {
+  const { alg, kid, key, privateKey } = signer
+  const header = { alg, kid, typ }
+  if (alg !== 'ES256') return new SignJWT(claims).setProtectedHeader(header).sign(key)
+  const content = `${encode(header)}.${encode(claims)}`
+  // JWS has the two numbers side by side (RFC 7518 section 3.4), and not in DER.
+  const signature = sign('sha256', Buffer.from(content), { key: privateKey, dsaEncoding: 'ieee-p1363' })
+  return `${content}.${signature.toString('base64url')}`
+}
+
+function encode(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url')
+}
