@@ -45,18 +45,26 @@ function make(stored: readonly (readonly [string, number])[]) {
 }
 
 describe('createFailureLedger', () => {
-  it('writes a failure, and counts it with those that came before under the name', async () => {
+  it('writes a failure, and counts it with those that came before under the name and from the address', async () => {
     const { ledger, calls } = make([
       ['9', 20],
       ['99', 10],
       ['100', 0],
     ])
-    expect(await ledger.record(failure, undefined)).to.equal(3)
+    expect(await ledger.record(failure, undefined)).to.deep.equal({ ofName: 3, ofAddress: 3 })
     const path = '/apis/iam.kapis.io/v1alpha2/loginrecords'
     expect(calls.map(call => [call.method, decodeURIComponent(call.path)])).to.deep.equal([
       ['POST', path],
       [undefined, `${path}?labelSelector=iam.kapis.io/login-ref=ref&fieldSelector=spec.success=false`],
+      [
+        undefined,
+        `${path}?labelSelector=iam.kapis.io/source-network=192.0.2.1&fieldSelector=spec.success=false`,
+      ],
     ])
+    expect(Object(calls[0]?.body).metadata.labels).to.deep.equal({
+      'iam.kapis.io/login-ref': 'ref',
+      'iam.kapis.io/source-network': '192.0.2.1',
+    })
   })
 
   it('counts none that came after, so that of a burst each gets a number of its own', async () => {
@@ -66,7 +74,7 @@ describe('createFailureLedger', () => {
       ['101', 0],
       ['1000', 0],
     ])
-    expect(await ledger.record(failure, undefined)).to.equal(2)
+    expect(await ledger.record(failure, undefined)).to.deep.equal({ ofName: 2, ofAddress: 2 })
   })
 
   it('counts none that is older than the window', async () => {
@@ -75,7 +83,21 @@ describe('createFailureLedger', () => {
       ['2', 500],
       ['100', 0],
     ])
-    expect(await ledger.record(failure, undefined)).to.equal(2)
+    expect(await ledger.record(failure, undefined)).to.deep.equal({ ofName: 2, ofAddress: 2 })
+  })
+
+  it('counts a network of IPv6 as one address, and forgives it nothing with a user', async () => {
+    const { ledger, calls } = make([
+      ['1', 90],
+      ['2', 30],
+      ['100', 0],
+    ])
+    const source = { address: '2001:db8::17', userAgent: '' }
+    const unlocked = user({ state: 'Active', lastTransitionTime: ago(60) })
+    expect(await ledger.record({ ...failure, source }, unlocked)).to.deep.equal({ ofName: 2, ofAddress: 3 })
+    expect(await ledger.countFrom('2001:db8::18')).to.equal(3)
+    const label = 'iam.kapis.io/source-network=2001-db8-0-0---64&'
+    expect(calls.filter(({ path }) => decodeURIComponent(path).includes(label))).to.have.length(2)
   })
 
   const forgiven: readonly [object, number][] = [

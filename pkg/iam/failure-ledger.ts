@@ -1,7 +1,13 @@
 import type { KubeClient } from '../kube/client.ts'
 import { type KubeObject, parseList, parseObject } from '../kube/object.ts'
 import { isLater } from '../kube/resource-version.ts'
-import { type LoginRecord, loginRecordsPath, recordNames, toLoginRecord } from './login-record.ts'
+import {
+  type LoginRecord,
+  loginRecordsPath,
+  recordNames,
+  toLoginRecord,
+  toNetworkLabel,
+} from './login-record.ts'
 import type { User } from './user.ts'
 
 export type FailureLedgerOptions = {
@@ -13,16 +19,21 @@ export type FailureLedgerOptions = {
   readonly windowSeconds: number
 }
 
+/** Failures under the name as it was typed, and from the address. */
+export type FailureCount = { readonly ofName: number; readonly ofAddress: number }
+
 export type FailureLedger = {
   /**
    * Writes a failure down.
    *
-   * @returns how many there were under the name as it was typed when this one came, with it
+   * @returns how many there were when this one came, with it
    * @throws Status 503
    */
-  readonly record: (failure: LoginRecord, user: User | undefined) => Promise<number>
+  readonly record: (failure: LoginRecord, user: User | undefined) => Promise<FailureCount>
   /** How many there are of a user by now, whatever name was typed. @throws Status 503 */
   readonly countOf: (user: User) => Promise<number>
+  /** How many there are from an address by now. @throws Status 503 */
+  readonly countFrom: (address: string) => Promise<number>
 }
 
 /**
@@ -55,10 +66,20 @@ export function createFailureLedger(options: FailureLedgerOptions): FailureLedge
     async record(failure, user) {
       const body = toLoginRecord(failure, groupDomain, writer)
       const { metadata } = parseObject(await client.call({ method: 'POST', path, body }))
-      const known = await list(names.login, failure.loginRef)
-      const until = known.filter(each => !isLater(each.metadata.resourceVersion, metadata.resourceVersion))
-      return countSince(until, user, Date.parse(metadata.creationTimestamp))
+      const [ofName, ofAddress] = await Promise.all([
+        list(names.login, failure.loginRef),
+        list(names.address, toNetworkLabel(failure.source.address)),
+      ])
+      const isUntilThis = (each: KubeObject) =>
+        !isLater(each.metadata.resourceVersion, metadata.resourceVersion)
+      const nowMs = Date.parse(metadata.creationTimestamp)
+      return {
+        ofName: countSince(ofName.filter(isUntilThis), user, nowMs),
+        ofAddress: countSince(ofAddress.filter(isUntilThis), undefined, nowMs),
+      }
     },
     countOf: async user => countSince(await list(names.user, user.name), user, Date.now()),
+    countFrom: async address =>
+      countSince(await list(names.address, toNetworkLabel(address)), undefined, Date.now()),
   }
 }

@@ -26,6 +26,8 @@ export type Lockout = {
   readonly lockedUntilMs: (key: LockoutKey) => number | undefined
   /** Whether anything is counted for one of the keys. */
   readonly hasFailures: (keys: readonly LockoutKey[]) => boolean
+  /** Whether at least half of the failures that lock a key have been counted. */
+  readonly isHalfway: (key: LockoutKey) => boolean
 }
 
 export type LockoutOptions = {
@@ -45,12 +47,13 @@ export function createLockout({ rules, now = Date.now, maxKeys = defaultMaxKeys 
   const tracks = new Map<LockoutKey, Track>()
   let waiting = 0
 
+  const ruleOf = (key: LockoutKey) => (key.startsWith('address:') ? rules.address : rules.user)
+
   function track(key: LockoutKey): Track {
     const known = tracks.get(key)
     if (known) return known
     if (tracks.size >= maxKeys) makeRoom()
-    const rule = key.startsWith('address:') ? rules.address : rules.user
-    const fresh = { window: new FailureWindow(rule), running: 0, waiting: new Set<() => void>() }
+    const fresh = { window: new FailureWindow(ruleOf(key)), running: 0, waiting: new Set<() => void>() }
     tracks.set(key, fresh)
     return fresh
   }
@@ -133,6 +136,10 @@ export function createLockout({ rules, now = Date.now, maxKeys = defaultMaxKeys 
       }
     },
     lockedUntilMs: key => tracks.get(key)?.window.lockedUntilMs(now()),
+    isHalfway(key) {
+      const { window } = tracks.get(key) ?? {}
+      return window !== undefined && window.left(now()) <= ruleOf(key).maxTries / 2
+    },
     hasFailures: keys => keys.some(key => tracks.get(key)?.window.isEmpty(now()) === false),
   }
 }

@@ -1,4 +1,6 @@
+import { isIP } from 'node:net'
 import { isRecord, type KubeObject } from '../kube/object.ts'
+import { sourceNetwork } from '../request/client-address.ts'
 import type { Source } from './password-check.ts'
 import { iamVersion, type User } from './user.ts'
 
@@ -34,6 +36,7 @@ export function recordNames(groupDomain: string) {
   return {
     user: `${prefix}/user-ref`,
     login: `${prefix}/login-ref`,
+    address: `${prefix}/source-network`,
     /** The process that wrote it and has counted it. */
     writer: `${prefix}/recorded-by`,
   }
@@ -41,6 +44,11 @@ export function recordNames(groupDomain: string) {
 
 // Kubernetes: a label value has at most 63 characters.
 const maxLabel = 63
+
+/** The source address, or the network of it that is counted as one, as a label may have it: 192.0.2.1, 2001-db8-0-0---64. */
+export function toNetworkLabel(address: string): string {
+  return sourceNetwork(address).replace(/[:/]/g, '-')
+}
 
 /** @param writer identifies this process */
 export function toLoginRecord(record: LoginRecord, groupDomain: string, writer: string): object {
@@ -55,6 +63,7 @@ export function toLoginRecord(record: LoginRecord, groupDomain: string, writer: 
       labels: {
         ...(isLabel ? { [names.user]: user.name } : {}),
         ...(loginRef === '' ? {} : { [names.login]: loginRef }),
+        ...(isIP(source.address) === 0 ? {} : { [names.address]: toNetworkLabel(source.address) }),
       },
       annotations: { [names.writer]: writer },
       // The orchestrator itself removes the records of a user who is removed.

@@ -31,7 +31,7 @@ describe('createPasswordChecker', () => {
     const failed: FailedLogin[] = []
     const locked: string[] = []
     /** What all replicas have counted. */
-    const common = { failures: 0, questions: 0 }
+    const common = { failures: 0, fromAddress: 0, questions: 0 }
     const checker = createPasswordChecker({
       users: { find: login => users.get(login.replace('@kapis.io', '')) },
       hasher: {
@@ -46,13 +46,20 @@ describe('createPasswordChecker', () => {
       durationSeconds: rule.durationSeconds,
       toKeys: createLoginKeys(() => Buffer.from('secret')),
       maxTries: rule.maxTries,
+      maxTriesPerAddress: 5,
       async failed(event) {
         failed.push(event)
-        return common.failures
+        return { ofName: common.failures, ofAddress: common.fromAddress }
       },
-      async countFailures() {
-        common.questions++
-        return common.failures
+      counts: {
+        async countOf() {
+          common.questions++
+          return common.failures
+        },
+        async countFrom() {
+          common.questions++
+          return common.fromAddress
+        },
       },
       locked: keys => void locked.push(...keys.map(key => key.split(':')[0] ?? '')),
     })
@@ -182,6 +189,40 @@ describe('createPasswordChecker', () => {
       expect(await check('alice', 'right')).to.equal('right')
       common.failures = 4
       expect(await check('alice', 'right')).to.equal('locked')
+    })
+
+    it('lets the first that is judged pass, and no other, where nothing is known of the failures yet', async () => {
+      const bursts: readonly (readonly [guesses: string[], outcomes: string[]])[] = [
+        [
+          ['right', 'wrong', 'right'],
+          ['right', 'locked', 'locked'],
+        ],
+        [
+          ['wrong', 'right', 'right'],
+          ['locked', 'locked', 'locked'],
+        ],
+      ]
+      for (const [guesses, outcomes] of bursts) {
+        const { check, common } = make()
+        // Three elsewhere, and the one that comes now.
+        common.failures = 4
+        expect(await Promise.all(guesses.map(guess => check('alice', guess)))).to.deep.equal(outcomes)
+      }
+    })
+
+    it('tells an address that was too late neither that a password was wrong nor that it was right', async () => {
+      const { check, common } = make()
+      const from = '192.0.2.99'
+      common.fromAddress = 5
+      expect(await check('bob', 'wrong', from)).to.equal('wrong')
+      common.fromAddress = 6
+      expect(await check('carol', 'wrong', from)).to.equal('locked')
+      // Of an address many people log in: one failure is no reason to ask about it.
+      expect(await check('alice', 'right', from)).to.equal('right')
+      expect(common.questions).to.equal(0)
+      expect(await check('dave', 'wrong', from)).to.equal('locked')
+      expect(await check('alice', 'right', from)).to.equal('locked')
+      expect(await check('alice', 'right', '192.0.2.98')).to.equal('right')
     })
 
     it('asks nothing for a login without failures', async () => {

@@ -1,3 +1,4 @@
+import type { FailureCount, FailureLedger } from './failure-ledger.ts'
 import { type Attempt, type Lockout, type LockoutKey, secondsUntil } from './lockout.ts'
 import type { PasswordHasher } from './password.ts'
 import type { User } from './user.ts'
@@ -49,10 +50,11 @@ export type PasswordCheckerOptions = {
   readonly durationSeconds: number
   readonly toKeys: LoginKeys
   readonly maxTries: number
-  /** Writes a failure down, and says how many there are under the name by now, on all replicas. @throws Status 503 */
-  readonly failed: (event: FailedLogin) => Promise<number>
-  /** How many there are of a user. @throws Status 503 */
-  readonly countFailures: (user: User) => Promise<number>
+  readonly maxTriesPerAddress: number
+  /** Writes a failure down, and says how many there are by now, on all replicas. @throws Status 503 */
+  readonly failed: (event: FailedLogin) => Promise<FailureCount>
+  /** How many there are of a user, and from an address. @throws Status 503 */
+  readonly counts: Pick<FailureLedger, 'countOf' | 'countFrom'>
   /** The failure has locked these keys. */
   readonly locked: (keys: readonly LockoutKey[], event: FailedLogin) => void
 }
@@ -73,7 +75,10 @@ export type LoginKeys = {
  * "wrong" under this one, and nothing is compared: "locked" would say that both names belong to one user who exists.
  *
  * The lockout counts on one replica at once and on the others soon. What comes between, of a burst that comes to several of
- * them, the common count decides: more than may fail are not told that they were wrong, nor then that one was right.
+ * them, the common count decides: more than may fail are not told that they were wrong, nor then that one was right. A right
+ * password costs no question where nothing has failed yet, or every login of everybody would be counted anew: so a guess that
+ * is the very first to be judged on its replica passes, when it is right, although the limit was reached on another one a
+ * few milliseconds ago. That is one guess for each further replica. From the first failure on all of them ask.
  */
 export function createPasswordChecker(options: PasswordCheckerOptions): PasswordChecker {
   const { users, hasher, lockout, toKeys } = options
@@ -88,7 +93,7 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
     try {
       // One answer, in one time, whether the user is unknown, has no password or gave a wrong one.
       isRight = await hasher.verify(password, isOpen ? user.passwordHash : undefined, signal)
-      isRight &&= user !== undefined && (await mayPass(user, login))
+      isRight &&= user !== undefined && (await mayPass(user, login, source))
     } catch (error) {
       for (const attempt of attempts) attempt.passed()
       throw error
@@ -101,18 +106,22 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
     return until === undefined ? { outcome: 'wrong', user } : toLocked(until, user)
   }
 
-  /** Without a failure that is known here a login costs no question: it is one that came first. */
-  async function mayPass(user: User, login: string): Promise<boolean> {
+  /** Of an address many people may log in, of whom somebody fails at any time: it is asked about when that is many. */
+  async function mayPass(user: User, login: string, { address }: Source): Promise<boolean> {
+    const { counts, maxTries, maxTriesPerAddress } = options
     const isSuspect = lockout.hasFailures([toKeys.user(user), toKeys.login(login)])
-    return !isSuspect || (await options.countFailures(user)) < options.maxTries
+    if (isSuspect && (await counts.countOf(user)) >= maxTries) return false
+    const isCrowded = lockout.isHalfway(toKeys.address(address))
+    return !isCrowded || (await counts.countFrom(address)) < maxTriesPerAddress
   }
 
   /** @returns until when it is locked, where it comes too late to be told that it was wrong */
   async function fail(attempts: readonly Attempt[], event: FailedLogin): Promise<number | undefined> {
     const locked = attempts.flatMap(attempt => attempt.failed())
     if (locked.length > 0) options.locked(locked, event)
-    const count = await options.failed(event)
-    return count > options.maxTries ? Date.now() + options.durationSeconds * 1000 : undefined
+    const { ofName, ofAddress } = await options.failed(event)
+    const isLate = ofName > options.maxTries || ofAddress > options.maxTriesPerAddress
+    return isLate ? Date.now() + options.durationSeconds * 1000 : undefined
   }
 
   return {

@@ -104,6 +104,7 @@ export function createPasswordGuard(options: PasswordGuardOptions): PasswordGuar
     hasher,
     lockout,
     maxTries,
+    maxTriesPerAddress,
     durationSeconds,
     toKeys,
     failed({ login, user, source }) {
@@ -121,7 +122,7 @@ export function createPasswordGuard(options: PasswordGuardOptions): PasswordGuar
       } as const
       return ledger.record(failure, user)
     },
-    countFailures: ledger.countOf,
+    counts: ledger,
     locked(keys, { user, source }) {
       for (const key of keys) metrics.locked(key.slice(0, key.indexOf(':')))
       if (user !== undefined && keys.includes(toKeys.user(user))) keeper.lock(user)

@@ -177,9 +177,10 @@ export async function startApp() {
       durationSeconds: rule.durationSeconds,
       toKeys: createLoginKeys(() => Buffer.from('secret')),
       maxTries: rule.maxTries,
+      maxTriesPerAddress: 1000,
       // Of one replica the lockout alone decides.
-      failed: async () => 0,
-      countFailures: async () => 0,
+      failed: async () => ({ ofName: 0, ofAddress: 0 }),
+      counts: { countOf: async () => 0, countFrom: async () => 0 },
       locked: () => undefined,
     }),
     providers: {

@@ -1,5 +1,9 @@
+import { upstreamClient } from '../peers/openid-provider.ts'
+import { authorityPem } from '../peers/tls-server.ts'
 import { kubectlOutput } from './cluster.ts'
 import { output, setting } from './run.ts'
+
+type Upstream = { readonly url: string }
 
 const groupDomain = setting('KAPIS_GROUP_DOMAIN')
 const namespace = setting('KAPIS_NAMESPACE')
@@ -8,6 +12,36 @@ export const users = `users.iam.${groupDomain}`
 
 export function linkOf(provider: string): string {
   return `iam.${groupDomain}/identity-provider.${provider}`
+}
+
+/** What an OpenID provider says of somebody. */
+export function personAt(sub: string, more: object = {}) {
+  return {
+    sub,
+    email: `${sub}@example.com`,
+    email_verified: true,
+    name: 'A Person',
+    preferred_username: sub,
+    groups: ['blue'],
+    ...more,
+  }
+}
+
+/** The configuration of an OpenID provider, for applyProvider. */
+export function openIdDocument(name: string, upstream: Upstream, changes: object = {}, oidc: object = {}) {
+  return {
+    name,
+    type: 'OIDCIdentityProvider',
+    ...changes,
+    provider: {
+      ...upstreamClient,
+      issuer: upstream.url,
+      rootCAData: authorityPem,
+      scopes: ['profile', 'email', 'groups'],
+      groupsKey: 'groups',
+      ...oidc,
+    },
+  }
 }
 
 /** Makes or changes an identity provider, as an administrator would. */

@@ -99,6 +99,15 @@ describe('the lockout of two token listeners', function () {
     }
   })
 
+  it('tells an address of no more failures than may be, whichever of them and whatever names it tries', async () => {
+    const from = '203.0.113.77'
+    const names = Array.from({ length: 30 }, (_, i) => uniqueName(`spray-${i}`))
+    const asked = names.map((name, i) => login(i % 2 === 0 ? a : b, name, 'guess', from))
+    expect(await codes(asked)).to.deep.equal({ 400: 12, 429: 18 })
+    for (const replica of [a, b])
+      expect((await login(replica, uniqueName('nobody'), 'guess', from)).code).to.equal(429)
+  })
+
   it('refuses the right password too, with Retry-After, on the other replica as well, until the time is over', async () => {
     const username = await newUser()
     await fail(a, username)

@@ -7,7 +7,14 @@ import { createUserAgent } from '../peers/user-agent.ts'
 import { keepScreenshot, openWindow, startChromium } from './chromium.ts'
 import { askKapis, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
 import { eventually } from './http.ts'
-import { applyProvider, linkOf, removeProvider, users } from './identity-provider.ts'
+import {
+  applyProvider,
+  linkOf,
+  openIdDocument,
+  personAt,
+  removeProvider,
+  users,
+} from './identity-provider.ts'
 import { createUser, form, removeUser } from './oauth.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
 import { setting } from './run.ts'
@@ -32,42 +39,23 @@ describe('pages for people of an identity provider, in a browser', function () {
   let upstream: Awaited<ReturnType<typeof startOpenIdProvider>>
   let issuer: string
 
-  const person = (sub: string) => ({
-    sub,
-    email: `${sub}@example.com`,
-    email_verified: true,
-    name: 'A Person',
-    preferred_username: sub,
-    groups: ['blue'],
-  })
-  const document = (changes: object, oidc: object = {}) => ({
-    name: provider,
-    type: 'OIDCIdentityProvider',
-    displayName: 'Corp account',
-    ...changes,
-    provider: {
-      ...upstreamClient,
-      issuer: upstream.url,
-      rootCAData: authorityPem,
-      scopes: ['profile', 'email', 'groups'],
-      groupsKey: 'groups',
-      ...oidc,
-    },
-  })
   /** What there is to be seen of a configuration, asked until the listener has it. */
   async function configure(mappingMethod: string, changes: object = {}, oidc: object = {}): Promise<void> {
-    const config = { mappingMethod, disableLoginConfirmation: false, ...changes }
-    await applyProvider(document(config, oidc))
+    const shown = { displayName: 'Corp account', disableLoginConfirmation: false }
+    await applyProvider(openIdDocument(provider, upstream, { ...shown, mappingMethod, ...changes }, oidc))
     await eventually(async () => {
       const { body } = await askKapis(`/kapis/config.${setting('KAPIS_GROUP_DOMAIN')}/v1alpha2/configs/oauth`)
-      const shown = JSON.parse(body).identityProviders.find(({ name }: { name: string }) => name === provider)
-      expect(shown).to.include({ mappingMethod })
+      const known = JSON.parse(body).identityProviders.find(({ name }: { name: string }) => name === provider)
+      expect(known).to.include({ mappingMethod })
     }, 20_000)
   }
 
   before(async () => {
     issuer = await issuerUrl()
-    upstream = await startOpenIdProvider([`${issuer}/callback/${provider}`], [ann, bea, cleo].map(person))
+    upstream = await startOpenIdProvider(
+      [`${issuer}/callback/${provider}`],
+      [ann, bea, cleo].map(sub => personAt(sub)),
+    )
     await createUser({ username: local, password })
     await createUser({ username: given, password })
     const uninitialized = `iam.${setting('KAPIS_GROUP_DOMAIN')}/uninitialized=true`

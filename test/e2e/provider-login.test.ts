@@ -13,7 +13,14 @@ import { authorityPem } from '../peers/tls-server.ts'
 import { createUserAgent, type Page, type UserAgent } from '../peers/user-agent.ts'
 import { askKapis, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
 import { eventually } from './http.ts'
-import { applyProvider, linkOf, removeProvider, users } from './identity-provider.ts'
+import {
+  applyProvider,
+  linkOf,
+  openIdDocument,
+  personAt,
+  removeProvider,
+  users,
+} from './identity-provider.ts'
 import { bearer, claimsOf, createUser, form, loginAs, patchUser, refresh, removeUser } from './oauth.ts'
 import { createClient, removeClient } from './oauth-clients.ts'
 import { setting } from './run.ts'
@@ -57,38 +64,17 @@ describe('logins at an OpenID provider, through the front', function () {
   const ann = uniqueName('ann')
   const local = uniqueName('local')
   let upstream: Awaited<ReturnType<typeof startOpenIdProvider>>
-  const person = (sub: string, more: object = {}) => ({
-    sub,
-    email: `${sub}@example.com`,
-    email_verified: true,
-    name: 'A Person',
-    preferred_username: sub,
-    groups: ['blue'],
-    ...more,
-  })
-  const document = (changes: object = {}, oidc: object = {}) => ({
-    name: provider,
-    type: 'OIDCIdentityProvider',
-    groupsPrefix: 'oidc:',
-    ...changes,
-    provider: {
-      ...upstreamClient,
-      issuer: upstream.url,
-      rootCAData: authorityPem,
-      scopes: ['profile', 'email', 'groups'],
-      groupsKey: 'groups',
-      ...oidc,
-    },
-  })
+  const document = (changes: object = {}, oidc: object = {}) =>
+    openIdDocument(provider, upstream, { groupsPrefix: 'oidc:', ...changes }, oidc)
 
   before(async () => {
     upstream = await startOpenIdProvider(
       [`${await base}/oauth/callback/${provider}`],
       [
-        person(ann),
-        person(local, { email: `${local}-other@example.com` }),
-        person(`${local}-mail`, { email: `${local}@E2E.test` }),
-        person(`${local}-unverified`, { email_verified: false }),
+        personAt(ann),
+        personAt(local, { email: `${local}-other@example.com` }),
+        personAt(`${local}-mail`, { email: `${local}@E2E.test` }),
+        personAt(`${local}-unverified`, { email_verified: false }),
       ],
     )
     await createUser({ username: local, password: 'Correct horse 1' })
@@ -147,7 +133,7 @@ describe('logins at an OpenID provider, through the front', function () {
 
   it('find the user again by the subject, whatever else has changed, and take groups away', async () => {
     upstream.change(
-      person(ann, { preferred_username: 'other', email: 'other@example.com', groups: ['green'] }),
+      personAt(ann, { preferred_username: 'other', email: 'other@example.com', groups: ['green'] }),
     )
     const { access_token } = tokensOf(await logIn(newAgent(), ann))
     expect(claimsOf(access_token)).to.deep.include({ sub: ann, groups: ['oidc:green'] })
