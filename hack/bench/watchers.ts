@@ -21,7 +21,7 @@ export async function openWatchers(url: string, token: string, count: number): P
       open++
       // Each event ends in a line feed; nothing else of it matters here.
       res.on('data', (chunk: Buffer) => {
-        for (const byte of chunk) if (byte === 0x0a) received++
+        for (let at = chunk.indexOf(0x0a); at >= 0; at = chunk.indexOf(0x0a, at + 1)) received++
       })
     })
     req.on('error', () => undefined)

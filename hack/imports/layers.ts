@@ -72,7 +72,6 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   'openid-client': ['pkg/iam'],
   pino: ['pkg/telemetry'],
   'prom-client': ['pkg/telemetry'],
-  undici: ['pkg/proxy'],
   yaml: ['pkg/kube', 'pkg/config', 'pkg/audit', 'pkg/aggregated', 'pkg/kapis', 'cmd'],
 }
 

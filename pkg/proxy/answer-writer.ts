@@ -3,7 +3,8 @@ import type { HeaderLines } from './headers.ts'
 
 export type Head = {
   readonly code: number
-  readonly message: string | undefined
+  /** The reason phrase; '' when there is none. */
+  readonly message: string
   readonly lines: readonly string[]
 }
 
@@ -12,7 +13,7 @@ export type AnswerWriter = {
   readonly hasBegun: boolean
   readonly begin: (head: Head) => void
   readonly write: (chunk: Buffer) => void
-  readonly end: (trailers: Readonly<Record<string, string | string[] | undefined>>) => void
+  readonly end: (trailers: HeaderLines) => void
 }
 
 export type AnswerOptions = {
@@ -92,7 +93,7 @@ export function createAnswerWriter(
     end(trailers) {
       clearTimeout(timer)
       if (res.destroyed || res.writableEnded) return
-      const hasTrailers = Object.keys(trailers).length > 0
+      const hasTrailers = trailers.length > 0
       if (head !== undefined) {
         if (res.headersSent) return
         // All of it is there: its length can be told. Only an answer in pieces has trailers.
@@ -106,10 +107,10 @@ export function createAnswerWriter(
   }
 }
 
-function toEntries(trailers: Readonly<Record<string, string | string[] | undefined>>): [string, string][] {
-  return Object.entries(trailers).flatMap(([name, value]) =>
-    [value ?? []].flat().map((one): [string, string] => [name, one]),
-  )
+function toEntries(lines: HeaderLines): [string, string][] {
+  const entries: [string, string][] = []
+  for (let i = 0; i < lines.length; i += 2) entries.push([lines[i] ?? '', lines[i + 1] ?? ''])
+  return entries
 }
 
 const bodiless = new Set([204, 304])
@@ -118,7 +119,7 @@ const bodiless = new Set([204, 304])
 function writeHead(res: ServerResponse, { code, message, lines }: Head, length: number | undefined): void {
   const isLengthKnown = length === undefined || bodiless.has(code) || hasLength(lines)
   const all = isLengthKnown ? [...lines] : [...lines, 'Content-Length', String(length)]
-  if (message === undefined || message === '') res.writeHead(code, all)
+  if (message === '') res.writeHead(code, all)
   else res.writeHead(code, message, all)
 }
 

@@ -24,9 +24,9 @@ export async function forwardToComponent(
   if (!breaker.mayTry()) throw resting(component.name)
   const { req, res, info, query } = exchange
   const isLive = isLongRunning(info, query)
-  const dispatcher = isLive ? upstream.long : upstream.short
+  const connections = isLive ? upstream.long : upstream.short
   const path = component.url.pathname.replace(/\/$/, '') + (req.url ?? '/')
-  const outgoing = { dispatcher, path, headers: componentHeaders(upstream, exchange), isLive }
+  const outgoing = { connections, path, headers: componentHeaders(upstream, exchange), isLive }
   const name = `the component ${component.name}`
   const ofRedirect = refuseRedirect(name, req)
   let refused: Status | undefined

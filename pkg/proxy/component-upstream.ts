@@ -1,8 +1,8 @@
-import type { Pool as FullPool } from 'undici'
-import Pool from 'undici/lib/dispatcher/pool.js'
 import type { KeyPair } from '../certs/issue.ts'
 import { type Breaker, createBreaker } from './breaker.ts'
 import type { Component } from './component.ts'
+import type { UpstreamTarget } from './upstream-connection.ts'
+import { createUpstreamPool, type Upstream } from './upstream-pool.ts'
 
 /** How a connection to a component is made. */
 export type ComponentTls = {
@@ -17,8 +17,8 @@ export type ComponentTls = {
 export type ComponentUpstream = {
   readonly component: Component
   readonly breaker: Breaker
-  readonly short: Pool
-  readonly long: Pool
+  readonly short: Upstream
+  readonly long: Upstream
   readonly tls: ComponentTls
   readonly close: () => void
 }
@@ -28,6 +28,7 @@ const connections = { short: 64, long: 512 }
 const breaking = { failures: 5, openMs: 10_000 }
 const idleMs = 30_000
 const connectMs = 5_000
+const maxHeadBytes = 16 * 1024
 
 /** @param pair the front-proxy client certificate; it is shown to nobody over plain HTTP */
 export function createComponentUpstream(component: Component, pair: KeyPair | undefined): ComponentUpstream {
@@ -38,25 +39,17 @@ export function createComponentUpstream(component: Component, pair: KeyPair | un
     ...(serverName === undefined ? {} : { servername: serverName }),
     rejectUnauthorized: isVerified,
   }
-  const settings: FullPool.Options = {
-    allowH2: false,
-    pipelining: 1,
-    keepAliveTimeout: idleMs,
-    keepAliveMaxTimeout: idleMs,
-    connect: { timeout: Math.min(connectMs, timeoutMs), ...tls },
+  const target: UpstreamTarget = {
+    url,
+    tls,
+    connectMs: Math.min(connectMs, timeoutMs),
+    headMs: timeoutMs,
+    bodyMs: timeoutMs,
+    idleMs,
+    maxHeadBytes,
   }
-  const short = new Pool(url.origin, {
-    ...settings,
-    connections: connections.short,
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-  })
-  const long = new Pool(url.origin, {
-    ...settings,
-    connections: connections.long,
-    headersTimeout: timeoutMs,
-    bodyTimeout: 0,
-  })
+  const short = createUpstreamPool(target, connections.short)
+  const long = createUpstreamPool({ ...target, bodyMs: 0 }, connections.long)
   return {
     component,
     short,
@@ -65,7 +58,7 @@ export function createComponentUpstream(component: Component, pair: KeyPair | un
     breaker: createBreaker({ ...breaking, now: Date.now }),
     close() {
       // What is being answered is answered to its end.
-      for (const pool of [short, long]) void pool.close()
+      for (const pool of [short, long]) pool.close()
     },
   }
 }

@@ -15,13 +15,22 @@ describe('upstreamFailure', () => {
   ])[] = [
     ['ECONNREFUSED', 503, 'ServiceUnavailable', 'connection_refused', 'it does not answer'],
     ['ENOTFOUND', 503, 'ServiceUnavailable', 'dns_error', 'it does not answer'],
-    ['UND_ERR_CONNECT_TIMEOUT', 503, 'ServiceUnavailable', 'connection_timeout', 'it does not answer'],
+    ['UPSTREAM_CONNECT_TIMEOUT', 503, 'ServiceUnavailable', 'connection_timeout', 'it does not answer'],
     ['CERT_HAS_EXPIRED', 503, 'ServiceUnavailable', 'tls_certificate_error', 'it does not answer'],
     ['SOMETHING_ELSE', 503, 'ServiceUnavailable', 'destination_unavailable', 'it does not answer'],
     ['ECONNRESET', 502, 'ServiceUnavailable', 'connection_terminated', 'it broke off its answer'],
-    ['UND_ERR_SOCKET', 502, 'ServiceUnavailable', 'connection_terminated', 'it broke off its answer'],
+    ['UPSTREAM_CLOSED', 502, 'ServiceUnavailable', 'connection_terminated', 'it broke off its answer'],
+    ['UPSTREAM_PROTOCOL', 502, 'ServiceUnavailable', 'http_protocol_error', 'it broke off its answer'],
+    ['UPSTREAM_BODY_TIMEOUT', 504, 'Timeout', 'http_response_timeout', 'it did not answer in time'],
+    [
+      'UPSTREAM_HEAD_TOO_LARGE',
+      502,
+      'ServiceUnavailable',
+      'http_response_header_section_size',
+      'it broke off its answer',
+    ],
     ['HPE_INVALID_CONSTANT', 502, 'ServiceUnavailable', 'http_protocol_error', 'it broke off its answer'],
-    ['UND_ERR_HEADERS_TIMEOUT', 504, 'Timeout', 'http_response_timeout', 'it did not answer in time'],
+    ['UPSTREAM_HEAD_TIMEOUT', 504, 'Timeout', 'http_response_timeout', 'it did not answer in time'],
   ]
   for (const [code, status, reason, token, text] of cases) {
     it(`${code} is ${status} with ${token}`, () => {
@@ -40,11 +49,11 @@ describe('upstreamFailure', () => {
 })
 
 describe('isStaleConnection', () => {
-  for (const code of ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+  for (const code of ['ECONNRESET', 'EPIPE', 'UPSTREAM_CLOSED'])
     it(`is true of ${code}`, () => expect(isStaleConnection(errorWith(code))).to.equal(true))
   for (const error of [
     errorWith('ECONNREFUSED'),
-    errorWith('UND_ERR_HEADERS_TIMEOUT'),
+    errorWith('UPSTREAM_HEAD_TIMEOUT'),
     new Error('x'),
     undefined,
   ])

@@ -33,21 +33,22 @@ const failures: Readonly<Record<string, Failure>> = {
   EAI_AGAIN: { ...silent, token: 'dns_error' },
   EHOSTUNREACH: { ...silent, token: 'destination_ip_unroutable' },
   ENETUNREACH: { ...silent, token: 'destination_ip_unroutable' },
-  UND_ERR_CONNECT_TIMEOUT: { ...silent, token: 'connection_timeout' },
+  UPSTREAM_CONNECT_TIMEOUT: { ...silent, token: 'connection_timeout' },
   ETIMEDOUT: { ...silent, token: 'connection_timeout' },
   ECONNRESET: { ...broken, token: 'connection_terminated' },
   EPIPE: { ...broken, token: 'connection_terminated' },
-  UND_ERR_SOCKET: { ...broken, token: 'connection_terminated' },
-  UND_ERR_HEADERS_TIMEOUT: { ...slow, token: 'http_response_timeout' },
-  UND_ERR_BODY_TIMEOUT: { ...slow, token: 'http_response_timeout' },
-  UND_ERR_HEADERS_OVERFLOW: { ...broken, token: 'http_response_header_section_size' },
+  UPSTREAM_CLOSED: { ...broken, token: 'connection_terminated' },
+  UPSTREAM_HEAD_TIMEOUT: { ...slow, token: 'http_response_timeout' },
+  UPSTREAM_BODY_TIMEOUT: { ...slow, token: 'http_response_timeout' },
+  UPSTREAM_HEAD_TOO_LARGE: { ...broken, token: 'http_response_header_section_size' },
 }
 
 function classify(error: unknown): Failure {
   const code = errorCode(error)
   const known = failures[code]
   if (known) return known
-  if (code.startsWith('HPE_') || code.startsWith('UND_ERR_RES_'))
+  // The parser of node:http, which reads what answers an upgrade, has codes of its own.
+  if (code === 'UPSTREAM_PROTOCOL' || code.startsWith('HPE_'))
     return { ...broken, token: 'http_protocol_error' }
   if (/^(ERR_TLS|CERT_|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO)/.test(code))
     return { ...silent, token: 'tls_certificate_error' }
@@ -57,7 +58,7 @@ function classify(error: unknown): Failure {
 /** Whether a connection that had stood idle turned out to be closed: nobody has seen the request. */
 export function isStaleConnection(error: unknown): boolean {
   const code = errorCode(error)
-  return code === 'ECONNRESET' || code === 'EPIPE' || code === 'UND_ERR_SOCKET'
+  return code === 'ECONNRESET' || code === 'EPIPE' || code === 'UPSTREAM_CLOSED'
 }
 
 function errorCode(error: unknown): string {

@@ -44,12 +44,12 @@ export function forwardableHeaders(
 }
 
 /** An upstream's headers without those of its own hop, and without `without` (lower case). */
-export function answerHeaders(raw: readonly (string | Buffer)[], without: ReadonlySet<string>): string[] {
+export function answerHeaders(raw: HeaderLines, without: ReadonlySet<string>): string[] {
   const lines: string[] = []
   for (let i = 0; i < raw.length; i += 2) {
-    const name = text(raw[i])
+    const name = raw[i] ?? ''
     const lower = name.toLowerCase()
-    if (!hopByHop.has(lower) && !without.has(lower)) lines.push(name, text(raw[i + 1]))
+    if (!hopByHop.has(lower) && !without.has(lower)) lines.push(name, raw[i + 1] ?? '')
   }
   return lines
 }
@@ -65,9 +65,4 @@ function connectionMembers(connection: string | undefined): ReadonlySet<string> 
       .split(',')
       .map(name => name.trim()),
   )
-}
-
-/** Node writes header values as latin1: read the same way, every byte stays as it was. */
-function text(value: string | Buffer | undefined): string {
-  return typeof value === 'string' ? value : (value?.toString('latin1') ?? '')
 }

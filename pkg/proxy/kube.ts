@@ -14,17 +14,17 @@ import { relay } from './relay.ts'
  *
  * @throws Status 502, 503 or 504 when the orchestrator does not answer; what it answers itself is passed on
  */
-export function createKubeProxy(endpoint: Endpoint, connections: KubeConnections): Handler {
+export function createKubeProxy(endpoint: Endpoint, upstreams: KubeConnections): Handler {
   const base = basePath(endpoint)
   const refusalByBody = createRefusalByBody(endpoint)
   return async exchange => {
     const { req, info, query } = exchange
     const isLive = isLongRunning(info, query)
-    const { dispatcher, credential } = await connections.line(isLive)
+    const { connections, credential } = await upstreams.line(isLive)
     const path = base + (req.url ?? '/')
     const headers = [...orchestratorHeaders(exchange), ...credential]
     const upstream = 'the orchestrator'
-    return relay({ dispatcher, path, headers, isLive, upstream, refusalByBody }, exchange)
+    return relay({ connections, path, headers, isLive, upstream, refusalByBody }, exchange)
   }
 }
 

@@ -1,19 +1,19 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { expect } from 'chai'
-import { Pool } from 'undici'
 import { closeServer, type Loopback, portOf, readAnswer, startLoopback } from '../request/fixtures.ts'
 import { renderKube } from '../status/render-kube.ts'
 import { Status } from '../status/status.ts'
 import { createRefusalByBody } from './kube.ts'
 import { relay } from './relay.ts'
+import { createUpstreamPool, type Upstream } from './upstream-pool.ts'
 
 type Listener = (req: IncomingMessage, res: ServerResponse) => unknown
 
 describe('relay', function () {
   this.timeout(20_000)
   let upstream: Listener = () => undefined
-  let pool: Pool
+  let pool: Upstream
   let front: Loopback
   const server = createServer({ keepAliveTimeout: 60_000 }, (req, res) => void upstream(req, res))
   let settled: Promise<unknown>
@@ -22,10 +22,10 @@ describe('relay', function () {
 
   before(async () => {
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-    pool = new Pool(`http://127.0.0.1:${portOf(server)}`, { connections: 8, headersTimeout: 1_000 })
+    pool = toPool(portOf(server))
     front = await startLoopback((req, res) => {
       const outgoing = {
-        dispatcher: pool,
+        connections: pool,
         path: req.url ?? '/',
         headers: ['X-Sent', '1'],
         isLive: req.url === '/watch',
@@ -38,7 +38,7 @@ describe('relay', function () {
     })
   })
   after(async () => {
-    await pool.destroy()
+    pool.destroy()
     await front.close()
     await closeServer(server)
   })
@@ -337,17 +337,22 @@ describe('relay', function () {
     await new Promise<void>(resolve => babbling.listen(0, '127.0.0.1', resolve))
     const { port } = babbling.address() as AddressInfo
     const old = pool
-    pool = new Pool(`http://127.0.0.1:${port}`)
+    pool = toPool(port)
     try {
       expect((await front.get('/')).code).to.equal(502)
     } finally {
-      await pool.destroy()
+      pool.destroy()
       pool = old
       for (const socket of sockets) socket.destroy()
       babbling.close()
     }
   })
 })
+
+function toPool(port: number): Upstream {
+  const times = { connectMs: 5_000, headMs: 1_000, bodyMs: 0, idleMs: 30_000, maxHeadBytes: 16_384 }
+  return createUpstreamPool({ url: new URL(`http://127.0.0.1:${port}`), tls: {}, ...times }, 8)
+}
 
 async function send(
   port: number,

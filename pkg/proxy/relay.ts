@@ -1,14 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PassThrough, type Readable } from 'node:stream'
-import type { Dispatcher } from 'undici'
 import type { Status } from '../status/status.ts'
 import { createAnswerWriter, type Head } from './answer-writer.ts'
 import { isStaleConnection, upstreamFailure } from './failure.ts'
 import { answerHeaders, type HeaderLines } from './headers.ts'
 import { isHeld, maxHeldBytes, type RefusalByBody } from './held-refusal.ts'
+import type { AnswerSink } from './upstream-connection.ts'
+import type { Asked, Upstream } from './upstream-pool.ts'
 
 export type Outgoing = {
-  readonly dispatcher: Pick<Dispatcher, 'dispatch'>
+  readonly connections: Pick<Upstream, 'ask'>
   /** Path and query, as they go on the wire. */
   readonly path: string
   readonly headers: HeaderLines
@@ -24,6 +25,8 @@ export type Outgoing = {
 
 /** Whoever relays has an id on the answer already. */
 const ours: ReadonlySet<string> = new Set(['audit-id'])
+/** What frames an answer cannot be said behind it (RFC 9110 section 6.5.1). */
+const noTrailers: ReadonlySet<string> = new Set(['content-length', 'host', 'audit-id'])
 
 /**
  * Sends a request on and hands the answer back as it comes: status, headers and bytes untouched, both bodies as streams, at
@@ -36,7 +39,7 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const body = toBody(req)
   const isRepeatable = body === null && (req.method === 'GET' || req.method === 'HEAD')
-  let controller: Dispatcher.DispatchController | undefined
+  let asked: Asked | undefined
   let isOver = false
   let isSecondTry = false
   let held: { readonly head: Head; readonly chunks: Buffer[]; size: number } | undefined
@@ -44,8 +47,8 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
   const answer = createAnswerWriter(req, res, {
     isLive: outgoing.isLive,
     wait() {
-      controller?.pause()
-      res.once('drain', () => controller?.resume())
+      asked?.pause()
+      res.once('drain', () => asked?.resume())
     },
   })
   function release(): void {
@@ -59,77 +62,64 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
     body?.destroy()
     reject(refused)
   }
-  const handler: Dispatcher.DispatchHandler = {
-    onRequestStart(given) {
-      controller = given
-      if (res.destroyed) given.abort(new Error('the client is gone'))
-    },
-    onResponseStart(given, code, _headers, message) {
-      // Informational answers are this hop's own affair.
-      if (code < 200) return
-      const lines = answerHeaders(toLines(given.rawHeaders), ours)
+  function failed(error: unknown): void {
+    const isUnheard = !answer.hasBegun && held === undefined && !res.destroyed
+    if (isUnheard && isRepeatable && !isSecondTry && isStaleConnection(error)) {
+      isSecondTry = true
+      start()
+      return
+    }
+    isOver = true
+    body?.destroy()
+    // A broken answer must not look like a short one.
+    if (res.headersSent) res.destroy()
+    if (res.destroyed) resolve()
+    else reject(upstreamFailure(outgoing.upstream, error))
+  }
+  const sink: AnswerSink = {
+    begin({ code, message, lines: given }) {
+      const lines = answerHeaders(given, ours)
       const head = { code, message, lines }
       const refused = outgoing.refusal?.(code, lines)
       if (refused !== undefined) {
+        asked?.abort()
         refuse(refused)
-        // After it: it tells of the abort as of any other error, in the same turn.
-        given.abort(refused)
       } else if (isHeld(code) && outgoing.refusalByBody !== undefined) held = { head, chunks: [], size: 0 }
       else answer.begin(head)
     },
-    onResponseData(_given, chunk) {
-      if (isOver) return
+    data(chunk) {
       if (held === undefined) return answer.write(chunk)
       held.chunks.push(chunk)
       held.size += chunk.length
       if (held.size > maxHeldBytes) release()
     },
-    onResponseEnd(_given, trailers) {
-      if (isOver) return
+    end(trailers) {
       const refused = held && outgoing.refusalByBody?.(held.head.code, Buffer.concat(held.chunks))
       if (refused !== undefined) return refuse(refused)
       release()
       isOver = true
-      answer.end(trailers)
+      // An early answer: nobody is left to read the rest.
+      body?.destroy()
+      answer.end(answerHeaders(trailers, noTrailers))
       resolve()
     },
-    onResponseError(_given, error) {
-      if (isOver) return
-      if (
-        !answer.hasBegun &&
-        held === undefined &&
-        isRepeatable &&
-        !isSecondTry &&
-        !res.destroyed &&
-        isStaleConnection(error)
-      ) {
-        isSecondTry = true
-        start()
-        return
-      }
-      isOver = true
-      body?.destroy()
-      if (res.destroyed) return resolve()
-      if (res.headersSent) {
-        // A broken answer must not look like a short one.
-        res.destroy()
-        return resolve()
-      }
-      reject(upstreamFailure(outgoing.upstream, error))
-    },
+    failed,
   }
   const method = req.method ?? 'GET'
-  const start = () =>
-    outgoing.dispatcher.dispatch(
-      { method, path: outgoing.path, headers: [...outgoing.headers], body },
-      handler,
-    )
+  const { path, headers } = outgoing
+  function start(): void {
+    try {
+      asked = outgoing.connections.ask({ method, path, headers, body }, sink)
+    } catch (error) {
+      failed(error)
+    }
+  }
 
   res.once('close', () => {
     if (isOver) return
+    isOver = true
+    asked?.abort()
     body?.destroy()
-    // Before the request has a connection there is nothing to take back: onRequestStart will.
-    controller?.abort(new Error('the client is gone'))
     resolve()
   })
   start()
@@ -155,8 +145,4 @@ function toBody(req: IncomingMessage): Readable | null {
   // Whoever reads it is told; when nobody reads any more nobody has to be.
   body.on('error', () => undefined)
   return body
-}
-
-function toLines(raw: Dispatcher.DispatchController['rawHeaders']): readonly (string | Buffer)[] {
-  return Array.isArray(raw) ? raw : []
 }

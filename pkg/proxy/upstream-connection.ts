@@ -1,0 +1,205 @@
+import { connect as connectPlain, isIP, type Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+import { type ConnectionOptions, connect as connectTls } from 'node:tls'
+import type { AnswerHead } from './answer-head.ts'
+import { createAnswerReader } from './answer-reader.ts'
+import type { HeaderLines } from './headers.ts'
+import { type BodySender, sendBody } from './request-body.ts'
+import type { RequestHead } from './request-head.ts'
+import { upstreamError } from './upstream-error.ts'
+
+/** How an upstream is reached and how long it may take; 0 is without end. */
+export type UpstreamTarget = {
+  readonly url: URL
+  readonly tls: UpstreamTls
+  readonly connectMs: number
+  /** To the head of an answer, once the other side has the request. */
+  readonly headMs: number
+  /** Between two pieces of an answer. */
+  readonly bodyMs: number
+  /** Without a request. */
+  readonly idleMs: number
+  readonly maxHeadBytes: number
+}
+
+export type UpstreamTls = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'>
+
+/** Who is told of an answer as it comes. There is one end: `end` or `failed`. */
+export type AnswerSink = {
+  readonly begin: (head: AnswerHead) => void
+  readonly data: (chunk: Buffer) => void
+  readonly end: (trailers: HeaderLines) => void
+  readonly failed: (error: Error) => void
+}
+
+export type Job = {
+  readonly method: string
+  readonly head: RequestHead
+  readonly body: Readable | null
+  readonly sink: AnswerSink
+  /** Whether the sink has been told of an end, or is to be told no more. */
+  isOver: boolean
+}
+
+export type Connection = {
+  readonly send: (job: Job) => void
+  readonly pause: () => void
+  readonly resume: () => void
+  /** Ends it at once; whoever waits for an answer is told why. */
+  readonly drop: (error?: Error) => void
+  /** Looks whether something takes too long; called about every second. */
+  readonly look: (now: number) => void
+}
+
+export type ConnectionEvents = {
+  /** It can take another request. */
+  readonly free: () => void
+  readonly gone: () => void
+}
+
+// Read into by all connections: what came in is copied before the next is read.
+const inbox = Buffer.allocUnsafeSlow(64 * 1024)
+const keepAliveMs = 60_000
+
+/** Opens one HTTP/1.1 connection, which carries one request at a time. */
+export function openConnection(target: UpstreamTarget, { free, gone }: ConnectionEvents): Connection {
+  let job: Job | undefined
+  let sender: BodySender | undefined
+  let state: 'connecting' | 'asked' | 'answering' | 'idle' | 'gone' = 'connecting'
+  let isPaused = false
+  let idleMs = target.idleMs
+  let since = performance.now()
+
+  const reader = createAnswerReader(target.maxHeadBytes, {
+    head(head) {
+      state = 'answering'
+      idleMs = Math.min(target.idleMs, head.idleMs)
+      job?.sink.begin(head)
+    },
+    data: chunk => job?.sink.data(chunk),
+    end(trailers, isClean) {
+      const done = job
+      job = undefined
+      if (done) done.isOver = true
+      // The next answer is to be read again, whoever was too slow for this one.
+      if (isPaused) resume()
+      // An early answer leaves a request that has no end: nothing can follow it.
+      const isReusable = isClean && idleMs > 0 && (sender === undefined || sender.isSent())
+      sender?.stop()
+      sender = undefined
+      state = 'idle'
+      since = performance.now()
+      if (!isReusable) drop()
+      done?.sink.end(trailers)
+      if (isReusable) free()
+    },
+  })
+
+  const onread = {
+    buffer: inbox,
+    callback(size: number): boolean {
+      since = performance.now()
+      try {
+        reader.take(inbox.subarray(0, size))
+      } catch (error) {
+        drop(toError(error))
+      }
+      return !isPaused
+    },
+  }
+  const socket = connectTo(target, onread, () => {
+    if (state === 'gone') return
+    state = 'idle'
+    if (job === undefined) free()
+    else begin(job)
+  })
+  socket.setNoDelay(true)
+  // A watch may have nothing to say for hours; a peer that is gone must show all the same.
+  socket.setKeepAlive(true, keepAliveMs)
+  socket.on('error', error => drop(error))
+  // That is the end of an answer that says no other.
+  socket.on('end', () => void reader.close())
+  socket.on('close', () => drop(upstreamError('UPSTREAM_CLOSED', 'the upstream closed the connection')))
+
+  function begin({ method, head, body }: Job): void {
+    state = 'asked'
+    since = performance.now()
+    reader.expect(method)
+    if (body === null) socket.write(head.text, 'latin1')
+    else sender = sendBody(socket, head, body, drop)
+  }
+
+  function drop(error?: Error): void {
+    if (state === 'gone') return
+    state = 'gone'
+    reader.stop()
+    sender?.stop()
+    socket.destroy()
+    const lost = job
+    job = undefined
+    gone()
+    if (lost === undefined || lost.isOver) return
+    lost.isOver = true
+    lost.sink.failed(error ?? upstreamError('UPSTREAM_CLOSED', 'this side closed the connection'))
+  }
+
+  function resume(): void {
+    isPaused = false
+    since = performance.now()
+    socket.resume()
+  }
+
+  function overdue(waited: number): Error | undefined {
+    if (state === 'connecting' && isOver(waited, target.connectMs))
+      return upstreamError('UPSTREAM_CONNECT_TIMEOUT', 'no connection in time')
+    if (state === 'asked' && isOver(waited, target.headMs))
+      return upstreamError('UPSTREAM_HEAD_TIMEOUT', 'no answer in time')
+    if (state === 'answering' && isOver(waited, target.bodyMs))
+      return upstreamError('UPSTREAM_BODY_TIMEOUT', 'no more of the answer in time')
+    return undefined
+  }
+
+  return {
+    send(given) {
+      job = given
+      if (state !== 'connecting') begin(given)
+    },
+    pause() {
+      isPaused = true
+      socket.pause()
+    },
+    resume,
+    drop,
+    look(now) {
+      const isSending = state === 'asked' && sender !== undefined && !sender.isSent()
+      // It is the client who takes its time.
+      if (isPaused || (isSending && !sender?.isBlocked())) since = now
+      const error = overdue(now - since)
+      if (error !== undefined) drop(error)
+      else if (state === 'idle' && now - since > idleMs) drop()
+    },
+  }
+}
+
+function isOver(waited: number, limitMs: number): boolean {
+  return limitMs > 0 && waited > limitMs
+}
+
+type OnRead = { readonly buffer: Buffer; readonly callback: (size: number) => boolean }
+
+function connectTo({ url, tls }: UpstreamTarget, onread: OnRead, opened: () => void): Socket {
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  const isSecure = url.protocol === 'https:'
+  const port = Number(url.port) || (isSecure ? 443 : 80)
+  if (!isSecure) return connectPlain({ host, port, onread }, opened)
+  // An address is no name that a server could be asked for by (RFC 6066 section 3).
+  const servername = tls.servername ?? (isIP(host) === 0 ? host : undefined)
+  const rest = servername === undefined ? {} : { servername }
+  // The types of tls do not have it, its documentation does.
+  const options = { host, port, ...tls, ...rest, ALPNProtocols: ['http/1.1'], onread }
+  return connectTls(options, opened)
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
+}
