@@ -1,5 +1,5 @@
-import { get } from 'node:http'
 import { parseArgs } from 'node:util'
+import { http } from '../../pkg/request/node-http.ts'
 import { type Command, UsageError } from './command.ts'
 
 /** The kubelet cannot ask a Unix socket; it runs this instead. */
@@ -32,7 +32,7 @@ Asks the listener on a Unix socket for PATH (default /livez) and fails unless th
 /** The status of the answer, or why there is none. */
 function ask(socketPath: string, path: string, timeout: number): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
-  const req = get({ socketPath, path, agent: false, timeout }, res => {
+  const req = http.get({ socketPath, path, agent: false, timeout }, res => {
     res.resume()
     resolve(String(res.statusCode))
   })

@@ -1,5 +1,5 @@
-import { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { http } from '../request/node-http.ts'
 import { toKubeStatus } from '../status/render-kube.ts'
 import { Status } from '../status/status.ts'
 
@@ -11,7 +11,7 @@ const lingerMs = 1_000
  */
 export function answerClientError(error: Error, socket: Duplex): void {
   const begun: unknown = Reflect.get(socket, '_httpMessage')
-  const answering = begun instanceof ServerResponse ? begun : undefined
+  const answering = begun instanceof http.ServerResponse ? begun : undefined
   if (answering?.req.complete === true && !answering.headersSent && socket.writable) {
     // What is wrong comes behind a whole request: that one is still answered for itself, and is the last.
     answering.shouldKeepAlive = false

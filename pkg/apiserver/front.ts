@@ -1,13 +1,9 @@
-import {
-  createServer as createHttpServer,
-  type IncomingMessage,
-  type Server,
-  ServerResponse,
-} from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
+import { http } from '../request/node-http.ts'
 import { answerClientError } from './client-error.ts'
 
 export type RequestListener = (req: IncomingMessage, res: ServerResponse) => void
@@ -61,7 +57,7 @@ export function updateTls(server: HttpsServer, material: TlsMaterial): void {
 }
 
 export function createPlainFront(listener: RequestListener, limits: FrontLimits): Server {
-  const server = createHttpServer(toServerOptions(limits), listener)
+  const server = http.createServer(toServerOptions(limits), listener)
   server.maxHeadersCount = 0
   server.on('clientError', answerClientError)
   return server
@@ -73,7 +69,7 @@ export function toUpgradeListener(
 ): (req: IncomingMessage, socket: Duplex, head: Buffer) => void {
   return (req, socket, head) => {
     socket.on('error', () => socket.destroy())
-    const res = new ServerResponse(req)
+    const res = new http.ServerResponse(req)
     res.shouldKeepAlive = false
     res.assignSocket(req.socket)
     res.once('finish', () => socket.end())

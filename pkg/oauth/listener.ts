@@ -1,8 +1,9 @@
 import { chmod, mkdir, unlink } from 'node:fs/promises'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import { connect } from 'node:net'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { http } from '../request/node-http.ts'
 
 const stopWithinMs = 10_000
 const formWithinMs = 20_000
@@ -24,7 +25,7 @@ export async function listenOnSocket(
   await unlink(path).catch(error => {
     if (error.code !== 'ENOENT') throw error
   })
-  const server = createServer(
+  const server = http.createServer(
     {
       // The front keeps idle connections; it must be the one that closes them.
       keepAliveTimeout: 130_000,

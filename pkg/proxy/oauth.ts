@@ -1,6 +1,7 @@
-import { Agent, type IncomingMessage, request } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream'
 import type { Exchange, Handler } from '../request/exchange.ts'
+import { http } from '../request/node-http.ts'
 import { send } from '../request/respond.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { answerHeaders, forwardableHeaders } from './headers.ts'
@@ -31,7 +32,7 @@ export function isOAuthPath(path: string): boolean {
  */
 export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchange> {
   // As many as there are callers: were there fewer, as many who send their form slowly would keep everybody from logging in.
-  const agent = new Agent({ keepAlive: true })
+  const agent = new http.Agent({ keepAlive: true })
   return ({ req, res, id }) => {
     const headers = forwardableHeaders(req, requestId)
     headers.push(
@@ -41,7 +42,7 @@ export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchan
       ...['X-Request-Id', id],
     )
     if (req.headers['transfer-encoding'] !== undefined) headers.push('Transfer-Encoding', 'chunked')
-    const upstream = request({
+    const upstream = http.request({
       agent,
       socketPath: options.socket,
       method: req.method,

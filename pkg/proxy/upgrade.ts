@@ -1,8 +1,9 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import type { Duplex } from 'node:stream'
 import type { Endpoint } from '../kube/endpoint.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
+import { http } from '../request/node-http.ts'
 import type { Status } from '../status/status.ts'
 import { componentHeaders } from './component-proxy.ts'
 import type { ComponentUpstream } from './component-upstream.ts'
@@ -75,7 +76,7 @@ export function forwardUpgrade(
   const { socket } = req
   const { options, path } = target
   const headers = [...target.headers, 'Connection', 'Upgrade', 'Upgrade', req.headers.upgrade ?? '']
-  const begin = target.isSecure ? httpsRequest : httpRequest
+  const begin = target.isSecure ? httpsRequest : http.request
   const upstream = begin({ ...options, method: req.method, path, headers })
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const abandon = () => upstream.destroy()

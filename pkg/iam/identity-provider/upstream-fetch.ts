@@ -1,5 +1,5 @@
-import { Agent as HttpAgent, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import { http } from '../../request/node-http.ts'
 import type { Trust } from './trust.ts'
 
 export type UpstreamFetch = (
@@ -22,7 +22,7 @@ const maxBytes = 2 * 1024 * 1024
 export function createUpstreamFetch({ ca, isVerified }: Trust): UpstreamFetch {
   const settings = { keepAlive: false, maxSockets: 64 }
   const agents = {
-    http: new HttpAgent(settings),
+    http: new http.Agent(settings),
     https: new HttpsAgent({
       ...settings,
       rejectUnauthorized: isVerified,
@@ -32,7 +32,7 @@ export function createUpstreamFetch({ ca, isVerified }: Trust): UpstreamFetch {
   return (url, { method = 'GET', headers = {}, body, signal }) => {
     const { promise, resolve, reject } = Promise.withResolvers<Response>()
     const isHttps = url.startsWith('https:')
-    const req = (isHttps ? requestHttps : requestHttp)(
+    const req = (isHttps ? requestHttps : http.request)(
       url,
       {
         agent: isHttps ? agents.https : agents.http,

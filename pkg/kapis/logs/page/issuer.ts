@@ -1,5 +1,5 @@
-import { request } from 'node:http'
 import { isRecord } from '../../../kube/object.ts'
+import { http } from '../../../request/node-http.ts'
 import { unavailable } from '../../../status/status.ts'
 
 export type IssuerAnswer = { readonly code: number; readonly body: Readonly<Record<string, unknown>> }
@@ -26,22 +26,25 @@ export function postForm(
     'content-length': Buffer.byteLength(body),
     'x-forwarded-for': from,
   }
-  const call = request({ socketPath, path, method: 'POST', headers, timeout: timeoutMs }, async answer => {
-    try {
-      const chunks: Buffer[] = []
-      let length = 0
-      for await (const chunk of answer) {
-        length += chunk.length
-        if (length > maxAnswerBytes) throw new Error('the answer is too long')
-        chunks.push(chunk)
+  const call = http.request(
+    { socketPath, path, method: 'POST', headers, timeout: timeoutMs },
+    async answer => {
+      try {
+        const chunks: Buffer[] = []
+        let length = 0
+        for await (const chunk of answer) {
+          length += chunk.length
+          if (length > maxAnswerBytes) throw new Error('the answer is too long')
+          chunks.push(chunk)
+        }
+        const text = Buffer.concat(chunks).toString('utf8')
+        const parsed: unknown = text === '' ? {} : JSON.parse(text)
+        resolve({ code: answer.statusCode ?? 0, body: isRecord(parsed) ? parsed : {} })
+      } catch (error) {
+        fail(error)
       }
-      const text = Buffer.concat(chunks).toString('utf8')
-      const parsed: unknown = text === '' ? {} : JSON.parse(text)
-      resolve({ code: answer.statusCode ?? 0, body: isRecord(parsed) ? parsed : {} })
-    } catch (error) {
-      fail(error)
-    }
-  })
+    },
+  )
   call.on('timeout', () => call.destroy(new Error('the token listener timed out')))
   call.on('error', fail)
   call.end(body)
