@@ -94,7 +94,8 @@ describe('two token listeners', function () {
     const c = await ready(start('c'))
     running.push(c)
     const answers = Array.from({ length: 3 }, () => login(c))
-    await new Promise(resolve => setTimeout(resolve, 30))
+    // Read after them: when it is answered they are under way.
+    await ask(c, '/healthz')
     const code = await stop(c)
     expect(code).to.equal(0)
     for (const answer of answers) await tokens(answer)
