@@ -1,7 +1,7 @@
 import { parse } from 'yaml'
 import { baseNames } from '../../cmd/kapis/manifests/customize.ts'
 import { type Block, mergeTexts } from './merge.ts'
-import { chartOverlays, componentNames, type Variant, variants } from './variants.ts'
+import { chartOverlays, componentNames, ownNames, type Variant, variants } from './variants.ts'
 
 type Header = { readonly kind: string; readonly metadata: { readonly name: string } }
 
@@ -13,7 +13,8 @@ type Header = { readonly kind: string; readonly metadata: { readonly name: strin
  */
 export function createTemplates(texts: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const objects = new Map<string, Map<string, string>>()
-  for (const [variant, text] of texts) {
+  for (const [variant, given] of texts) {
+    const text = withBaseNames(given, variant)
     for (const document of text.split(/^---$/m)) {
       const templated = toTemplate(document.trim())
       const { kind, metadata }: Header = parse(document)
@@ -51,11 +52,26 @@ function toTemplate(text: string): string {
         /^ {2}kapis\.yaml: \|\n(?: {4}.*\n|\n)+/gm,
         '  kapis.yaml: |\n    {{- include "kapis.config" . | nindent 4 }}\n',
       )
+      // The environment wins over the file: what `config` says of the issuer must be said here too.
+      .replaceAll(
+        new RegExp(String.raw`value: https://([\w-]+)\.${baseNames.namespace}\.svc/oauth$`, 'gm'),
+        'value: {{ dig "oauth" "issuer" (printf "https://$1.%s.svc/oauth" .Release.Namespace) .Values.config | quote }}',
+      )
       // As a value of its own it is quoted: a namespace may be called 1.
       .replaceAll(new RegExp(`: ${baseNames.namespace}$`, 'gm'), ': {{ .Release.Namespace | quote }}')
       .replaceAll(whole(baseNames.namespace), '{{ .Release.Namespace }}')
       .replaceAll(whole(baseNames.groupDomain), '{{ .Values.groupDomain }}')
   )
+}
+
+/** The names of the base in the places of those that the overlay has of its own: only so it is the same object. */
+function withBaseNames(text: string, variant: string): string {
+  const overlay = variants.find(({ name }) => name === variant)?.overlay
+  const own = overlay && ownNames[overlay]
+  if (own === undefined) return text
+  return text
+    .replaceAll(whole(own.groupDomain), baseNames.groupDomain)
+    .replaceAll(whole(own.namespace), baseNames.namespace)
 }
 
 function whole(name: string): RegExp {

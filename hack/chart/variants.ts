@@ -3,9 +3,15 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { manifestsFolder } from '../../cmd/kapis/manifests/build.ts'
+import { type Names, platformNames } from '../../cmd/kapis/manifests/customize.ts'
 
-/** The overlays that the chart can be; the one for KubeSphere takes another program's place, which is no Helm release. */
-export const chartOverlays = ['default', 'ha', 'opensearch'] as const
+/** The overlays that the chart can be. */
+export const chartOverlays = ['default', 'ha', 'opensearch', 'kubesphere'] as const
+
+/** Names that an overlay has of its own, where the chart has values. */
+export const ownNames: Readonly<Partial<Record<(typeof chartOverlays)[number], Names>>> = {
+  kubesphere: platformNames,
+}
 
 /** What may be switched on with any overlay, by its value in the chart: folders of manifests/components. */
 export const chartComponents = { monitoring: 'monitoring', certManager: 'cert-manager' } as const
@@ -19,9 +25,16 @@ export type Variant = {
   readonly components: readonly Component[]
 }
 
-/** Every overlay with every choice of components. */
+const allChoices: readonly (readonly string[])[] = [
+  [],
+  ['monitoring'],
+  ['certManager'],
+  ['monitoring', 'certManager'],
+]
+
+/** Every overlay with every choice of components. Those name what is in kapis-system: the overlay for KubeSphere goes without. */
 export const variants: readonly Variant[] = chartOverlays.flatMap(overlay =>
-  [[], ['monitoring'], ['certManager'], ['monitoring', 'certManager']].map(list => {
+  (overlay in ownNames ? [[]] : allChoices).map(list => {
     const components = componentNames.filter(name => list.includes(name))
     return { name: [overlay, ...components].join('+'), overlay, components }
   }),

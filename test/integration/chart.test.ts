@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { parse, parseAllDocuments } from 'yaml'
-import { buildVariant, variants } from '../../hack/chart/variants.ts'
+import { buildVariant, ownNames, variants } from '../../hack/chart/variants.ts'
 import { chartFiles } from '../../hack/chart/write.ts'
 import { repository } from '../../hack/controlplane/settings.ts'
 import { ensureHelm } from '../../hack/helm/build.ts'
@@ -46,9 +46,10 @@ describe('charts/kapis', function () {
 
   for (const variant of variants) {
     it(`${variant.name}: has the objects that kustomize makes`, async () => {
-      const values = { overlay: variant.overlay }
+      const { namespace = 'kapis-system', ...own } = ownNames[variant.overlay] ?? {}
+      const values = { overlay: variant.overlay, ...own }
       const on = Object.fromEntries(variant.components.map(name => [name, { enabled: true }]))
-      const rendered = await render('kapis-system', { ...values, ...on })
+      const rendered = await render(namespace, { ...values, ...on })
       expect(rendered).to.deep.equal(toObjects(buildVariant(variant, 'kubectl')))
     })
   }
@@ -88,6 +89,20 @@ describe('charts/kapis', function () {
     })
   })
 
+  it('has the issuer of the configuration in the place of ks-apiserver too', async () => {
+    const own = ownNames.kubesphere
+    const names = ['-n', `${own?.namespace}`, '--set', `overlay=kubesphere,groupDomain=${own?.groupDomain}`]
+    const { stdout } = await helm([
+      ...template,
+      ...names,
+      '--set',
+      'config.oauth.issuer=https://a.test/oauth',
+    ])
+    expect(stdout.match(/value: .*\/oauth"?$/gm)).to.deep.equal(
+      Array(2).fill('value: "https://a.test/oauth"'),
+    )
+  })
+
   it('refuses values that nobody knows, by name', async () => {
     for (const [set, words] of [
       ['overlay=huge', 'overlay'],
@@ -95,6 +110,8 @@ describe('charts/kapis', function () {
       ['replica=3', 'replica'],
       ['replicas=0', 'replicas'],
       ['image.digest=12', 'digest'],
+      ['overlay=kubesphere,monitoring.enabled=true', 'monitoring'],
+      ['overlay=kubesphere,certManager.enabled=true', 'certManager'],
     ] as const) {
       const { code, stderr } = await helm([...template, '--set', set])
       expect([code, stderr.includes(words)], stderr).to.deep.equal([1, true])

@@ -5,7 +5,7 @@
 {{- end }}
 
 {{- define "kapis.replicas" -}}
-{{- .Values.replicas | default (ternary 1 2 (eq .Values.overlay "default")) -}}
+{{- .Values.replicas | default (ternary 1 2 (has .Values.overlay (list "default" "kubesphere"))) -}}
 {{- end }}
 
 {{- define "kapis.config" -}}
