@@ -2,19 +2,11 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { type Answer, accessToken, kubectl, makeNamespace, tokenOf, uniqueName } from '../e2e/cluster.ts'
 import { askRaw, groupDomain } from '../e2e/http.ts'
+import { readDocuments } from '../e2e/openapi-documents.ts'
 import { bounds, propertyTimeoutMs } from './bounds.ts'
-import { type Operation, readOperations, requestsOf } from './openapi.ts'
+import { type Generated, type Operation, readOperations, requestsOf } from './openapi.ts'
 
 const namespace = uniqueName('openapi')
-
-/**
- * Documents whose operations Kapis serves itself, and where they are; those of the orchestrator are the orchestrator's to test.
- * One that is not served (yet) is left out.
- */
-const documents = [
-  `/openapi/v3/apis/resources.${groupDomain}/v1alpha3`,
-  ...['/kapis/openapi/v3', '/oauth/openapi/v3', '/openapi/v3/kapis', '/openapi/v3/oauth'],
-]
 
 // Paths of the platform that no document may tell of.
 const known: readonly Operation[] = [
@@ -88,23 +80,25 @@ describe('generated requests', function () {
   })
   after(() => kubectl('delete', 'namespace', namespace, '--wait=false'))
 
-  it('of paths that are known: no 5xx, and every refusal is well formed', () => tryAll({}, known))
+  it('of paths that are known: no 5xx, and every refusal is well formed', () =>
+    tryAll(requestsOf({}, known), 30))
 
-  for (const path of documents) {
-    it(`of ${path}, where it is served: the same`, async () => {
-      const { code, body } = await askAs(0, { method: 'GET', target: path, body: undefined })
-      if (code === 404) return
-      expect(code, body.slice(0, 300)).to.equal(200)
-      const document = JSON.parse(body)
-      const operations = readOperations(document)
-      expect(operations.length).to.be.above(0)
-      await tryAll(document, operations)
+  it('of every operation that Kapis tells of: the same, and every answer is one that is told of', async () => {
+    const documents = await readDocuments(callers[0] ?? '')
+    const all = [...documents.byKey.values()].map(document => requestsOf(document, readOperations(document)))
+    expect(all.length).to.be.above(5)
+    await tryAll(fc.oneof(...all), 80, (given, answer) => {
+      documents.expectDescribed(given.method.toLowerCase(), given.template, answer)
     })
-  }
+  })
 
-  function tryAll(document: unknown, operations: readonly Operation[]): Promise<void> {
+  function tryAll(
+    requests: fc.Arbitrary<Generated>,
+    runs: number,
+    look: (given: Generated, answer: Answer) => void = () => undefined,
+  ): Promise<void> {
     return fc.assert(
-      fc.asyncProperty(requestsOf(document, operations), fc.nat(callers.length - 1), async (given, who) => {
+      fc.asyncProperty(requests, fc.nat(callers.length - 1), async (given, who) => {
         // A watch has no end, and users are not to be removed by chance.
         if (/[?&](watch|follow)=/.test(given.target) || /\/watch\//.test(given.target)) return
         // What changes something is for who may not: an administrator's would stay. Logging out is a change.
@@ -113,20 +107,18 @@ describe('generated requests', function () {
         if (given.target.includes('/registry/')) return
         const answer = await askAs(isHarmless ? who : 1, given)
         check(answer, `${given.method} ${given.target} ${given.body ?? ''}`)
+        look(given, answer)
       }),
-      bounds(30),
+      bounds(runs),
     )
   }
 
-  function askAs(
-    who: number,
-    { method, target, body }: { method: string; target: string; body: string | undefined },
-  ) {
+  function askAs(who: number, { method, target, contentType, body }: Generated) {
     const headers = {
       authorization: `Bearer ${callers[who]}`,
       ...(body === undefined
         ? {}
-        : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }),
+        : { 'content-type': contentType, 'content-length': String(Buffer.byteLength(body)) }),
     }
     return askRaw(target, { method, headers, ...(body === undefined ? {} : { body }) })
   }
@@ -153,7 +145,7 @@ function expectOAuthError(answer: { error_description?: unknown }, what: string)
 function get(path: string, query: readonly string[]): Operation {
   const names = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => ({ name, in: 'path', schema: {} }))
   return {
-    ...{ method: 'GET', path, body: undefined },
+    ...{ method: 'GET', path, body: undefined, contentType: 'application/json' },
     parameters: [...names, ...query.map(name => ({ name, in: 'query', schema: {} }))],
   }
 }

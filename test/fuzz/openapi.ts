@@ -6,6 +6,7 @@ export type Operation = {
   readonly path: string
   readonly parameters: readonly Parameter[]
   readonly body: Schema | undefined
+  readonly contentType: string
 }
 
 export type Parameter = { readonly name: string; readonly in: string; readonly schema: Schema }
@@ -15,6 +16,9 @@ export type Schema = Readonly<Record<string, unknown>>
 export type Generated = {
   readonly method: string
   readonly target: string
+  /** The path as its document has it. */
+  readonly template: string
+  readonly contentType: string
   readonly body: string | undefined
 }
 
@@ -37,9 +41,10 @@ export function readOperations(document: unknown): readonly Operation[] {
           }
         })
         const content = members(members(resolve(operation.requestBody)).content)
-        const body = members(Object.values(content)[0]).schema
+        const [contentType = 'application/json', media] = Object.entries(content)[0] ?? []
+        const body = members(media).schema
         return {
-          ...{ method: method.toUpperCase(), path, parameters },
+          ...{ method: method.toUpperCase(), path, parameters, contentType },
           body: body === undefined ? undefined : members(resolve(body)),
         }
       }),
@@ -50,7 +55,7 @@ export function readOperations(document: unknown): readonly Operation[] {
 export function requestsOf(document: unknown, operations: readonly Operation[]): Arbitrary<Generated> {
   const resolve = createResolver(document)
   return fc.constantFrom(...operations).chain(operation => {
-    const { method, path, parameters, body } = operation
+    const { method, path, parameters, body, contentType } = operation
     const inPath = parameters.filter(parameter => parameter.in === 'path')
     const inQuery = parameters.filter(parameter => parameter.in === 'query')
     const textOf = ({ schema }: Parameter) => fc.oneof(scalar(schema), hostileText)
@@ -70,9 +75,17 @@ export function requestsOf(document: unknown, operations: readonly Operation[]):
         const filled = path.replace(/\{([^}]+)\}/g, (_, name) => encodeURIComponent(named.get(name) || 'x'))
         const query = new URLSearchParams(given.query.filter(pair => pair !== null))
         const target = query.size === 0 ? filled : `${filled}?${query}`
-        return { method, target, body: given.body === undefined ? undefined : JSON.stringify(given.body) }
+        const sent = given.body === undefined ? undefined : toText(given.body, contentType)
+        return { method, target, template: path, contentType, body: sent }
       })
   })
+}
+
+function toText(value: unknown, contentType: string): string {
+  if (contentType !== 'application/x-www-form-urlencoded') return JSON.stringify(value)
+  const fields = new URLSearchParams()
+  for (const [name, field] of Object.entries(members(value))) fields.append(name, String(field))
+  return String(fields)
 }
 
 const hostileText = fc.oneof(

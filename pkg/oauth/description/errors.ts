@@ -20,13 +20,14 @@ const meanings: Readonly<Record<number, string>> = {
   503: 'Something that is needed does not answer yet; Retry-After says when to come again.',
 }
 
-// A bad bearer is refused in Kubernetes' words on every path, before the endpoint is reached.
+// A bad bearer, and a path that two parsers could read differently, are refused in Kubernetes' words on every path, before the
+// endpoint is reached.
 const everywhere = [400, 401, 500, 503]
 
 function toAnswer(code: number, contentTypes: 'json' | 'page'): Answer {
   const description = meanings[code]
   if (description === undefined) throw new Error(`what ${code} means is said in no row`)
-  const body = json(code === 401 || code >= 500 ? { anyOf: [oauthError, status] } : oauthError)
+  const body = json(code <= 401 || code >= 500 ? { anyOf: [oauthError, status] } : oauthError)
   return {
     description,
     content: contentTypes === 'json' ? body : { ...body, 'text/html': { schema: text() } },
