@@ -10,6 +10,8 @@ export const faultMessage = 'made by the fault proxy'
 /** What stands between Kapis and kube-apiserver, and passes everything on until it is told otherwise. */
 export type FaultProxy = {
   readonly url: string
+  /** The same by a name that only preload.ts knows. */
+  readonly namedUrl: string
   readonly caPem: string
   /** Answers with this status instead, as kube-apiserver does when it is overloaded or broken; 0 passes on. */
   readonly answerWith: (code: number) => void
@@ -22,9 +24,17 @@ export type FaultProxy = {
 export async function startFaultProxy(upstream: string, upstreamCa: string): Promise<FaultProxy> {
   const authority = createAuthority({ commonName: 'fault proxy CA', validityDays: 1 })
   const pair = issueCertificate(authority, {
-    ...{ commonName: 'fault proxy', ipAddresses: ['127.0.0.1'], usages: ['server'], validityDays: 1 },
+    ...{
+      commonName: 'fault proxy',
+      ipAddresses: ['127.0.0.1'],
+      dnsNames: ['kube.fault.test'],
+      usages: ['server'],
+      validityDays: 1,
+    },
   })
   const open = new Set<ServerResponse>()
+  // By which it knows the certificate that it is shown, too.
+  const { host } = new URL(upstream)
   let code = 0
   let delayMs = 0
 
@@ -52,7 +62,7 @@ export async function startFaultProxy(upstream: string, upstreamCa: string): Pro
     }
     const onward = request(
       new URL(req.url ?? '/', upstream),
-      { method: req.method, headers: req.headers, ca: upstreamCa, agent: false },
+      { method: req.method, headers: { ...req.headers, host }, ca: upstreamCa, agent: false },
       answer => {
         res.writeHead(answer.statusCode ?? 502, answer.rawHeaders)
         res.flushHeaders()
@@ -67,8 +77,10 @@ export async function startFaultProxy(upstream: string, upstreamCa: string): Pro
 
   const server = createServer({ cert: pair.certPem, key: pair.keyPem }, (req, res) => void pass(req, res))
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
   return {
-    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `https://127.0.0.1:${port}`,
+    namedUrl: `https://kube.fault.test:${port}`,
     caPem: authority.certPem,
     answerWith(given) {
       code = given
@@ -79,6 +91,8 @@ export async function startFaultProxy(upstream: string, upstreamCa: string): Pro
     cut() {
       const { size } = open
       for (const res of open) res.destroy()
+      // Those that wait for a request too, or who has one would need no name.
+      server.closeIdleConnections()
       return size
     },
     async close() {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { kubectlOutput } from '../e2e/cluster.ts'
+import { askKapis, kubectlOutput } from '../e2e/cluster.ts'
+import { eventually, groupDomain } from '../e2e/http.ts'
 import { heldBy } from './process.ts'
 import { startTraffic, type TrafficOptions } from './traffic.ts'
 
@@ -39,7 +40,8 @@ export async function withstand(fault: Fault, options: TrafficOptions): Promise<
     const refusals = Object.entries(report.refused).map(([code, count]) => `${count} × ${code}`)
     const figures = [`recovered in ${seconds.toFixed(1)} s`, `${report.right} of ${report.asked} answered`]
     const grown = `${before} -> ${after} MB`
-    const isCut = (line: string) => fault.mayCut === true && /ECONN|socket hang up|aborted|EPIPE/.test(line)
+    const isCut = (line: string) =>
+      fault.mayCut === true && /ECONN|socket hang up|socket disconnected|aborted|EPIPE/.test(line)
     const wrong = report.wrong.filter(line => !isCut(line))
     const failures = `${wrong.length} wrong, ${report.wrong.length - wrong.length} cut`
     note([fault.name, ...figures, refusals.join(', ') || 'none refused', failures, grown].join(' | '))
@@ -54,13 +56,25 @@ export async function withstand(fault: Fault, options: TrafficOptions): Promise<
     )
     const there = new Set(made.split(' '))
     expect(
-      report.acknowledged.filter(name => !there.has(name)),
+      report.acknowledged.objects.filter(name => !there.has(name)),
       'writes that were lost',
     ).to.deep.equal([])
+    if (options.hasLogs) await eventually(() => hasLines(options, report.acknowledged.lines), 30_000, 500)
     expect(after - before, 'MB more').to.be.below(maxGrowthMegabytes)
     await kubectlOutput('-n', options.namespace, 'delete', 'configmaps', '--all', '--wait=false')
   }
   expect(seconds, 'seconds to recover').to.be.at.most(recoversWithinSeconds)
+}
+
+async function hasLines({ url, token, namespace }: TrafficOptions, lines: readonly string[]): Promise<void> {
+  const path = `/kapis/tenant.${groupDomain}/v1alpha2/logs?operation=export&namespaces=${namespace}`
+  const { code, body } = await askKapis(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } })
+  expect(code, body).to.equal(200)
+  const found = new Set(body.split('\n').map(line => line.trim()))
+  expect(
+    lines.filter(line => !found.has(line)),
+    'log lines that were lost',
+  ).to.deep.equal([])
 }
 
 function note(line: string): void {

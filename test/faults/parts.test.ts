@@ -29,7 +29,7 @@ if (process.env.FAULTS === 'long') {
     const crowd: TLSSocket[] = []
     const faults: readonly Omit<Fault, 'pid'>[] = [
       killed('kube-apiserver', 8),
-      killed('etcd', 8),
+      { ...killed('etcd', 8), end: etcdIsBack },
       killed('oauth', 5),
       { ...killed('apiserver', 2), mayCut: true },
       stopped('kube-apiserver', 8),
@@ -78,6 +78,17 @@ function killed(name: string, holdSeconds: number): Omit<Fault, 'pid'> {
     end: () => part('start', name),
     holdSeconds,
   }
+}
+
+/**
+ * kube-apiserver dials etcd after 1, 1.6, 2.6, 4.1 and 6.6 seconds, give or take a fifth (gRPC's connection backoff): for eight
+ * seconds after etcd is there it may serve nobody, Kapis or not. The cause has ended when it serves others.
+ */
+async function etcdIsBack(): Promise<void> {
+  await part('start', 'etcd')
+  const read = ['get', 'namespaces', 'default', '--request-timeout=5s']
+  const seconds = await eventually(() => kubectlOutput(...read), 30_000, 50)
+  console.log(`      kube-apiserver serves others ${seconds.toFixed(1)} s after etcd is there`)
 }
 
 /** Does not answer, and does not hang up either. */

@@ -11,8 +11,10 @@ export type TrafficOptions = {
   readonly url: string
   readonly token: string
   readonly nodes: number
-  /** Where the writer makes its ConfigMaps. */
+  /** Where the writer makes its ConfigMaps, and what log lines say that they are of. */
   readonly namespace: string
+  /** Whether the front has a log store: lines are sent and asked for too. */
+  readonly hasLogs?: boolean
 }
 
 /** What a stretch of traffic came to. Wrong is every answer that is neither right nor an honest refusal. */
@@ -22,8 +24,8 @@ export type Report = {
   /** By status: 429, 503, 504, and 502 of Kapis itself. */
   readonly refused: Readonly<Record<string, number>>
   readonly wrong: readonly string[]
-  /** Names of objects whose creation was answered with 201. */
-  readonly acknowledged: readonly string[]
+  /** Names of objects whose creation was answered with 201, and log lines that were answered with 200. */
+  readonly acknowledged: { readonly objects: readonly string[]; readonly lines: readonly string[] }
 }
 
 export type Traffic = {
@@ -40,7 +42,11 @@ type Asker = {
   /** Whether an answer of the right status is the right one. */
   readonly isRight: (answer: Answer) => boolean
   readonly pauseMs: number
+  /** What the next request writes. */
   readonly acknowledges?: () => string
+  readonly writes?: 'objects' | 'lines'
+  /** Each time on a connection of its own: a certificate is looked at. */
+  readonly isFresh?: boolean
 }
 
 /**
@@ -52,7 +58,7 @@ export function startTraffic(options: TrafficOptions): Traffic {
   const askers = createAskers(options)
   const refused: Record<string, number> = {}
   const wrong: string[] = []
-  const acknowledged: string[] = []
+  const acknowledged = { objects: [] as string[], lines: [] as string[] }
   const lastBadAt = new Map<string, number>()
   const lastRight = new Map<string, { readonly beganAt: number; readonly endedAt: number }>()
   const firstRightAt = new Map<string, number>()
@@ -71,10 +77,14 @@ export function startTraffic(options: TrafficOptions): Traffic {
       right += 1
       lastRight.set(asker.name, { beganAt, endedAt })
       if (beganAt >= mark && !firstRightAt.has(asker.name)) firstRightAt.set(asker.name, endedAt)
-      if (name !== undefined) acknowledged.push(name)
+      if (name !== undefined) acknowledged[asker.writes ?? 'objects'].push(name)
       return
     }
     lastBadAt.set(asker.name, endedAt)
+    note(asker, answer)
+  }
+
+  function note(asker: Asker, answer: Answer | string): void {
     const kind = typeof answer === 'string' ? undefined : honestRefusal(answer)
     if (kind !== undefined) refused[kind] = (refused[kind] ?? 0) + 1
     else
@@ -122,7 +132,7 @@ export function startTraffic(options: TrafficOptions): Traffic {
   }
 }
 
-function createAskers({ nodes, namespace }: TrafficOptions): readonly Asker[] {
+function createAskers({ nodes, namespace, hasLogs }: TrafficOptions): readonly Asker[] {
   let count = 0
   const run = Date.now().toString(36)
   const nameOf = (number: number) => `written-${run}-${number}`
@@ -163,12 +173,52 @@ function createAskers({ nodes, namespace }: TrafficOptions): readonly Asker[] {
       acknowledges: () => nameOf(count + 1),
       isRight: ({ body }) => JSON.parse(body).metadata.name === nameOf(count),
     },
+    {
+      ...{ name: 'new connection', path: () => '/livez', pauseMs: 500, isFresh: true },
+      isRight: ({ code }) => code === 200,
+    },
+    ...(hasLogs ? createLogAskers(namespace, run) : []),
+  ]
+}
+
+function createLogAskers(namespace: string, run: string): readonly Asker[] {
+  let count = 0
+  let most = 0
+  const lineOf = (number: number) => `line ${run}-${number}`
+  const names = { namespace_name: namespace, pod_name: 'web-0', container_name: 'web', docker_id: 'web' }
+  return [
+    {
+      ...{
+        name: 'log line',
+        path: () => `/kapis/logging.${groupDomain}/v1alpha2/ingest/jsonlines`,
+        pauseMs: 100,
+      },
+      body: () => JSON.stringify({ time: new Date().toISOString(), log: lineOf(++count), kubernetes: names }),
+      ...{ writes: 'lines', acknowledges: () => lineOf(count + 1) },
+      isRight: ({ code }) => code === 200,
+    },
+    {
+      ...{
+        name: 'log query',
+        path: () => `/kapis/tenant.${groupDomain}/v1alpha2/logs?size=1&namespaces=${namespace}`,
+        pauseMs: 200,
+      },
+      // Nothing goes while this runs: an answer that knows of fewer than one before has left some out.
+      isRight({ body }) {
+        const { total } = JSON.parse(body).query
+        const isRight = total >= most
+        most = Math.max(most, total)
+        return isRight
+      },
+    },
   ]
 }
 
 /** RFC 9110: not now, or not in time. A 502 is one when Kapis says that it is its own (RFC 9209), or is OAuth's 503. */
 function honestRefusal({ code, body, proxyStatus }: Answer): string | undefined {
   if (code === 429 || code === 503 || code === 504) return String(code)
+  // RFC 4918 section 11.5: for lines that have no room.
+  if (code === 507) return String(code)
   if (code === 502 && proxyStatus.startsWith('kapis;')) return '502'
   // The proxy hands on what the orchestrator says, this too.
   return code === 500 && body.includes(faultMessage) ? '500 of the orchestrator' : undefined
@@ -183,7 +233,11 @@ function send({ url, token }: TrafficOptions, agent: Agent, asker: Asker): Promi
     'content-type': asker.form === undefined ? 'application/json' : 'application/x-www-form-urlencoded',
   }
   const method = body === undefined ? 'GET' : 'POST'
-  const req = request(new URL(asker.path(), url), { agent, method, headers, timeout: 90_000 }, async res => {
+  const connection = asker.isFresh
+    ? { agent: false as const, ca: readFileSync(setting('KAPIS_CA')) }
+    : { agent }
+  const target = new URL(asker.path(), url)
+  const req = request(target, { ...connection, method, headers, timeout: 90_000 }, async res => {
     try {
       const text = Buffer.concat(await res.toArray()).toString('utf8')
       resolve({

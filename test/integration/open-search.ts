@@ -6,7 +6,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createPortFinder } from '../../hack/controlplane/ports.ts'
 import { openSearchCommand } from '../../hack/opensearch/command.ts'
 
-export type OpenSearch = { readonly url: string; readonly pid: number; readonly stop: () => Promise<void> }
+export type OpenSearch = {
+  readonly url: string
+  readonly pid: () => number
+  /** kill -9; what is stored stays. */
+  readonly kill: () => Promise<void>
+  /** Again, on the same port and data. Returns when it is ready. */
+  readonly start: () => Promise<void>
+  /** For good. */
+  readonly stop: () => Promise<void>
+}
 
 const readyWithinMs = 120_000
 
@@ -16,29 +25,38 @@ export async function startOpenSearch(): Promise<OpenSearch> {
   const ports = createPortFinder()
   const port = await ports.any()
   const { command, args } = await openSearchCommand({ folder, port, heapMb: 512 }, () => undefined)
-  const child = spawn(command, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
   const url = `http://127.0.0.1:${port}`
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', chunk => {
-      said = `${said}${chunk}`.slice(-4000)
-    })
+  let child: ChildProcess | undefined
+
+  async function start(): Promise<void> {
+    const started = spawn(command, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+    child = started
+    let said = ''
+    for (const stream of [started.stdout, started.stderr]) {
+      stream.on('data', chunk => {
+        said = `${said}${chunk}`.slice(-4000)
+      })
+    }
+    const deadline = Date.now() + readyWithinMs
+    while (!(await isReady(url))) {
+      if (started.exitCode !== null || Date.now() > deadline) {
+        await stop()
+        throw new Error(`OpenSearch is not ready:\n${said}`)
+      }
+      await sleep(200)
+    }
   }
-  const stop = async () => {
-    child.kill('SIGKILL')
-    await ended(child)
+  async function kill(): Promise<void> {
+    child?.kill('SIGKILL')
+    if (child) await ended(child)
+  }
+  async function stop(): Promise<void> {
+    await kill()
     ports.release()
     rmSync(folder, { recursive: true, force: true })
   }
-  const deadline = Date.now() + readyWithinMs
-  while (!(await isReady(url))) {
-    if (child.exitCode !== null || Date.now() > deadline) {
-      await stop()
-      throw new Error(`OpenSearch is not ready:\n${said}`)
-    }
-    await sleep(200)
-  }
-  return { url, pid: child.pid ?? 0, stop }
+  await start()
+  return { url, pid: () => child?.pid ?? 0, kill, start, stop }
 }
 
 async function isReady(url: string): Promise<boolean> {

@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { accessToken, kubectl, kubectlOutput, nodeNames, uniqueName } from '../e2e/cluster.ts'
+import { withstand } from './fault.ts'
+import { type Replica, startReplica } from './replica.ts'
+import type { TrafficOptions } from './traffic.ts'
+
+const holdSeconds = process.env.FAULTS === 'long' ? 8 : 1.5
+const jumpMs = 600_000
+
+// The clock of a front and its token listener; that of the machine cannot be moved for two programs alone. Whoever logged in before
+// the clock was set back holds a token of the future, and logs in anew: the traffic here holds one that is older.
+describe('a clock that jumps', function () {
+  this.timeout(180_000)
+  const namespace = uniqueName('clock')
+  let replica: Replica
+  let traffic: TrafficOptions
+
+  before(async () => {
+    await kubectlOutput('create', 'namespace', namespace)
+    const token = await accessToken()
+    const nodes = (await nodeNames()).length
+    replica = await startReplica({ hasOwnListener: true })
+    traffic = { url: replica.url, token, nodes, namespace }
+  })
+  after(async () => {
+    await replica?.stop()
+    await kubectl('delete', 'namespace', namespace, '--wait=false')
+  })
+
+  for (const [name, clockMs] of [
+    ['ten minutes ahead', jumpMs],
+    ['ten minutes back', 0],
+  ] as const) {
+    it(name, () =>
+      withstand(
+        {
+          name: `the clock jumps ${name}`,
+          async begin() {
+            replica.set({ clockMs })
+            // The preload looks every 50 ms.
+            await sleep(250)
+          },
+          end: () => undefined,
+          holdSeconds,
+          pid: () => replica.front.pid ?? 0,
+        },
+        traffic,
+      ),
+    )
+  }
+})

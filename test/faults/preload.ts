@@ -1,0 +1,40 @@
+import dns from 'node:dns'
+import { readFileSync } from 'node:fs'
+
+// Loaded into a program before it begins (--import), for two faults that the real things cannot be brought to here: a clock that
+// jumps for one program alone, and names that do not resolve. What is wrong at the moment stands in the file FAULT_FILE.
+
+export type Wrong = { readonly clockMs: number; readonly names: 'resolve' | 'fail' }
+
+/** Names of hosts that end so are this machine. */
+const zone = '.fault.test'
+const file = process.env.FAULT_FILE ?? ''
+let wrong: Wrong = { clockMs: 0, names: 'resolve' }
+setInterval(() => {
+  try {
+    wrong = JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    // It is being written.
+  }
+}, 50).unref()
+
+const RealDate = Date
+const now = () => RealDate.now() + wrong.clockMs
+globalThis.Date = new Proxy(RealDate, {
+  construct: (target, args) => Reflect.construct(target, args.length === 0 ? [now()] : args),
+  get: (target, name) => (name === 'now' ? now : Reflect.get(target, name)),
+})
+
+const realLookup = dns.lookup
+Object.assign(dns, {
+  lookup(name: string, options: dns.LookupOptions, done: (...answer: readonly unknown[]) => void) {
+    if (!name.endsWith(zone)) return realLookup(name, options, done)
+    setImmediate(() => {
+      if (wrong.names === 'fail') {
+        const code = 'EAI_AGAIN'
+        done(Object.assign(new Error(`getaddrinfo ${code} ${name}`), { code, syscall: 'getaddrinfo' }))
+      } else if (options.all) done(null, [{ address: '127.0.0.1', family: 4 }])
+      else done(null, '127.0.0.1', 4)
+    })
+  },
+})

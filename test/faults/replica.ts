@@ -1,0 +1,106 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { childEnvironment } from '../../hack/controlplane/settings.ts'
+import { uniqueName } from '../e2e/cluster.ts'
+import { eventually } from '../e2e/http.ts'
+import { scratch, setting } from '../e2e/run.ts'
+import type { Wrong } from './preload.ts'
+
+/** A front beside the one that runs, and maybe a token listener, for faults that only they have. */
+export type Replica = {
+  readonly url: string
+  readonly front: ChildProcess
+  /** What is wrong from now on; see preload.ts. */
+  readonly set: (wrong: Partial<Wrong>) => void
+  readonly stop: () => Promise<void>
+}
+
+export type ReplicaOptions = {
+  /** Instead of what the kubeconfig of the running one says. */
+  readonly cluster?: object
+  readonly user?: object
+  /** Beside the configuration of the running one. */
+  readonly config?: object
+  readonly hasOwnListener?: boolean
+}
+
+const programs = join(import.meta.dirname, '../../cmd')
+
+/** Shares certificates, keys and logins with the one that runs. */
+export async function startReplica(options: ReplicaOptions): Promise<Replica> {
+  const folder = dirname(setting('KAPIS_CA'))
+  const name = uniqueName('replica')
+  const own = (suffix: string) => join(scratch, `${name}${suffix}`)
+  const kubeconfig = JSON.parse(readFileSync(join(folder, 'kapis.kubeconfig'), 'utf8'))
+  if (options.cluster) kubeconfig.clusters[0].cluster = options.cluster
+  if (options.user) kubeconfig.users[0].user = options.user
+  writeFileSync(own('.kubeconfig'), JSON.stringify(kubeconfig))
+  const config = JSON.parse(readFileSync(join(folder, 'kapis.yaml'), 'utf8'))
+  const port = await freePort()
+  const socket = options.hasOwnListener ? own('.sock') : config.oauth.socket
+  const given = {
+    ...{ ...config, logs: { store: 'none' }, listen: { address: '127.0.0.1', port } },
+    ...{ kubernetes: { ...config.kubernetes, kubeconfig: own('.kubeconfig') } },
+    ...{ oauth: { ...config.oauth, socket }, ...options.config },
+  }
+  writeFileSync(own('.json'), JSON.stringify(given))
+  let wrong: Wrong = { clockMs: 0, names: 'resolve' }
+  const set = (change: Partial<Wrong>) => {
+    wrong = { ...wrong, ...change }
+    writeFileSync(own('.fault'), JSON.stringify(wrong))
+  }
+  set({})
+  const launch = (program: string) => {
+    const preload = join(import.meta.dirname, 'preload.ts')
+    return spawn(
+      process.execPath,
+      ['--import', preload, join(programs, program, 'main.ts'), '--config', own('.json')],
+      {
+        env: { ...childEnvironment(), FAULT_FILE: own('.fault') },
+        stdio: 'ignore',
+      },
+    )
+  }
+  const children = [...(options.hasOwnListener ? ['oauth'] : []), 'apiserver'].map(launch)
+  const front = children.at(-1)
+  if (front === undefined) throw new Error('nothing was started')
+  const stop = async () => {
+    for (const child of children) {
+      if (child.exitCode !== null || child.signalCode !== null) continue
+      const gone = once(child, 'exit')
+      child.kill('SIGKILL')
+      await gone
+    }
+  }
+  const url = `https://127.0.0.1:${port}`
+  try {
+    await eventually(() => answers(url, '/readyz'), 60_000, 250)
+    await eventually(() => answers(url, '/oauth/keys'), 60_000, 250)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { url, front, set, stop }
+}
+
+async function answers(url: string, path: string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>()
+  const options = { ca: readFileSync(setting('KAPIS_CA')), agent: false }
+  const req = request(new URL(path, url), options, res => resolve(res.resume().statusCode ?? 0))
+  req.on('error', reject).end()
+  const code = await promise
+  if (code !== 200) throw new Error(`${path} is answered with ${code}`)
+}
+
+function freePort(): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>()
+  const server = createServer().listen(0, '127.0.0.1', () => {
+    const address = server.address()
+    server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+  })
+  return promise
+}
