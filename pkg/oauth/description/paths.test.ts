@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { methods } from '../../openapi/operation.ts'
+import { listenerProfilePrefix, profileKinds } from '../../telemetry/profile.ts'
 import { startApp, type TestApp } from '../fixtures.ts'
 import { oauthPaths } from './paths.ts'
 
@@ -17,8 +18,8 @@ function walk(stack: readonly Layer[]): readonly string[] {
   return [...new Set(paths.map(path => path.replaceAll(/:(\w+)/g, '{$1}')))]
 }
 
-// The listener's own, which the front does not forward.
-const inside = ['/livez', '/healthz', '/metrics']
+// The listener's own, which the front does not forward, and what it asks for itself.
+const inside = ['/livez', '/healthz', '/metrics', ...profileKinds.map(kind => listenerProfilePrefix + kind)]
 const described = oauthPaths('kapis.io')
 
 describe('oauthPaths', () => {
