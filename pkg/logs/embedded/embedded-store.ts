@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { extname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { unavailable } from '../../status/status.ts'
 import type { LogStore } from '../store.ts'
 import { createCatalog, removeStrangers } from './catalog.ts'
@@ -33,6 +34,9 @@ export type EmbeddedSettings = {
 const rememberedBatches = 4096
 const defaultFlushLines = 65_536
 const mostLines = 4 * defaultFlushLines
+// To refuse a batch at once costs more than to hold it for a moment: it comes again, and is read again.
+const patienceMs = 1000
+const lookMs = 20
 
 /**
  * A log store in a folder: a write-ahead log and immutable segments with an index of words (ADR 5).
@@ -109,12 +113,17 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
       nextSequence += count
       return nextSequence - count
     },
-    checkRoom: () => {
-      checkOpen()
-      if (fresh.bytes() < 2 * flush.bytes && fresh.lines() < mostLines) return
-      const cause = upkeep.fullDisk()
-      upkeep.wake()
-      throw cause === undefined ? tooMuchWaiting(fresh.bytes()) : noSpace(cause)
+    untilRoom: async () => {
+      const patientUntil = performance.now() + patienceMs
+      for (;;) {
+        checkOpen()
+        if (fresh.bytes() < 2 * flush.bytes && fresh.lines() < mostLines) return
+        const cause = upkeep.fullDisk()
+        upkeep.wake()
+        if (cause !== undefined) throw noSpace(cause)
+        if (performance.now() > patientUntil) throw tooMuchWaiting(fresh.bytes())
+        await sleep(lookMs)
+      }
     },
     write: async frame => {
       try {

@@ -11,7 +11,7 @@ export type IndexerQuestion = Ingredients & {
 }
 
 // Nobody waits for it.
-standBack(10)
+standBack(5)
 // A segment takes many times its size while it is made, which nothing needs between two of them.
 const garbage = createGarbage()
 

@@ -14,11 +14,11 @@ export function createIngest(parts: {
   readonly write: (frame: Frame) => Promise<void>
   /** Hands out as many sequences as there are lines; the first of them. */
   readonly takeSequences: (count: number) => number
-  /** Throws when no more can be taken. */
-  readonly checkRoom: () => void
+  /** Resolves when there is room for more. @throws Status 429, 503, 507 */
+  readonly untilRoom: () => Promise<void>
   readonly firstKeptDay: () => number
 }): Ingest {
-  const { recent, write, takeSequences, checkRoom, firstKeptDay } = parts
+  const { recent, write, takeSequences, untilRoom, firstKeptDay } = parts
   const encodeFrame = createFrameEncoder()
   const turns = createTurns()
   let encoding: Promise<unknown> = Promise.resolve()
@@ -56,7 +56,7 @@ export function createIngest(parts: {
   }
 
   return async ({ records, id }) => {
-    checkRoom()
+    await untilRoom()
     const { accepted, rejected } = sift(records, firstKeptDay())
     if (accepted.length === 0) return { duplicate: false, rejected }
     try {

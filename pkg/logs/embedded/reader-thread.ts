@@ -39,7 +39,7 @@ const tendingMs = 1
 const longMs = 100
 
 // Before segments that are made, and behind the thread that serves all requests.
-standBack(5)
+standBack(3)
 const settings: ReaderSettings = workerData
 const cache = createPieceCache(settings.cacheBytes)
 const garbage = createGarbage()
