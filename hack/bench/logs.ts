@@ -1,23 +1,17 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, openSync, readFileSync, readSync } from 'node:fs'
-import { Agent as PlainAgent, request as plainRequest } from 'node:http'
-import { Agent, request } from 'node:https'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { median } from './load.ts'
+import { createPlainSend, firstLine, ingestAll, type Side, sideOf } from './log-client.ts'
 import { daySeconds, type LineFile, writeLines } from './log-lines.ts'
 import { askWhile, disturbNodes } from './logs-beside.ts'
 import { startPlane } from './plane.ts'
 import type { BenchEnv } from './run.ts'
 
 const count = Number(process.env.LINES ?? 1_000_000)
-const senders = 4
 const rounds = 9
-
-type Answer = { readonly code: number; readonly body: string }
-type Send = (method: string, path: string, body?: Uint8Array) => Promise<Answer>
-type Side = { readonly name: string; readonly kapis: Send; readonly tenant: string }
 
 /** The embedded store beside a real OpenSearch: the same lines by `_bulk`, the same questions through the same API. */
 export async function benchLogs(env: BenchEnv): Promise<void> {
@@ -42,7 +36,7 @@ async function compare(env: BenchEnv, peer: BenchEnv): Promise<void> {
   const [embedded, openSearch] = [sideOf('embedded', env), sideOf('OpenSearch', peer)]
   const direct = createPlainSend(peer.openSearchUrl)
   const ingest = `/kapis/logging.${env.groupDomain}/v1alpha2/ingest/_bulk`
-  console.log(`${count} lines, ${senders} connections; load of the machine ${loadavg()[0]?.toFixed(1)}`)
+  console.log(`${count} lines; load of the machine ${loadavg()[0]?.toFixed(1)}`)
 
   const own = await ingestAll(lines, embedded.kapis, ingest)
   const first = performance.now()
@@ -182,76 +176,6 @@ async function time(side: Side, query: string): Promise<{ readonly ms: number; r
   return { ms: median(times), total: Number(found?.total ?? histogram?.total ?? statistics?.logs) }
 }
 
-/** @returns lines a second */
-async function ingestAll({ file, batches, lines }: LineFile, send: Send, path: string): Promise<number> {
-  const descriptor = openSync(file, 'r')
-  const start = performance.now()
-  let next = 0
-  const sender = async (): Promise<void> => {
-    for (let batch = batches[next++]; batch !== undefined; batch = batches[next++]) {
-      const body = Buffer.allocUnsafe(batch.length)
-      readSync(descriptor, body, 0, batch.length, batch.offset)
-      for (
-        let answer = await send('POST', path, body);
-        answer.code !== 200;
-        answer = await send('POST', path, body)
-      ) {
-        if (answer.code !== 429)
-          throw new Error(`${path} answered ${answer.code}: ${answer.body.slice(0, 500)}`)
-        await sleep(100)
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: senders }, sender))
-  return lines / ((performance.now() - start) / 1000)
-}
-
-function firstLine({ file, batches }: LineFile): Buffer {
-  const bytes = Buffer.allocUnsafe(batches[0]?.length ?? 0)
-  readSync(openSync(file, 'r'), bytes)
-  const second = bytes.indexOf(10, bytes.indexOf(10) + 1)
-  return bytes.subarray(0, second + 1)
-}
-
 function folderBytes(folder: string): number {
   return Number(execFileSync('du', ['-sb', folder], { encoding: 'utf8' }).split('\t')[0])
-}
-
-function sideOf(name: string, env: BenchEnv): Side {
-  const agent = new Agent({ keepAlive: true, ca: readFileSync(env.kapisCa) })
-  const kapis = createSend((method, path, headers, done) => {
-    const more = { authorization: `Bearer ${env.kapisToken}` }
-    return request(`${env.kapisUrl}${path}`, { method, agent, headers: { ...headers, ...more } }, done)
-  })
-  return { name, kapis, tenant: `/kapis/tenant.${env.groupDomain}/v1alpha2/logs` }
-}
-
-function createPlainSend(url: string): Send {
-  const agent = new PlainAgent({ keepAlive: true })
-  return createSend((method, path, headers, done) =>
-    plainRequest(`${url}${path}`, { method, agent, headers }, done),
-  )
-}
-
-type Open = (
-  method: string,
-  path: string,
-  headers: Record<string, string | number>,
-  done: (response: import('node:http').IncomingMessage) => void,
-) => import('node:http').ClientRequest
-
-function createSend(open: Open): Send {
-  return (method, path, body) => {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-    const headers =
-      body === undefined ? {} : { 'content-type': 'application/x-ndjson', 'content-length': body.length }
-    const req = open(method, path, headers, async response => {
-      let text = ''
-      for await (const chunk of response) text += chunk
-      resolve({ code: response.statusCode ?? 0, body: text })
-    })
-    req.on('error', reject)
-    req.end(body)
-    return promise
-  }
 }
