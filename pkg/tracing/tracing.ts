@@ -57,7 +57,7 @@ const off: Tracing = {
 
 /**
  * Traces a program as its configuration says. The libraries are loaded when there is an endpoint alone: they take a tenth of
- * a second and twenty megabytes.
+ * a second and ten megabytes.
  *
  * @throws Error when the file of authorities cannot be read
  */
