@@ -8,7 +8,11 @@ const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(p
 export function startChromium(): Promise<Browser> {
   if (executablePath === undefined) throw new Error('there is no chromium: run hack/test-tools.sh')
   // Its sandbox wants rights that a container does not have; it opens pages of ours alone.
-  const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']
+  const args = [
+    ...['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
+    // Pages of peers ask the Internet for fonts, and would wait for an answer where there is none.
+    '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
+  ]
   return chromium.launch({ executablePath, args, timeout: 60_000 })
 }
 
