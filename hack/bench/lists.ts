@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { measure, median } from './load.ts'
-import { type Api, createApi, forEach } from './objects.ts'
+import { type Api, createApi, forEach, until } from './objects.ts'
 import type { BenchEnv } from './run.ts'
 import { openWatchers, processorSeconds } from './watchers.ts'
 
@@ -8,37 +8,49 @@ const namespace = 'bench-lists'
 const podCount = Number(process.env.BENCH_PODS ?? 10_000)
 const sizes = { small: 5_000, large: Number(process.env.BENCH_OBJECTS ?? 50_000) }
 const fanOut = { watchers: 1_000, updates: Number(process.env.BENCH_UPDATES ?? 1_000) }
+// Both servers end watches whose clients fall behind for long.
+const mostAhead = 20
 const rounds = 3
-const seconds = 3
+const seconds = 2
 
 /** Pages of many pods against filtering the native list, pages of more and more objects, and watches of many. */
 export async function benchLists(env: BenchEnv): Promise<void> {
   const api = createApi(env.kubeUrl, env.kubeToken)
+  const kapis = createApi(env.kapisUrl, env.kapisToken)
   try {
     await api.call('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
-    await benchPods(env, api)
+    await benchPods(env, api, kapis)
     await benchSizes(env, api)
     await benchWatchers(env, api)
   } finally {
     api.close()
+    kapis.close()
   }
 }
 
-async function benchPods(env: BenchEnv, api: Api): Promise<void> {
+type Page = readonly [name: string, query: string, nativeQuery: string, remark?: string]
+
+async function benchPods(env: BenchEnv, api: Api, kapis: Api): Promise<void> {
   const apps = ['web', 'api', 'cache', 'queue']
   await forEach(0, podCount, 'pods', i =>
     api.call('POST', `/api/v1/namespaces/${namespace}/pods`, {
       metadata: { name: `pod-${i}`, labels: { app: apps[i % apps.length] } },
       spec: {
         nodeName: `worker-${1 + (i % 100)}`,
-        containers: [{ name: 'main', image: 'example.org/app:1' }],
+        containers: [{ name: 'main', image: `example.org/app:${i % 100}` }],
       },
     }),
   )
-  const pods = `${env.kapisUrl}/kapis/resources.${env.groupDomain}/v1alpha3/namespaces/${namespace}/pods`
+  const podsPath = `/kapis/resources.${env.groupDomain}/v1alpha3/namespaces/${namespace}/pods`
+  const running = await until('pods that run', podCount, async () => {
+    const { totalItems } = JSON.parse(await kapis.call('GET', `${podsPath}?phase=Running&limit=1`))
+    return Number(totalItems)
+  })
+  if (running < podCount) throw new Error(`only ${running} of ${podCount} pods run`)
+  const pods = env.kapisUrl + podsPath
   const native = `${env.kubeUrl}/api/v1/namespaces/${namespace}/pods`
   // The native list cannot sort, nor page what is sorted: whoever wants a page reads all that is selected.
-  const work: readonly (readonly [string, string, string])[] = [
+  const work: readonly Page[] = [
     ['by label, newest 10', 'labelSelector=app%3Dweb&limit=10', 'labelSelector=app%3Dweb'],
     [
       'by phase, page 7 by name',
@@ -49,25 +61,32 @@ async function benchPods(env: BenchEnv, api: Api): Promise<void> {
     ['by words (q=)', 'q=queue&limit=10', ''],
     [
       'by a path, sorted by a path',
+      'fieldSelector=spec.containers%5B0%5D.image%3Dexample.org%2Fapp:7&sortBy=.status.startTime&limit=10',
+      '',
+    ],
+    // The one path that kube-apiserver keeps an index for: there it filters nothing.
+    [
+      'by node, sorted by a path',
       'fieldSelector=spec.nodeName%3Dworker-7&sortBy=.status.startTime&limit=10',
       'fieldSelector=spec.nodeName%3Dworker-7',
+      'no target: from an index there too',
     ],
   ]
   console.log(`pages of 10 of ${podCount} pods: kapis /s, kube-apiserver /s, ratio (target >= 100)`)
-  for (const [name, query, selector] of work) {
-    const [kapis, kube] = [[] as number[], [] as number[]]
+  for (const [name, query, selector, remark] of work) {
+    const [through, direct] = [[] as number[], [] as number[]]
     for (let round = 0; round < rounds; round++) {
       const load = { connections: 16, seconds, gzip: false }
-      kapis.push(
+      through.push(
         (await measure(env.hey, { ...load, url: `${pods}?${query}`, token: env.kapisToken })).perSecond,
       )
       const url = `${native}?${selector}`
-      kube.push((await measure(env.hey, { ...load, connections: 4, url, token: env.kubeToken })).perSecond)
+      direct.push((await measure(env.hey, { ...load, connections: 4, url, token: env.kubeToken })).perSecond)
     }
-    const ratio = median(kapis) / median(kube)
-    const verdict = ratio >= 100 ? 'met' : 'MISSED'
+    const ratio = median(through) / median(direct)
+    const verdict = remark ?? (ratio >= 100 ? 'met' : 'MISSED')
     console.log(
-      `${name.padEnd(30)} ${median(kapis).toFixed(1)} ${median(kube).toFixed(1)} ${ratio.toFixed(0)}x ${verdict}`,
+      `${name.padEnd(30)} ${median(through).toFixed(1)} ${median(direct).toFixed(1)} ${ratio.toFixed(0)}x ${verdict}`,
     )
   }
 }
@@ -79,11 +98,14 @@ async function benchSizes(env: BenchEnv, api: Api): Promise<void> {
       api.call('POST', path, { metadata: { name: `object-${i}` }, data: { i: String(i) } }),
     )
   const lists = `${env.kapisUrl}/kapis/resources.${env.groupDomain}/v1alpha3/namespaces/${namespace}/configmaps`
-  const latency = async () => {
+  const latency = async (of: number) => {
+    console.log(`   pages of ${of} objects`)
     const found: number[] = []
     for (const query of ['limit=10', 'sortBy=name&limit=10&page=50', 'name=9&limit=10&page=3']) {
       const url = `${lists}?${query}`
       const load = { connections: 4, seconds, gzip: false, url, token: env.kapisToken }
+      // Once unmeasured: the view is made as it is first asked for.
+      await measure(env.hey, { ...load, seconds: 1 })
       const p50 = []
       for (let round = 0; round < rounds; round++) p50.push((await measure(env.hey, load)).p50Ms)
       found.push(median(p50))
@@ -91,11 +113,9 @@ async function benchSizes(env: BenchEnv, api: Api): Promise<void> {
     return found
   }
   await make(0, sizes.small)
-  await latency()
-  const small = await latency()
+  const small = await latency(sizes.small)
   await make(sizes.small, sizes.large)
-  await latency()
-  const large = await latency()
+  const large = await latency(sizes.large)
   console.log(
     `p50 of a page of 10, ms, of ${sizes.small} and of ${sizes.large} objects (target: at most 1.5 times)`,
   )
@@ -110,40 +130,56 @@ async function benchSizes(env: BenchEnv, api: Api): Promise<void> {
 async function benchWatchers(env: BenchEnv, api: Api): Promise<void> {
   const name = 'worker-1'
   const query = `watch=true&fieldSelector=metadata.name%3D${name}&resourceVersion=0`
-  const update = async () => {
-    for (let i = 0; i < fanOut.updates; i++) {
-      const body = { metadata: { annotations: { bench: String(i) } } }
-      await api.call('PATCH', `/api/v1/nodes/${name}`, body, 'application/merge-patch+json')
-    }
+  /** @param received events so far: the updates never run far ahead of whoever is to be told of them */
+  const update = (received: () => number = () => Number.POSITIVE_INFINITY) => {
+    let isLost = false
+    return forEach(
+      0,
+      fanOut.updates,
+      'updates',
+      async i => {
+        const due = (i - mostAhead) * fanOut.watchers
+        if (!isLost) isLost = (await until('events', due, received, 5)) < due
+        const body = { metadata: { annotations: { bench: String(i) } } }
+        await api.call('PATCH', `/api/v1/nodes/${name}`, body, 'application/merge-patch+json')
+      },
+      1,
+    )
   }
   const kubePid = env.pids.get('kube-apiserver') ?? 0
   const kapisPid = env.pids.get('apiserver') ?? 0
 
   /** Processor time that a server spends while its watchers are told of the updates, and how many events they got. */
   async function told(url: string, token: string, pid: number) {
+    console.log(`   ${fanOut.watchers} watches of ${new URL(url).pathname}`)
     const watchers = await openWatchers(url, token, fanOut.watchers)
     await sleep(2_000)
     const [before, cpu] = [watchers.received(), processorSeconds(pid)]
-    await update()
-    const expected = fanOut.watchers * fanOut.updates
-    const deadline = Date.now() + 60_000
-    while (watchers.received() - before < expected && Date.now() < deadline) await sleep(50)
+    const received = () => watchers.received() - before
+    await update(received)
+    const events = await until('events', fanOut.watchers * fanOut.updates, received)
     const used = processorSeconds(pid) - cpu
-    const events = watchers.received() - before
     watchers.stop()
     await sleep(2_000)
     return { used, events }
   }
 
-  // What the updates themselves cost kube-apiserver is no part of telling of them.
-  const start = processorSeconds(kubePid)
+  // What the updates themselves cost the servers is no part of telling of them; nor is what was made before.
+  await sleep(5_000)
+  const start = { kube: processorSeconds(kubePid), kapis: processorSeconds(kapisPid) }
   await update()
-  const idle = processorSeconds(kubePid) - start
+  const idle = {
+    kube: processorSeconds(kubePid) - start.kube,
+    kapis: processorSeconds(kapisPid) - start.kapis,
+  }
   const kube = await told(`${env.kubeUrl}/api/v1/nodes?${query}`, env.kubeToken, kubePid)
   const group = `${env.kapisUrl}/apis/resources.${env.groupDomain}/v1alpha3`
   const kapis = await told(`${group}/nodes?${query}`, env.kapisToken, kapisPid)
-  const each = (used: number, events: number) => (used / events) * 1e6
-  const [own, native] = [each(kapis.used, kapis.events), each(Math.max(kube.used - idle, 0), kube.events)]
+  const each = (used: number, events: number) => (Math.max(used, 0) / events) * 1e6
+  const [own, native] = [
+    each(kapis.used - idle.kapis, kapis.events),
+    each(kube.used - idle.kube, kube.events),
+  ]
   const expected = fanOut.watchers * fanOut.updates
   console.log(
     `${fanOut.watchers} watchers of ${fanOut.updates} updates: events, us of processor time each (target: under half)`,

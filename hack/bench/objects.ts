@@ -1,4 +1,5 @@
 import { Agent, type RequestOptions, request } from 'node:https'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Api = {
   /** @returns the body. @throws Error when the answer is no success */
@@ -35,18 +36,51 @@ export function createApi(baseUrl: string, token: string): Api {
 }
 
 /** Does `work` for each number from `from` up to but not including `to`, some at a time, and tells how far it is. */
-export async function forEach(from: number, to: number, what: string, work: (i: number) => Promise<unknown>) {
+export async function forEach(
+  from: number,
+  to: number,
+  what: string,
+  work: (i: number) => Promise<unknown>,
+  atOnce = 32,
+): Promise<void> {
+  const tell = createTeller(what, to)
   let next = from
-  let toldAt = Date.now()
   const worker = async () => {
     while (next < to) {
-      const i = next++
-      await work(i)
-      if (Date.now() - toldAt > 5_000) {
-        toldAt = Date.now()
-        console.log(`   ${what}: ${next} of ${to}`)
-      }
+      await work(next++)
+      tell(next)
     }
   }
-  await Promise.all(Array.from({ length: 32 }, worker))
+  await Promise.all(Array.from({ length: atOnce }, worker))
+}
+
+const stillMs = 60_000
+
+/** Counts until there are as many as wanted, or no more have come for a minute. @returns how many there are */
+export async function until(
+  what: string,
+  wanted: number,
+  count: () => Promise<number> | number,
+  everyMs = 250,
+): Promise<number> {
+  const tell = createTeller(what, wanted)
+  let [found, since] = [await count(), Date.now()]
+  while (found < wanted && Date.now() - since < stillMs) {
+    tell(found)
+    await sleep(everyMs)
+    const now = await count()
+    if (now > found) since = Date.now()
+    found = now
+  }
+  return found
+}
+
+/** Tells every five seconds how far something is. */
+function createTeller(what: string, of: number): (done: number) => void {
+  let toldAt = Date.now()
+  return done => {
+    if (Date.now() - toldAt < 5_000) return
+    toldAt = Date.now()
+    console.log(`   ${what}: ${done} of ${of}`)
+  }
 }
