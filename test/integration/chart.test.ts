@@ -7,7 +7,7 @@ import { chartFiles } from '../../hack/chart/write.ts'
 import { repository } from '../../hack/controlplane/settings.ts'
 import { ensureHelm } from '../../hack/helm/build.ts'
 import { type Ran, run, scratch } from '../e2e/run.ts'
-import { bareCluster, type Cluster } from './installation/control-plane.ts'
+import { bareCluster, type Cluster } from '../installation/control-plane.ts'
 
 type Objects = Readonly<Record<string, unknown>>
 

@@ -4,7 +4,7 @@ import { parseAllDocuments } from 'yaml'
 import { repository } from '../../hack/controlplane/settings.ts'
 import { isRecord } from '../../pkg/kube/object.ts'
 import { output } from '../e2e/run.ts'
-import { loadSchemas } from './installation/schemas.ts'
+import { loadSchemas } from '../installation/schemas.ts'
 
 /** The last patch release of every Kubernetes that Kapis is installed on. */
 const versions = ['v1.30.14', 'v1.31.14', 'v1.32.13', 'v1.33.13', 'v1.34.4', 'v1.35.4', 'v1.36.3']

@@ -4,9 +4,9 @@ import { expect } from 'chai'
 import { repository } from '../../hack/controlplane/settings.ts'
 import { eventually } from '../e2e/http.ts'
 import { run } from '../e2e/run.ts'
-import { bareCluster, type Cluster } from './installation/control-plane.ts'
-import { moduleFile } from './installation/go-module.ts'
-import { takeAway } from './installation/take-away.ts'
+import { bareCluster, type Cluster } from '../installation/control-plane.ts'
+import { moduleFile } from '../installation/go-module.ts'
+import { takeAway } from '../installation/take-away.ts'
 
 const overlays = ['default', 'ha', 'kubesphere', 'monitoring', 'opensearch'] as const
 /** The real definitions of what manifests use beside Kubernetes itself. */

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { uniqueName } from '../e2e/cluster.ts'
 import { scratch } from '../e2e/run.ts'
-import { bareCluster, type Cluster } from './installation/control-plane.ts'
-import { startPod } from './installation/pod.ts'
+import { bareCluster, type Cluster } from './control-plane.ts'
+import { startPod } from './pod.ts'
 
 const container = (name: string, script: string) => ({ name, image: 'x', command: ['node', '-e', script] })
 const deployment = {

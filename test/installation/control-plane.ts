@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createRecords } from '../../../hack/controlplane/records.ts'
-import { repository } from '../../../hack/controlplane/settings.ts'
-import { follow, type Ran, type Running, run } from '../../e2e/run.ts'
+import { createRecords } from '../../hack/controlplane/records.ts'
+import { repository } from '../../hack/controlplane/settings.ts'
+import { follow, type Ran, type Running, run } from '../e2e/run.ts'
 
-/** A control plane without Kapis, to install it in. All files of a test run share one. */
+/** A control plane without Kapis, to install it in. All test files of one process share one. */
 export type Cluster = {
   readonly env: Readonly<Record<string, string>>
   readonly runDir: string

@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '../../../hack/controlplane/settings.ts'
-import { output, scratch } from '../../e2e/run.ts'
+import { repository } from '../../hack/controlplane/settings.ts'
+import { output, scratch } from '../e2e/run.ts'
 
 let folder: Promise<string> | undefined
 

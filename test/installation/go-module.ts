@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { output } from '../../e2e/run.ts'
+import { output } from '../e2e/run.ts'
 
 const folders = new Map<string, Promise<string>>()
 

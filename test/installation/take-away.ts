@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { eventually } from '../../e2e/http.ts'
+import { eventually } from '../e2e/http.ts'
 import type { Cluster } from './control-plane.ts'
 
 const mark = ['-l', 'app.kubernetes.io/name=kapis']
