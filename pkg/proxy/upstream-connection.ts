@@ -117,9 +117,14 @@ export function openConnection(target: UpstreamTarget, { free, gone }: Connectio
   // A watch may have nothing to say for hours; a peer that is gone must show all the same.
   socket.setKeepAlive(true, keepAliveMs)
   socket.on('error', error => drop(error))
-  // That is the end of an answer that says no other.
-  socket.on('end', () => void reader.close())
-  socket.on('close', () => drop(upstreamError('UPSTREAM_CLOSED', 'the upstream closed the connection')))
+  const closed = () => drop(upstreamError('UPSTREAM_CLOSED', 'the upstream closed the connection'))
+  socket.on('end', () => {
+    // That is the end of an answer that says no other.
+    reader.close()
+    // And of the connection: a request that is given to it before it is closed would be lost.
+    closed()
+  })
+  socket.on('close', closed)
 
   function begin({ method, head, body }: Job): void {
     state = 'asked'
