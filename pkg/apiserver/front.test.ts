@@ -114,6 +114,28 @@ describe('createTlsFront', () => {
     socket.destroy()
   })
 
+  it('takes a large body that comes while the answer before it is still on its way', async () => {
+    const { tls } = await start((req, res) => {
+      if (req.method === 'GET') res.end(Buffer.alloc(4 * 1024 * 1024))
+      let length = 0
+      req.on('data', (chunk: Buffer) => {
+        length += chunk.length
+      })
+      req.on('end', () => res.writableEnded || res.end(`got ${length}`))
+    })
+    const socket = await handshake(tls)
+    const body = 'x'.repeat(1024 * 1024)
+    const post = `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n`
+    for (let i = 0; i < 3; i++) socket.write(`GET / HTTP/1.1\r\nHost: a\r\n\r\n${post}\r\n${body}`)
+    socket.write(`${post}Connection: close\r\n\r\n${body}`)
+    const text = Buffer.concat(await socket.toArray()).toString('latin1')
+    expect(text.match(/HTTP\/1\.1 \d+|got \d+/g)).to.deep.equal([
+      ...Array.from({ length: 3 }, () => ['HTTP/1.1 200', 'HTTP/1.1 200', `got ${body.length}`]).flat(),
+      'HTTP/1.1 200',
+      `got ${body.length}`,
+    ])
+  })
+
   it('speaks HTTP/1.1 and nothing older than TLS 1.2', async () => {
     const { tls } = await start()
     const socket = await handshake({ ...tls, ALPNProtocols: ['h2', 'http/1.1'] })

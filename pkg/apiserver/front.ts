@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { http } from '../request/node-http.ts'
@@ -37,10 +37,17 @@ export function createTlsFront(
   listener: RequestListener,
   limits: FrontLimits,
 ): HttpsServer {
+  const streamed = new WeakSet<Socket>()
   const own = { ALPNProtocols: ['http/1.1'], handshakeTimeout: limits.headersSeconds * 1000 }
   const server = createHttpsServer(
     { ...toServerOptions(limits), ...toTlsOptions(material), ...own },
-    listener,
+    (req, res) => {
+      if (req.socket.isPaused() && !streamed.has(req.socket)) {
+        streamed.add(req.socket)
+        readThroughStream(req.socket)
+      }
+      listener(req, res)
+    },
   )
   server.maxHeadersCount = 0
   // Before the next, which would answer, and wait for a handshake that never ends to say so: nobody else closes the connection.
@@ -49,6 +56,16 @@ export function createTlsFront(
   // One write is one answer or a batch of events: waiting for more would only add latency.
   server.on('secureConnection', (socket: TLSSocket) => socket.setNoDelay(true))
   return server
+}
+
+/**
+ * Lets the parser of a connection read from the socket's stream, and not from its handle. Node pauses a connection when a request
+ * comes while the answer before it is not written to its end; but TLS hands on what it has already received, and the parser,
+ * which is paused too, takes that for an error (HPE_PAUSED) and ends the connection. The stream keeps it until it is wanted.
+ */
+function readThroughStream(socket: Socket): void {
+  // That somebody listens is what makes node give up its short way.
+  socket.on('data', () => undefined)
 }
 
 /** New certificates for new connections; those that are open keep what they have. */

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Listener, type Loopback, startLoopback } from './fixtures.ts'
-import { acceptsGzip, collect, send, sendBeforeNext, sendChunks, sendJson } from './respond.ts'
+import { acceptsGzip, collect, send, sendChunks, sendJson } from './respond.ts'
 
 describe('respond', () => {
   let loopback: Loopback | undefined
@@ -26,33 +26,6 @@ describe('respond', () => {
         send(res, 200, Buffer.from(''), { 'cache-control': 'public' }),
       )
       expect((await get('/')).headers['cache-control']).to.equal('public')
-    })
-  })
-
-  describe('sendBeforeNext', () => {
-    for (const length of [0, 1, 300_000]) {
-      it(`writes all of ${length} bytes, with their number`, async () => {
-        const sent = Buffer.alloc(length, 'x')
-        const { get } = await serve((_req, res) => sendBeforeNext(res, 201, sent, { 'x-a': 'b' }))
-        const { code, headers, body } = await get('/')
-        expect(code).to.equal(201)
-        expect(headers).to.include({ 'content-length': String(length), 'x-a': 'b' })
-        expect(body.equals(sent)).to.equal(true)
-      })
-    }
-
-    it('ends the answer only once nothing of it waits to be written', async () => {
-      const waiting: boolean[] = []
-      const { get } = await serve((req, res) => {
-        const end = res.end.bind(res)
-        res.end = (chunk?: unknown) => {
-          waiting.push(req.socket.writableNeedDrain)
-          return end(chunk)
-        }
-        return sendBeforeNext(res, 200, Buffer.alloc(10_000_000), {})
-      })
-      expect((await get('/')).body).to.have.length(10_000_000)
-      expect(waiting).to.deep.equal([false])
     })
   })
 

@@ -63,22 +63,6 @@ export function createPacedWriter(res: ServerResponse): (chunk: Buffer) => Promi
 }
 
 /**
- * As `send`, for a client that has a large body to follow. Node takes a connection whose answer is not written yet for one
- * that is not read from, pauses the parser, and over TLS gives up the connection when more of the body comes (HPE_PAUSED).
- * So the client has the whole answer only once all of it but a byte has gone.
- */
-export async function sendBeforeNext(
-  res: ServerResponse,
-  code: number,
-  body: Buffer,
-  headers: OutgoingHttpHeaders,
-): Promise<void> {
-  res.writeHead(code, { ...uncached, 'content-length': body.length, ...headers })
-  await createPacedWriter(res)(body.subarray(0, -1))
-  res.end(body.subarray(-1))
-}
-
-/**
  * Collects lazily made pieces without holding up other requests for long.
  *
  * @param turns shared by those who do much of this at once; they are held up for less

@@ -3,7 +3,7 @@ import { type BulkItem, parseBulk } from '../../../logs/ingest/bulk.ts'
 import type { Line } from '../../../logs/ingest/document.ts'
 import { parseJsonLines } from '../../../logs/ingest/json-lines.ts'
 import type { AuthenticatedExchange, Handler } from '../../../request/exchange.ts'
-import { collect, sendBeforeNext, sendJson } from '../../../request/respond.ts'
+import { collect, send, sendJson } from '../../../request/respond.ts'
 import { createTurns } from '../../../request/turns.ts'
 import { badRequest, methodNotAllowed, tooManyRequests, unknownResource } from '../../../status/status.ts'
 import { checkCount, type IngestMeans, type IngestOptions, type Taken } from './batch.ts'
@@ -95,7 +95,7 @@ const ingestBulk: Handle = async ({ limits, observe, take, turns }, { req, res, 
   const answers = await collect(toItemAnswers(items, problems), turns)
   const took = Math.round(performance.now() - startedAt)
   const text = `{"took":${took},"errors":${problems.size > 0},"items":[${answers.join()}]}\n`
-  await sendBeforeNext(res, 200, Buffer.from(text), { 'content-type': 'application/json' })
+  send(res, 200, Buffer.from(text), { 'content-type': 'application/json' })
 }
 
 function* toItemAnswers(
