@@ -10,6 +10,7 @@ import { get } from './get.ts'
 import { startLoad, watchAvailability } from './load.ts'
 import { type Pod, startPod } from './pod.ts'
 import { takeAway } from './take-away.ts'
+import { untilServed } from './until-served.ts'
 
 const namespace = 'kapis-system'
 const apiService = 'v1alpha3.resources.kapis.io'
@@ -26,7 +27,7 @@ describe('certificates of two replicas, under load', function () {
     await cluster.output(['apply', '-k', overlay])
     const env = { KAPIS_TLS_ROLLOVER_SECONDS: String(overlapSeconds) }
     pods.push(...(await Promise.all(['e', 'f'].map(name => startPod(cluster, { name, namespace, env })))))
-    await cluster.output(['wait', '--for=condition=Available', `apiservice/${apiService}`, '--timeout=60s'])
+    await untilServed(cluster)
   })
 
   after(async () => {

@@ -9,6 +9,7 @@ import { get } from './get.ts'
 import { startLoad, watchAvailability } from './load.ts'
 import { type Pod, startPod } from './pod.ts'
 import { takeAway } from './take-away.ts'
+import { untilServed } from './until-served.ts'
 
 const namespace = 'kapis-system'
 const apiService = 'v1alpha3.resources.kapis.io'
@@ -35,7 +36,7 @@ describe('two replicas, installed by the manifests', function () {
     await cluster.output(['apply', '-k', overlay])
     // As after a rollout: the second may come before the first has made anything.
     await Promise.all([start('a'), start('b')])
-    await cluster.output(['wait', '--for=condition=Available', `apiservice/${apiService}`, '--timeout=60s'])
+    await untilServed(cluster)
   })
 
   after(async () => {

@@ -6,9 +6,9 @@ import { type CollectedSpan, type Collector, startCollector } from '../peers/otl
 import { bareCluster, type Cluster } from './control-plane.ts'
 import { get } from './get.ts'
 import { type Pod, startPod } from './pod.ts'
+import { untilServed } from './until-served.ts'
 
 const namespace = 'kapis-system'
-const apiService = 'v1alpha3.resources.kapis.io'
 const overlay = join(repository, 'manifests/overlays/default')
 const role = `traced-${process.pid}`
 const route = '/apis/resources.kapis.io/v1alpha3/nodes'
@@ -30,7 +30,7 @@ describe('traces of what the manifests install', function () {
       KAPIS_SHUTDOWN_DELAY_SECONDS: '0',
     }
     pod = await startPod(cluster, { name: 'traced', namespace, env })
-    await cluster.output(['wait', '--for=condition=Available', `apiservice/${apiService}`, '--timeout=60s'])
+    await untilServed(cluster)
     const secret = [
       '-n',
       namespace,

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import { repository } from '../../hack/controlplane/settings.ts'
-import { accessToken, askKapis } from '../e2e/cluster.ts'
-import { run, scratch } from '../e2e/run.ts'
+import { accessToken, askKapis } from './cluster.ts'
+import { run, scratch } from './run.ts'
 
 type Rule = {
   readonly record?: string
