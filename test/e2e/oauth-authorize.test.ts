@@ -2,14 +2,23 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { createUserAgent, type UserAgent } from '../peers/user-agent.ts'
-import { type Answer, askKapis, kubectlOutput, uniqueName } from './cluster.ts'
+import { askKapis, kubectlOutput, uniqueName } from './cluster.ts'
 import { eventually } from './http.ts'
-import { bearer, claimsOf, createUser, credentials, form, loginAs, removeUser, token } from './oauth.ts'
+import {
+  bearer,
+  claimsOf,
+  createUser,
+  credentials,
+  form,
+  loginAs,
+  parsed,
+  removeUser,
+  token,
+} from './oauth.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
 import { setting } from './run.ts'
 
 const domain = setting('KAPIS_GROUP_DOMAIN')
-const parsed = ({ code, body }: Answer) => [code, JSON.parse(body)]
 
 /** What is on the wire of /oauth/authorize, of the code grant, of discovery and of login records, row by row. */
 describe('the wire of /oauth, for browsers and those who send them', function () {

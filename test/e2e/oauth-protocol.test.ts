@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import * as oidc from 'openid-client'
-import { type Answer, askKapis, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
+import { askKapis, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
 import { eventually, expectStatus, statusBody } from './http.ts'
 import {
   bearer,
@@ -9,6 +9,7 @@ import {
   credentials,
   form,
   loginAs,
+  parsed,
   patchUser,
   refresh,
   removeUser,
@@ -20,7 +21,6 @@ import { setting } from './run.ts'
 
 const withinMs = 2_000
 const domain = setting('KAPIS_GROUP_DOMAIN')
-const parsed = ({ code, body }: Answer) => [code, body === '' ? '' : JSON.parse(body)]
 
 describe('the token listener', function () {
   this.timeout(60_000)

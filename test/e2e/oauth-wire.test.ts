@@ -8,6 +8,7 @@ import {
   credentials,
   form,
   loginAs,
+  parsed,
   patchUser,
   refresh,
   removeUser,
@@ -16,7 +17,6 @@ import {
 } from './oauth.ts'
 import { setting } from './run.ts'
 
-const parsed = ({ code, body }: Answer) => [code, JSON.parse(body)]
 const withinMs = 2_000
 const domain = setting('KAPIS_GROUP_DOMAIN')
 

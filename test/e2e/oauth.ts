@@ -48,6 +48,11 @@ export function bearer(accessToken: string, path: string): Promise<Answer> {
   return askKapis(path, { headers: { authorization: `Bearer ${accessToken}` } })
 }
 
+/** Code and body of an answer, for a comparison of the whole. */
+export function parsed({ code, body }: Answer): readonly [number, unknown] {
+  return [code, body === '' ? '' : JSON.parse(body)]
+}
+
 /** What a token says; unverified. */
 export function claimsOf(jwt: string): Readonly<Record<string, unknown>> {
   return JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString('utf8'))

@@ -1,0 +1,99 @@
+import { expect } from 'chai'
+import { type Answer, askKapis, uniqueName } from './cluster.ts'
+import { form, parsed } from './oauth.ts'
+import { createClient, removeClient } from './oauth-clients.ts'
+
+/** Who asks, at every endpoint that clients ask (RFC 6749 section 2.3, 3.2 and 5.2). */
+describe('the clients of /oauth', function () {
+  this.timeout(60_000)
+  const client = { name: uniqueName('basic'), secret: 'a: secret%' }
+  const native = { name: uniqueName('native'), public: true, redirectURIs: ['http://localhost/cb'] }
+  const challenge = 'Basic realm="kapis", charset="UTF-8"'
+  const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
+  const good = basic(`${client.name}:${encodeURIComponent(client.secret)}`)
+  const inForm = { client_id: client.name, client_secret: client.secret }
+
+  before(async () => {
+    for (const each of [client, native]) await createClient(each)
+  })
+  after(async () => {
+    for (const { name } of [client, native]) await removeClient(name)
+  })
+
+  const invalidClient = (error_description: string) => ({ error: 'invalid_client', error_description })
+  const invalidRequest = (error_description: string) => ({ error: 'invalid_request', error_description })
+  const unknown = invalidClient('the OAuth client was not found')
+  const wrong = invalidClient('invalid client credential')
+  const unreadable = invalidClient('the Basic credential cannot be read')
+  const twoWays = invalidRequest('the client must authenticate in one way only')
+  const post = (fields: Readonly<Record<string, string>>, headers?: Readonly<Record<string, string>>) =>
+    form('/oauth/token', { grant_type: 'nonsense', ...fields }, headers)
+
+  // Each asks for a grant that there is not: the client is judged before it.
+  const rows: readonly [string, () => Promise<Answer>, number, object, string?][] = [
+    ['a good Basic credential', () => post({}, good), 400, { error: 'unsupported_grant_type' }],
+    ['a Basic credential of another name', () => post({}, basic('nobody:x')), 401, unknown, challenge],
+    ['a wrong secret by Basic', () => post({}, basic(`${client.name}:wrong`)), 401, wrong, challenge],
+    ['no secret by Basic', () => post({}, basic(`${client.name}:`)), 401, wrong, challenge],
+    ['Basic without a colon', () => post({}, basic('nobody')), 401, unreadable, challenge],
+    ['Basic that is no base64', () => post({}, { authorization: 'Basic !' }), 401, unreadable, challenge],
+    ['Basic and a secret in the form', () => post(inForm, good), 400, twoWays],
+    ['Basic and another name in the form', () => post({ client_id: native.name }, good), 400, twoWays],
+    [
+      'Basic and its own name in the form',
+      () => post({ client_id: client.name }, good),
+      400,
+      { error: 'unsupported_grant_type' },
+    ],
+    ['an unknown client in the form', () => post({ ...inForm, client_id: 'nobody' }), 401, unknown],
+    ['a wrong secret in the form', () => post({ ...inForm, client_secret: 'wrong' }), 401, wrong],
+    ['no secret in the form', () => post({ client_id: client.name }), 401, wrong],
+    ['a public client with a secret', () => post({ client_id: native.name, client_secret: 'x' }), 401, wrong],
+    ['a public client', () => post({ client_id: native.name }), 400, { error: 'unsupported_grant_type' }],
+    [
+      'a grant that the client may not use',
+      () => post({ ...inForm, grant_type: 'client_credentials' }),
+      400,
+      { error: 'unauthorized_client', error_description: 'the client may not use this grant type' },
+    ],
+    [
+      'introspection by a public client',
+      () => form('/oauth/introspect', { client_id: native.name, token: 'x' }),
+      401,
+      invalidClient('a public client cannot prove who it is'),
+    ],
+  ]
+  for (const [what, ask, code, body, authenticate] of rows) {
+    it(`are answered ${code} for ${what}`, async () => {
+      const answer = await ask()
+      expect(parsed(answer)).to.deep.equal([code, body])
+      expect(answer.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
+      expect(answer.headers['www-authenticate']).to.equal(authenticate)
+    })
+  }
+
+  const type = 'application/x-www-form-urlencoded'
+  for (const endpoint of ['token', 'revoke', 'introspect', 'device_authorization', 'userinfo', 'logout']) {
+    const send = (contentType: string, body: string) =>
+      askKapis(`/oauth/${endpoint}`, { method: 'POST', headers: { 'content-type': contentType }, body })
+
+    it(`are told what ${endpoint} takes, before anything else`, async () => {
+      const answer = await send('application/json', JSON.stringify(inForm))
+      expect(parsed(answer)).to.deep.equal([415, invalidRequest(`the body must be ${type}`)])
+      expect(answer.headers['accept-post']).to.equal(type)
+    })
+
+    it(`may give ${endpoint} each parameter once`, async () => {
+      const { name } = client
+      const answer = await send(type, `client_id=${name}&client_id=${name}`)
+      expect(parsed(answer)).to.deep.equal([400, invalidRequest('the parameter client_id is given twice')])
+    })
+  }
+
+  for (const endpoint of ['revoke', 'introspect']) {
+    it(`have to say which token at ${endpoint}`, async () => {
+      const answer = await form(`/oauth/${endpoint}`, inForm)
+      expect(parsed(answer)).to.deep.equal([400, invalidRequest('the parameter token is required')])
+    })
+  }
+})

@@ -1,0 +1,101 @@
+import { expect } from 'chai'
+import { uniqueName } from './cluster.ts'
+import { claimsOf, createUser, credentials, form, loginAs, parsed, refresh, removeUser } from './oauth.ts'
+import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
+import { setting } from './run.ts'
+
+/** RFC 6749 section 6: what a refresh token gives, and to whom. */
+describe('a refresh token', function () {
+  this.timeout(60_000)
+  const user = { username: uniqueName('refreshing'), password: 'Correct horse 1' }
+  const other = { name: uniqueName('other'), secret: 'its own' }
+  const login = { grant_type: 'password', ...user, ...credentials }
+
+  before(async () => {
+    await createUser(user, { groups: ['e2e-refresh'] })
+    await createClient(other)
+    await loginAs(user)
+  })
+  after(async () => {
+    await removeUser(user.username)
+    await removeClient(other.name)
+  })
+
+  it('gives the whole answer of a login, and goes on with it', async () => {
+    const first = await loginAs(user)
+    const answer = await refresh(first.refresh_token)
+    const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
+    expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])
+    expect(answer.headers).to.include({
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-store',
+      pragma: 'no-cache',
+    })
+    const issuer = await issuerUrl()
+    const both = {
+      iss: issuer,
+      sub: user.username,
+      username: user.username,
+      client_id: credentials.client_id,
+      scope: '',
+      sid: claimsOf(first.access_token).sid,
+    }
+    const said = (jwt: string) => {
+      const { iat, exp, jti, ...claims } = claimsOf(jwt)
+      expect(jti).to.be.a('string').and.not.equal('')
+      return { ...claims, seconds: Number(exp) - Number(iat) }
+    }
+    expect(said(access_token)).to.deep.equal({
+      ...both,
+      aud: [setting('KAPIS_GROUP_DOMAIN')],
+      groups: ['e2e-refresh'],
+      token_type: 'access_token',
+      seconds: 7200,
+    })
+    expect(said(refresh_token)).to.deep.equal({
+      ...both,
+      aud: [issuer],
+      token_type: 'refresh_token',
+      seconds: 14_400,
+    })
+    const ids = [first.access_token, first.refresh_token, access_token, refresh_token].map(
+      jwt => claimsOf(jwt).jti,
+    )
+    expect(new Set(ids).size).to.equal(4)
+  })
+
+  it('is for its client alone, and is none the worse for another that tried', async () => {
+    const { refresh_token } = await loginAs(user)
+    const fields = { grant_type: 'refresh_token', refresh_token }
+    const answer = await form('/oauth/token', {
+      ...fields,
+      client_id: other.name,
+      client_secret: other.secret,
+    })
+    expect(parsed(answer)).to.deep.equal([
+      400,
+      { error: 'invalid_grant', error_description: 'the refresh token was issued to another client' },
+    ])
+    expect(await refresh(refresh_token)).to.include({ code: 200 })
+  })
+
+  it('narrows the scope of an access token, and never widens it', async () => {
+    const first = JSON.parse((await form('/oauth/token', { ...login, scope: 'openid email' })).body)
+    const ask = (refresh_token: string, scope: string) =>
+      form('/oauth/token', { ...credentials, grant_type: 'refresh_token', refresh_token, scope })
+    const answer = await ask(first.refresh_token, 'openid')
+    const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
+    expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])
+    expect([claimsOf(access_token).scope, claimsOf(refresh_token).scope]).to.deep.equal([
+      'openid',
+      'openid email',
+    ])
+    expect(parsed(await ask(refresh_token, 'openid profile'))).to.deep.equal([
+      400,
+      {
+        error: 'invalid_scope',
+        error_description: 'the parameter scope asks for more than the login was granted',
+      },
+    ])
+  })
+})
