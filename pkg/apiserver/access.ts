@@ -69,7 +69,14 @@ export function createAccess({ client, config, logger, registry, group }: Access
       for (const listener of userListeners) listener(before, after)
     },
   })
-  const sessions = new SessionStore({ client, groupDomain, logger, accessTokenSeconds, users })
+  const sessions = new SessionStore({
+    client,
+    groupDomain,
+    logger,
+    accessTokenSeconds,
+    clockSkewSeconds,
+    users,
+  })
   const keys = new SecretKeySource({
     client,
     namespace: config.kubernetes.namespace,

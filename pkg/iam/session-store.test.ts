@@ -29,6 +29,7 @@ describe('SessionStore', () => {
       groupDomain: 'kapis.io',
       logger: silent,
       accessTokenSeconds: 7200,
+      clockSkewSeconds: 10,
       users,
     })
     expect(store.isReady).to.equal(false)
@@ -47,12 +48,37 @@ describe('SessionStore', () => {
     await follow([])
     expect(store.isRevoked('new')).to.equal(false)
     expect(store.isRevoked('new', Date.now() / 1000)).to.equal(false)
-    expect(store.isRevoked('new', Date.now() / 1000 - 60)).to.equal(false)
   })
 
-  it('does not take an old token for one of a login that was made a moment ago', async () => {
-    await follow([])
-    expect(store.isRevoked('gone', Date.now() / 1000 - 3000)).to.equal(true)
+  describe('of a login that was not in the list', () => {
+    const seconds = (ms: number) => Math.floor(ms / 1000)
+    // Milliseconds from the list; clocks may differ by 10 s.
+    const rows: readonly [string, { issuedMs: number; askedMs: number }, boolean][] = [
+      ['issued an hour before', { issuedMs: -hour, askedMs: 0 }, true],
+      ['issued a minute before', { issuedMs: -60_000, askedMs: 0 }, true],
+      ['issued just before what clocks differ', { issuedMs: -13_000, askedMs: 0 }, true],
+      ['issued by a clock that may be behind', { issuedMs: -8_000, askedMs: 0 }, false],
+      ['issued by such a clock, when the watch would have told', { issuedMs: -8_000, askedMs: 60_000 }, true],
+      ['issued by a clock that may be ahead', { issuedMs: 8_000, askedMs: 8_000 }, false],
+      ['issued by that one, when the watch would have told', { issuedMs: 8_000, askedMs: 60_000 }, true],
+      ['issued after, for as long as the watch is behind', { issuedMs: 30_000, askedMs: hour }, false],
+    ]
+    for (const [what, { issuedMs, askedMs }, isRevoked] of rows) {
+      it(`${isRevoked ? 'refuses' : 'lets pass'} a token ${what}`, async () => {
+        const beforeMs = Date.now()
+        await follow([])
+        const nowMs = Date.now() + askedMs
+        expect(store.isRevoked('s', seconds(beforeMs + issuedMs), nowMs)).to.equal(isRevoked)
+      })
+    }
+  })
+
+  it('gives the tokens of a user to nobody who has the name after him', async () => {
+    const metadata = { name: 'alice', uid: 'u2', resourceVersion: '1', creationTimestamp: '' }
+    const users = new Map([['alice', toUser({ metadata, spec: {} })]])
+    await follow([session('old', { userUid: 'u1' }), session('own', { userUid: 'u2' })], users)
+    expect(store.isRevoked('old')).to.equal(true)
+    expect(store.isRevoked('own')).to.equal(false)
   })
 
   it('learns of an end as it happens', async () => {

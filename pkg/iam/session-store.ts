@@ -19,12 +19,16 @@ export type SessionStoreOptions = {
   readonly logger: Logger
   /** How long after a session's end a token of it can still be good: the life of an access token. */
   readonly accessTokenSeconds: number
+  /** How much the clock of who signs a token may differ from ours. */
+  readonly clockSkewSeconds: number
   /** With them a login is over when its user's password is changed, or the name is given to somebody else. */
   readonly users?: { readonly get: (name: string) => User | undefined }
 }
 
-// Longer than a list takes and clocks differ: a login that is older than that was in the list, or it is gone.
-const certainAfterMs = 300_000
+// More than a watch is behind: by then it has told of every login that was made before.
+const watchLagMs = 5_000
+// A key is kept rather too long than too short.
+const keyMarginSeconds = 300
 
 /**
  * Logins, kept in the orchestrator. What is asked for each request (has it ended?) is answered from the watch; what
@@ -34,6 +38,8 @@ export class SessionStore {
   readonly #options: SessionStoreOptions
   readonly #sessions = new Map<string, Session>()
   readonly #reflector: Reflector
+  #askedAtMs = 0
+  /** When the list that is known was asked for; 0 before the first. */
   #listedAtMs = 0
 
   constructor(options: SessionStoreOptions) {
@@ -42,6 +48,9 @@ export class SessionStore {
       client: options.client,
       path: sessionsPath(options.groupDomain),
       sink: {
+        listing: () => {
+          this.#askedAtMs = Date.now()
+        },
         replace: items => this.#replace(items.map(toSession)),
         apply: events => {
           for (const { type, object } of events) {
@@ -68,14 +77,14 @@ export class SessionStore {
   }
 
   /**
-   * Whether a login is known to have ended. One that is not known at all has not, unless its token is older than what is
-   * known: another replica may have made it a moment ago.
+   * Whether a login is known to have ended. One that is not known at all has not while another replica may have made it a
+   * moment ago, and the watch has yet to tell of it.
    *
    * @param issuedAtSeconds the iat claim of the token
    */
-  isRevoked(sid: string, issuedAtSeconds = Number.POSITIVE_INFINITY): boolean {
+  isRevoked(sid: string, issuedAtSeconds = Number.POSITIVE_INFINITY, nowMs = Date.now()): boolean {
     const session = this.#sessions.get(sid)
-    if (session === undefined) return issuedAtSeconds * 1000 < this.#listedAtMs - certainAfterMs
+    if (session === undefined) return this.#isGone(issuedAtSeconds, nowMs)
     if (session.ended !== '') return true
     const user = this.#options.users?.get(session.user)
     return user !== undefined && isLeftBehind(session, user)
@@ -83,10 +92,9 @@ export class SessionStore {
 
   /** Whether a token of a session is good that was signed between two times, in seconds, give or take a clock. */
   hasTokenOf(fromSeconds: number, untilSeconds: number, nowMs = Date.now()): boolean {
-    const marginSeconds = certainAfterMs / 1000
     return [...this.#sessions.values()].some(({ ended, expiresAtMs, rotatedAtMs }) => {
       const signed = rotatedAtMs / 1000
-      const isWithin = signed > fromSeconds - marginSeconds && signed < untilSeconds + marginSeconds
+      const isWithin = signed > fromSeconds - keyMarginSeconds && signed < untilSeconds + keyMarginSeconds
       return ended === '' && isWithin && !this.#isOver(expiresAtMs, nowMs)
     })
   }
@@ -154,6 +162,24 @@ export class SessionStore {
     }
   }
 
+  /**
+   * Whether a login that is not known must be one that was deleted: by a logout or with its user, before this program
+   * listed the logins. Its tokens verify until they expire, and so does one of a user who was made anew under the same name;
+   * nothing else would stop them here.
+   *
+   * The list has every login that was stored before it began, and the watch tells of every later one, also of its end.
+   * Only the clock of who signed leaves a doubt, about tokens from around the beginning of the list. They have the benefit of
+   * it until the watch would have told. A login that is refused too early is taken again once the watch tells of it.
+   */
+  #isGone(issuedAtSeconds: number, nowMs: number): boolean {
+    const skewMs = this.#options.clockSkewSeconds * 1000
+    const earliestMs = issuedAtSeconds * 1000 - skewMs
+    // The claim is in whole seconds.
+    const latestMs = (issuedAtSeconds + 1) * 1000 + skewMs
+    if (latestMs < this.#listedAtMs) return true
+    return earliestMs <= this.#listedAtMs && nowMs > latestMs + watchLagMs
+  }
+
   #path(sid: string): string {
     return `${sessionsPath(this.#options.groupDomain)}/${encodeURIComponent(sid)}`
   }
@@ -165,7 +191,7 @@ export class SessionStore {
       this.#sessions.set(session.sid, session)
     }
     for (const session of gone.values()) this.#deleted(session)
-    this.#listedAtMs = Date.now()
+    this.#listedAtMs = this.#askedAtMs
   }
 
   /** A login that was deleted before its time was ended by somebody: it is remembered for as long as its tokens live. */

@@ -25,6 +25,7 @@ async function start(
     return steps.shift()?.(res, url)
   })
   const told: string[] = []
+  const began: number[] = []
   const names = (items: readonly { metadata: { name: string; resourceVersion: string } }[]) =>
     items.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`).join(' ')
   const reflector = new Reflector({
@@ -32,13 +33,14 @@ async function start(
     path: '/api/v1/nodes',
     ...(query === undefined ? {} : { query }),
     sink: {
+      listing: () => began.push(Date.now()),
       replace: (items, version) => told.push(`replace ${version}: ${names(items)}`),
       apply: events => told.push(`apply ${events.map(e => `${e.type} ${names([e.object])}`).join(', ')}`),
       connected: connected => told.push(connected ? 'connected' : 'disconnected'),
       failed: error => told.push(`failed ${error instanceof Status ? error.code : error}`),
     },
   })
-  return { fake, told, reflector, synced: reflector.start() }
+  return { fake, told, began, reflector, synced: reflector.start() }
 }
 
 const list =
@@ -118,6 +120,19 @@ describe('Reflector', () => {
     expect(queriesOf(fake).map(query => query.continue)).to.deep.equal(
       [undefined, 'to&2', 'to3', undefined].slice(0, fake.requests.length),
     )
+  })
+
+  it('says when a list began: what is stored while it is answered may be missing', async () => {
+    let askedAtMs = 0
+    const slow: Step = async (res, url) => {
+      askedAtMs = Date.now()
+      await new Promise(resolve => setTimeout(resolve, 100))
+      await list(5)(res, url)
+    }
+    const before = Date.now()
+    const { began, synced } = await run({ lists: [slow] })
+    await synced
+    expect(began[0]).to.be.within(before, askedAtMs)
   })
 
   it('takes null for an empty list', async () => {

@@ -6,6 +6,8 @@ import { readWatch, type WatchEvent } from './watch.ts'
 
 /** What a reflector tells; all of it in the orchestrator's order. */
 export type ReflectorSink = {
+  /** A list begins. It is read by quorum: all that was stored before now will be in it. */
+  readonly listing?: () => void
   /** The whole state at a resource version: at the start, and again whenever events may have been missed. */
   readonly replace: (items: readonly KubeObject[], resourceVersion: string) => void
   readonly apply: (events: readonly WatchEvent[]) => void
@@ -78,6 +80,7 @@ export class Reflector {
 
   async #list(): Promise<void> {
     const items: KubeObject[] = []
+    this.#options.sink.listing?.()
     let token = ''
     for (;;) {
       const query = new URLSearchParams({ ...this.#options.query, limit: String(pageSize) })

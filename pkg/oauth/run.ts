@@ -75,7 +75,14 @@ export async function runOAuth(
       passwords.changed(before, after)
     },
   })
-  const sessions = new SessionStore({ client, groupDomain, logger, accessTokenSeconds, users })
+  const sessions = new SessionStore({
+    client,
+    groupDomain,
+    logger,
+    accessTokenSeconds,
+    clockSkewSeconds,
+    users,
+  })
   const keeper = createSessionKeeper({
     readUser: name => readUser(client, groupDomain, name),
     sessions,
