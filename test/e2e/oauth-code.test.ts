@@ -1,0 +1,123 @@
+import { expect } from 'chai'
+import type { UserAgent } from '../peers/user-agent.ts'
+import { askKapis, uniqueName } from './cluster.ts'
+import { claimsOf, createUser, form, loginAs, parsed, removeUser } from './oauth.ts'
+import { answerTo, logInBrowser, pkce, redirectUri, verifier } from './oauth-browser.ts'
+import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
+
+/** Which codes a browser brings back to which client, and what each of them is good for. */
+describe('a code', function () {
+  this.timeout(60_000)
+  const user = { username: uniqueName('coded'), password: 'Correct horse 1' }
+  const secret = 'client secret'
+  const one = { name: uniqueName('one'), secret, redirectURIs: [redirectUri] }
+  const several = { name: uniqueName('several'), secret, redirectURIs: [redirectUri, `${redirectUri}/2`] }
+  const native = { name: uniqueName('native'), public: true, redirectURIs: [redirectUri] }
+  const asking = { name: uniqueName('asking'), secret, grantMethod: 'prompt', redirectURIs: [redirectUri] }
+  const rsa = { name: uniqueName('rsa'), secret, idTokenSigningAlg: 'RS256', redirectURIs: [redirectUri] }
+  const clients = [one, several, native, asking, rsa]
+  let agent: UserAgent
+  let iss: string
+
+  before(async () => {
+    iss = await issuerUrl()
+    await createUser(user, { displayName: 'Co Ded', groups: ['e2e-code'] })
+    for (const client of clients) await createClient(client)
+    await loginAs(user)
+    agent = await logInBrowser(user)
+  })
+  after(async () => {
+    await removeUser(user.username)
+    for (const { name } of clients) await removeClient(name)
+  })
+
+  const invalidGrant = (error_description: string) => ({ error: 'invalid_grant', error_description })
+  const invalidRequest = (error_description: string) => ({ error: 'invalid_request', error_description })
+  async function newCode(request: Readonly<Record<string, string>>): Promise<string> {
+    const { code = '', ...rest } = await answerTo(agent, { state: 's', ...request })
+    expect(rest).to.deep.equal({ state: 's', iss })
+    return code
+  }
+  const exchange = (name: string, code: string, fields: Readonly<Record<string, string>> = {}) =>
+    form('/oauth/token', {
+      grant_type: 'authorization_code',
+      client_id: name,
+      ...(name === native.name ? {} : { client_secret: secret }),
+      code,
+      ...fields,
+    })
+
+  it('comes to the only redirect_uri of a client that names none, and is exchanged without one', async () => {
+    const code = await newCode({ client_id: one.name })
+    const answer = await exchange(one.name, code)
+    const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
+    // Without the scope openid there is no ID token; the scope was asked for in another request, so it is said.
+    expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200, scope: '' }])
+    expect(claimsOf(access_token)).to.include({ sub: user.username, scope: '' })
+    expect(claimsOf(refresh_token)).to.include({ sub: user.username, token_type: 'refresh_token' })
+  })
+
+  it('comes to no client of several redirect URIs that names none', async () => {
+    const query = new URLSearchParams({ client_id: several.name, response_type: 'code' })
+    const answer = await askKapis(`/oauth/authorize?${query}`)
+    expect(parsed(answer)).to.deep.equal([400, invalidRequest('the parameter redirect_uri is required')])
+    expect(answer.headers).to.not.have.property('location')
+  })
+
+  it('that is used twice ends the login that it gave', async () => {
+    const code = await newCode({ client_id: one.name })
+    const { refresh_token } = JSON.parse((await exchange(one.name, code)).body)
+    const again = invalidGrant('the code was used before; the login has ended')
+    expect(parsed(await exchange(one.name, code))).to.deep.equal([400, again])
+    const refreshed = await exchange(one.name, '', { grant_type: 'refresh_token', refresh_token })
+    expect(parsed(refreshed)).to.deep.equal([400, invalidGrant('the login has ended')])
+  })
+
+  it('comes to a public client with PKCE alone', async () => {
+    expect(await answerTo(agent, { client_id: native.name, state: 's' })).to.deep.equal({
+      ...invalidRequest('the parameter code_challenge is required of a public client'),
+      state: 's',
+      iss,
+    })
+    const code = await newCode({ client_id: native.name, ...pkce })
+    const wrong = invalidGrant('the parameter code_verifier does not fit the code')
+    expect(parsed(await exchange(native.name, code))).to.deep.equal([400, wrong])
+    expect(await exchange(native.name, code, { code_verifier: verifier })).to.include({ code: 200 })
+  })
+
+  it('comes to no client unasked where its user is to be asked', async () => {
+    expect(await answerTo(agent, { client_id: asking.name, prompt: 'none', state: 's' })).to.deep.equal({
+      error: 'consent_required',
+      state: 's',
+      iss,
+    })
+  })
+
+  const shown = { sub: user.username, token_type: 'id_token' }
+  const profile = { name: 'Co Ded', preferred_username: user.username, groups: ['e2e-code'] }
+  const email = { email: `${user.username}@e2e.test` }
+  const rows: readonly [string, string, string, object, string][] = [
+    ['says who and no more for openid alone', one.name, 'openid', {}, 'ES256'],
+    ['says the address for the scope email', one.name, 'openid email', email, 'ES256'],
+    ['says the name for the scope profile', one.name, 'openid profile', profile, 'ES256'],
+    ['is signed with RS256 for a client that needs it', rsa.name, 'openid', {}, 'RS256'],
+    ['leaves out a scope that there is not', one.name, 'openid unknown', {}, 'ES256'],
+  ]
+  for (const [what, name, scope, claims, alg] of rows) {
+    it(`gives an ID token that ${what}`, async () => {
+      const answer = await exchange(name, await newCode({ client_id: name, scope }))
+      const { access_token, refresh_token, id_token, ...rest } = JSON.parse(answer.body)
+      const granted = scope === 'openid unknown' ? 'openid' : scope
+      expect([answer.code, rest]).to.deep.equal([
+        200,
+        { token_type: 'Bearer', expires_in: 7200, scope: granted },
+      ])
+      const { iat, exp, sid, auth_time, at_hash, ...said } = claimsOf(id_token)
+      expect(said).to.deep.equal({ ...shown, iss, aud: name, ...claims })
+      const header = JSON.parse(Buffer.from(id_token.split('.')[0], 'base64url').toString('utf8'))
+      const { keys } = JSON.parse((await askKapis('/oauth/keys')).body)
+      expect(keys.map(({ kid }: { kid: string }) => kid)).to.include(header.kid)
+      expect({ ...header, kid: '' }).to.deep.equal({ alg, kid: '', typ: 'JWT' })
+    })
+  }
+})

@@ -1,0 +1,77 @@
+import { expect } from 'chai'
+import { type Answer, accessToken, kubectl, uniqueName } from './cluster.ts'
+import { askAs, expectStatus, groupDomain, logIn, statusBody } from './http.ts'
+
+const group = `iam.${groupDomain}`
+const base = `/kapis/${group}/v1alpha2/users`
+const json = 'application/json'
+
+type UserObject = { readonly metadata: Readonly<Record<string, unknown>> }
+
+/** A user on the wire, from the first answer to the last. */
+describe('the life of a user', function () {
+  this.timeout(60_000)
+  const name = uniqueName('whole')
+  const spec = { email: `${name}@e2e.test`, displayName: 'Whole', groups: ['e2e-users'] }
+  const password = 'Correct horse 1'
+  let admin: string
+
+  const send = (method: string, path: string, body?: unknown, type = json) =>
+    askAs(admin, `${base}${path}`, { method, headers: { 'content-type': type }, body: JSON.stringify(body) })
+
+  before(async () => {
+    admin = await accessToken()
+  })
+  after(() => kubectl('delete', `users.${group}`, name, '--ignore-not-found'))
+
+  it('shows the whole user at every step, never the password', async () => {
+    const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
+    const whole = (answer: Answer, code: number, changes: object = {}): UserObject => {
+      expect(answer.code, answer.body).to.equal(code)
+      expect(answer.headers['content-type']).to.equal(json)
+      const user = JSON.parse(answer.body)
+      const { uid, resourceVersion, creationTimestamp, generation, annotations, ...metadata } = user.metadata
+      const { lastTransitionTime, ...status } = user.status
+      const { [`${group}/last-password-change-time`]: changedAt, ...others } = annotations
+      expect({ ...user, metadata, status }).to.deep.equal({
+        kind: 'User',
+        apiVersion: `${group}/v1alpha2`,
+        metadata: { name, selfLink: `/apis/${group}/v1alpha2/users/${name}` },
+        spec: { ...spec, ...changes },
+        status: { state: 'Active', reason: '' },
+      })
+      for (const at of [creationTimestamp, lastTransitionTime, changedAt]) expect(at).to.match(time)
+      expect(others).to.deep.equal({})
+      expect(uid).to.match(/^[0-9a-f-]{36}$/)
+      expect([Number(resourceVersion), generation].every(Number.isInteger)).to.equal(true)
+      return user
+    }
+    const made = whole(await send('POST', '', { metadata: { name }, spec: { ...spec, password } }), 201)
+    expect(whole(await send('GET', `/${name}`), 200)).to.deep.equal(made)
+    const put = { metadata: made.metadata, spec: { ...spec, displayName: 'Put', lang: 'en' } }
+    const replaced = whole(await send('PUT', `/${name}`, put), 200, { displayName: 'Put', lang: 'en' })
+    const stale = await send('PUT', `/${name}`, put)
+    expectStatus(
+      stale,
+      statusBody(
+        409,
+        'Conflict',
+        `Operation cannot be fulfilled on users.${group} "${name}": the object has been modified; please apply your changes to the latest version and try again`,
+        { name, group, kind: 'users' },
+      ),
+    )
+    const patch = { spec: { displayName: 'Patched', lang: null } }
+    const patched = whole(await send('PATCH', `/${name}`, patch, 'application/merge-patch+json'), 200, {
+      displayName: 'Patched',
+    })
+    expect(patched.metadata.uid).to.equal(replaced.metadata.uid)
+    expect(whole(await send('GET', `/${name}`), 200, { displayName: 'Patched' })).to.deep.equal(patched)
+    expect((await logIn(name, password)).code).to.equal(200)
+    const removed = await send('DELETE', `/${name}`)
+    expect([removed.code, JSON.parse(removed.body)]).to.deep.equal([200, { message: 'success' }])
+    expectStatus(
+      await send('GET', `/${name}`),
+      statusBody(404, 'NotFound', `users.${group} "${name}" not found`, { name, group, kind: 'users' }),
+    )
+  })
+})

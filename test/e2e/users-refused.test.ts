@@ -1,0 +1,186 @@
+import { expect } from 'chai'
+import { type Answer, accessToken, kubectl, uniqueName } from './cluster.ts'
+import { askAs, expectStatus, groupDomain, statusBody } from './http.ts'
+
+const group = `iam.${groupDomain}`
+const base = `/kapis/${group}/v1alpha2/users`
+const json = 'application/json'
+const merge = 'application/merge-patch+json'
+
+/** Every refusal on the wire of users, whole. */
+describe('users, of bad requests,', function () {
+  this.timeout(60_000)
+  const name = uniqueName('new')
+  const taken = uniqueName('taken')
+  const password = 'Correct horse 1'
+  const good = { metadata: { name }, spec: { email: `${name}@e2e.test`, password } }
+  let admin: string
+
+  const send = (method: string, path: string, body?: unknown, type = json) =>
+    askAs(admin, `${base}${path}`, {
+      method,
+      ...(body === undefined
+        ? {}
+        : {
+            headers: { 'content-type': type },
+            body: typeof body === 'string' ? body : JSON.stringify(body),
+          }),
+    })
+
+  before(async () => {
+    admin = await accessToken()
+    const metadata = { name: taken }
+    const made = await send('POST', '', { metadata, spec: { email: `${taken}@e2e.test`, password } })
+    expect(made.code, made.body).to.equal(201)
+  })
+  after(async () => {
+    await kubectl('delete', `users.${group}`, taken, '--ignore-not-found')
+  })
+
+  const notFound = (who: string) =>
+    statusBody(404, 'NotFound', `users.${group} "${who}" not found`, { name: who, group, kind: 'users' })
+  const bad = (message: string) => statusBody(400, 'BadRequest', message)
+  const notAllowed = statusBody(
+    405,
+    'MethodNotAllowed',
+    'the server does not allow this method on the requested resource',
+    {},
+  )
+  const invalid = (who: string, causes: readonly object[], message: string) =>
+    statusBody(422, 'Invalid', `User.${group} "${who}" is invalid: ${message}`, {
+      group,
+      kind: 'User',
+      causes,
+      name: who,
+    })
+  const cause = (field: string, message: string) => ({ reason: 'FieldValueInvalid', message, field })
+  const weak =
+    'must have 8 to 64 characters, among them a lower-case letter, an upper-case letter and a digit'
+  const emailRule = 'must be an e-mail address (RFC 5322) such as alice@example.org'
+  const unknown = 'unknown; allowed are email, lang, description, displayName, groups, password'
+  const states = 'must be one of Active, Disabled, AuthLimitExceeded'
+  const nobody = '/kapis-e2e-nobody'
+  const missing = notFound(nobody.slice(1))
+  const ofNobody = { spec: { email: 'nobody@e2e.test' } }
+
+  const rows: readonly [
+    string,
+    () => Promise<Answer>,
+    ReturnType<typeof statusBody>,
+    Record<string, string>?,
+  ][] = [
+    ['a read of one that there is not', () => send('GET', nobody), missing],
+    ['DELETE of one that there is not', () => send('DELETE', nobody), missing],
+    ['PUT of one that there is not', () => send('PUT', nobody, ofNobody), missing],
+    ['PATCH of one that there is not', () => send('PATCH', nobody, ofNobody, merge), missing],
+    ['the password of one that there is not', () => send('PUT', `${nobody}/password`, { password }), missing],
+    [
+      'the state of one that there is not',
+      () => send('PUT', `${nobody}/status`, { status: { state: 'Active' } }),
+      missing,
+    ],
+    [
+      'what no user has',
+      () => send('GET', `/${taken}/nothing`),
+      statusBody(404, 'NotFound', 'the server could not find the requested resource', {}),
+    ],
+    ['no JSON', () => send('POST', '', '{'), bad('the body is no JSON')],
+    ['a list', () => send('POST', '', []), bad('the body must be a User as a JSON object')],
+    [
+      'another kind',
+      () => send('POST', '', { ...good, kind: 'Pod' }),
+      bad(`the body must be a User of ${group}/v1alpha2`),
+    ],
+    ['a spec that is a list', () => send('POST', '', { spec: [] }), bad('spec must be a JSON object')],
+    [
+      'another name than that of the path',
+      () => send('PUT', `/${taken}`, good),
+      bad(`metadata.name must be the name in the path, "${taken}"`),
+    ],
+    ['another dry run', () => send('POST', '?dryRun=x', good), bad('dryRun must be All, not "x"')],
+    [
+      'a state that cannot be set',
+      () => send('PUT', `/${taken}/status`, { status: { state: 'Asleep' } }),
+      bad('status.state must be one of Active, Disabled, not "Asleep"'),
+    ],
+    [
+      'no new password',
+      () => send('PUT', `/${taken}/password`, {}),
+      bad('password is required, and must be a string'),
+    ],
+    ['PUT of all users', () => send('PUT', '', good), notAllowed, { allow: 'GET, HEAD, POST' }],
+    [
+      'POST of one user',
+      () => send('POST', `/${taken}`, good),
+      notAllowed,
+      { allow: 'GET, HEAD, PUT, PATCH, DELETE' },
+    ],
+    ['GET of a password', () => send('GET', `/${taken}/password`), notAllowed, { allow: 'PUT' }],
+    [
+      'a name that is taken',
+      () => send('POST', '', { ...good, metadata: { name: taken } }),
+      statusBody(409, 'AlreadyExists', `users.${group} "${taken}" already exists`, {
+        name: taken,
+        group,
+        kind: 'users',
+      }),
+    ],
+    [
+      'a body of 300 KB',
+      () => send('POST', '', 'x'.repeat(300_000)),
+      statusBody(413, 'RequestEntityTooLarge', 'Request entity is too large: limit is 262144'),
+    ],
+    [
+      'text',
+      () => send('POST', '', good, 'text/plain'),
+      statusBody(415, 'UnsupportedMediaType', `the body must be ${json}`),
+      { accept: json },
+    ],
+    [
+      'a patch of another kind',
+      () => send('PATCH', `/${taken}`, {}, 'application/strategic-merge-patch+json'),
+      statusBody(415, 'UnsupportedMediaType', `the body must be ${merge}`),
+      { accept: merge },
+    ],
+    [
+      'a weak password',
+      () => send('PUT', `/${taken}/password`, { password: 'short' }),
+      invalid(taken, [cause('password', weak)], `password: ${weak}`),
+    ],
+    [
+      'everything that is wrong at once',
+      () =>
+        send('POST', '', {
+          metadata: { name },
+          spec: { email: 'x', password: 'short', age: 1 },
+          status: { state: 'Asleep' },
+        }),
+      invalid(
+        name,
+        [
+          cause('spec.age', unknown),
+          cause('spec.email', emailRule),
+          cause('spec.password', weak),
+          cause('status.state', states),
+        ],
+        `[spec.age: ${unknown}, spec.email: ${emailRule}, spec.password: ${weak}, status.state: ${states}]`,
+      ),
+    ],
+    [
+      'no address',
+      () => send('POST', '', { metadata: { name }, spec: {} }),
+      invalid(
+        name,
+        [{ reason: 'FieldValueRequired', message: 'is required', field: 'spec.email' }],
+        'spec.email: is required',
+      ),
+    ],
+  ]
+  for (const [what, ask, body, headers = {}] of rows) {
+    it(`answer ${what} with ${body.code}`, async () => {
+      const answer = await ask()
+      expectStatus(answer, body)
+      expect(answer.headers).to.include(headers)
+    })
+  }
+})
