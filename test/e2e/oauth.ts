@@ -49,7 +49,7 @@ export function bearer(accessToken: string, path: string): Promise<Answer> {
 }
 
 /** Code and body of an answer, for a comparison of the whole. */
-export function parsed({ code, body }: Answer): readonly [number, unknown] {
+export function parsed({ code, body }: Pick<Answer, 'code' | 'body'>): readonly [number, unknown] {
   return [code, body === '' ? '' : JSON.parse(body)]
 }
 

@@ -8,7 +8,12 @@ import { scratch, setting } from './run.ts'
 const readyWithinMs = 60_000
 
 export type Answer = { readonly code: number; readonly body: string; readonly retryAfter: string }
-export type ReplicaOptions = { readonly namespace: string; readonly authentication?: object }
+export type ReplicaOptions = {
+  readonly namespace: string
+  readonly authentication?: object
+  /** With that of the other listener, and its namespace, the front takes the tokens. */
+  readonly issuer?: string
+}
 export type Replica = { readonly child: ChildProcess; readonly socket: string; readonly log: () => string }
 
 /** The environment says where the other listener keeps its keys, and it wins over a file. */
@@ -17,7 +22,10 @@ export const env = Object.fromEntries(
 )
 
 /** A token listener of its own, beside the one that runs: signing keys in `namespace`, users and logins shared. */
-export function start(name: string, { namespace, ...rest }: ReplicaOptions): Replica {
+export function start(
+  name: string,
+  { namespace, issuer = 'https://replicas.test/oauth', ...rest }: ReplicaOptions,
+): Replica {
   const socket = join(scratch, `${name}.sock`)
   const config = join(scratch, `${name}.json`)
   writeFileSync(
@@ -25,7 +33,7 @@ export function start(name: string, { namespace, ...rest }: ReplicaOptions): Rep
     JSON.stringify({
       groupDomain: setting('KAPIS_GROUP_DOMAIN'),
       kubernetes: { kubeconfig: setting('KUBECONFIG'), namespace },
-      oauth: { socket, issuer: 'https://replicas.test/oauth' },
+      oauth: { socket, issuer },
       ...rest,
     }),
   )

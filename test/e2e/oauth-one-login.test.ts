@@ -1,0 +1,85 @@
+import { expect } from 'chai'
+import { uniqueName } from './cluster.ts'
+import { eventually, expectStatus, groupDomain, statusBody } from './http.ts'
+import { bearer, claimsOf, createUser, credentials, loginAs, parsed, removeUser } from './oauth.ts'
+import { answerTo, logInBrowser, redirectUri } from './oauth-browser.ts'
+import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
+import { type Answer, ask, type Replica, ready, start, stop } from './replica.ts'
+import { setting } from './run.ts'
+
+type Given = { readonly access_token: string; readonly refresh_token: string }
+
+/** `multipleLogin: false`, of a listener that signs with the keys that the front knows. */
+describe('a user who may have one login', function () {
+  this.timeout(90_000)
+  const user = { username: uniqueName('one-login'), password: 'Correct horse 1' }
+  const client = { name: uniqueName('one-client'), secret: 's', redirectURIs: [redirectUri] }
+  const own = { client_id: client.name, client_secret: client.secret }
+  const nodes = `/kapis/resources.${groupDomain}/v1alpha3/nodes`
+  let strict: Replica
+
+  before(async () => {
+    await createUser(user)
+    await createClient(client)
+    await loginAs(user)
+    strict = start('one-login', {
+      namespace: setting('KAPIS_NAMESPACE'),
+      issuer: await issuerUrl(),
+      authentication: { multipleLogin: false },
+    })
+    await ready(strict)
+  })
+  after(async () => {
+    await stop(strict, 'SIGKILL')
+    await removeUser(user.username)
+    await removeClient(client.name)
+  })
+
+  const token = (fields: Readonly<Record<string, string>>) => ask(strict, '/oauth/token', fields)
+  const refresh = ({ refresh_token }: Given, by: typeof own = own) =>
+    token({ ...by, grant_type: 'refresh_token', refresh_token })
+  async function given(answer: Promise<Answer>): Promise<Given> {
+    const { code, body } = await answer
+    expect(code, body).to.equal(200)
+    return JSON.parse(body)
+  }
+  const isTaken = async ({ access_token }: Given) =>
+    expect(await bearer(access_token, nodes)).to.include({ code: 403 })
+  /** Nobody is told more than that the token is no good. */
+  const isRefused = ({ access_token }: Given) =>
+    eventually(
+      async () =>
+        expectStatus(await bearer(access_token, nodes), statusBody(401, 'Unauthorized', 'Unauthorized')),
+      20_000,
+    )
+  const ended = [400, { error: 'invalid_grant', error_description: 'the login has ended' }]
+
+  it('has that of the last code, and the front refuses the tokens of the one before', async () => {
+    const agent = await logInBrowser(user)
+    const exchange = async () => {
+      const { code = '' } = await answerTo(agent, { client_id: client.name })
+      return given(token({ ...own, grant_type: 'authorization_code', code }))
+    }
+    const first = await exchange()
+    // Not the browser's own login, which the code came from.
+    await isTaken(first)
+    const second = await exchange()
+    await isRefused(first)
+    expect(parsed(await refresh(first))).to.deep.equal(ended)
+    await isTaken(second)
+
+    const grant = { grant_type: 'password', ...user, ...credentials }
+    const third = await given(token(grant))
+    await isRefused(second)
+    expect(parsed(await refresh(second))).to.deep.equal(ended)
+    await isTaken(third)
+    expect(claimsOf((await given(refresh(third, credentials))).access_token).sid).to.equal(
+      claimsOf(third.access_token).sid,
+    )
+    // The browser has been logged out as well.
+    await eventually(async () => {
+      const page = await agent.open(`${await issuerUrl()}/session`)
+      expect([page.code, page.url.pathname]).to.deep.equal([200, '/oauth/login'])
+    }, 20_000)
+  })
+})

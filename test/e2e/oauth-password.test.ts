@@ -1,0 +1,105 @@
+import { expect } from 'chai'
+import { type Answer, accessToken, kubectl, uniqueName } from './cluster.ts'
+import { apply, askAs, eventually, groupDomain } from './http.ts'
+import { claimsOf, createUser, credentials, form, iamVersion, loginAs, parsed, removeUser } from './oauth.ts'
+import { issuerUrl } from './oauth-clients.ts'
+
+/** The password grant: by whichever name, from wherever, and what is kept of it. */
+describe('a login by password', function () {
+  this.timeout(60_000)
+  const user = { username: uniqueName('typed'), password: 'Correct horse 1' }
+  const email = `${user.username}@e2e.test`
+  const without = uniqueName('without')
+
+  before(async () => {
+    await createUser(user, { groups: ['e2e-password'] })
+    await loginAs(user)
+    await apply({
+      apiVersion: iamVersion,
+      kind: 'User',
+      metadata: { name: without },
+      spec: { email: `${without}@e2e.test` },
+    })
+  })
+  after(async () => {
+    await removeUser(user.username)
+    await removeUser(without)
+  })
+
+  const login = (username: string, password: string, headers?: Readonly<Record<string, string>>) =>
+    form('/oauth/token', { grant_type: 'password', ...credentials, username, password }, headers)
+
+  it('takes the e-mail address, in any case, for the name', async () => {
+    for (const typed of [email, email.toUpperCase()]) {
+      const answer = await login(typed, user.password)
+      const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
+      expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])
+      const { iat, exp, jti, sid, ...claims } = claimsOf(access_token)
+      expect(claims).to.deep.equal({
+        iss: await issuerUrl(),
+        sub: user.username,
+        username: user.username,
+        aud: [groupDomain],
+        client_id: credentials.client_id,
+        scope: '',
+        groups: ['e2e-password'],
+        token_type: 'access_token',
+      })
+      expect(claimsOf(refresh_token)).to.deep.include({ sid, sub: user.username })
+    }
+  })
+
+  it('tells a wrong password, an unknown user and one without a password in the same bytes', async () => {
+    const said = ({ code, headers, body }: Answer) => {
+      const { date, 'x-request-id': id, 'audit-id': auditId, ...rest } = headers
+      return { code, body, headers: rest }
+    }
+    const wrong = await login(user.username, 'Wrong horse 1')
+    expect(parsed(wrong)).to.deep.equal([
+      400,
+      { error: 'invalid_grant', error_description: 'incorrect password' },
+    ])
+    const nobody = uniqueName('nobody')
+    for (const name of [without, `${without}@e2e.test`, nobody, `${nobody}@e2e.test`, email])
+      expect(said(await login(name, 'Wrong horse 1')), name).to.deep.equal(said(wrong))
+    for (const none of ['', ' ', 'undefined', 'null'])
+      expect(said(await login(without, none)), none).to.deep.equal(said(wrong))
+  })
+
+  it('is recorded with the address of its connection, whatever a stranger claims in headers', async () => {
+    const name = uniqueName('claiming')
+    await createUser({ ...user, username: name })
+    try {
+      const claimed = '6.6.6.6'
+      const headers = {
+        'x-forwarded-for': `${claimed}, ${claimed}`,
+        'x-real-ip': claimed,
+        'x-client-ip': claimed,
+        forwarded: `for=${claimed}`,
+        'user-agent': 'e2e',
+      }
+      // The listener may have yet to hear of the user.
+      await eventually(
+        async () => expect(await login(name, user.password, headers)).to.include({ code: 200 }),
+        20_000,
+      )
+      expect(await login(name, 'Wrong horse 1', headers)).to.include({ code: 400 })
+      const path = `/kapis/iam.${groupDomain}/v1alpha2/users/${name}/loginrecords`
+      const admin = await accessToken()
+      const kept = { type: 'Password', provider: '', sourceIP: '127.0.0.1', userAgent: 'e2e' }
+      await eventually(async () => {
+        const { items, totalItems } = JSON.parse((await askAs(admin, path)).body)
+        const specs = items.map(({ spec }: { spec: object }) => spec)
+        expect(totalItems).to.equal(2)
+        expect(specs).to.have.deep.members([
+          { ...kept, success: true, reason: 'authenticated successfully' },
+          { ...kept, success: false, reason: 'incorrect password' },
+        ])
+        expect(JSON.stringify(items)).to.not.include(claimed)
+      }, 20_000)
+    } finally {
+      await removeUser(name)
+      await kubectl('delete', 'loginrecords', '-l', `iam.${groupDomain}/user-ref=${name}`)
+    }
+  })
+})
