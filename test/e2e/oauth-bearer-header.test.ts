@@ -52,6 +52,22 @@ describe('Authorization at /oauth', function () {
     })
   }
 
+  it('is no place for the password of a user, right or wrong', async () => {
+    for (const path of [
+      '/oauth/userinfo',
+      '/oauth/keys',
+      '/oauth/logout',
+      '/oauth/authorize?client_id=kapis',
+    ]) {
+      for (const password of [user.password, 'Wrong horse 1']) {
+        const credential = Buffer.from(`${user.username}:${password}`).toString('base64')
+        const answer = await askKapis(path, { headers: { authorization: `Basic ${credential}` } })
+        expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
+        expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
+      }
+    }
+  })
+
   it('may be an access token wherever nothing is asked of it', async () => {
     const headers = { authorization: `Bearer ${tokens.access_token}` }
     const known = await askKapis('/oauth/keys')

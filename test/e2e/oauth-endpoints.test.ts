@@ -1,0 +1,110 @@
+import { expect } from 'chai'
+import { type Answer, askKapis } from './cluster.ts'
+import { credentials, form, parsed, token } from './oauth.ts'
+
+/** What each endpoint of /oauth takes, and what it says to anything else. */
+describe('the endpoints of /oauth', function () {
+  this.timeout(60_000)
+  const invalidRequest = (error_description: string) => ({ error: 'invalid_request', error_description })
+
+  const methods: readonly [string, string, readonly string[]][] = [
+    ['/oauth/token', 'POST', ['GET', 'PUT', 'DELETE']],
+    ['/oauth/revoke', 'POST', ['GET', 'PUT']],
+    ['/oauth/introspect', 'POST', ['GET', 'PUT']],
+    ['/oauth/device_authorization', 'POST', ['GET', 'PUT']],
+    ['/oauth/authenticate', 'POST', ['GET', 'PUT']],
+    ['/oauth/consent', 'POST', ['GET', 'PUT']],
+    ['/oauth/authorize', 'GET, HEAD, POST', ['PUT', 'DELETE']],
+    ['/oauth/userinfo', 'GET, HEAD, POST', ['PUT', 'DELETE']],
+    ['/oauth/login', 'GET, HEAD, POST', ['PUT', 'DELETE']],
+    ['/oauth/device', 'GET, HEAD, POST', ['PUT', 'DELETE']],
+    ['/oauth/logout', 'GET, POST', ['PUT', 'DELETE']],
+    ['/oauth/login/nobody', 'GET, POST', ['PUT', 'DELETE']],
+    ['/oauth/callback/nobody', 'GET', ['POST', 'DELETE']],
+    ['/oauth/keys', 'GET, HEAD', ['POST', 'PUT']],
+    ['/oauth/.well-known/openid-configuration', 'GET, HEAD', ['POST', 'PUT']],
+    ['/.well-known/openid-configuration', 'GET, HEAD', ['POST', 'PUT']],
+    ['/.well-known/oauth-authorization-server', 'GET, HEAD', ['POST', 'PUT']],
+  ]
+  for (const [path, allow, others] of methods) {
+    it(`take ${allow} at ${path}, and say so`, async () => {
+      for (const method of others) {
+        const answer = await askKapis(path, { method })
+        expect(parsed(answer)).to.deep.equal([405, invalidRequest(`the endpoint takes ${allow}`)])
+        expect(answer.headers).to.include({ allow, 'cache-control': 'no-store' })
+      }
+    })
+  }
+
+  const noProvider = invalidRequest('there is no such identity provider')
+  const password = { ...credentials, username: 'a', password: 'b' }
+  const logout = (query: Readonly<Record<string, string>>) =>
+    askKapis(`/oauth/logout?${new URLSearchParams(query)}`)
+  const rows: readonly [string, () => Promise<Answer>, number, object][] = [
+    ['a login at a provider that there is not', () => askKapis('/oauth/login/nobody'), 404, noProvider],
+    ['a password for one', () => form('/oauth/login/nobody', password), 404, noProvider],
+    [
+      'a password grant for one',
+      () => token({ ...password, grant_type: 'password', provider: 'nobody' }),
+      404,
+      noProvider,
+    ],
+    [
+      'a password for one, of no client',
+      () => form('/oauth/login/nobody', { username: 'a', password: 'b' }),
+      401,
+      { error: 'invalid_client', error_description: 'the OAuth client was not found' },
+    ],
+    [
+      'an answer of a provider that nobody asked',
+      () => askKapis('/oauth/callback/nobody?code=x&state=y'),
+      400,
+      invalidRequest('the login was not begun in this browser, or more than ten minutes ago; begin again'),
+    ],
+    [
+      'a logout of neither all nor one',
+      () => logout({ all: 'x' }),
+      400,
+      invalidRequest('the parameter all must be true or false'),
+    ],
+    [
+      'a logout that leads to a place of nobody',
+      () => logout({ post_logout_redirect_uri: 'https://evil.test/' }),
+      400,
+      invalidRequest(
+        'post_logout_redirect_uri needs id_token_hint, client_id or the access token of the login',
+      ),
+    ],
+    [
+      'a logout with garbage for a hint',
+      () => logout({ id_token_hint: 'garbage' }),
+      400,
+      invalidRequest('the parameter id_token_hint is no ID token of this issuer'),
+    ],
+    [
+      'a body of 300 KB',
+      () => token({ ...password, padding: 'x'.repeat(300_000) }),
+      413,
+      invalidRequest('the body is larger than 256kb'),
+    ],
+    [
+      'a broken percent-encoding',
+      () =>
+        askKapis('/oauth/token', {
+          method: 'POST',
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+          body: 'password=%',
+        }),
+      400,
+      invalidRequest('the body contains an invalid percent-encoding'),
+    ],
+  ]
+  for (const [what, ask, code, body] of rows) {
+    it(`answer ${what} with ${code}`, async () => {
+      const answer = await ask()
+      expect(parsed(answer)).to.deep.equal([code, body])
+      expect(answer.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
+      expect(answer.headers).to.not.have.property('location')
+    })
+  }
+})
