@@ -20,6 +20,10 @@ export type TokenEvent = {
 export type TokenAudit = {
   readonly succeeded: (req: Request, event: TokenEvent) => void
   readonly failed: (req: Request, event: TokenEvent, error: unknown) => void
+  /** The same where a page answers and nothing is thrown. @param reason one word of a fixed set */
+  readonly refused: (req: Request, event: TokenEvent, reason: string) => void
+  /** What was given is right, but the person has to do something more. @param reason what, in one word of a fixed set */
+  readonly pending: (req: Request, event: TokenEvent, reason: string) => void
 }
 
 /** Every outcome of the token endpoint and of those beside it: one log line with a named reason, and one count. */
@@ -34,7 +38,12 @@ export function createTokenAudit({ logger, metrics }: { logger: Logger; metrics:
     provider: event.provider,
     sid: event.sid,
   })
+  function refused(req: Request, event: TokenEvent, reason: string): void {
+    metrics.outcome(event.grant ?? event.endpoint, reason)
+    logger.info({ ...toLine(req, event), outcome: 'failure', reason }, 'request refused')
+  }
   return {
+    refused,
     succeeded(req, event) {
       metrics.outcome(event.grant ?? event.endpoint, 'success')
       logger.info({ ...toLine(req, event), outcome: 'success' }, 'request granted')
@@ -42,9 +51,11 @@ export function createTokenAudit({ logger, metrics }: { logger: Logger; metrics:
     failed(req, event, error) {
       const refusal = error instanceof Status && error.cause instanceof Refusal ? error.cause : undefined
       const reason = refusal?.message ?? 'error'
-      const user = refusal?.user ?? event.user
+      refused(req, { ...event, ...(refusal?.user === undefined ? {} : { user: refusal.user }) }, reason)
+    },
+    pending(req, event, reason) {
       metrics.outcome(event.grant ?? event.endpoint, reason)
-      logger.info({ ...toLine(req, event), user, outcome: 'failure', reason }, 'request refused')
+      logger.info({ ...toLine(req, event), outcome: 'pending', reason }, 'request waits for the person')
     },
   }
 }

@@ -53,6 +53,7 @@ export function createConsent(options: BrowserOptions): RequestHandler {
       const login = await readBrowserLogin(tools, req)
       // Whoever logged in meanwhile has not been asked.
       if (login === undefined || login.user.name !== form.get('username')) {
+        audit.refused(req, event, 'login_required')
         const request = String(new URLSearchParams([...params]))
         return res.redirect(303, toLoginPath(`/oauth/authorize?${request}`))
       }

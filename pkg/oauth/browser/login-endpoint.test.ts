@@ -170,6 +170,11 @@ describe('the login page', () => {
     it('asks for another one before anything else', async () => {
       const page = await browser.logIn('new', 'right', '/oauth/device')
       expect(page.code).to.equal(200)
+      expect(app.lines.findLast(({ audit }) => audit === 'login')).to.include({
+        user: 'new',
+        outcome: 'pending',
+        reason: 'password_to_change',
+      })
       expect(page.body).to.include('Change your password')
       expect(browser.cookies.has('__Host-kapis-session')).to.equal(false)
       const fields = hiddenFieldsOf(page.body)
@@ -181,6 +186,12 @@ describe('the login page', () => {
       for (const [fill, message] of refused) {
         const again = await browser.post('/oauth/password', { ...fields, ...fill })
         expect([again.code, again.body.includes(message)]).to.deep.equal([400, true])
+        expect(app.lines.findLast(({ audit }) => audit === 'password')).to.include({
+          user: 'new',
+          outcome: 'failure',
+          reason: 'new_password_refused',
+        })
+        app.lines.length = 0
       }
       expect((await browser.post('/oauth/password', { ...fields, ...chosen, csrf: 'x' })).code).to.equal(403)
       const done = await browser.post('/oauth/password', { ...fields, ...chosen })
@@ -189,6 +200,10 @@ describe('the login page', () => {
       // The ticket was for the old password.
       const replayed = await browser.post('/oauth/password', { ...fields, ...chosen })
       expect(locationOf(replayed).pathname).to.equal('/oauth/login')
+      expect(app.lines.findLast(({ audit }) => audit === 'password')).to.include({
+        outcome: 'failure',
+        reason: 'ticket_invalid',
+      })
     })
 
     it('lets its form end at the client', async () => {

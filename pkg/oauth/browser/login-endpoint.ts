@@ -42,6 +42,12 @@ export function createLogin(options: BrowserOptions): RequestHandler {
       requireOwnForm(req, form, issuer)
       const { user, newcomer } = await authenticate(options, { req, res }, form)
       if (newcomer !== undefined) {
+        event.provider = provider
+        audit.pending(
+          req,
+          event,
+          newcomer.wants === 'link' ? 'user_not_linked' : 'registration_not_confirmed',
+        )
         await sendNewcomerPage(
           options,
           { req, res },
@@ -51,6 +57,7 @@ export function createLogin(options: BrowserOptions): RequestHandler {
       }
       event.user = user.name
       if (provider === '' && user.mustChangePassword) {
+        audit.pending(req, event, 'password_to_change')
         await sendPasswordPage(options, { req, res }, { user, returnTo: readReturnTo(form.get('return_to')) })
         return
       }

@@ -53,6 +53,11 @@ describe('pages for newcomers of an identity provider', () => {
     expect(answer.code).to.equal(200)
     expect(answer.headers['content-security-policy']).to.match(/^default-src 'none'/)
     expect(answer.headers['cache-control']).to.equal('no-store')
+    expect(app.lines.findLast(({ audit }) => audit === 'login')).to.include({
+      provider: 'corp',
+      outcome: 'pending',
+      reason: 'registration_not_confirmed',
+    })
     expect(answer.body).to.include('at <strong>Corp &lt;1&gt;</strong>').and.include('value="zoe"')
     const done = await browser.post('/oauth/register', { ...fields, username: 'zoe' })
     expect([done.code, locationOf(done).pathname]).to.deep.equal([303, '/oauth/device'])

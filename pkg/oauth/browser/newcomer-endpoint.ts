@@ -93,7 +93,10 @@ function createSettlement(options: BrowserOptions, wants: Newcomer['wants'], set
       requireOwnForm(req, form, issuer)
       const returnTo = readReturnTo(form.get('return_to'))
       const newcomer = await readNewcomerTicket(tools, form.get('ticket') ?? '', wants)
-      if (newcomer === undefined) return res.redirect(303, toLoginPath(returnTo))
+      if (newcomer === undefined) {
+        audit.refused(req, event, 'ticket_invalid')
+        return res.redirect(303, toLoginPath(returnTo))
+      }
       event.provider = newcomer.config.name
       try {
         const user = await settle({ req, res }, newcomer, form)

@@ -49,11 +49,15 @@ export function createPasswordChange(options: BrowserOptions): RequestHandler {
       requireOwnForm(req, form, issuer)
       const returnTo = readReturnTo(form.get('return_to'))
       const user = await readTicket(options, form.get('ticket') ?? '')
-      if (user === undefined) return res.redirect(303, toLoginPath(returnTo))
+      if (user === undefined) {
+        audit.refused(req, event, 'ticket_invalid')
+        return res.redirect(303, toLoginPath(returnTo))
+      }
       event.user = user.name
       const password = form.get('new_password') ?? ''
       const problem = await findProblem(options, user, { password, repeat: form.get('repeat') })
       if (problem !== undefined) {
+        audit.refused(req, event, 'new_password_refused')
         await sendPasswordPage(options, { req, res }, { user, returnTo, error: problem })
         return
       }

@@ -125,6 +125,56 @@ describe('the device authorization grant', () => {
     expect((await begin({}, { 'x-forwarded-for': '198.51.100.1' })).code).to.equal(200)
   })
 
+  describe('is told to the audit', () => {
+    const outcomes = () =>
+      app.lines
+        .filter(({ audit }) => audit === 'device')
+        .map(({ user, client, outcome, reason }) => ({ user, client, outcome, reason }))
+    async function codeOfDevice() {
+      const { user_code } = await device()
+      app.lines.length = 0
+      return user_code
+    }
+    const known = { user: 'alice', client: 'kapis' }
+    const asked = { ...known, outcome: 'pending', reason: 'consent_required' }
+
+    it('when it is approved', async () => {
+      await decide(await codeOfDevice(), 'allow')
+      expect(outcomes()).to.deep.equal([asked, { ...known, outcome: 'success', reason: undefined }])
+    })
+
+    it('when it is refused', async () => {
+      await decide(await codeOfDevice(), 'deny')
+      expect(outcomes()).to.deep.equal([asked, { ...known, outcome: 'failure', reason: 'consent_refused' }])
+    })
+
+    it('when another decision came first', async () => {
+      const userCode = await codeOfDevice()
+      Object.assign(app.tools.devices, { update: async () => false })
+      const { done } = await decide(userCode, 'allow')
+      expect([done.code, done.body.includes('There is no such code')]).to.deep.equal([400, true])
+      expect(outcomes()).to.deep.equal([asked, { ...known, outcome: 'failure', reason: 'user_code_used' }])
+    })
+
+    it('when there is no such code', async () => {
+      await browser.logIn('alice', 'right')
+      const { csrf = '' } = hiddenFieldsOf((await browser.get('/oauth/device')).body)
+      await browser.post('/oauth/device', { csrf, user_code: 'BCDF-GHJK' })
+      expect(outcomes()).to.deep.equal([
+        { user: 'alice', client: undefined, outcome: 'failure', reason: 'unknown_user_code' },
+      ])
+      expect(JSON.stringify(app.lines)).to.not.include('BCDF')
+    })
+
+    it('when nobody is logged in', async () => {
+      const { csrf = '' } = hiddenFieldsOf((await browser.get('/oauth/login')).body)
+      await browser.post('/oauth/device', { csrf, user_code: 'BCDF-GHJK' })
+      expect(outcomes()).to.deep.equal([
+        { user: undefined, client: undefined, outcome: 'failure', reason: 'login_required' },
+      ])
+    })
+  })
+
   describe('the page', () => {
     it('is for who is logged in, and keeps the code on the way', async () => {
       const answer = await browser.get('/oauth/device?user_code=bcdf-ghjk')

@@ -70,10 +70,11 @@ export function createDeviceDecision(options: BrowserOptions): RequestHandler {
     return device
   }
 
+  /** @returns why the device is not logged in; undefined when it is */
   async function decide(
     { req, res }: Exchange,
     { device, login, decision }: { device: DeviceAuthorization; login: BrowserLogin; decision: string },
-  ): Promise<void> {
+  ): Promise<string | undefined> {
     const isApproved = decision === 'allow'
     const { user, sid: browserSid, authTime, provider } = login
     const who = { user: user.name, userUid: user.uid, provider, authTime, browserSid, sid: randomUUID() }
@@ -82,11 +83,15 @@ export function createDeviceDecision(options: BrowserOptions): RequestHandler {
       ...who,
       decision: isApproved ? 'Approved' : 'Denied',
     })
-    if (!isFirst) return sendUserCodePage(product, { req, res }, { userCode: '', error: unknownCode })
+    if (!isFirst) {
+      sendUserCodePage(product, { req, res }, { userCode: '', error: unknownCode })
+      return 'user_code_used'
+    }
     const body = isApproved
       ? html`<p role="status">The device is logged in as <strong>${user.name}</strong>. You can close this page and go on there.</p>`
       : html`<p role="status">The device is not logged in. You can close this page.</p>`
     sendPage(res, { product, title: isApproved ? 'Done' : 'Refused', body })
+    return isApproved ? undefined : 'consent_refused'
   }
 
   return withErrorPage(product, async (req, res) => {
@@ -95,16 +100,22 @@ export function createDeviceDecision(options: BrowserOptions): RequestHandler {
       const form = readForm(req)
       requireOwnForm(req, form, issuer)
       const login = await readBrowserLogin(tools, req)
-      if (login === undefined) return res.redirect(303, toLoginPath('/oauth/device'))
+      if (login === undefined) {
+        audit.refused(req, event, 'login_required')
+        return res.redirect(303, toLoginPath('/oauth/device'))
+      }
       event.user = login.user.name
       const typed = form.get('user_code') ?? ''
       const device = await find(req, login, typed)
-      if (device === undefined)
+      if (device === undefined) {
+        audit.refused(req, event, 'unknown_user_code')
         return sendUserCodePage(product, { req, res }, { userCode: typed, error: unknownCode })
+      }
       event.client = device.clientId
       const decision = form.get('decision')
       // Whoever logged in meanwhile has not been asked.
       if (decision === undefined || form.get('username') !== login.user.name) {
+        audit.pending(req, event, 'consent_required')
         const csrf = issueCsrfToken(req, res)
         const page = { csrf, userCode: readUserCode(typed) ?? '', username: login.user.name }
         return sendPage(res, {
@@ -113,8 +124,9 @@ export function createDeviceDecision(options: BrowserOptions): RequestHandler {
           body: devicePage({ ...page, clientName: device.clientId }),
         })
       }
-      await decide({ req, res }, { device, login, decision })
-      audit.succeeded(req, event)
+      const refusal = await decide({ req, res }, { device, login, decision })
+      if (refusal === undefined) audit.succeeded(req, event)
+      else audit.refused(req, event, refusal)
     } catch (error) {
       audit.failed(req, event, error)
       throw error

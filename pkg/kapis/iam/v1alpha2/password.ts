@@ -10,11 +10,12 @@ import { readJson } from './body.ts'
 
 export type PasswordOptions = {
   readonly groupDomain: string
-  readonly writer: UserWriter
-  readonly passwords: PasswordChecker
+  readonly writer: Pick<UserWriter, 'setPassword'>
+  readonly passwords: Pick<PasswordChecker, 'check'>
   readonly sourceOf: (exchange: AuthenticatedExchange) => { address: string; userAgent: string }
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
-  readonly audit: (exchange: AuthenticatedExchange, action: string, user: string) => void
+  /** @param refusal why it was not done, in one word of a fixed set */
+  readonly audit: (exchange: AuthenticatedExchange, action: string, user: string, refusal?: string) => void
 }
 
 /**
@@ -24,7 +25,7 @@ export type PasswordOptions = {
  * Every login of the user ends.
  */
 export async function putPassword(options: PasswordOptions, exchange: AuthenticatedExchange): Promise<void> {
-  const { groupDomain, writer, passwords, sourceOf } = options
+  const { groupDomain, writer, passwords, sourceOf, audit } = options
   const { req, res, info } = exchange
   if (req.method !== 'PUT') throw methodNotAllowed(['PUT'])
   const body = await readJson(req, ['application/json'])
@@ -38,12 +39,18 @@ export async function putPassword(options: PasswordOptions, exchange: Authentica
       throw badRequest('currentPassword is required for the password of one’s own')
     const source = sourceOf(exchange)
     const verdict = await passwords.check({ login: info.name, password: currentPassword, source })
-    if (verdict.outcome === 'locked')
+    // Refusals too: whoever found a token may be guessing.
+    if (verdict.outcome === 'locked') {
+      audit(exchange, 'set password', info.name, 'locked')
       throw tooManyRequests('too many wrong passwords: try again later', verdict.retryAfterSeconds)
-    if (verdict.outcome === 'wrong') throw badRequest('currentPassword is not the password of the user')
+    }
+    if (verdict.outcome === 'wrong') {
+      audit(exchange, 'set password', info.name, 'wrong_password')
+      throw badRequest('currentPassword is not the password of the user')
+    }
     if (currentPassword === password) throw badRequest('password must be another one than currentPassword')
   }
   await writer.setPassword(info.name, password, isOwn)
-  options.audit(exchange, 'set password', info.name)
+  audit(exchange, 'set password', info.name)
   sendJson(res, 200, { message: 'success' })
 }

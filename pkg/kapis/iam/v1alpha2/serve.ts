@@ -49,9 +49,16 @@ export function createIamFace(options: IamOptions): IamFace {
     return user !== undefined && user.name === identity.username && user.uid === identity.uid
   }
 
-  function audit({ id, identity, req }: AuthenticatedExchange, action: string, user: string): void {
+  function audit(
+    { id, identity, req }: AuthenticatedExchange,
+    action: string,
+    user: string,
+    refusal?: string,
+  ): void {
     const by = { by: identity.username, sourceIp: clientAddress(req) }
-    logger.info({ audit: 'user', id, user, action, ...by }, 'user changed')
+    const line = { audit: 'user', id, user, action, ...by }
+    if (refusal === undefined) logger.info({ ...line, outcome: 'success' }, 'user changed')
+    else logger.info({ ...line, outcome: 'failure', reason: refusal }, 'user not changed')
   }
 
   function sourceOf({ req }: AuthenticatedExchange): Source {

@@ -1,0 +1,44 @@
+import { expect } from 'chai'
+import type { PasswordVerdict } from '../../../iam/password-check.ts'
+import { startLoopback, toExchange } from '../../../request/fixtures.ts'
+import { rejectionOf } from '../../../status/fixtures.ts'
+import { putPassword } from './password.ts'
+
+const body = JSON.stringify({ currentPassword: 'Something 1', password: 'Another one 1' })
+const path = '/kapis/iam.kapis.io/v1alpha2/users/jane/password'
+
+describe('putPassword', () => {
+  const rows: readonly [PasswordVerdict, number, string][] = [
+    [{ outcome: 'wrong', user: undefined }, 400, 'wrong_password'],
+    [{ outcome: 'locked', user: undefined, retryAfterSeconds: 9 }, 429, 'locked'],
+  ]
+  for (const [verdict, code, reason] of rows) {
+    it(`tells the audit of a current password that is ${verdict.outcome}, and changes nothing`, async () => {
+      const events: unknown[] = []
+      const changed: unknown[] = []
+      const setPassword = async (...args: unknown[]) => void changed.push(args)
+      const refused = Promise.withResolvers<unknown>()
+      const server = await startLoopback(async (req, res) => {
+        const options = {
+          groupDomain: 'kapis.io',
+          writer: { setPassword },
+          passwords: { check: async () => verdict },
+          sourceOf: () => ({ address: '192.0.2.1', userAgent: '' }),
+          isOwn: () => true,
+          audit: (_exchange: unknown, ...event: readonly unknown[]) => void events.push(event),
+        }
+        refused.resolve(await rejectionOf(putPassword(options, toExchange(req, res))))
+        res.end()
+      })
+      try {
+        const headers = { 'content-type': 'application/json' }
+        await fetch(`http://127.0.0.1:${server.port}${path}`, { method: 'PUT', headers, body })
+        expect(await refused.promise).to.include({ code })
+        expect(events).to.deep.equal([['set password', 'jane', reason]])
+        expect(changed).to.deep.equal([])
+      } finally {
+        await server.close()
+      }
+    })
+  }
+})

@@ -1,0 +1,148 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { createBrowser, hiddenFieldsOf } from '../../pkg/oauth/browser/fixtures.ts'
+import { askKapis, kubectlOutput, uniqueName } from './cluster.ts'
+import { askAs, eventually, groupDomain } from './http.ts'
+import { createUser, credentials, form, loginAs, refresh, removeUser, token } from './oauth.ts'
+import { setting } from './run.ts'
+
+const uninitialized = `iam.${groupDomain}/uninitialized`
+
+type Line = Readonly<Record<string, unknown>>
+type Row = {
+  readonly what: string
+  readonly act: () => Promise<number>
+  readonly code: number
+  readonly line: Line
+  /** Whose log it is in; the token listener's unless another is named. */
+  readonly program?: 'apiserver'
+}
+
+describe('the audit of logins', function () {
+  this.timeout(90_000)
+  const username = uniqueName('audited')
+  const password = 'Correct-Horse-1'
+  const browser = createBrowser({
+    ask: (method, path, options) => askKapis(path, { method, ...options }),
+  })
+  let refreshToken = ''
+  let accessToken = ''
+
+  before(() => createUser({ username, password }))
+  after(() => removeUser(username))
+
+  /** The audit's lines about the user. */
+  function linesOf(program: string): readonly Line[] {
+    const log = readFileSync(join(setting('KAPIS_LOGS_DIR'), `${program}.log`), 'utf8')
+    return log
+      .split('\n')
+      .filter(line => line.includes(username) && line.includes('"audit":'))
+      .map(line => JSON.parse(line))
+  }
+
+  async function typeCode(userCode: string): Promise<number> {
+    const { csrf = '' } = hiddenFieldsOf((await browser.get('/oauth/device')).body)
+    return (await browser.post('/oauth/device', { csrf, user_code: userCode })).code
+  }
+
+  const grant = { audit: 'token', grant: 'password' }
+  const wrong = { outcome: 'failure', reason: 'wrong_password' }
+  const rows: readonly Row[] = [
+    {
+      what: 'a good password',
+      async act() {
+        const tokens = await loginAs({ username, password })
+        refreshToken = tokens.refresh_token
+        return 200
+      },
+      code: 200,
+      line: { ...grant, outcome: 'success' },
+    },
+    {
+      what: 'a wrong password',
+      act: async () => (await token({ grant_type: 'password', username, password: 'Wrong-Horse-1' })).code,
+      code: 400,
+      line: { ...grant, ...wrong },
+    },
+    {
+      what: 'a refresh',
+      async act() {
+        const answer = await refresh(refreshToken)
+        accessToken = JSON.parse(answer.body).access_token
+        return answer.code
+      },
+      code: 200,
+      line: { audit: 'token', grant: 'refresh_token', outcome: 'success' },
+    },
+    {
+      what: 'a wrong currentPassword',
+      async act() {
+        const path = `/kapis/iam.${groupDomain}/v1alpha2/users/${username}/password`
+        const body = JSON.stringify({ currentPassword: 'Wrong-Horse-1', password: 'Another-Horse-1' })
+        const headers = { 'content-type': 'application/json' }
+        return (await askAs(accessToken, path, { method: 'PUT', headers, body })).code
+      },
+      code: 400,
+      line: { audit: 'user', action: 'set password', by: username, ...wrong },
+      program: 'apiserver',
+    },
+    {
+      what: 'a revocation',
+      act: async () => (await form('/oauth/revoke', { ...credentials, token: refreshToken })).code,
+      code: 200,
+      line: { audit: 'revoke', outcome: 'success' },
+    },
+    {
+      what: 'a login with a browser',
+      act: async () => (await browser.logIn(username, password)).code,
+      code: 303,
+      line: { audit: 'login', outcome: 'success' },
+    },
+    {
+      what: 'a wrong device code',
+      act: () => typeCode('BCDF-GHJK'),
+      code: 400,
+      line: { audit: 'device', outcome: 'failure', reason: 'unknown_user_code' },
+    },
+    {
+      what: 'the right password of who has to change it',
+      async act() {
+        await kubectlOutput('annotate', `users.iam.${groupDomain}`, username, `${uninitialized}=true`)
+        const visitor = createBrowser({
+          ask: (method, path, options) => askKapis(path, { method, ...options }),
+        })
+        let code = 0
+        // The listener has yet to hear of it.
+        await eventually(async () => {
+          code = (await visitor.logIn(username, password)).code
+          expect(code).to.equal(200)
+        }, 20_000)
+        return code
+      },
+      code: 200,
+      line: { audit: 'login', outcome: 'pending', reason: 'password_to_change' },
+    },
+  ]
+  for (const { what, act, code, line, program = 'oauth' } of rows) {
+    it(`has ${what}, once, with its reason`, async () => {
+      const isIt = (found: Line) => Object.entries(line).every(([name, value]) => found[name] === value)
+      const before = linesOf(program).filter(isIt).length
+      expect(await act()).to.equal(code)
+      await eventually(async () => {
+        const found = linesOf(program).filter(isIt)
+        expect(found).to.have.length(before + 1)
+        expect(found.at(-1)).to.include({ ...line, user: username })
+        expect(found.at(-1)?.sourceIp).to.match(/127\.0\.0\.1|::1/)
+        if (line.outcome === 'success') expect(found.at(-1)).to.not.have.property('reason')
+      }, 20_000)
+    })
+  }
+
+  it('has no password and no code', () => {
+    for (const program of ['oauth', 'apiserver']) {
+      const text = JSON.stringify(linesOf(program))
+      expect(text).to.not.match(/(Correct|Wrong|Another)-Horse-1|BCDF/)
+    }
+  })
+})
