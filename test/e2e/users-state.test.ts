@@ -1,0 +1,78 @@
+import { expect } from 'chai'
+import { type Answer, accessToken, uniqueName } from './cluster.ts'
+import { askAs, eventually, groupDomain } from './http.ts'
+import { createUser, loginAs, parsed, patchUser, removeUser, token } from './oauth.ts'
+
+const group = `iam.${groupDomain}`
+const base = `/kapis/${group}/v1alpha2/users`
+
+/** PUT /users/{user}/status, the whole answer, and what a login gets in each state. */
+describe('the state of a user', function () {
+  this.timeout(60_000)
+  const user = { username: uniqueName('state'), password: 'Correct horse 1' }
+  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
+  let admin: string
+
+  before(async () => {
+    admin = await accessToken()
+    await createUser(user)
+    await loginAs(user)
+  })
+  after(() => removeUser(user.username))
+
+  const put = (state: string): Promise<Answer> =>
+    askAs(admin, `${base}/${user.username}/status`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ status: { state } }),
+    })
+  const login = () => token({ grant_type: 'password', ...user })
+  const invalidGrant = (error_description: string) => ({ error: 'invalid_grant', error_description })
+
+  function expectUser(answer: Answer, state: string, reason: string): void {
+    expect(answer.code, answer.body).to.equal(200)
+    const { metadata, ...shown } = JSON.parse(answer.body)
+    const { lastTransitionTime, lastLoginTime, ...status } = shown.status
+    expect({ ...shown, status }).to.deep.equal({
+      kind: 'User',
+      apiVersion: `${group}/v1alpha2`,
+      spec: { email: `${user.username}@e2e.test` },
+      status: { state, reason },
+    })
+    expect(lastTransitionTime).to.match(time)
+    expect(metadata).to.include({
+      name: user.username,
+      selfLink: `/apis/${group}/v1alpha2/users/${user.username}`,
+    })
+  }
+
+  it('Disabled lets nobody log in, and Active again does', async () => {
+    expectUser(await put('Disabled'), 'Disabled', 'Disabled by an administrator')
+    await eventually(
+      async () => expect(parsed(await login())).to.deep.equal([400, invalidGrant('account is not active')]),
+      20_000,
+    )
+    expectUser(await put('Active'), 'Active', '')
+    await eventually(async () => expect(await login()).to.include({ code: 200 }), 20_000)
+  })
+
+  it('AuthLimitExceeded says when to come back, and is ended by an administrator', async () => {
+    await patchUser(user.username, { status: { state: 'AuthLimitExceeded' } }, '--subresource=status')
+    const locked = [429, invalidGrant('auth rate limit exceeded')]
+    const answer = await eventuallyLocked()
+    expect(parsed(answer)).to.deep.equal(locked)
+    expect(Number(answer.headers['retry-after'])).to.be.greaterThan(0)
+    expect(answer.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
+    expectUser(await put('Active'), 'Active', '')
+    await eventually(async () => expect(await login()).to.include({ code: 200 }), 20_000)
+  })
+
+  async function eventuallyLocked(): Promise<Answer> {
+    let answer = await login()
+    await eventually(async () => {
+      answer = await login()
+      expect(answer.code).to.equal(429)
+    }, 20_000)
+    return answer
+  }
+})
