@@ -4,7 +4,11 @@ import { createScriptedCollection, silent, until } from './fixtures.ts'
 import type { SeenFailure } from './login-record.ts'
 
 let nowMs = 0
-const record = (uid: string, ageSeconds: number, changes: { writer?: string; user?: string } = {}) => ({
+const record = (
+  uid: string,
+  ageSeconds: number,
+  changes: { writer?: string; user?: string; provider?: string } = {},
+) => ({
   metadata: {
     name: uid,
     uid,
@@ -13,7 +17,12 @@ const record = (uid: string, ageSeconds: number, changes: { writer?: string; use
     labels: { 'iam.kapis.io/user-ref': changes.user ?? 'alice', 'iam.kapis.io/login-ref': 'ref' },
     annotations: { 'iam.kapis.io/recorded-by': changes.writer ?? 'other' },
   },
-  spec: { type: 'Password', success: false, sourceIP: '192.0.2.1' },
+  spec: {
+    type: 'Password',
+    success: false,
+    sourceIP: '192.0.2.1',
+    provider: changes.provider ?? '',
+  },
 })
 
 describe('FailureFeed', () => {
@@ -48,6 +57,13 @@ describe('FailureFeed', () => {
     collection.expire([record('b', 5), record('c', 1, { user: 'bob' })])
     await until(() => seen.length === 3)
     expect(seen[2]).to.include({ user: 'bob' })
+    feed.stop()
+  })
+
+  it('says of what an identity provider has refused under which name, not whose user it is', async () => {
+    const { feed, seen } = start([record('a', 5, { provider: 'ldap' })])
+    await feed.start()
+    expect(seen).to.deep.equal([{ user: '', loginRef: 'ref', address: '192.0.2.1', atMs: nowMs - 5_000 }])
     feed.stop()
   })
 

@@ -23,10 +23,11 @@ const user = (status: object = {}) =>
   })
 
 /** @param stored version and age in seconds of each failure that there is; the new one is of version 100 */
-function make(stored: readonly (readonly [string, number])[]) {
+function make(stored: readonly (readonly [string, number])[], provider = '') {
   const calls: Call[] = []
   const record = (resourceVersion: string, creationTimestamp: string) => ({
     metadata: { name: `r${resourceVersion}`, uid: resourceVersion, resourceVersion, creationTimestamp },
+    spec: { provider },
   })
   const client: KubeClient = {
     async call(call) {
@@ -98,6 +99,12 @@ describe('createFailureLedger', () => {
     expect(await ledger.countFrom('2001:db8::18')).to.equal(3)
     const label = 'iam.kapis.io/source-network=2001-db8-0-0---64&'
     expect(calls.filter(({ path }) => decodeURIComponent(path).includes(label))).to.have.length(2)
+  })
+
+  it('counts nothing of a user that an identity provider has refused', async () => {
+    const { ledger } = make([['1', 30]], 'ldap')
+    expect(await ledger.countOf(user())).to.equal(0)
+    expect(await ledger.countFrom('192.0.2.1')).to.equal(1)
   })
 
   const forgiven: readonly [object, number][] = [

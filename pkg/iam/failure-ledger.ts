@@ -1,5 +1,5 @@
 import type { KubeClient } from '../kube/client.ts'
-import { type KubeObject, parseList, parseObject } from '../kube/object.ts'
+import { isRecord, type KubeObject, parseList, parseObject } from '../kube/object.ts'
 import { isLater } from '../kube/resource-version.ts'
 import {
   type LoginRecord,
@@ -78,8 +78,16 @@ export function createFailureLedger(options: FailureLedgerOptions): FailureLedge
         ofAddress: countSince(ofAddress.filter(isUntilThis), undefined, nowMs),
       }
     },
-    countOf: async user => countSince(await list(names.user, user.name), user, Date.now()),
+    async countOf(user) {
+      const failures = await list(names.user, user.name)
+      return countSince(failures.filter(isOfOurs), user, Date.now())
+    },
     countFrom: async address =>
       countSince(await list(names.address, toNetworkLabel(address)), undefined, Date.now()),
   }
+}
+
+/** What an identity provider has refused does not lock the password that the user has here. */
+function isOfOurs({ spec }: KubeObject): boolean {
+  return !isRecord(spec) || spec.provider === undefined || spec.provider === ''
 }

@@ -20,6 +20,7 @@ export type LoginRecord = {
 
 /** A failure as another replica reads it. */
 export type SeenFailure = {
+  /** '' where it does not count against the user: a password that an identity provider has judged. */
   readonly user: string
   readonly loginRef: string
   readonly address: string
@@ -75,9 +76,9 @@ export function toLoginRecord(record: LoginRecord, groupDomain: string, writer: 
 
 export function toSeenFailure({ metadata, spec }: KubeObject, groupDomain: string): SeenFailure {
   const names = recordNames(groupDomain)
-  const address = isRecord(spec) ? spec.sourceIP : undefined
+  const { sourceIP: address, provider } = isRecord(spec) ? spec : {}
   return {
-    user: metadata.labels?.[names.user] ?? '',
+    user: provider === undefined || provider === '' ? (metadata.labels?.[names.user] ?? '') : '',
     loginRef: metadata.labels?.[names.login] ?? '',
     address: typeof address === 'string' ? address : '',
     atMs: Date.parse(metadata.creationTimestamp) || 0,

@@ -92,6 +92,22 @@ describe('createPasswordChecker', () => {
     expect(locked).to.deep.equal(['login', 'user', 'login', 'login'])
   })
 
+  it('counts what an identity provider has refused for the name there, not for the user', async () => {
+    const { check, checker, failed, locked, users } = make()
+    const alice = users.get('alice')
+    const source = { address: '192.0.2.1', userAgent: '' }
+    for (let i = 0; i < 3; i++) {
+      const attempt = await checker.begin({ login: 'ldap alice', provider: 'ldap', source })
+      if (typeof attempt === 'number') throw new Error('locked too early')
+      await attempt.failed(alice)
+    }
+    const attempt = { login: 'ldap alice', user: alice, provider: 'ldap', source }
+    expect(failed).to.deep.equal([attempt, attempt, attempt])
+    expect(locked).to.deep.equal(['login'])
+    expect(await checker.begin({ login: 'ldap alice', provider: 'ldap', source })).to.be.a('number')
+    expect(await check('alice', 'right')).to.equal('right')
+  })
+
   it('does not compare the right password either while the user is locked', async () => {
     const { check, compared } = make()
     await times(3, () => check('alice', 'wrong'))
@@ -167,8 +183,13 @@ describe('createPasswordChecker', () => {
     await check('alice@kapis.io', 'wrong', '192.0.2.5')
     await check('nobody', 'wrong', '192.0.2.6')
     expect(failed).to.deep.equal([
-      { login: 'alice@kapis.io', user: users.get('alice'), source: { address: '192.0.2.5', userAgent: '' } },
-      { login: 'nobody', user: undefined, source: { address: '192.0.2.6', userAgent: '' } },
+      {
+        login: 'alice@kapis.io',
+        user: users.get('alice'),
+        provider: '',
+        source: { address: '192.0.2.5', userAgent: '' },
+      },
+      { login: 'nobody', user: undefined, provider: '', source: { address: '192.0.2.6', userAgent: '' } },
     ])
   })
 

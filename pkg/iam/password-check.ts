@@ -28,19 +28,24 @@ export type PasswordChecker = {
   /** @throws Status 503 when too many wait; the signal's reason when the caller has gone */
   readonly check: (attempt: PasswordAttempt) => Promise<PasswordVerdict>
   /**
-   * Takes a place for a password that somebody else judges. Failures are counted for the name and for the address; whose
-   * user it would be is not known.
+   * Takes a place for a password that somebody else judges. Failures are counted for the name and for the address, not for
+   * the user: guessing at a directory must not lock the password that he has here.
    *
    * @returns as Lockout.begin
    */
-  readonly begin: (attempt: Omit<PasswordAttempt, 'password'>) => Promise<ForeignAttempt | number>
+  readonly begin: (
+    attempt: Omit<PasswordAttempt, 'password'> & { readonly provider: string },
+  ) => Promise<ForeignAttempt | number>
 }
 
 /** A password that somebody else judges. */
 export type ForeignAttempt = {
   readonly passed: () => void
-  /** @returns the time until which the name is locked, for one of a burst that is not told that it was wrong */
-  readonly failed: () => Promise<number | undefined>
+  /**
+   * @param user whose password it would have been, where that is known
+   * @returns the time until which the name is locked, for one of a burst that is not told that it was wrong
+   */
+  readonly failed: (user: User | undefined) => Promise<number | undefined>
 }
 
 export type PasswordCheckerOptions = {
@@ -59,7 +64,13 @@ export type PasswordCheckerOptions = {
   readonly locked: (keys: readonly LockoutKey[], event: FailedLogin) => void
 }
 
-export type FailedLogin = { readonly login: string; readonly user: User | undefined; readonly source: Source }
+export type FailedLogin = {
+  readonly login: string
+  readonly user: User | undefined
+  /** Identity provider; '' for a password of ours. */
+  readonly provider: string
+  readonly source: Source
+}
 
 export type LoginKeys = {
   readonly user: (user: Pick<User, 'name'>) => LockoutKey
@@ -102,7 +113,7 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
       for (const attempt of attempts) attempt.passed()
       return { outcome: 'right', user }
     }
-    const until = await fail(attempts, { login, user, source })
+    const until = await fail(attempts, { login, user, provider: '', source })
     return until === undefined ? { outcome: 'wrong', user } : toLocked(until, user)
   }
 
@@ -125,12 +136,12 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
   }
 
   return {
-    async begin({ login, source, signal }) {
+    async begin({ login, provider, source, signal }) {
       const attempt = await lockout.begin([toKeys.login(login), toKeys.address(source.address)], signal)
       if (typeof attempt === 'number') return attempt
       return {
         passed: attempt.passed,
-        failed: () => fail([attempt], { login, user: undefined, source }),
+        failed: user => fail([attempt], { login, user, provider, source }),
       }
     },
     async check(attempt) {

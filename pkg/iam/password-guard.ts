@@ -107,29 +107,32 @@ export function createPasswordGuard(options: PasswordGuardOptions): PasswordGuar
     maxTriesPerAddress,
     durationSeconds,
     toKeys,
-    failed({ login, user, source }) {
+    failed({ login, user, provider, source }) {
       const loginRef = toLoginRef(secret(), login)
       const reason = 'incorrect password'
-      metrics.login('Password', 'failure')
+      const type = provider === '' ? 'Password' : 'OAuth'
+      metrics.login(type, 'failure')
       const failure = {
         user,
         loginRef,
-        type: 'Password',
-        provider: '',
+        type,
+        provider,
         source,
         success: false,
         reason,
       } as const
-      return ledger.record(failure, user)
+      return ledger.record(failure, provider === '' ? user : undefined)
     },
     counts: ledger,
-    locked(keys, { user, source }) {
+    locked(keys, { user, provider, source }) {
       for (const key of keys) metrics.locked(key.slice(0, key.indexOf(':')))
       if (user !== undefined && keys.includes(toKeys.user(user))) keeper.lock(user)
       const isAddress = keys.includes(toKeys.address(source.address))
       // A name that nobody has may be a password in the wrong field.
       const line = { audit: 'lock', user: user?.name, sourceIp: source.address }
       if (isAddress) logger.info({ ...line, reason: 'too_many_failures' }, 'source address locked')
+      else if (provider !== '')
+        logger.info({ ...line, provider, reason: 'too_many_failures' }, 'name at a provider locked')
       else if (user === undefined)
         logger.info({ ...line, reason: 'too_many_failures' }, 'unknown name locked')
     },

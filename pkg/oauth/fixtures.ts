@@ -144,6 +144,7 @@ export async function startApp() {
         newcomer: { config, identity, wants: config.mappingMethod === 'manual' ? 'link' : 'confirmation' },
       }
     },
+    linkedTo: (_config, uid) => users.get(uid),
     async register({ identity }, name) {
       if (users.has(name))
         throw refuse('user_name_taken', `the user name ${name} is taken; choose another one`)

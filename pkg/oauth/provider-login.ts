@@ -61,8 +61,8 @@ export async function meetAtProvider(
     )
   }
   try {
-    const { admit } = tools.providers
-    const admitted = await logInWithPassword({ admit, passwords: tools.passwords }, provider, login)
+    const { admit, linkedTo } = tools.providers
+    const admitted = await logInWithPassword({ admit, linkedTo, passwords: tools.passwords }, provider, login)
     if (admitted.user !== undefined) assertMayStay(admitted.user)
     return admitted
   } catch (error) {

@@ -12,6 +12,8 @@ import {
   createUser,
   credentials,
   form,
+  iamVersion,
+  loginAs,
   patchUser,
   refresh,
   removeUser,
@@ -127,6 +129,26 @@ describe('logins at a directory, through the front', function () {
     expect(answer.headers).to.include({ 'cache-control': 'no-store' })
     const wrong = await token({ grant_type: 'password', provider, username: bob, password: 'wrong' })
     expect(refusal(wrong)).to.deep.equal([400, invalid('incorrect password')])
+  })
+
+  it('are recorded as their user’s, wrong passwords too', async () => {
+    await loggedIn(bob)
+    expect((await logIn(bob, 'wrong')).code).to.equal(400)
+    const admin = { username: setting('KAPIS_USER'), password: setting('KAPIS_PASSWORD') }
+    const { access_token } = await loginAs(admin)
+    await eventually(async () => {
+      const path = `/kapis/${iamVersion}/users/${bob}/loginrecords`
+      const { items } = JSON.parse((await bearer(access_token, path)).body)
+      const outcomes: ReadonlySet<unknown> = new Set(
+        items.map(({ spec }: { spec: Record<string, unknown> }) =>
+          [spec.type, spec.provider, spec.reason].join(' '),
+        ),
+      )
+      expect([...outcomes].sort()).to.deep.equal([
+        `OAuth ${provider} authenticated successfully`,
+        `OAuth ${provider} incorrect password`,
+      ])
+    }, 20_000)
   })
 
   it('log a browser in, on the login page', async () => {

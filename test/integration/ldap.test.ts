@@ -64,8 +64,12 @@ describe('LDAP, against slapd', function () {
     return createLdapProvider(config.provider)
   }
 
-  const login = (username: string, password: string, changes: object = {}) =>
-    provider(changes).authenticate({ username, password }, never)
+  const login = (
+    username: string,
+    password: string,
+    changes: object = {},
+    found: (uid: string) => void = () => undefined,
+  ) => provider(changes).authenticate({ username, password }, never, found)
 
   async function failure(work: Promise<unknown>): Promise<Status> {
     try {

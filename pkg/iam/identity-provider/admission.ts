@@ -34,6 +34,8 @@ export type Admitted =
 export type Admission = {
   /** The user who is linked to the person, or is made for him; the link alone counts. */
   readonly admit: (config: ProviderConfig, identity: Identity) => Promise<Admitted>
+  /** The one user who is linked to a person, whoever it is that asks. */
+  readonly linkedTo: (config: ProviderConfig, uid: string) => User | undefined
   /** Makes the user whom a newcomer has confirmed, under the name that he has chosen. */
   readonly register: (newcomer: Newcomer, name: string) => Promise<User>
   /** Links a newcomer to the user whose password he knows. */
@@ -82,6 +84,10 @@ export function createAdmission({ users, registrar, link, putGroups }: Admission
       // One who may not log in is refused with what he has, and gets nothing new.
       if (found.state === 'Disabled') return { user: found }
       return { user: await withGroups(found, config, identity) }
+    },
+    linkedTo({ name: provider }, uid) {
+      const [user, ...others] = users.findLinked({ provider, uid })
+      return others.length === 0 ? user : undefined
     },
     async register({ config, identity }, name) {
       return withGroups(await registrar.register(config, identity, name), config, identity)

@@ -16,10 +16,14 @@ export type Identity = {
 /** Where the person types the password into a form of ours. */
 export type PasswordProvider = {
   readonly kind: 'password'
-  /** @throws Status as refusal.ts has them */
+  /**
+   * @param found told of the uid of the person whose password it would be, before the password is judged
+   * @throws Status as refusal.ts has them
+   */
   readonly authenticate: (
     login: { readonly username: string; readonly password: string },
     signal: AbortSignal,
+    found: (uid: string) => void,
   ) => Promise<Identity>
   /** The person as he is now, without a password; undefined when he is gone. */
   readonly find?: (uid: string, signal: AbortSignal) => Promise<Identity | undefined>

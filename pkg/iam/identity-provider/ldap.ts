@@ -36,10 +36,15 @@ export function createLdapProvider(config: LdapConfig): PasswordProvider {
     else if (client.isBound) await client.bind('', '')
   }
 
-  async function check(client: Client, { username, password }: Credential): Promise<Identity> {
+  async function check(
+    client: Client,
+    { username, password }: Credential,
+    found: (uid: string) => void,
+  ): Promise<Identity> {
     await bindManager(client)
     const entry = await findEntry(client, config, { attribute: config.loginAttribute, value: username })
     if (entry === 'several') throw refuse('ambiguous_user', 'incorrect password')
+    if (entry !== 'none') tellUid(config, entry, found)
     // A name that is not there is tried too, so that it takes about as long as a wrong password does.
     const dn = entry === 'none' ? `cn=${randomUUID()},${config.userSearchBase}` : entry.dn
     const isRight = await tryPassword(client, dn, password)
@@ -51,7 +56,7 @@ export function createLdapProvider(config: LdapConfig): PasswordProvider {
 
   return {
     kind: 'password',
-    async authenticate(credential, signal) {
+    async authenticate(credential, signal, found) {
       const { username, password } = credential
       // A bind without a password succeeds, for anybody's name (RFC 4513 section 5.1.2).
       if (password === '' || password.length > maxLength.password)
@@ -60,7 +65,7 @@ export function createLdapProvider(config: LdapConfig): PasswordProvider {
         throw refuse('unknown_user', 'incorrect password')
       const notBefore = sleep(refusedAfterMs)
       try {
-        return await withDirectory(config, signal, client => check(client, credential))
+        return await withDirectory(config, signal, client => check(client, credential, found))
       } catch (error) {
         await notBefore
         throw error instanceof Status ? error : providerFailed(error)
@@ -78,6 +83,11 @@ export function createLdapProvider(config: LdapConfig): PasswordProvider {
       }
     },
   }
+}
+
+function tellUid({ uidAttribute }: LdapConfig, entry: LdapEntry, found: (uid: string) => void): void {
+  const [uid, ...others] = entry.values(uidAttribute)
+  if (uid !== undefined && uid !== '' && others.length === 0) found(uid)
 }
 
 async function tryPassword(client: Client, dn: string, password: string): Promise<boolean> {

@@ -6,6 +6,8 @@ import type { PasswordProvider } from './identity.ts'
 import { refusalReason } from './refusal.ts'
 import type { Provider } from './store.ts'
 
+type Passwords = { readonly passwords: Pick<PasswordChecker, 'begin'> }
+
 export type ProviderLogin = {
   readonly username: string
   readonly password: string
@@ -28,16 +30,19 @@ export function takesPasswords(provider: Provider): provider is PasswordLoginPro
  * @throws Status as refusal.ts has them; 429 for a name or an address that has failed too often
  */
 export async function logInWithPassword(
-  { admit, passwords }: { admit: Admission['admit']; passwords: Pick<PasswordChecker, 'begin'> },
+  { admit, linkedTo, passwords }: Pick<Admission, 'admit' | 'linkedTo'> & Passwords,
   { config, client }: PasswordLoginProvider,
   { username, password, source, signal }: ProviderLogin,
 ): Promise<Admitted> {
   // Directories take names in any case; a provider's names are not ours.
   const login = `${config.name} ${username.toLowerCase()}`
-  const attempt = await passwords.begin({ login, source, signal })
+  const attempt = await passwords.begin({ login, provider: config.name, source, signal })
   if (typeof attempt === 'number') throw toTooMany(attempt)
+  let foundUid = ''
   try {
-    const identity = await client.authenticate({ username, password }, signal)
+    const identity = await client.authenticate({ username, password }, signal, uid => {
+      foundUid = uid
+    })
     const admitted = await admit(config, identity)
     attempt.passed()
     return admitted
@@ -46,7 +51,7 @@ export async function logInWithPassword(
       attempt.passed()
       throw error
     }
-    const until = await attempt.failed()
+    const until = await attempt.failed(foundUid === '' ? undefined : linkedTo(config, foundUid))
     throw until === undefined ? error : toTooMany(until)
   }
 }
