@@ -14,7 +14,7 @@ import { withOwnRefusals } from '../kube/own-refusal.ts'
 import { untilDone } from '../kube/until-done.ts'
 import { createKubeConnections } from '../proxy/connections.ts'
 import { createKubeProxy } from '../proxy/kube.ts'
-import { createOAuthForward } from '../proxy/oauth.ts'
+import { createOAuthForward, type OAuthForwardOptions } from '../proxy/oauth.ts'
 import { forwardUpgrade, kubeUpgrade } from '../proxy/upgrade.ts'
 import { createClientAddress } from '../request/client-address.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
@@ -34,6 +34,7 @@ import { drain } from './drain.ts'
 import { createPlainFront, createTlsFront, listen, toUpgradeListener, updateTls } from './front.ts'
 import { createIam } from './iam.ts'
 import { createLimits } from './limits.ts'
+import { createListenerMetrics } from './listener-metrics.ts'
 import { createConfiguredLogPage } from './log-page.ts'
 import { createLogs } from './logs.ts'
 import { createProbes } from './probes.ts'
@@ -138,15 +139,10 @@ export async function runApiserver(
   ])
   const { socket } = config.oauth
   const clientAddress = createClientAddress(config.listen.trustedProxies)
-  const forwardToListener = (silenceMs?: number) =>
+  const forwardToListener = (how: Pick<OAuthForwardOptions, 'silenceMs' | 'path' | 'errors'>) =>
     tracing.upstream(
       { name: 'kapis-oauth', socket },
-      createOAuthForward({
-        socket,
-        clientAddress,
-        logger,
-        ...(silenceMs === undefined ? {} : { silenceMs }),
-      }),
+      createOAuthForward({ socket, clientAddress, logger, ...how }),
     )
   const versionInfo = toVersionInfo(parts.build)
   const components = createComponents({ client, config, logger, tracing })
@@ -165,7 +161,8 @@ export async function runApiserver(
     documents: resources.documents,
     ownDocuments: [
       ...createApiDocs({ client, config, version: parts.build.version }),
-      createProfiles(logger, forwardToListener(profileSilenceMs)),
+      createProfiles(logger, forwardToListener({ silenceMs: profileSilenceMs, errors: 'status' })),
+      createListenerMetrics(forwardToListener({ path: '/metrics', errors: 'status' })),
     ],
     proxy,
     registry,
@@ -189,7 +186,7 @@ export async function runApiserver(
       probes,
       versionInfo,
       logPage,
-      forward: forwardToListener(),
+      forward: forwardToListener({}),
     }),
     authenticate: tracing.authenticate(access.authenticate),
     impersonate: access.impersonate,

@@ -40,7 +40,7 @@ omitStages: [RequestReceived]
 rules:
   - level: None
     verbs: [get, head, options]
-    nonResourceURLs: ["/api*", "/apis*", "/openapi*", "/healthz*", "/livez*", "/readyz*", "/version", "/metrics"]
+    nonResourceURLs: ["/api*", "/apis*", "/openapi*", "/healthz*", "/livez*", "/readyz*", "/version", "/metrics", "/metrics/oauth"]
   - level: Metadata
 `
 

@@ -3,6 +3,8 @@ import { pipeline } from 'node:stream'
 import type { Exchange, Handler } from '../request/exchange.ts'
 import { http } from '../request/node-http.ts'
 import { send } from '../request/respond.ts'
+import { renderKube } from '../status/render-kube.ts'
+import { unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { answerHeaders, forwardableHeaders } from './headers.ts'
 
@@ -14,9 +16,14 @@ export type OAuthForwardOptions = {
   readonly logger: Logger
   /** How long the listener may say nothing. */
   readonly silenceMs?: number
+  /** What is asked for at the listener, whatever path the caller asked for. */
+  readonly path?: string
+  /** How a listener that does not answer is told of: as RFC 6749 has it, or as a Status where the path is the front's. */
+  readonly errors?: 'oauth' | 'status'
 }
 
 const usualSilenceMs = 30_000
+const doesNotAnswer = 'the token listener does not answer'
 // The listener logs under the id that this program logs under.
 const requestId: ReadonlySet<string> = new Set(['x-request-id'])
 const none: ReadonlySet<string> = new Set()
@@ -46,7 +53,7 @@ export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchan
       agent,
       socketPath: options.socket,
       method: req.method,
-      path: req.url,
+      path: options.path ?? req.url,
       headers,
       timeout: options.silenceMs ?? usualSilenceMs,
     })
@@ -54,6 +61,7 @@ export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchan
     upstream.on('error', error => {
       options.logger.warn({ id, err: error }, 'token listener does not answer')
       if (res.headersSent) res.destroy()
+      else if (options.errors === 'status') renderKube(res, unavailable(doesNotAnswer))
       else sendUnavailable(res)
     })
     upstream.on('response', answer => {
@@ -70,7 +78,7 @@ export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchan
 function sendUnavailable(res: Exchange['res']): void {
   const body = {
     error: 'temporarily_unavailable',
-    error_description: 'the token listener does not answer',
+    error_description: doesNotAnswer,
   }
   send(res, 503, Buffer.from(`${JSON.stringify(body)}\n`), {
     'content-type': 'application/json',

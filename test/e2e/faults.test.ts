@@ -14,7 +14,7 @@ import {
   tokenOf,
   uniqueName,
 } from './cluster.ts'
-import { askAs, eventually, listAs, logIn, platformPath } from './http.ts'
+import { askAs, eventually, expectStatus, listAs, logIn, platformPath, statusBody } from './http.ts'
 import { follow, output, setting } from './run.ts'
 
 const namespace = uniqueName('faults')
@@ -59,6 +59,11 @@ describe('when something fails', function () {
     })
     for (const who of [token, reader]) expect((await askAs(who, platformPath)).code).to.equal(200)
     expect((await askKapis('/readyz')).code).to.equal(200)
+    const details = { retryAfterSeconds: 1 }
+    const silent = statusBody(503, 'ServiceUnavailable', 'the token listener does not answer', details)
+    for (const path of ['/metrics/oauth', '/debug/profile/oauth/cpu?seconds=1'])
+      expectStatus(await askAs(token, path), silent)
+    expect((await askAs(token, '/metrics')).code).to.equal(200)
 
     await part('start', 'oauth')
     const again = await logIn(setting('KAPIS_USER'), setting('KAPIS_PASSWORD'))

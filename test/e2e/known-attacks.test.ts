@@ -57,6 +57,7 @@ describe('attacks that peers have fallen to', function () {
       `/api/v1/namespaces/${setting('KAPIS_NAMESPACE')}/secrets`,
       '/api/v1/secrets',
       '/metrics',
+      '/metrics/oauth',
     ]
     for (const path of others) {
       it(`is refused ${path}`, async () => {

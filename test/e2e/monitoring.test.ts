@@ -1,7 +1,7 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { parse } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import { repository } from '../../hack/controlplane/settings.ts'
 import { accessToken, askKapis } from './cluster.ts'
 import { run, scratch } from './run.ts'
@@ -17,8 +17,12 @@ const folder = join(repository, 'manifests/components/monitoring')
 const { spec } = parse(readFileSync(join(folder, 'prometheus-rule.yaml'), 'utf8'))
 const rules: readonly Rule[] = spec.groups.flatMap((group: { rules: readonly Rule[] }) => group.rules)
 const dashboard = JSON.parse(readFileSync(join(folder, 'dashboard.json'), 'utf8'))
+/** What is collected under which job, as service-monitor.yaml has it. */
+const jobs = { kapis: '/metrics', 'kapis-oauth': '/metrics/oauth' }
 /** kube-apiserver's, and what Prometheus itself knows of each target. */
 const ofOthers = ['aggregator_unavailable_apiservice', 'up']
+/** There is none while nothing is traced. */
+const ofTracing = 'kapis_tracing_spans_total'
 
 describe('monitoring', () => {
   it('alerts when it should, and only then', async function () {
@@ -53,10 +57,8 @@ describe('monitoring', () => {
 
   it('asks for metrics that there are', async () => {
     const token = await accessToken()
-    const headers = { authorization: `Bearer ${token}`, accept: 'text/plain' }
-    const { code, body } = await askKapis('/metrics', { headers })
-    expect(code).to.equal(200)
-    const there = new Set([...body.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name))
+    const there = new Map<string, ReadonlySet<string>>()
+    for (const [job, path] of Object.entries(jobs)) there.set(job, await metricsAt(path, token))
     const recorded = rules.flatMap(({ record }) => record ?? [])
     const panels: readonly { targets: readonly { expr: string }[] }[] = dashboard.panels
     const expressions = [
@@ -65,19 +67,65 @@ describe('monitoring', () => {
     ]
     expect(expressions.length).to.be.above(25)
     for (const expression of expressions) {
-      for (const name of metricsIn(expression)) {
+      for (const { name, of } of metricsIn(expression)) {
+        if (recorded.includes(name) || ofOthers.includes(name)) continue
         const plain = name.replace(/_(bucket|count|sum)$/, '')
-        const isKnown =
-          there.has(name) || there.has(plain) || recorded.includes(name) || ofOthers.includes(name)
-        expect(isKnown, `${name} in ${expression}`).to.equal(true)
+        expect(of, `jobs of ${name} in ${expression}`).to.not.deep.equal([])
+        for (const job of of) {
+          const names = there.get(job)
+          expect(names?.has(name) || names?.has(plain), `${name} of ${job} in ${expression}`).to.equal(true)
+        }
       }
     }
   })
+
+  it('collects each program under a job of its own, as whoever collects may', () => {
+    const monitor = parse(readFileSync(join(folder, 'service-monitor.yaml'), 'utf8'))
+    type Endpoint = { path: string; relabelings?: readonly { targetLabel: string; replacement: string }[] }
+    const endpoints: readonly Endpoint[] = monitor.spec.endpoints
+    const collected = endpoints.map(({ path, relabelings = [] }) => [
+      relabelings.find(({ targetLabel }) => targetLabel === 'job')?.replacement ?? 'kapis',
+      path,
+    ])
+    expect(Object.fromEntries(collected)).to.deep.equal(jobs)
+    expect(collected.length).to.equal(Object.keys(jobs).length)
+    const roles = parseAllDocuments(
+      readFileSync(join(repository, 'manifests/base/rbac-readers.yaml'), 'utf8'),
+    ).map(document => document.toJS())
+    const reader = roles.find(({ metadata }) => metadata.name === 'kapis:metrics-reader')
+    expect(reader.rules).to.deep.equal([{ nonResourceURLs: Object.values(jobs), verbs: ['get'] }])
+  })
+
+  it('has in the manual only metrics that there are', async () => {
+    const token = await accessToken()
+    const there = new Set<string>([...ofOthers, ofTracing])
+    for (const path of Object.values(jobs)) for (const name of await metricsAt(path, token)) there.add(name)
+    const manual = readFileSync(join(repository, 'docs/operations.md'), 'utf8')
+    const [, section = ''] = /^## Metrics\n(.*?)^## /ms.exec(manual) ?? []
+    const table = section.split('\n').filter(line => line.startsWith('| `'))
+    const named = table.flatMap(line =>
+      [...(line.split('|')[1] ?? '').matchAll(/`(\w+)/g)].map(([, name = '']) => name),
+    )
+    expect(named.length).to.be.above(8)
+    expect(named.filter(name => !there.has(name))).to.deep.equal([])
+  })
 })
 
-/** Names that are followed by a selector, or that have the colons of a recorded rule. */
-function metricsIn(expression: string): readonly string[] {
-  const selected = [...expression.matchAll(/\b([a-z_:][\w:]*)\{/g)].map(([, name = '']) => name)
-  const recorded = [...expression.matchAll(/\bkapis:[\w:]+/g)].map(([name]) => name)
+async function metricsAt(path: string, token: string): Promise<ReadonlySet<string>> {
+  const headers = { authorization: `Bearer ${token}`, accept: 'text/plain' }
+  const { code, body } = await askKapis(path, { headers })
+  expect(code, body).to.equal(200)
+  return new Set([...body.matchAll(/^# TYPE (\w+) /gm)].map(([, name = '']) => name))
+}
+
+/** Names that are followed by a selector, with the jobs that it names, or that have the colons of a recorded rule. */
+function metricsIn(expression: string): readonly { readonly name: string; readonly of: readonly string[] }[] {
+  const selected = [...expression.matchAll(/\b([a-z_:][\w:]*)\{([^}]*)\}/g)].map(
+    ([, name = '', selector = '']) => ({
+      name,
+      of: /\bjob=~?"([^"]*)"/.exec(selector)?.[1]?.split('|') ?? [],
+    }),
+  )
+  const recorded = [...expression.matchAll(/\bkapis:[\w:]+/g)].map(([name]) => ({ name, of: [] }))
   return [...selected, ...recorded]
 }

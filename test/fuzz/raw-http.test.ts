@@ -89,6 +89,7 @@ const target = fc.oneof(
       '/kapis/resources.kapis.io/v1alpha3/nodes',
       '/openapi/v2',
       '/metrics',
+      '/metrics/oauth',
       '/%ff',
       '//',
       '/a/../b',

@@ -1,0 +1,17 @@
+import type { Exchange, Handler } from '../request/exchange.ts'
+import { methodNotAllowed } from '../status/status.ts'
+import type { DocumentFace } from './router.ts'
+
+/** Whoever asks needs `get` on it, as on /metrics. */
+const path = '/metrics/oauth'
+
+/** What the token listener counts. Its socket is inside the Pod, where no collector comes: it is asked for here. */
+export function createListenerMetrics(forward: Handler<Exchange>): DocumentFace {
+  return {
+    handles: asked => asked === path,
+    handle(exchange) {
+      if (exchange.req.method !== 'GET') throw methodNotAllowed(['GET'])
+      return forward(exchange)
+    },
+  }
+}
