@@ -4,9 +4,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { kubectl, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
+import { eventually } from './http.ts'
 import { claimsOf, createUser, removeUser, type Tokens } from './oauth.ts'
 import { type Answer, ask, env, type Replica, ready, start as startReplica, stop } from './replica.ts'
-import { scratch } from './run.ts'
+import { scratch, setting } from './run.ts'
 
 const namespace = uniqueName('replicas')
 const user = { username: uniqueName('replica-user'), password: 'Correct horse 1' }
@@ -79,6 +80,21 @@ describe('two token listeners', function () {
     a = await ready(start('a'))
     running.push(a)
     await tokens(refresh(a, next))
+  })
+
+  it('take no token of a login that was deleted before they started', async () => {
+    const [gone, kept] = [await tokens(login(a)), await tokens(login(a))]
+    const { sid } = claimsOf(gone.access_token)
+    await kubectlOutput('delete', `loginsessions.iam.${setting('KAPIS_GROUP_DOMAIN')}`, String(sid))
+    // All run on one machine, which has one clock.
+    const late = startReplica('late', { namespace, clockSkewSeconds: 0 })
+    running.push(late)
+    await ready(late)
+    const isActive = async ({ access_token: token }: Tokens) =>
+      JSON.parse((await ask(late, '/oauth/introspect', { ...client, token })).body).active
+    await eventually(async () => expect(await isActive(gone)).to.equal(false), 20_000)
+    expect(await isActive(kept)).to.equal(true)
+    await stop(late)
   })
 
   it('do not take the socket of one that lives', async () => {

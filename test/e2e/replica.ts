@@ -13,6 +13,7 @@ export type ReplicaOptions = {
   readonly authentication?: object
   /** With that of the other listener, and its namespace, the front takes the tokens. */
   readonly issuer?: string
+  readonly clockSkewSeconds?: number
 }
 export type Replica = { readonly child: ChildProcess; readonly socket: string; readonly log: () => string }
 
@@ -24,7 +25,7 @@ export const env = Object.fromEntries(
 /** A token listener of its own, beside the one that runs: signing keys in `namespace`, users and logins shared. */
 export function start(
   name: string,
-  { namespace, issuer = 'https://replicas.test/oauth', ...rest }: ReplicaOptions,
+  { namespace, issuer = 'https://replicas.test/oauth', clockSkewSeconds = 10, ...rest }: ReplicaOptions,
 ): Replica {
   const socket = join(scratch, `${name}.sock`)
   const config = join(scratch, `${name}.json`)
@@ -33,7 +34,7 @@ export function start(
     JSON.stringify({
       groupDomain: setting('KAPIS_GROUP_DOMAIN'),
       kubernetes: { kubeconfig: setting('KUBECONFIG'), namespace },
-      oauth: { socket, issuer },
+      oauth: { socket, issuer, clockSkewSeconds },
       ...rest,
     }),
   )
