@@ -42,6 +42,7 @@ import { createProfiles } from './profiles.ts'
 import { createRequestMetrics } from './request-metrics.ts'
 import { createResources } from './resources.ts'
 import { createRouter, isForProxy } from './router.ts'
+import { followUnasked } from './unasked.ts'
 import { createUnguarded } from './unguarded.ts'
 import { type BuildInfo, toVersionInfo } from './version.ts'
 
@@ -215,6 +216,7 @@ export async function runApiserver(
   const upgrade = toUpgradeListener(tracing.listener(chain.upgrade))
   const front = createTlsFront(tls(), serve, config.limits)
   front.on('upgrade', upgrade)
+  const unasked = [followUnasked(front)]
   const reload = () => updateTls(front, tls())
   certificates.onChange(reload)
   access.onChange(reload)
@@ -224,6 +226,7 @@ export async function runApiserver(
   if (config.http.enabled) {
     const plain = createPlainFront(serve, config.limits)
     plain.on('upgrade', upgrade)
+    unasked.push(followUnasked(plain))
     fronts.push(plain)
     logger.info(
       { address: config.http.address, port: await listen(plain, config.http.address, config.http.port) },
@@ -244,6 +247,7 @@ export async function runApiserver(
   if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
   await drain([front, ...fronts], {
     probes,
+    unasked,
     endless: [hub, logs],
     delaySeconds: config.shutdownDelaySeconds,
     logger,

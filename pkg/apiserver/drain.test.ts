@@ -1,0 +1,36 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { expect } from 'chai'
+import { silent } from '../iam/fixtures.ts'
+import { drain } from './drain.ts'
+import { createPlainFront, listen, type RequestListener } from './front.ts'
+import { followUnasked } from './unasked.ts'
+
+describe('drain', () => {
+  const limits = { headersSeconds: 60, headerKilobytes: 16 }
+  const parts = { probes: { drain: () => undefined }, endless: [], delaySeconds: 0, logger: silent }
+
+  async function start(listener: RequestListener) {
+    const server = createPlainFront(listener, limits)
+    const unasked = [followUnasked(server)]
+    const socket = connect(await listen(server, '127.0.0.1', 0), '127.0.0.1')
+    await once(server, 'connection')
+    return { socket, stop: () => drain([server], { ...parts, unasked }) }
+  }
+
+  it('waits for no connection on which nothing was ever asked', async () => {
+    const { socket, stop } = await start((_req, res) => res.end('ok'))
+    const began = performance.now()
+    await stop()
+    expect(performance.now() - began).to.be.below(20_000)
+    socket.destroy()
+  })
+
+  it('lets what is being answered be answered, and a first request come that is on its way', async () => {
+    const { socket, stop } = await start((_req, res) => void setTimeout(() => res.end('done'), 1_500))
+    const stopped = stop()
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+    expect(Buffer.concat(await socket.toArray()).toString()).to.match(/^HTTP\/1\.1 200 [\s\S]*done/)
+    await stopped
+  })
+})

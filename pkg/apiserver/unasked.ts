@@ -1,0 +1,27 @@
+import type { IncomingMessage, Server } from 'node:http'
+import type { Server as HttpsServer } from 'node:https'
+import type { Socket } from 'node:net'
+
+/** Connections on which nothing has been asked yet. */
+export type Unasked = { readonly close: () => void }
+
+/**
+ * Follows them: clients open connections ahead, Go's when it races two dials, and may never use them. Node counts such a one as
+ * busy, as a request could be on its way, so that `closeIdleConnections` leaves it and `close` waits for it.
+ */
+export function followUnasked(server: Server | HttpsServer): Unasked {
+  const sockets = new Set<Socket>()
+  const opened = (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  }
+  server.on('setSecureContext' in server ? 'secureConnection' : 'connection', opened)
+  const asked = ({ socket }: IncomingMessage) => sockets.delete(socket)
+  server.on('request', asked)
+  server.on('upgrade', asked)
+  return {
+    close() {
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
