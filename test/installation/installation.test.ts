@@ -68,9 +68,14 @@ describe('two replicas, installed by the manifests', function () {
     const password = Buffer.from(await cluster.output(secret), 'base64').toString('utf8')
     const client = { client_id: 'kapis', client_secret: 'kapis' }
     const form = { grant_type: 'password', username: 'admin', password, ...client }
-    const login = await get(`${a?.url}/oauth/token`, { method: 'POST', form })
-    expect(login.code, login.body).to.equal(200)
-    const { access_token: token } = JSON.parse(login.body)
+    let answered = ''
+    // The front is ready without the token listener, which may be starting.
+    await eventually(async () => {
+      const login = await get(`${a?.url}/oauth/token`, { method: 'POST', form })
+      expect(login.code, login.body).to.equal(200)
+      answered = login.body
+    }, 60_000)
+    const { access_token: token } = JSON.parse(answered)
     for (const pod of [a, b]) {
       await eventually(async () => {
         const page = await get(`${pod?.url}/kapis/resources.kapis.io/v1alpha3/nodes`, { token })

@@ -53,9 +53,14 @@ describe('traces of what the manifests install', function () {
   const login = async () => {
     const client = { client_id: 'kapis', client_secret: 'kapis' }
     const form = { grant_type: 'password', username: 'admin', password, ...client }
-    const answer = await get(`${pod.url}/oauth/token`, { method: 'POST', form })
-    expect(answer.code, answer.body).to.equal(200)
-    const { access_token: token, refresh_token: refresh } = JSON.parse(answer.body)
+    let body = ''
+    // The front is ready without the token listener, which may be starting.
+    await eventually(async () => {
+      const answer = await get(`${pod.url}/oauth/token`, { method: 'POST', form })
+      expect(answer.code, answer.body).to.equal(200)
+      body = answer.body
+    }, 60_000)
+    const { access_token: token, refresh_token: refresh } = JSON.parse(body)
     return { token: String(token), refresh: String(refresh) }
   }
   async function span(matches: (span: CollectedSpan) => boolean): Promise<CollectedSpan> {
@@ -112,7 +117,10 @@ describe('traces of what the manifests install', function () {
   it('a login goes through both programs in one trace, without a secret in it', async () => {
     const { token, refresh } = await login()
     const inListener = await span(
-      ({ service, attributes }) => service === 'kapis-oauth' && attributes['url.path'] === '/oauth/token',
+      ({ service, attributes }) =>
+        service === 'kapis-oauth' &&
+        attributes['url.path'] === '/oauth/token' &&
+        attributes['http.response.status_code'] === 200,
     )
     const forwarded = await parentOf(inListener)
     expect(forwarded).to.include({ kind: 'client', service: 'kapis-apiserver', name: 'POST /oauth/token' })
