@@ -129,6 +129,11 @@ describe('toConfiguration', () => {
       'is no number; the default is kept',
     ],
     [
+      { authentication: { loginHistoryMaximumEntries: ' ' } },
+      'authentication.loginHistoryMaximumEntries',
+      'is no number; the default is kept',
+    ],
+    [
       { authentication: { loginHistoryMaximumEntries: null } },
       'authentication.loginHistoryMaximumEntries',
       'is no number; the default is kept',

@@ -17,7 +17,7 @@ function seconds(target: string, least = 1): Rule {
 /** Installers write numbers as text, too. */
 function number(target: string): Rule {
   return (value, path, to) => {
-    const amount = typeof value === 'string' && value !== '' ? Number(value) : value
+    const amount = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
     if (Number.isInteger(amount)) put(to, target, amount)
     else note(to, path, 'is no number; the default is kept')
   }
