@@ -15,6 +15,8 @@ const privileged = ['system:masters', 'system:monitoring']
 /** They come every second and say nothing about anybody. */
 const probes = /^\/(?:healthz|livez|readyz|metrics)(?:[/?]|$)/
 
+const maxEndings = 32
+
 /** Tracing as it is when there is a collector. */
 export function traceWith(options: TracingOptions): Tracing {
   const { tracer, stop } = createPipeline(options)
@@ -34,6 +36,8 @@ export function traceWith(options: TracingOptions): Tracing {
       (req, res, ...more) => {
         if (probes.test(req.url ?? '')) return listen(req, res, ...more)
         const trace = createRequestTrace(req, readLine(req.method, req.url), tools)
+        // All who serve a request wait for its end, and with those from here they are more than node thinks usual.
+        res.setMaxListeners(maxEndings)
         if (isForAll) trace.begin(undefined)
         res.once('close', () => trace.end(toOutcome(res), auditId(res)))
         current.run(trace, () => listen(req, res, ...more))
