@@ -1,8 +1,8 @@
 import type { KeyPair } from '../certs/issue.ts'
 import { type Breaker, createBreaker } from './breaker.ts'
 import type { Component } from './component.ts'
-import type { UpstreamTarget } from './upstream-connection.ts'
 import { createUpstreamPool, type Upstream } from './upstream-pool.ts'
+import type { UpstreamTarget } from './upstream-target.ts'
 
 /** How a connection to a component is made. */
 export type ComponentTls = {

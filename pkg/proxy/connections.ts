@@ -1,8 +1,8 @@
 import type { RequestOptions } from 'node:https'
 import type { Endpoint } from '../kube/endpoint.ts'
 import type { HeaderLines } from './headers.ts'
-import type { UpstreamTarget } from './upstream-connection.ts'
 import { createUpstreamPool, type Upstream } from './upstream-pool.ts'
+import type { UpstreamTarget } from './upstream-target.ts'
 
 /** Ready connections to the orchestrator, and the credential of Kapis itself. */
 export type KubeLine = { readonly connections: Upstream; readonly credential: HeaderLines }

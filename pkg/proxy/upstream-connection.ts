@@ -1,28 +1,11 @@
-import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import type { Readable } from 'node:stream'
-import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import type { AnswerHead } from './answer-head.ts'
 import { createAnswerReader } from './answer-reader.ts'
 import type { HeaderLines } from './headers.ts'
 import { type BodySender, sendBody } from './request-body.ts'
 import type { RequestHead } from './request-head.ts'
 import { upstreamError } from './upstream-error.ts'
-
-/** How an upstream is reached and how long it may take; 0 is without end. */
-export type UpstreamTarget = {
-  readonly url: URL
-  readonly tls: UpstreamTls
-  readonly connectMs: number
-  /** To the head of an answer, once the other side has the request. */
-  readonly headMs: number
-  /** Between two pieces of an answer. */
-  readonly bodyMs: number
-  /** Without a request. */
-  readonly idleMs: number
-  readonly maxHeadBytes: number
-}
-
-export type UpstreamTls = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'>
+import { connectTo, type UpstreamTarget } from './upstream-target.ts'
 
 /** Who is told of an answer as it comes. There is one end: `end` or `failed`. */
 export type AnswerSink = {
@@ -188,21 +171,6 @@ export function openConnection(target: UpstreamTarget, { free, gone }: Connectio
 
 function isOver(waited: number, limitMs: number): boolean {
   return limitMs > 0 && waited > limitMs
-}
-
-type OnRead = { readonly buffer: Buffer; readonly callback: (size: number) => boolean }
-
-function connectTo({ url, tls }: UpstreamTarget, onread: OnRead, opened: () => void): Socket {
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
-  const isSecure = url.protocol === 'https:'
-  const port = Number(url.port) || (isSecure ? 443 : 80)
-  if (!isSecure) return connectPlain({ host, port, onread }, opened)
-  // An address is no name that a server could be asked for by (RFC 6066 section 3).
-  const servername = tls.servername ?? (isIP(host) === 0 ? host : undefined)
-  const rest = servername === undefined ? {} : { servername }
-  // The types of tls do not have it, its documentation does.
-  const options = { host, port, ...tls, ...rest, ALPNProtocols: ['http/1.1'], onread }
-  return connectTls(options, opened)
 }
 
 function toError(error: unknown): Error {

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
 import { expect } from 'chai'
 import { createAuthority, issueCertificate } from '../certs/issue.ts'
-import type { UpstreamTarget } from './upstream-connection.ts'
 import { createUpstreamPool, type Upstream, type UpstreamRequest } from './upstream-pool.ts'
+import type { UpstreamTarget } from './upstream-target.ts'
 
 type Given = Partial<Omit<UpstreamTarget, 'url'>> & { readonly limit?: number }
 

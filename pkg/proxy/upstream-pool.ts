@@ -1,14 +1,9 @@
 import type { Readable } from 'node:stream'
 import type { HeaderLines } from './headers.ts'
 import { toRequestHead } from './request-head.ts'
-import {
-  type AnswerSink,
-  type Connection,
-  type Job,
-  openConnection,
-  type UpstreamTarget,
-} from './upstream-connection.ts'
+import { type AnswerSink, type Connection, type Job, openConnection } from './upstream-connection.ts'
 import { upstreamError } from './upstream-error.ts'
+import type { UpstreamTarget } from './upstream-target.ts'
 
 export type UpstreamRequest = {
   readonly method: string

@@ -4,14 +4,11 @@ import { rejectionOf } from '../../status/fixtures.ts'
 import { Status } from '../../status/status.ts'
 import { silent } from '../fixtures.ts'
 import { toUser, type User } from '../user.ts'
-import { readProviderConfig } from './config.ts'
+import { oidcConfig } from './fixtures.ts'
 import { createLinker } from './link-writer.ts'
 import { refusalReason } from './refusal.ts'
 
-const corp = readProviderConfig(
-  { name: 'corp', type: 'OIDCIdentityProvider', provider: { issuer: 'https://id.test', clientID: 'kapis' } },
-  [],
-)
+const corp = oidcConfig('corp')
 const identity = { uid: 'person', username: 'zoe', email: '', displayName: '', groups: undefined }
 const link = 'iam.kapis.io/identity-provider.corp'
 
@@ -36,7 +33,6 @@ function make(object: ReturnType<typeof stored>, { conflicts = 0, code = 409, ho
   }
   const users = { findLinked: () => holders }
   const write = createLinker({ client, groupDomain: 'kapis.io', users, logger: silent })
-  if (corp === undefined) throw new Error('not read')
   return { patches, run: () => write(corp, identity, alice) }
 }
 

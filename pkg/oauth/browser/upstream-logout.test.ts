@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { readProviderConfig } from '../../iam/identity-provider/config.ts'
+import { oidcConfig } from '../../iam/identity-provider/fixtures.ts'
 import type { ProviderClient } from '../../iam/identity-provider/identity.ts'
 import { memoryClient, startApp, type TestApp } from '../fixtures.ts'
 import { createBrowser, hiddenFieldsOf, locationOf } from './fixtures.ts'
@@ -24,14 +24,7 @@ describe('logouts that go on at the identity provider', () => {
   let app: TestApp
   before(async () => {
     app = await startApp()
-    const document = {
-      name: 'sso',
-      type: 'OIDCIdentityProvider',
-      provider: { issuer: 'https://id.test', clientID: 'kapis' },
-    }
-    const config = readProviderConfig(document, [])
-    if (config === undefined) throw new Error('not read')
-    app.providers.set('sso', { config, client: upstream })
+    app.providers.set('sso', { config: oidcConfig('sso'), client: upstream })
     const client = memoryClient('app', { postLogoutRedirectURIs: [bye] })
     app.clients.set('app', { client, secret: 'app' })
   })

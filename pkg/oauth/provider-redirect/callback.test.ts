@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { readProviderConfig } from '../../iam/identity-provider/config.ts'
+import { oidcConfig } from '../../iam/identity-provider/fixtures.ts'
 import type { RedirectProvider } from '../../iam/identity-provider/identity.ts'
 import { createBrowser, locationOf } from '../browser/fixtures.ts'
 import { memoryUser, startApp, type TestApp } from '../fixtures.ts'
@@ -8,14 +8,7 @@ describe('GET /oauth/callback/{idp}', () => {
   let app: TestApp
   before(async () => {
     app = await startApp()
-    const document = {
-      name: 'sso',
-      type: 'OIDCIdentityProvider',
-      provider: { issuer: 'https://id.test', clientID: 'kapis' },
-    }
-    const config = readProviderConfig(document, [])
-    if (config === undefined) throw new Error('not read')
-    app.providers.set('sso', { config, client: providerOf('given') })
+    app.providers.set('sso', { config: oidcConfig('sso'), client: providerOf('given') })
     app.users.set('given', memoryUser('given', { mustChangePassword: true }))
   })
   after(() => app.close())
