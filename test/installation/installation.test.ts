@@ -7,6 +7,7 @@ import { eventually } from '../e2e/http.ts'
 import { bareCluster, type Cluster } from './control-plane.ts'
 import { get } from './get.ts'
 import { startLoad, watchAvailability } from './load.ts'
+import { logIn, readAdminPassword } from './log-in.ts'
 import { type Pod, startPod } from './pod.ts'
 import { takeAway } from './take-away.ts'
 import { untilServed } from './until-served.ts'
@@ -56,26 +57,8 @@ describe('two replicas, installed by the manifests', function () {
     const shown = await Promise.all([a, b].map(async pod => (await get(`${pod?.url}/readyz`)).certificate))
     expect(shown[0]).to.match(/^[0-9A-F:]{95}$/)
     expect(shown[1]).to.equal(shown[0])
-    const secret = [
-      '-n',
-      namespace,
-      'get',
-      'secret',
-      'kapis-initial-admin',
-      '-o',
-      'jsonpath={.data.password}',
-    ]
-    const password = Buffer.from(await cluster.output(secret), 'base64').toString('utf8')
-    const client = { client_id: 'kapis', client_secret: 'kapis' }
-    const form = { grant_type: 'password', username: 'admin', password, ...client }
-    let answered = ''
-    // The front is ready without the token listener, which may be starting.
-    await eventually(async () => {
-      const login = await get(`${a?.url}/oauth/token`, { method: 'POST', form })
-      expect(login.code, login.body).to.equal(200)
-      answered = login.body
-    }, 60_000)
-    const { access_token: token } = JSON.parse(answered)
+    if (a === undefined) throw new Error('there is no Pod')
+    const { token } = await logIn(a, await readAdminPassword(cluster, namespace))
     for (const pod of [a, b]) {
       await eventually(async () => {
         const page = await get(`${pod?.url}/kapis/resources.kapis.io/v1alpha3/nodes`, { token })

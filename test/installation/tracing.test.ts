@@ -5,7 +5,9 @@ import { eventually } from '../e2e/http.ts'
 import { type CollectedSpan, type Collector, startCollector } from '../peers/otlp-collector.ts'
 import { bareCluster, type Cluster } from './control-plane.ts'
 import { get } from './get.ts'
+import { logIn, readAdminPassword } from './log-in.ts'
 import { type Pod, startPod } from './pod.ts'
+import { takeAway } from './take-away.ts'
 import { untilServed } from './until-served.ts'
 
 const namespace = 'kapis-system'
@@ -31,38 +33,16 @@ describe('traces of what the manifests install', function () {
     }
     pod = await startPod(cluster, { name: 'traced', namespace, env })
     await untilServed(cluster)
-    const secret = [
-      '-n',
-      namespace,
-      'get',
-      'secret',
-      'kapis-initial-admin',
-      '-o',
-      'jsonpath={.data.password}',
-    ]
-    password = Buffer.from(await cluster.output(secret), 'base64').toString('utf8')
+    password = await readAdminPassword(cluster, namespace)
   })
   after(async () => {
     await pod?.stop()
     for (const kind of ['clusterrolebinding', 'clusterrole'])
       await cluster.kubectl(['delete', kind, role, '--ignore-not-found'])
     await collector.stop()
-    await cluster.kubectl(['delete', '-k', overlay, '--ignore-not-found', '--timeout=90s'])
+    await takeAway(cluster, ['-k', overlay])
   })
 
-  const login = async () => {
-    const client = { client_id: 'kapis', client_secret: 'kapis' }
-    const form = { grant_type: 'password', username: 'admin', password, ...client }
-    let body = ''
-    // The front is ready without the token listener, which may be starting.
-    await eventually(async () => {
-      const answer = await get(`${pod.url}/oauth/token`, { method: 'POST', form })
-      expect(answer.code, answer.body).to.equal(200)
-      body = answer.body
-    }, 60_000)
-    const { access_token: token, refresh_token: refresh } = JSON.parse(body)
-    return { token: String(token), refresh: String(refresh) }
-  }
   async function span(matches: (span: CollectedSpan) => boolean): Promise<CollectedSpan> {
     const names = () => collector.spans.map(({ name }) => name).join(', ')
     await eventually(async () => {
@@ -115,7 +95,7 @@ describe('traces of what the manifests install', function () {
   })
 
   it('a login goes through both programs in one trace, without a secret in it', async () => {
-    const { token, refresh } = await login()
+    const { token, refresh } = await logIn(pod, password)
     const inListener = await span(
       ({ service, attributes }) =>
         service === 'kapis-oauth' &&
@@ -137,7 +117,7 @@ describe('traces of what the manifests install', function () {
 
   it('what is left is sent when the programs are stopped', async () => {
     const path = '/api/v1/namespaces/default'
-    const { token } = await login()
+    const { token } = await logIn(pod, password)
     expect((await get(`${pod.url}${path}`, { token })).code).to.equal(200)
     expect(await pod.stop()).to.deep.equal([0, 0])
     expect(collector.spans.filter(({ attributes }) => attributes['url.path'] === path)).to.have.length(1)
