@@ -4,8 +4,7 @@ import { chartFiles } from './chart/write.ts'
 import { ensureBinaries } from './controlplane/binaries.ts'
 import { repository } from './controlplane/settings.ts'
 
-// Writes what of charts/kapis is made from manifests/ anew. Its twin is test/integration/chart.test.ts: it needs kubectl,
-// which the tests have.
+// The twin of verify-chart: writes what of charts/kapis is made from manifests/ anew, which needs kubectl.
 
 const folder = join(repository, 'charts/kapis')
 const { signal } = new AbortController()
