@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Identity } from '../request/identity.ts'
 import { unauthorized } from '../status/status.ts'
 import type { Authenticator } from './authenticator.ts'
+import { type BasicCredential, readBasic } from './basic-credential.ts'
 import { ExpiringCache } from './expiring-cache.ts'
 
 type User = {
@@ -47,8 +48,8 @@ export function createBasicAuthenticator({ accepts, check, users }: BasicOptions
     const remembered = known.get(key)
     const current = remembered && users.get(remembered.name)
     if (current !== undefined && current.credential === remembered?.credential) return toIdentity(current)
-    const { login, password } = readCredential(header)
-    const user = await check(req, login, password)
+    const { id, secret } = readCredential(header)
+    const user = await check(req, id, secret)
     if (user === undefined) throw unauthorized('the password is wrong, or there is no such user')
     known.set(key, user, performance.now() + cacheMs)
     return toIdentity(user)
@@ -60,9 +61,9 @@ function toIdentity({ name, uid, groups, state }: User): Identity {
   return { username: name, uid, groups, extra: {} }
 }
 
-function readCredential(header: string): { login: string; password: string } {
-  const text = Buffer.from(header.slice(6).trim(), 'base64').toString('utf8')
-  const colon = text.indexOf(':')
-  if (colon < 1) throw unauthorized('the Basic credential cannot be read')
-  return { login: text.slice(0, colon), password: text.slice(colon + 1) }
+function readCredential(header: string): BasicCredential {
+  const credential = readBasic(header)
+  if (credential === undefined || credential.id === '')
+    throw unauthorized('the Basic credential cannot be read')
+  return credential
 }

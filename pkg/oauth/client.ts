@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { basicChallenge, isBasic, readBasic } from '../authn/basic-credential.ts'
 import type { ClientConfig, RegisteredClient } from '../config/client.ts'
 import { createLockout, secondsUntil } from '../iam/lockout.ts'
 import { sourceNetwork } from '../request/client-address.ts'
@@ -14,7 +15,7 @@ export type ClientRegistry = {
   readonly all: () => Iterable<RegisteredClient>
 }
 
-type Credential = { readonly id: string; readonly secret: string | undefined; readonly isBasic: boolean }
+type Credential = { readonly id: string; readonly secret: string | undefined; readonly byBasic: boolean }
 
 /** @throws Status invalid_client, also 429 with Retry-After; invalid_request */
 export type AuthenticateClient = (req: IncomingMessage, form: Form) => ClientConfig
@@ -32,16 +33,16 @@ const guesses = { maxTries: 30, durationSeconds: 60 }
 export function createClientAuthentication(registry: ClientRegistry): AuthenticateClient {
   const lockout = createLockout({ rules: { user: guesses, address: guesses } })
   return (req, form) => {
-    const { id, secret, isBasic } = readCredential(form, req.headers.authorization)
+    const { id, secret, byBasic } = readCredential(form, req.headers.authorization)
     const registered = registry.find(id)
     if (registered === undefined)
-      throw invalidClient('the OAuth client was not found', 'unknown_client', isBasic)
+      throw invalidClient('the OAuth client was not found', 'unknown_client', byBasic)
     const key = `address:${sourceNetwork(sourceOf(req).address)} ${id}` as const
     const lockedUntilMs = lockout.lockedUntilMs(key)
     if (lockedUntilMs !== undefined) throw tooManyGuesses(lockedUntilMs)
     if (isRight(registered, secret)) return registered.client
     lockout.note([key], Date.now())
-    throw invalidClient('invalid client credential', 'wrong_client_secret', isBasic)
+    throw invalidClient('invalid client credential', 'wrong_client_secret', byBasic)
   }
 }
 
@@ -58,37 +59,30 @@ function tooManyGuesses(untilMs: number): Status {
   })
 }
 
-function readCredential(form: Form, authorization: string | undefined): Credential {
+function readCredential(form: Form, authorization = ''): Credential {
   const formId = form.get('client_id')
   const formSecret = form.get('client_secret')
-  if (!/^basic( |$)/i.test(authorization ?? '')) {
-    return { id: formId ?? '', secret: formSecret, isBasic: false }
-  }
-  const basic = parseBasic(authorization ?? '')
+  if (!isBasic(authorization)) return { id: formId ?? '', secret: formSecret, byBasic: false }
+  const basic = parseBasic(authorization)
   if (basic === undefined)
     throw invalidClient('the Basic credential cannot be read', 'broken_client_credential', true)
   if (formSecret !== undefined || (formId !== undefined && formId !== basic.id))
     throw oauthError(400, 'invalid_request', 'the client must authenticate in one way only')
-  return { ...basic, isBasic: true }
+  return { ...basic, byBasic: true }
 }
 
 /** RFC 6749 section 5.2: whoever came with an Authorization header is told which one would do. */
-function invalidClient(description: string, why: string, isBasic: boolean): Status {
-  const headers: Record<string, string> = isBasic
-    ? { 'www-authenticate': 'Basic realm="kapis", charset="UTF-8"' }
-    : {}
+function invalidClient(description: string, why: string, byBasic: boolean): Status {
+  const headers: Record<string, string> = byBasic ? { 'www-authenticate': basicChallenge } : {}
   return oauthError(401, 'invalid_client', description, { headers, why })
 }
 
 function parseBasic(authorization: string): { id: string; secret: string | undefined } | undefined {
-  const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1]
-  if (encoded === undefined) return undefined
-  const text = Buffer.from(encoded, 'base64').toString('utf8')
-  const colon = text.indexOf(':')
-  if (colon < 0) return undefined
-  const secret = formDecode(text.slice(colon + 1))
+  const credential = readBasic(authorization)
+  if (credential === undefined) return undefined
+  const secret = formDecode(credential.secret)
   // A public client has no secret, and may say so with an empty one.
-  return { id: formDecode(text.slice(0, colon)), secret: secret === '' ? undefined : secret }
+  return { id: formDecode(credential.id), secret: secret === '' ? undefined : secret }
 }
 
 /** Both halves are form-encoded before they are joined (RFC 6749 section 2.3.1); what is not is taken as it stands. */

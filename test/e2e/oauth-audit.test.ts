@@ -41,6 +41,11 @@ describe('the audit of logins', function () {
       .map(line => JSON.parse(line))
   }
 
+  async function askUserinfo(secret: string): Promise<number> {
+    const authorization = `Basic ${Buffer.from(`${username}:${secret}`).toString('base64')}`
+    return (await askKapis('/oauth/userinfo', { headers: { authorization } })).code
+  }
+
   async function typeCode(userCode: string): Promise<number> {
     const { csrf = '' } = hiddenFieldsOf((await browser.get('/oauth/device')).body)
     return (await browser.post('/oauth/device', { csrf, user_code: userCode })).code
@@ -64,6 +69,18 @@ describe('the audit of logins', function () {
       act: async () => (await token({ grant_type: 'password', username, password: 'Wrong-Horse-1' })).code,
       code: 400,
       line: { ...grant, ...wrong },
+    },
+    {
+      what: 'a password for userinfo',
+      act: () => askUserinfo(password),
+      code: 200,
+      line: { audit: 'userinfo', outcome: 'success' },
+    },
+    {
+      what: 'a wrong password for userinfo',
+      act: () => askUserinfo('Wrong-Horse-1'),
+      code: 401,
+      line: { audit: 'userinfo', ...wrong },
     },
     {
       what: 'a refresh',

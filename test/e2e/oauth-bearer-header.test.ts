@@ -52,13 +52,8 @@ describe('Authorization at /oauth', function () {
     })
   }
 
-  it('is no place for the password of a user, right or wrong', async () => {
-    for (const path of [
-      '/oauth/userinfo',
-      '/oauth/keys',
-      '/oauth/logout',
-      '/oauth/authorize?client_id=kapis',
-    ]) {
+  it('is no place for the password of a user, right or wrong, but at userinfo', async () => {
+    for (const path of ['/oauth/keys', '/oauth/logout', '/oauth/authorize?client_id=kapis']) {
       for (const password of [user.password, 'Wrong horse 1']) {
         const credential = Buffer.from(`${user.username}:${password}`).toString('base64')
         const answer = await askKapis(path, { headers: { authorization: `Basic ${credential}` } })

@@ -139,7 +139,13 @@ export const tokenPaths: Paths = {
     },
   },
   '/oauth/userinfo': {
-    get: userinfo,
+    get: {
+      ...userinfo,
+      description:
+        'Programs that know nothing else may come with user name (or e-mail address) and password. They are judged, counted and locked as by the password grant; no login is begun.',
+      answers: { ...userinfo.answers, ...oauthErrors(429) },
+      security: ['bearer', 'password'],
+    },
     post: {
       ...userinfo,
       body: {

@@ -7,18 +7,23 @@ import { readForm } from '../form.ts'
 import type { GrantTools } from '../grant.ts'
 import { judgeAccess, readCaller, type Standing } from '../standing.ts'
 import type { EndpointOptions } from './options.ts'
+import { readPasswordCaller } from './password-caller.ts'
 
 /**
  * GET and POST /oauth/userinfo (OpenID Connect Core section 5.3), with the access token as bearer, or in the form of a POST
- * (RFC 6750 section 2.2). A login of OpenID Connect shows what its scope names (section 5.4); one of the platform's own, which has none, shows everything.
+ * (RFC 6750 section 2.2); programs that know nothing else read it with the password of a user (HTTP Basic). A login of OpenID
+ * Connect shows what its scope names (section 5.4); one of the platform's own, which has none, shows everything.
  */
 export function createUserinfo({ tools, audit }: EndpointOptions): RequestHandler {
   return audited(audit, 'userinfo', async (req, res, event) => {
-    const caller = (await readFormCaller(tools, req)) ?? (await readCaller(tools, req))
+    const caller =
+      (await readPasswordCaller(tools, { req, res })) ??
+      (await readFormCaller(tools, req)) ??
+      (await readCaller(tools, req))
     if (caller === undefined) throw loginRequired()
     const { user, claims } = caller
-    Object.assign(event, { user: user.name, client: claims.clientId, sid: claims.sid })
-    const scopes = claims.scope.split(' ')
+    Object.assign(event, { user: user.name, client: claims?.clientId, sid: claims?.sid })
+    const scopes = claims?.scope.split(' ') ?? []
     const shows = (scope: string) => !scopes.includes('openid') || scopes.includes(scope)
     res.set({ 'cache-control': 'no-store', pragma: 'no-cache' })
     res.json({

@@ -1,0 +1,37 @@
+/** The two halves of a Basic credential, as they were sent. */
+export type BasicCredential = { readonly id: string; readonly secret: string }
+
+/** For WWW-Authenticate (RFC 7617 section 2.1). */
+export const basicChallenge = 'Basic realm="kapis", charset="UTF-8"'
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Whether a header tries to be HTTP Basic, well or badly. */
+export function isBasic(authorization: string | undefined): boolean {
+  return /^basic( |$)/i.test(authorization ?? '')
+}
+
+/**
+ * Reads an Authorization header of HTTP Basic (RFC 7617). Strictly: what Buffer would skip or replace must not quietly become
+ * another password.
+ *
+ * @returns undefined for what is no base64, no UTF-8 or has no colon
+ */
+export function readBasic(authorization: string): BasicCredential | undefined {
+  const encoded = /^basic +([A-Za-z0-9+/]+)={0,2} *$/i.exec(authorization)?.[1]
+  if (encoded === undefined) return undefined
+  const bytes = Buffer.from(encoded, 'base64')
+  if (bytes.toString('base64').replace(/=+$/, '') !== encoded) return undefined
+  const text = decode(bytes)
+  const colon = text?.indexOf(':') ?? -1
+  if (text === undefined || colon < 0) return undefined
+  return { id: text.slice(0, colon), secret: text.slice(colon + 1) }
+}
+
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return undefined
+  }
+}

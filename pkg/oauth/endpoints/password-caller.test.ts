@@ -1,0 +1,146 @@
+import { expect } from 'chai'
+import { type Answer, memoryUser, startApp, type TestApp } from '../fixtures.ts'
+
+const basic = (text: string | Uint8Array) => `Basic ${Buffer.from(text).toString('base64')}`
+const seen = ({ code, headers, body }: Answer) => ({
+  code,
+  challenge: headers['www-authenticate'],
+  body: JSON.parse(body),
+})
+
+describe('/oauth/userinfo with the password of a user', () => {
+  let app: TestApp
+  beforeEach(async () => {
+    app = await startApp()
+  })
+  afterEach(() => app.close())
+
+  const ask = (authorization: string, method = 'GET', headers: Record<string, string> = {}) =>
+    app.ask(method, '/oauth/userinfo', { headers: { ...headers, authorization } })
+  const lastLine = () => app.lines.findLast(({ audit }) => audit === 'userinfo')
+  const challenge = 'Basic realm="kapis", charset="UTF-8"'
+  const refused = (error_description: string) => ({
+    code: 401,
+    challenge,
+    body: { error: 'login_required', error_description },
+  })
+
+  for (const login of ['alice', 'alice@kapis.io']) {
+    it(`shows everything to ${login}, and begins nothing`, async () => {
+      const answer = await ask(basic(`${login}:right`))
+      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+        200,
+        { sub: 'alice', preferred_username: 'alice', email: 'alice@kapis.io' },
+      ])
+      expect(answer.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
+      expect(answer.headers).to.not.have.any.keys('set-cookie', 'www-authenticate')
+      expect(app.sessions.size).to.equal(0)
+      expect(lastLine()).to.include({ outcome: 'success', user: 'alice' })
+    })
+  }
+
+  it('answers HEAD as GET', async () => {
+    const answer = await ask(basic('alice:right'), 'HEAD')
+    expect([answer.code, answer.body]).to.deep.equal([200, ''])
+  })
+
+  it('takes a password with colons, and one that is not ASCII', async () => {
+    for (const passwordHash of ['a:b::c', 'pässwörd €', '%41+ ']) {
+      app.users.set('alice', memoryUser('alice', { passwordHash }))
+      expect(await ask(basic(`alice:${passwordHash}`)), passwordHash).to.include({ code: 200 })
+    }
+  })
+
+  it('lets in who has to change his password, as the password grant does', async () => {
+    app.users.set('alice', memoryUser('alice', { mustChangePassword: true }))
+    expect(await ask(basic('alice:right'))).to.include({ code: 200 })
+  })
+
+  const wrong: readonly [string, string, string | undefined][] = [
+    ['a wrong password', 'alice:wrong', 'alice'],
+    ['no password', 'alice:', 'alice'],
+    ['a name that nobody has', 'nobody:right', undefined],
+    ['no name', ':right', undefined],
+    ['a user without a password', 'nopassword:right', 'nopassword'],
+    ['a disabled user’s wrong password', 'disabled:wrong', 'disabled'],
+  ]
+  for (const [what, credential, user] of wrong) {
+    it(`says of ${what} what it says of any`, async () => {
+      expect(seen(await ask(basic(credential)))).to.deep.equal(refused('incorrect password'))
+      expect(lastLine()).to.include({
+        outcome: 'failure',
+        reason: user === undefined ? 'unknown_user' : 'wrong_password',
+      })
+      expect(lastLine()?.user).to.equal(user)
+    })
+  }
+
+  it('tells a disabled user, whose password is right', async () => {
+    expect(seen(await ask(basic('disabled:right')))).to.deep.equal(refused('account is not active'))
+    expect(lastLine()).to.include({ reason: 'user_disabled', user: 'disabled' })
+  })
+
+  const broken: readonly [string, string][] = [
+    ['no colon', basic('alice')],
+    ['no base64', 'Basic !'],
+    ['nothing', 'Basic'],
+    ['no UTF-8', basic(Uint8Array.of(0x61, 0x3a, 0xff))],
+    ['two credentials in one header', `${basic('alice:right')}, ${basic('alice:right')}`],
+  ]
+  for (const [what, authorization] of broken) {
+    it(`cannot read ${what}`, async () => {
+      expect(seen(await ask(authorization))).to.deep.equal(refused('the Basic credential cannot be read'))
+      expect(lastLine()).to.include({ outcome: 'failure', reason: 'broken_credential' })
+    })
+  }
+
+  it('locks as the password grant does, and together with it', async () => {
+    for (const name of ['alice', 'nobody']) {
+      const guess = { grant_type: 'password', username: name, password: 'wrong' }
+      for (let i = 0; i < 2; i++) expect(await app.token(guess)).to.include({ code: 400 })
+      for (let i = 0; i < 3; i++) expect(await ask(basic(`${name}:wrong`))).to.include({ code: 401 })
+      for (const password of ['wrong', 'right']) {
+        const answer = await ask(basic(`${name}:${password}`))
+        expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+          429,
+          { error: 'invalid_grant', error_description: 'auth rate limit exceeded' },
+        ])
+        expect(Number(answer.headers['retry-after'])).to.be.within(590, 600)
+        expect(answer.headers['www-authenticate']).to.equal(undefined)
+      }
+      expect(lastLine()).to.include({ reason: 'locked' })
+      expect(await app.token({ ...guess, password: 'right' })).to.include({ code: 429 })
+    }
+    expect(app.sessions.size).to.equal(0)
+  })
+
+  it('is no way into anything else', async () => {
+    const authorization = basic('alice:right')
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    for (const [method, path, headers] of [
+      ['POST', '/oauth/userinfo', form],
+      ['POST', '/oauth/userinfo', {}],
+      ['PUT', '/oauth/userinfo', {}],
+      ['GET', '/oauth/userinfo/', {}],
+      ['GET', '/oauth/logout', {}],
+      ['GET', '/oauth/keys', {}],
+      ['GET', '/oauth/authorize', {}],
+      ['GET', '/oauth/personal-access-tokens', {}],
+      ['GET', '/oauth/session', {}],
+    ] as const) {
+      const answer = await app.ask(method, path, { headers: { ...headers, authorization } })
+      expect([answer.code, JSON.parse(answer.body).reason], `${method} ${path}`).to.deep.equal([
+        401,
+        'Unauthorized',
+      ])
+    }
+  })
+
+  it('never writes a password down', async () => {
+    for (const credential of ['alice:Secret-1', 'Secret-1:right', 'Secret-1', 'disabled:right'])
+      await ask(basic(credential))
+    const text = JSON.stringify(app.lines)
+    expect(text).to.not.include('Secret-1')
+    expect(text).to.not.include(Buffer.from('Secret-1').toString('base64').slice(0, 8))
+  })
+})

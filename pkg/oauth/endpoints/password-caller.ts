@@ -1,0 +1,49 @@
+import type { Request, Response } from 'express'
+import { basicChallenge, isBasic, readBasic } from '../../authn/basic-credential.ts'
+import type { User } from '../../iam/user.ts'
+import { Status } from '../../status/status.ts'
+import { Refusal } from '../error.ts'
+import type { GrantTools } from '../grant.ts'
+import { sourceOf } from '../source.ts'
+import { goneSignal } from '../token-endpoint.ts'
+import { assertMayStay } from '../user-state.ts'
+import { requireRight } from '../verdict.ts'
+
+/** Whose password it was. There is no token, and so nothing that one could say. */
+export type PasswordCaller = { readonly user: User; readonly claims?: undefined }
+
+/**
+ * Who calls with the password of a user (RFC 7617): judged, counted and locked as by the password grant. Nothing is begun by
+ * it: no login, no token. That Basic would do is told to those alone who came with it: a browser that is told shows a dialog
+ * of its own, and sends what is typed there along for as long as it is open.
+ *
+ * @returns undefined for a request without Basic
+ * @throws Status 401, in the same words for a wrong password and an unknown user; 429 with Retry-After, 503
+ */
+export async function readPasswordCaller(
+  tools: Pick<GrantTools, 'passwords'>,
+  { req, res }: { req: Request; res: Response },
+): Promise<PasswordCaller | undefined> {
+  const { authorization = '' } = req.headers
+  if (!isBasic(authorization)) return undefined
+  const credential = readBasic(authorization)
+  if (credential === undefined)
+    throw refused('the Basic credential cannot be read', new Refusal('broken_credential'))
+  const attempt = { login: credential.id, password: credential.secret }
+  const verdict = await tools.passwords.check({ ...attempt, source: sourceOf(req), signal: goneSignal(res) })
+  try {
+    const user = requireRight(verdict)
+    assertMayStay(user)
+    return { user }
+  } catch (error) {
+    if (error instanceof Status && error.code === 400) throw refused(error.message, error.cause)
+    throw error
+  }
+}
+
+function refused(description: string, cause: unknown): Status {
+  return new Status(401, 'login_required', description, {
+    headers: { 'www-authenticate': basicChallenge },
+    cause,
+  })
+}

@@ -1,0 +1,162 @@
+import { expect } from 'chai'
+import { type Answer, accessToken, askKapis, kubectl, kubectlJson, uniqueName } from './cluster.ts'
+import { askAs, eventually, expectStatus, groupDomain, statusBody } from './http.ts'
+import { createUser, loginAs, parsed, patchUser, removeUser, token } from './oauth.ts'
+import { speak } from './raw-front.ts'
+
+/** `GET /oauth/userinfo` for programs that know nothing but user name and password. */
+describe('userinfo by HTTP Basic', function () {
+  this.timeout(90_000)
+  const user = { username: uniqueName('plain'), password: 'Pässword: 1' }
+  const disabled = { username: uniqueName('off'), password: 'Correct horse 1' }
+  const email = `${user.username}@e2e.test`
+  const challenge = 'Basic realm="kapis", charset="UTF-8"'
+
+  before(async () => {
+    await createUser(user, { displayName: 'Plain' })
+    await createUser(disabled)
+    for (const each of [user, disabled]) await loginAs(each)
+    await patchUser(disabled.username, { status: { state: 'Disabled' } }, '--subresource=status')
+    await eventually(async () => {
+      const answer = await token({ grant_type: 'password', ...disabled })
+      expect(JSON.parse(answer.body)).to.include({ error_description: 'account is not active' })
+    }, 20_000)
+  })
+  after(async () => {
+    for (const { username } of [user, disabled]) {
+      await removeUser(username)
+      await kubectl('delete', 'loginrecords', '-l', `iam.${groupDomain}/user-ref=${username}`)
+    }
+  })
+
+  const encode = (text: string | Uint8Array) => `Basic ${Buffer.from(text).toString('base64')}`
+  const ask = (authorization: string, method = 'GET') =>
+    askKapis('/oauth/userinfo', { method, headers: { authorization } })
+  const askWith = (login: string, password: string) => ask(encode(`${login}:${password}`))
+
+  for (const login of [user.username, email, email.toUpperCase()]) {
+    it(`tells who ${login === user.username ? 'a user name' : login} is, and begins no login`, async () => {
+      const sessions = async () => {
+        const list = await kubectlJson('get', 'loginsessions')
+        const { items } = list as { items: { spec: { user: string } }[] }
+        return items.filter(({ spec }) => spec.user === user.username).length
+      }
+      const before = await sessions()
+      const answer = await askWith(login, user.password)
+      expect(parsed(answer)).to.deep.equal([
+        200,
+        { sub: user.username, name: 'Plain', email, preferred_username: user.username },
+      ])
+      const { headers } = answer
+      expect(headers).to.include({ 'content-type': 'application/json; charset=utf-8' })
+      expect(headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
+      expect(headers).to.not.have.any.keys('set-cookie', 'www-authenticate')
+      expect(await sessions()).to.equal(before)
+    })
+  }
+
+  const nobody = uniqueName('nobody')
+  const off = disabled.username
+  const rows: readonly [string, () => Promise<Answer>, string][] = [
+    ['a wrong password', () => askWith(user.username, 'Wrong horse 1'), 'incorrect password'],
+    ['a wrong password of an e-mail address', () => askWith(email, 'Wrong horse 1'), 'incorrect password'],
+    ['an unknown user', () => askWith(nobody, user.password), 'incorrect password'],
+    ['no name', () => askWith('', user.password), 'incorrect password'],
+    ['no password', () => askWith(user.username, ''), 'incorrect password'],
+    ['a wrong password of a disabled user', () => askWith(off, 'Wrong horse 1'), 'incorrect password'],
+    ['a disabled user', () => askWith(off, disabled.password), 'account is not active'],
+    ['no colon', () => ask(encode('alice')), 'the Basic credential cannot be read'],
+    ['no base64', () => ask('Basic !'), 'the Basic credential cannot be read'],
+    ['nothing', () => ask('Basic'), 'the Basic credential cannot be read'],
+    ['no UTF-8', () => ask(encode(Buffer.from('a:\xff', 'latin1'))), 'the Basic credential cannot be read'],
+    [
+      'two credentials in one header',
+      () => ask(`${encode('a:b')}, ${encode('a:b')}`),
+      'the Basic credential cannot be read',
+    ],
+  ]
+  for (const [what, act, error_description] of rows) {
+    it(`answers ${what} with 401`, async () => {
+      const answer = await act()
+      expect(parsed(answer)).to.deep.equal([401, { error: 'login_required', error_description }])
+      expect(answer.headers).to.include({
+        'www-authenticate': challenge,
+        'content-type': 'application/json; charset=utf-8',
+        'cache-control': 'no-store',
+        pragma: 'no-cache',
+      })
+    })
+  }
+
+  it('takes one Authorization header, and none of a POST', async () => {
+    const good = encode(`${user.username}:${user.password}`)
+    const { access_token } = await loginAs(user)
+    const bearer = `Bearer ${access_token}`
+    for (const [first, second] of [
+      [good, good],
+      [good, bearer],
+      [bearer, good],
+    ]) {
+      const head = ['GET /oauth/userinfo HTTP/1.1', 'Host: kapis', 'Connection: close']
+      const lines = [...head, `Authorization: ${first}`, `Authorization: ${second}`]
+      const { codes, text } = await speak(`${lines.join('\r\n')}\r\n\r\n`)
+      expect(codes).to.deep.equal([401])
+      expect(text).to.match(/^www-authenticate: Bearer realm="kapis"\r$/im)
+      expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n')))).to.deep.equal(
+        statusBody(401, 'Unauthorized', 'Unauthorized'),
+      )
+    }
+    for (const answer of [
+      await ask(good, 'POST'),
+      await askKapis('/oauth/userinfo', {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', authorization: good },
+        body: `access_token=${access_token}`,
+      }),
+    ]) {
+      expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
+      expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
+    }
+  })
+
+  it('is counted with the failures of the password grant, and locked with them', async () => {
+    const guessed = { username: uniqueName('guessed'), password: 'Correct horse 1' }
+    await createUser(guessed)
+    try {
+      await loginAs(guessed)
+      const wrong = { ...guessed, password: 'Wrong horse 1' }
+      for (const { username } of [guessed, { username: uniqueName('nobody') }]) {
+        const codes: number[] = []
+        for (let i = 0; i < 5; i++) {
+          codes.push((await token({ grant_type: 'password', ...wrong, username })).code)
+          codes.push((await askWith(username, wrong.password)).code)
+        }
+        expect(codes).to.deep.equal(Array.from({ length: 5 }, () => [400, 401]).flat())
+        const right = guessed.password
+        for (const answer of [
+          await askWith(username, right),
+          await token({ grant_type: 'password', username, password: right }),
+        ]) {
+          expect(parsed(answer)).to.deep.equal([
+            429,
+            { error: 'invalid_grant', error_description: 'auth rate limit exceeded' },
+          ])
+          expect(Number(answer.headers['retry-after'])).to.be.within(500, 600)
+          expect(answer.headers['www-authenticate']).to.equal(undefined)
+        }
+      }
+      const path = `/kapis/iam.${groupDomain}/v1alpha2/users/${guessed.username}/loginrecords`
+      const admin = await accessToken()
+      await eventually(async () => {
+        const { items } = JSON.parse((await askAs(admin, path)).body)
+        const failed = items.filter(({ spec }: { spec: { success: boolean } }) => !spec.success)
+        expect(failed).to.have.length(10)
+        for (const { spec } of failed)
+          expect(spec).to.include({ type: 'Password', provider: '', reason: 'incorrect password' })
+      }, 20_000)
+    } finally {
+      await removeUser(guessed.username)
+      await kubectl('delete', 'loginrecords', '-l', `iam.${groupDomain}/user-ref=${guessed.username}`)
+    }
+  })
+})
