@@ -89,6 +89,8 @@ export type Ask = {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
+  /** From which of this machine's addresses: all of 127.0.0.0/8 are. */
+  readonly localAddress?: string
 }
 
 /** One request to kube-apiserver with a token. */
@@ -119,9 +121,11 @@ export async function accessToken(): Promise<string> {
   return token
 }
 
-function ask(base: string, caPath: string, path: string, { method = 'GET', headers = {}, body }: Ask) {
+function ask(base: string, caPath: string, path: string, asked: Ask) {
+  const { method = 'GET', headers = {}, body, localAddress } = asked
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-  const options = { method, headers, ca: readFileSync(caPath), agent: false, timeout: 20_000 }
+  const how = { agent: false, timeout: 20_000, ...(localAddress === undefined ? {} : { localAddress }) }
+  const options = { method, headers, ca: readFileSync(caPath), ...how }
   const req = request(new URL(path, base), options, async res => {
     try {
       const text = Buffer.concat(await res.toArray()).toString('utf8')

@@ -10,13 +10,15 @@ export type Wrong = { readonly clockMs: number; readonly names: 'resolve' | 'fai
 const zone = '.fault.test'
 const file = process.env.FAULT_FILE ?? ''
 let wrong: Wrong = { clockMs: 0, names: 'resolve' }
-setInterval(() => {
+const look = () => {
   try {
     wrong = JSON.parse(readFileSync(file, 'utf8'))
   } catch {
     // It is being written.
   }
-}, 50).unref()
+}
+look()
+setInterval(look, 50).unref()
 
 const RealDate = Date
 const now = () => RealDate.now() + wrong.clockMs

@@ -14,10 +14,19 @@ import type { Wrong } from './preload.ts'
 export type Replica = {
   readonly url: string
   readonly front: ChildProcess
+  /** Of its token listener. */
+  readonly socket: string
   /** What is wrong from now on; see preload.ts. */
   readonly set: (wrong: Partial<Wrong>) => void
+  /** kill -9; returns when nothing of it is left. */
+  readonly kill: (program: Program) => Promise<void>
+  /** Starts what was killed; returns when it answers. */
+  readonly start: (program: Program) => Promise<void>
   readonly stop: () => Promise<void>
 }
+
+/** As it is called in cmd/. */
+export type Program = 'apiserver' | 'oauth'
 
 export type ReplicaOptions = {
   /** Instead of what the kubeconfig of the running one says. */
@@ -25,10 +34,14 @@ export type ReplicaOptions = {
   readonly user?: object
   /** Beside the configuration of the running one. */
   readonly config?: object
+  readonly listen?: object
+  readonly oauth?: object
   readonly hasOwnListener?: boolean
+  /** What is wrong from the start on. */
+  readonly wrong?: Partial<Wrong>
 }
 
-const programs = join(import.meta.dirname, '../../cmd')
+const sources = join(import.meta.dirname, '../../cmd')
 
 /** Shares certificates, keys and logins with the one that runs. */
 export async function startReplica(options: ReplicaOptions): Promise<Replica> {
@@ -43,9 +56,9 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
   const port = await freePort()
   const socket = options.hasOwnListener ? own('.sock') : config.oauth.socket
   const given = {
-    ...{ ...config, logs: { store: 'none' }, listen: { address: '127.0.0.1', port } },
+    ...{ ...config, logs: { store: 'none' }, listen: { address: '127.0.0.1', port, ...options.listen } },
     ...{ kubernetes: { ...config.kubernetes, kubeconfig: own('.kubeconfig') } },
-    ...{ oauth: { ...config.oauth, socket }, ...options.config },
+    ...{ oauth: { ...config.oauth, socket, ...options.oauth }, ...options.config },
   }
   writeFileSync(own('.json'), JSON.stringify(given))
   let wrong: Wrong = { clockMs: 0, names: 'resolve' }
@@ -53,38 +66,47 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     wrong = { ...wrong, ...change }
     writeFileSync(own('.fault'), JSON.stringify(wrong))
   }
-  set({})
-  const launch = (program: string) => {
+  set(options.wrong ?? {})
+  const launch = (program: Program) => {
     const preload = join(import.meta.dirname, 'preload.ts')
     return spawn(
       process.execPath,
-      ['--import', preload, join(programs, program, 'main.ts'), '--config', own('.json')],
+      ['--import', preload, join(sources, program, 'main.ts'), '--config', own('.json')],
       {
         env: { ...childEnvironment(), FAULT_FILE: own('.fault') },
         stdio: 'ignore',
       },
     )
   }
-  const children = [...(options.hasOwnListener ? ['oauth'] : []), 'apiserver'].map(launch)
-  const front = children.at(-1)
-  if (front === undefined) throw new Error('nothing was started')
-  const stop = async () => {
-    for (const child of children) {
-      if (child.exitCode !== null || child.signalCode !== null) continue
-      const gone = once(child, 'exit')
-      child.kill('SIGKILL')
-      await gone
-    }
-  }
   const url = `https://127.0.0.1:${port}`
+  const probes = { apiserver: '/readyz', oauth: '/oauth/keys' }
+  const programs: readonly Program[] = options.hasOwnListener ? ['oauth', 'apiserver'] : ['apiserver']
+  const children = new Map(programs.map(program => [program, launch(program)]))
+  const front = children.get('apiserver')
+  if (front === undefined) throw new Error('nothing was started')
+  const kill = async (program: Program) => {
+    const child = children.get(program)
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const gone = once(child, 'exit')
+    child.kill('SIGKILL')
+    await gone
+  }
+  const stop = async () => {
+    for (const program of programs) await kill(program)
+  }
+  const ready = (program: Program) => eventually(() => answers(url, probes[program]), 60_000, 250)
   try {
-    await eventually(() => answers(url, '/readyz'), 60_000, 250)
-    await eventually(() => answers(url, '/oauth/keys'), 60_000, 250)
+    await ready('apiserver')
+    await ready('oauth')
   } catch (error) {
     await stop()
     throw error
   }
-  return { url, front, set, stop }
+  const start = async (program: Program) => {
+    children.set(program, launch(program))
+    await ready(program)
+  }
+  return { url, front, socket, set, kill, start, stop }
 }
 
 async function answers(url: string, path: string): Promise<void> {
