@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { accessToken, kubectl, uniqueName } from '../e2e/cluster.ts'
+import { askAs, eventually, groupDomain } from '../e2e/http.ts'
+import { createUser, loginAs, parsed, removeUser, token } from '../e2e/oauth.ts'
+import { type Replica, startReplica } from './replica.ts'
+
+/** Login records go when they are too old, or too many for their user. A token listener looks when it starts, and every few minutes. */
+describe('the history of logins', function () {
+  this.timeout(120_000)
+  const busy = { username: uniqueName('busy'), password: 'Correct horse 1' }
+  const calm = { username: uniqueName('calm'), password: 'Correct horse 1' }
+  const failures = 4
+  const maxEntries = 3
+  let admin: string
+  let replica: Replica | undefined
+
+  before(async () => {
+    admin = await accessToken()
+    for (const user of [busy, calm]) {
+      await createUser(user)
+      await loginAs(user)
+    }
+    // Their times are whole seconds: the login is to be older than what follows.
+    await sleep(1_100)
+    const wrong = { grant_type: 'password', username: busy.username, password: 'Wrong horse 1' }
+    for (let i = 0; i < failures; i++)
+      expect(parsed(await token(wrong))).to.deep.equal([
+        400,
+        { error: 'invalid_grant', error_description: 'incorrect password' },
+      ])
+    await eventually(async () => {
+      expect(await recordsOf(busy)).to.have.length(failures + 1)
+      expect(await recordsOf(calm)).to.have.length(1)
+    }, 20_000)
+  })
+  afterEach(() => replica?.stop())
+  after(async () => {
+    for (const { username } of [busy, calm]) {
+      await removeUser(username)
+      await kubectl('delete', 'loginrecords', '-l', `iam.${groupDomain}/user-ref=${username}`)
+    }
+  })
+
+  type Kept = { readonly metadata: { readonly name: string }; readonly spec: { readonly success: boolean } }
+  async function recordsOf({ username }: { readonly username: string }): Promise<readonly Kept[]> {
+    const path = `/kapis/iam.${groupDomain}/v1alpha2/users/${username}/loginrecords?limit=100`
+    const { items } = JSON.parse((await askAs(admin, path)).body)
+    return items
+  }
+  const names = (records: readonly Kept[]) => records.map(({ metadata }) => metadata.name)
+  const retention = 3_600
+  const start = async (secondsLater: number, authentication: object) => {
+    const config = {
+      authentication: { loginHistoryRetentionPeriodSeconds: retention, ...authentication },
+    }
+    const wrong = { clockMs: secondsLater * 1_000 }
+    replica = await startReplica({ hasOwnListener: true, config, wrong })
+  }
+
+  it('is as long for each user as the configuration says, and the oldest go', async () => {
+    const before = { busy: await recordsOf(busy), calm: await recordsOf(calm) }
+    const entries = { authenticateRateLimiterMaxTries: maxEntries, loginHistoryMaximumEntries: maxEntries }
+    await start(retention - 1_200, entries)
+    await eventually(async () => expect(await recordsOf(busy)).to.have.length(maxEntries), 30_000)
+    const kept = await recordsOf(busy)
+    expect(names(before.busy)).to.include.members(names(kept))
+    expect(kept.map(({ spec }) => spec.success)).to.deep.equal([false, false, false])
+    expect(names(await recordsOf(calm))).to.deep.equal(names(before.calm))
+  })
+
+  it('goes back as far as the configuration says', async () => {
+    await start(retention + 60, {})
+    await eventually(async () => {
+      expect(await recordsOf(busy)).to.deep.equal([])
+      expect(await recordsOf(calm)).to.deep.equal([])
+    }, 30_000)
+    // Which logs nobody out, and keeps nobody from logging in.
+    await loginAs(busy)
+  })
+})

@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { type Answer, askKapis, uniqueName } from '../e2e/cluster.ts'
+import { eventually, expectStatus, platformPath, statusBody } from '../e2e/http.ts'
+import { claimsOf, createUser, credentials, parsed, removeUser, type Tokens } from '../e2e/oauth.ts'
+import { createClient, removeClient } from '../e2e/oauth-clients.ts'
+import { type Replica, startReplica } from './replica.ts'
+
+// Far apart, and a clock that jumps between them: a slow machine never comes near a limit.
+const accessSeconds = 600
+const refreshSeconds = 1_800
+const loginSeconds = 3_000
+const skewSeconds = 120
+const own = {
+  accessTokenMaxAgeSeconds: 300,
+  accessTokenInactivityTimeoutSeconds: 900,
+  loginMaxAgeSeconds: 2_400,
+}
+
+const tokenReview = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview' }
+
+type Client = { readonly client_id: string; readonly client_secret: string }
+
+/** What is good for how long: of a front and a token listener whose clock is set forward. */
+describe('the life of tokens', function () {
+  this.timeout(120_000)
+  const user = { username: uniqueName('lifetime'), password: 'Correct horse 1' }
+  const short = { client_id: uniqueName('short'), client_secret: 's' }
+  let replica: Replica
+
+  before(async () => {
+    await createUser(user)
+    const grants = { trusted: true, grantTypes: ['password', 'refresh_token'] }
+    await createClient({ name: short.client_id, secret: short.client_secret, ...grants, ...own })
+    replica = await startReplica({
+      hasOwnListener: true,
+      oauth: {
+        accessTokenSeconds: accessSeconds,
+        refreshTokenSeconds: refreshSeconds,
+        loginMaxAgeSeconds: loginSeconds,
+        clockSkewSeconds: skewSeconds,
+      },
+    })
+    await eventually(() => logIn(short), 20_000)
+  })
+  beforeEach(() => setClock(0))
+  after(async () => {
+    await replica?.stop()
+    await removeUser(user.username)
+    await removeClient(short.client_id)
+  })
+
+  /** Seconds from now; the programs look every 50 ms. */
+  async function setClock(seconds: number): Promise<void> {
+    replica.set({ clockMs: seconds * 1_000 })
+    await sleep(500)
+  }
+  const form = (path: string, fields: Readonly<Record<string, string>>) =>
+    askKapis(`${replica.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: String(new URLSearchParams(fields)),
+    })
+  async function given(answer: Promise<Answer>, expires_in: number): Promise<Tokens> {
+    const { code, body } = await answer
+    expect(code, body).to.equal(200)
+    const { access_token, refresh_token, ...rest } = JSON.parse(body)
+    expect(rest).to.deep.equal({ token_type: 'Bearer', expires_in })
+    return { access_token, refresh_token }
+  }
+  const lifeOf = (client: Client) => (client === short ? own.accessTokenMaxAgeSeconds : accessSeconds)
+  const logIn = (client: Client) =>
+    given(form('/oauth/token', { ...client, grant_type: 'password', ...user }), lifeOf(client))
+  const refresh = (client: Client, { refresh_token }: Tokens) =>
+    form('/oauth/token', { ...client, grant_type: 'refresh_token', refresh_token })
+  const goOn = (client: Client, tokens: Tokens) => given(refresh(client, tokens), lifeOf(client))
+  const bearer = ({ access_token }: Tokens, path: string) =>
+    askKapis(`${replica.url}${path}`, { headers: { authorization: `Bearer ${access_token}` } })
+  const review = async ({ access_token: token }: Tokens) => {
+    const answer = await askKapis(`${replica.url}/oauth/authenticate`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...tokenReview, spec: { token } }),
+    })
+    return parsed(answer)
+  }
+  /** A user without rights: that he is known is what counts. */
+  const isTaken = async (tokens: Tokens) =>
+    expect(await bearer(tokens, platformPath)).to.include({ code: 403 })
+  const expired = [
+    400,
+    { error: 'invalid_grant', error_description: 'the refresh token is invalid or expired' },
+  ]
+
+  const ended = [400, { error: 'invalid_grant', error_description: 'the login has ended' }]
+
+  async function isExpired(client: Client, tokens: Tokens): Promise<void> {
+    const answer = await bearer(tokens, platformPath)
+    expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
+    expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
+    const introspected = await form('/oauth/introspect', { ...client, token: tokens.access_token })
+    expect(parsed(introspected)).to.deep.equal([200, { active: false }])
+    expect(await review(tokens)).to.deep.equal([200, { ...tokenReview, status: { authenticated: false } }])
+    expectStatus(await bearer(tokens, '/oauth/userinfo'), statusBody(401, 'Unauthorized', 'Unauthorized'))
+  }
+
+  for (const client of [credentials, short]) {
+    const whose = client === short ? 'of a client that has lifetimes of its own' : 'of the configuration'
+    const life = lifeOf(client)
+    it(`an access token is good for as long as it says, and no longer: ${whose}`, async () => {
+      const tokens = await logIn(client)
+      const { exp, iat } = claimsOf(tokens.access_token)
+      expect(Number(exp) - Number(iat)).to.equal(life)
+      await isTaken(tokens)
+      await setClock(life - 60)
+      await isTaken(tokens)
+      // Clocks differ: that is no reason yet.
+      await setClock(life + skewSeconds / 2)
+      await isTaken(tokens)
+      await setClock(life + skewSeconds + 30)
+      await isExpired(client, tokens)
+      // The login goes on.
+      await isTaken(await goOn(client, tokens))
+    })
+
+    const inactivity = client === short ? life + own.accessTokenInactivityTimeoutSeconds : refreshSeconds
+    it(`a refresh token is good until a login was not used for so long: ${whose}`, async () => {
+      const unused = await logIn(client)
+      await setClock(inactivity + skewSeconds / 2)
+      const late = await goOn(client, unused)
+      await setClock(0)
+      const another = await logIn(client)
+      await setClock(inactivity + skewSeconds + 30)
+      expect(parsed(await refresh(client, another))).to.deep.equal(expired)
+      // Which ends nothing but itself.
+      expect(parsed(await refresh(client, another))).to.deep.equal(expired)
+      await isTaken(late)
+    })
+
+    const longest = client === short ? own.loginMaxAgeSeconds : loginSeconds
+    it(`a login that is used goes on for as long as it may, and no longer: ${whose}`, async () => {
+      const first = await logIn(client)
+      await setClock(inactivity * 0.8)
+      const second = await goOn(client, first)
+      await setClock(inactivity * 1.5)
+      const answer = await refresh(client, second)
+      expect(answer.code, answer.body).to.equal(200)
+      const { expires_in, ...third } = JSON.parse(answer.body)
+      const left = longest - inactivity * 1.5
+      expect(expires_in).to.be.within(Math.min(life, left - 60), Math.min(life, left))
+      const { exp, iat } = claimsOf(third.refresh_token)
+      expect(Number(exp) - Number(iat)).to.be.within(left - 60, left)
+      await setClock(longest + skewSeconds / 2)
+      expect(parsed(await refresh(client, third))).to.deep.equal(ended)
+      await setClock(longest + skewSeconds + 30)
+      expect(parsed(await refresh(client, third))).to.deep.equal(expired)
+      await isExpired(client, third)
+    })
+  }
+})
