@@ -1,0 +1,142 @@
+import { expect } from 'chai'
+import { type Answer, accessToken, askKapis, kubectlOutput, uniqueName } from '../e2e/cluster.ts'
+import { askAs, eventually, expectStatus, groupDomain, platformPath, statusBody } from '../e2e/http.ts'
+import {
+  claimsOf,
+  createUser,
+  credentials,
+  form,
+  loginAs,
+  parsed,
+  removeUser,
+  type Tokens,
+} from '../e2e/oauth.ts'
+import { setting } from '../e2e/run.ts'
+import { type Replica, startReplica } from './replica.ts'
+
+const users = `/kapis/iam.${groupDomain}/v1alpha2/users`
+const withinSeconds = 2
+
+/** The end of a login reaches each front by its own watch; one that was down meanwhile learns of it as it starts. */
+describe('a login that is ended, at two fronts', function () {
+  this.timeout(120_000)
+  const user = { username: uniqueName('ended'), password: 'Correct horse 1' }
+  const stayer = { username: uniqueName('stayer'), password: 'Correct horse 1' }
+  let admin: string
+  let replica: Replica
+  let staying: Tokens
+  let tokens: Tokens
+
+  before(async () => {
+    admin = await accessToken()
+    await createUser(stayer)
+    staying = await loginAs(stayer)
+    replica = await startReplica({})
+  })
+  beforeEach(async () => {
+    await createUser(user)
+    // What was kept of a user of this name who was there before may be in the way for a moment.
+    await eventually(async () => {
+      tokens = await loginAs(user)
+      await isTaken(tokens)
+    }, 20_000)
+  })
+  afterEach(() => removeUser(user.username))
+  after(async () => {
+    await replica?.stop()
+    await removeUser(stayer.username)
+  })
+
+  const fronts = () => [setting('KAPIS_URL'), replica.url]
+  const read = (url: string, { access_token }: Tokens) => askAs(access_token, `${url}${platformPath}`)
+  async function isTaken(given: Tokens): Promise<void> {
+    for (const url of fronts()) expect(await read(url, given), url).to.include({ code: 403 })
+  }
+  const isRefused = async (url: string, given: Tokens) =>
+    expectStatus(await read(url, given), statusBody(401, 'Unauthorized', 'Unauthorized'))
+
+  const send = (method: string, path: string, body?: object): Promise<Answer> =>
+    askAs(admin, `${users}/${user.username}${path}`, {
+      method,
+      ...(body === undefined
+        ? {}
+        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    })
+  const ends: readonly [string, () => Promise<unknown>][] = [
+    ['its logout', () => askAs(tokens.access_token, '/oauth/logout')],
+    ['its revocation', () => form('/oauth/revoke', { ...credentials, token: tokens.refresh_token })],
+    ['the end of every login of its user', () => askAs(tokens.access_token, '/oauth/logout?all=true')],
+    ['the disabling of its user', () => send('PUT', '/status', { status: { state: 'Disabled' } })],
+    ['another password', () => send('PUT', '/password', { password: 'Other-Horse-22' })],
+    ['the deletion of its user', () => send('DELETE', '')],
+    ['its deletion with kubectl', () => deleteSession()],
+  ]
+  const deleteSession = () =>
+    kubectlOutput('delete', `loginsessions.iam.${groupDomain}`, String(claimsOf(tokens.access_token).sid))
+
+  for (const [what, end] of ends) {
+    it(`is refused by both within two seconds of ${what}`, async () => {
+      const answer = await end()
+      if (typeof answer === 'object' && answer !== null) expect(answer).to.include({ code: 200 })
+      const endedAt = performance.now()
+      const seconds = await Promise.all(
+        fronts().map(async url => {
+          await eventually(() => isRefused(url, tokens), 20_000, 10)
+          return (performance.now() - endedAt) / 1_000
+        }),
+      )
+      const figures = seconds.map(each => each.toFixed(3)).join(' s and ')
+      if (process.env.E2E_FIGURES) console.log(`      refused after ${figures} s`)
+      for (const each of seconds) expect(each).to.be.below(withinSeconds)
+      await isTaken(staying)
+    })
+  }
+
+  it('is refused from the first answer on by one that was down meanwhile', async () => {
+    await replica.kill('apiserver')
+    expect(await askAs(tokens.access_token, '/oauth/logout')).to.include({ code: 200 })
+    await eventually(() => isRefused(setting('KAPIS_URL'), tokens), 20_000)
+    // Until it is ready it says so; what it must never say is that the token is good.
+    const codes = new Set<number>()
+    let isUp = false
+    const asked = (async () => {
+      while (!isUp) {
+        codes.add(
+          await read(replica.url, tokens).then(
+            answer => answer.code,
+            () => 0,
+          ),
+        )
+        await new Promise(resolve => setTimeout(resolve, 20))
+      }
+    })()
+    await replica.start('apiserver')
+    await isRefused(replica.url, tokens)
+    isUp = true
+    await asked
+    expect([...codes]).to.include.members([401])
+    expect([...codes].filter(code => ![0, 401, 503].includes(code))).to.deep.equal([])
+    await isTaken(staying)
+  })
+
+  it('is over for the refresh token too, whichever of them it comes by', async () => {
+    expect(await askAs(tokens.access_token, `${replica.url}/oauth/logout`)).to.include({ code: 200 })
+    for (const url of fronts()) {
+      const answer = await askKapis(`${url}/oauth/token`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: String(
+          new URLSearchParams({
+            ...credentials,
+            grant_type: 'refresh_token',
+            refresh_token: tokens.refresh_token,
+          }),
+        ),
+      })
+      expect(parsed(answer)).to.deep.equal([
+        400,
+        { error: 'invalid_grant', error_description: 'the login has ended' },
+      ])
+    }
+  })
+})

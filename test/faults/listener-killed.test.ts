@@ -1,0 +1,201 @@
+import { expect } from 'chai'
+import { createBrowser, hiddenFieldsOf, locationOf } from '../../pkg/oauth/browser/fixtures.ts'
+import { askKapis, uniqueName } from '../e2e/cluster.ts'
+import { askAs, eventually, platformPath } from '../e2e/http.ts'
+import { claimsOf, createUser, parsed, removeUser, type Tokens } from '../e2e/oauth.ts'
+import { createClient, removeClient } from '../e2e/oauth-clients.ts'
+import { setting } from '../e2e/run.ts'
+import { type Replica, startReplica } from './replica.ts'
+
+const redirectUri = 'https://app.test/cb'
+const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
+type Device = { readonly device_code: string; readonly user_code: string }
+
+/**
+ * kill -9 of a token listener at which everything is under way: pages that are open, a code that was given, devices that
+ * wait. Nothing of it is in the listener.
+ */
+describe('what was under way at a token listener that is killed', function () {
+  this.timeout(120_000)
+  const user = { username: uniqueName('under-way'), password: 'Correct-Horse-1' }
+  const web = { name: uniqueName('web'), secret: 's', redirectURIs: [redirectUri] }
+  const own = (client: typeof web) => ({ client_id: client.name, client_secret: client.secret })
+  let replica: Replica
+
+  before(async () => {
+    await createUser(user)
+    await createClient(web)
+    replica = await startReplica({ hasOwnListener: true })
+  })
+  after(async () => {
+    await replica?.stop()
+    await removeUser(user.username)
+    await removeClient(web.name)
+  })
+
+  /** Where everybody is sent to: a front. */
+  let at = ''
+  type Sent = { readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
+  const ask = (method: string, path: string, { headers = {}, body }: Sent = {}) =>
+    askKapis(`${at}${path}`, { method, headers, ...(body === undefined ? {} : { body }) })
+  const token = (fields: Readonly<Record<string, string>>) =>
+    ask('POST', '/oauth/token', {
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: String(new URLSearchParams(fields)),
+    })
+  async function given(fields: Readonly<Record<string, string>>): Promise<Tokens> {
+    const { code, body } = await token(fields)
+    expect(code, body).to.equal(200)
+    const { access_token, refresh_token, ...rest } = JSON.parse(body)
+    const isNew = fields.grant_type !== 'refresh_token'
+    expect(rest).to.deep.equal({
+      token_type: 'Bearer',
+      expires_in: 7200,
+      ...(isNew ? { scope: '' } : {}),
+    })
+    expect(claimsOf(access_token).sub).to.equal(user.username)
+    return { access_token, refresh_token }
+  }
+  const authorize = (client: typeof web) =>
+    `/oauth/authorize?${new URLSearchParams({
+      client_id: client.name,
+      redirect_uri: redirectUri,
+      response_type: 'code',
+      state: 'some state',
+    })}`
+  /** The code with which the browser is sent back to the client. */
+  function codeOf(answer: Awaited<ReturnType<typeof ask>>): string {
+    const { origin, pathname, searchParams } = locationOf(answer)
+    expect([origin + pathname, searchParams.get('state')]).to.deep.equal([redirectUri, 'some state'])
+    return searchParams.get('code') ?? ''
+  }
+  const exchange = (client: typeof web, code: string) =>
+    given({ ...own(client), grant_type: 'authorization_code', code, redirect_uri: redirectUri })
+  async function loggedIn() {
+    const browser = createBrowser({ ask })
+    // A listener that starts may have yet to hear of the user, or of the client.
+    await eventually(async () => {
+      const answer = await browser.logIn(user.username, user.password)
+      expect([answer.code, answer.headers.location]).to.deep.equal([303, '/oauth/session'])
+      expect(await browser.get(authorize(web))).to.include({ code: 302 })
+    }, 20_000)
+    return browser
+  }
+  async function device(): Promise<Device> {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const body = String(new URLSearchParams(own(web)))
+    return JSON.parse((await ask('POST', '/oauth/device_authorization', { headers, body })).body)
+  }
+  const poll = ({ device_code }: Device) => ({ ...own(web), grant_type: deviceGrant, device_code })
+
+  async function begin(asks: typeof web) {
+    at = replica.url
+    const browser = await loggedIn()
+    const newcomer = createBrowser({ ask })
+    const toLogin = await newcomer.get(authorize(web))
+    const loginPage = await newcomer.get(String(toLogin.headers.location))
+    const consent = await browser.get(authorize(asks))
+    const code = codeOf(await browser.get(authorize(web)))
+    const [entered, agreed, asked] = [await device(), await device(), await device()]
+    const enter = async ({ user_code }: Device) => {
+      const page = await browser.get('/oauth/device')
+      return browser.post('/oauth/device', { ...hiddenFieldsOf(page.body), user_code })
+    }
+    const devicePage = await enter(entered)
+    const agreedPage = await enter(agreed)
+    const agree = { ...hiddenFieldsOf(agreedPage.body), decision: 'allow' }
+    expect(await browser.post('/oauth/device', agree)).to.include({ code: 200 })
+    const tokens = await exchange(web, codeOf(await browser.get(authorize(web))))
+    expect(parsed(await token(poll(asked)))).to.deep.equal([400, { error: 'authorization_pending' }])
+    return { browser, newcomer, loginPage, consent, code, entered, agreed, asked, enter, devicePage, tokens }
+  }
+
+  const rounds = [
+    ['goes on at the other one meanwhile', setting('KAPIS_URL')],
+    ['goes on at the same one, started anew', undefined],
+  ] as const
+  for (const [where, other] of rounds) {
+    describe(where, () => {
+      // What a user has once agreed to is remembered: another client for each time.
+      const asks = { ...web, name: uniqueName('asks'), grantMethod: 'prompt' }
+      let begun: Awaited<ReturnType<typeof begin>>
+      before(async () => {
+        await createClient(asks)
+        begun = await begin(asks)
+        await replica.kill('oauth')
+        // Which is no reason for anybody to be refused.
+        expect(await askAs(begun.tokens.access_token, `${at}${platformPath}`)).to.include({ code: 403 })
+        if (other === undefined) await replica.start('oauth')
+        else at = other
+      })
+      after(async () => {
+        await removeClient(asks.name)
+        if (other !== undefined) await replica.start('oauth')
+      })
+
+      it('the session of a browser', async () => {
+        const page = await begun.browser.get('/oauth/session')
+        expect(page.code).to.equal(200)
+        expect(page.body).to.include(user.username)
+      })
+
+      it('a login page that is open: it is sent, and leads to the client', async () => {
+        const { newcomer, loginPage } = begun
+        const sent = await newcomer.post('/oauth/login', { ...hiddenFieldsOf(loginPage.body), ...user })
+        expect(sent.code, sent.body).to.equal(303)
+        await exchange(web, codeOf(await newcomer.get(String(sent.headers.location))))
+      })
+
+      it('a consent that is being asked for', async () => {
+        const { browser, consent } = begun
+        expect(consent.body).to.include(`Allow ${asks.name}?`)
+        const [, action = ''] = /<form method="post" action="([^"]+)"/.exec(consent.body) ?? []
+        const fields = { ...hiddenFieldsOf(consent.body), decision: 'allow' }
+        const sent = await browser.post(action.replaceAll('&amp;', '&'), fields)
+        expect(sent.code, sent.body).to.equal(303)
+        await exchange(asks, codeOf(sent))
+      })
+
+      it('a code that was given, and its one use', async () => {
+        await exchange(web, begun.code)
+        const again = await token({
+          ...own(web),
+          grant_type: 'authorization_code',
+          code: begun.code,
+          redirect_uri: redirectUri,
+        })
+        expect([again.code, JSON.parse(again.body).error]).to.deep.equal([400, 'invalid_grant'])
+      })
+
+      it('a device that its user has agreed to', async () => {
+        await given(poll(begun.agreed))
+      })
+
+      it('a device whose code has been entered', async () => {
+        const { browser, devicePage, entered } = begun
+        const fields = { ...hiddenFieldsOf(devicePage.body), decision: 'allow' }
+        const done = await browser.post('/oauth/device', fields)
+        expect(done.code, done.body).to.equal(200)
+        await given(poll(entered))
+      })
+
+      it('a device that waits', async () => {
+        const { browser, asked, enter } = begun
+        const page = await enter(asked)
+        await browser.post('/oauth/device', { ...hiddenFieldsOf(page.body), decision: 'allow' })
+        await eventually(() => given(poll(asked)), 20_000, 1_000)
+      })
+
+      it('a login: it is refreshed, and that once', async () => {
+        const refreshed = await given({
+          ...own(web),
+          grant_type: 'refresh_token',
+          refresh_token: begun.tokens.refresh_token,
+        })
+        expect(claimsOf(refreshed.access_token).sid).to.equal(claimsOf(begun.tokens.access_token).sid)
+        for (const { access_token } of [begun.tokens, refreshed])
+          expect(await askAs(access_token, `${at}${platformPath}`)).to.include({ code: 403 })
+      })
+    })
+  }
+})
