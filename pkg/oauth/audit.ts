@@ -11,8 +11,8 @@ export type TokenEvent = {
   endpoint?: string
   client?: string
   grant?: string
-  user?: string
-  provider?: string
+  user?: string | undefined
+  provider?: string | undefined
   /** The login that it is about. */
   sid?: string
 }
@@ -51,7 +51,8 @@ export function createTokenAudit({ logger, metrics }: { logger: Logger; metrics:
     failed(req, event, error) {
       const refusal = error instanceof Status && error.cause instanceof Refusal ? error.cause : undefined
       const reason = refusal?.message ?? 'error'
-      refused(req, { ...event, ...(refusal?.user === undefined ? {} : { user: refusal.user }) }, reason)
+      const { user = event.user, provider = event.provider } = refusal ?? {}
+      refused(req, { ...event, user, provider }, reason)
     },
     pending(req, event, reason) {
       metrics.outcome(event.grant ?? event.endpoint, reason)

@@ -6,20 +6,27 @@ import { type OAuthReason, Status } from '../status/status.ts'
 export class Refusal extends Error {
   /** A user who exists; what else was typed as a name may be a password, and is not kept. */
   readonly user: string | undefined
+  /** The identity provider that it came from. */
+  readonly provider: string | undefined
 
-  constructor(why: string, user?: string, cause?: unknown) {
+  constructor(why: string, { user, provider, cause }: About = {}) {
     super(why, cause === undefined ? undefined : { cause })
     this.name = 'Refusal'
     this.user = user
+    this.provider = provider
   }
 }
 
-type OAuthErrorExtras = {
-  readonly headers?: Readonly<Record<string, string>>
-  readonly why?: string
-  readonly user?: string
+type About = {
+  readonly user?: string | undefined
+  readonly provider?: string
   /** For the log alone. */
   readonly cause?: unknown
+}
+
+type OAuthErrorExtras = About & {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly why?: string
 }
 
 /**
@@ -31,9 +38,9 @@ export function oauthError(
   code: number,
   reason: OAuthReason,
   description: string,
-  { headers = {}, why = reason, user, cause }: OAuthErrorExtras = {},
+  { headers = {}, why = reason, ...about }: OAuthErrorExtras = {},
 ): Status {
-  return new Status(code, reason, description, { headers, cause: new Refusal(why, user, cause) })
+  return new Status(code, reason, description, { headers, cause: new Refusal(why, about) })
 }
 
 export const oauthReasons: ReadonlySet<string> = new Set<OAuthReason>([

@@ -61,7 +61,12 @@ export type GrantRequest = {
   readonly signal: AbortSignal
 }
 
-export type Granted = { readonly user: string; readonly answer: TokenAnswer }
+export type Granted = {
+  readonly user: string
+  /** The identity provider that has judged him just now. */
+  readonly provider?: string
+  readonly answer: TokenAnswer
+}
 
 /** A grant type and what it answers. */
 export type Grant = {

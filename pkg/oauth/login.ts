@@ -7,6 +7,9 @@ import type { Granted, GrantTools } from './grant.ts'
 import { lifetimesOf } from './lifetimes.ts'
 import { grantScope } from './scope.ts'
 
+/** A scope that was granted in another request; '' and not asked for where that named none. */
+export type GrantedScope = { readonly granted: string; readonly isAsked: boolean }
+
 export type Login = {
   readonly user: User
   readonly client: ClientConfig
@@ -15,8 +18,8 @@ export type Login = {
   readonly source: Source
   /** The scope that the request names; undefined when it names none. */
   readonly requestedScope?: string | undefined
-  /** What was granted before the client came for its tokens. */
-  readonly scope?: string
+  /** What was granted before the client came for its tokens, and whether it had asked for any. */
+  readonly scope?: GrantedScope
   /** Of a login that can be begun only once: whoever comes second gets a conflict. */
   readonly sid?: string
   /** Of a login by browser: it has an ID token when the scope says openid. */
@@ -30,7 +33,7 @@ export type Login = {
  */
 export async function beginLogin(tools: GrantTools, login: Login): Promise<Granted> {
   const { user, client, provider, source, requestedScope, sid = randomUUID() } = login
-  const scope = login.scope ?? grantScope(requestedScope, client)
+  const scope = login.scope?.granted ?? grantScope(requestedScope, client)
   const { accessTokenSeconds, refreshTokenSeconds } = lifetimesOf(client, tools.lifetimes)
   const { name: username, groups, mustChangePassword } = user
   const subject = { username, groups, mustChangePassword, sid, clientId: client.name, scope }
@@ -88,8 +91,12 @@ async function idToken(
   return { id_token: await issuer.id(subject, { lifeSeconds, alg: client.idTokenSigningAlg }) }
 }
 
-/** RFC 6749 section 5.1: it has to be said only when it is not what was asked for; here that was in another request. */
-function saidScope({ scope: granted, requestedScope }: Login, scope: string) {
-  const isKnown = granted === undefined && (requestedScope === undefined || requestedScope === scope)
+/**
+ * RFC 6749 section 5.1: it has to be said only when it is not what was asked for. Where that was in another request it is said
+ * anyhow, but not where nothing was asked for: an empty scope is none (section 3.3).
+ */
+function saidScope({ scope: before, requestedScope }: Login, scope: string) {
+  const isKnown =
+    before === undefined ? requestedScope === undefined || requestedScope === scope : !before.isAsked
   return isKnown ? {} : { scope }
 }

@@ -17,10 +17,12 @@ function provider(name: string, client: ProviderClient): Provider {
   return { config, client }
 }
 
-/** A directory in which everybody's password is his name, with people who are in trouble. */
+/** A directory in which everybody's password is his name, but for nobody, with people who are in trouble. */
 const directory: ProviderClient = {
   kind: 'password',
-  async authenticate({ username, password }) {
+  async authenticate({ username, password }, _signal, found) {
+    if (username === 'nobody') throw refuse('unknown_user', 'incorrect password')
+    found(username === 'stranger' ? '' : username)
     if (username === 'down') throw providerFailed(new Error('ECONNREFUSED 10.0.0.1'))
     if (username === 'taken') throw refuse('user_name_taken', 'the user name taken is taken')
     if (password !== username) throw refuse('wrong_password', 'incorrect password')
@@ -177,6 +179,51 @@ describe('logins at identity providers', () => {
       expect(lastLine()).to.include({ outcome: 'failure', reason })
     })
   }
+
+  const named: readonly [string, string, string, object][] = [
+    ['a user who is linked', 'alice', 'x', { reason: 'wrong_password', user: 'alice' }],
+    ['a person who is no user yet', 'stranger', 'x', { reason: 'wrong_password', user: 'stranger' }],
+    [
+      'one who is refused with the right password',
+      'taken',
+      'taken',
+      { reason: 'user_name_taken', user: 'taken' },
+    ],
+    ['a user of ours who is disabled', 'disabled', 'disabled', { reason: 'user_disabled', user: 'disabled' }],
+    ['a name that the directory has not, which may be a password', 'nobody', 'x', { reason: 'unknown_user' }],
+  ]
+  for (const [what, username, password, line] of named) {
+    it(`are written down with the name of ${what}, whichever way it was tried`, async () => {
+      const browser = createBrowser(app)
+      const page = await browser.get('/oauth/login?provider=ldap')
+      const csrf = /name="csrf" value="([^"]+)"/.exec(page.body)?.[1] ?? ''
+      const tries = [
+        () => post('ldap', { ...client, username, password }),
+        () => app.token({ grant_type: 'password', provider: 'ldap', username, password }),
+        () => browser.post('/oauth/login', { csrf, provider: 'ldap', username, password }),
+      ]
+      for (const ask of tries) {
+        expect(await ask()).to.include({ code: 400 })
+        const { user, ...rest } = Object(lastLine())
+        expect({ ...rest, ...(user === undefined ? {} : { user }) }).to.include({ ...line, provider: 'ldap' })
+        expect(user).to.equal('user' in line ? line.user : undefined)
+      }
+    })
+  }
+
+  it('are written down with the provider when they succeed, whichever way it was tried', async () => {
+    const password = { username: 'alice', password: 'alice' }
+    expect(await app.token({ grant_type: 'password', provider: 'ldap', ...password })).to.include({
+      code: 200,
+    })
+    expect(lastLine()).to.include({ audit: 'token', provider: 'ldap', user: 'alice', outcome: 'success' })
+    const browser = createBrowser(app)
+    const page = await browser.get('/oauth/login?provider=ldap')
+    const csrf = /name="csrf" value="([^"]+)"/.exec(page.body)?.[1] ?? ''
+    const answer = await browser.post('/oauth/login', { csrf, provider: 'ldap', ...password })
+    expect(answer).to.include({ code: 303 })
+    expect(lastLine()).to.include({ audit: 'login', provider: 'ldap', user: 'alice', outcome: 'success' })
+  })
 
   it('lock a name after too many wrong passwords, whoever it is', async () => {
     const codes: number[] = []

@@ -4,7 +4,7 @@ import {
   type ProviderLogin,
   takesPasswords,
 } from '../iam/identity-provider/provider-login.ts'
-import { refusalReason } from '../iam/identity-provider/refusal.ts'
+import { refusalReason, refusedUser } from '../iam/identity-provider/refusal.ts'
 import type { Provider } from '../iam/identity-provider/store.ts'
 import type { PasswordChecker } from '../iam/password-check.ts'
 import type { User } from '../iam/user.ts'
@@ -80,7 +80,9 @@ export function requireUser(tools: ProviderTools, { user, newcomer }: Admitted):
 export function toOAuthError({ failed }: ProviderTools, provider: string, error: unknown): unknown {
   if (!(error instanceof Status)) return error
   const { code, message, headers, cause } = error
-  if (code === 429) return oauthError(429, 'invalid_grant', message, { headers, why: 'locked' })
+  const user = refusedUser(error)
+  if (code === 429)
+    return oauthError(429, 'invalid_grant', message, { headers, why: 'locked', user, provider })
   const why = refusalReason(error)
   if (why === undefined) return error
   if (why.startsWith('provider_')) failed(provider, cause)
@@ -88,6 +90,8 @@ export function toOAuthError({ failed }: ProviderTools, provider: string, error:
   return oauthError(code, reason, message, {
     headers,
     why,
+    user,
+    provider,
     cause: cause instanceof Error ? cause.cause : cause,
   })
 }

@@ -46,10 +46,10 @@ export function createTokenEndpoint({ authenticateClient, tools, audit }: TokenE
   return async (req: Request, res: Response): Promise<void> => {
     const event: TokenEvent = {}
     try {
-      const { user, answer } = await handle(req, res, event)
+      const { answer, ...whose } = await handle(req, res, event)
       // RFC 6749 section 5.1: what holds tokens is never stored.
       res.set({ 'cache-control': 'no-store', pragma: 'no-cache' }).json(answer)
-      audit.succeeded(req, { ...event, user })
+      audit.succeeded(req, { ...event, ...whose })
     } catch (error) {
       audit.failed(req, event, error)
       throw error

@@ -144,8 +144,9 @@ export function invalid(kind: { group: string; kind: string }, causes: readonly 
 }
 
 /** 429 with Retry-After in seconds. */
-export function tooManyRequests(message: string, retryAfterSeconds: number): Status {
+export function tooManyRequests(message: string, retryAfterSeconds: number, cause?: unknown): Status {
   return new Status(429, 'TooManyRequests', message, {
+    cause,
     details: { retryAfterSeconds },
     headers: { 'retry-after': String(retryAfterSeconds) },
   })

@@ -151,6 +151,37 @@ describe('logins at a directory, through the front', function () {
     }, 20_000)
   })
 
+  it('are in the audit by the name that was tried, and a name that nobody has is not', async () => {
+    await loggedIn(bob)
+    // She is in the directory, and no user yet.
+    const stranger = `${local}-thief`
+    const nobody = uniqueName('nobody')
+    const secret = uniqueName('typed')
+    for (const name of [bob, stranger, nobody]) {
+      expect((await logIn(name, secret)).code).to.equal(400)
+      const grant = { grant_type: 'password', provider, username: name, password: secret }
+      expect((await token(grant)).code).to.equal(400)
+    }
+    const failure = { provider, grant: 'password', outcome: 'failure' }
+    const expected = [bob, stranger, undefined].flatMap(user =>
+      ['login', 'token'].map(audit => ({
+        ...failure,
+        audit,
+        ...(user === undefined ? { reason: 'unknown_user' } : { reason: 'wrong_password', user }),
+      })),
+    )
+    await eventually(async () => {
+      const log = readFileSync(join(setting('KAPIS_LOGS_DIR'), 'oauth.log'), 'utf8')
+      const lines = log.split('\n').filter(line => line.includes(provider) && line.includes('"audit":'))
+      const seen = lines.slice(-6).map(line => {
+        const { audit, grant, outcome, reason, user, provider: idp } = JSON.parse(line)
+        return { audit, grant, outcome, reason, provider: idp, ...(user === undefined ? {} : { user }) }
+      })
+      expect(seen).to.have.deep.members(expected)
+      for (const word of [secret, nobody]) expect(log).to.not.include(word)
+    }, 20_000)
+  })
+
   it('log a browser in, on the login page', async () => {
     const agent = createUserAgent([readFileSync(setting('KAPIS_CA'), 'utf8')], 'text/html')
     const page = await agent.open(`${setting('KAPIS_URL')}/oauth/login?provider=${provider}`)

@@ -51,8 +51,8 @@ describe('a code', function () {
     const code = await newCode({ client_id: one.name })
     const answer = await exchange(one.name, code)
     const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
-    // Without the scope openid there is no ID token; the scope was asked for in another request, so it is said.
-    expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200, scope: '' }])
+    // Without the scope openid there is no ID token; and no scope was asked for of which something could be said.
+    expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])
     expect(claimsOf(access_token)).to.include({ sub: user.username, scope: '' })
     expect(claimsOf(refresh_token)).to.include({ sub: user.username, token_type: 'refresh_token' })
   })
@@ -91,6 +91,12 @@ describe('a code', function () {
       state: 's',
       iss,
     })
+  })
+
+  it('says that nothing was granted of the scope that was asked for', async () => {
+    const answer = await exchange(one.name, await newCode({ client_id: one.name, scope: 'unknown' }))
+    const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
+    expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200, scope: '' }])
   })
 
   const shown = { sub: user.username, token_type: 'id_token' }

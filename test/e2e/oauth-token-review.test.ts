@@ -99,6 +99,10 @@ describe('a TokenReview', function () {
     ],
   ]
   for (const [what, ask, body] of rows) {
-    it(`is refused with ${body.code} for ${what}`, async () => expectStatus(await ask(), body))
+    it(`is refused with ${body.code} for ${what}`, async () => {
+      const answer = await ask()
+      expectStatus(answer, body)
+      expect(answer.headers['accept-post']).to.equal(body.code === 415 ? 'application/json' : undefined)
+    })
   }
 })

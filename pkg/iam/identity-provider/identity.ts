@@ -17,7 +17,7 @@ export type Identity = {
 export type PasswordProvider = {
   readonly kind: 'password'
   /**
-   * @param found told of the uid of the person whose password it would be, before the password is judged
+   * @param found told of the uid of the person whose password it would be, before the password is judged; '' for one without
    * @throws Status as refusal.ts has them
    */
   readonly authenticate: (

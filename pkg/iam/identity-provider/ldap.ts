@@ -44,7 +44,7 @@ export function createLdapProvider(config: LdapConfig): PasswordProvider {
     await bindManager(client)
     const entry = await findEntry(client, config, { attribute: config.loginAttribute, value: username })
     if (entry === 'several') throw refuse('ambiguous_user', 'incorrect password')
-    if (entry !== 'none') tellUid(config, entry, found)
+    if (entry !== 'none') found(uidOf(config, entry) ?? '')
     // A name that is not there is tried too, so that it takes about as long as a wrong password does.
     const dn = entry === 'none' ? `cn=${randomUUID()},${config.userSearchBase}` : entry.dn
     const isRight = await tryPassword(client, dn, password)
@@ -85,9 +85,10 @@ export function createLdapProvider(config: LdapConfig): PasswordProvider {
   }
 }
 
-function tellUid({ uidAttribute }: LdapConfig, entry: LdapEntry, found: (uid: string) => void): void {
+/** With several nobody can say which is his own, and which he has given himself to be taken for somebody else. */
+function uidOf({ uidAttribute }: LdapConfig, entry: LdapEntry): string | undefined {
   const [uid, ...others] = entry.values(uidAttribute)
-  if (uid !== undefined && uid !== '' && others.length === 0) found(uid)
+  return uid === '' || others.length > 0 ? undefined : uid
 }
 
 async function tryPassword(client: Client, dn: string, password: string): Promise<boolean> {
@@ -114,9 +115,8 @@ function isRefusal(error: unknown): boolean {
 
 async function toIdentity(client: Client, config: LdapConfig, entry: LdapEntry): Promise<Identity> {
   const { uidAttribute, loginAttribute, mailAttribute, displayNameAttribute } = config
-  const [uid, ...others] = entry.values(uidAttribute)
-  // With several nobody can say which is his own, and which he has given himself to be taken for somebody else.
-  if (uid === undefined || uid === '' || others.length > 0)
+  const uid = uidOf(config, entry)
+  if (uid === undefined)
     throw refuse('user_without_uid', `the directory has no single ${uidAttribute} for this user`)
   return {
     uid,

@@ -3,7 +3,7 @@ import { secondsUntil } from '../lockout.ts'
 import type { PasswordChecker, Source } from '../password-check.ts'
 import type { Admission, Admitted } from './admission.ts'
 import type { PasswordProvider } from './identity.ts'
-import { refusalReason } from './refusal.ts'
+import { aboutUser, refusalReason } from './refusal.ts'
 import type { Provider } from './store.ts'
 
 type Passwords = { readonly passwords: Pick<PasswordChecker, 'begin'> }
@@ -38,7 +38,7 @@ export async function logInWithPassword(
   const login = `${config.name} ${username.toLowerCase()}`
   const attempt = await passwords.begin({ login, provider: config.name, source, signal })
   if (typeof attempt === 'number') throw toTooMany(attempt)
-  let foundUid = ''
+  let foundUid: string | undefined
   try {
     const identity = await client.authenticate({ username, password }, signal, uid => {
       foundUid = uid
@@ -47,17 +47,21 @@ export async function logInWithPassword(
     attempt.passed()
     return admitted
   } catch (error) {
+    const user = foundUid === undefined ? undefined : linkedTo(config, foundUid)
+    // A name that the directory knows is no password that was typed into the wrong field.
+    const named = (refusal: unknown) =>
+      foundUid === undefined ? refusal : aboutUser(refusal, user?.name ?? username)
     if (!isGuess(error)) {
       attempt.passed()
-      throw error
+      throw named(error)
     }
-    const until = await attempt.failed(foundUid === '' ? undefined : linkedTo(config, foundUid))
-    throw until === undefined ? error : toTooMany(until)
+    const until = await attempt.failed(user)
+    throw named(until === undefined ? error : toTooMany(until))
   }
 }
 
 function toTooMany(untilMs: number): Status {
-  return tooManyRequests('auth rate limit exceeded', secondsUntil(untilMs))
+  return tooManyRequests('auth rate limit exceeded', secondsUntil(untilMs), new Error('locked'))
 }
 
 function isGuess(error: unknown): boolean {

@@ -45,6 +45,20 @@ export function refusalReason(error: unknown): string | undefined {
     : undefined
 }
 
+/** The same refusal with the user whom it is about, for the audit alone; an error that is none stays as it is. */
+export function aboutUser(error: unknown, user: string): unknown {
+  const reason = refusalReason(error)
+  if (!(error instanceof Status) || reason === undefined) return error
+  const { code, message, headers, cause } = error
+  const about = new Error(reason, { cause: cause instanceof Error ? cause.cause : undefined })
+  return new Status(code, error.reason, message, { headers, cause: Object.assign(about, { user }) })
+}
+
+/** The user whom a refusal says to be about. */
+export function refusedUser({ cause }: Status): string | undefined {
+  return cause instanceof Error && 'user' in cause && typeof cause.user === 'string' ? cause.user : undefined
+}
+
 /** Messages alone: the libraries hang whole answers on their errors, tokens and all, and the log writes what it is given. */
 function toCause(reason: string, cause: unknown): Error {
   if (cause === undefined) return new Error(reason)

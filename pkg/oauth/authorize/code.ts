@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Statements } from '../../token/statement.ts'
+import type { GrantedScope } from '../login.ts'
 
 /** What an authorization code stands for. It is bound to all of it, and good for one login. */
 export type CodeGrant = {
@@ -8,7 +9,7 @@ export type CodeGrant = {
   readonly clientId: string
   /** As the request named it; '' when it named none. */
   readonly redirectUri: string
-  readonly scope: string
+  readonly scope: GrantedScope
   readonly challenge: string
   readonly nonce: string
   /** When the user logged in, in seconds since the epoch. */
@@ -33,7 +34,8 @@ export function issueCode(statements: Statements, grant: CodeGrant): Promise<str
     uid: grant.userUid,
     client_id: grant.clientId,
     redirect: hashRedirectUri(grant.redirectUri),
-    scope: grant.scope,
+    scope: grant.scope.granted,
+    scope_asked: Number(grant.scope.isAsked),
     challenge: grant.challenge,
     nonce: grant.nonce,
     auth_time: grant.authTime,
@@ -54,7 +56,7 @@ export async function readCode(statements: Statements, code: string): Promise<Re
     userUid: text('uid'),
     clientId: text('client_id'),
     redirectHash: text('redirect'),
-    scope: text('scope'),
+    scope: { granted: text('scope'), isAsked: claims.scope_asked === 1 },
     challenge: text('challenge'),
     nonce: text('nonce'),
     authTime: typeof claims.auth_time === 'number' ? claims.auth_time : 0,

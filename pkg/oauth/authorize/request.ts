@@ -18,6 +18,7 @@ export type Target = {
 /** What is asked for (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1). */
 export type AuthorizeRequest = {
   readonly scope: string
+  readonly isScopeAsked: boolean
   readonly nonce: string
   readonly challenge: string
   readonly prompts: ReadonlySet<string>
@@ -65,6 +66,7 @@ export function readAuthorizeRequest(params: Form, client: ClientConfig): Author
   if (nonce.length > maxNonce) throw invalid(`the parameter nonce is longer than ${maxNonce} characters`)
   return {
     scope: grantScope(params.get('scope'), client),
+    isScopeAsked: params.has('scope'),
     nonce,
     challenge: readChallenge(params, { isRequired: client.public }),
     prompts: readPrompts(params.get('prompt')),

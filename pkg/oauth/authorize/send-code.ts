@@ -18,7 +18,7 @@ export async function sendCode(
     userUid: login.user.uid,
     clientId: target.client.name,
     redirectUri: target.givenRedirectUri,
-    scope: request.scope,
+    scope: { granted: request.scope, isAsked: request.isScopeAsked },
     challenge: request.challenge,
     nonce: request.nonce,
     authTime: login.authTime,

@@ -56,6 +56,7 @@ export function createLogin(options: BrowserOptions): RequestHandler {
         return
       }
       event.user = user.name
+      if (provider !== '') event.provider = provider
       if (provider === '' && user.mustChangePassword) {
         audit.pending(req, event, 'password_to_change')
         await sendPasswordPage(options, { req, res }, { user, returnTo: readReturnTo(form.get('return_to')) })

@@ -60,7 +60,7 @@ export function createDeviceAuthorization({
     await limit(`address:${sourceNetwork(sourceOf(req).address)}`)
     const userCode = await create(client.name, scope)
     // It outlives what it stands for: that has expired is another answer than that there never was such a code.
-    const claims = { client_id: client.name }
+    const claims = { client_id: client.name, scope_asked: Number(form.has('scope')) }
     const options = { lifeSeconds: 2 * lifeSeconds, jti: toDeviceName(userCode) }
     const deviceCode = await tools.statements.sign('device', claims, options)
     res.set({ 'cache-control': 'no-store', pragma: 'no-cache' }).json({

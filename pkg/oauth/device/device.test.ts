@@ -55,6 +55,18 @@ describe('the device authorization grant', () => {
     })
   })
 
+  for (const [fields, said] of [
+    [{}, {}],
+    [{ scope: 'unknown' }, { scope: '' }],
+  ] as const) {
+    it(`says ${'scope' in said ? 'that nothing was granted' : 'no scope'} for ${JSON.stringify(fields)}`, async () => {
+      const { device_code, user_code } = await device(fields)
+      await decide(user_code, 'allow')
+      const { access_token, refresh_token, ...rest } = JSON.parse((await poll(device_code)).body)
+      expect(rest).to.deep.equal({ token_type: 'Bearer', expires_in: 7200, ...said })
+    })
+  }
+
   it('waits for its user, and then gives tokens once', async () => {
     const { device_code, user_code } = await device({ scope: 'openid email' })
     expect(errorOf(await poll(device_code))).to.deep.equal([400, { error: 'authorization_pending' }])

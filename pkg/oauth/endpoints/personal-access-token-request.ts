@@ -17,7 +17,9 @@ export const maxNameLength = 253
  */
 export function readTokenRequest(req: Request): TokenRequest {
   if (!req.is('application/json'))
-    throw oauthError(415, 'invalid_request', 'the body must be application/json')
+    throw oauthError(415, 'invalid_request', 'the body must be application/json', {
+      headers: { 'accept-post': 'application/json' },
+    })
   const body = parse(req.body)
   for (const member of Object.keys(body))
     if (!members.includes(member)) throw invalid(`unknown members; allowed are ${members.join(', ')}`)

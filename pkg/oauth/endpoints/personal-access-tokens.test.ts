@@ -183,5 +183,6 @@ describe(path, () => {
       415,
       { error: 'invalid_request', error_description: 'the body must be application/json' },
     ])
+    expect(answer.headers['accept-post']).to.equal('application/json')
   })
 })

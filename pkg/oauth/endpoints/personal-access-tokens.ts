@@ -98,5 +98,5 @@ function toTime(ms: number): string {
 
 function notALogin(user: string): Status {
   const message = 'personal access tokens are made and ended by a login, not by another token'
-  return new Status(403, 'access_denied', message, { cause: new Refusal('not_a_login', user) })
+  return new Status(403, 'access_denied', message, { cause: new Refusal('not_a_login', { user }) })
 }

@@ -140,5 +140,6 @@ describe('POST /oauth/authenticate', () => {
       415,
       'the body must be application/json',
     ])
+    expect(answer.headers['accept-post']).to.equal('application/json')
   })
 })

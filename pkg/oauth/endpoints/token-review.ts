@@ -62,7 +62,9 @@ function toUserInfo({ user, claims }: Standing): object {
 
 function readReview(req: Request): Review {
   if (!req.is('application/json'))
-    throw new Status(415, 'UnsupportedMediaType', 'the body must be application/json')
+    throw new Status(415, 'UnsupportedMediaType', 'the body must be application/json', {
+      headers: { 'accept-post': 'application/json' },
+    })
   const { apiVersion, kind, spec } = parseBody(req.body)
   if (kind !== 'TokenReview' || typeof apiVersion !== 'string' || !versions.includes(apiVersion))
     throw badRequest(`the body must be a TokenReview of ${versions.join(' or ')}`)

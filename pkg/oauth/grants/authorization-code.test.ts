@@ -76,6 +76,19 @@ describe('authorizationCodeGrant', () => {
     expect(refreshed.code).to.equal(400)
   })
 
+  const scopes: readonly [string, Record<string, string>, object][] = [
+    ['says no scope where none was asked for, since an empty one is none', {}, {}],
+    ['says that nothing was granted of what was asked for', { scope: 'unknown' }, { scope: '' }],
+    ['says what was granted, though it was asked for', { scope: 'email' }, { scope: 'email' }],
+  ]
+  for (const [what, request, said] of scopes) {
+    it(what, async () => {
+      const answer = await setup.exchange(await setup.codeOf(request))
+      const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
+      expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200, ...said }])
+    })
+  }
+
   describe('a code', () => {
     const invalid = (answer: { code: number; body: string }) => {
       expect(answer.code).to.equal(400)

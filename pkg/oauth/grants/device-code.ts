@@ -24,7 +24,7 @@ export const deviceCodeGrant: Grant = {
       throw oauthError(400, 'expired_token', 'the device code has expired or was used')
     if (device.decision === '') throw oauthError(400, 'authorization_pending', '')
     try {
-      return await settle(tools, request, device)
+      return await settle(tools, request, { ...device, isScopeAsked: claims.scope_asked === 1 })
     } finally {
       // One that stays all the same gives no second login, and is collected.
       await tools.devices.remove(device.name).catch(() => undefined)
@@ -32,7 +32,9 @@ export const deviceCodeGrant: Grant = {
   },
 }
 
-function settle(tools: GrantTools, request: GrantRequest, device: DeviceAuthorization): Promise<Granted> {
+type AskedDevice = DeviceAuthorization & { readonly isScopeAsked: boolean }
+
+function settle(tools: GrantTools, request: GrantRequest, device: AskedDevice): Promise<Granted> {
   if (device.decision === 'Approved') return exchange(tools, request, device)
   throw oauthError(400, 'access_denied', 'the user refused', { why: 'device_refused', user: device.user })
 }
@@ -40,7 +42,7 @@ function settle(tools: GrantTools, request: GrantRequest, device: DeviceAuthoriz
 async function exchange(
   tools: GrantTools,
   { client, source }: GrantRequest,
-  device: DeviceAuthorization,
+  device: AskedDevice,
 ): Promise<Granted> {
   const user = tools.users.get(device.user)
   if (user === undefined || user.uid !== device.userUid)
@@ -48,7 +50,8 @@ async function exchange(
   assertMayStay(user)
   if (tools.sessions.isRevoked(device.browserSid, device.authTime))
     throw invalid('the login has ended', 'login_ended', user.name)
-  const { provider, scope, sid, authTime } = device
+  const { provider, sid, authTime } = device
+  const scope = { granted: device.scope, isAsked: device.isScopeAsked }
   try {
     const openId = { nonce: '', authTime }
     return await beginLogin(tools, { user, client, provider, source, scope, sid, openId })

@@ -19,7 +19,8 @@ export const passwordGrant: Grant = {
     const provider = form.get('provider') ?? ''
     if (provider !== '') {
       const user = await logInAtProvider(tools, provider, { username, password, source, signal })
-      return beginLogin(tools, { user, client, provider, source, requestedScope: form.get('scope') })
+      const login = { user, client, provider, source, requestedScope: form.get('scope') }
+      return { ...(await beginLogin(tools, login)), provider }
     }
     const user = requireRight(await tools.passwords.check({ login: username, password, source, signal }))
     assertMayStay(user)
