@@ -52,11 +52,6 @@ function toTemplate(text: string): string {
         /^ {2}kapis\.yaml: \|\n(?: {4}.*\n|\n)+/gm,
         '  kapis.yaml: |\n    {{- include "kapis.config" . | nindent 4 }}\n',
       )
-      // The environment wins over the file: what `config` says of the issuer must be said here too.
-      .replaceAll(
-        new RegExp(String.raw`value: https://([\w-]+)\.${baseNames.namespace}\.svc/oauth$`, 'gm'),
-        'value: {{ dig "oauth" "issuer" (printf "https://$1.%s.svc/oauth" .Release.Namespace) .Values.config | quote }}',
-      )
       // As a value of its own it is quoted: a namespace may be called 1.
       .replaceAll(new RegExp(`: ${baseNames.namespace}$`, 'gm'), ': {{ .Release.Namespace | quote }}')
       .replaceAll(whole(baseNames.namespace), '{{ .Release.Namespace }}')
@@ -78,12 +73,19 @@ function whole(name: string): RegExp {
   return new RegExp(String.raw`(?<![\w-])${name.replaceAll('.', String.raw`\.`)}(?![\w-])`, 'g')
 }
 
-/** The configuration of the programs as a named template, from the ConfigMap of any variant. */
-export function createConfigTemplate(text: string): string {
-  const lines = /^ {2}kapis\.yaml: \|\n((?: {4}.*\n|\n)+)/m.exec(text)?.[1] ?? ''
-  const content = lines.replaceAll(/^ {4}/gm, '')
-  if (content === '') throw new Error('there is no configuration in the manifests')
-  return `${notice}{{- define "kapis.baseConfig" -}}\n${toTemplate(content).trim()}\n{{- end }}\n`
+/** The configuration of the programs as a named template, from the ConfigMaps of all variants. */
+export function createConfigTemplate(texts: ReadonlyMap<string, string>): string {
+  const contents = [...texts].map(([variant, text]) => {
+    const lines = /^ {2}kapis\.yaml: \|\n((?: {4}.*\n|\n)+)/m.exec(withBaseNames(text, variant))?.[1] ?? ''
+    const content = lines.replaceAll(/^ {4}/gm, '')
+    if (content === '') throw new Error(`there is no configuration in ${variant}`)
+    return [variant, toTemplate(content).trim()] as const
+  })
+  const every = new Set(texts.keys())
+  const merged = mergeTexts(new Map(contents)).map(({ lines, variants: some }) =>
+    conditional(lines.join('\n'), some, every),
+  )
+  return `${notice}{{- define "kapis.baseConfig" -}}\n${merged.join('\n')}\n{{- end }}\n`
 }
 
 /** With its definition every user and login would go, and a release is uninstalled more lightly than a platform. */

@@ -6,7 +6,7 @@ import { buildVariant, variants } from './variants.ts'
 export function chartFiles(kubectl: string): ReadonlyMap<string, string> {
   const texts = new Map(variants.map(variant => [variant.name, buildVariant(variant, kubectl)]))
   const templates = new Map([
-    ['templates/_config.tpl', createConfigTemplate([...texts.values()][0] ?? '')],
+    ['templates/_config.tpl', createConfigTemplate(texts)],
     ...[...createTemplates(texts)].map(([name, text]) => [`templates/${name}`, text] as const),
   ])
   return new Map([['Chart.yaml', renderChartYaml(templates)], ...templates])

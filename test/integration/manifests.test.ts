@@ -1,9 +1,13 @@
-import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { expect } from 'chai'
+import { parseAllDocuments } from 'yaml'
+import { baseNames, platformNames } from '../../cmd/kapis/manifests/customize.ts'
 import { repository } from '../../hack/controlplane/settings.ts'
+import { parseConfig } from '../../pkg/config/config.ts'
+import { withEnvironment } from '../../pkg/config/env.ts'
 import { eventually } from '../e2e/http.ts'
-import { run } from '../e2e/run.ts'
+import { run, scratch } from '../e2e/run.ts'
 import { bareCluster, type Cluster } from '../installation/control-plane.ts'
 import { moduleFile } from '../installation/go-module.ts'
 import { takeAway } from '../installation/take-away.ts'
@@ -120,6 +124,41 @@ describe('manifests', function () {
     expect([ran.code, ran.stderr]).to.deep.equal([0, ''])
     await takeAway(cluster, ['-f', '-'], stdout)
   })
+
+  for (const overlay of overlays) {
+    it(`overlays/${overlay}: a configuration of one's own is what both programs go by`, async () => {
+      const { groupDomain, namespace } = overlay === 'kubesphere' ? platformNames : baseNames
+      const own = {
+        groupDomain,
+        kubernetes: { namespace },
+        service: { name: 'own' },
+        http: { enabled: true, port: 8080 },
+        oauth: { issuer: 'https://own.example.org/oauth' },
+        logs: { store: 'opensearch', opensearch: { url: 'https://own.example.org' } },
+      }
+      const folder = join(scratch, `own-${overlay}`)
+      mkdirSync(folder, { recursive: true })
+      writeFileSync(join(folder, 'kapis.yaml'), JSON.stringify(own))
+      const generator = { name: 'kapis-config', namespace, behavior: 'replace', files: ['kapis.yaml'] }
+      const kustomization = {
+        resources: [relative(folder, folderOf(overlay))],
+        configMapGenerator: [generator],
+      }
+      writeFileSync(join(folder, 'kustomization.yaml'), JSON.stringify(kustomization))
+      const text = await cluster.output(['kustomize', folder])
+      const objects = parseAllDocuments(text).map(document => document.toJS())
+      const { spec } = objects.find(({ kind }) => kind === 'Deployment').spec.template
+      const { name } = spec.volumes.find((volume: { name: string }) => volume.name === 'config').configMap
+      const mounted = objects.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === name)
+      expect(mounted.data).to.deep.equal({ 'kapis.yaml': JSON.stringify(own) })
+      for (const { env = [] } of [...spec.initContainers, ...spec.containers]) {
+        const set = Object.fromEntries(
+          env.map((one: { name: string; value: string }) => [one.name, one.value]),
+        )
+        expect(parseConfig(withEnvironment(own, set))).to.deep.equal(parseConfig(own))
+      }
+    })
+  }
 
   it('leave no name of kapis.io in the overlay for the other platform', async () => {
     const text = await cluster.output(['kustomize', folderOf('kubesphere')])

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { parse } from 'yaml'
 import { parseConfig } from '../../../pkg/config/config.ts'
 import { manifestsFolder } from './build.ts'
-import { baseNames, customize } from './customize.ts'
+import { baseNames, customize, platformNames } from './customize.ts'
 
 const to = { groupDomain: 'platform.example.org', namespace: 'elsewhere' }
 
@@ -46,4 +46,35 @@ describe('manifests/base', () => {
     const files = globSync('**/*.yaml', { cwd: join(manifestsFolder, 'base') })
     expect(resources).to.have.members(files.filter(name => !/^kustomization|^config\//.test(name)))
   })
+})
+
+describe('manifests/overlays', () => {
+  const read = (name: string): object => parse(readFileSync(join(manifestsFolder, name), 'utf8'))
+  const base = read('base/config/kapis.yaml')
+  const platform = parse(customize(JSON.stringify(base), baseNames, platformNames))
+  const folder = '/var/lib/kapis/logs'
+  const url = 'https://opensearch-cluster-master.opensearch.svc:9200'
+  const expected: Readonly<Record<string, object>> = {
+    default: { ...base, logs: { store: 'embedded', embedded: { folder } } },
+    opensearch: { ...base, logs: { store: 'opensearch', opensearch: { url } } },
+    kubesphere: {
+      ...platform,
+      http: { enabled: true, port: 9090 },
+      service: { ...platform.service, name: 'ks-apiserver' },
+      oauth: { ...platform.oauth, issuer: 'https://ks-apiserver.kubesphere-system.svc/oauth' },
+    },
+  }
+
+  it('have a configuration of their own where they differ', () => {
+    const files = globSync('*/config/*', { cwd: join(manifestsFolder, 'overlays') })
+    expect(files).to.have.members(Object.keys(expected).map(name => `${name}/config/kapis.yaml`))
+  })
+
+  for (const [name, config] of Object.entries(expected)) {
+    it(`${name}: its configuration is that of the base but for what it is about`, () => {
+      const own = read(`overlays/${name}/config/kapis.yaml`)
+      expect(own).to.deep.equal(config)
+      expect(() => parseConfig(own)).to.not.throw()
+    })
+  }
 })
