@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import { toEventStream } from '../request/event-stream.ts'
 import { type Loopback, startLoopback } from '../request/fixtures.ts'
 import type { Collection } from '../resources/collection.ts'
 import { bookmark, collectionOf, event, node, servedNodes } from '../resources/fixtures.ts'
@@ -106,8 +107,7 @@ describe('serveWatch', () => {
           matches: matchesOptions(options),
           encoder,
           channelKey,
-          contentType: 'application/json',
-          res,
+          stream: toEventStream({ req, res }, 'application/json'),
         })
       } catch (error) {
         renderKube(res, error)

@@ -1,3 +1,4 @@
+import { toEventStream } from '../request/event-stream.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import type { Collection } from '../resources/collection.ts'
 import type { Visible } from '../resources/visible.ts'
@@ -19,7 +20,7 @@ export async function readWatch(
   exchange: AuthenticatedExchange,
   visible?: Visible,
 ): Promise<void> {
-  const { req, res, query, info } = exchange
+  const { req, query, info } = exchange
   const namespace = collection.served.kind.namespaced ? info.namespace : ''
   const shape = toShape(negotiate(req.headers.accept, 'watch'), query)
   const named = info.parts.length === (namespace === '' ? 2 : 4) ? info.name : ''
@@ -29,9 +30,8 @@ export async function readWatch(
     matches: matchesOptions(options),
     encoder: createEncoder(collection.served, shape),
     channelKey: `${JSON.stringify(shape)} ${named} ${toSelectorKey(query, namespace)}`,
-    contentType: 'application/json',
     visible,
-    res,
+    stream: toEventStream(exchange, 'application/json'),
   })
 }
 

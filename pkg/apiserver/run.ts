@@ -204,7 +204,7 @@ export async function runApiserver(
     route,
     upgrade: async (exchange, head) => {
       if (isForProxy(exchange, group)) return upgradeProxy(exchange, head)
-      if (!(await components.upgrade(exchange, head))) await route(exchange)
+      if (!(await components.upgrade(exchange, head))) await route({ ...exchange, upgrade: head })
     },
   })
 

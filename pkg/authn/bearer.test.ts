@@ -3,7 +3,13 @@ import { Status } from '../status/status.ts'
 import { createBearerReader, readBearer } from './bearer.ts'
 import { received } from './fixtures.ts'
 
-const protocol = `base64url.bearer.authorization.k8s.io.${Buffer.from('t0ken').toString('base64url')}`
+const prefix = 'base64url.bearer.authorization.k8s.io.'
+const toProtocol = (token: string | Buffer) => `${prefix}${Buffer.from(token).toString('base64url')}`
+const protocol = toProtocol('t0ken')
+const offering = (protocols: string) => [
+  ...['Connection', 'Upgrade', 'Upgrade', 'websocket'],
+  ...['Sec-WebSocket-Protocol', protocols],
+]
 
 describe('readBearer', () => {
   const valid: readonly (readonly [string, readonly string[], string | null])[] = [
@@ -12,8 +18,10 @@ describe('readBearer', () => {
     ['a token', ['Authorization', 'Bearer abc'], 'abc'],
     ['another case', ['authorization', 'bEARER abc'], 'abc'],
     ['more spaces', ['Authorization', 'Bearer   abc  '], 'abc'],
-    ['a WebSocket protocol', ['Sec-WebSocket-Protocol', `v4.channel.k8s.io, ${protocol}`], 't0ken'],
-    ['other WebSocket protocols', ['Sec-WebSocket-Protocol', 'v4.channel.k8s.io'], null],
+    ['a WebSocket protocol', offering(`v4.channel.k8s.io, ${protocol}`), 't0ken'],
+    ['one that comes first', offering(`${protocol},v4.channel.k8s.io`), 't0ken'],
+    ['other WebSocket protocols', offering('v4.channel.k8s.io'), null],
+    ['a protocol of what is no WebSocket', ['Sec-WebSocket-Protocol', `a, ${protocol}`], null],
   ]
   for (const [what, headers, expected] of valid) {
     it(`reads ${what}`, async () => expect(readBearer(await received(headers))).to.equal(expected))
@@ -25,7 +33,12 @@ describe('readBearer', () => {
     ['two tokens', ['Authorization', 'Bearer a b']],
     ['two headers', ['Authorization', 'Bearer a', 'authorization', 'Bearer b']],
     ['a token of 40 KB', ['Authorization', `Bearer ${'a'.repeat(40_000)}`]],
-    ['an empty WebSocket token', ['Sec-WebSocket-Protocol', 'base64url.bearer.authorization.k8s.io.']],
+    ['an empty WebSocket token', offering(`a, ${prefix}`)],
+    ['a WebSocket token that is no base64url', offering(`a, ${prefix}a+b/`)],
+    ['a WebSocket token with padding', offering(`a, ${prefix}YQ==`)],
+    ['a WebSocket token that is no UTF-8', offering(`a, ${toProtocol(Buffer.from([0xff]))}`)],
+    ['two WebSocket tokens', offering(`a, ${protocol}, ${protocol}`)],
+    ['a WebSocket token and no protocol beside it', offering(protocol)],
   ]
   for (const [what, headers] of invalid) {
     it(`refuses ${what}`, async () => {
@@ -60,7 +73,7 @@ describe('createBearerReader', () => {
   it('gives nobody the token that came before on the connection', async () => {
     const read = createBearerReader()
     const [given, none, empty] = await onOneSocket(
-      ['Authorization', '', 'Sec-WebSocket-Protocol', protocol],
+      ['Authorization', '', ...offering(`a, ${protocol}`)],
       [],
       ['Authorization', ''],
     )

@@ -1,9 +1,10 @@
+import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { isWebSocket, partProtocols } from '../request/web-socket-handshake.ts'
 import { unauthorized } from '../status/status.ts'
 
 const maxTokenLength = 32 * 1024
-const protocolPrefix = 'base64url.bearer.authorization.k8s.io.'
 
 /**
  * The bearer token of a request (RFC 6750 section 2.1), or of a WebSocket handshake from a browser, which can only say it as
@@ -55,13 +56,23 @@ export function tokenKey(token: string): string {
 }
 
 function readProtocol(req: IncomingMessage): string | null {
-  const offered = String(req.headers['sec-websocket-protocol'] ?? '').split(',')
-  const found = offered.map(protocol => protocol.trim()).find(protocol => protocol.startsWith(protocolPrefix))
-  if (found === undefined) return null
-  const token = Buffer.from(found.slice(protocolPrefix.length), 'base64url').toString('utf8')
+  if (!isWebSocket(req)) return null
+  const { offered, bearers } = partProtocols(req.headers['sec-websocket-protocol'])
+  const [bearer, another] = bearers
+  if (bearer === undefined) return null
+  if (another !== undefined) throw unauthorized('there are two WebSocket bearer tokens')
+  // RFC 6455 section 4.1: a browser that offered subprotocols fails an answer that has none of them.
+  if (offered.length === 0) throw unauthorized('there is no subprotocol beside the WebSocket bearer token')
+  const token = decode(bearer)
   if (token === '' || token.length > maxTokenLength)
     throw unauthorized('the WebSocket bearer token cannot be read')
   return token
+}
+
+/** base64url without padding, of UTF-8; '' for anything else. */
+function decode(text: string): string {
+  const bytes = Buffer.from(text, 'base64url')
+  return bytes.toString('base64url') === text && isUtf8(bytes) ? bytes.toString('utf8') : ''
 }
 
 /** Node keeps the first and forgets the others: who put which in front must not decide who is calling. */

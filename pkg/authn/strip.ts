@@ -1,11 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 import { strippedHeader } from '../request/stripped.ts'
+import { partProtocols } from '../request/web-socket-handshake.ts'
 
 /** By the first letter first: this is asked of every header of every request. */
 function isIdentity(name: string): boolean {
   const first = name[0]
   if (first === 'A' || first === 'a') return name.length === 13 && name.toLowerCase() === 'authorization'
   return (first === 'X' || first === 'x') && name.toLowerCase().startsWith('x-remote-')
+}
+
+function isProtocol(name: string): boolean {
+  return name.length === 22 && name.toLowerCase() === 'sec-websocket-protocol'
 }
 
 /**
@@ -16,13 +21,28 @@ export function stripCredentials(req: IncomingMessage): void {
   let isStripped = false
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? ''
-    if (!isIdentity(name)) continue
-    // Not deleted: that would make every later look at the headers slow.
-    req.headers[name.toLowerCase()] = undefined
-    rawHeaders[i] = strippedHeader
-    rawHeaders[i + 1] = ''
+    if (isIdentity(name)) {
+      // Not deleted: that would make every later look at the headers slow.
+      req.headers[name.toLowerCase()] = undefined
+      replace(rawHeaders, i)
+    } else if (isProtocol(name)) replace(rawHeaders, i, withoutBearers(rawHeaders[i + 1]))
+    else continue
     isStripped = true
   }
+  if (!isStripped) return
+  const { 'sec-websocket-protocol': protocols } = req.headers
+  if (protocols !== undefined) req.headers['sec-websocket-protocol'] = withoutBearers(protocols)
   // Made from the raw ones when they are asked for; a view that was made before would still have them.
-  if (isStripped) Object.assign(req, { headersDistinct: undefined })
+  Object.assign(req, { headersDistinct: undefined })
+}
+
+function replace(rawHeaders: string[], at: number, value?: string): void {
+  if (value === undefined) rawHeaders[at] = strippedHeader
+  rawHeaders[at + 1] = value ?? ''
+}
+
+/** Subprotocols without the tokens that are sent as such; undefined when there are no others. */
+function withoutBearers(protocols: string | undefined): string | undefined {
+  const { offered } = partProtocols(protocols)
+  return offered.length === 0 ? undefined : offered.join(', ')
 }

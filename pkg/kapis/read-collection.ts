@@ -1,3 +1,4 @@
+import { toEventStream } from '../request/event-stream.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import { type ListQuery, parseListQuery } from '../request/list-query.ts'
 import { isWatch } from '../request/request-info.ts'
@@ -112,9 +113,8 @@ async function watch(
     matches,
     encoder: createFormEncoder(collection.served, form),
     channelKey: `platform ${form.name} ${key}`,
-    contentType: 'application/json',
     visible: style.visible,
-    res: exchange.res,
+    stream: toEventStream(exchange, 'application/json'),
   })
 }
 

@@ -12,6 +12,8 @@ export type Exchange = {
   readonly rawPath: string
   readonly rawQuery: string
   readonly query: URLSearchParams
+  /** What was read behind the head of a request that wants another protocol; undefined for every other request. */
+  readonly upgrade?: Buffer
 }
 
 export type AuthenticatedExchange = Exchange & {

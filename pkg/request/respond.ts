@@ -1,4 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Turns } from './turns.ts'
 
@@ -51,7 +52,7 @@ export async function sendChunks(
  *
  * @returns whether it had to wait
  */
-export function createPacedWriter(res: ServerResponse): (chunk: Buffer) => Promise<boolean> | boolean {
+export function createPacedWriter(res: Writable): (chunk: Buffer) => Promise<boolean> | boolean {
   // One listener for the whole body: a slow client may make it wait a thousand times.
   let closed: Promise<unknown> | undefined
   return chunk => {

@@ -29,6 +29,18 @@ export function toChangeEncoder(event: Encoder['event']): Encoder['change'] {
   }
 }
 
+/** The same events in what a stream puts around each. */
+export function toFramed(encoder: Encoder, frame: (event: Buffer) => Buffer): Encoder {
+  return {
+    event: (type, entry) => frame(encoder.event(type, entry)),
+    change(change, matches) {
+      const event = encoder.change(change, matches)
+      return event && frame(event)
+    },
+    bookmark: (version, endsInitialEvents) => frame(encoder.bookmark(version, endsInitialEvents)),
+  }
+}
+
 /** Events with whole objects, as one form shows them under the orchestrator's own apiVersion. */
 export function createFormEncoder({ kind }: ServedKind, form: Form): Encoder {
   const event: Encoder['event'] = (type, entry) =>

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { Writable } from 'node:stream'
 import { createPacedWriter } from '../request/respond.ts'
 import type { Collection } from './collection.ts'
 import type { Entry } from './entry.ts'
@@ -27,7 +27,7 @@ type Channel = ChannelOptions & {
   wroteAtMs: number
 }
 type Channels = { readonly byKey: Map<string, Channel>; readonly unsubscribe: () => void }
-type Member = { readonly res: ServerResponse; waiting: Buffer[] | undefined; waitingBytes: number }
+type Member = { readonly out: Writable; waiting: Buffer[] | undefined; waitingBytes: number }
 
 // What many watchers are told is dear by the number of writes. The first event goes out at once; those that follow within
 // this time go together. Few watchers never wait.
@@ -38,7 +38,7 @@ const maxBehindBytes = 16 * 1024 * 1024
 /** All watches of all collections: each change is encoded once for every channel and written to its members in one go. */
 export class WatchHub {
   readonly #channels = new Map<Collection, Channels>()
-  readonly #open = new Set<ServerResponse>()
+  readonly #open = new Set<Writable>()
   #watchers = 0
 
   get size(): number {
@@ -46,21 +46,21 @@ export class WatchHub {
   }
 
   /** Counts a watch in from its first moment, so that close() ends it even while it waits for its first state. */
-  admit(res: ServerResponse): void {
-    if (this.#open.has(res)) return
-    this.#open.add(res)
-    res.once('close', () => this.#open.delete(res))
+  admit(out: Writable): void {
+    if (this.#open.has(out)) return
+    this.#open.add(out)
+    out.once('close', () => this.#open.delete(out))
   }
 
-  join(collection: Collection, options: ChannelOptions, res: ServerResponse): Watcher {
+  join(collection: Collection, options: ChannelOptions, out: Writable): Watcher {
     const channels = this.#channelsOf(collection)
     const channel = channels.get(options.key) ?? toChannel(options)
     channels.set(options.key, channel)
     // The state that this watcher begins with holds what is still to be written to the others.
     flush(channel)
-    const member: Member = { res, waiting: [], waitingBytes: 0 }
+    const member: Member = { out, waiting: [], waitingBytes: 0 }
     channel.members.add(member)
-    this.admit(res)
+    this.admit(out)
     this.#watchers++
     return {
       begin: events => begin(member, events),
@@ -86,7 +86,7 @@ export class WatchHub {
   /** Ends every watch cleanly; clients resume elsewhere from their last version. */
   close(): void {
     for (const { byKey } of this.#channels.values()) for (const channel of byKey.values()) flush(channel)
-    for (const res of [...this.#open]) res.end()
+    for (const out of [...this.#open]) out.end()
   }
 
   #channelsOf(collection: Collection): Map<string, Channel> {
@@ -133,14 +133,14 @@ function toChannel(options: ChannelOptions): Channel {
 }
 
 function deliver(member: Member, event: Buffer): void {
-  const { res } = member
-  if (res.destroyed || res.writableEnded) return
-  if (res.writableLength + member.waitingBytes + event.length > maxBehindBytes) {
-    res.destroy()
+  const { out } = member
+  if (out.destroyed || out.writableEnded) return
+  if (out.writableLength + member.waitingBytes + event.length > maxBehindBytes) {
+    out.destroy()
     return
   }
   if (member.waiting === undefined) {
-    res.write(event)
+    out.write(event)
     return
   }
   member.waiting.push(event)
@@ -148,21 +148,21 @@ function deliver(member: Member, event: Buffer): void {
 }
 
 async function begin(member: Member, events: Iterable<Buffer>): Promise<void> {
-  const { res } = member
-  const write = createPacedWriter(res)
+  const { out } = member
+  const write = createPacedWriter(out)
   for (const event of events) {
-    if (res.destroyed || res.writableEnded) return
+    if (out.destroyed || out.writableEnded) return
     await write(event)
   }
   const waiting = member.waiting ?? []
   member.waiting = undefined
   member.waitingBytes = 0
-  if (waiting.length > 0 && !res.destroyed && !res.writableEnded) res.write(Buffer.concat(waiting))
+  if (waiting.length > 0 && !out.destroyed && !out.writableEnded) out.write(Buffer.concat(waiting))
 }
 
 function endAll(channels: Map<string, Channel>): void {
   for (const channel of [...channels.values()]) {
     flush(channel)
-    for (const { res } of [...channel.members]) res.end()
+    for (const { out } of [...channel.members]) out.end()
   }
 }

@@ -1,12 +1,13 @@
 import { randomInt, randomUUID } from 'node:crypto'
-import type { ServerResponse } from 'node:http'
+import type { Writable } from 'node:stream'
+import type { EventStream } from '../request/event-stream.ts'
 import { expired } from '../status/status.ts'
 import type { Collection } from './collection.ts'
 import type { Entry } from './entry.ts'
 import { waitForVersion } from './freshness.ts'
 import type { Change } from './history.ts'
 import { followSight, type Visible } from './visible.ts'
-import { type Encoder, encodeError } from './watch-encoder.ts'
+import { type Encoder, encodeError, toFramed } from './watch-encoder.ts'
 import type { Watcher, WatchHub } from './watch-hub.ts'
 
 /** The options of a watch, as metav1.ListOptions has them. */
@@ -25,10 +26,9 @@ export type WatchRequest = {
   readonly encoder: Encoder
   /** Watchers with one key select and encode alike, and share the work of it. */
   readonly channelKey: string
-  readonly contentType: string
   /** Narrows what is told to what one caller may see; such a watch shares nothing with others. */
   readonly visible?: Visible | undefined
-  readonly res: ServerResponse
+  readonly stream: EventStream
 }
 
 // kube-apiserver ends a watch after 30 to 60 minutes; spread, so that clients do not all come back at once.
@@ -39,52 +39,55 @@ const bookmarkBeforeEndMs = 2_000
 
 /**
  * Serves a watch: the head at once, what the start version asks for, then every change until time, client or server end it.
- * The stream is never compressed, and each event is one JSON object and a line feed.
+ * The stream is never compressed, and each event is one JSON object and a line feed, or a message of a WebSocket.
  */
 export async function serveWatch(
   collection: Collection,
   hub: WatchHub,
   request: WatchRequest,
 ): Promise<void> {
-  const { options, res } = request
+  const { options, stream } = request
   const from = options.resourceVersion
   // KEP-3157: "" asks for the latest; what is cached is what there is.
   if (options.sendInitialEvents === true) await waitForVersion(collection, from)
-  if (res.destroyed) return
-  hub.admit(res)
+  if (stream.isGone()) return
+  const out = stream.open()
+  hub.admit(out)
   const gone = new AbortController()
-  res.once('close', () => gone.abort())
+  out.once('close', () => gone.abort())
   const endAtMs = performance.now() + watchMs(options)
-  const end = setTimeout(() => res.end(), endAtMs - performance.now())
-  res.once('close', () => clearTimeout(end))
-  res.writeHead(200, { 'content-type': request.contentType, 'cache-control': 'no-cache, private' })
-  res.flushHeaders()
+  const end = setTimeout(() => out.end(), endAtMs - performance.now())
+  out.once('close', () => clearTimeout(end))
   // A version that another replica gave out may lie ahead of this one: events up to it have been seen by the client.
   if (Number(from) > collection.version) {
     await collection.waitFor(Number(from), endAtMs - performance.now(), gone.signal)
   }
-  if (!res.destroyed && !res.writableEnded) await follow(collection, hub, { ...request, endAtMs })
+  if (!out.destroyed && !out.writableEnded) {
+    const encoder = toFramed(request.encoder, stream.frame)
+    await follow(collection, hub, { ...request, encoder, endAtMs, out })
+  }
 }
 
-type Followed = WatchRequest & { readonly endAtMs: number }
+type Followed = WatchRequest & { readonly endAtMs: number; readonly out: Writable }
 
 async function follow(collection: Collection, hub: WatchHub, request: Followed): Promise<void> {
-  const { options, res, encoder, visible } = request
+  const { options, stream, out, encoder, visible } = request
   const matches = visible ? (entry: Entry) => request.matches(entry) && visible.has(entry) : request.matches
   const first = firstEvents(collection, { ...request, matches })
   if (first === undefined) {
     const message = `too old resource version: ${options.resourceVersion} (${collection.horizon})`
-    res.end(encodeError(expired(message)))
+    out.end(stream.frame(encodeError(expired(message))))
     return
   }
   // Joined in the same turn in which the state was read: nothing can fall between.
-  const key = visible ? `${request.channelKey} ${randomUUID()}` : request.channelKey
-  const watcher = hub.join(collection, { key, matches, encoder }, res)
+  const channel = `${stream.name} ${request.channelKey}`
+  const key = visible ? `${channel} ${randomUUID()}` : channel
+  const watcher = hub.join(collection, { key, matches, encoder }, out)
   const stopSight = visible
     ? followSight(collection, visible, { matches: request.matches, encoder, tell: watcher.write })
     : () => undefined
   const stopBookmarks = startBookmarks(collection, request, watcher)
-  res.once('close', () => {
+  out.once('close', () => {
     stopBookmarks()
     stopSight()
     watcher.leave()

@@ -68,7 +68,7 @@ export async function withToken(token: string): Promise<readonly string[]> {
 let caFile: Promise<string> | undefined
 
 /** A file with the authority of kube-apiserver. */
-function kubeCa(): Promise<string> {
+export function kubeCa(): Promise<string> {
   caFile ??= (async () => {
     const path = '{.clusters[0].cluster.certificate-authority-data}'
     const args = ['config', 'view', '--raw', '--minify', '--flatten', '-o', `jsonpath=${path}`]

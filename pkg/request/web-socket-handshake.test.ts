@@ -1,0 +1,96 @@
+import { expect } from 'chai'
+import { Status } from '../status/status.ts'
+import { answerHandshake, isWebSocket, partProtocols } from './web-socket-handshake.ts'
+
+const handshake = {
+  upgrade: 'websocket',
+  connection: 'Upgrade',
+  'sec-websocket-version': '13',
+  // RFC 6455 section 1.3.
+  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+}
+
+describe('isWebSocket', () => {
+  for (const [what, changes, expected] of [
+    ['a handshake', {}, true],
+    ['other letters', { upgrade: 'WebSocket', connection: 'keep-alive, upgrade' }, true],
+    ['another protocol', { upgrade: 'SPDY/3.1' }, false],
+    ['no upgrade of the connection', { connection: 'keep-alive' }, false],
+    ['a longer word', { connection: 'upgrades' }, false],
+  ] as const) {
+    it(`${what}: ${expected}`, () => {
+      expect(isWebSocket({ method: 'GET', headers: { ...handshake, ...changes } })).to.equal(expected)
+    })
+  }
+  it('another method: false', () =>
+    expect(isWebSocket({ method: 'POST', headers: handshake })).to.equal(false))
+})
+
+describe('partProtocols', () => {
+  const prefix = 'base64url.bearer.authorization.k8s.io.'
+  for (const [header, offered, bearers] of [
+    [undefined, [], []],
+    ['', [], []],
+    ['a', ['a'], []],
+    [` a ,b,, ${prefix}x`, ['a', 'b'], ['x']],
+    [`${prefix},${prefix}y`, [], ['', 'y']],
+  ] as const) {
+    it(String(header), () => expect(partProtocols(header)).to.deep.equal({ offered, bearers }))
+  }
+})
+
+describe('answerHandshake', () => {
+  const answer = (changes: object) => answerHandshake({ headers: { ...handshake, ...changes } })
+  const plain = {
+    Upgrade: 'websocket',
+    Connection: 'Upgrade',
+    'Sec-WebSocket-Accept': 's3pPLMBiTxaQ9kYGzzhZRbK+xOo=',
+  }
+
+  it('proves that the handshake was understood', () => expect(answer({})).to.deep.equal(plain))
+  it('agrees to the one subprotocol, whichever it is', () => {
+    const found = answer({ 'sec-websocket-protocol': 'base64.binary.k8s.io' })
+    expect(found).to.deep.equal({ ...plain, 'Sec-WebSocket-Protocol': 'base64.binary.k8s.io' })
+  })
+  it('never agrees to a token', () => {
+    const protocols = 'base64url.bearer.authorization.k8s.io.c2VjcmV0'
+    expect(answer({ 'sec-websocket-protocol': protocols })).to.deep.equal(plain)
+    expect(answer({ 'sec-websocket-protocol': `${protocols}, a` })).to.deep.equal({
+      ...plain,
+      'Sec-WebSocket-Protocol': 'a',
+    })
+  })
+
+  for (const [what, changes, message, headers] of [
+    ['no key', { 'sec-websocket-key': undefined }, 'Sec-WebSocket-Key must be 16 bytes as base64', {}],
+    ['a short key', { 'sec-websocket-key': 'YWJj' }, 'Sec-WebSocket-Key must be 16 bytes as base64', {}],
+    [
+      'another version',
+      { 'sec-websocket-version': '8' },
+      'Sec-WebSocket-Version must be 13',
+      { 'sec-websocket-version': '13' },
+    ],
+    [
+      'two subprotocols',
+      { 'sec-websocket-protocol': 'a, b' },
+      'Sec-WebSocket-Protocol must name no more than one subprotocol beside a bearer token',
+      {},
+    ],
+  ] as const) {
+    it(`refuses ${what}`, () => {
+      const error = caught(() => answer(changes))
+      expect(error).to.include({ code: 400, reason: 'BadRequest', message })
+      expect(error.headers ?? {}).to.deep.equal(headers)
+    })
+  }
+})
+
+function caught(action: () => unknown): Status {
+  try {
+    action()
+  } catch (error) {
+    if (error instanceof Status) return error
+    throw error
+  }
+  throw new Error('nothing was thrown')
+}

@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { request, type Server } from 'node:http'
+import type { Duplex, Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { toEventStream } from './event-stream.ts'
+import { closeServer, portOf } from './fixtures.ts'
+import { http } from './node-http.ts'
+
+/** A server whose watches tell what `tell` writes, and one client of it, who says and reads bare bytes. */
+describe('toEventStream: a WebSocket', () => {
+  let server: Server
+  let told: { socket: Duplex; stream: Writable; frame: (event: Buffer) => Buffer; isClosed: () => boolean }
+  beforeEach(async () => {
+    server = http.createServer()
+    server.on('upgrade', (req, socket: Duplex, upgrade: Buffer) => {
+      socket.on('error', () => socket.destroy())
+      const res = new http.ServerResponse(req)
+      res.assignSocket(req.socket)
+      res.setHeader('audit-id', 'id-1')
+      let isClosed = false
+      res.on('close', () => {
+        isClosed = true
+      })
+      const { open, frame } = toEventStream({ req, res, upgrade }, 'application/json')
+      told = { socket, stream: open(), frame, isClosed: () => isClosed }
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  })
+  afterEach(() => closeServer(server))
+
+  async function connect() {
+    const key = randomBytes(16).toString('base64')
+    const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' }
+    const req = request({
+      ...{ host: '127.0.0.1', port: portOf(server), agent: false },
+      headers: { ...headers, 'sec-websocket-key': key, 'sec-websocket-protocol': 'a' },
+    })
+    req.end()
+    const [res, socket, head] = await once(req, 'upgrade')
+    const chunks: Buffer[] = [head]
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+    socket.on('error', () => undefined)
+    return { res, socket, heard: () => Buffer.concat(chunks).toString('latin1') }
+  }
+
+  it('agrees, with the ids that every answer has, and tells each event as a message', async () => {
+    const { res, socket, heard } = await connect()
+    expect(res.statusCode).to.equal(101)
+    expect(res.headers).to.include({ 'sec-websocket-protocol': 'a', 'audit-id': 'id-1' })
+    for (const event of ['one\n', 'two\n']) told.stream.write(told.frame(Buffer.from(event)))
+    await until(() => heard() === '\x81\x04one\n\x81\x04two\n')
+    socket.destroy()
+    await until(told.isClosed)
+  })
+
+  it('says that it ends, and waits for the client to do so', async () => {
+    const { socket, heard } = await connect()
+    told.stream.end(told.frame(Buffer.from('last')))
+    await once(socket, 'end')
+    expect(heard()).to.equal('\x81\x04last\x88\x02\x03\xe8')
+    expect(told.stream.writableEnded).to.equal(true)
+    socket.end()
+    await until(told.isClosed)
+  })
+
+  it('does not wait for ever', async () => {
+    const { socket } = await connect()
+    socket.removeAllListeners('data')
+    socket.pause()
+    told.stream.end()
+    await until(told.isClosed)
+    socket.destroy()
+  })
+
+  for (const [what, frame, answer] of [
+    ['a ping', '\x89\x83\0\0\0\0hey', '\x8a\x03hey'],
+    ['a message', '\x81\x83\0\0\0\0hey', ''],
+    ['a close', '\x88\x80\0\0\0\0', '\x88\x02\x03\xe8'],
+    ['a broken frame', '\x81\x03hey', '\x88\x02\x03\xea'],
+  ] as const) {
+    it(`answers ${what}`, async () => {
+      const { socket, heard } = await connect()
+      socket.write(Buffer.from(frame, 'latin1'))
+      await until(() => heard() === answer)
+      if (what === 'a message') {
+        await sleep(50)
+        expect(heard()).to.equal('')
+      }
+      const isEnd = answer.startsWith('\x88')
+      expect(told.stream.writableEnded).to.equal(isEnd)
+      socket.destroy()
+      await until(told.isClosed)
+    })
+  }
+
+  it('keeps no more than a bound for a client that pings and does not read', async () => {
+    const { socket } = await connect()
+    socket.pause()
+    const ping = Buffer.concat([Buffer.from('\x89\xfd\0\0\0\0', 'latin1'), Buffer.alloc(125)])
+    const pings = Buffer.concat(Array.from({ length: 8_000 }, () => ping))
+    // 20 MB: more than the kernel keeps for both ends.
+    for (let i = 0; i < 20; i++) await new Promise(resolve => socket.write(pings, resolve))
+    expect(told.socket.writableLength).to.be.within(1, 65 * 1024)
+    expect(told.stream.destroyed).to.equal(false)
+    socket.destroy()
+    await until(told.isClosed)
+  })
+})
+
+async function until(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 20_000
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error('it did not happen')
+    await sleep(2)
+  }
+}

@@ -1,0 +1,119 @@
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { expect } from 'chai'
+import { accessToken, collectionPath, kubeCa, kubectlOutput, nodeNames, uniqueName } from './cluster.ts'
+import { eventually, platformPath } from './http.ts'
+import { setting } from './run.ts'
+
+const bearerProtocol = (token: string) =>
+  `base64url.bearer.authorization.k8s.io.${Buffer.from(token).toString('base64url')}`
+// kube-apiserver itself refuses a handshake without one; browsers always send it.
+const headers = { origin: 'https://console.example.com' }
+
+/** The client that browsers have, signed on in the one way that they have. */
+describe('watches over WebSocket', function () {
+  this.timeout(120_000)
+
+  let token = ''
+  let node = ''
+  const label = uniqueName('ws')
+  const query = `watch=1&labelSelector=${label}`
+  const ways: Readonly<Record<string, () => string>> = {
+    'the aggregated API through kube-apiserver': () => `${setting('KUBE_URL')}${collectionPath}`,
+    'the aggregated API at the front': () => `${setting('KAPIS_URL')}${collectionPath}`,
+    'a platform list': () => `${setting('KAPIS_URL')}${platformPath}`,
+    'kube-apiserver’s own through the front': () => `${setting('KAPIS_URL')}/api/v1/nodes`,
+    'kube-apiserver’s own': () => `${setting('KUBE_URL')}/api/v1/nodes`,
+  }
+  const open: WebSocket[] = []
+
+  before(async () => {
+    const own = [readFileSync(setting('KAPIS_CA'), 'utf8'), readFileSync(await kubeCa(), 'utf8')]
+    setDefaultCACertificates([...getCACertificates(), ...own])
+    token = await accessToken()
+    node = (await nodeNames())[0] ?? ''
+  })
+  after(async () => {
+    for (const socket of open) socket.close()
+    await kubectlOutput('label', 'node', node, `${label}-`)
+  })
+
+  function connect(url: string, parameters: string, protocols: readonly string[]) {
+    const target = `${url.replace('https:', 'wss:')}?${parameters}`
+    const socket = new WebSocket(target, { protocols: [...protocols], headers })
+    open.push(socket)
+    const told: string[] = []
+    socket.addEventListener('message', ({ data }) => {
+      const text = String(data)
+      const { type, object } = JSON.parse(text)
+      told.push(
+        `${type} ${object.metadata?.name ?? object.reason}${text.endsWith('}\n') ? '' : ' (without its end)'}`,
+      )
+    })
+    return { socket, told }
+  }
+
+  for (const [way, url] of Object.entries(ways)) {
+    it(`${way}: a message for each event, by the token of a subprotocol, until either side ends it`, async () => {
+      const { socket, told } = connect(url(), query, [bearerProtocol(token), 'base64.binary.k8s.io'])
+      await once(socket, 'open')
+      expect(socket.protocol).to.equal('base64.binary.k8s.io')
+      await kubectlOutput('label', 'node', node, `${label}=a`)
+      await kubectlOutput('label', 'node', node, `${label}=b`, '--overwrite')
+      await kubectlOutput('label', 'node', node, `${label}-`)
+      await eventually(async () => {
+        // The node reports its state in between, which is one more MODIFIED.
+        const seen = told.filter((event, i) => event !== told[i - 1])
+        expect(seen).to.deep.equal([`ADDED ${node}`, `MODIFIED ${node}`, `DELETED ${node}`])
+      }, 20_000)
+      socket.close(1000)
+      const [closed] = await once(socket, 'close')
+      expect(closed).to.include({ code: 1000, wasClean: true })
+    })
+
+    it(`${way}: ends in its time, and says so`, async () => {
+      const { socket } = connect(url(), `${query}&timeoutSeconds=1`, [bearerProtocol(token), 'a'])
+      const [closed] = await once(socket, 'close')
+      expect(closed).to.include({ code: 1000, wasClean: true })
+    })
+
+    for (const [what, protocols] of [
+      ['a token and nothing to agree to', [bearerProtocol('TOKEN')]],
+      ['a token that is none', [bearerProtocol('nobody'), 'a']],
+      ['two protocols', [bearerProtocol('TOKEN'), 'a', 'b']],
+      ['no token', ['a']],
+    ] as const) {
+      it(`${way}: refuses ${what}`, async () => {
+        const given = protocols.map(each => (each === bearerProtocol('TOKEN') ? bearerProtocol(token) : each))
+        const { socket, told } = connect(url(), query, given)
+        const [closed] = await once(socket, 'close')
+        expect([closed.wasClean, told]).to.deep.equal([false, []])
+      })
+    }
+  }
+
+  for (const way of Object.keys(ways).slice(0, 3)) {
+    it(`${way}: a version that is too old is a message, and the end`, async () => {
+      const { socket, told } = connect(ways[way]?.() ?? '', 'watch=1&resourceVersion=1', [
+        bearerProtocol(token),
+        'a',
+      ])
+      const [closed] = await once(socket, 'close')
+      expect(closed).to.include({ code: 1000, wasClean: true })
+      expect(told).to.deep.equal(['ERROR Expired'])
+    })
+  }
+
+  it('the token is in no log of Kapis', () => {
+    const folder = setting('KAPIS_LOGS_DIR')
+    const own = readdirSync(folder).filter(name => !name.startsWith('kube'))
+    expect(own).to.include('apiserver.log')
+    for (const name of own) {
+      const text = readFileSync(join(folder, name), 'utf8')
+      for (const secret of [token, bearerProtocol(token)])
+        expect(text.includes(secret), `${name} has the token`).to.equal(false)
+    }
+  })
+})
