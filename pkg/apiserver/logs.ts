@@ -13,6 +13,7 @@ import { openLogStore } from '../logs/open-store.ts'
 import type { AuthenticatedExchange, Handler } from '../request/exchange.ts'
 import { isAnonymous } from '../request/identity.ts'
 import { parseRequestInfo } from '../request/request-info.ts'
+import { createTurns } from '../request/turns.ts'
 import { unauthorized, unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { counter, type Registry } from '../telemetry/metrics.ts'
@@ -49,7 +50,8 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
   const { client, config, secrets, logger, registry, authorize, bindings } = options
   const { groupDomain } = config
   const [tenant, logging] = [`tenant.${groupDomain}`, `logging.${groupDomain}`]
-  const streams = await openLogStore(config.logs, secrets.logStore, logger)
+  const turns = createTurns()
+  const streams = await openLogStore(config.logs, secrets.logStore, { logger, turns })
   const namespaces = new NamespaceIndex({ client, groupDomain, logger })
   const joined = { client, config, bindings, namespaces, logger, registry }
   const events = streams && createEventStreams({ ...joined, streams })
@@ -88,7 +90,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     // Whatever the protocol, sending logs is one right: to create `ingest` in the logging group.
     const sending = parseRequestInfo('POST', `/kapis/${logging}/${version}/ingest`, new URLSearchParams())
     const ingest = createIngest({
-      store,
+      ...{ store, turns },
       limits: defaultLimits,
       authorize: identity => authorize(sending, identity, new URLSearchParams()),
       observe(protocol, { taken, refused }) {

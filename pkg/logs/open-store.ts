@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LogStoreSecrets, LogsConfig } from '../config/logs.ts'
+import type { Turns } from '../request/turns.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { LogStore } from './store.ts'
 
@@ -22,15 +23,17 @@ const eventFlushLines = 8_192
 /**
  * The log store of a configuration; undefined when there is none.
  *
+ * @param turns of all long work, of what sends lines to the store too
  * @throws Error when a file that it names cannot be read, or the folder of the embedded store cannot be used
  */
 export async function openLogStore(
   config: LogsConfig,
   secrets: LogStoreSecrets,
-  logger: Logger,
+  { logger, turns }: { readonly logger: Logger; readonly turns: Turns },
 ): Promise<LogStreams | undefined> {
   if (config.store === 'none') return undefined
-  const open = config.store === 'embedded' ? embedded(config, logger) : openSearch(config, secrets, logger)
+  const open =
+    config.store === 'embedded' ? embedded(config, logger, turns) : openSearch(config, secrets, logger)
   const [lines, events, auditing] = await Promise.all([open('lines'), open('events'), open('auditing')])
   return {
     ...{ lines, events, auditing },
@@ -44,7 +47,7 @@ type Stream = 'lines' | 'events' | 'auditing'
 type Open = (stream: Stream) => Promise<LogStore>
 
 /** Each stream in a folder of its own; those of events inside that of the lines. */
-function embedded(config: LogsConfig, logger: Logger): Open {
+function embedded(config: LogsConfig, logger: Logger, turns: Turns): Open {
   const { folder, retentionDays, retentionMegabytes, memoryMegabytes } = config.embedded
   return async stream => {
     const { createEmbeddedStore } = await import('./embedded/embedded-store.ts')
@@ -55,6 +58,7 @@ function embedded(config: LogsConfig, logger: Logger): Open {
       retention: { days: kept.retentionDays, bytes: kept.retentionMegabytes * megabyte },
       memoryBytes: memoryMegabytes * megabyte * (isLines ? 1 - 2 * eventShare : eventShare),
       ...(isLines ? {} : { flushLines: eventFlushLines }),
+      turns,
       report: (message, err) => logger.error({ err, stream }, message),
     })
   }

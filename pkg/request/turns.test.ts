@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createTurns } from './turns.ts'
 
@@ -21,5 +21,60 @@ describe('createTurns', () => {
     await working
     expect(log).to.deep.equal(['a', 'b', 'a', 'b', 'a', 'b'])
     for (const [i, count] of seen.entries()) expect(count - (seen[i - 1] ?? 0)).to.be.at.most(1)
+  })
+
+  it('lets who goes ahead be done first, and goes on at once after that', async () => {
+    const turns = createTurns()
+    const end = turns.goAhead()
+    let isOver = false
+    const waiting = turns.next().then(() => isOver)
+    setTimeout(() => {
+      isOver = true
+      end()
+    }, 1)
+    const startedAt = performance.now()
+    const wasOver = await waiting
+    // A machine that sleeps for longer than anybody is made to wait proves nothing.
+    if (performance.now() - startedAt < 15) expect(wasOver).to.equal(true)
+    await turns.next()
+  })
+
+  it('goes on when who goes ahead takes long', async () => {
+    const turns = createTurns()
+    const end = turns.goAhead()
+    await turns.next()
+    await turns.next()
+    end()
+    end()
+  })
+
+  it('keeps most of its time, however many go ahead', async () => {
+    const turns = createTurns()
+    let isDone = false
+    const crowding = (async () => {
+      while (!isDone) {
+        const end = turns.goAhead()
+        await sleep(1)
+        const next = turns.goAhead()
+        end()
+        await sleep(1)
+        next()
+      }
+    })()
+    let busyMs = 0
+    const startedAt = performance.now()
+    while (performance.now() - startedAt < 600) {
+      const before = performance.now()
+      await turns.next()
+      const since = performance.now()
+      // Less than anybody waits who is held.
+      if (since - before < 1) busyMs += since - before
+      while (performance.now() - since < 2);
+      busyMs += performance.now() - since
+    }
+    const share = busyMs / (performance.now() - startedAt)
+    isDone = true
+    await crowding
+    expect(share).to.be.above(0.3)
   })
 })

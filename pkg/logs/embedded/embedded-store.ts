@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createTurns, type Turns } from '../../request/turns.ts'
 import { unavailable } from '../../status/status.ts'
 import type { LogStore } from '../store.ts'
 import { createCatalog, removeStrangers } from './catalog.ts'
@@ -26,6 +27,8 @@ export type EmbeddedSettings = {
   readonly memoryBytes: number
   /** How many lines become a segment at once: more make better segments, and take more memory meanwhile. */
   readonly flushLines?: number
+  /** Of all that is long in the thread that serves requests: it waits while there are questions. */
+  readonly turns?: Turns
   readonly now?: () => number
   /** Called with what goes wrong away from any request. */
   readonly report: (message: string, error: unknown) => void
@@ -62,6 +65,7 @@ export async function createEmbeddedStore(settings: EmbeddedSettings): Promise<L
 
 async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
   const { folder, retention, memoryBytes, report, flushLines = defaultFlushLines, now = Date.now } = settings
+  const { turns = createTurns() } = settings
   const manifest = await loadManifest(folder)
   await removeStrangers(folder, manifest)
   const recent = createRecentBatches(manifest.recentBatches, rememberedBatches)
@@ -107,7 +111,7 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
     if (isClosed) throw unavailable('the log store is closed')
   }
   const append = createIngest({
-    recent,
+    ...{ recent, turns },
     firstKeptDay: () => firstKeptDay(retention, now()),
     takeSequences: count => {
       nextSequence += count
@@ -135,20 +139,22 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
       }
       upkeep.ingested()
       // Whoever asks again soon is not to wait until they are read.
-      if (upkeep.isAsked()) fresh.makeVisible()
+      if (upkeep.isAsked()) fresh.makeVisible(true)
     },
   })
   const reader = createReader(readerThread, () => {
     checkOpen()
-    fresh.makeVisible()
+    fresh.makeVisible(false)
     upkeep.asked()
   })
 
+  const ahead = <T>(question: Promise<T>): Promise<T> => question.finally(turns.goAhead())
+
   return {
     append,
-    query: (query, limits) => reader.query(query, limits),
-    statistics: (filter, limits) => reader.statistics(filter, limits),
-    histogram: (filter, interval, limits) => reader.histogram(filter, interval, limits),
+    query: (query, limits) => ahead(reader.query(query, limits)),
+    statistics: (filter, limits) => ahead(reader.statistics(filter, limits)),
+    histogram: (filter, interval, limits) => ahead(reader.histogram(filter, interval, limits)),
     follow: (filter, signal) => follow(reader, filter, nextSequence - 1, signal),
     check: async () => {
       if (isClosed) return 'the log store is closed'

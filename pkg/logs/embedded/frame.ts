@@ -121,6 +121,11 @@ export function* readFrames(bytes: Buffer): Generator<Frame> {
 
 /** @param linesOf the lines of a day, where these go */
 export function readFrame(frame: Buffer, linesOf: (day: number) => LinesBuilder): void {
+  for (const _ of readingFrame(frame, linesOf));
+}
+
+/** As readFrame; it yields now and then. */
+export function* readingFrame(frame: Buffer, linesOf: (day: number) => LinesBuilder): Generator<void, void> {
   const reader = createByteReader(frame, headBytes + keyBytes)
   const firstSequence = reader.float64()
   const streamCount = reader.varint()
@@ -128,6 +133,7 @@ export function readFrame(frame: Buffer, linesOf: (day: number) => LinesBuilder)
   const streams: Stream[] = []
   for (let i = 0; i < streamCount; i += 1) streams.push(readStream(reader))
   for (let i = 0; i < count; i += 1) {
+    if (i % turn === turn - 1) yield
     const stream = streams[reader.varint()]
     const low = reader.uint32()
     const high = reader.uint32()

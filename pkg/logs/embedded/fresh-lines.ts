@@ -13,8 +13,12 @@ export type FreshLines = {
   readonly bytes: () => number
   /** @param at the write-ahead log that the frame is in, and where it begins there */
   readonly add: (frame: Frame, at: { readonly log: number; readonly offset: number }) => void
-  /** Tells whoever reads of what was added since: a question that is asked after this finds it. */
-  readonly makeVisible: () => void
+  /**
+   * Tells whoever reads of what was added since: a question that is asked after this finds it.
+   *
+   * @param isNew whether it was added just now; a question may then leave it out for a moment
+   */
+  readonly makeVisible: (isNew: boolean) => void
   /** Puts everything up to this write-ahead log into segments on the disk. */
   readonly moveToDisk: (upToLog: number, recentBatches: readonly string[]) => Promise<void>
   /** All there is, for whoever begins to read. */
@@ -37,10 +41,10 @@ export function createFreshLines(parts: {
   const sum = (measure: (log: Log) => number): number =>
     [...logs.values()].reduce((total, log) => total + measure(log), 0)
 
-  function toSources(numbers: Iterable<number>): readonly ReaderSource[] {
+  function toSources(numbers: Iterable<number>, isNew: boolean): readonly ReaderSource[] {
     return [...numbers].flatMap(number => {
       const log = logs.get(number)
-      return log === undefined ? [] : [{ id: idOf(number), log: log.range }]
+      return log === undefined ? [] : [{ id: idOf(number), log: log.range, isNew }]
     })
   }
 
@@ -76,13 +80,13 @@ export function createFreshLines(parts: {
       logs.set(log, { range, count: (known?.count ?? 0) + frame.count })
       grown.add(log)
     },
-    makeVisible: () => {
+    makeVisible: isNew => {
       if (grown.size === 0) return
       const numbers = grown
       grown = new Set()
-      show(toSources(numbers))
+      show(toSources(numbers, isNew))
     },
-    names: () => toSources(logs.keys()),
+    names: () => toSources(logs.keys(), false),
   }
 }
 

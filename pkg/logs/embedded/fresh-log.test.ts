@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { match, type Test } from '../expression.ts'
 import { createTest } from '../matcher.ts'
@@ -78,7 +79,7 @@ describe('createFreshLog', () => {
   }
 
   function find(log: FreshLog, test: Test): readonly string[] {
-    const work = searchPage(log.segments(), {
+    const work = searchPage(log.segments(false), {
       filter: { scope: 'everything', expression: match('log', test) },
       ...{ order: 'asc', size: 100_000, start: { from: 0 }, withTotal: true },
     })
@@ -107,7 +108,7 @@ describe('createFreshLog', () => {
       await wal.append(frame, (_, offset) => {
         to = offset + frame.bytes.length
       })
-      for (const log of [indexed, plain]) log.extend({ file, from: 0, to })
+      for (const log of [indexed, plain]) log.extend({ file, from: 0, to }, false)
       if (count !== 700) for (const _ of indexed.work(room));
       for (const test of tests) {
         const name = JSON.stringify(test)
@@ -116,8 +117,10 @@ describe('createFreshLog', () => {
       }
     }
     await wal.close()
-    expect(indexed.segments().filter(({ dictionary }) => dictionary !== undefined)).to.have.length.above(1)
-    expect(plain.segments().every(({ dictionary }) => dictionary === undefined)).to.equal(true)
+    expect(indexed.segments(false).filter(({ dictionary }) => dictionary !== undefined)).to.have.length.above(
+      1,
+    )
+    expect(plain.segments(false).every(({ dictionary }) => dictionary === undefined)).to.equal(true)
     expect([indexed.indexBytes() > 0, plain.indexBytes()]).to.deep.equal([true, 0])
   })
 
@@ -127,9 +130,35 @@ describe('createFreshLog', () => {
     await wal.append(frame, () => undefined)
     await wal.close()
     const log = createFreshLog('full')
-    log.extend({ file: writeAheadLogFile(folder, 1), from: 0, to: frame.bytes.length })
+    log.extend({ file: writeAheadLogFile(folder, 1), from: 0, to: frame.bytes.length }, false)
     for (const _ of log.work({ left: () => 0 }));
     expect(log.indexBytes()).to.equal(0)
     expect(find(log, frequent)).to.deep.equal(wanted(frequent))
+  })
+
+  it('leaves out what has just come when that is much, for half a second', async () => {
+    const wal = await createWriteAheadLog(folder, 1)
+    const log = createFreshLog('busy')
+    const file = writeAheadLogFile(folder, 1)
+    const add = async (count: number): Promise<void> => {
+      const frame = nextFrame(count)
+      await wal.append(frame, (_, offset) =>
+        log.extend({ file, from: 0, to: offset + frame.bytes.length }, true),
+      )
+    }
+    const count = (isWhole: boolean): number =>
+      log.segments(isWhole).reduce((sum, { footer }) => sum + footer.count, 0)
+    await add(500)
+    await add(100)
+    expect(count(false)).to.equal(600)
+    const startedAt = performance.now()
+    await add(60_000)
+    const early = count(false)
+    if (performance.now() - startedAt < 400) expect(early).to.equal(600)
+    expect(count(true)).to.equal(60_600)
+    await add(60_000)
+    await sleep(520)
+    expect(count(false)).to.equal(120_600)
+    await wal.close()
   })
 })

@@ -1,4 +1,4 @@
-import { type Frame, readFrame } from './frame.ts'
+import { readingFrame } from './frame.ts'
 import { copyLines, createLinesBuilder, type Lines, type LinesBuilder } from './lines.ts'
 import { type LogRange, readLogRange } from './log-range.ts'
 import { openLines } from './open-lines.ts'
@@ -8,9 +8,15 @@ import { indexing } from './word-index.ts'
 
 /** The lines of a write-ahead log that grows, to be searched. Each byte of it is read once. */
 export type FreshLog = {
-  readonly extend: (range: LogRange) => void
-  /** All lines of what it was extended by. @throws Error when the file cannot be read */
-  readonly segments: () => readonly Segment[]
+  /** @param isNew whether what it grew by has just come */
+  readonly extend: (range: LogRange, isNew: boolean) => void
+  /**
+   * All lines of what it was extended by; unless it is to be whole, without what came in the last half second and was not read
+   * ahead, where so much comes that a question would wait for that.
+   *
+   * @throws Error when the file cannot be read
+   */
+  readonly segments: (isWhole: boolean) => readonly Segment[]
   /** Reads and indexes ahead of questions; yields about every millisecond, and ends when there is nothing left to do. */
   readonly work: (room: Room) => Generator<void, void>
   /** How much memory its indexes take. */
@@ -23,38 +29,55 @@ export type Room = { readonly left: () => number }
 /** A block does not grow any more. */
 type Block = { segment: Segment; readonly lines: Lines; isIndexed: boolean; bytes: number }
 
+/** How far the file reached at a moment; at one long ago when that is not known. */
+type Mark = { readonly to: number; readonly at: number }
+
 // Few enough to be looked through at each question until a block is full, and many for what a block costs each time.
 const blockLines = 2048
+// Lines are found within a second of their answer. What is less than this is read at once; of more, as much as is this old.
+const recent = { ms: 500, bytes: 2 * 1024 * 1024 }
+const markMs = 20
 
 export function createFreshLog(id: string): FreshLog {
-  let range: LogRange | undefined
+  let file = ''
   let readTo = 0
-  let frames: Frame[] = []
+  // Of the last half second, and of all that was not read.
+  let marks: readonly Mark[] = []
+  let reading: Generator<void, void> | undefined
   const blocks: Block[] = []
   const growing = new Map<number, { readonly builder: LinesBuilder; segment: Segment | undefined }>()
 
-  function load(): void {
-    if (range === undefined || readTo >= range.to) return
-    const { file, to } = range
-    const from = Math.max(readTo, range.from)
-    frames = [...frames, ...readLogRange({ file, from, to })]
+  const reached = (): number => marks.at(-1)?.to ?? readTo
+
+  /** How far it reached so long ago. */
+  function reachedBefore(ms: number): number {
+    const moment = performance.now() - ms
+    return marks.findLast(({ at }) => at < moment)?.to ?? readTo
+  }
+
+  function* readNext(): Generator<void, void> {
+    const to = marks.find(mark => mark.to > readTo)?.to ?? readTo
+    for (const frame of readLogRange({ file, from: readTo, to })) {
+      const touched = new Set<number>()
+      yield* readingFrame(frame.bytes, day => {
+        touched.add(day)
+        const known = growing.get(day)
+        if (known !== undefined) return known.builder
+        const expected = { lines: Math.max(frame.count, blockLines) + 1, bytes: 2 * frame.bytes.length }
+        const builder = createLinesBuilder(day, expected)
+        growing.set(day, { builder, segment: undefined })
+        return builder
+      })
+      for (const day of touched) settle(day)
+      yield
+    }
     readTo = to
   }
 
-  function readNext(): void {
-    const frame = frames.shift()
-    if (frame === undefined) return
-    const touched = new Set<number>()
-    readFrame(frame.bytes, day => {
-      touched.add(day)
-      const known = growing.get(day)
-      if (known !== undefined) return known.builder
-      const expected = { lines: Math.max(frame.count, blockLines) + 1, bytes: 2 * frame.bytes.length }
-      const builder = createLinesBuilder(day, expected)
-      growing.set(day, { builder, segment: undefined })
-      return builder
-    })
-    for (const day of touched) settle(day)
+  /** Some hundred lines. */
+  function readOn(): void {
+    reading ??= readNext()
+    if (reading.next().done) reading = undefined
   }
 
   /** After lines were added: a full block is closed. */
@@ -70,6 +93,7 @@ export function createFreshLog(id: string): FreshLog {
 
   function* index(block: Block): Generator<void, void> {
     const { lines } = block
+    block.isIndexed = true
     const order = Uint32Array.from({ length: lines.count }, (_, line) => line)
     const words = yield* indexing(lines, order)
     yield
@@ -80,25 +104,35 @@ export function createFreshLog(id: string): FreshLog {
   }
 
   return {
-    extend: next => {
-      if (range === undefined || next.to > range.to) range = next
+    extend: (range, isNew) => {
+      if (marks.length === 0) readTo = range.from
+      if (range.to <= reached()) return
+      file = range.file
+      const now = performance.now()
+      const at = isNew && marks.length > 0 ? now : Number.NEGATIVE_INFINITY
+      const last = marks.at(-1)
+      if (isNew && last !== undefined && at - last.at < markMs) {
+        marks = marks.with(-1, { to: range.to, at: last.at })
+        return
+      }
+      const done = marks.findLastIndex(mark => mark.to <= readTo && mark.at < now - recent.ms)
+      marks = [...marks.slice(Math.max(done, 0)), { to: range.to, at }]
     },
-    segments: () => {
-      load()
-      while (frames.length > 0) readNext()
+    segments: isWhole => {
+      const older = reachedBefore(recent.ms)
+      const due = isWhole || reached() - older < recent.bytes ? reached() : older
+      while (readTo < due) readOn()
       for (const one of growing.values()) one.segment ??= openLines(id, one.builder.finish())
       return [...blocks, ...growing.values()].flatMap(({ segment }) => segment ?? [])
     },
     *work(room) {
-      load()
-      while (frames.length > 0) {
-        readNext()
+      for (;;) {
+        const next = room.left() > 0 ? blocks.find(({ isIndexed }) => !isIndexed) : undefined
+        if (next === undefined && readTo >= reached()) return
+        // What a question would wait for comes first.
+        if (next === undefined || readTo < reachedBefore(recent.ms / 2)) readOn()
+        else yield* index(next)
         yield
-      }
-      for (const block of blocks) {
-        if (block.isIndexed || room.left() <= 0) continue
-        block.isIndexed = true
-        yield* index(block)
       }
     },
     indexBytes: () => blocks.reduce((total, { bytes }) => total + bytes, 0),

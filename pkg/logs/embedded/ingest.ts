@@ -1,4 +1,4 @@
-import { createTurns } from '../../request/turns.ts'
+import type { Turns } from '../../request/turns.ts'
 import { insufficientStorage, Status, tooManyRequests, unavailable } from '../../status/status.ts'
 import { type LogRecord, maxTimeNs } from '../record.ts'
 import type { AppendResult, LogBatch } from '../store.ts'
@@ -11,6 +11,7 @@ export type Ingest = (batch: LogBatch) => Promise<AppendResult>
 /** Takes a batch to the write-ahead log, once. */
 export function createIngest(parts: {
   readonly recent: RecentBatches
+  readonly turns: Turns
   readonly write: (frame: Frame) => Promise<void>
   /** Hands out as many sequences as there are lines; the first of them. */
   readonly takeSequences: (count: number) => number
@@ -18,9 +19,8 @@ export function createIngest(parts: {
   readonly untilRoom: () => Promise<void>
   readonly firstKeptDay: () => number
 }): Ingest {
-  const { recent, write, takeSequences, untilRoom, firstKeptDay } = parts
+  const { recent, turns, write, takeSequences, untilRoom, firstKeptDay } = parts
   const encodeFrame = createFrameEncoder()
-  const turns = createTurns()
   let encoding: Promise<unknown> = Promise.resolve()
   const inFlight = new Map<string, Promise<void>>()
 

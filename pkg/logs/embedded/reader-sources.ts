@@ -5,15 +5,18 @@ import { openSegment, type Segment } from './segment.ts'
 import { openSource, type SourceName } from './source.ts'
 
 /** A segment in a file, or lines that are in none yet, as they stand in a write-ahead log that may have grown. */
-export type ReaderSource = SourceName | { readonly id: string; readonly log: LogRange }
+export type ReaderSource =
+  | SourceName
+  /** `isNew`: what it grew by has just come. */
+  | { readonly id: string; readonly log: LogRange; readonly isNew: boolean }
 
 export type SourceChange = { readonly add: readonly ReaderSource[]; readonly remove: readonly string[] }
 
 /** What there is to search. */
 export type ReaderSources = {
   readonly change: (change: SourceChange) => void
-  /** All of it as it is now, which stays open until it is released. */
-  readonly take: () => { readonly segments: readonly Segment[]; readonly release: () => void }
+  /** All of it as it is now, or without what a fresh log need not have read, which stays open until it is released. */
+  readonly take: (isWhole: boolean) => { readonly segments: readonly Segment[]; readonly release: () => void }
   /** Makes ready for questions what was added. */
   readonly tend: (forMs: number) => void
   /** Whether there is something to make ready. */
@@ -42,7 +45,7 @@ export function createReaderSources(parts: {
     if ('log' in source) {
       const log = logs.get(source.id) ?? createFreshLog(source.id)
       logs.set(source.id, log)
-      log.extend(source.log)
+      log.extend(source.log, source.isNew)
       hasGrown = true
       tending ??= tendAll()
     } else if (!files.has(source.id)) {
@@ -83,10 +86,10 @@ export function createReaderSources(parts: {
       for (const id of change.remove) remove(id)
       for (const source of change.add) attempt(() => add(source))
     },
-    take: () => {
+    take: isWhole => {
       const using = [...files.values()]
       for (const open of using) open.users += 1
-      const fresh = [...logs.values()].flatMap(log => attempt(log.segments) ?? [])
+      const fresh = [...logs.values()].flatMap(log => attempt(() => log.segments(isWhole)) ?? [])
       return {
         segments: [...using.map(({ segment }) => segment), ...fresh],
         release: () => {

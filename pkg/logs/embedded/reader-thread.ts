@@ -71,7 +71,8 @@ parentPort?.on(
 
 function begin(question: ReaderQuestion & { readonly id: number }): void {
   const startedAt = performance.now()
-  const { segments, release } = sources.take()
+  // Whoever asks for what came after a sequence does not ask for it again.
+  const { segments, release } = sources.take(question.kind === 'arrivals')
   const { id, timeoutMs } = question
   const work = toWork(question, segments)
   running.push({ id, work, timeoutMs, startedAt, deadline: startedAt + timeoutMs, release })

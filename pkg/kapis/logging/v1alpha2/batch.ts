@@ -8,6 +8,8 @@ import { Status } from '../../../status/status.ts'
 export type IngestOptions = {
   readonly store: Pick<LogStore, 'append'>
   readonly limits: IngestLimits
+  /** Of all batches together: to read and to answer one takes long. */
+  readonly turns: Turns
   /** Whether the caller may send logs. @throws Status 401, 403, 503 */
   readonly authorize: (identity: Identity) => Promise<void> | void
   /** Told of each batch. */
@@ -25,8 +27,6 @@ export type TakeLines = (lines: readonly Line[]) => Promise<Taken>
 /** What each protocol works with. */
 export type IngestMeans = IngestOptions & {
   readonly take: TakeLines
-  /** Of all batches together: to read and to answer one takes long. */
-  readonly turns: Turns
 }
 
 /** @throws Status 413 */

@@ -12,6 +12,7 @@ import {
   startLoopback,
   toExchange,
 } from '../../../request/fixtures.ts'
+import { createTurns } from '../../../request/turns.ts'
 import { renderKube } from '../../../status/render-kube.ts'
 import { forbidden403, tooMany } from './fixtures.ts'
 import { createIngest } from './ingest.ts'
@@ -37,7 +38,7 @@ describe('createIngest', () => {
     given: { headers?: Record<string, string>; method?: string; ingest?: object } = {},
   ): Promise<Answer> {
     const ingest = createIngest({
-      store,
+      ...{ store, turns: createTurns() },
       limits: { ...defaultLimits, batchBytes: 10_000, batchLines: 50, lineBytes: 100 },
       authorize: () => undefined,
       observe: (protocol, lines) => observed.push([protocol, lines]),

@@ -4,7 +4,6 @@ import type { Line } from '../../../logs/ingest/document.ts'
 import { parseJsonLines } from '../../../logs/ingest/json-lines.ts'
 import type { AuthenticatedExchange, Handler } from '../../../request/exchange.ts'
 import { collect, send, sendJson } from '../../../request/respond.ts'
-import { createTurns } from '../../../request/turns.ts'
 import { badRequest, methodNotAllowed, tooManyRequests, unknownResource } from '../../../status/status.ts'
 import { checkCount, type IngestMeans, type IngestOptions, type Taken } from './batch.ts'
 import { readBody } from './body.ts'
@@ -37,7 +36,6 @@ const lineTypes = [
  * @throws Status 400, 401, 403, 404, 405, 413, 415, 429, 503, 507
  */
 export function createIngest(options: IngestOptions): Handler {
-  const turns = createTurns()
   let batches = 0
 
   async function take(lines: readonly Line[]): Promise<Taken> {
@@ -64,7 +62,7 @@ export function createIngest(options: IngestOptions): Handler {
       throw tooManyRequests('too many batches are being stored; send this one again', 1)
     batches++
     try {
-      await handle({ ...options, take, turns }, exchange)
+      await handle({ ...options, take }, exchange)
     } finally {
       batches--
       // What is left of a body that was refused need not be read to keep the connection.
