@@ -57,6 +57,7 @@ describe('parseConfig', () => {
         refreshTokenSeconds: 60,
         loginMaxAgeSeconds: 60,
         clockSkewSeconds: 0,
+        keyRotationSeconds: 60,
         clients: [
           { name: 'console', secret: 's1', redirectURIs: ['https://a.example.org/cb'] },
           { name: 'cli', public: true, redirectURIs: ['http://127.0.0.1/cb'] },
@@ -110,6 +111,7 @@ describe('parseConfig', () => {
         refreshTokenSeconds: 60,
         loginMaxAgeSeconds: 60,
         clockSkewSeconds: 0,
+        keyRotationSeconds: 60,
         clients: [
           {
             ...defaultClient,
@@ -311,6 +313,11 @@ describe('parseConfig', () => {
       'a skew that makes expiry meaningless',
       { oauth: { clockSkewSeconds: 301 } },
       { path: 'oauth.clockSkewSeconds', message: whole(0, 300, '301') },
+    ],
+    [
+      'keys that are older than any login',
+      { oauth: { keyRotationSeconds: 31_536_001 } },
+      { path: 'oauth.keyRotationSeconds', message: whole(60, 31_536_000, '31536001') },
     ],
     [
       'a mapping for the clients',

@@ -55,6 +55,8 @@ export type Config = {
     /** The longest that a login goes on, however often it is refreshed. */
     readonly loginMaxAgeSeconds: number
     readonly clockSkewSeconds: number
+    /** For how long a signing key signs. */
+    readonly keyRotationSeconds: number
     readonly clients: readonly ClientConfig[]
   }
   readonly cache: CacheConfig
@@ -134,6 +136,7 @@ export function parseConfig(input: unknown, learn?: Learn): { config: Config; se
     'refreshTokenSeconds',
     'loginMaxAgeSeconds',
     'clockSkewSeconds',
+    'keyRotationSeconds',
     'clients',
   ])
   const listenPort = port(listen, 'port', 9443)
@@ -194,6 +197,11 @@ export function parseConfig(input: unknown, learn?: Learn): { config: Config; se
       refreshTokenSeconds,
       loginMaxAgeSeconds,
       clockSkewSeconds: seconds(oauth, 'clockSkewSeconds', { default: 10, min: 0, max: 300 }),
+      keyRotationSeconds: seconds(oauth, 'keyRotationSeconds', {
+        default: 2_592_000,
+        min: 60,
+        max: 31_536_000,
+      }),
       clients,
     },
     cache: parseCache(root.object('cache', cacheMembers)),

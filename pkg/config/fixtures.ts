@@ -18,6 +18,7 @@ export const defaults: Config = {
     refreshTokenSeconds: 14_400,
     loginMaxAgeSeconds: 2_592_000,
     clockSkewSeconds: 10,
+    keyRotationSeconds: 2_592_000,
     clients: [defaultClient, commandLineClient],
   },
   cache: { idleSeconds: 600, maxMegabytes: 1_024 },

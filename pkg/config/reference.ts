@@ -71,6 +71,10 @@ export const reference: readonly ConfigEntry[] = [
     text: 'How far clocks may differ when the times of a token are judged, in seconds.',
   },
   {
+    path: 'oauth.keyRotationSeconds',
+    text: 'For how long a key signs tokens before a new one does, in seconds. The new one is published an hour before, or a quarter of this time if that is less; the old one is kept for as long as a token of it is good.',
+  },
+  {
     path: 'oauth.clients',
     text: 'OAuth clients: a list with the members that are described below. Without it there are two: `kapis` with the secret `kapis`, and `kapis-cli`, the public one of `kapis login` (redirectURIs: [http://127.0.0.1/callback]). Name your own in production, `kapis-cli` among them if people are to use `kapis login`.',
   },

@@ -32,6 +32,8 @@ export type AppOptions = Pick<BrowserOptions, 'productName' | 'hasher' | 'change
   readonly registry: ClientRegistry
   readonly tools: GrantTools
   readonly keys: KeySource
+  /** For how long whoever asks for the keys may keep them. */
+  readonly keysMaxAgeSeconds: number
   readonly check: AuthorizationCheck
   readonly isReady: () => boolean
   readonly logger: Logger
@@ -53,7 +55,7 @@ const discoveryPaths = [
 /** The token listener's routes. */
 export function createOAuthApp(given: AppOptions): Express {
   const options = { ...given, authenticateClient: createClientAuthentication(given.registry) }
-  const { issuer, keys, metricsRegistry, isReady } = options
+  const { issuer, keys, keysMaxAgeSeconds, metricsRegistry, isReady } = options
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -128,7 +130,7 @@ export function createOAuthApp(given: AppOptions): Express {
   app.get(discoveryPaths, (_req, res) => void res.json(toDiscovery(issuer)))
   app.all(discoveryPaths, refuseMethod('GET, HEAD'))
   app.get('/oauth/keys', (_req, res) => {
-    res.set('cache-control', 'public, max-age=300').json(keys.current().jwks())
+    res.set('cache-control', `public, max-age=${keysMaxAgeSeconds}`).json(keys.current().jwks())
   })
   app.all('/oauth/keys', refuseMethod('GET, HEAD'))
   const configPath = platformConfigPath(options.groupDomain)

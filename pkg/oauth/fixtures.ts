@@ -217,6 +217,7 @@ export async function startApp() {
       return changed
     },
     keys,
+    keysMaxAgeSeconds: 300,
     check: {
       isOurs: verifier.isOurs,
       async authenticate({ headers: { authorization } }) {

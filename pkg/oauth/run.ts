@@ -31,6 +31,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import { createRegistry } from '../telemetry/metrics.ts'
 import { createTokenIssuer } from '../token/issue.ts'
 import { SecretKeySource } from '../token/key-source.ts'
+import { publishAhead } from '../token/rotation.ts'
 import { createStatements } from '../token/statement.ts'
 import { createTokenVerifier } from '../token/verify.ts'
 import { startTracing } from '../tracing/tracing.ts'
@@ -40,7 +41,8 @@ import { createPollPace } from './device/poll-pace.ts'
 import { closeServer, listenOnSocket } from './listener.ts'
 import { createOAuthMetrics } from './metrics.ts'
 
-const upkeepEveryMs = 5 * 60_000
+const maxUpkeepEveryMs = 5 * 60_000
+const maxKeysAgeSeconds = 300
 
 /** Runs the token listener until `signal`. The orchestrator may come later than this program: it waits. */
 export async function runOAuth(
@@ -50,8 +52,9 @@ export async function runOAuth(
   const { config, secrets, logger } = parts
   const { groupDomain } = config
   const { issuer, audience, clockSkewSeconds, accessTokenSeconds, refreshTokenSeconds, socket } = config.oauth
-  const { loginMaxAgeSeconds } = config.oauth
+  const { loginMaxAgeSeconds, keyRotationSeconds } = config.oauth
   const { namespace, kubeconfig } = config.kubernetes
+  const publishAheadSeconds = publishAhead(keyRotationSeconds)
   const metricsRegistry = createRegistry()
   const tracing = await startTracing({
     config: config.tracing,
@@ -105,6 +108,7 @@ export async function runOAuth(
     namespace,
     groupDomain,
     logger,
+    rotateAfterSeconds: keyRotationSeconds,
     tokenSeconds,
     // Before the first list nothing is known of the tokens that are about.
     isNeeded: (from, until) => !sessions.isReady || sessions.hasTokenOf(from, until),
@@ -188,6 +192,8 @@ export async function runOAuth(
     hasher,
     changePassword: createOwnPasswordWriter({ client, groupDomain }),
     keys,
+    // Whoever keeps them for so long still knows a key before it signs.
+    keysMaxAgeSeconds: Math.min(maxKeysAgeSeconds, publishAheadSeconds),
     check: { authenticate, isOurs: verifier.isOurs },
     isReady,
     logger,
@@ -222,8 +228,8 @@ export async function runOAuth(
   void synced.then(keepUpOrTryAgain)
   const upkeep = setInterval(
     keepUpOrTryAgain,
-    // Apart from the other replicas, which have the same to do.
-    upkeepEveryMs * (0.8 + Math.random() * 0.4),
+    // Often enough that no key is late. Apart from the other replicas, which have the same to do.
+    Math.min(maxUpkeepEveryMs, (publishAheadSeconds * 1_000) / 4) * (0.8 + Math.random() * 0.4),
   )
 
   if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))

@@ -11,6 +11,8 @@ export type KeySourceOptions = {
   readonly namespace: string
   readonly logger: Logger
   readonly groupDomain: string
+  /** For how long a key signs; of those who only read it is not asked. */
+  readonly rotateAfterSeconds?: number
   /** How long a token that a key has signed usually lives: an old key is kept for so long after it was replaced. */
   readonly tokenSeconds: number
   /** Of tokens that live longer: whether any is about that was signed between two times. */
@@ -78,8 +80,9 @@ export class SecretKeySource implements KeySource {
     const secret = await this.#read()
     const stored = secret === undefined ? [] : parseStoredKeys(decode(secret))
     const isAsked = this.#isAsked(secret)
-    const { tokenSeconds, isNeeded = () => false } = this.#options
-    const next = await rotate(stored, { nowSeconds, tokenSeconds, isNeeded, isAsked })
+    const { tokenSeconds, rotateAfterSeconds, isNeeded = () => false } = this.#options
+    if (rotateAfterSeconds === undefined) throw new Error('keys are rotated by those who are told how often')
+    const next = await rotate(stored, { nowSeconds, rotateAfterSeconds, tokenSeconds, isNeeded, isAsked })
     if (next === undefined && !isAsked) return
     // Without the annotation, which is done with.
     const body = toSecret(namespace, next ?? stored, secret)

@@ -1,13 +1,14 @@
 import { expect } from 'chai'
 import type { StoredKey } from './key-set.ts'
-import { rotate } from './rotation.ts'
+import { publishAhead, rotate } from './rotation.ts'
 
 const day = 24 * 3600
 const hour = 3600
 const tokenSeconds = 4 * hour
+const rotateAfterSeconds = 30 * day
 
 async function rotated(stored: readonly StoredKey[], nowSeconds: number): Promise<readonly StoredKey[]> {
-  return (await rotate(stored, { nowSeconds, tokenSeconds })) ?? stored
+  return (await rotate(stored, { nowSeconds, rotateAfterSeconds, tokenSeconds })) ?? stored
 }
 
 describe('rotate', () => {
@@ -26,9 +27,9 @@ describe('rotate', () => {
   })
 
   it('has nothing to do until a new key is to be published', async () => {
-    expect(await rotate(first, { nowSeconds: start, tokenSeconds })).to.equal(undefined)
+    expect(await rotate(first, { nowSeconds: start, rotateAfterSeconds, tokenSeconds })).to.equal(undefined)
     const nowSeconds = start + 30 * day - hour - 1
-    expect(await rotate(first, { nowSeconds, tokenSeconds })).to.equal(undefined)
+    expect(await rotate(first, { nowSeconds, rotateAfterSeconds, tokenSeconds })).to.equal(undefined)
   })
 
   it('publishes the next key an hour before it signs', async () => {
@@ -39,11 +40,19 @@ describe('rotate', () => {
     expect(keys[1]?.kid).to.not.equal(keys[0]?.kid)
   })
 
+  it('publishes a key that soon has a successor a quarter of its time before it signs', async () => {
+    const options = { rotateAfterSeconds: 60, tokenSeconds }
+    expect(await rotate(first, { ...options, nowSeconds: start + 44 })).to.equal(undefined)
+    const next = await rotate(first, { ...options, nowSeconds: start + 45 })
+    expect(es(next ?? []).map(({ signsFrom }) => signsFrom)).to.deep.equal([start, start + 60])
+    expect([60, 4 * hour, 30 * day].map(publishAhead)).to.deep.equal([15, hour, hour])
+  })
+
   it('is done once: another look changes nothing', async () => {
     const now = start + 30 * day - hour
-    expect(await rotate(await rotated(first, now), { nowSeconds: now + 60, tokenSeconds })).to.equal(
-      undefined,
-    )
+    expect(
+      await rotate(await rotated(first, now), { nowSeconds: now + 60, rotateAfterSeconds, tokenSeconds }),
+    ).to.equal(undefined)
   })
 
   it('publishes ahead even when the time for it was slept through', async () => {
@@ -53,10 +62,15 @@ describe('rotate', () => {
 
   it('makes new keys when they are asked for, once, and with the same overlap', async () => {
     const now = start + day
-    const keys = await rotate(first, { nowSeconds: now, tokenSeconds, isAsked: true })
+    const keys = await rotate(first, { nowSeconds: now, rotateAfterSeconds, tokenSeconds, isAsked: true })
     expect(es(keys ?? []).map(({ signsFrom }) => signsFrom)).to.deep.equal([start, now + hour])
     expect(keys).to.have.length(4)
-    const again = await rotate(keys ?? [], { nowSeconds: now + 60, tokenSeconds, isAsked: true })
+    const again = await rotate(keys ?? [], {
+      nowSeconds: now + 60,
+      rotateAfterSeconds,
+      tokenSeconds,
+      isAsked: true,
+    })
     expect(again).to.equal(undefined)
   })
 
@@ -64,7 +78,7 @@ describe('rotate', () => {
     const published = start + 30 * day - hour
     const two = await rotated(first, published)
     const asked: number[][] = []
-    const options = { nowSeconds: published + 20 * day, tokenSeconds }
+    const options = { nowSeconds: published + 20 * day, rotateAfterSeconds, tokenSeconds }
     const kept = await rotate(two, {
       ...options,
       isNeeded(from, until) {

@@ -1,12 +1,17 @@
 import { generateKey, type SigningAlgorithm, type StoredKey } from './key-set.ts'
 
 const algorithms: readonly SigningAlgorithm[] = ['ES256', 'RS256']
-const rotateAfterSeconds = 30 * 24 * 3600
-// A new key is published for so long before it signs, so that whoever caches the key set knows it by then.
-const publishAheadSeconds = 3600
+const maxPublishAheadSeconds = 3600
+
+/** A new key is published for so long before it signs, so that whoever caches the key set knows it by then. */
+export function publishAhead(rotateAfterSeconds: number): number {
+  return Math.min(maxPublishAheadSeconds, Math.floor(rotateAfterSeconds / 4))
+}
 
 export type Rotation = {
   readonly nowSeconds: number
+  /** For how long a key signs before another one does. */
+  readonly rotateAfterSeconds: number
   /** How long a key is kept at least after it was replaced. */
   readonly tokenSeconds: number
   /** Whether a token is still about that was signed between these two times: then its key is kept longer. */
@@ -18,8 +23,9 @@ export type Rotation = {
 /** The keys after rotation; undefined when nothing is due. */
 export async function rotate(
   stored: readonly StoredKey[],
-  { nowSeconds, tokenSeconds, isNeeded = () => false, isAsked = false }: Rotation,
+  { nowSeconds, rotateAfterSeconds, tokenSeconds, isNeeded = () => false, isAsked = false }: Rotation,
 ): Promise<readonly StoredKey[] | undefined> {
+  const publishAheadSeconds = publishAhead(rotateAfterSeconds)
   const next: StoredKey[] = []
   let isDue = false
   for (const alg of algorithms) {

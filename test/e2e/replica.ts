@@ -14,6 +14,7 @@ export type ReplicaOptions = {
   /** With that of the other listener, and its namespace, the front takes the tokens. */
   readonly issuer?: string
   readonly clockSkewSeconds?: number
+  readonly keyRotationSeconds?: number
 }
 export type Replica = { readonly child: ChildProcess; readonly socket: string; readonly log: () => string }
 
@@ -25,8 +26,9 @@ export const env = Object.fromEntries(
 /** A token listener of its own, beside the one that runs: signing keys in `namespace`, users and logins shared. */
 export function start(
   name: string,
-  { namespace, issuer = 'https://replicas.test/oauth', clockSkewSeconds = 10, ...rest }: ReplicaOptions,
+  { namespace, issuer = 'https://replicas.test/oauth', clockSkewSeconds = 10, ...options }: ReplicaOptions,
 ): Replica {
+  const { keyRotationSeconds, ...rest } = options
   const socket = join(scratch, `${name}.sock`)
   const config = join(scratch, `${name}.json`)
   writeFileSync(
@@ -34,7 +36,7 @@ export function start(
     JSON.stringify({
       groupDomain: setting('KAPIS_GROUP_DOMAIN'),
       kubernetes: { kubeconfig: setting('KUBECONFIG'), namespace },
-      oauth: { socket, issuer, clockSkewSeconds },
+      oauth: { socket, issuer, clockSkewSeconds, keyRotationSeconds },
       ...rest,
     }),
   )

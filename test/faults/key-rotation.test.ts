@@ -1,0 +1,98 @@
+import { expect } from 'chai'
+import { type Answer, askKapis, askKube, uniqueName } from '../e2e/cluster.ts'
+import { askAs, eventually, platformPath } from '../e2e/http.ts'
+import { claimsOf, createUser, credentials, loginAs, removeUser, type Tokens } from '../e2e/oauth.ts'
+import { issuerUrl } from '../e2e/oauth-clients.ts'
+import { ask, type Replica, ready, start, stop } from '../e2e/replica.ts'
+import { setting } from '../e2e/run.ts'
+
+type Key = { readonly kid: string; readonly alg: string }
+
+/** A token listener that is told to rotate soon, beside the one that runs: what it makes, both of them use. */
+describe('keys that are rotated on a schedule', function () {
+  this.timeout(180_000)
+  const user = { username: uniqueName('rotated'), password: 'Correct horse 1' }
+  let replica: Replica
+  let first: readonly Key[]
+  let old: Tokens
+
+  before(async () => {
+    await createUser(user)
+    old = await loginAs(user)
+    first = await keysOf(askKapis('/oauth/keys'))
+    replica = start('rotating', {
+      namespace: setting('KAPIS_NAMESPACE'),
+      issuer: await issuerUrl(),
+      keyRotationSeconds: 60,
+    })
+    await ready(replica)
+  })
+  after(async () => {
+    await stop(replica, 'SIGKILL')
+    await removeUser(user.username)
+  })
+
+  async function keysOf(answer: Promise<Pick<Answer, 'code' | 'body'>>): Promise<readonly Key[]> {
+    const { code, body } = await answer
+    expect(code, body).to.equal(200)
+    return JSON.parse(body).keys
+  }
+  const kidOf = ({ access_token }: Tokens): string =>
+    JSON.parse(Buffer.from(access_token.split('.')[0] ?? '', 'base64url').toString()).kid
+  const grant = (fields: Readonly<Record<string, string>>) => ({ ...credentials, ...fields })
+  async function tokensOf(answer: Promise<Pick<Answer, 'code' | 'body'>>): Promise<Tokens> {
+    const { code, body } = await answer
+    expect(code, body).to.equal(200)
+    return JSON.parse(body)
+  }
+  const logInThere = () => tokensOf(ask(replica, '/oauth/token', grant({ grant_type: 'password', ...user })))
+  const refreshThere = ({ refresh_token }: Tokens) =>
+    tokensOf(ask(replica, '/oauth/token', grant({ grant_type: 'refresh_token', refresh_token })))
+
+  async function isGoodEverywhere({ access_token: token }: Tokens): Promise<void> {
+    // Known, and without rights.
+    expect(await askAs(token, platformPath)).to.include({ code: 403 })
+    const object = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
+    const headers = { 'content-type': 'application/json' }
+    const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
+    const answer = await askKube(token, path, { method: 'POST', headers, body: JSON.stringify(object) })
+    expect(answer.code, answer.body).to.equal(201)
+    expect(JSON.parse(answer.body).status.userInfo.username).to.equal(user.username)
+    const asked = await ask(replica, '/oauth/introspect', grant({ token }))
+    expect(JSON.parse(asked.body)).to.include({ active: true, sub: user.username })
+  }
+
+  it('are published by both before they sign, beside those that do', async () => {
+    await eventually(
+      async () => {
+        const keys = await keysOf(askKapis('/oauth/keys'))
+        expect(keys).to.have.length(first.length + 2)
+        expect(keys).to.deep.include.members([...first])
+        expect(await keysOf(ask(replica, '/oauth/keys'))).to.deep.equal(keys)
+      },
+      90_000,
+      250,
+    )
+  })
+
+  it('sign at both from one time on, and every token from before is good', async () => {
+    const known = new Set(first.map(({ kid }) => kid))
+    const fresh: Tokens[] = []
+    await eventually(
+      async () => {
+        const both = [await loginAs(user), await logInThere()]
+        expect(both.filter(tokens => known.has(kidOf(tokens)))).to.deep.equal([])
+        expect(new Set(both.map(kidOf)).size).to.equal(1)
+        fresh.push(...both)
+      },
+      60_000,
+      500,
+    )
+    expect(known.has(kidOf(old))).to.equal(true)
+    for (const tokens of [old, ...fresh]) await isGoodEverywhere(tokens)
+    const refreshed = await refreshThere(old)
+    expect(known.has(kidOf(refreshed))).to.equal(false)
+    expect(claimsOf(refreshed.access_token).sid).to.equal(claimsOf(old.access_token).sid)
+    for (const tokens of [old, refreshed]) await isGoodEverywhere(tokens)
+  })
+})
