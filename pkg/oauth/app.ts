@@ -148,7 +148,7 @@ export function createOAuthApp(given: AppOptions): Express {
   app.use(() => {
     throw oauthError(404, 'invalid_request', 'there is no such endpoint')
   })
-  app.use(toErrorHandler(options.logger))
+  app.use(toErrorHandler(options.logger, options.productName))
   return app
 }
 

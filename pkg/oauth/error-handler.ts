@@ -1,15 +1,22 @@
 import type { ErrorRequestHandler } from 'express'
 import type { Logger } from '../telemetry/logger.ts'
-import { oauthError, renderOAuth } from './error.ts'
+import { oauthError, renderOAuth, toOAuth } from './error.ts'
+import { sendTroublePage, takesHtml } from './pages/wrong-page.ts'
 
 // A token that is much too long is no good token, and not a request that is too large.
 export const formLimit = '256kb'
 
-/** The one place where errors of the listener are written, and logged when they are ours. */
-export function toErrorHandler(logger: Logger): ErrorRequestHandler {
+/**
+ * The one place where errors of the listener are written, and logged when they are ours. Those that are ours people read on a
+ * page.
+ */
+export function toErrorHandler(logger: Logger, productName: string): ErrorRequestHandler {
   return (error, req, res, next) => {
     if (res.headersSent) return next(error)
-    const status = renderOAuth(res, fromBodyParser(error))
+    const thrown = fromBodyParser(error)
+    const trouble = toOAuth(thrown)
+    const isShown = trouble.code >= 500 && takesHtml(req)
+    const status = isShown ? sendTroublePage(res, productName, trouble) : renderOAuth(res, thrown)
     const id = req.headers['x-request-id']
     if (status.code >= 500)
       logger.error({ id, path: req.path, err: status.cause ?? status }, 'token request failed')

@@ -79,8 +79,11 @@ export function renderOAuth(res: Response, error: unknown): Status {
   return status
 }
 
-function toOAuth(error: unknown): Status {
-  if (error instanceof Status && oauthReasons.has(error.reason)) return error
+/** Anything thrown, as far as it is meant for the caller. */
+export function toOAuth(error: unknown): Status {
+  const isMeant =
+    error instanceof Status && (oauthReasons.has(error.reason) || error.reason === 'Unauthorized')
+  if (isMeant) return error
   if (error instanceof Status && (error.code === 503 || error.code === 429)) {
     return new Status(503, 'temporarily_unavailable', 'try again in a moment', {
       cause: error,

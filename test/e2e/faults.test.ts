@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from 'node:tls'
 import { expect } from 'chai'
@@ -15,11 +14,11 @@ import {
   uniqueName,
 } from './cluster.ts'
 import { askAs, eventually, expectStatus, listAs, logIn, platformPath, statusBody } from './http.ts'
-import { follow, output, setting } from './run.ts'
+import { part } from './part.ts'
+import { follow, setting } from './run.ts'
 
 const namespace = uniqueName('faults')
 const healMs = 10_000
-const repository = join(import.meta.dirname, '..', '..')
 
 // These stop and start parts of what is up. Each test leaves everything running, whether it passes or not.
 describe('when something fails', function () {
@@ -192,17 +191,6 @@ describe('when something fails', function () {
     }
   }
 })
-
-/** Stops or starts a part of what is up, and waits until it is so. */
-async function part(verb: 'stop' | 'start' | 'restart', name: string, ...options: readonly string[]) {
-  const script = join(repository, 'hack/controlplane/part.ts')
-  const env = { RUN_DIR: dirname(setting('KAPIS_CA')) }
-  await output(process.execPath, [script, verb, name, ...options], {
-    env,
-    timeoutMs: 70_000,
-    cwd: repository,
-  })
-}
 
 /** How long it took, for who reads the output with E2E_FIGURES set. */
 function note(what: string, seconds: number): void {

@@ -1,7 +1,17 @@
 import { expect } from 'chai'
 import { type Answer, accessToken, kubectl, uniqueName } from './cluster.ts'
 import { apply, askAs, eventually, groupDomain } from './http.ts'
-import { claimsOf, createUser, credentials, form, iamVersion, loginAs, parsed, removeUser } from './oauth.ts'
+import {
+  claimsOf,
+  createUser,
+  credentials,
+  form,
+  iamVersion,
+  loginAs,
+  parsed,
+  patchUser,
+  removeUser,
+} from './oauth.ts'
 import { issuerUrl } from './oauth-clients.ts'
 
 /** The password grant: by whichever name, from wherever, and what is kept of it. */
@@ -66,6 +76,49 @@ describe('a login by password', function () {
       expect(said(await login(without, none)), none).to.deep.equal(said(wrong))
   })
 
+  it('takes as long for an unknown user, one without a password and one who is disabled as for a wrong one', async () => {
+    const [guessed, disabled] = [uniqueName('guessed'), uniqueName('disabled')]
+    for (const username of [guessed, disabled]) await createUser({ ...user, username })
+    await patchUser(disabled, { status: { state: 'Disabled' } }, '--subresource=status')
+    try {
+      await eventually(
+        async () =>
+          expect(parsed(await login(disabled, user.password))).to.deep.equal([
+            400,
+            { error: 'invalid_grant', error_description: 'account is not active' },
+          ]),
+        20_000,
+      )
+      const kinds = {
+        wrong: () => guessed,
+        'wrong, by its address': () => `${guessed}@e2e.test`,
+        unknown: () => uniqueName('nobody'),
+        'without a password': () => without,
+        disabled: () => disabled,
+      }
+      const times = new Map(Object.keys(kinds).map(kind => [kind, [] as number[]]))
+      // One after the other, in turn: whatever else the machine does meets all of them. Fewer tries than lock a name.
+      for (let i = 0; i < 4; i++) {
+        for (const [kind, name] of Object.entries(kinds)) {
+          const startedAt = performance.now()
+          const answer = await login(name(), `Wrong horse ${i}`)
+          times.get(kind)?.push(performance.now() - startedAt)
+          expect(parsed(answer), kind).to.deep.equal([
+            400,
+            { error: 'invalid_grant', error_description: 'incorrect password' },
+          ])
+        }
+      }
+      const medians = new Map([...times].map(([kind, each]) => [kind, medianOf(each)]))
+      if (process.env.E2E_FIGURES) console.log(`      ${JSON.stringify(Object.fromEntries(medians))}`)
+      // A hash takes tens of milliseconds and everything else a few: without it one would be far from the others.
+      const wrong = medians.get('wrong') ?? 0
+      for (const [kind, each] of medians) expect(each / wrong, kind).to.be.within(0.4, 2.5)
+    } finally {
+      for (const name of [guessed, disabled]) await removeUser(name)
+    }
+  })
+
   it('is recorded with the address of its connection, whatever a stranger claims in headers', async () => {
     const name = uniqueName('claiming')
     await createUser({ ...user, username: name })
@@ -103,3 +156,8 @@ describe('a login by password', function () {
     }
   })
 })
+
+/** The middle of them: one try that met something else on the machine changes nothing. */
+function medianOf(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+}

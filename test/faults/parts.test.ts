@@ -1,15 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
 import { accessToken, kubectl, kubectlOutput, nodeNames, uniqueName } from '../e2e/cluster.ts'
 import { eventually } from '../e2e/http.ts'
-import { output, setting } from '../e2e/run.ts'
+import { part } from '../e2e/part.ts'
+import { setting } from '../e2e/run.ts'
 import { type Fault, withstand } from './fault.ts'
 import { pidOf } from './process.ts'
 import type { TrafficOptions } from './traffic.ts'
-
-const repository = join(import.meta.dirname, '../..')
 
 // Parts that are killed, stopped or starved under traffic: minutes in all, for `make faults`. In `make test` test/e2e/faults.test.ts
 // has the ends of each part, one after the other.
@@ -99,12 +97,6 @@ function stopped(name: string, holdSeconds: number): Omit<Fault, 'pid'> {
     end: () => process.kill(pidOf(name), 'SIGCONT'),
     holdSeconds,
   }
-}
-
-async function part(verb: 'stop' | 'start', name: string): Promise<void> {
-  const script = join(repository, 'hack/controlplane/part.ts')
-  const env = { RUN_DIR: dirname(setting('KAPIS_CA')) }
-  await output(process.execPath, [script, verb, name], { env, timeoutMs: 70_000, cwd: repository })
 }
 
 function openHandles(): number {

@@ -25,6 +25,19 @@ export function withErrorPage(
   }
 }
 
+/** A failure that is not the caller's: whether anything came of what he sent is not known. */
+export function sendTroublePage(res: Response, product: string, status: Status): Status {
+  const text =
+    status.code === 503
+      ? 'Logins cannot be looked up at the moment.'
+      : 'Something has gone wrong on our side.'
+  const body = html`${errorNote(text)}
+<p>Go back to where you came from and try again in a moment.</p>`
+  res.set({ ...status.headers })
+  sendPage(res, { product, title: 'That did not work', body, code: status.code })
+  return status
+}
+
 /** Programs say that they take anything; browsers name HTML. */
 export function takesHtml(req: Request): boolean {
   return (req.headers.accept ?? '').includes('text/html')

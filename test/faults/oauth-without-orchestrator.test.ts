@@ -1,0 +1,160 @@
+import { expect } from 'chai'
+import { createBrowser, hiddenFieldsOf, locationOf } from '../../pkg/oauth/browser/fixtures.ts'
+import { type Answer, askKapis, uniqueName } from '../e2e/cluster.ts'
+import { askAs, eventually, platformPath } from '../e2e/http.ts'
+import {
+  claimsOf,
+  createUser,
+  credentials,
+  form,
+  loginAs,
+  parsed,
+  refresh,
+  removeUser,
+  type Tokens,
+  token,
+} from '../e2e/oauth.ts'
+import { createClient, removeClient } from '../e2e/oauth-clients.ts'
+import { part } from '../e2e/part.ts'
+
+const redirectUri = 'https://app.test/cb'
+const state = 'some state'
+
+/** Logins are in the orchestrator: without it none begins and none ends, and none is taken for ended either. */
+describe('/oauth while kube-apiserver is down', function () {
+  this.timeout(120_000)
+  const user = { username: uniqueName('down'), password: 'Correct-Horse-1' }
+  const client = { name: uniqueName('down-web'), secret: 's', redirectURIs: [redirectUri] }
+  const own = { client_id: client.name, client_secret: client.secret }
+  const authorize = `/oauth/authorize?${new URLSearchParams({
+    client_id: client.name,
+    redirect_uri: redirectUri,
+    response_type: 'code',
+    state,
+  })}`
+  let tokens: Tokens
+  let browser: ReturnType<typeof createBrowser>
+  let code: string
+  let device_code: string
+  let loginPage: Answer
+  let stranger: ReturnType<typeof createBrowser>
+
+  const ask = (method: string, path: string, sent: object = {}) => askKapis(path, { method, ...sent })
+  before(async () => {
+    await createUser(user)
+    await createClient(client)
+    tokens = await loginAs(user)
+    browser = createBrowser({ ask })
+    await browser.logIn(user.username, user.password)
+    code = locationOf(await browser.get(authorize)).searchParams.get('code') ?? ''
+    stranger = createBrowser({ ask })
+    loginPage = await stranger.get('/oauth/login?return_to=/oauth/session')
+    device_code = JSON.parse((await form('/oauth/device_authorization', own)).body).device_code
+    await part('stop', 'kube-apiserver')
+  })
+  after(async () => {
+    await part('start', 'kube-apiserver')
+    await removeUser(user.username)
+    await removeClient(client.name)
+  })
+
+  const unavailable = { error: 'temporarily_unavailable', error_description: 'try again in a moment' }
+  const device = 'urn:ietf:params:oauth:grant-type:device_code'
+  const bearer = (path: string, method = 'GET') => askAs(tokens.access_token, path, { method })
+  const refused: readonly [string, () => Promise<Answer>][] = [
+    ['a login with the right password', () => token({ grant_type: 'password', ...user })],
+    ['one with a wrong password', () => token({ grant_type: 'password', ...user, password: 'wrong' })],
+    ['one of nobody', () => token({ grant_type: 'password', username: 'nobody', password: 'wrong' })],
+    ['a refresh', () => refresh(tokens.refresh_token)],
+    [
+      'a code',
+      () =>
+        form('/oauth/token', { ...own, grant_type: 'authorization_code', code, redirect_uri: redirectUri }),
+    ],
+    ['the start of a device login', () => form('/oauth/device_authorization', own)],
+    ['a device that asks', () => form('/oauth/token', { ...own, grant_type: device, device_code })],
+    ['a revocation', () => form('/oauth/revoke', { ...credentials, token: tokens.refresh_token })],
+    [
+      'the introspection of a refresh token',
+      () => form('/oauth/introspect', { ...credentials, token: tokens.refresh_token }),
+    ],
+    ['a logout', () => bearer('/oauth/logout')],
+    ['every logout', () => bearer('/oauth/logout?all=true')],
+    ['the list of personal access tokens', () => bearer('/oauth/personal-access-tokens')],
+  ]
+  for (const [what, attempt] of refused) {
+    it(`${what} is 503, with when to come back`, async () => {
+      const answer = await attempt()
+      expect(parsed(answer)).to.deep.equal([503, unavailable])
+      expect(Number(answer.headers['retry-after'])).to.be.above(0)
+      expect(answer.headers).to.include({ 'cache-control': 'no-store' })
+    })
+  }
+
+  it('what is known of a login is told as before', async () => {
+    expect(parsed(await bearer('/oauth/userinfo'))).to.deep.equal([
+      200,
+      { sub: user.username, preferred_username: user.username, email: `${user.username}@e2e.test` },
+    ])
+    const { access_token } = tokens
+    const { sid, groups, token_type, scope, ...claims } = claimsOf(access_token)
+    expect(parsed(await form('/oauth/introspect', { ...credentials, token: access_token }))).to.deep.equal([
+      200,
+      { active: true, token_type: 'Bearer', ...claims },
+    ])
+    for (const path of ['/oauth/keys', '/oauth/.well-known/openid-configuration'])
+      expect(await askKapis(path)).to.include({ code: 200 })
+  })
+
+  it('a client that may not is refused as before', async () => {
+    expect(parsed(await form('/oauth/token', { ...credentials, client_secret: 'x' }))).to.deep.equal([
+      401,
+      { error: 'invalid_client', error_description: 'invalid client credential' },
+    ])
+  })
+
+  it('a browser is told so on a page', async () => {
+    const { code, headers, body } = await stranger.post('/oauth/login', {
+      ...hiddenFieldsOf(loginPage.body),
+      ...user,
+    })
+    expect([code, headers['content-type']], body).to.deep.equal([503, 'text/html; charset=utf-8'])
+    expect(Number(headers['retry-after'])).to.be.above(0)
+    expect(headers['content-security-policy']).to.match(/^default-src 'none'/)
+    expect(/<main>[\s\S]*<\/main>/.exec(body)?.[0]).to.equal(`<main>
+<p class="product">Kapis</p>
+<h1>That did not work</h1>
+<p class="error" role="alert" id="error">Logins cannot be looked up at the moment.</p>
+<p>Go back to where you came from and try again in a moment.</p>
+</main>`)
+  })
+
+  it('a browser that is logged in stays so', async () => {
+    expect(await browser.get('/oauth/session')).to.include({ code: 200 })
+    const { origin, pathname, searchParams } = locationOf(await browser.get(authorize))
+    expect([origin + pathname, searchParams.get('state')]).to.deep.equal([redirectUri, state])
+  })
+
+  it('all of it heals by itself, and nobody was logged out', async () => {
+    await part('start', 'kube-apiserver')
+    await eventually(
+      async () => expect(await refresh(tokens.refresh_token)).to.include({ code: 200 }),
+      30_000,
+    )
+    await eventually(async () => {
+      expect(await token({ grant_type: 'password', ...user })).to.include({ code: 200 })
+      expect(await bearer(platformPath)).to.include({ code: 403 })
+    }, 20_000)
+    const exchanged = await form('/oauth/token', {
+      ...own,
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: redirectUri,
+    })
+    expect(exchanged.code, exchanged.body).to.equal(200)
+    expect(await browser.get('/oauth/session')).to.include({ code: 200 })
+    const sent = await stranger.post('/oauth/login', { ...hiddenFieldsOf(loginPage.body), ...user })
+    expect([sent.code, sent.headers.location]).to.deep.equal([303, '/oauth/session'])
+    expect(parsed(await bearer('/oauth/logout'))).to.deep.equal([200, { message: 'success' }])
+  })
+})
