@@ -1,7 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect } from 'chai'
-import { exportJWK, exportPKCS8, generateKeyPair, importPKCS8, SignJWT, UnsecuredJWT } from 'jose'
 import { createAuthority } from '../../pkg/certs/issue.ts'
 import type { Problem } from '../../pkg/config/fields.ts'
 import { readProviderConfig } from '../../pkg/iam/identity-provider/config.ts'
@@ -9,85 +7,32 @@ import type { Identity, RedirectProvider, Transaction } from '../../pkg/iam/iden
 import { createOidcProvider } from '../../pkg/iam/identity-provider/oidc.ts'
 import { refusalReason } from '../../pkg/iam/identity-provider/refusal.ts'
 import { Status } from '../../pkg/status/status.ts'
-import { authorityPem, startTlsServer } from '../peers/tls-server.ts'
+import {
+  json,
+  type Lies,
+  type LyingProvider,
+  startLyingProvider,
+  type UpstreamAnswer,
+} from '../peers/lying-openid-provider.ts'
+import { authorityPem } from '../peers/tls-server.ts'
 
 const never = new AbortController().signal
 const redirectUri = 'https://kapis.test/oauth/callback/op'
 const clientSecret = 'upstream secret'
 
-type Claims = Readonly<Record<string, unknown>>
-type Answer = (res: ServerResponse, path: string) => void
-
-/** A provider that lies, of which a certified one cannot be made: everything that it answers can be another thing. */
-type Lies = {
-  readonly claims?: (good: Claims) => Claims
-  readonly sign?: (claims: Claims) => Promise<string>
-  readonly metadata?: Claims
-  /** Instead of the answer at a path. */
-  readonly answers?: Readonly<Record<string, Answer>>
-  readonly userinfo?: Claims
-}
-
-const json = (res: ServerResponse, code: number, body: unknown) =>
-  res.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-
 describe('an OpenID provider that lies', function () {
   this.timeout(30_000)
-  let signing: { readonly pkcs8: string; readonly jwk: object }
-  let foreign: string
-  let lies: Lies = {}
-  let nonce = ''
-  let server: Awaited<ReturnType<typeof startTlsServer>>
+  let upstream: LyingProvider
 
   before(async () => {
-    const pair = await generateKeyPair('RS256', { extractable: true })
-    const jwk = { ...(await exportJWK(pair.publicKey)), kid: 'k1', alg: 'RS256', use: 'sig' }
-    signing = { pkcs8: await exportPKCS8(pair.privateKey), jwk }
-    foreign = await exportPKCS8((await generateKeyPair('RS256', { extractable: true })).privateKey)
-    server = await startTlsServer(url => (req, res) => void answer(url, req, res))
+    upstream = await startLyingProvider('kapis')
   })
-  after(() => server.close())
+  after(() => upstream.close())
   beforeEach(() => {
-    lies = {}
+    upstream.said.lies = {}
   })
-
-  const sign = async (claims: Claims, pkcs8 = signing.pkcs8, kid = 'k1') =>
-    new SignJWT({ ...claims })
-      .setProtectedHeader({ alg: 'RS256', kid })
-      .sign(await importPKCS8(pkcs8, 'RS256'))
-
-  async function answer(url: string, req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const { pathname } = new URL(req.url ?? '/', url)
-    const lie = lies.answers?.[pathname]
-    if (lie !== undefined) return lie(res, pathname)
-    if (pathname === '/.well-known/openid-configuration') {
-      return void json(res, 200, {
-        issuer: url,
-        authorization_endpoint: `${url}/auth`,
-        token_endpoint: `${url}/token`,
-        jwks_uri: `${url}/keys`,
-        userinfo_endpoint: `${url}/me`,
-        response_types_supported: ['code'],
-        subject_types_supported: ['public'],
-        id_token_signing_alg_values_supported: ['RS256'],
-        ...lies.metadata,
-      })
-    }
-    if (pathname === '/keys') return void json(res, 200, { keys: [signing.jwk] })
-    if (pathname === '/me') return void json(res, 200, lies.userinfo ?? { sub: 'u1' })
-    const now = Math.floor(Date.now() / 1000)
-    const good = {
-      iss: url,
-      sub: 'u1',
-      aud: 'kapis',
-      iat: now,
-      exp: now + 300,
-      nonce,
-      preferred_username: 'ann',
-    }
-    const claims = lies.claims?.(good) ?? good
-    const idToken = await (lies.sign ?? sign)(claims)
-    json(res, 200, { access_token: randomUUID(), token_type: 'Bearer', expires_in: 60, id_token: idToken })
+  const lie = (lies: Lies) => {
+    upstream.said.lies = lies
   }
 
   function provider(changes: object = {}): RedirectProvider {
@@ -96,7 +41,7 @@ describe('an OpenID provider that lies', function () {
       name: 'op',
       type: 'OIDCIdentityProvider',
       provider: {
-        issuer: server.url,
+        issuer: upstream.url,
         clientID: 'kapis',
         clientSecret,
         rootCAData: authorityPem,
@@ -113,10 +58,10 @@ describe('an OpenID provider that lies', function () {
   async function logIn(changes: object = {}): Promise<Identity> {
     const random = () => createHash('sha256').update(randomUUID()).digest('base64url')
     const transaction: Transaction = { state: random(), nonce: random(), codeVerifier: random(), redirectUri }
-    nonce = transaction.nonce
-    const upstream = provider(changes)
-    await upstream.begin(transaction, never)
-    return upstream.finish(new URL(`${redirectUri}?code=c&state=${transaction.state}`), transaction, never)
+    upstream.said.nonce = transaction.nonce
+    const client = provider(changes)
+    await client.begin(transaction, never)
+    return client.finish(new URL(`${redirectUri}?code=c&state=${transaction.state}`), transaction, never)
   }
 
   async function failure(changes: object = {}) {
@@ -147,7 +92,7 @@ describe('an OpenID provider that lies', function () {
       displayName: '',
       groups: undefined,
     })
-    lies = { userinfo: { sub: 'u1', email: 'ann@example.com', name: 'Ann' } }
+    lie({ userinfo: { sub: 'u1', email: 'ann@example.com', name: 'Ann' } })
     expect(await logIn({ getUserInfo: true })).to.include({ email: 'ann@example.com', displayName: 'Ann' })
   })
 
@@ -167,23 +112,10 @@ describe('an OpenID provider that lies', function () {
       /exp/,
     ],
     ['no subject', () => ({ claims: ({ sub: _, ...good }) => good }), /sub/],
-    ['a signature of another key', () => ({ sign: claims => sign(claims, foreign) }), /signature/],
-    ['a key that it has not published', () => ({ sign: claims => sign(claims, foreign, 'k2') }), /key/],
-    [
-      'no signature (alg none)',
-      () => ({ sign: async claims => new UnsecuredJWT({ ...claims }).encode() }),
-      /alg|algorithm|segments/,
-    ],
-    [
-      'its public key as a shared secret',
-      () => ({
-        sign: async claims =>
-          new SignJWT({ ...claims })
-            .setProtectedHeader({ alg: 'HS256', kid: 'k1' })
-            .sign(Buffer.from(JSON.stringify(signing.jwk))),
-      }),
-      /alg/,
-    ],
+    ['a signature of another key', () => ({ sign: upstream.forged.byAnotherKey }), /signature/],
+    ['a key that it has not published', () => ({ sign: upstream.forged.byAKeyOfNobody }), /key/],
+    ['no signature (alg none)', () => ({ sign: upstream.forged.unsigned }), /alg|algorithm|segments/],
+    ['its public key as a shared secret', () => ({ sign: upstream.forged.byItsPublicKey }), /alg/],
     [
       'no ID token',
       () => ({ answers: { '/token': res => json(res, 200, { access_token: 'a', token_type: 'Bearer' }) } }),
@@ -192,9 +124,9 @@ describe('an OpenID provider that lies', function () {
     ['metadata of another issuer', () => ({ metadata: { issuer: 'https://evil.test' } }), /issuer/],
     ['userinfo of somebody else', () => ({ userinfo: { sub: 'u2' } }), /sub/, { getUserInfo: true }],
   ]
-  for (const [what, lie, why, changes] of untrusted) {
+  for (const [what, lies, why, changes] of untrusted) {
     it(`is not believed with ${what}`, async () => {
-      lies = lie()
+      lie(lies())
       const { ms: _, ...refused } = await failure(changes)
       expect(refused).to.deep.include({
         code: 400,
@@ -205,15 +137,16 @@ describe('an OpenID provider that lies', function () {
     })
   }
 
-  const html: Answer = res => res.writeHead(200, { 'content-type': 'text/html' }).end('<p>maintenance</p>')
-  const internal: Answer = res => void json(res, 500, { error: 'server_error' })
-  const nothing: Answer = () => undefined
-  const drip: Answer = res => {
+  const html: UpstreamAnswer = res =>
+    res.writeHead(200, { 'content-type': 'text/html' }).end('<p>maintenance</p>')
+  const internal: UpstreamAnswer = res => json(res, 500, { error: 'server_error' })
+  const nothing: UpstreamAnswer = () => undefined
+  const drip: UpstreamAnswer = res => {
     res.writeHead(200, { 'content-type': 'application/json' })
     const timer = setInterval(() => res.write(' '), 50)
     res.on('close', () => clearInterval(timer))
   }
-  const flood: Answer = res => {
+  const flood: UpstreamAnswer = res => {
     res.writeHead(200, { 'content-type': 'application/json' })
     const chunk = Buffer.alloc(65_536, 0x20)
     const pour = () => {
@@ -222,8 +155,8 @@ describe('an OpenID provider that lies', function () {
     res.on('drain', pour)
     pour()
   }
-  const elsewhere: Answer = res => res.writeHead(302, { location: 'https://evil.test/' }).end()
-  const broken: readonly [string, Answer][] = [
+  const elsewhere: UpstreamAnswer = res => res.writeHead(302, { location: 'https://evil.test/' }).end()
+  const broken: readonly [string, UpstreamAnswer][] = [
     ['500', internal],
     ['a page', html],
     ['nothing', nothing],
@@ -248,7 +181,7 @@ describe('an OpenID provider that lies', function () {
   for (const [step, path] of Object.entries(steps)) {
     for (const [what, behave] of broken) {
       it(`is down when it answers ${step} with ${what}, within the time that a login has`, async () => {
-        lies = { answers: { [path]: behave } }
+        lie({ answers: { [path]: behave } })
         const { ms, code, reason } = await failure({ getUserInfo: true, readTimeout: 700 })
         expect({ code, reason }).to.deep.equal({ code: 503, reason: 'provider_failed' })
         expect(ms).to.be.below(5_000)
@@ -257,12 +190,12 @@ describe('an OpenID provider that lies', function () {
   }
 
   it('is asked again once it is back', async () => {
-    const upstream = provider()
+    const client = provider()
     const transaction: Transaction = { state: 's', nonce: 'n', codeVerifier: 'v'.repeat(43), redirectUri }
-    lies = { answers: { [steps.discovery]: internal } }
-    expect(await upstream.begin(transaction, never).catch(err => err)).to.include({ code: 503 })
-    lies = {}
-    expect((await upstream.begin(transaction, never)).pathname).to.equal('/auth')
+    lie({ answers: { [steps.discovery]: internal } })
+    expect(await client.begin(transaction, never).catch(err => err)).to.include({ code: 503 })
+    lie({})
+    expect((await client.begin(transaction, never)).pathname).to.equal('/auth')
   })
 
   it('is told nothing when its certificate is another authority’s', async () => {
@@ -274,12 +207,12 @@ describe('an OpenID provider that lies', function () {
   })
 
   it('does not accept us: that is ours to mend, and nobody else’s fault', async () => {
-    lies = { answers: { '/token': res => json(res, 401, { error: 'invalid_client' }) } }
+    lie({ answers: { '/token': res => json(res, 401, { error: 'invalid_client' }) } })
     expect(await failure()).to.include({ code: 503, reason: 'provider_failed' })
   })
 
   it('does not know the code: the person begins again', async () => {
-    lies = { answers: { '/token': res => json(res, 400, { error: 'invalid_grant' }) } }
+    lie({ answers: { '/token': res => json(res, 400, { error: 'invalid_grant' }) } })
     expect(await failure()).to.include({
       code: 400,
       reason: 'provider_refused',

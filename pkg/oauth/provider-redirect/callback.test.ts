@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import { oidcConfig } from '../../iam/identity-provider/fixtures.ts'
 import type { RedirectProvider } from '../../iam/identity-provider/identity.ts'
 import { createBrowser, locationOf } from '../browser/fixtures.ts'
-import { memoryUser, startApp, type TestApp } from '../fixtures.ts'
+import { memoryClient, memoryUser, startApp, type TestApp } from '../fixtures.ts'
 
 describe('GET /oauth/callback/{idp}', () => {
   let app: TestApp
@@ -31,6 +32,68 @@ describe('GET /oauth/callback/{idp}', () => {
       provider: 'sso',
       reason: 'password_to_change',
     })
+  })
+
+  it('takes no state that has expired, or was signed for something else', async () => {
+    const state = 's'.repeat(43)
+    const claims = {
+      idp: 'sso',
+      return_to: '/oauth/device',
+      client_id: '',
+      scope: '',
+      ...{ state, nonce: 'n', verifier: 'v'.repeat(43), redirect: 'https://id.test/cb' },
+    }
+    const name = `__Host-kapis-provider-login-${createHash('sha256').update(state).digest('hex').slice(0, 16)}`
+    const { statements } = app.tools
+    const sign = (purpose: 'provider-login' | 'code', lifeSeconds: number, more: object = {}) =>
+      statements.sign(purpose, { ...claims, ...more }, { lifeSeconds })
+    const ask = (value: string) =>
+      app.ask('GET', `/oauth/callback/sso?code=x&state=${state}`, { headers: { cookie: `${name}=${value}` } })
+    // What is refused is refused for what is wrong with it: this one goes on, and only the user is at fault.
+    expect(JSON.parse((await ask(await sign('provider-login', 600))).body)).to.include({
+      error_description:
+        'the password of this user was set by an administrator: log in with it and change it first',
+    })
+    const bad = [
+      await sign('provider-login', -600),
+      await sign('code', 600),
+      await sign('provider-login', 600, { state: 'another' }),
+      await sign('provider-login', 600, { idp: 'other' }),
+      'garbage',
+    ]
+    for (const value of bad) {
+      const answer = await ask(value)
+      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+        400,
+        {
+          error: 'invalid_request',
+          error_description:
+            'the login was not begun in this browser, or more than ten minutes ago; begin again',
+        },
+      ])
+      expect(answer.headers['cache-control']).to.equal('no-store')
+      expect(app.lines.findLast(({ audit }) => audit === 'callback')).to.include({
+        provider: 'sso',
+        reason: 'state_mismatch',
+      })
+    }
+    expect(app.sessions.size).to.equal(0)
+  })
+
+  it('gives no tokens to a client that was removed meanwhile', async () => {
+    app.clients.set('gone', { client: memoryClient('gone'), secret: 's' })
+    const browser = createBrowser(app)
+    const away = locationOf(await browser.get('/oauth/login/sso?client_id=gone'))
+    app.clients.delete('gone')
+    const path = `/oauth/callback/sso?code=x&state=${away.searchParams.get('state')}`
+    const answer = await app.ask('GET', path, {
+      headers: { cookie: [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+    })
+    expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+      400,
+      { error: 'invalid_request', error_description: 'there is no such OAuth client any more' },
+    ])
+    expect(app.sessions.size).to.equal(0)
   })
 })
 

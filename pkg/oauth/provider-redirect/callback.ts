@@ -36,13 +36,14 @@ export function createCallback(options: BrowserOptions): RequestHandler {
     event: TokenEvent,
   ): Promise<void> {
     const idp = String(req.params.idp)
+    // What else stands in a path is anybody's text.
+    if (tools.providers.store.get(idp) !== undefined) event.provider = idp
     const given = readParameters(req).get('state') ?? ''
     const state = await takeState(tools.statements, { req, res }, given)
     if (state === undefined || state.provider !== idp) {
       const what = 'the login was not begun in this browser, or more than ten minutes ago; begin again'
       throw oauthError(400, 'invalid_request', what, { why: 'state_mismatch' })
     }
-    event.provider = idp
     journey.returnTo = state.returnTo
     if (state.returnTo !== '') {
       const { admitted, idToken } = await identify(tools, { req, res }, state)

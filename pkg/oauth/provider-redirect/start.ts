@@ -10,7 +10,7 @@ import { type Form, readParameters } from '../form.ts'
 import { requireProvider, toOAuthError } from '../provider-login.ts'
 import { grantScope } from '../scope.ts'
 import { goneSignal } from '../token-endpoint.ts'
-import { withLoginErrorPage } from './error-page.ts'
+import { type Journey, withLoginErrorPage } from './error-page.ts'
 import { keepState, type LoginState, newTransaction } from './login-state.ts'
 
 /**
@@ -21,9 +21,16 @@ export function createRedirectStart(options: BrowserOptions): RequestHandler {
   const { tools, audit, productName, issuer } = options
   const base = endpointBase(issuer)
 
-  async function start(req: Request, res: Response, event: TokenEvent, params: Form): Promise<void> {
-    const { config, client } = requireProvider(tools.providers, String(req.params.idp))
-    event.provider = config.name
+  async function start(
+    { req, res, journey }: { req: Request; res: Response; journey: Journey },
+    event: TokenEvent,
+  ): Promise<void> {
+    const idp = String(req.params.idp)
+    // What else stands in a path is anybody's text.
+    if (tools.providers.store.get(idp) !== undefined) event.provider = idp
+    const params = readParameters(req)
+    journey.returnTo = params.get('return_to') ?? ''
+    const { config, client } = requireProvider(tools.providers, idp)
     if (client.kind !== 'redirect') {
       const what = 'this identity provider takes a password: POST username and password'
       throw oauthError(400, 'invalid_request', what, { why: 'provider_takes_passwords' })
@@ -40,13 +47,8 @@ export function createRedirectStart(options: BrowserOptions): RequestHandler {
   }
 
   return withLoginErrorPage(productName, async (req, res, journey) => {
-    const params = readParameters(req)
-    journey.returnTo = params.get('return_to') ?? ''
-    await audited(audit, 'login', (_req, _res, event) => start(req, res, event, params))(
-      req,
-      res,
-      () => undefined,
-    )
+    const handle = audited(audit, 'login', (_req, _res, event) => start({ req, res, journey }, event))
+    await handle(req, res, () => undefined)
   })
 }
 

@@ -1,0 +1,395 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { json, type Lies, type LyingProvider, startLyingProvider } from '../peers/lying-openid-provider.ts'
+import { authorityPem } from '../peers/tls-server.ts'
+import { createUserAgent, type Page, type UserAgent } from '../peers/user-agent.ts'
+import { askKapis, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
+import { eventually } from './http.ts'
+import { applyProvider, linkOf, openIdDocument, removeProvider, users } from './identity-provider.ts'
+import { claimsOf, createUser, credentials, patchUser, removeUser } from './oauth.ts'
+import { issuerUrl } from './oauth-clients.ts'
+import { setting } from './run.ts'
+
+type Outcome = {
+  readonly code: number
+  readonly error: string
+  readonly description: string
+  /** Of the audit. */
+  readonly reason: string
+}
+
+/** Everything that a callback of a provider can come to, for programs and for people, with the whole answer. */
+describe('the callback of an identity provider', function () {
+  this.timeout(120_000)
+  const provider = uniqueName('lies')
+  const ann = uniqueName('ann')
+  const local = uniqueName('local')
+  const clientId = credentials.client_id
+  let issuer: string
+  let upstream: LyingProvider
+
+  const configure = async (changes: object = {}) => {
+    const displayName = uniqueName('Corp')
+    const document = openIdDocument(provider, upstream, { displayName, ...changes }, { getUserInfo: true })
+    await applyProvider(document)
+    await eventually(async () => {
+      expect((await askKapis('/oauth/login')).body).to.include(displayName)
+    }, 20_000)
+    return displayName
+  }
+  const personOf = (sub: string, more: object = {}): Lies => ({
+    claims: good => ({ ...good, sub, preferred_username: sub, email: `${sub}@example.com`, ...more }),
+    userinfo: { sub },
+  })
+
+  before(async () => {
+    issuer = await issuerUrl()
+    upstream = await startLyingProvider('kapis-at-upstream')
+    await createUser({ username: local, password: 'Correct horse 1' })
+    await configure()
+  })
+  after(async () => {
+    await removeProvider(provider)
+    for (const name of [ann, local]) await removeUser(name)
+    upstream.close()
+  })
+  beforeEach(() => {
+    upstream.said.lies = personOf(ann)
+  })
+
+  const newAgent = (accept: string) =>
+    createUserAgent([authorityPem, readFileSync(setting('KAPIS_CA'), 'utf8')], accept)
+  const isCallback = (url: URL) => url.pathname === `/oauth/callback/${provider}`
+
+  /** As far as the callback, which is the last redirect's target. */
+  async function untilCallback(agent: UserAgent, query: Readonly<Record<string, string>>): Promise<URL> {
+    const start = `${issuer}/login/${provider}?${new URLSearchParams(query)}`
+    const last = await agent.open(start, isCallback)
+    expect(last.headers.location, last.body).to.be.a('string')
+    return new URL(String(last.headers.location), last.url)
+  }
+
+  /** Logs in as a program, which gets tokens, with the callback as it is changed. */
+  async function asProgram(change: (callback: URL) => void = () => undefined): Promise<Page> {
+    const agent = newAgent('application/json')
+    const callback = await untilCallback(agent, { client_id: clientId })
+    change(callback)
+    return agent.open(callback)
+  }
+
+  /** Logs in as a person, who goes on to a page. */
+  async function asPerson(change: (callback: URL) => void = () => undefined): Promise<Page> {
+    const agent = newAgent('text/html')
+    const callback = await untilCallback(agent, { return_to: '/oauth/device' })
+    change(callback)
+    return agent.open(callback, url => url.pathname === '/oauth/device')
+  }
+
+  const headersOf = ({ headers }: Page) => ({
+    cache: headers['cache-control'],
+    pragma: headers.pragma,
+    referrer: headers['referrer-policy'],
+    retry: headers['retry-after'],
+    location: headers.location,
+    challenge: headers['www-authenticate'],
+    sniff: headers['x-content-type-options'],
+  })
+  const expectedHeaders = (code: number) => ({
+    cache: 'no-store',
+    pragma: 'no-cache',
+    referrer: 'no-referrer',
+    retry: code === 503 ? '5' : undefined,
+    location: undefined,
+    challenge: undefined,
+    sniff: 'nosniff',
+  })
+  const wentAway = ({ headers }: Page) =>
+    [headers['set-cookie'] ?? []].flat().every(line => /^__Host-kapis-provider-login-.*Max-Age=0/.test(line))
+
+  function linesOf(): readonly Record<string, unknown>[] {
+    const log = readFileSync(join(setting('KAPIS_LOGS_DIR'), 'oauth.log'), 'utf8')
+    const lines = log.split('\n').filter(line => line.includes('"audit":"callback"'))
+    return lines.filter(line => line.includes(provider)).map(line => JSON.parse(line))
+  }
+
+  /** The same outcome for a program and for a person, and one line of the audit for each. */
+  async function expectRefused(
+    { code, error, description, reason }: Outcome,
+    change?: (callback: URL) => void,
+    isOnTheWay = true,
+  ): Promise<void> {
+    const before = linesOf().length
+    const answer = await asProgram(change)
+    expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+      code,
+      { error, error_description: description },
+    ])
+    expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8')
+    expect(headersOf(answer)).to.deep.equal(expectedHeaders(code))
+    expect(wentAway(answer), String(answer.headers['set-cookie'])).to.equal(true)
+
+    const page = await asPerson(change)
+    expect(page.code).to.equal(code)
+    expect(page.headers['content-type']).to.equal('text/html; charset=utf-8')
+    // Our own forms need to know where they come from.
+    expect(headersOf(page)).to.deep.equal({ ...expectedHeaders(code), referrer: 'same-origin' })
+    expect(page.headers['content-security-policy']).to.match(/^default-src 'none'; /)
+    expect(wentAway(page), String(page.headers['set-cookie'])).to.equal(true)
+    expect(textOf(page)).to.include('You are not logged in')
+    const sentence = `${description.charAt(0).toUpperCase()}${description.slice(1)}.`
+    expect(textOf(page)).to.include(sentence)
+    const back = isOnTheWay ? '/oauth/login?return_to=%2Foauth%2Fdevice' : '/oauth/login?return_to='
+    expect(page.body).to.include(`href="${back}"`)
+
+    await eventually(async () => {
+      const lines = linesOf().slice(before)
+      expect(lines).to.have.length(2)
+      for (const line of lines) expect(line).to.include({ provider, outcome: 'failure', reason })
+    }, 20_000)
+  }
+
+  const untrusted: Outcome = {
+    code: 400,
+    error: 'invalid_grant',
+    description: 'the answer of the identity provider cannot be trusted',
+    reason: 'provider_answer_invalid',
+  }
+  const down: Outcome = {
+    code: 503,
+    error: 'temporarily_unavailable',
+    description: 'the identity provider does not answer as it should',
+    reason: 'provider_failed',
+  }
+  const late: Outcome = {
+    code: 400,
+    error: 'invalid_grant',
+    description: 'the login at the identity provider was used before, or took too long',
+    reason: 'provider_refused',
+  }
+  const refused = (description: string, reason: string): Outcome => ({
+    code: 400,
+    error: 'invalid_grant',
+    description,
+    reason,
+  })
+  const seconds = () => Math.floor(Date.now() / 1000)
+  const rows: readonly [string, () => Lies, Outcome][] = [
+    ['another nonce', () => ({ claims: good => ({ ...good, nonce: 'other' }) }), untrusted],
+    ['no nonce', () => ({ claims: ({ nonce: _, ...good }) => good }), untrusted],
+    ['another audience', () => ({ claims: good => ({ ...good, aud: 'somebody' }) }), untrusted],
+    ['another issuer', () => ({ claims: good => ({ ...good, iss: 'https://evil.test' }) }), untrusted],
+    ['an expired ID token', () => ({ claims: good => ({ ...good, exp: seconds() - 60 }) }), untrusted],
+    ['an ID token of the future', () => ({ claims: good => ({ ...good, nbf: seconds() + 600 }) }), untrusted],
+    ['no subject', () => ({ claims: ({ sub: _, ...good }) => good }), untrusted],
+    ['a signature of another key', () => ({ sign: upstream.forged.byAnotherKey }), untrusted],
+    ['a key of nobody', () => ({ sign: upstream.forged.byAKeyOfNobody }), untrusted],
+    ['alg none', () => ({ sign: upstream.forged.unsigned }), untrusted],
+    ['its public key as a secret', () => ({ sign: upstream.forged.byItsPublicKey }), untrusted],
+    [
+      'no ID token',
+      () => ({ answers: { '/token': res => json(res, 200, { access_token: 'a', token_type: 'Bearer' }) } }),
+      untrusted,
+    ],
+    ['userinfo of somebody else', () => ({ userinfo: { sub: 'another' } }), untrusted],
+    ['userinfo that fails', () => ({ answers: { '/me': res => json(res, 500, { error: 'x' }) } }), down],
+    ['userinfo that refuses', () => ({ answers: { '/me': res => json(res, 401, {}) } }), down],
+    ['a token endpoint that fails', () => ({ answers: { '/token': res => json(res, 500, {}) } }), down],
+    ['a token endpoint that hangs up', () => ({ answers: { '/token': res => res.destroy() } }), down],
+    [
+      'a client secret that is not taken',
+      () => ({ answers: { '/token': res => json(res, 401, { error: 'invalid_client' }) } }),
+      down,
+    ],
+    [
+      'a code or a PKCE verifier that is not taken',
+      () => ({ answers: { '/token': res => json(res, 400, { error: 'invalid_grant' }) } }),
+      late,
+    ],
+    ['another `iss` (RFC 9207)', () => ({ callback: { iss: 'https://evil.test' } }), untrusted],
+    [
+      'an address that another user has',
+      () => personOf(uniqueName('thief'), { email: `${local}@e2e.test` }),
+      refused('the e-mail address is another user’s; an administrator can link a user to it', 'email_taken'),
+    ],
+    [
+      'an unverified address',
+      () => personOf(uniqueName('unverified'), { email_verified: false }),
+      refused('the identity provider gives no verified e-mail address', 'email_missing'),
+    ],
+    [
+      'a name that another user has',
+      () => personOf(local, { email: `${local}@elsewhere.test` }),
+      refused(`the user name ${local} is taken; an administrator can link a user to it`, 'user_name_taken'),
+    ],
+  ]
+  for (const [what, lies, outcome] of rows) {
+    it(`is ${outcome.code} for ${what}`, async () => {
+      const lie = lies()
+      const { userinfo } = personOf(ann)
+      upstream.said.lies = { ...(userinfo === undefined ? {} : { userinfo }), ...lie }
+      await expectRefused(outcome)
+    })
+  }
+
+  const notBegun = {
+    code: 400,
+    error: 'invalid_request',
+    description: 'the login was not begun in this browser, or more than ten minutes ago; begin again',
+    reason: 'state_mismatch',
+  }
+  const said = (error: string) => (callback: URL) => {
+    callback.searchParams.delete('code')
+    callback.searchParams.set('error', error)
+    callback.searchParams.set('error_description', '<script>alert(1)</script>')
+  }
+  const searchOf = (change: (search: string) => string) => (callback: URL) => {
+    callback.search = change(callback.search)
+  }
+  const twice = (name: string, description = `the parameter ${name} is given twice`): Outcome => ({
+    code: 400,
+    error: 'invalid_request',
+    description,
+    reason: 'invalid_request',
+  })
+  const changes: readonly [string, (callback: URL) => void, Outcome, boolean][] = [
+    [
+      'a refusal of the provider',
+      said('access_denied'),
+      refused('the identity provider refused the login (access_denied)', 'provider_refused'),
+      true,
+    ],
+    [
+      'a refusal in words that are none',
+      said('<script>'),
+      refused('the identity provider refused the login', 'provider_refused'),
+      true,
+    ],
+    ['neither a code nor a refusal', url => url.searchParams.delete('code'), untrusted, true],
+    ['a state of nobody', url => url.searchParams.set('state', 'x'.repeat(43)), notBegun, false],
+    ['no state', url => url.searchParams.delete('state'), notBegun, false],
+    [
+      'a refusal without a state, which anybody can make up',
+      url => {
+        said('access_denied')(url)
+        url.searchParams.delete('state')
+      },
+      notBegun,
+      false,
+    ],
+    ['a ticket (CAS)', searchOf(() => '?ticket=ST-1'), notBegun, false],
+    ['two codes', url => url.searchParams.append('code', 'other'), twice('code'), false],
+    ['two states', url => url.searchParams.append('state', 'other'), twice('state'), false],
+    [
+      'a broken percent-encoding',
+      searchOf(search => `${search}&x=%`),
+      twice('', 'the query contains an invalid percent-encoding'),
+      false,
+    ],
+  ]
+  for (const [what, change, outcome, isOnTheWay] of changes) {
+    it(`is ${outcome.code} for ${what}`, () => expectRefused(outcome, change, isOnTheWay))
+  }
+
+  it('takes no POST (response_mode=form_post), and leaves the login to be finished', async () => {
+    const agent = newAgent('application/json')
+    const callback = await untilCallback(agent, { client_id: clientId })
+    const answer = await askKapis(callback.pathname, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: callback.search.slice(1),
+    })
+    expect([answer.code, JSON.parse(answer.body), answer.headers.allow]).to.deep.equal([
+      405,
+      { error: 'invalid_request', error_description: 'the endpoint takes GET' },
+      'GET',
+    ])
+    expect((await agent.open(callback)).code).to.equal(200)
+  })
+
+  it('gives a program tokens, and a person the page he was on the way to', async () => {
+    const answer = await asProgram()
+    const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
+    expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])
+    expect(claimsOf(access_token)).to.include({ sub: ann, client_id: clientId, scope: '' })
+    expect(claimsOf(refresh_token)).to.include({ sub: ann, token_type: 'refresh_token' })
+    expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8')
+    expect(headersOf(answer)).to.deep.equal(expectedHeaders(200))
+    const page = await asPerson()
+    expect([page.code, page.headers.location]).to.deep.equal([303, '/oauth/device'])
+    expect(page.headers['cache-control']).to.equal('no-store')
+    const [login] = [page.headers['set-cookie'] ?? []]
+      .flat()
+      .filter(line => line.startsWith('__Host-kapis-session'))
+    expect(login).to.match(/; Path=\/; Secure; HttpOnly; SameSite=Lax/)
+  })
+
+  it('says what a user of ours is told who is disabled', async () => {
+    await asProgram()
+    await patchUser(ann, { status: { state: 'Disabled' } }, '--subresource=status')
+    try {
+      await eventually(async () => expect((await asProgram()).code).to.equal(400), 20_000)
+      await expectRefused(refused('account is not active', 'user_disabled'))
+    } finally {
+      await patchUser(ann, { status: { state: 'Active' } }, '--subresource=status')
+    }
+  })
+
+  it('makes no user of a stranger where lookup, manual or confirmation says so', async () => {
+    const stranger = uniqueName('stranger')
+    const words: readonly [object, (corp: string) => string][] = [
+      [
+        { mappingMethod: 'lookup' },
+        corp => `no user is linked to this account of ${corp}; an administrator can link a user to it`,
+      ],
+      [
+        { mappingMethod: 'manual' },
+        corp => `no user is linked to this account of ${corp}; log in with a browser to link one`,
+      ],
+      [
+        { disableLoginConfirmation: false },
+        corp => `the first login by ${corp} has to be confirmed; log in with a browser`,
+      ],
+    ]
+    for (const [change, toText] of words) {
+      const corp = await configure(change)
+      upstream.said.lies = personOf(stranger)
+      const answer = await asProgram()
+      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+        400,
+        { error: 'invalid_grant', error_description: toText(corp) },
+      ])
+      expect(headersOf(answer)).to.deep.equal(expectedHeaders(400))
+      expect(await kubectlOutput('get', users, stranger, '--ignore-not-found')).to.equal('')
+      // Whoever is linked comes in by each of them.
+      await kubectlOutput('annotate', users, local, `${linkOf(provider)}=${stranger}`, '--overwrite')
+      await eventually(async () => {
+        const { access_token } = JSON.parse((await asProgram()).body)
+        expect(claimsOf(String(access_token)).sub).to.equal(local)
+      }, 20_000)
+      await kubectlOutput('annotate', users, local, `${linkOf(provider)}-`)
+      await eventually(async () => expect((await asProgram()).code).to.equal(400), 20_000)
+    }
+    const { metadata } = Object(await kubectlJson('get', users, local))
+    expect(metadata.annotations ?? {}).to.not.have.property(linkOf(provider))
+  })
+
+  it('is nothing for a provider that was removed meanwhile', async () => {
+    const agent = newAgent('application/json')
+    const callback = await untilCallback(agent, { client_id: clientId })
+    await removeProvider(provider)
+    await eventually(async () => {
+      expect((await askKapis(`/oauth/login/${provider}?client_id=${clientId}`)).code).to.equal(404)
+    }, 20_000)
+    const answer = await agent.open(callback)
+    expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+      404,
+      { error: 'invalid_request', error_description: 'there is no such identity provider' },
+    ])
+    expect(headersOf(answer)).to.deep.equal(expectedHeaders(404))
+  })
+})
+
+function textOf({ body }: Page): string {
+  return body.replaceAll('&#39;', '’')
+}
