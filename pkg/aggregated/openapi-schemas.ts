@@ -4,13 +4,15 @@ import type { ServedGroup } from './served-group.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** How a version of OpenAPI refers to another schema, given its whole name, with a description beside it. */
-export type WriteRef = (name: string, description: string | undefined) => Json
+/** How a version of OpenAPI refers to another schema, given its whole name, with a description and the like beside it. */
+export type WriteRef = (name: string, beside: Json) => Json
 
 /** What the versions of OpenAPI write differently. */
 export type Dialect = {
   readonly ref: WriteRef
   readonly oneOf: (schemas: readonly Json[]) => Json
+  /** What stands for a member that is left out, or null. */
+  readonly values: (values: Pick<Schema, 'default' | 'nullable'>) => Json
 }
 
 /**
@@ -22,12 +24,13 @@ export function schemaName({ group, version }: ServedGroup, name: string): strin
 }
 
 /** The schemas of a group as OpenAPI writes them, by whole name. Kinds say which kind they are: explain finds them so. */
-export function writeSchemas(served: ServedGroup, known: Schemas, { ref, oneOf }: Dialect): Json {
+export function writeSchemas(served: ServedGroup, known: Schemas, { ref, oneOf, values }: Dialect): Json {
   const { group, version } = served
   const kinds = new Set(served.resources.flatMap(({ kind }) => [kind, `${kind}List`]))
   const dialect = {
     oneOf,
-    ref: (name, description) => ref(schemaName(served, name), description),
+    values,
+    ref: (name, beside) => ref(schemaName(served, name), beside),
   } satisfies Dialect
   const entries = Object.entries(schemasOfGroup(served, known)).map(([name, schema]) => {
     const groupVersionKind = kinds.has(name)
@@ -39,12 +42,18 @@ export function writeSchemas(served: ServedGroup, known: Schemas, { ref, oneOf }
 }
 
 function writeSchema(schema: Schema, dialect: Dialect): Json {
-  const { ref, properties, items, additionalProperties, oneOf, preserveUnknownFields, extensions, ...plain } =
-    schema
-  if (ref !== undefined) return dialect.ref(ref, schema.description)
+  const { ref, properties, items, additionalProperties, oneOf, ...own } = schema
+  const { preserveUnknownFields, extensions, limits, default: given, nullable, ...plain } = own
+  const values = dialect.values({
+    ...(given === undefined ? {} : { default: given }),
+    ...(nullable && { nullable }),
+  })
+  if (ref !== undefined) return dialect.ref(ref, { ...plain, ...values, ...extensions })
   const write = (inner: Schema) => writeSchema(inner, dialect)
   return {
     ...plain,
+    ...limits,
+    ...values,
     ...(properties && { properties: mapValues(properties, write) }),
     ...(items && { items: write(items) }),
     ...(additionalProperties && { additionalProperties: write(additionalProperties) }),

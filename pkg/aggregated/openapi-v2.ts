@@ -3,13 +3,10 @@ import { type Dialect, schemaName, type WriteRef, writeSchemas } from './openapi
 import type { Schemas } from './schema/schema.ts'
 import type { ServedGroup } from './served-group.ts'
 
-const writeRef: WriteRef = (name, description) => ({
-  ...(description === undefined ? {} : { description }),
-  $ref: `#/definitions/${name}`,
-})
+const writeRef: WriteRef = (name, beside) => ({ ...beside, $ref: `#/definitions/${name}` })
 
-// kube-apiserver too says string, of quantities and of what is a number or a name.
-const dialect: Dialect = { ref: writeRef, oneOf: () => ({ type: 'string' }) }
+// kube-apiserver too says string, of quantities and of what is a number or a name, and tells no defaults here.
+const dialect: Dialect = { ref: writeRef, oneOf: () => ({ type: 'string' }), values: () => ({}) }
 
 /**
  * The groups as Swagger 2.0. kube-apiserver merges it into the document of the whole cluster, which it can no longer
@@ -42,9 +39,9 @@ function writeOperation(served: ServedGroup, operation: Operation) {
     schemes: ['https'],
     parameters: operation.parameters.map(writeParameter),
     responses: {
-      200: { description: 'OK', schema: writeRef(schemaName(served, operation.answer), undefined) },
+      200: { description: 'OK', schema: writeRef(schemaName(served, operation.answer), {}) },
       401: { description: 'Unauthorized' },
-      default: { description: 'Failure', schema: writeRef(schemaName(served, 'Status'), undefined) },
+      default: { description: 'Failure', schema: writeRef(schemaName(served, 'Status'), {}) },
     },
     ...(operation.isDeprecated ? { deprecated: true } : {}),
     'x-kubernetes-action': operation.action,

@@ -5,11 +5,11 @@ import type { ServedGroup } from './served-group.ts'
 
 const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
-// OpenAPI 3.0 ignores what stands beside a $ref; allOf keeps the description, and kubectl explain knows the form.
-const writeRef: WriteRef = (name, description) =>
-  description === undefined ? reference(name) : { description, allOf: [reference(name)] }
+// OpenAPI 3.0 ignores what stands beside a $ref; allOf keeps it, and kubectl explain knows the form.
+const writeRef: WriteRef = (name, beside) =>
+  Object.keys(beside).length === 0 ? reference(name) : { ...beside, allOf: [reference(name)] }
 
-const dialect: Dialect = { ref: writeRef, oneOf: oneOf => ({ oneOf }) }
+const dialect: Dialect = { ref: writeRef, oneOf: oneOf => ({ oneOf }), values: values => values }
 
 /** One group and version as OpenAPI 3.0. */
 export function toOpenApi3(served: ServedGroup, known: Schemas, title: string) {

@@ -18,7 +18,10 @@ const served: ServedGroup = {
 const known: Schemas = {
   Node: object('A machine.', { spec: ref('NodeSpec', 'How it is meant to be.') }),
   NodeSpec: {
-    ...object('The spec.', { ports: array('Ports.', ref('Port')) }),
+    ...object('The spec.', {
+      ports: { ...array('Ports.', ref('Port')), limits: { maxItems: 3 } },
+      first: { ...ref('Port'), default: 1, nullable: true, extensions: { 'x-own': true } },
+    }),
     extensions: { 'x-kubernetes-map-type': 'atomic' },
   },
   Port: { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] },
@@ -116,7 +119,9 @@ const swaggerKeys = {
     ' ',
   ),
   parameter: ['name', 'in', 'type', 'description', 'uniqueItems', 'required'],
-  schema: 'type format description enum required properties items additionalProperties $ref'.split(' '),
+  schema: 'type format description enum required properties items additionalProperties $ref maxItems'.split(
+    ' ',
+  ),
 }
 const paths = [
   `${root}/nodes`,
@@ -153,6 +158,11 @@ describe('toSwagger', () => {
     expect(swagger.definitions[`${prefix}Port`]).to.deep.equal({ format: 'int-or-string', type: 'string' })
   })
 
+  it('tells of no defaults and of nothing that may be null, as kube-apiserver', () => {
+    const first = { $ref: `#/definitions/${prefix}Port`, 'x-own': true }
+    expect(swagger.definitions[`${prefix}NodeSpec`].properties.first).to.deep.equal(first)
+  })
+
   it('defines all that it refers to, and nothing else', () => {
     const used = refsIn(swagger, '#/definitions/')
     expect(Object.keys(swagger.definitions).filter(name => !used.has(name))).to.deep.equal([])
@@ -184,7 +194,14 @@ describe('toOpenApi3', () => {
         ports: {
           type: 'array',
           description: 'Ports.',
+          maxItems: 3,
           items: { $ref: `#/components/schemas/${prefix}Port` },
+        },
+        first: {
+          default: 1,
+          nullable: true,
+          allOf: [{ $ref: `#/components/schemas/${prefix}Port` }],
+          'x-own': true,
         },
       },
       'x-kubernetes-map-type': 'atomic',

@@ -110,6 +110,30 @@ describe('discovery, through kube-apiserver', function () {
     })
   }
 
+  it('their schemas say all that the orchestrator’s own say, defaults and nullable members included', async () => {
+    const schemasAt = async (path: string): Promise<Schemas> =>
+      JSON.parse(await kubectlOutput('get', '--raw', `/openapi/v3/${path}`)).components.schemas
+    const ours = await schemasAt(`apis/${group}/${version}`)
+    let members = 0
+    for (const plural of Object.keys(explained)) {
+      const source = sources[plural] ?? 'v1'
+      const theirs = await schemasAt(source === 'v1' ? 'api/v1' : `apis/${source}`)
+      const kind = kindOf(ours, group, plural)
+      const pairs: [string, string][] = [[kind, kindOf(theirs, source.split('/').at(-2) ?? '', plural)]]
+      // Grows while it is walked.
+      for (const [own, their] of pairs) {
+        const follow = (name: string, at: string) => {
+          if (name !== '' && !pairs.some(([known]) => known === name)) pairs.push([name, at])
+        }
+        const [a, b] = [flatten(ours[own]), flatten(theirs[their])]
+        expect(a.map(toComparable), `${own} is not as ${their}`).to.deep.equal(b.map(toComparable))
+        for (const [i, { ref }] of a.entries()) follow(ref, b[i]?.ref ?? '')
+        members += a.filter(({ json }) => json.includes('"default"') || json.includes('"nullable"')).length
+      }
+    }
+    expect(members).to.be.greaterThan(100)
+  })
+
   it('the OpenAPI document of the cluster has them, and is whole', async () => {
     const swagger: Swagger = JSON.parse(await kubectlOutput('get', '--raw', '/openapi/v2'))
     expect(swagger.paths).to.include.keys([
@@ -189,4 +213,40 @@ async function happens(check: () => Promise<boolean>, timeoutMs: number): Promis
     if (await check()) return true
   }
   return false
+}
+
+type Schemas = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+
+/** The name of the schema that says it is the kind of a plural. */
+function kindOf(schemas: Schemas, ofGroup: string, plural: string): string {
+  const singular = plural.slice(0, -1)
+  const name = Object.keys(schemas).find(key => {
+    const kinds: unknown = schemas[key]?.['x-kubernetes-group-version-kind']
+    if (!Array.isArray(kinds)) return false
+    return kinds.some(is => is.group === ofGroup && is.kind.toLowerCase() === singular)
+  })
+  if (name === undefined) throw new Error(`there is no schema of ${plural}`)
+  return name
+}
+
+type Flat = { readonly path: string; readonly ref: string; readonly json: string }
+
+/** A schema and those within it, each with its own words alone. */
+function flatten(schema: unknown, path = ''): Flat[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  const { properties, items, additionalProperties, allOf, $ref, ...own } = Object.fromEntries(
+    Object.entries(schema),
+  )
+  delete own['x-kubernetes-group-version-kind']
+  const target = String($ref ?? allOf?.[0]?.$ref ?? '')
+  return [
+    { path, ref: target.split('/').at(-1) ?? '', json: JSON.stringify(Object.entries(own).sort()) },
+    ...Object.entries(properties ?? {}).flatMap(([key, inner]) => flatten(inner, `${path}.${key}`)),
+    ...flatten(items, `${path}[]`),
+    ...flatten(additionalProperties, `${path}{}`),
+  ]
+}
+
+function toComparable({ path, ref, json }: Flat) {
+  return { path, json, isRef: ref !== '' }
 }

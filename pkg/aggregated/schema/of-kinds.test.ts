@@ -15,7 +15,7 @@ const schemas = {
     description: 'A widget.',
     required: ['spec'],
     properties: {
-      metadata: { description: 'Its name.', default: {}, allOf: [refTo(`${meta}.ObjectMeta`)] },
+      metadata: { description: 'Its name.', default: {}, allOf: [refTo(`${meta}.ObjectMeta`)], 'x-own': 1 },
       spec: refTo('org.example.v1.WidgetSpec'),
     },
   },
@@ -23,7 +23,7 @@ const schemas = {
     type: 'object',
     properties: {
       size: refTo('org.example.v1.Size'),
-      mode: { type: 'string', enum: ['a', 'b'], default: 'a', nullable: true },
+      mode: { type: 'string', enum: ['a', 'b'], default: 'a', nullable: true, maxLength: 9, other: 1 },
       parts: {
         type: 'array',
         items: { default: {}, allOf: [refTo('org.example.v1.Status')] },
@@ -47,7 +47,7 @@ describe('schemasOfKinds', () => {
         description: 'A widget.',
         required: ['spec'],
         properties: {
-          metadata: { ref: 'ObjectMeta', description: 'Its name.' },
+          metadata: { ref: 'ObjectMeta', description: 'Its name.', default: {}, extensions: { 'x-own': 1 } },
           spec: { ref: 'WidgetSpec' },
         },
       },
@@ -56,11 +56,11 @@ describe('schemasOfKinds', () => {
         type: 'object',
         properties: {
           size: { ref: 'Size' },
-          mode: { type: 'string', enum: ['a', 'b'] },
+          mode: { type: 'string', enum: ['a', 'b'], default: 'a', nullable: true, limits: { maxLength: 9 } },
           // Status is the one of apimachinery, which every operation answers with.
           parts: {
             type: 'array',
-            items: { ref: 'OrgExampleV1Status' },
+            items: { ref: 'OrgExampleV1Status', default: {} },
             extensions: { 'x-kubernetes-list-type': 'atomic' },
           },
           again: { type: 'object', additionalProperties: { ref: 'WidgetSpec' } },

@@ -10,6 +10,11 @@ export type SourceKind = {
 
 const metaPrefix = 'io.k8s.apimachinery.pkg.apis.meta.v1.'
 const refPrefix = '#/components/schemas/'
+const limitNames = new Set([
+  ...['maxLength', 'minLength', 'pattern'],
+  ...['maximum', 'minimum', 'exclusiveMaximum', 'exclusiveMinimum', 'multipleOf'],
+  ...['maxItems', 'minItems', 'uniqueItems', 'maxProperties', 'minProperties'],
+])
 const types: readonly Schema['type'][] = ['object', 'array', 'string', 'integer', 'number', 'boolean']
 
 /**
@@ -66,20 +71,28 @@ function toSchema(value: unknown, nameOf: (name: string) => string): Schema {
   const from = membersOf(value)
   const description = textOf(from.description)
   const target = targetOf(from)
-  if (target !== undefined) return ref(nameOf(target), description === '' ? undefined : description)
-  const type = types.find(known => known === from.type)
-  const required = itemsOf(from.required).map(textOf)
-  const inner = (schema: unknown) => toSchema(schema, nameOf)
-  const properties = Object.entries(membersOf(from.properties)).map(([key, schema]) => [key, inner(schema)])
   // That of a kind is written anew: here it belongs to another group.
   const extensions = Object.entries(from).filter(
     ([key]) => key.startsWith('x-') && key !== 'x-kubernetes-group-version-kind',
   )
+  const beside = {
+    ...(from.default === undefined ? {} : { default: from.default }),
+    ...(from.nullable === true ? { nullable: true as const } : {}),
+    ...(extensions.length > 0 ? { extensions: Object.fromEntries(extensions) } : {}),
+  }
+  if (target !== undefined)
+    return { ...ref(nameOf(target), description === '' ? undefined : description), ...beside }
+  const type = types.find(known => known === from.type)
+  const required = itemsOf(from.required).map(textOf)
+  const inner = (schema: unknown) => toSchema(schema, nameOf)
+  const limits = Object.entries(from).filter(([key]) => limitNames.has(key))
+  const properties = Object.entries(membersOf(from.properties)).map(([key, schema]) => [key, inner(schema)])
   return {
     ...(type === undefined ? {} : { type }),
     ...(from.format === undefined ? {} : { format: textOf(from.format) }),
     ...(description === '' ? {} : { description }),
     ...(Array.isArray(from.enum) ? { enum: from.enum } : {}),
+    ...(limits.length > 0 ? { limits: Object.fromEntries(limits) } : {}),
     ...(required.length > 0 ? { required } : {}),
     ...(properties.length > 0 ? { properties: Object.fromEntries(properties) } : {}),
     ...(isRecord(from.items) ? { items: inner(from.items) } : {}),
@@ -87,7 +100,7 @@ function toSchema(value: unknown, nameOf: (name: string) => string): Schema {
       ? { additionalProperties: inner(from.additionalProperties) }
       : {}),
     ...(Array.isArray(from.oneOf) ? { oneOf: from.oneOf.map(inner) } : {}),
-    ...(extensions.length > 0 ? { extensions: Object.fromEntries(extensions) } : {}),
+    ...beside,
   }
 }
 

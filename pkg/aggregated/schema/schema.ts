@@ -4,6 +4,11 @@ export type Schema = {
   readonly format?: string
   readonly description?: string
   readonly enum?: readonly unknown[]
+  /** What a server takes a member for that is left out, and whether null stands for none; Swagger 2.0 tells neither here. */
+  readonly default?: unknown
+  readonly nullable?: true
+  /** Keywords of validation that both versions of OpenAPI know, as they are. */
+  readonly limits?: Readonly<Record<string, unknown>>
   readonly required?: readonly string[]
   readonly properties?: Readonly<Record<string, Schema>>
   readonly items?: Schema
