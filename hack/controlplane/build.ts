@@ -14,7 +14,7 @@ const sources: Readonly<Record<BinaryName, Source>> = {
     module: 'k8s.io/kubernetes/cmd/kube-controller-manager',
     about: 'about 90 s',
   },
-  kwok: { folder: 'kwok', module: 'sigs.k8s.io/kwok/cmd/kwok', about: 'about 60 s' },
+  kwok: { folder: 'kwok', module: 'sigs.k8s.io/kwok/cmd/kwok', about: 'about 40 s' },
 }
 
 const heartbeatMs = 15_000

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { withLock } from '../controlplane/lock.ts'
 
 /**
- * Helm, built from its Go module the first time (some two minutes on two cores) and kept in the cache that all clones share.
+ * Helm, built from its Go module the first time (some 30 s on two cores, after the orchestrator) and kept in the cache that all clones share.
  *
  * @throws Error when there is no Go, or with the words of the compiler
  */
@@ -20,7 +20,7 @@ export async function ensureHelm(say: (line: string) => void): Promise<string> {
   mkdirSync(folder, { recursive: true })
   return withLock(`${helm}.lock`, say, async () => {
     if (existsSync(helm)) return helm
-    say('building helm (about 2 min on two cores the first time)')
+    say('building helm (about 30 s on two cores the first time)')
     const args = ['build', '-trimpath', '-ldflags=-s -w', '-o', `${helm}.new`, 'helm.sh/helm/v3/cmd/helm']
     await promisify(execFile)('go', args, {
       cwd: import.meta.dirname,

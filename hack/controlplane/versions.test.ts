@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+
+const hack = join(import.meta.dirname, '..')
+
+/** kwok's tracing needs newer ones; the Kubernetes client is not made of them. */
+const onlyTraced = /^go\.opentelemetry\.io\//
+
+/** What a go.mod takes of each module: the version that it requires, or that it replaces it by. */
+function versionsIn(file: string): Map<string, string> {
+  const text = readFileSync(join(hack, file), 'utf8')
+  const required = [...text.matchAll(/^\s*(?:require )?(\S+\.\S+) (v\S+)/gm)]
+  const replaced = [...text.matchAll(/^\s*(?:replace )?(\S+) => \S+ (v\S+)/gm)]
+  return new Map([...required, ...replaced].map(([, module = '', version = '']) => [module, version]))
+}
+
+describe('the Go modules that are built beside the orchestrator', () => {
+  const orchestrator = versionsIn('controlplane/go.mod')
+
+  // One module apart is enough for the compiler to build the whole Kubernetes client once more.
+  for (const file of ['controlplane/kwok/go.mod', 'helm/go.mod', '../test/informer/go.mod']) {
+    it(`take the orchestrator's versions of what both need: ${file}`, () => {
+      const shared = [...versionsIn(file)].filter(([module]) => orchestrator.has(module))
+      expect(shared.length).to.be.above(20)
+      const apart = shared.filter(([module, version]) => orchestrator.get(module) !== version)
+      expect(apart.filter(([module]) => !onlyTraced.test(module))).to.deep.equal([])
+    })
+  }
+})
