@@ -150,6 +150,25 @@ describe('the lockout of two token listeners', function () {
     for (let i = 0; i < 2; i++) await fail(a, uniqueName(`many-${i}`), 3, from)
     expect((await login(a, username, password, from)).code).to.equal(429)
     expect((await login(a, username, password)).code).to.equal(200)
+    // For whoever watches over it: an event with its reason, and a count.
+    const events = a
+      .log()
+      .split('\n')
+      .filter(line => line.includes('"audit":"lock"') && line.includes(from))
+      .map(line => JSON.parse(line))
+      .filter(({ msg }) => msg === 'source address locked')
+    expect(events.map(({ time: _, ...event }) => event)).to.deep.equal([
+      {
+        level: 'info',
+        program: 'kapis-oauth',
+        audit: 'lock',
+        sourceIp: from,
+        reason: 'too_many_failures',
+        msg: 'source address locked',
+      },
+    ])
+    const { body } = await ask(a, '/metrics')
+    expect(body).to.match(/^kapis_login_locks_total\{kind="address"\} [1-9]/m)
   })
 
   it('outlives a restart', async () => {

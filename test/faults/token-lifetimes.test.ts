@@ -26,12 +26,21 @@ describe('the life of tokens', function () {
   this.timeout(120_000)
   const user = { username: uniqueName('lifetime'), password: 'Correct horse 1' }
   const short = { client_id: uniqueName('short'), client_secret: 's' }
+  const configured = { client_id: uniqueName('configured'), client_secret: 's' }
   let replica: Replica
 
   before(async () => {
     await createUser(user)
     const grants = { trusted: true, grantTypes: ['password', 'refresh_token'] }
-    await createClient({ name: short.client_id, secret: short.client_secret, ...grants, ...own })
+    const registered = (client: Client, lifetimes: object = {}) => ({
+      name: client.client_id,
+      secret: client.client_secret,
+      ...grants,
+      ...lifetimes,
+    })
+    await createClient(registered(short, own))
+    // That of the configuration wins.
+    await createClient({ ...registered(configured), secret: 'another' })
     replica = await startReplica({
       hasOwnListener: true,
       oauth: {
@@ -39,15 +48,16 @@ describe('the life of tokens', function () {
         refreshTokenSeconds: refreshSeconds,
         loginMaxAgeSeconds: loginSeconds,
         clockSkewSeconds: skewSeconds,
+        clients: [registered(credentials), registered(configured, own)],
       },
     })
-    await eventually(() => logIn(short), 20_000)
+    for (const client of [short, configured]) await eventually(() => logIn(client), 20_000)
   })
   beforeEach(() => setClock(0))
   after(async () => {
     await replica?.stop()
     await removeUser(user.username)
-    await removeClient(short.client_id)
+    for (const { client_id } of [short, configured]) await removeClient(client_id)
   })
 
   /** Seconds from now; the programs look every 50 ms. */
@@ -68,7 +78,7 @@ describe('the life of tokens', function () {
     expect(rest).to.deep.equal({ token_type: 'Bearer', expires_in })
     return { access_token, refresh_token }
   }
-  const lifeOf = (client: Client) => (client === short ? own.accessTokenMaxAgeSeconds : accessSeconds)
+  const lifeOf = (client: Client) => (client === credentials ? accessSeconds : own.accessTokenMaxAgeSeconds)
   const logIn = (client: Client) =>
     given(form('/oauth/token', { ...client, grant_type: 'password', ...user }), lifeOf(client))
   const refresh = (client: Client, { refresh_token }: Tokens) =>
@@ -104,8 +114,12 @@ describe('the life of tokens', function () {
     expectStatus(await bearer(tokens, '/oauth/userinfo'), statusBody(401, 'Unauthorized', 'Unauthorized'))
   }
 
-  for (const client of [credentials, short]) {
-    const whose = client === short ? 'of a client that has lifetimes of its own' : 'of the configuration'
+  const rows: readonly [string, Client][] = [
+    ['of the configuration', credentials],
+    ['of a client that has lifetimes of its own', short],
+    ['of one of the configuration that has them', configured],
+  ]
+  for (const [whose, client] of rows) {
     const life = lifeOf(client)
     it(`an access token is good for as long as it says, and no longer: ${whose}`, async () => {
       const tokens = await logIn(client)
@@ -123,7 +137,8 @@ describe('the life of tokens', function () {
       await isTaken(await goOn(client, tokens))
     })
 
-    const inactivity = client === short ? life + own.accessTokenInactivityTimeoutSeconds : refreshSeconds
+    const inactivity =
+      client === credentials ? refreshSeconds : life + own.accessTokenInactivityTimeoutSeconds
     it(`a refresh token is good until a login was not used for so long: ${whose}`, async () => {
       const unused = await logIn(client)
       await setClock(inactivity + skewSeconds / 2)
@@ -137,7 +152,7 @@ describe('the life of tokens', function () {
       await isTaken(late)
     })
 
-    const longest = client === short ? own.loginMaxAgeSeconds : loginSeconds
+    const longest = client === credentials ? loginSeconds : own.loginMaxAgeSeconds
     it(`a login that is used goes on for as long as it may, and no longer: ${whose}`, async () => {
       const first = await logIn(client)
       await setClock(inactivity * 0.8)
