@@ -313,19 +313,6 @@ describe('users', function () {
     expectCode(await send(admin, 'PUT', `${base}/nobody/status`, { status: { state: 'Active' } }), 404)
     expectCode(await askAs(admin, `${base}/admin/nothing`), 404)
   })
-
-  it('refuse a plain-text password of whoever goes around all this', async () => {
-    const user = {
-      apiVersion: `iam.${groupDomain}/v1alpha2`,
-      kind: 'User',
-      metadata: { name: uniqueName('plain') },
-      spec: { email: 'plain@e2e.test', password: 'Abcdefg1' },
-    }
-    const path = `/apis/iam.${groupDomain}/v1alpha2/users`
-    const answer = await send(admin, 'POST', path, user)
-    expect(answer.code).to.equal(422)
-    expect(JSON.parse(answer.body).message).to.match(/spec\.password.*should match/)
-  })
 })
 
 function expectCode(answer: Answer, code: number): void {
