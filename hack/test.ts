@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process'
 import { delimiter, dirname, join } from 'node:path'
 import { ensureBinaries } from './controlplane/binaries.ts'
 import { childEnvironment, repository } from './controlplane/settings.ts'
-import { goTestFolders, runGoTests } from './test/go.ts'
 import { runMocha } from './test/mocha-process.ts'
 import { createPlanes } from './test/plane.ts'
 import { isSuccess, none, oneFailed, sum, type Totals, toLine } from './test/totals.ts'
@@ -56,8 +55,7 @@ async function runEndToEnd(): Promise<Totals> {
   const missing = tools.status === 0 ? none : oneFailed
   if (folders !== '') return sum([missing, await runFolders(folders.split(','))])
   // A few tests by title: one control plane is enough for them.
-  if (grep !== '')
-    return sum([missing, await runFolders(['e2e', ...trust, ...selfContained], { withGo: true })])
+  if (grep !== '') return sum([missing, await runFolders(['e2e', ...trust, ...selfContained])])
 
   // Here, and not by each of those that follow, who would not wait for as long as building takes.
   const { kubectl } = await ensureBinaries({ say: console.log, signal: abort.signal })
@@ -71,19 +69,14 @@ async function runEndToEnd(): Promise<Totals> {
       return runMocha(patternsOf(folder), { timeoutMs, env, isHeld: true })
     }),
   ])
-  const first = await runFolders(['e2e'], { withGo: true })
+  const first = await runFolders(['e2e'])
   console.log('waiting for the tests that run beside these')
   return sum([missing, first, ...(await apart)])
 }
 
-type FoldersRun = { readonly in?: string; readonly isHeld?: boolean; readonly withGo?: boolean }
+type FoldersRun = { readonly in?: string; readonly isHeld?: boolean }
 
 function runFolders(names: readonly string[], run: FoldersRun = {}): Promise<Totals> {
-  const { in: dir = runDir, isHeld = false, withGo = false } = run
-  return planes.with(dir, async env => {
-    const results = [await runMocha(patternsOf(...names), { timeoutMs, env, isHeld })]
-    const goFolders = withGo ? goTestFolders(repository) : []
-    for (const folder of goFolders) results.push(await runGoTests(folder, env))
-    return sum(results)
-  })
+  const { in: dir = runDir, isHeld = false } = run
+  return planes.with(dir, env => runMocha(patternsOf(...names), { timeoutMs, env, isHeld }))
 }
