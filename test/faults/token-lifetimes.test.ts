@@ -114,6 +114,18 @@ describe('the life of tokens', function () {
     expectStatus(await bearer(tokens, '/oauth/userinfo'), statusBody(401, 'Unauthorized', 'Unauthorized'))
   }
 
+  it('an access token of a clock that is a little ahead is good, and one of the future is not', async () => {
+    const [near, far] = [await logIn(credentials), await logIn(credentials)]
+    await setClock(-skewSeconds / 2)
+    await isTaken(near)
+    await setClock(-skewSeconds - 60)
+    const answer = await bearer(far, platformPath)
+    expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
+    expect(parsed(await refresh(credentials, far))).to.deep.equal(expired)
+    await setClock(0)
+    await isTaken(far)
+  })
+
   const rows: readonly [string, Client][] = [
     ['of the configuration', credentials],
     ['of a client that has lifetimes of its own', short],
