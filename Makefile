@@ -36,7 +36,7 @@ test-unit: ## Run the tests that need no control plane
 	@ONLY=unit $(NODE) hack/test.ts
 test-e2e: ## Run the tests against a control plane of their own
 	@ONLY=e2e $(NODE) hack/test.ts
-bench: ## Measure against kube-apiserver and other peers, as ratios; ONLY=<name> one of them
+bench: ## Measure against kube-apiserver and other peers, as ratios; ONLY=<name> one of them (ONLY=start: start and memory of the front)
 	@$(NODE) hack/bench/run.ts
 
 #: FUZZ_SECONDS=60        make fuzz: how long for each property
