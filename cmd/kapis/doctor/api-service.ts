@@ -33,7 +33,9 @@ export const apiService: Check = {
       findings.push(
         error(
           `the APIService ${name} points at ${namespace}/${serviceName}:${port}, not at ${wanted}`,
-          apply,
+          patient.config === undefined
+            ? `${apply}; or name the Service: --service ${serviceName}:${port}`
+            : apply,
         ),
       )
     }

@@ -32,7 +32,9 @@ export type Check = {
   readonly examine: (patient: Patient) => Promise<readonly Finding[]>
 }
 
-export const apply = 'apply the manifests again: kapis manifests | kubectl apply -f -'
+/** Without the overlay that is installed it would become another installation. */
+export const print = 'kapis manifests --overlay NAME | kubectl apply -f -'
+export const apply = `apply the manifests again as they were installed: ${print}`
 
 export function error(problem: string, mend: string): Finding {
   return { severity: 'error', problem, mend }

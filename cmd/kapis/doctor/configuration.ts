@@ -3,7 +3,7 @@ import { type Config, ConfigError, parseConfig } from '../../../pkg/config/confi
 import { withEnvironment } from '../../../pkg/config/env.ts'
 import type { KubeClient } from '../../../pkg/kube/client.ts'
 import { itemsOf, membersOf, textOf } from '../../../pkg/kube/object.ts'
-import { error, type Finding, read } from './check.ts'
+import { apply, error, type Finding, read } from './check.ts'
 
 export type Configuration = { readonly config: Config | undefined; readonly findings: readonly Finding[] }
 
@@ -19,7 +19,7 @@ export async function readConfiguration(client: KubeClient, namespace: string): 
   if (configMap === undefined) {
     return {
       config: undefined,
-      findings: [error(`the ConfigMap ${namespace}/${name} is missing`, 'apply the manifests again')],
+      findings: [error(`the ConfigMap ${namespace}/${name} is missing`, apply)],
     }
   }
   const front = itemsOf(pod.containers).map(membersOf)[0]

@@ -1,6 +1,6 @@
 import type { KubeClient } from '../../../pkg/kube/client.ts'
 import { membersOf } from '../../../pkg/kube/object.ts'
-import { type Check, error, type Finding } from './check.ts'
+import { type Check, error, type Finding, print } from './check.ts'
 import { type Rule, readManifests } from './manifest-objects.ts'
 
 type Right = {
@@ -60,7 +60,7 @@ function tell(lacking: readonly Right[], all: number, source: string): readonly 
   const shown = lacking.slice(0, 5).map(describe).join(', ')
   const more = lacking.length > 5 ? ` and ${lacking.length - 5} more` : ''
   const problem = `the service account lacks ${lacking.length} of ${all} rights of the ${source}: ${shown}${more}`
-  return [error(problem, `restore the ${source}: kapis manifests | kubectl apply -f -`)]
+  return [error(problem, `restore the ${source}: ${print}`)]
 }
 
 function describe({ verb, group, resource, subresource, name }: Right): string {

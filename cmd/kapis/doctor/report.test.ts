@@ -1,0 +1,34 @@
+import { expect } from 'chai'
+import { error, warning } from './check.ts'
+import { toText } from './report.ts'
+
+describe('toText', () => {
+  it('has a line for what is well, and two for what is not', () => {
+    const findings = [error('it is broken', 'mend it'), warning('it is old', 'renew it')]
+    expect(
+      toText([
+        { check: 'service', findings: [] },
+        { check: 'rights', findings },
+      ]),
+    ).to.equal(
+      [
+        'ok       service',
+        'error    rights: it is broken',
+        '         to mend: mend it',
+        'warning  rights: it is old',
+        '         to mend: renew it',
+        '',
+        '1 error, 1 warning',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  it('counts', () => {
+    expect(toText([{ check: 'service', findings: [] }])).to.equal(
+      'ok       service\n\n0 errors, 0 warnings\n',
+    )
+    const two = [error('a', 'b'), error('c', 'd')]
+    expect(toText([{ check: 'service', findings: two }])).to.match(/\n2 errors, 0 warnings\n$/)
+  })
+})
