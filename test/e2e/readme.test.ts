@@ -28,6 +28,20 @@ describe('the README', function () {
     expect(stdout).to.not.include('"kind":"Status"')
   })
 
+  it('shows a node that there is', async () => {
+    const [, name = ''] = /^```\nNAME .*\n([\w-]+) /m.exec(read('README.md')) ?? []
+    expect(await kubectlOutput('get', 'nodes', '-o', 'name')).to.include(`node/${name}\n`)
+  })
+
+  it('has documents whose command line is there, whatever Node.js the machine has', async () => {
+    const script = fileURLToPath(new URL('hack/kapis.sh', repository))
+    const { code, stdout, stderr } = await run(script, ['version'], { cwd: '/' })
+    expect([code, stdout], stderr).to.deep.equal([0, `kapis ${JSON.parse(read('package.json')).version}\n`])
+    for (const name of ['docs/installation.md', 'docs/operations.md', 'docs/runbooks.md', 'docs/login.md']) {
+      expect(read(name), name).to.include('hack/kapis.sh').and.not.include('node cmd/kapis')
+    }
+  })
+
   it('names targets of make that there are', () => {
     const targets = new Set([...read('Makefile').matchAll(/^([a-z0-9-]+):/gm)].map(([, name]) => name))
     const named = [...read('README.md').matchAll(/(?:`|^)(?:[A-Z]+=\S+ )?make ([a-z][a-z0-9-]*)/gm)].map(
