@@ -1,8 +1,10 @@
-import { appendFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { dirname, join } from 'node:path'
 import { expect } from 'chai'
 import { accessToken, kubectl, kubectlOutput, makeNamespace, uniqueName, withToken } from './cluster.ts'
+import { eventually } from './http.ts'
 import { follow, type Ran, type Running, run, scratch, setting } from './run.ts'
 
 type Step = {
@@ -320,11 +322,10 @@ describe('kubectl through the front and beside it', function () {
       for (const step of steps) await same({ ...step, env })
     })
 
-    it(`cp over ${protocol}`, async () => {
+    it(`cp out of a pod over ${protocol}`, async () => {
       const folder = mkdtempSync(join(scratch, 'cp-'))
       const text = 'x'.repeat(300_000)
-      // The samples' kubelet runs commands on this machine, in /tmp. It does not pass on that the input has ended, so
-      // that nothing can be copied the other way, with or without the front.
+      // The samples' kubelet runs commands on this machine.
       writeFileSync(join(folder, 'there'), text)
       for (const [way, connect] of ways) {
         const back = join(folder, way)
@@ -332,6 +333,36 @@ describe('kubectl through the front and beside it', function () {
         const args = [...connect, '-n', 'default', 'cp', source, back]
         expect(await run('kubectl', args, { env, timeoutMs: 30_000 })).to.include({ code: 0 })
         expect(readFileSync(back, 'utf8') === text).to.equal(true)
+      }
+    })
+
+    // kwok, which stands for the kubelet here, does not pass on that the input has ended, and so neither way comes to its end.
+    it(`cp into a pod over ${protocol} brings the same bytes`, async () => {
+      const folder = mkdtempSync(join(scratch, 'cp-'))
+      const bytes = randomBytes(300_000)
+      writeFileSync(join(folder, 'here'), bytes)
+      const arrived = (way: string) => {
+        const file = join(folder, `to-${way}`, 'there')
+        return existsSync(file) ? readFileSync(file) : Buffer.alloc(0)
+      }
+      const copying = ways.map(([way, connect]) => {
+        mkdirSync(join(folder, `to-${way}`))
+        const target = `${pod}:${join(folder, `to-${way}`, 'there')}`
+        const args = [...connect, '-n', 'default', 'cp', join(folder, 'here'), target]
+        return follow('kubectl', args, { env })
+      })
+      try {
+        await eventually(async () => {
+          const { front, direct } = { front: arrived('front'), direct: arrived('direct') }
+          expect([front.length, front.equals(direct)]).to.deep.equal([direct.length, true])
+          // tar writes blocks of 10,240 bytes; what is less waits for the end of the input.
+          expect(front.length).to.be.within(bytes.length - 2 * 10_240, bytes.length)
+          expect(bytes.subarray(0, front.length).equals(front)).to.equal(true)
+        }, 30_000)
+      } finally {
+        for (const each of copying) await each.stop()
+        // What reads an input that never ends would outlive the test.
+        await run('pkill', ['-f', `tar -xmf - -C ${folder}`])
       }
     })
 
