@@ -19,7 +19,7 @@ const ready = (want: number, have: number) =>
   want === 0 && have === 0 ? 'stopped' : want === have ? 'running' : 'updating'
 
 /** The status words of section 2.3, kind by kind. */
-const statusOf: Readonly<Record<string, (object: Printed) => string>> = {
+export const statusOf: Readonly<Record<string, (object: Printed) => string>> = {
   nodes(node) {
     if (node.spec.unschedulable) return 'unschedulable'
     const pressed = ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'NetworkUnavailable'].some(
@@ -84,10 +84,11 @@ const own: Readonly<Record<string, Readonly<Record<string, Test>>>> = {
           s.spec.selector !== undefined &&
           Object.entries(s.spec.selector).every(([key, label]) => pod.metadata.labels?.[key] === label),
       ),
-    // Of the sample's pods, all of which run or wait.
+    // Of the sample's pods, which run, wait or have ended.
     status: (pod, value) => {
       const runs = pod.status.phase === 'Running' && !pod.metadata.deletionTimestamp
-      return value === (runs ? 'Running' : pod.status.phase === 'Succeeded' ? 'Completed' : 'Waiting')
+      const ended: Printed = { Succeeded: 'Completed', Failed: 'Error' }
+      return value === (runs ? 'Running' : (ended[pod.status.phase] ?? 'Waiting'))
     },
   },
   persistentvolumes: volume(),
@@ -104,6 +105,23 @@ const own: Readonly<Record<string, Readonly<Record<string, Test>>>> = {
   },
   customresourcedefinitions: {
     name: (crd, value) => named(crd, value) || crd.spec.names.kind.includes(value),
+  },
+  users: {
+    status: (user, value) => (user.status?.state ?? '').toLowerCase() === value,
+    email: (user, value) => user.spec.email === value,
+    ingroup: (user, value) => (user.spec.groups ?? []).includes(value),
+    notingroup: (user, value) => !(user.spec.groups ?? []).includes(value),
+  },
+  loginrecords: { type: (record, value) => record.spec.type === value },
+  workspaces: { manager: (workspace, value) => workspace.spec?.manager === value },
+  workspaceroles: {
+    workspace: (role, value, { groupDomain }) => role.metadata.labels?.[`${groupDomain}/workspace`] === value,
+  },
+  workspacerolebindings: { rolename: (binding, value) => binding.roleRef?.name === value },
+  groupbindings: {
+    user: (binding, value, { groupDomain }) =>
+      (binding.users ?? []).includes(value) ||
+      binding.metadata.labels?.[`iam.${groupDomain}/user-ref`] === value,
   },
   widgets: { status: (widget, value) => widget.status.phase.toLowerCase() === value.toLowerCase() },
 }
@@ -146,11 +164,15 @@ export function expectedOf(
       throw new Error(`the oracle does not know ${key} of ${plural}`)
     }),
   )
+  const status = statusOf[plural]
   const identity = (object: Printed) => [object.metadata.namespace ?? '', object.metadata.name]
   const keyOf: Readonly<Record<string, (object: Printed) => readonly unknown[]>> = {
     name: object => [object.metadata.name],
     createTime: object => [object.metadata.creationTimestamp],
     creationTimestamp: object => [object.metadata.creationTimestamp],
+    updateTime: object => [updatedOf(plural, object)],
+    lastUpdateTimestamp: object => [updatedOf(plural, object)],
+    ...(status ? { status: (object: Printed) => [status(object)] } : {}),
     '.spec.rank': object => [object.spec?.rank ?? -1],
     '.spec.size': object => [Number.parseInt(object.spec?.size ?? '-1', 10)],
   }
@@ -162,6 +184,23 @@ export function expectedOf(
   const from = (Number(page) - 1) * size
   const shown = size < 0 ? sorted : sorted.slice(from, from + size)
   return { names: shown.map(object => identity(object).join('/')), total: kept.length }
+}
+
+/** When an object was last changed: what it says itself, or whoever wrote it last. */
+function updatedOf(plural: string, { metadata, status, ...object }: Printed): string {
+  const since = (times: readonly string[]) => times.toSorted().at(-1) ?? metadata.creationTimestamp
+  const conditions: readonly Printed[] = status?.conditions ?? []
+  if (plural === 'deployments') return since(conditions.map(({ lastUpdateTime }) => lastUpdateTime))
+  if (plural === 'jobs') return since(conditions.map(({ lastTransitionTime }) => lastTransitionTime))
+  if (plural === 'events')
+    return (
+      object.lastTimestamp ||
+      object.series?.lastObservedTime ||
+      object.eventTime ||
+      metadata.creationTimestamp
+    )
+  const written = (metadata.managedFields ?? []).map(({ time }: Printed) => time ?? '')
+  return since([metadata.creationTimestamp, ...written])
 }
 
 function compare(a: readonly unknown[], b: readonly unknown[]): number {

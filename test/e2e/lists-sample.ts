@@ -1,36 +1,17 @@
 /** Objects of many kinds, such that every filter has something to find and something to leave out. */
 
-type Manifest = { readonly metadata: object; readonly [member: string]: unknown }
+import { crd } from './lists-platform-kinds.ts'
 
-/** A custom resource that takes anything, for kinds that come with operators. */
-function crd(group: string, version: string, kind: string, scope: 'Namespaced' | 'Cluster'): Manifest {
-  const singular = kind.toLowerCase()
-  const plural = singular.endsWith('s') ? `${singular}es` : `${singular}s`
-  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: {
-      name: `${plural}.${group}`,
-      annotations: { 'api-approved.kubernetes.io': 'unapproved, for a test' },
-    },
-    spec: {
-      group,
-      scope,
-      names: { kind, plural, singular },
-      versions: [{ name: version, served: true, storage: true, schema }],
-    },
-  }
-}
+type Manifest = { readonly metadata: object; readonly [member: string]: unknown }
 
 export const widgetGroup = 'shop.example.com'
 
 export const definitions: readonly Manifest[] = [
-  crd('snapshot.storage.k8s.io', 'v1', 'VolumeSnapshot', 'Namespaced'),
-  crd('snapshot.storage.k8s.io', 'v1', 'VolumeSnapshotClass', 'Cluster'),
-  crd('snapshot.storage.k8s.io', 'v1', 'VolumeSnapshotContent', 'Cluster'),
-  crd('app.k8s.io', 'v1beta1', 'Application', 'Namespaced'),
-  crd(widgetGroup, 'v1', 'Widget', 'Namespaced'),
+  crd('snapshot.storage.k8s.io', 'v1', 'VolumeSnapshot', true),
+  crd('snapshot.storage.k8s.io', 'v1', 'VolumeSnapshotClass', false),
+  crd('snapshot.storage.k8s.io', 'v1', 'VolumeSnapshotContent', false),
+  crd('app.k8s.io', 'v1beta1', 'Application', true),
+  crd(widgetGroup, 'v1', 'Widget', true),
 ]
 
 /** @param name of the namespace, which must exist; cluster-scoped objects begin with it */
@@ -101,6 +82,14 @@ export function sampleOf(namespace: string, groupDomain: string): readonly Manif
       spec: { selector: { matchLabels: { app: 'agent' } }, template: template('agent') },
     }),
     inside('Job', 'batch/v1', 'once', { spec: { template: template('once', { restartPolicy: 'Never' }) } }),
+    inside('Job', 'batch/v1', 'late', {
+      spec: {
+        activeDeadlineSeconds: 1,
+        template: template('late', { nodeName: '', restartPolicy: 'Never' }),
+      },
+    }),
+    // Nobody runs it: what it says of itself is written by the test.
+    inside('Pod', 'v1', 'broken', { spec: { ...template('broken').spec, nodeName: '' } }),
     inside('CronJob', 'batch/v1', 'nightly', cron(false, template('nightly', { restartPolicy: 'Never' }))),
     inside('CronJob', 'batch/v1', 'paused', cron(true, template('paused', { restartPolicy: 'Never' }))),
     inside('Service', 'v1', 'shop', { spec: { selector: { app: 'shop' }, ports: [{ port: 80 }] } }),
@@ -139,11 +128,24 @@ export function sampleOf(namespace: string, groupDomain: string): readonly Manif
     inside('VolumeSnapshot', 'snapshot.storage.k8s.io/v1', 'coming', {
       spec: { volumeSnapshotClassName: 'other', source: { persistentVolumeClaimName: 'spare' } },
     }),
+    inside(
+      'VolumeSnapshot',
+      'snapshot.storage.k8s.io/v1',
+      'leaving',
+      { spec: { source: { persistentVolumeClaimName: 'data' } } },
+      { finalizers: ['example.org/held'] },
+    ),
     outside('VolumeSnapshotContent', 'snapshot.storage.k8s.io/v1', 'content', {
       spec: { volumeSnapshotClassName: 'snap', volumeSnapshotRef: { name: 'taken', namespace } },
       status: { readyToUse: true },
     }),
     inside('Application', 'app.k8s.io/v1beta1', 'bundle', { spec: {} }),
+    inside('Event', 'v1', 'told', {
+      involvedObject: { kind: 'Pod', namespace, name: 'mounts' },
+      reason: 'Told',
+      type: 'Warning',
+      lastTimestamp: '2031-01-02T03:04:05Z',
+    }),
     inside('Ingress', 'networking.k8s.io/v1', 'door', {
       spec: { defaultBackend: { service: { name: 'shop', port: { number: 80 } } } },
     }),

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { accessToken, group, kubectl, kubectlOutput, makeNamespace, uniqueName, version } from './cluster.ts'
 import { askAs, eventually, groupDomain } from './http.ts'
-import { expectedOf, type Printed, type World } from './lists-oracle.ts'
+import { expectedOf, type Printed, statusOf, type World } from './lists-oracle.ts'
+import { crd, examplesOf, platformKinds } from './lists-platform-kinds.ts'
 import { definitions, sampleOf, widgetGroup } from './lists-sample.ts'
 import { output } from './run.ts'
 
@@ -20,6 +21,8 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
     'status=Running',
     'status=Waiting',
     'status=Completed',
+    'status=Error',
+    'phase=Failed',
     'phase=Running',
     'phase=Pending',
     'nodeName=worker-1',
@@ -47,7 +50,9 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   jobs: ['status=running', 'status=completed', 'status=failed'],
   cronjobs: ['status=paused', 'status=running'],
   services: [],
+  endpoints: [],
   endpointslices: ['ownerKind=Service'],
+  events: ['fieldSelector=involvedObject.name=mounts', 'fieldSelector=type=Warning'],
   configmaps: ['labelSelector=tier=front', 'labelSelector=!tier'],
   secrets: ['fieldSelector=type=kubernetes.io/dockerconfigjson', 'fieldSelector=type=Opaque'],
   serviceaccounts: [],
@@ -57,6 +62,7 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   volumesnapshots: [
     'status=ready',
     'status=creating',
+    'status=deleting',
     'volumeSnapshotClassName=snap',
     'persistentVolumeClaimName=spare',
   ],
@@ -82,6 +88,15 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   poddisruptionbudgets: [],
   horizontalpodautoscalers: [],
   leases: [],
+  users: [
+    'status=active',
+    'status=disabled',
+    'email=admin@example.com',
+    'ingroup=platform-admins',
+    'notingroup=platform-admins',
+  ],
+  loginrecords: ['type=Token', 'type=OAuth'],
+  workspaces: [`manager=${namespace}`],
   widgets: [
     'status=busy',
     'status=Idle',
@@ -91,6 +106,9 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
     'q=widget-2',
   ],
 }
+
+const platform = platformKinds(groupDomain)
+const brought = platform.map(({ group: ofGroup, kind, namespaced }) => crd(ofGroup, 'v1', kind, namespaced))
 
 /** What every kind is asked; values that must be found are taken from the object. */
 function asked({ metadata }: Printed): readonly string[] {
@@ -103,6 +121,8 @@ function asked({ metadata }: Printed): readonly string[] {
     'sortBy=name&ascending=true&limit=2',
     'sortBy=name&ascending=true&limit=2&page=2',
     'sortBy=creationTimestamp&limit=3&page=2',
+    'sortBy=updateTime&limit=4',
+    'sortBy=lastUpdateTimestamp&ascending=true',
     'limit=1',
     'limit=0',
     'limit=5&page=99',
@@ -129,7 +149,7 @@ describe('lists of every kind, against kubectl', function () {
   let world: World
 
   const printed = async (plural: string): Promise<readonly Printed[]> =>
-    JSON.parse(await kubectlOutput('get', plural, '-A', '-o', 'json')).items
+    JSON.parse(await kubectlOutput('get', plural, '-A', '-o', 'json', '--show-managed-fields')).items
   const list = async (path: string, query: string) => {
     const answer = await askAs(token, `${path}${query === '' ? '' : `?${query}`}`)
     expect(answer.code, `${query}: ${answer.body.slice(0, 300)}`).to.equal(200)
@@ -143,15 +163,25 @@ describe('lists of every kind, against kubectl', function () {
   before(async () => {
     token = await accessToken()
     await makeNamespace(namespace, ['default'])
-    await applyAll(definitions)
+    await applyAll([...definitions, ...brought])
     // A kind is known a moment after its definition.
-    await eventually(() => applyAll(sampleOf(namespace, groupDomain)), 30_000)
+    const examples = platform.flatMap(kind => examplesOf(kind, namespace))
+    await eventually(() => applyAll([...sampleOf(namespace, groupDomain), ...examples]), 60_000)
+    const inside = ['-n', namespace]
+    const failed = '{"status":{"phase":"Failed"}}'
+    await kubectlOutput(...inside, 'patch', 'pod', 'broken', '--subresource=status', '-p', failed)
+    await kubectlOutput(...inside, 'delete', 'volumesnapshot', 'leaving', '--wait=false')
     world = { groupDomain, services: await printed('services') }
     await kubectlOutput('-n', namespace, 'rollout', 'status', 'deployment/shop', '--timeout=90s')
   })
 
   after(async () => {
+    const release = ['--type=merge', '-p', '{"metadata":{"finalizers":null}}']
+    await kubectl('-n', namespace, 'patch', 'volumesnapshot', 'leaving', ...release)
     await kubectl('delete', 'namespace', namespace, '--wait=false')
+    // With each definition go its objects.
+    const names = brought.map(({ metadata }) => ('name' in metadata ? String(metadata.name) : ''))
+    await kubectl('delete', 'crd', ...names, '--ignore-not-found', '--wait=false')
     const outside = sampleOf(namespace, groupDomain).filter(({ metadata }) => !('namespace' in metadata))
     for (const object of [...outside, ...definitions]) {
       const { kind, metadata } = object
@@ -173,7 +203,8 @@ describe('lists of every kind, against kubectl', function () {
           const objects = await printed(plural)
           const [first] = objects
           expect(objects, `there must be ${plural} to compare`).to.not.equal(undefined)
-          const queries = [...(first === undefined ? [''] : asked(first)), ...special]
+          const byStatus = plural in statusOf ? ['sortBy=status', 'sortBy=status&ascending=true'] : []
+          const queries = [...(first === undefined ? [''] : asked(first)), ...byStatus, ...special]
           for (const query of queries) {
             const encoded = String(new URLSearchParams(query))
             const expected = expectedOf(plural, objects, new URLSearchParams(query), world)
@@ -188,12 +219,48 @@ describe('lists of every kind, against kubectl', function () {
             const expected = expectedOf(plural, own, new URLSearchParams('sortBy=name&ascending=true'), world)
             expect(shown(inside)).to.deep.equal(expected)
           }
+          await getsSame(plural, own[0] ?? first)
         },
         60_000,
         1_000,
       )
     })
   }
+
+  /** An object alone is what kubectl prints, but for what is computed, and for what is nobody's business. */
+  async function getsSame(plural: string, object: Printed): Promise<void> {
+    if (object === undefined) return
+    const { namespace: inside, name } = object.metadata
+    const path = `${base}/${inside === undefined ? '' : `namespaces/${inside}/`}${plural}/${name}`
+    expect(withoutOwn(await list(path, ''), groupDomain), path).to.deep.equal(withoutOwn(object, groupDomain))
+  }
+
+  it('kinds of the platform that others bring', async () => {
+    // One question to kubectl for all of them.
+    const plurals = platform.map(({ plural, group: ofGroup }) => `${plural}.${ofGroup}`).join(',')
+    await eventually(
+      async () => {
+        const everything = await printed(plurals)
+        for (const kind of platform) {
+          const { plural, queries, namespaced } = kind
+          const apiVersion = `${kind.group}/v1`
+          const objects = everything.filter(o => o.kind === kind.kind && o.apiVersion === apiVersion)
+          expect(objects, plural).to.have.length.of.at.least(kind.examples.length)
+          const { name } = objects[0].metadata
+          const common = ['', 'sortBy=name&ascending=true', 'limit=1&page=2', `name=${name}`, `names=${name}`]
+          for (const query of [...common, ...queries]) {
+            const expected = expectedOf(plural, objects, new URLSearchParams(query), world)
+            const scope = namespaced ? [`${base}/namespaces/${namespace}/${plural}`] : []
+            for (const path of [...scope, `${base}/${plural}`])
+              expect(shown(await list(path, query)), `${path}?${query}`).to.deep.equal(expected)
+          }
+          await getsSame(plural, objects[0])
+        }
+      },
+      60_000,
+      500,
+    )
+  })
 
   it('objects are what kubectl prints, with a selfLink', async () => {
     for (const [plural, name] of [
@@ -288,3 +355,17 @@ describe('lists of every kind, against kubectl', function () {
     })
   }
 })
+
+function withoutOwn(object: Printed, ofDomain: string): Printed {
+  const { selfLink: _link, managedFields: _fields, annotations = {}, ...metadata } = object.metadata
+  const isComputed = (key: string) =>
+    key.startsWith(`node.${ofDomain}/`) || [`${ofDomain}/in-use`, `${ofDomain}/allow-snapshot`].includes(key)
+  const isUser = object.kind === 'User'
+  const kept = Object.entries(annotations).filter(
+    ([key]) => !isComputed(key) && !(isUser && key === 'kubectl.kubernetes.io/last-applied-configuration'),
+  )
+  const shown = { ...object, metadata: { ...metadata, annotations: Object.fromEntries(kept) } }
+  if (!isUser) return shown
+  const { password: _password, ...spec } = object.spec
+  return { ...shown, spec }
+}

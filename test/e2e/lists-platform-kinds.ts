@@ -1,0 +1,103 @@
+/** Kinds of the platform that others bring with them, as custom resources: how each is served, and an object or two of it. */
+
+type Manifest = { readonly metadata: object; readonly [member: string]: unknown }
+type Example = { readonly [member: string]: unknown; readonly metadata?: object }
+
+export type PlatformKind = {
+  readonly plural: string
+  readonly group: string
+  readonly kind: string
+  readonly namespaced: boolean
+  readonly examples: readonly Example[]
+  /** What it is asked beside what all are asked. */
+  readonly queries: readonly string[]
+}
+
+const some: readonly Example[] = [{ spec: { a: 1 }, status: { phase: 'Active' } }, {}]
+
+export function platformKinds(groupDomain: string): readonly PlatformKind[] {
+  const workspace = { metadata: { labels: { [`${groupDomain}/workspace`]: 'blue' } } }
+  const all = (group: string, namespaced: boolean, kinds: string) =>
+    kinds.split(' ').map(kind => ({ group, kind, namespaced, examples: some, queries: [] }))
+  const iam = { group: `iam.${groupDomain}`, namespaced: false }
+  const kinds: readonly Omit<PlatformKind, 'plural'>[] = [
+    ...all(`network.${groupDomain}`, true, 'IPPool'),
+    ...all(`monitoring.${groupDomain}`, true, 'Dashboard'),
+    ...all(`monitoring.${groupDomain}`, false, 'ClusterDashboard'),
+    ...all(
+      'types.kubefed.io',
+      true,
+      'FederatedNamespace FederatedDeployment FederatedSecret FederatedConfigMap FederatedService FederatedApplication FederatedPersistentVolumeClaim FederatedStatefulSet FederatedIngress',
+    ),
+    ...all(`devops.${groupDomain}`, false, 'DevOpsProject S2iBuilderTemplate'),
+    ...all(`devops.${groupDomain}`, true, 'S2iBuilder S2iRun'),
+    ...all(`tenant.${groupDomain}`, false, 'WorkspaceTemplate'),
+    ...all(`cluster.${groupDomain}`, false, 'Cluster'),
+    ...all(`notification.${groupDomain}`, false, 'NotificationManager Config Receiver Router Silence'),
+    ...all(iam.group, false, 'GlobalRole GlobalRoleBinding Group'),
+    {
+      ...iam,
+      kind: 'WorkspaceRole',
+      examples: [workspace, {}],
+      queries: ['workspace=blue', 'workspace=red'],
+    },
+    {
+      ...iam,
+      kind: 'WorkspaceRoleBinding',
+      examples: [{ roleRef: { kind: 'WorkspaceRole', name: 'admin' } }, {}],
+      queries: ['rolename=admin', 'rolename=adm'],
+    },
+    {
+      ...iam,
+      kind: 'GroupBinding',
+      examples: [
+        { users: ['jane', 'joe'] },
+        { metadata: { labels: { [`iam.${groupDomain}/user-ref`]: 'jane' } } },
+        { users: ['janet'] },
+      ],
+      queries: ['user=jane', 'user=joe', 'user=j'],
+    },
+  ]
+  return kinds.map(kind => ({ ...kind, plural: toPlural(kind.kind) }))
+}
+
+function toPlural(kind: string): string {
+  const singular = kind.toLowerCase()
+  return singular.endsWith('s') ? `${singular}es` : `${singular}s`
+}
+
+/** The definition of a custom resource that takes anything. */
+export function crd(group: string, version: string, kind: string, namespaced: boolean): Manifest {
+  const plural = toPlural(kind)
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: {
+      name: `${plural}.${group}`,
+      annotations: { 'api-approved.kubernetes.io': 'unapproved, for a test' },
+    },
+    spec: {
+      group,
+      scope: namespaced ? 'Namespaced' : 'Cluster',
+      names: { kind, plural, singular: kind.toLowerCase() },
+      versions: [{ name: version, served: true, storage: true, schema }],
+    },
+  }
+}
+
+/** @param namespace which must exist; cluster-scoped objects begin with its name */
+export function examplesOf(
+  { group, kind, namespaced, examples }: PlatformKind,
+  namespace: string,
+): Manifest[] {
+  return examples.map(({ metadata, ...rest }, i) => ({
+    apiVersion: `${group}/v1`,
+    kind,
+    ...rest,
+    metadata: {
+      ...metadata,
+      ...(namespaced ? { name: `example-${i}`, namespace } : { name: `${namespace}-${i}` }),
+    },
+  }))
+}
