@@ -18,8 +18,8 @@ export type Dictionary = {
 
 type Block = { readonly words: Buffer; readonly entries: Buffer }
 type Access = {
-  /** Decompressed. */
-  readonly block: (index: number, piece: Piece) => Buffer
+  /** Decompressed. @param isPassing whether all of them are looked at, one after the other */
+  readonly block: (index: number, piece: Piece, isPassing: boolean) => Buffer
   /** As it stands in the file. */
   readonly list: (piece: Piece) => Buffer
 }
@@ -27,10 +27,10 @@ type Access = {
 export function openDictionary({ dictionary, version }: Footer, access: Access): Dictionary {
   const zero = Buffer.of(0)
 
-  function load(index: number): Block {
+  function load(index: number, isPassing: boolean): Block {
     const piece = dictionary[index]
     if (piece === undefined) return { words: Buffer.alloc(0), entries: Buffer.alloc(0) }
-    const bytes = access.block(index, piece)
+    const bytes = access.block(index, piece, isPassing)
     const length = bytes.readUInt32LE(0)
     return { words: bytes.subarray(4, 4 + length), entries: bytes.subarray(4 + length) }
   }
@@ -84,8 +84,13 @@ export function openDictionary({ dictionary, version }: Footer, access: Access):
     return { head, only: 0, list: () => access.list(list), positions }
   }
 
-  function visitMatching(index: number, select: (words: Buffer) => readonly number[], visit: Visit): void {
-    const block = load(index)
+  function visitMatching(
+    index: number,
+    select: (words: Buffer) => readonly number[],
+    visit: Visit,
+    isPassing = false,
+  ): void {
+    const block = load(index, isPassing)
     const starts = select(block.words)
     if (starts.length > 0) visitEntries(index, block, numbersOf(block.words, starts), visit)
   }
@@ -130,7 +135,7 @@ export function openDictionary({ dictionary, version }: Footer, access: Access):
       const wanted = atEnd ? Buffer.concat([bytes, zero]) : bytes
       const add: Visit = posting => addDocuments(posting, to)
       for (let index = 0; index < dictionary.length; index += 1) {
-        visitMatching(index, words => positions(words, wanted, 0), add)
+        visitMatching(index, words => positions(words, wanted, 0), add, true)
       }
       visitWord(longWord, add)
     },

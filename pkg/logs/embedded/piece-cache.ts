@@ -1,7 +1,16 @@
 /** What was read and decompressed, as long as there is room: the longest unused goes first. */
 export type PieceCache = {
-  /** @param bytes how much memory a value takes */
-  readonly get: <T extends object>(key: string, load: () => T, bytes: (value: T) => number) => T
+  /**
+   * @param bytes how much memory a value takes
+   * @param isPassing whether nothing else has to go for it: of what is gone through once, the beginning would be gone before it
+   *   is wanted again
+   */
+  readonly get: <T extends object>(
+    key: string,
+    load: () => T,
+    bytes: (value: T) => number,
+    isPassing?: boolean,
+  ) => T
   readonly forget: (prefix: string) => void
 }
 
@@ -15,7 +24,12 @@ export function createPieceCache(limitBytes: number): PieceCache {
   }
 
   return {
-    get: <T extends object>(key: string, load: () => T, bytes: (value: T) => number): T => {
+    get: <T extends object>(
+      key: string,
+      load: () => T,
+      bytes: (value: T) => number,
+      isPassing = false,
+    ): T => {
       const known = entries.get(key)
       if (known !== undefined) {
         entries.delete(key)
@@ -25,7 +39,7 @@ export function createPieceCache(limitBytes: number): PieceCache {
       }
       const value = load()
       const size = bytes(value)
-      if (size > limitBytes / 4) return value
+      if (size > limitBytes / 4 || (isPassing && total + size > limitBytes)) return value
       entries.set(key, { value, size })
       total += size
       for (const [oldest, { size: freed }] of entries) {

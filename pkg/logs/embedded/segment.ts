@@ -31,8 +31,12 @@ export type Segment = {
   readonly streamStarts: Uint32Array
   /** Where in `documents` each document is, which is where its text lies. */
   readonly places: () => Uint32Array
-  /** The text at a place of `documents`, as UTF-8. */
-  readonly textAt: (place: number) => Buffer
+  /**
+   * The text at a place of `documents`, as UTF-8.
+   *
+   * @param isPassing whether many are looked at, one after the other
+   */
+  readonly textAt: (place: number, isPassing?: boolean) => Buffer
   readonly close: () => void
 }
 
@@ -42,11 +46,12 @@ type Texts = { readonly first: number; readonly bytes: Buffer; readonly starts: 
 export function openSegment(id: string, source: Source, cache: PieceCache): Segment {
   const footer = decodeFooter(source.size, source.read)
   const load = (piece: Piece): Buffer => decompress(source.read(piece))
-  const cached = (name: string, piece: Piece): Buffer =>
+  const cached = (name: string, piece: Piece, isPassing = false): Buffer =>
     cache.get(
       `${id}/${name}`,
       () => load(piece),
       bytes => bytes.length,
+      isPassing,
     )
   const streamStarts = new Uint32Array(footer.streams.length + 1)
   footer.streams.forEach(({ lines }, i) => {
@@ -92,12 +97,12 @@ export function openSegment(id: string, source: Source, cache: PieceCache): Segm
     )
   }
 
-  function textAt(place: number): Buffer {
+  function textAt(place: number, isPassing = false): Buffer {
     if (texts === undefined || place < texts.first || place >= texts.first + texts.starts.length - 1) {
       const index = findText(footer, place)
       const piece = footer.texts[index]
       if (piece === undefined) throw new RangeError(`segment ${id}: there is no text ${place}`)
-      texts = cutTexts(piece.first, cached(`text/${index}`, piece))
+      texts = cutTexts(piece.first, cached(`text/${index}`, piece, isPassing))
     }
     const i = place - texts.first
     return texts.bytes.subarray(texts.starts[i], texts.starts[i + 1])
@@ -111,7 +116,7 @@ export function openSegment(id: string, source: Source, cache: PieceCache): Segm
     documents,
     textAt,
     dictionary: openDictionary(footer, {
-      block: (index, piece) => cached(`words/${index}`, piece),
+      block: (index, piece, isPassing) => cached(`words/${index}`, piece, isPassing),
       list: source.read,
     }),
     timeOf: document => timesOf(document).times[document % timeBlockSize] ?? 0,
