@@ -66,7 +66,8 @@ export function createMemoryStore(initial: readonly LogRecord[] = []): MemorySto
     },
     async statistics(filter) {
       const found = find(filter, 'asc')
-      return { containers: new Set(found.map(hit => hit.record.dockerId)).size, logs: found.length }
+      const containers = new Set(found.map(hit => hit.record.dockerId).filter(id => id !== ''))
+      return { containers: containers.size, logs: found.length }
     },
     async histogram(filter, interval) {
       const found = find(filter, 'asc')

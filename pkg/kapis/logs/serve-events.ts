@@ -67,14 +67,8 @@ async function answer(
   switch (question.operation) {
     case 'query':
       return answerQuery(asked, question, toEvent)
-    case 'statistics': {
-      if (filter === undefined) return { statistics: { resources: 0, events: 0 } }
-      const [resources, { logs: events }] = await Promise.all([
-        kind.countResources(store, filter, limits),
-        store.statistics(filter, limits),
-      ])
-      return { statistics: { resources, events } }
-    }
+    case 'statistics':
+      return { statistics: filter ? await kind.count(store, filter, limits) : { resources: 0, events: 0 } }
     case 'histogram':
       return answerHistogram(asked, question.interval, 'buckets')
   }

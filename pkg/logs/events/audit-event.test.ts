@@ -72,6 +72,9 @@ describe('toAuditRecord', () => {
     const store = createMemoryStore(
       stages.map(([auditID, stage]) => toAuditRecord(auditEvent({ auditID, stage }))),
     )
-    expect(await auditEvents.countResources(store, { scope: 'everything' }, { timeoutMs: 1000 })).to.equal(2)
+    expect(await auditEvents.count(store, { scope: 'everything' }, { timeoutMs: 1000 })).to.deep.equal({
+      resources: 2,
+      events: 4,
+    })
   })
 })

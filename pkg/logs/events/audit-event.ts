@@ -24,12 +24,15 @@ export const auditEvents: EventKind = {
     response_code_filter: codes => hasValue('code', codes.map(checkCode)),
     response_status_filter: statuses => hasValue('status', statuses),
   },
-  /** Requests, each of which ends once; one that is still going on counts when it has ended. */
-  async countResources(store, filter, limits) {
+  /** Resources are requests, each of which ends once; one that is still going on counts when it has ended. */
+  async count(store, filter, limits) {
     const parts = [filter.expression, hasValue('stage', ['ResponseComplete', 'Panic'])]
     const expression = allOf(parts.filter(part => part !== undefined))
     const ended = expression === undefined ? filter : { ...filter, expression }
-    return (await store.statistics(ended, limits)).logs
+    const [requests, all] = await Promise.all(
+      [ended, filter].map(async each => (await store.statistics(each, limits)).logs),
+    )
+    return { resources: requests ?? 0, events: all ?? 0 }
   },
 }
 

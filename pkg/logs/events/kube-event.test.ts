@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import type { LogFilter } from '../filter.ts'
+import { createMemoryStore } from '../fixtures.ts'
 import { longestEntry, readEntry } from './entry.ts'
 import { kubeEvent } from './fixtures.ts'
 import { kubeEvents, toKubeEventRecord, versionOf } from './kube-event.ts'
@@ -13,7 +15,7 @@ describe('toKubeEventRecord', () => {
       pod: '',
       container: 'Pod',
       host: '',
-      dockerId: '',
+      dockerId: 'pod-uid',
     })
     expect(readEntry(log)).to.deep.equal({ ...event, kind: 'Event', apiVersion: 'v1' })
     expect(versionOf(event)).to.equal('uid-a/7')
@@ -49,6 +51,16 @@ describe('toKubeEventRecord', () => {
     const { log } = toKubeEventRecord(kubeEvent('a', 1, { message: `${'long '.repeat(4000)}end` }))
     expect(log.length).to.be.lessThan(longestEntry)
     expect(readEntry(log)?.message).to.match(/^long .*…$/)
+  })
+
+  it('counts the objects that events are about, without going through the events', async () => {
+    const [pod, node] = ['a', 'b'].map(uid => ({ involvedObject: { kind: 'Pod', namespace: 'shop', uid } }))
+    const given = [pod, pod, node, { involvedObject: { kind: 'Pod', namespace: 'shop' } }]
+    const memory = createMemoryStore(given.map((one, i) => toKubeEventRecord(kubeEvent(`e${i}`, i, one))))
+    const store = { ...memory, query: () => Promise.reject(new Error('asked for events')) }
+    const count = (filter: LogFilter) => kubeEvents.count(store, filter, { timeoutMs: 1000 })
+    expect(await count({ scope: 'everything' })).to.deep.equal({ resources: 2, events: 4 })
+    expect(await count({ scope: [] })).to.deep.equal({ resources: 0, events: 0 })
   })
 
   it('refuses to look for more of a message than could be told', () => {

@@ -4,7 +4,7 @@ import { isOneOf } from '../expression.ts'
 import { parseTimestamp } from '../ingest/timestamp.ts'
 import type { LogRecord } from '../record.ts'
 import { hasPart, hasValue, longestEntry, toEntry } from './entry.ts'
-import { countDistinct, type EventKind } from './kind.ts'
+import type { EventKind } from './kind.ts'
 
 /** Events of the orchestrator (core/v1), as the platform API asks for them. */
 export const kubeEvents: EventKind = {
@@ -19,7 +19,11 @@ export const kubeEvents: EventKind = {
     message_search: parts => hasPart('message', parts.map(checkPart)),
     type_filter: types => hasValue('type', types),
   },
-  countResources: (store, filter, limits) => countDistinct(store, { filter, name: 'uid' }, limits),
+  /** The objects that they are about, which the store counts as it counts containers. */
+  async count(store, filter, limits) {
+    const { containers, logs } = await store.statistics(filter, limits)
+    return { resources: containers, events: logs }
+  },
 }
 
 // What an event says in words may be long; so much of it is always found.
@@ -35,7 +39,6 @@ export function toKubeEventRecord(event: KubeObject): LogRecord {
   const heading = [
     ['version', versionOf(event)],
     ['name', textOf(object.name)],
-    ['uid', textOf(object.uid)],
     ['reason', textOf(event.reason)],
     ['type', textOf(event.type)],
     ...cut(message.slice(0, longestMessage)).map(part => ['message', part] as const),
@@ -50,7 +53,7 @@ export function toKubeEventRecord(event: KubeObject): LogRecord {
     pod: '',
     container: textOf(object.kind),
     host: '',
-    dockerId: '',
+    dockerId: textOf(object.uid),
   }
 }
 
