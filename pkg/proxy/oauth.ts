@@ -23,6 +23,8 @@ export type OAuthForwardOptions = {
 }
 
 const usualSilenceMs = 30_000
+// A redirect may carry a whole authorization request, encoded twice.
+const maxAnswerHead = 64 * 1024
 const doesNotAnswer = 'the token listener does not answer'
 // The listener logs under the id that this program logs under.
 const requestId: ReadonlySet<string> = new Set(['x-request-id'])
@@ -56,6 +58,7 @@ export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchan
       path: options.path ?? req.url,
       headers,
       timeout: options.silenceMs ?? usualSilenceMs,
+      maxHeaderSize: maxAnswerHead,
     })
     upstream.on('timeout', () => upstream.destroy(new Error('the token listener timed out')))
     upstream.on('error', error => {

@@ -1,7 +1,10 @@
 import { expect } from 'chai'
+import { hiddenFieldsOf } from '../../pkg/oauth/browser/fixtures.ts'
 import { askKapis, uniqueName } from './cluster.ts'
 import { pkce, redirectUri } from './oauth-browser.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
+import { speak } from './raw-front.ts'
+import { setting } from './run.ts'
 
 /** What is wrong with a request goes back to the client, by the browser, before anybody is asked to log in. */
 describe('a parameter of /oauth/authorize', function () {
@@ -65,6 +68,42 @@ describe('a parameter of /oauth/authorize', function () {
       },
     ],
   ]
+  it('may be so long that the whole is 8 KB, and is not forgotten while somebody logs in', async () => {
+    const request = `/oauth/authorize?${new URLSearchParams({ ...good, state: '' })}`
+    const left = 8192 - request.length
+    for (const state of ['x'.repeat(left), '+'.repeat(4_000)]) {
+      const path = `${request}${state}`
+      const answer = await askKapis(path)
+      expect(answer.code).to.equal(302)
+      const login = new URL(String(answer.headers.location), setting('KAPIS_URL'))
+      expect([login.pathname, login.searchParams.get('return_to')]).to.deep.equal(['/oauth/login', path])
+      const page = await askKapis(login.pathname + login.search)
+      const { return_to: kept = '' } = hiddenFieldsOf(page.body)
+      expect([page.code, kept]).to.deep.equal([200, path])
+    }
+    // Encoded twice it is three times as long: more than a Node.js client reads, and less than a browser does.
+    const longest = `${request}${'+'.repeat(left)}`
+    const { codes, text } = await speak(`GET ${longest} HTTP/1.1\r\nHost: kapis\r\nConnection: close\r\n\r\n`)
+    expect(codes).to.deep.equal([302])
+    expect(text).to.match(/^location: \/oauth\/login\?return_to=[^\r]{20000,}\r$/im)
+  })
+
+  it('is refused here, and sent to nobody, when it is longer', async () => {
+    const query = (length: number) => String(new URLSearchParams({ ...good, state: 'x'.repeat(length) }))
+    const told = invalid('the authorization request is longer than 8192 characters')
+    const type = { 'content-type': 'application/x-www-form-urlencoded' }
+    const answers = [
+      await askKapis(`/oauth/authorize?${query(8_192)}`),
+      await askKapis(`/oauth/authorize?${query(50_000)}`),
+      await askKapis('/oauth/authorize', { method: 'POST', headers: type, body: query(8_192) }),
+      await askKapis('/oauth/authorize', { method: 'POST', headers: type, body: query(200_000) }),
+    ]
+    for (const { code, headers, body } of answers) {
+      expect([code, JSON.parse(body)]).to.deep.equal([400, told])
+      expect(headers).to.include({ 'cache-control': 'no-store' }).and.not.have.property('location')
+    }
+  })
+
   for (const [name, changes, told] of rows) {
     it(`${name} is refused where it is ${JSON.stringify(changes).slice(0, 60)}`, async () => {
       const answer = await askKapis(`/oauth/authorize?${new URLSearchParams({ ...good, ...changes })}`)

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { TokenEvent } from '../audit.ts'
 import type { BrowserOptions } from '../browser/options.ts'
-import { toLoginPath } from '../browser/return-to.ts'
+import { maxReturnTo, toLoginPath } from '../browser/return-to.ts'
 import { type BrowserLogin, readBrowserLogin } from '../browser/session.ts'
 import { oauthError } from '../error.ts'
 import { type Form, readParameters } from '../form.ts'
@@ -27,14 +27,28 @@ export function createAuthorize(options: BrowserOptions): RequestHandler {
       const params = readParameters(req)
       const target = findTarget(registry, params)
       event.client = target.client.name
+      const path = toPath(params)
       // A form from another site comes without the cookie (SameSite); the same by GET brings it along.
-      if (req.method === 'POST') res.redirect(303, `/oauth/authorize?${new URLSearchParams([...params])}`)
+      if (req.method === 'POST') res.redirect(303, path)
       else await answer(options, { req, res }, { target, params }, event)
     } catch (error) {
       audit.failed(req, event, error)
       throw error
     }
   })
+}
+
+/**
+ * The request as it is kept while its user logs in.
+ *
+ * @throws Status invalid_request for one that would be forgotten on the way; it is not sent back, since its state may be
+ * what is too long
+ */
+function toPath(params: Form): string {
+  const path = `/oauth/authorize?${new URLSearchParams([...params])}`
+  if (path.length <= maxReturnTo) return path
+  const what = `the authorization request is longer than ${maxReturnTo} characters`
+  throw oauthError(400, 'invalid_request', what, { why: 'request_too_long' })
 }
 
 /** From here on errors are the client's, and go back to it. */

@@ -3,8 +3,8 @@ const destinations: ReadonlySet<string> = new Set(['/oauth/authorize', '/oauth/d
 
 export const defaultReturnTo = '/oauth/session'
 
-// An authorization request in full; the front takes request lines of 16 KB.
-const maxLength = 8 * 1024
+/** An authorization request in full. In the link to the login page it may be three times as long. */
+export const maxReturnTo = 8 * 1024
 
 /**
  * Where to go after a login: a path of ours and nothing else, or whoever makes up a link to our login page could have it end
@@ -12,7 +12,7 @@ const maxLength = 8 * 1024
  */
 export function readReturnTo(given: string | undefined): string {
   // A browser takes \ for /, and drops tabs and line ends, before it looks at the rest.
-  if (given === undefined || given.length > maxLength || !/^\/oauth\/[\x21-\x5b\x5d-\x7e]*$/.test(given))
+  if (given === undefined || given.length > maxReturnTo || !/^\/oauth\/[\x21-\x5b\x5d-\x7e]*$/.test(given))
     return defaultReturnTo
   const [path = '', ...query] = given.split('?')
   if (!destinations.has(path) || given.includes('#')) return defaultReturnTo

@@ -80,6 +80,25 @@ describe('GET /oauth/callback/{idp}', () => {
     expect(app.sessions.size).to.equal(0)
   })
 
+  it('says at once what no cookie would keep, and begins nothing', async () => {
+    const path = (length: number) =>
+      `/oauth/login/sso?${new URLSearchParams({ return_to: `/oauth/authorize?state=${'x'.repeat(length)}` })}`
+    const good = await app.ask('GET', path(2_000))
+    const [cookie = ''] = good.headers['set-cookie'] ?? []
+    expect([good.code, cookie.indexOf(';') <= 4096]).to.deep.equal([303, true])
+    const answer = await app.ask('GET', path(4_000))
+    expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+      400,
+      {
+        error: 'invalid_request',
+        error_description:
+          'the request of the application is too long to be kept during a login at an identity provider',
+      },
+    ])
+    expect(answer.headers).to.not.have.any.keys('location', 'set-cookie')
+    expect(app.lines.findLast(({ audit }) => audit === 'login')).to.include({ reason: 'request_too_long' })
+  })
+
   it('gives no tokens to a client that was removed meanwhile', async () => {
     app.clients.set('gone', { client: memoryClient('gone'), secret: 's' })
     const browser = createBrowser(app)

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express'
 import type { Transaction } from '../../iam/identity-provider/identity.ts'
 import type { Statements } from '../../token/statement.ts'
 import { type CookieName, clearCookie, readCookie, setCookie } from '../browser/cookie.ts'
+import { oauthError } from '../error.ts'
 
 /** A login that the browser was sent to a provider with, and where it goes on when it comes back. */
 export type LoginState = {
@@ -16,6 +17,8 @@ export type LoginState = {
 }
 
 const lifeSeconds = 600
+// Browsers drop what is longer, and say nothing of it.
+const maxCookie = 4096
 
 export function newTransaction(redirectUri: string): Transaction {
   const random = () => randomBytes(32).toString('base64url')
@@ -27,6 +30,8 @@ export function newTransaction(redirectUri: string): Transaction {
  * makes another one open the callback, with a code of his own, finds no state there (login CSRF, RFC 6749 section 10.12,
  * RFC 9700 section 4.7). There is a cookie for each login, so that two windows do not disturb each other. SameSite is
  * Lax, since the way back is a navigation from the provider's site.
+ *
+ * @throws Status invalid_request for more than a cookie can hold
  */
 export async function keepState(statements: Statements, res: Response, state: LoginState): Promise<void> {
   const { provider, returnTo, clientId, scope, transaction } = state
@@ -41,7 +46,15 @@ export async function keepState(statements: Statements, res: Response, state: Lo
     redirect: transaction.redirectUri,
   }
   const value = await statements.sign('provider-login', claims, { lifeSeconds })
-  setCookie(res, cookieName(transaction.state), value, { maxAgeSeconds: lifeSeconds })
+  const name = cookieName(transaction.state)
+  if (name.length + value.length > maxCookie)
+    throw oauthError(
+      400,
+      'invalid_request',
+      'the request of the application is too long to be kept during a login at an identity provider',
+      { why: 'request_too_long' },
+    )
+  setCookie(res, name, value, { maxAgeSeconds: lifeSeconds })
 }
 
 /** The state that a callback says to belong to, and takes away with it. Undefined when this browser has none, or none any more. */
