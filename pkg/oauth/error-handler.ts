@@ -1,4 +1,5 @@
 import type { ErrorRequestHandler } from 'express'
+import { Status } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { oauthError, renderOAuth, toOAuth } from './error.ts'
 import { sendTroublePage, takesHtml } from './pages/wrong-page.ts'
@@ -25,12 +26,22 @@ export function toErrorHandler(logger: Logger, productName: string): ErrorReques
 
 /** express' own parser throws errors with a status of their own. */
 function fromBodyParser(error: unknown): unknown {
-  const type = typeof error === 'object' && error !== null && 'type' in error ? error.type : undefined
+  if (!(error instanceof Error) || error instanceof Status) return error
+  const type = 'type' in error ? error.type : undefined
   if (type === 'entity.too.large')
     return oauthError(413, 'invalid_request', `the body is larger than ${formLimit}`)
-  if (type === 'charset.unsupported' || type === 'encoding.unsupported')
-    return oauthError(415, 'invalid_request', 'the body must be UTF-8')
+  if (type === 'charset.unsupported') return oauthError(415, 'invalid_request', 'the body must be UTF-8')
+  if (type === 'encoding.unsupported') {
+    const description = 'the Content-Encoding must be gzip, deflate, br, zstd or identity'
+    // RFC 9110 section 15.5.16.
+    return oauthError(415, 'invalid_request', description, {
+      headers: { 'accept-encoding': 'gzip, deflate, br, zstd' },
+    })
+  }
   if (type === 'request.aborted' || type === 'request.size.invalid')
     return oauthError(400, 'invalid_request', 'the body is incomplete')
+  // Compressed bytes that are none, which have no type.
+  if ('status' in error && error.status === 400)
+    return oauthError(400, 'invalid_request', 'the body cannot be read')
   return error
 }

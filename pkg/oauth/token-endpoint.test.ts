@@ -275,6 +275,25 @@ describe('POST /oauth/token', () => {
         error_description: 'the body must be UTF-8',
       })
     })
+
+    it('of another encoding is 415, and says which it may have', async () => {
+      const answer = await post(form, { 'content-type': formType, 'content-encoding': 'compress' })
+      expectError(answer, 415, {
+        error: 'invalid_request',
+        error_description: 'the Content-Encoding must be gzip, deflate, br, zstd or identity',
+      })
+      expect(answer.headers['accept-encoding']).to.equal('gzip, deflate, br, zstd')
+    })
+
+    for (const encoding of ['gzip', 'deflate', 'br', 'zstd']) {
+      it(`that says to be ${encoding} and is not is 400`, async () => {
+        const headers = { 'content-type': formType, 'content-encoding': encoding }
+        expectError(await post(form, headers), 400, {
+          error: 'invalid_request',
+          error_description: 'the body cannot be read',
+        })
+      })
+    }
   })
 
   describe('audit', () => {

@@ -88,6 +88,18 @@ describe('the endpoints of /oauth', function () {
       invalidRequest('the body is larger than 256kb'),
     ],
     [
+      'a body that says to be gzip and is not',
+      () => form('/oauth/token', password, { 'content-encoding': 'gzip' }),
+      400,
+      invalidRequest('the body cannot be read'),
+    ],
+    [
+      'a body of an encoding that is not taken',
+      () => form('/oauth/token', password, { 'content-encoding': 'compress' }),
+      415,
+      invalidRequest('the Content-Encoding must be gzip, deflate, br, zstd or identity'),
+    ],
+    [
       'a broken percent-encoding',
       () =>
         askKapis('/oauth/token', {
