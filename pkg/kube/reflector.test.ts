@@ -14,7 +14,7 @@ type Step = (res: ServerResponse, url: URL) => unknown
 
 /** Answers lists and watches by a script; what comes after its end waits for ever. */
 async function start(
-  script: { lists: readonly Step[]; watches?: readonly Step[] },
+  script: { lists: readonly Step[]; watches?: readonly Step[]; hasBookmarks?: false },
   query?: Record<string, string>,
 ) {
   const lists = [...script.lists]
@@ -32,6 +32,7 @@ async function start(
     client: fake.client,
     path: '/api/v1/nodes',
     ...(query === undefined ? {} : { query }),
+    ...(script.hasBookmarks === undefined ? {} : { hasBookmarks: script.hasBookmarks }),
     sink: {
       listing: () => began.push(Date.now()),
       replace: (items, version) => told.push(`replace ${version}: ${names(items)}`),
@@ -92,6 +93,12 @@ describe('Reflector', () => {
     const { timeoutSeconds, ...rest } = watched ?? {}
     expect(rest).to.deep.equal({ watch: 'true', allowWatchBookmarks: 'true', resourceVersion: '5' })
     expect(Number(timeoutSeconds)).to.be.within(300, 600)
+  })
+
+  it('ends watches without bookmarks before their silence is taken for a dead stream', async () => {
+    const { fake } = await run({ lists: [list(5)], watches: [stream('')], hasBookmarks: false })
+    await until(() => fake.requests.length === 2)
+    expect(Number(queriesOf(fake)[1]?.timeoutSeconds)).to.be.within(50, 75)
   })
 
   it('narrows list and watch alike', async () => {

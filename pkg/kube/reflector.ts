@@ -21,11 +21,14 @@ export type ReflectorOptions = {
   /** Collection path, such as /api/v1/nodes; `query` narrows it (a fieldSelector). */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
+  /** For a collection without bookmarks: watches end in peace before their silence would be taken for a dead stream. */
+  readonly hasBookmarks?: false
   readonly sink: ReflectorSink
 }
 
 const pageSize = 500
 const watchSeconds = { min: 300, spread: 300 }
+const watchSecondsWithoutBookmarks = { min: 50, spread: 25 }
 const backoffMs = { first: 200, max: 2_000 }
 // The orchestrator sends a bookmark about once a minute; a stream that is silent for longer is dead, whatever TCP says.
 const silenceMs = 90_000
@@ -100,7 +103,8 @@ export class Reflector {
 
   /** @returns whether anything arrived */
   async #watch(): Promise<boolean> {
-    const timeoutSeconds = Math.floor(watchSeconds.min + Math.random() * watchSeconds.spread)
+    const { min, spread } = this.#options.hasBookmarks === false ? watchSecondsWithoutBookmarks : watchSeconds
+    const timeoutSeconds = Math.floor(min + Math.random() * spread)
     const query = new URLSearchParams({
       ...this.#options.query,
       watch: 'true',

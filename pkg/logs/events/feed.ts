@@ -35,6 +35,8 @@ export class EventFeed {
     this.#reflector = new Reflector({
       client: options.client,
       path: '/api/v1/events',
+      // kube-apiserver watches events in etcd itself, without the cache that sends bookmarks.
+      hasBookmarks: false,
       sink: {
         replace: items => this.#queue(items.map(toWritten)),
         // Behind no list: the writer alone has a limit of how many may wait while the store is away.
