@@ -61,6 +61,12 @@ describe('parseUserDraft', () => {
     expect(parseUserDraft({ spec: alice.spec }, 'kapis.io', 'alice')).to.deep.equal(expected)
   })
 
+  it('takes texts that are empty: consoles send what they have', () => {
+    const empty = { lang: '', description: '', displayName: '', groups: [] }
+    const { spec } = parseUserDraft({ ...alice, spec: { ...alice.spec, ...empty } }, 'kapis.io')
+    expect(spec).to.deep.equal({ ...alice.spec, ...empty })
+  })
+
   it('takes a hash for a password', () => {
     expect(
       parseUserDraft({ ...alice, spec: { ...alice.spec, password: hash } }, 'kapis.io').password,

@@ -73,7 +73,7 @@ function specCauses(spec: Readonly<Record<string, unknown>>): readonly Cause[] {
     ...unknown.flatMap(key => problemAt(`spec.${key}`, `unknown; allowed are ${specMembers.join(', ')}`)),
     ...textCauses('spec.email', email, emailProblem),
     ...Object.entries(texts).flatMap(([key, max]) =>
-      spec[key] === undefined
+      spec[key] === undefined || spec[key] === ''
         ? []
         : textCauses(`spec.${key}`, spec[key], text =>
             text.length <= max ? undefined : `must have at most ${max} characters`,

@@ -126,9 +126,9 @@ export function createUserWriter({ client, groupDomain, hasher, users }: UserWri
       const times = password === undefined ? {} : { [changedAt]: toMetaTime(Date.now()) }
       const body = toBody(draft, { ...times, ...draft.annotations }, password)
       const path = `${usersPath(groupDomain)}${dryRun(options)}`
-      const made = parseObject(await client.call({ method: 'POST', path, body }))
-      if (options.isDryRun) return withoutHash(made)
-      return withoutHash(await putState(made, draft.state ?? 'Active', ''))
+      const answer = await client.call({ method: 'POST', path, body })
+      if (options.isDryRun) return withoutHash(parseTried(answer))
+      return withoutHash(await putState(parseObject(answer), draft.state ?? 'Active', ''))
     },
     async update(draft, options) {
       requireFreeEmail(draft)
@@ -158,6 +158,12 @@ export function createUserWriter({ client, groupDomain, hasher, users }: UserWri
 }
 
 /** Password hashes are for whoever checks passwords alone. */
+/** What would have been made: kube-apiserver gives it no version. */
+function parseTried(answer: unknown): KubeObject {
+  if (!isRecord(answer) || !isRecord(answer.metadata)) return parseObject(answer)
+  return parseObject({ ...answer, metadata: { resourceVersion: '', ...answer.metadata } })
+}
+
 function withoutHash(user: KubeObject): KubeObject {
   const { password: _password, ...spec } = isRecord(user.spec) ? user.spec : {}
   const { managedFields: _managedFields, ...metadata } = user.metadata

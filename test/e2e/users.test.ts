@@ -298,6 +298,21 @@ describe('users', function () {
     }, 3_000)
   })
 
+  it('are shown as they would be by a dry run, and not made', async () => {
+    const name = uniqueName('tried')
+    const spec = { email: `${name}@e2e.test`, description: '', displayName: '', lang: '', groups: ['dev'] }
+    const tried = await send(admin, 'POST', `${base}?dryRun=All`, {
+      metadata: { name },
+      spec: { ...spec, password },
+    })
+    expectCode(tried, 201)
+    const { metadata, spec: shown } = JSON.parse(tried.body)
+    expect([metadata.name, shown]).to.deep.equal([name, spec])
+    expectCode(await askAs(admin, `${base}/${name}`), 404)
+    expectCode(await send(admin, 'POST', base, { metadata: { name }, spec: { ...spec, password } }), 201)
+    expectCode(await askAs(admin, `${base}/${name}`, { method: 'DELETE' }), 200)
+  })
+
   it('are refused with the reason when they are malformed', async () => {
     const patch = { 'content-type': 'application/strategic-merge-patch+json' }
     const user = { metadata: { name: setting('KAPIS_USER') }, spec: { email: 'x@y.z' } }
