@@ -123,7 +123,7 @@ export function createAccess({ client, config, logger, registry, group }: Access
       createFrontProxyAuthenticator(() => authentication.current()),
       createClientCertificateAuthenticator(() => authentication.current()),
       basic,
-      createKapisTokenAuthenticator({ verifier, users: known, sessions, clockSkewSeconds }),
+      createKapisTokenAuthenticator({ verifier, keys, users: known, sessions, clockSkewSeconds }),
       createTokenReviewAuthenticator({ client, isOurs: verifier.isOurs }),
     ],
     byTwo((method, result) => attempts({ method, result })),

@@ -9,6 +9,7 @@ describe('createKapisTokenAuthenticator', () => {
     const state = {
       verified: 0,
       isRevoked: false,
+      keys: {},
       user: { name: 'jane', uid: 'u-1', groups: ['dev'], state: 'Active' } as
         | { name: string; uid: string; groups: string[]; state: string }
         | undefined,
@@ -21,6 +22,7 @@ describe('createKapisTokenAuthenticator', () => {
           return given
         },
       },
+      keys: { current: () => state.keys },
       users: { get: () => state.user },
       sessions: { isRevoked: () => state.isRevoked },
       clockSkewSeconds: 10,
@@ -35,6 +37,15 @@ describe('createKapisTokenAuthenticator', () => {
     state.user = { name: 'jane', uid: 'u-1', groups: ['ops'], state: 'Active' }
     expect(await ask()).to.deep.include({ groups: ['ops'] })
     expect(state.verified).to.equal(1)
+  })
+
+  it('checks a signature again when the keys have changed: its key may be gone', async () => {
+    const { state, ask } = start()
+    await ask()
+    state.keys = {}
+    await ask()
+    await ask()
+    expect(state.verified).to.equal(2)
   })
 
   const changes: readonly (readonly [string, (state: ReturnType<typeof start>['state']) => object])[] = [

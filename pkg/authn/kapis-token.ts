@@ -25,29 +25,38 @@ export type KapisTokenOptions = {
     readonly isOurs: (token: string) => boolean
     readonly verifyAccess: (token: string) => Promise<Claims>
   }
+  /** What `verifier` verifies with: another object when they have changed. */
+  readonly keys: { readonly current: () => object }
   readonly users: { readonly get: (name: string) => User | undefined }
   readonly sessions: { readonly isRevoked: (sid: string, iat: number) => boolean }
   readonly clockSkewSeconds: number
 }
 
-type Verified = { readonly claims: Claims; user: User; identity: Identity }
+type Verified = { readonly claims: Claims; readonly keys: object; user: User; identity: Identity }
 
 const maxTokens = 10_000
 
 /**
- * An access token of Kapis' own issuer. Its signature is checked once; whether the user is still there and active, and
+ * An access token of Kapis' own issuer. Its signature is checked once for as long as the keys are the same: one whose key was taken
+ * away, because it may have been stolen, is good no longer, although it was before. Whether the user is still there and active, and
  * the login not ended, is asked for each request. Groups are the user's own of this moment, not those in the token.
  */
 export function createKapisTokenAuthenticator(options: KapisTokenOptions): Authenticator {
-  const { verifier, users, sessions } = options
+  const { verifier, keys, users, sessions } = options
   const verified = new ExpiringCache<Verified>(maxTokens, () => Date.now())
   const readBearer = createBearerReader()
 
   async function verify(token: string, key: string): Promise<Identity> {
+    // Before the signature is checked: what changes meanwhile counts at the next request.
+    const verifiedWith = keys.current()
     const claims = await verifier.verifyAccess(token)
     const user = findUser(claims)
     const identity = toIdentity(user, claims)
-    verified.set(key, { claims, user, identity }, (claims.exp + options.clockSkewSeconds) * 1000)
+    verified.set(
+      key,
+      { claims, keys: verifiedWith, user, identity },
+      (claims.exp + options.clockSkewSeconds) * 1000,
+    )
     return identity
   }
 
@@ -67,7 +76,8 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Authe
       if (bearer === null) return null
       const { token, key } = bearer
       const known = verified.get(key)
-      if (known === undefined) return verifier.isOurs(token) ? verify(token, key) : null
+      if (known === undefined || known.keys !== keys.current())
+        return verifier.isOurs(token) ? verify(token, key) : null
       const user = findUser(known.claims)
       if (user !== known.user) {
         known.user = user

@@ -42,7 +42,9 @@ import { closeServer, listenOnSocket } from './listener.ts'
 import { createOAuthMetrics } from './metrics.ts'
 
 const maxUpkeepEveryMs = 5 * 60_000
-const maxKeysAgeSeconds = 300
+// kube-apiserver asks for the keys again when it meets one that it does not know, once those that it has are good for less than
+// 30 seconds more: so it learns of new keys at once.
+const maxKeysAgeSeconds = 30
 
 /** Runs the token listener until `signal`. The orchestrator may come later than this program: it waits. */
 export async function runOAuth(
@@ -156,7 +158,7 @@ export async function runOAuth(
   }
   const authenticate = createUnion(
     [
-      createKapisTokenAuthenticator({ verifier, users: known, sessions, clockSkewSeconds }),
+      createKapisTokenAuthenticator({ verifier, keys, users: known, sessions, clockSkewSeconds }),
       createTokenReviewAuthenticator({ client, isOurs: verifier.isOurs }),
     ],
     () => undefined,

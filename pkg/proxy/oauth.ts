@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream'
 import type { Exchange, Handler } from '../request/exchange.ts'
+import { html } from '../request/html.ts'
 import { http } from '../request/node-http.ts'
 import { send } from '../request/respond.ts'
 import { renderKube } from '../status/render-kube.ts'
@@ -65,6 +66,7 @@ export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchan
       options.logger.warn({ id, err: error }, 'token listener does not answer')
       if (res.headersSent) res.destroy()
       else if (options.errors === 'status') renderKube(res, unavailable(doesNotAnswer))
+      else if (req.headers.accept?.includes('text/html')) sendUnavailablePage(res)
       else sendUnavailable(res)
     })
     upstream.on('response', answer => {
@@ -85,6 +87,33 @@ function sendUnavailable(res: Exchange['res']): void {
   }
   send(res, 503, Buffer.from(`${JSON.stringify(body)}\n`), {
     'content-type': 'application/json',
+    'cache-control': 'no-store',
+    'retry-after': '1',
+  })
+}
+
+/** For people, who are on the way to log in. The listener has the style of its pages, too: this one does without. */
+function sendUnavailablePage(res: Exchange['res']): void {
+  const title = 'Nobody can log in at the moment'
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>${title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+</head>
+<body>
+<main>
+<h1>${title}</h1>
+<p>Who is logged in stays so. Go back to where you came from and try again in a moment.</p>
+</main>
+</body>
+</html>
+`
+  send(res, 503, Buffer.from(page.text), {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
+    'x-content-type-options': 'nosniff',
     'cache-control': 'no-store',
     'retry-after': '1',
   })

@@ -312,7 +312,7 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
     const keys = await askKapis('/oauth/keys')
     expect(keys.headers).to.include({
       'content-type': 'application/json; charset=utf-8',
-      'cache-control': 'public, max-age=300',
+      'cache-control': 'public, max-age=30',
     })
   })
 

@@ -1,7 +1,16 @@
 import { expect } from 'chai'
-import { type Answer, askKapis, askKube, uniqueName } from '../e2e/cluster.ts'
-import { askAs, eventually, platformPath } from '../e2e/http.ts'
-import { claimsOf, createUser, credentials, loginAs, removeUser, type Tokens } from '../e2e/oauth.ts'
+import { type Answer, askKapis, askKube, kubectlOutput, uniqueName } from '../e2e/cluster.ts'
+import { askAs, eventually, expectStatus, platformPath, statusBody } from '../e2e/http.ts'
+import {
+  claimsOf,
+  createUser,
+  credentials,
+  loginAs,
+  parsed,
+  refresh,
+  removeUser,
+  type Tokens,
+} from '../e2e/oauth.ts'
 import { issuerUrl } from '../e2e/oauth-clients.ts'
 import { ask, type Replica, ready, start, stop } from '../e2e/replica.ts'
 import { setting } from '../e2e/run.ts'
@@ -19,6 +28,7 @@ describe('keys that are rotated on a schedule', function () {
   before(async () => {
     await createUser(user)
     old = await loginAs(user)
+    await setBack()
     first = await keysOf(askKapis('/oauth/keys'))
     replica = start('rotating', {
       namespace: setting('KAPIS_NAMESPACE'),
@@ -36,6 +46,16 @@ describe('keys that are rotated on a schedule', function () {
     const { code, body } = await answer
     expect(code, body).to.equal(200)
     return JSON.parse(body).keys
+  }
+  /** As if the keys that there are had signed for a month: which they have to, whatever was asked for before. */
+  async function setBack(): Promise<void> {
+    const secret = ['-n', setting('KAPIS_NAMESPACE'), 'get', 'secret', 'kapis-signing-keys', '-o']
+    const data = await kubectlOutput(...secret, 'jsonpath={.data.keys\\.json}')
+    const stored: { signsFrom: number }[] = JSON.parse(Buffer.from(data, 'base64').toString())
+    const aged = stored.map(key => ({ ...key, signsFrom: key.signsFrom - 30 * 86_400 }))
+    const patch = { data: { 'keys.json': Buffer.from(JSON.stringify(aged)).toString('base64') } }
+    const args = ['-n', setting('KAPIS_NAMESPACE'), 'patch', 'secret', 'kapis-signing-keys']
+    await kubectlOutput(...args, '--type=merge', '-p', JSON.stringify(patch))
   }
   const kidOf = ({ access_token }: Tokens): string =>
     JSON.parse(Buffer.from(access_token.split('.')[0] ?? '', 'base64url').toString()).kid
@@ -94,5 +114,31 @@ describe('keys that are rotated on a schedule', function () {
     expect(known.has(kidOf(refreshed))).to.equal(false)
     expect(claimsOf(refreshed.access_token).sid).to.equal(claimsOf(old.access_token).sid)
     for (const tokens of [old, refreshed]) await isGoodEverywhere(tokens)
+  })
+
+  it('are worth nothing, and what they signed neither, once their Secret is deleted', async () => {
+    const [gone, before] = [await loginAs(user), await keysOf(askKapis('/oauth/keys'))]
+    await isGoodEverywhere(gone)
+    await kubectlOutput('-n', setting('KAPIS_NAMESPACE'), 'delete', 'secret', 'kapis-signing-keys')
+    await eventually(async () => {
+      const keys = await keysOf(askKapis('/oauth/keys'))
+      expect(keys.map(({ alg }) => alg)).to.deep.equal(['ES256', 'RS256'])
+      expect(before).to.not.deep.include.members([...keys])
+      expect(await keysOf(ask(replica, '/oauth/keys'))).to.deep.equal(keys)
+      const answer = await askAs(gone.access_token, platformPath)
+      expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
+    }, 20_000)
+    expect(parsed(await refresh(gone.refresh_token))).to.deep.equal([
+      400,
+      { error: 'invalid_grant', error_description: 'the refresh token is invalid or expired' },
+    ])
+    for (const tokens of [await loginAs(user), await logInThere()])
+      await eventually(() => isGoodEverywhere(tokens), 20_000)
+    // kube-apiserver reads the keys again when it meets one that it does not know, and remembers a token for ten seconds.
+    await eventually(
+      async () => expect(await askKube(gone.access_token, '/api')).to.include({ code: 401 }),
+      40_000,
+      500,
+    )
   })
 })
