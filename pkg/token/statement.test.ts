@@ -1,6 +1,8 @@
 import { expect } from 'chai'
+import { SignJWT, UnsecuredJWT } from 'jose'
 import { audience, forge, issuer, memoryKeys } from './fixtures.ts'
 import { createTokenIssuer } from './issue.ts'
+import { generateKey } from './key-set.ts'
 import { createStatements, type Statements } from './statement.ts'
 
 describe('createStatements', () => {
@@ -37,6 +39,28 @@ describe('createStatements', () => {
       'another algorithm': await forge(rs256, code, { typ: 'code+jwt' }),
       'another issuer': await forge(es256, { ...code, iss: 'https://evil' }, { typ: 'code+jwt' }),
       'an unknown key': await forge(es256, code, { typ: 'code+jwt', kid: 'x' }),
+      'no signature (alg none)': new UnsecuredJWT({ ...code, iss: issuer, sub: 'alice' })
+        .setExpirationTime('1m')
+        .encode(),
+      'our public key as a secret (HS256)': await new SignJWT({
+        ...code,
+        iss: issuer,
+        sub: 'alice',
+        jti: 'j',
+      })
+        .setProtectedHeader({ alg: 'HS256', kid: es256.kid, typ: 'code+jwt' })
+        .setIssuedAt()
+        .setExpirationTime('1m')
+        .sign(Buffer.from(JSON.stringify({ ...es256.jwk, d: undefined }))),
+      'a key of somebody else under our kid': await forge(await generateKey('ES256', 0), code, {
+        typ: 'code+jwt',
+        kid: es256.kid,
+      }),
+      'not good yet': await forge(
+        es256,
+        { ...code, nbf: Math.floor(Date.now() / 1000) + 600 },
+        { typ: 'code+jwt' },
+      ),
       'cut short': good.slice(0, -2),
       'no token': 'x',
       empty: '',

@@ -139,6 +139,19 @@ describe('createTokenVerifier', () => {
       })
     }
 
+    it('takes no notice of one that nobody of us has signed', async () => {
+      const [, payload = ''] = (await forge(es, idToken, { typ: 'JWT' })).split('.')
+      const hint = `${encode({ alg: 'HS256', typ: 'JWT', kid: es.kid })}.${payload}`
+      const secret = JSON.stringify({ ...es.jwk, d: undefined })
+      for (const token of [
+        `${encode({ alg: 'none', typ: 'JWT' })}.${payload}.`,
+        `${hint}.${createHmac('sha256', secret).update(hint).digest('base64url')}`,
+        await forge(await generateKey('ES256', 0), idToken, { typ: 'JWT', kid: es.kid }),
+        (await forge(es, idToken, { typ: 'JWT' })).slice(0, -4),
+      ])
+        expect(await verifier.readIdTokenHint(token)).to.equal(undefined)
+    })
+
     it('takes no notice of what is no token', async () => {
       for (const token of ['', 'garbage', '.'.repeat(100_000)])
         expect(await verifier.readIdTokenHint(token)).to.equal(undefined)

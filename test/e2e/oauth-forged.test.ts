@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto'
+import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { type CryptoKey, exportSPKI, importJWK, type JWK, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
 import { type Answer, askKapis, kubectlJson, uniqueName } from './cluster.ts'
@@ -145,6 +145,51 @@ describe('tokens that are forged', function () {
       },
     ])
     expect(performance.now() - startedAt).to.be.below(10_000)
+  })
+
+  it('are no codes either, and the right one is good', async () => {
+    const { uid } = Object(await kubectlJson('get', `users.iam.${domain}`, user.username)).metadata
+    const code = (changes: JWTPayload = {}): JWTPayload => ({
+      iss: access.iss ?? '',
+      aud: `${access.iss}#code`,
+      iat: now(),
+      exp: now() + 60,
+      jti: randomUUID(),
+      sub: user.username,
+      uid,
+      client_id: credentials.client_id,
+      redirect: createHash('sha256').update('').digest('base64url'),
+      scope: '',
+      challenge: '',
+      nonce: '',
+      auth_time: now(),
+      idp: '',
+      bsid: randomUUID(),
+      ...changes,
+    })
+    const typ = 'code+jwt'
+    const exchange = (given: string) =>
+      form('/oauth/token', { ...credentials, grant_type: 'authorization_code', code: given })
+    expect((await exchange(await sign(code(), { typ }))).code).to.equal(200)
+    const forged = [
+      new UnsecuredJWT(code()).encode(),
+      await sign(code(), { typ, alg: 'HS256' }, await publicPem()),
+      await sign(code(), { typ }, signKey(foreign())),
+      await sign(code(), { typ, kid: 'somebody-elses' }),
+      await sign(code(), { typ: 'at+jwt' }),
+      await sign(code({ exp: now() - 60 }), { typ }),
+      await sign(code({ nbf: now() + 600 }), { typ }),
+      await sign(code({ aud: `${access.iss}#device` }), { typ }),
+      await sign(code({ iss: 'https://evil.test/oauth' }), { typ }),
+      (await sign(code(), { typ })).slice(0, -2),
+      await sign(access),
+      'x'.repeat(100_000),
+    ]
+    for (const each of forged)
+      expect(parsed(await exchange(each))).to.deep.equal([
+        400,
+        { error: 'invalid_grant', error_description: 'the code is invalid or expired' },
+      ])
   })
 
   it('are no refresh tokens either', async () => {
