@@ -27,7 +27,7 @@ export type LogsConfig = {
   readonly auditing: EventStreamConfig
 }
 
-/** How long the embedded store keeps events of one kind. */
+/** How long events of one kind are kept; by size, in the embedded store alone. */
 export type EventStreamConfig = {
   readonly enabled: boolean
   readonly retentionDays: number

@@ -196,11 +196,17 @@ export const reference: readonly ConfigEntry[] = [
     text: 'Indices are `<prefix>-YYYY.MM.DD`, as Fluent Bit names them with Logstash_Format: what it has collected there is found.',
   },
   { path: 'logs.events.enabled', text: 'Whether events of the orchestrator are followed and kept.' },
-  { path: 'logs.events.retentionDays', text: 'Days (UTC) whose events the embedded store keeps.' },
-  { path: 'logs.events.retentionMegabytes', text: 'What they may take there on the disk, in MiB.' },
+  { path: 'logs.events.retentionDays', text: 'Days (UTC) whose events are kept, today included.' },
+  {
+    path: 'logs.events.retentionMegabytes',
+    text: 'What they may take on the disk of the embedded store, in MiB.',
+  },
   { path: 'logs.auditing.enabled', text: 'Whether what goes into the audit log is kept here too.' },
-  { path: 'logs.auditing.retentionDays', text: 'Days (UTC) whose audit events the embedded store keeps.' },
-  { path: 'logs.auditing.retentionMegabytes', text: 'What they may take there on the disk, in MiB.' },
+  { path: 'logs.auditing.retentionDays', text: 'Days (UTC) whose audit events are kept, today included.' },
+  {
+    path: 'logs.auditing.retentionMegabytes',
+    text: 'What they may take on the disk of the embedded store, in MiB.',
+  },
   {
     path: 'registries.caFile',
     text: 'File with authorities (PEM) that image registries are trusted by, beside the public ones.',

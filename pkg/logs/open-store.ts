@@ -76,6 +76,8 @@ function openSearch(config: LogsConfig, secrets: LogStoreSecrets, logger: Logger
       credentials: secrets,
       prefix: stream === 'lines' ? indexPrefix : `${stream}.${indexPrefix}`,
       logger,
+      // Lines are there as Fluent Bit itself leaves them, and are its owner's to delete.
+      ...(stream === 'lines' ? {} : { retentionDays: config[stream].retentionDays }),
     })
   }
 }

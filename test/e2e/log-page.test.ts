@@ -151,6 +151,70 @@ describe('the log page, in a browser', function () {
     expect(names).to.not.include('__Secure-kapis-logs')
   })
 
+  it('zooms to the bars that are dragged over, by mouse and back by key', async () => {
+    const { page } = await open(`namespaces=${mine}&q=ordinary&range=900`)
+    await untilLines(page, texts => expect(texts.length).to.be.at.least(3))
+    const bars = page.locator('#histogram button')
+    const total = await bars.count()
+    const times = async (index: number) =>
+      bars.nth(index).evaluate(({ dataset }) => [Number(dataset.start), Number(dataset.end)])
+    const middle = async (index: number) => {
+      const box = await bars.nth(index).boundingBox()
+      if (box === null) throw new Error('the bar is not shown')
+      return [box.x + box.width / 2, box.y + box.height / 2] as const
+    }
+    // From right to left, over the newest third: what was sent a moment ago is there.
+    const [right, left] = [total - 1, total - Math.ceil(total / 3)]
+    const wanted = [(await times(left))[0], (await times(right))[1]]
+    await page.locator('#histogram').scrollIntoViewIfNeeded()
+    await page.mouse.move(...(await middle(right)))
+    await page.mouse.down()
+    await page.mouse.move(...(await middle(left)), { steps: 5 })
+    expect(await page.locator('#histogram button.chosen').count()).to.equal(right - left + 1)
+    await page.mouse.up()
+    await page.getByRole('button', { name: 'Zoom out' }).waitFor()
+    const shown = await page.evaluate(
+      "['from', 'to'].map(id => Date.parse(document.getElementById(id).value) / 1000)",
+    )
+    expect(shown).to.deep.equal(wanted)
+    expect(await page.locator('#histogram button.chosen').count()).to.equal(0)
+    await untilLines(page, texts => expect(texts.length).to.be.at.least(3))
+    await page.getByRole('button', { name: 'Zoom out' }).focus()
+    await page.keyboard.press('Enter')
+    await eventually(async () => expect(await page.getByLabel('Time', { exact: true }).inputValue()).to.equal('900'), 20_000)
+  })
+
+  it('shows what the same container wrote around a line, by keyboard too', async () => {
+    const pod = uniqueName('around')
+    for (const log of ['first', 'second', 'needle', 'fourth', hostile]) await send(log, pod)
+    await send('of another pod', 'web-9')
+    const { page } = await open(`namespaces=${mine}&q=needle`)
+    await untilLines(page, texts => expect(texts).to.deep.equal(['needle']))
+    const button = page.getByRole('button', { name: 'Context' })
+    const around = page.getByRole('list', { name: 'The lines around it' })
+    await button.focus()
+    await page.keyboard.press('Enter')
+    await eventually(
+      async () =>
+        expect(await around.locator('.said').allTextContents()).to.deep.equal([
+          'first',
+          'second',
+          'needle',
+          'fourth',
+          `<script>document.title='owned'</script><img src=x onerror="document.title='owned'"> red \ufffdtxt`,
+        ]),
+      20_000,
+    )
+    expect(await around.locator('[aria-current]').textContent()).to.include('needle')
+    expect(await button.getAttribute('aria-expanded')).to.equal('true')
+    expect(await page.locator('#lines script, #lines img').count()).to.equal(0)
+    await page.setViewportSize({ width: 360, height: 800 })
+    expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(360)
+    await keepScreenshot(page, 'logs-context')
+    await button.click()
+    expect([await around.count(), await button.getAttribute('aria-expanded')]).to.deep.equal([0, 'false'])
+  })
+
   it('fits a screen of 360 pixels, light and dark, and has a name for everything that is typed into', async () => {
     const grounds: string[] = []
     for (const colorScheme of ['light', 'dark'] as const) {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { findJava } from '../../hack/opensearch/java.ts'
@@ -138,6 +139,40 @@ describe('the OpenSearch store beside a look at every record', function () {
     }
   })
 
+  it('deletes its own indices of days that are not kept, and nothing else', async () => {
+    const url = engine?.url ?? ''
+    const today = new Date().toISOString().slice(0, 10).replaceAll('-', '.')
+    const [old, stays] = [
+      ['events.lapse-2020.01.01', 'events.lapse-2020.12.31'],
+      [
+        `events.lapse-${today}`,
+        'events.lapse-2020.01.01-copy',
+        'events.lapse-archive-2020.01.01',
+        'events.lapse2-2020.01.01',
+        'lapse-2020.01.01',
+      ],
+    ]
+    for (const name of [...old, ...stays]) {
+      expect((await fetch(`${url}/${name}`, { method: 'PUT' })).status, name).to.equal(200)
+    }
+    const expiring = createOpenSearchStore({
+      engine: { url, username: '', ca: '' },
+      credentials: { password: '', apiKey: '' },
+      prefix: 'events.lapse',
+      logger: createLogger({ program: 'test', level: 'error' }),
+      retentionDays: 2,
+    })
+    try {
+      const there = async (): Promise<readonly string[]> =>
+        Object.keys((await (await fetch(`${url}/*lapse*/_alias`)).json()) as object).sort()
+      for (const until = Date.now() + 60_000; (await there()).length > stays.length && Date.now() < until; )
+        await sleep(100)
+      expect(await there()).to.deep.equal(stays.toSorted())
+    } finally {
+      await expiring.close()
+    }
+  })
+
   it('finds what Fluent Bit has stored there by itself', async () => {
     const document = {
       '@timestamp': '2026-11-20T10:00:00.123Z',
@@ -227,7 +262,8 @@ const arbitraryRecord: fc.Arbitrary<LogRecord> = fc
     record({
       ...given,
       timeNs: (startS + BigInt(at * 3_000)) * second + nano,
-      dockerId: `${given.pod}-${given.container}`,
+      // What is not known is no container.
+      dockerId: given.pod === 'batch-12' ? '' : `${given.pod}-${given.container}`,
       ...(labels ? { labels } : {}),
     }),
   )

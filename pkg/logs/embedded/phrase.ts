@@ -1,6 +1,6 @@
 import { type Bitmap, setBit } from './bitmap.ts'
 import type { Dictionary } from './dictionary.ts'
-import { findOccurrences, type Occurrences } from './postings.ts'
+import { createOccurrences, findOccurrences, type Occurrences } from './postings.ts'
 
 // Beyond these, reading the lines costs less than reading what words of theirs begin so.
 const mostEndings = 256
@@ -34,18 +34,16 @@ export function findSideBySide(
 
 /** Those of `next` that stand right behind one of `before`. */
 function follow(before: Occurrences, next: Occurrences): Occurrences {
-  const documents: number[] = []
-  const positions: number[] = []
+  const found = createOccurrences(Math.min(before.documents.length, next.documents.length))
   let at = 0
   for (let i = 0; i < next.documents.length; i += 1) {
     const document = next.documents[i] ?? 0
     const wanted = (next.positions[i] ?? 0) - 1
     while (isBefore(before, at, document, wanted)) at += 1
     if (before.documents[at] !== document || before.positions[at] !== wanted) continue
-    documents.push(document)
-    positions.push(wanted + 1)
+    found.add(document, wanted + 1)
   }
-  return { documents, positions }
+  return found.all()
 }
 
 function isBefore(

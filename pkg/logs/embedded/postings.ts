@@ -13,7 +13,7 @@ export type Posting = {
 }
 
 /** Where words stand: documents in order, and in each the positions in order. */
-export type Occurrences = { readonly documents: readonly number[]; readonly positions: readonly number[] }
+export type Occurrences = { readonly documents: Uint32Array; readonly positions: Uint32Array }
 
 /** Adds the documents of a word to a bitmap. */
 export function addDocuments({ head, only, list }: Posting, to: Bitmap): void {
@@ -32,8 +32,7 @@ export function addDocuments({ head, only, list }: Posting, to: Bitmap): void {
 
 /** Where a word stands in some documents. */
 export function findOccurrences(posting: Posting, among: Bitmap): Occurrences {
-  const documents: number[] = []
-  const positions: number[] = []
+  const found = createOccurrences(posting.head >>> 1)
   const bytes = posting.positions()
   let at = 0
   forEachDocument(posting, document => {
@@ -48,12 +47,35 @@ export function findOccurrences(posting: Posting, among: Bitmap): Occurrences {
       }
       more = value & 1
       position += value >>> 1
-      if (!wanted) continue
-      documents.push(document)
-      positions.push(position)
+      if (wanted) found.add(document, position)
     }
   })
-  return { documents, positions }
+  return found.all()
+}
+
+/** @param expected how many there will be; it grows when there are more */
+export function createOccurrences(expected: number): {
+  readonly add: (document: number, position: number) => void
+  readonly all: () => Occurrences
+} {
+  let documents = new Uint32Array(Math.max(expected, 1))
+  let positions = new Uint32Array(documents.length)
+  let count = 0
+  return {
+    add: (document, position) => {
+      if (count === documents.length) {
+        const [before, places] = [documents, positions]
+        documents = new Uint32Array(2 * count)
+        positions = new Uint32Array(2 * count)
+        documents.set(before)
+        positions.set(places)
+      }
+      documents[count] = document
+      positions[count] = position
+      count += 1
+    },
+    all: () => ({ documents: documents.subarray(0, count), positions: positions.subarray(0, count) }),
+  }
 }
 
 function forEachDocument({ head, only, list }: Posting, visit: (document: number) => void): void {

@@ -18,7 +18,7 @@ export type SearchEngine = {
 export type SearchCredentials = { readonly password: string; readonly apiKey: string }
 
 export type SearchCall = {
-  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT'
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   readonly querystring?: Readonly<Record<string, string>>
   readonly body?: object

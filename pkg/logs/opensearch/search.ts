@@ -13,6 +13,7 @@ export type Search = { readonly client: SearchClient; readonly prefix: string }
 
 const kept = ['time', '@timestamp', 'log', 'kubernetes']
 const maxBuckets = 10_000
+const dockerId = 'kubernetes.docker_id.keyword'
 // Up to so many distinct values the engine counts them exactly, or nearly so.
 const precision = 40_000
 // The engine gives up by itself first; this is for one that no longer does anything.
@@ -44,11 +45,14 @@ export async function countRecords(
     size: 0,
     track_total_hits: true,
     aggs: {
-      containers: { cardinality: { field: 'kubernetes.docker_id.keyword', precision_threshold: precision } },
+      known: {
+        filter: { bool: { must_not: [{ term: { [dockerId]: '' } }] } },
+        aggs: { containers: { cardinality: { field: dockerId, precision_threshold: precision } } },
+      },
     },
   })
   return {
-    containers: Number(member(answer, 'aggregations', 'containers', 'value') ?? 0),
+    containers: Number(member(answer, 'aggregations', 'known', 'containers', 'value') ?? 0),
     logs: totalOf(answer),
   }
 }

@@ -4,6 +4,7 @@ import type { LogStore } from '../store.ts'
 import { appendBatch } from './append.ts'
 import { createSearchClient, type SearchClient, type SearchCredentials, type SearchEngine } from './client.ts'
 import { followRecords } from './follow.ts'
+import { deleteExpired } from './retention.ts'
 import { countByTime, countRecords, queryRecords } from './search.ts'
 import { indexTemplate } from './template.ts'
 
@@ -13,15 +14,21 @@ export type OpenSearchOptions = {
   /** Of the names of indices: `<prefix>-YYYY.MM.DD`. */
   readonly prefix: string
   readonly logger: Logger
+  /** Of indices that are Kapis' alone: the days that are kept, today included. Without it nothing is deleted. */
+  readonly retentionDays?: number
 }
 
 const setUpWithinMs = 10_000
+const retentionMs = 3_600_000
 
 /** Logs in OpenSearch or Elasticsearch, in the indices that Fluent Bit itself makes and fills there. */
-export function createOpenSearchStore({ engine, credentials, prefix, logger }: OpenSearchOptions): LogStore {
+export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
+  const { engine, credentials, prefix, logger, retentionDays } = options
   const client = createSearchClient(engine, credentials)
   const search = { client, prefix }
   let setUp: Promise<void> | undefined
+  let expiring: NodeJS.Timeout | undefined
+  let isClosed = false
 
   /** Before the first line, so that the first index is made by the template. */
   function ready(): Promise<void> {
@@ -30,6 +37,22 @@ export function createOpenSearchStore({ engine, credentials, prefix, logger }: O
       throw error
     })
     return setUp
+  }
+
+  async function expire(days: number): Promise<void> {
+    try {
+      const deleted = await deleteExpired(client, prefix, { days, nowMs: Date.now() })
+      if (deleted.length > 0)
+        logger.info({ indices: deleted }, 'indices of days that are not kept were deleted')
+    } catch (error) {
+      if (!isClosed)
+        logger.warn({ err: error, prefix }, 'indices of days that are not kept cannot be deleted')
+    }
+  }
+
+  if (retentionDays !== undefined) {
+    expiring = setInterval(() => void expire(retentionDays), retentionMs).unref()
+    void expire(retentionDays)
   }
 
   return {
@@ -49,7 +72,11 @@ export function createOpenSearchStore({ engine, credentials, prefix, logger }: O
         return error instanceof Error ? error.message : String(error)
       }
     },
-    close: () => client.close(),
+    async close() {
+      isClosed = true
+      clearInterval(expiring)
+      await client.close()
+    },
   }
 }
 

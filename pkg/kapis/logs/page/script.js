@@ -106,13 +106,57 @@
     if (error.name !== 'AbortError') showError(error instanceof Failure ? error.message : `This page failed: ${error.message}`)
   }
 
-  const toItem = ({ time = '', namespace, pod, container, log = '' }) => {
+  function toItem(record) {
+    const { time = '', namespace, pod, container, log = '', cursor } = record
     const item = element('li')
     const where = element('span', 'where')
     const when = element('time', '', time)
     when.dateTime = time
     where.append(when, ` ${[namespace, pod, container].filter(Boolean).map(readable).join('/')}`)
     item.append(where, element('span', 'text', readable(log)))
+    if (cursor) item.append(toContextButton(record))
+    return item
+  }
+
+  function toContextButton(record) {
+    const button = element('button', 'plain context', 'Context')
+    button.type = 'button'
+    button.setAttribute('aria-expanded', 'false')
+    button.addEventListener('click', () => void toggleContext(button, record).catch(report))
+    return button
+  }
+
+  /** What the same container wrote around a line, whatever was searched for. */
+  async function toggleContext(button, record) {
+    const isOpen = button.getAttribute('aria-expanded') === 'true'
+    button.setAttribute('aria-expanded', String(!isOpen))
+    if (isOpen) {
+      button.nextElementSibling?.remove()
+      return
+    }
+    showError('')
+    const around = element('ol', 'around')
+    around.setAttribute('aria-label', 'The lines around it')
+    button.after(around)
+    const { cursor, namespace = '', pod = '', container = '' } = record
+    const names = { namespaces: namespace, pods: pod, containers: container }
+    const query = new URLSearchParams({ operation: 'context', cursor, ...names, before: 5, after: 5 })
+    try {
+      const { before, after } = (await (await ask(`/logs/api/records?${query}`)).json()).context
+      around.append(...before.map(toNeighbour), toNeighbour(record), ...after.map(toNeighbour))
+      around.children[before.length].setAttribute('aria-current', 'true')
+    } catch (error) {
+      around.remove()
+      button.setAttribute('aria-expanded', 'false')
+      throw error
+    }
+  }
+
+  function toNeighbour({ time = '', log = '' }) {
+    const item = element('li')
+    const when = element('time', 'where', time)
+    when.dateTime = time
+    item.append(when, element('span', 'said', readable(log)))
     return item
   }
 

@@ -1,0 +1,30 @@
+import { daySeconds } from './log-lines.ts'
+
+/**
+ * What is asked of both stores: a name, and the parameters of the log API.
+ *
+ * @param end the Unix second at which the day of the lines ends
+ */
+export function questions(end: number): readonly (readonly [string, string])[] {
+  const sixHours = `start_time=${end - 12 * 3600}&end_time=${end - 6 * 3600}`
+  return [
+    [
+      'phrase, one namespace, 6 h, newest 100',
+      `q=%22connection+refused%22&namespaces=ns-7&${sixHours}&size=100`,
+    ],
+    ['frequent word, the same', `q=error&namespaces=ns-7&${sixHours}&size=100`],
+    ['absent word', 'q=absentword&size=100'],
+    ['rare word, 11 lines', 'q=kernelpanic&size=100'],
+    ['count of a frequent word over all', 'q=error&size=1'],
+    ['30-minute histogram over all', 'operation=histogram&interval=30m'],
+    ['the same, one namespace', 'operation=histogram&interval=30m&namespaces=ns-7'],
+    ['histogram by hour of a frequent word', 'operation=histogram&interval=1h&q=error'],
+    ['distinct containers', 'operation=statistics'],
+    ['newest 100 of one namespace', 'namespaces=ns-7&size=100'],
+    ['phrase of frequent words over all, newest 10', 'log_query=timeout%20aft'],
+    [
+      'frequent word, 1 h of the day',
+      `q=error&start_time=${end - daySeconds / 2}&end_time=${end - daySeconds / 2 + 3600}&size=100`,
+    ],
+  ]
+}

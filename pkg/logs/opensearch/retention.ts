@@ -1,0 +1,48 @@
+import { isRecord } from '../../kube/object.ts'
+import type { SearchClient } from './client.ts'
+
+const dayMs = 86_400_000
+const withinMs = 30_000
+
+/**
+ * Deletes the indices of days that are not kept any more.
+ *
+ * @param days how many days (UTC) are kept, today included
+ * @returns the names of those that were deleted
+ * @throws Status 503, 504 when the engine does not do it
+ */
+export async function deleteExpired(
+  client: SearchClient,
+  prefix: string,
+  { days, nowMs }: { readonly days: number; readonly nowMs: number },
+): Promise<readonly string[]> {
+  const answer = await client.call({ method: 'GET', path: `/${prefix}-*/_alias`, timeoutMs: withinMs })
+  const expired = findExpired(Object.keys(isRecord(answer) ? answer : {}), prefix, { days, nowMs })
+  for (const name of expired) {
+    // Another replica may have been first.
+    const querystring = { ignore_unavailable: 'true' }
+    await client.call({ method: 'DELETE', path: `/${name}`, querystring, timeoutMs: withinMs })
+  }
+  return expired
+}
+
+/** Those that are named for a day, and for one that is over: what else begins so is somebody else's. */
+export function findExpired(
+  names: readonly string[],
+  prefix: string,
+  { days, nowMs }: { readonly days: number; readonly nowMs: number },
+): readonly string[] {
+  const firstKept = Math.floor(nowMs / dayMs) - days + 1
+  return names.filter(name => {
+    const day = name.startsWith(`${prefix}-`) ? dayOf(name.slice(prefix.length + 1)) : undefined
+    return day !== undefined && day < firstKept
+  })
+}
+
+function dayOf(text: string): number | undefined {
+  if (!/^\d{4}\.\d\d\.\d\d$/.test(text)) return undefined
+  const date = text.replaceAll('.', '-')
+  const ms = Date.parse(`${date}T00:00:00Z`)
+  // There is no 31st of February, whatever Date makes of it.
+  return Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(date) ? undefined : ms / dayMs
+}
