@@ -181,7 +181,10 @@ describe('the log page, in a browser', function () {
     await untilLines(page, texts => expect(texts.length).to.be.at.least(3))
     await page.getByRole('button', { name: 'Zoom out' }).focus()
     await page.keyboard.press('Enter')
-    await eventually(async () => expect(await page.getByLabel('Time', { exact: true }).inputValue()).to.equal('900'), 20_000)
+    await eventually(
+      async () => expect(await page.getByLabel('Time', { exact: true }).inputValue()).to.equal('900'),
+      20_000,
+    )
   })
 
   it('shows what the same container wrote around a line, by keyboard too', async () => {
