@@ -7,32 +7,56 @@ export type Api = {
   readonly close: () => void
 }
 
+// A server that has more to do than it can says so, or closes a connection: a benchmark of half an hour must outlive that.
+const tries = 6
+const busy = new Set([408, 429, 500, 502, 503, 504])
+
+type Sent = { readonly code: number; readonly text: string }
+
 /** A client of kube-apiserver for setting a benchmark up; many calls may run at once. */
 export function createApi(baseUrl: string, token: string): Api {
   const agent = new Agent({ keepAlive: true, maxSockets: 32, rejectUnauthorized: false })
   return {
     async call(method, path, body, contentType = 'application/json') {
-      const { promise, resolve, reject } = Promise.withResolvers<string>()
-      const options: RequestOptions = {
-        method,
-        agent,
-        headers: {
-          authorization: `Bearer ${token}`,
-          accept: 'application/json',
-          'content-type': contentType,
-        },
+      for (let attempt = 1; ; attempt++) {
+        const sent = await send(method, path, body, contentType).catch(toFailure)
+        if (sent.code >= 200 && sent.code < 300) return sent.text
+        // What was made although nobody was told of it.
+        if (attempt > 1 && method === 'POST' && sent.code === 409) return sent.text
+        if (attempt === tries || (sent.code !== 0 && !busy.has(sent.code)))
+          throw new Error(`${method} ${path}: ${sent.code} ${sent.text.slice(0, 300)}`)
+        await sleep(attempt * 500)
       }
-      const req = request(new URL(path, baseUrl), options, async res => {
-        const text = Buffer.concat(await res.toArray()).toString()
-        if ((res.statusCode ?? 500) < 300) resolve(text)
-        else reject(new Error(`${method} ${path}: ${res.statusCode} ${text.slice(0, 300)}`))
-      })
-      req.on('error', reject)
-      req.end(body === undefined ? undefined : JSON.stringify(body))
-      return promise
     },
     close: () => agent.destroy(),
   }
+
+  function send(method: string, path: string, body: object | undefined, contentType: string): Promise<Sent> {
+    const { promise, resolve, reject } = Promise.withResolvers<Sent>()
+    const options: RequestOptions = {
+      method,
+      agent,
+      headers: {
+        authorization: `Bearer ${token}`,
+        accept: 'application/json',
+        'content-type': contentType,
+      },
+    }
+    const req = request(new URL(path, baseUrl), options, async res => {
+      try {
+        resolve({ code: res.statusCode ?? 0, text: Buffer.concat(await res.toArray()).toString() })
+      } catch (error) {
+        reject(error)
+      }
+    })
+    req.on('error', reject)
+    req.end(body === undefined ? undefined : JSON.stringify(body))
+    return promise
+  }
+}
+
+function toFailure(error: unknown): Sent {
+  return { code: 0, text: error instanceof Error ? error.message : String(error) }
 }
 
 /** Does `work` for each number from `from` up to but not including `to`, some at a time, and tells how far it is. */
