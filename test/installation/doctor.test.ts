@@ -197,6 +197,32 @@ describe('kapis doctor', function () {
     await healthy()
   })
 
+  it('the same in a Secret', async () => {
+    const path = 'jsonpath={.spec.template.spec.volumes[?(@.name=="config")].configMap.name}'
+    const name = await kubectl('-n', namespace, 'get', 'deployment', 'kapis', '-o', path)
+    const mount = (from: object) => {
+      const volumes = [{ name: 'config', configMap: null, secret: null, ...from }]
+      const change = JSON.stringify({ spec: { template: { spec: { volumes } } } })
+      return kubectl('-n', namespace, 'patch', 'deployment/kapis', '-p', change)
+    }
+    const literal = '--from-literal=kapis.yaml=oauth: {accessTokenSeconds: 5}'
+    await kubectl('-n', namespace, 'create', 'secret', 'generic', 'own-config', literal)
+    await mount({ secret: { secretName: 'own-config' } })
+    await names(
+      'configuration',
+      /own-config: oauth\.accessTokenSeconds: must be a whole number from 60/,
+      /another kapis\.yaml into the Secret own-config/,
+    )
+    await kubectl('-n', namespace, 'delete', 'secret', 'own-config')
+    await names(
+      'configuration',
+      /the Secret kapis-system\/own-config is missing/,
+      /apply the manifests again/,
+    )
+    await mount({ configMap: { name: name.trim() } })
+    await healthy()
+  })
+
   describe('without a Pod that could mend anything', () => {
     before(async () => {
       await pod?.stop()

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { expect } from 'chai'
 import { parseAllDocuments } from 'yaml'
@@ -159,6 +159,28 @@ describe('manifests', function () {
       }
     })
   }
+
+  it('are built upon as docs/installation.md shows', async () => {
+    const manual = readFileSync(join(repository, 'docs/installation.md'), 'utf8')
+    const shown = [...manual.matchAll(/^```yaml\n(resources:[\s\S]*?)^```/gm)].map(([, text = '']) => text)
+    expect(shown).to.have.length(2)
+    for (const [i, text] of shown.entries()) {
+      const folder = join(scratch, `shown-${i}`)
+      mkdirSync(folder, { recursive: true })
+      const place = `[${relative(folder, join(repository, 'manifests'))}/`
+      writeFileSync(join(folder, 'kustomization.yaml'), text.replace('[../manifests/', place))
+      writeFileSync(join(folder, 'kapis.yaml'), 'logLevel: warn\n')
+      const objects = parseAllDocuments(await cluster.output(['kustomize', folder])).map(one => one.toJS())
+      const { spec } = objects.find(({ kind }) => kind === 'Deployment').spec.template
+      const config = spec.volumes.find((volume: { name: string }) => volume.name === 'config')
+      const name = config.configMap?.name ?? config.secret.secretName
+      const kind = config.configMap === undefined ? 'Secret' : 'ConfigMap'
+      expect(kind).to.equal(['ConfigMap', 'Secret'][i])
+      const { data } = objects.find(one => one.kind === kind && one.metadata.name === name)
+      const file = data['kapis.yaml']
+      expect(kind === 'Secret' ? Buffer.from(file, 'base64').toString() : file).to.equal('logLevel: warn\n')
+    }
+  })
 
   it('leave no name of kapis.io in the overlay for the other platform', async () => {
     const text = await cluster.output(['kustomize', folderOf('kubesphere')])

@@ -7,34 +7,48 @@ import { apply, error, type Finding, read } from './check.ts'
 
 export type Configuration = { readonly config: Config | undefined; readonly findings: readonly Finding[] }
 
-/** The configuration as the Pods read it: the ConfigMap that the Deployment mounts, and its environment over it. */
+/** The configuration as the Pods read it: the ConfigMap or Secret that the Deployment mounts, and its environment over it. */
 export async function readConfiguration(client: KubeClient, namespace: string): Promise<Configuration> {
   const deployment = await read(client, `/apis/apps/v1/namespaces/${namespace}/deployments/kapis`)
   const pod = membersOf(membersOf(membersOf(deployment?.spec).template).spec)
-  const names = itemsOf(pod.volumes).map(volume => textOf(membersOf(membersOf(volume).configMap).name))
-  const name = names.find(text => text !== '')
+  const source = itemsOf(pod.volumes)
+    .map(toSource)
+    .find(one => one !== undefined)
   // No Pods in this cluster: what runs beside it has its configuration there.
-  if (name === undefined) return { config: undefined, findings: [] }
-  const configMap = await read(client, `/api/v1/namespaces/${namespace}/configmaps/${name}`)
-  if (configMap === undefined) {
-    return {
-      config: undefined,
-      findings: [error(`the ConfigMap ${namespace}/${name} is missing`, apply)],
-    }
-  }
+  if (source === undefined) return { config: undefined, findings: [] }
+  const { kind, name } = source
+  const object = await read(client, `/api/v1/namespaces/${namespace}/${kind.toLowerCase()}s/${name}`)
+  if (object === undefined)
+    return { config: undefined, findings: [error(`the ${kind} ${namespace}/${name} is missing`, apply)] }
   const front = itemsOf(pod.containers).map(membersOf)[0]
   const variables = itemsOf(front?.env).map(membersOf)
   const env = Object.fromEntries(variables.map(variable => [textOf(variable.name), textOf(variable.value)]))
   try {
-    const file: unknown = parse(textOf(membersOf(configMap.data)['kapis.yaml']))
+    const text = textOf(membersOf(object.data)['kapis.yaml'])
+    const file: unknown = parse(kind === 'Secret' ? Buffer.from(text, 'base64').toString('utf8') : text)
     return { config: parseConfig(withEnvironment(file, env)).config, findings: [] }
   } catch (cause) {
     const problems =
       cause instanceof ConfigError ? cause.problems : [{ path: 'kapis.yaml', message: 'is no YAML' }]
-    const mend = `kubectl -n ${namespace} edit configmap ${name}, then: kubectl -n ${namespace} rollout restart deployment kapis`
+    const edit =
+      kind === 'Secret'
+        ? `put another kapis.yaml into the Secret ${name}`
+        : `kubectl -n ${namespace} edit configmap ${name}`
+    const mend = `${edit}, then: kubectl -n ${namespace} rollout restart deployment kapis`
     return {
       config: undefined,
       findings: problems.map(({ path, message }) => error(`${name}: ${path}: ${message}`, mend)),
     }
   }
+}
+
+/** What the volume called config is filled from: a Secret where the file holds passwords. */
+function toSource(
+  volume: unknown,
+): { readonly kind: 'ConfigMap' | 'Secret'; readonly name: string } | undefined {
+  const { name, configMap, secret } = membersOf(volume)
+  if (name !== 'config') return undefined
+  const [ofMap, ofSecret] = [textOf(membersOf(configMap).name), textOf(membersOf(secret).secretName)]
+  if (ofMap !== '') return { kind: 'ConfigMap', name: ofMap }
+  return ofSecret === '' ? undefined : { kind: 'Secret', name: ofSecret }
 }
