@@ -103,6 +103,8 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     throw error
   }
   const start = async (program: Program) => {
+    // Whatever has gone wrong before: nobody would stop the one that is forgotten here.
+    await kill(program)
     children.set(program, launch(program))
     await ready(program)
   }
