@@ -8,6 +8,8 @@ import Mocha from 'mocha'
 const [timeout = '10000', ...patterns] = process.argv.slice(2)
 const grep = process.env.GREP
 const mocha = new Mocha({ timeout: Number(timeout), reporter: 'spec', ...(grep ? { grep } : {}) })
+// Who started this is gone, and has taken the control plane along: nobody is left to tell.
+process.once('disconnect', () => process.exit(1))
 for (const file of patterns.flatMap(pattern => globSync(pattern)).sort()) mocha.addFile(resolve(file))
 await mocha.loadFilesAsync()
 const runner = mocha.run(failures => {
