@@ -1,32 +1,31 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { Question } from './asker.ts'
 import { measure, median } from './load.ts'
 import type { BenchEnv } from './run.ts'
 
 const rounds = 3
-const pauseMs = 200
 
 /** Milliseconds of a question, asked again and again with a pause until the work is done; and what the work came to. */
 export async function askWhile<T>(
-  question: () => Promise<unknown>,
+  question: Question,
   work: () => Promise<T>,
 ): Promise<{ readonly ms: number; readonly result: T }> {
-  const times: number[] = []
-  let isDone = false
-  const asking = (async () => {
-    while (!isDone) {
-      const start = performance.now()
-      await question()
-      times.push(performance.now() - start)
-      await sleep(pauseMs)
-    }
-  })()
+  const asker = fork(join(import.meta.dirname, 'asker.ts'))
+  const broken = once(asker, 'exit').then(([code]) => {
+    throw new Error(`the asker ended with ${code}`)
+  })
+  const heard = async (): Promise<unknown> => (await Promise.race([once(asker, 'message'), broken]))[0]
   try {
-    const result = await work()
-    isDone = true
-    await asking
-    return { ms: median(times), result }
+    asker.send(question)
+    await heard()
+    const result = await Promise.race([work(), broken])
+    asker.send('done')
+    return { ms: Number(await heard()), result }
   } finally {
-    isDone = true
+    broken.catch(() => {})
+    asker.kill()
   }
 }
 

@@ -89,13 +89,14 @@ async function benchTogether(
   ingest: (lines: LineFile) => Promise<number>,
 ): Promise<void> {
   const end = Math.floor(Date.now() / 1000)
-  const ask = () => embedded.kapis('GET', `${embedded.tenant}?q=error&size=10`)
+  const url = `${env.kapisUrl}${embedded.tenant}?q=error&size=10`
+  const question = { url, caFile: env.kapisCa, token: env.kapisToken }
   const some = (name: string, endSeconds: number) =>
     writeLines(join(env.runDir, `${name}.ndjson`), linesTogether, endSeconds)
   const [first, second] = [some('alone', end - 1), some('together', end - 2)]
-  const { ms: alone } = await askWhile(ask, () => sleep(4000))
+  const { ms: alone } = await askWhile(question, () => sleep(4000))
   const rate = await ingest(first)
-  const together = await askWhile(ask, () => ingest(second))
+  const together = await askWhile(question, () => ingest(second))
   report('ingest beside questions; alone, lines/s', together.result, rate, { target: 2 / 3, least: true })
   report('question beside ingest; alone, ms', together.ms, alone, { target: 4 / 3 })
 }
