@@ -35,21 +35,24 @@ if (!['', 'unit', 'e2e'].includes(only)) {
   console.error(`ONLY=${only}: must be unit or e2e`)
   process.exit(2)
 }
+// Building it takes minutes the first time, and the tests beside the code need one core of however many there are.
+const binaries = only === 'unit' ? undefined : ensureBinaries({ say: console.log, signal: abort.signal })
+binaries?.catch(() => {})
 const totals: Totals[] = []
 if (only !== 'e2e')
   totals.push(await runMocha(unitPatterns, { timeoutMs: unitTimeoutMs, env: childEnvironment() }))
-if (only !== 'unit') {
+if (binaries !== undefined) {
   const failed = (error: unknown) => {
     console.error(`there is no control plane to test with: ${error instanceof Error ? error.message : error}`)
     return oneFailed
   }
-  totals.push(await runEndToEnd().catch(failed))
+  totals.push(await runEndToEnd(binaries).catch(failed))
 }
 const all = sum(totals)
 console.log(toLine(all))
 process.exit(isSuccess(all) ? 0 : 1)
 
-async function runEndToEnd(): Promise<Totals> {
+async function runEndToEnd(binaries: ReturnType<typeof ensureBinaries>): Promise<Totals> {
   // What needs no browser and no directory is tested all the same.
   const tools = spawnSync(join(repository, 'hack/test-tools.sh'), { stdio: 'inherit' })
   const missing = tools.status === 0 ? none : oneFailed
@@ -58,7 +61,7 @@ async function runEndToEnd(): Promise<Totals> {
   if (grep !== '') return sum([missing, await runFolders(['e2e', ...trust, ...selfContained])])
 
   // Here, and not by each of those that follow, who would not wait for as long as building takes.
-  const { kubectl } = await ensureBinaries({ say: console.log, signal: abort.signal })
+  const { kubectl } = await binaries
   const PATH = [dirname(kubectl), process.env.PATH].join(delimiter)
   // All of them mostly wait, and each has a control plane of its own: side by side they take half of the time. The first
   // prints as it goes.
