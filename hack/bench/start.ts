@@ -1,11 +1,20 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { request } from 'node:https'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parse } from 'yaml'
+import { createPortFinder } from '../controlplane/ports.ts'
 import { median } from './load.ts'
 import { repository } from './plane.ts'
 import type { BenchEnv } from './run.ts'
@@ -65,7 +74,8 @@ async function startOnce(
 ): Promise<Figures> {
   mkdirSync(folder)
   const plane = parse(readFileSync(join(env.runDir, 'kapis.yaml'), 'utf8'))
-  const port = await freePort()
+  const ports = createPortFinder()
+  const port = await ports.any()
   const logs = { store, embedded: { folder: join(folder, 'logs') } }
   const config = { ...plane, listen: { ...plane.listen, port }, logs }
   const file = join(folder, 'kapis.yaml')
@@ -76,6 +86,7 @@ async function startOnce(
     env: { PATH: process.env.PATH, ...imageEnvironment() },
     stdio: ['ignore', log, log],
   })
+  closeSync(log)
   try {
     const readyMs = (await untilReady(child, port, join(folder, 'log'))) - began
     const cpuMs = cpuMsOf(child.pid ?? 0)
@@ -84,6 +95,7 @@ async function startOnce(
   } finally {
     const ended = once(child, 'exit')
     if (child.exitCode === null && child.signalCode === null && child.kill()) await ended
+    ports.release()
   }
 }
 
@@ -130,13 +142,4 @@ function cpuMsOf(pid: number): number {
 function residentMb(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return Math.round((Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024) / 1e6)
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
 }

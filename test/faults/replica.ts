@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
-import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
+import { createPortFinder } from '../../hack/controlplane/ports.ts'
 import { childEnvironment } from '../../hack/controlplane/settings.ts'
 import { uniqueName } from '../e2e/cluster.ts'
 import { eventually } from '../e2e/http.ts'
@@ -53,7 +53,8 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
   if (options.user) kubeconfig.users[0].user = options.user
   writeFileSync(own('.kubeconfig'), JSON.stringify(kubeconfig))
   const config = JSON.parse(readFileSync(join(folder, 'kapis.yaml'), 'utf8'))
-  const port = await freePort()
+  const ports = createPortFinder()
+  const port = await ports.any()
   const socket = options.hasOwnListener ? own('.sock') : config.oauth.socket
   const given = {
     ...{ ...config, logs: { store: 'none' }, listen: { address: '127.0.0.1', port, ...options.listen } },
@@ -93,6 +94,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
   }
   const stop = async () => {
     for (const program of programs) await kill(program)
+    ports.release()
   }
   const ready = (program: Program) => eventually(() => answers(url, probes[program]), 60_000, 250)
   try {
@@ -118,13 +120,4 @@ async function answers(url: string, path: string): Promise<void> {
   req.on('error', reject).end()
   const code = await promise
   if (code !== 200) throw new Error(`${path} is answered with ${code}`)
-}
-
-function freePort(): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<number>()
-  const server = createServer().listen(0, '127.0.0.1', () => {
-    const address = server.address()
-    server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-  })
-  return promise
 }

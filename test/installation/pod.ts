@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toKubeconfig } from '../../hack/controlplane/pki.ts'
+import { createPortFinder } from '../../hack/controlplane/ports.ts'
 import { scratch } from '../e2e/run.ts'
 import { compiledPrograms } from './compiled-programs.ts'
 import { type Cluster, hostAddress } from './control-plane.ts'
@@ -84,7 +84,8 @@ export async function startPod(
   const token = await cluster.output(['-n', namespace, 'create', 'token', pod.serviceAccountName])
   const authority = join(cluster.runDir, 'pki/ca.crt')
   writeFileSync(kubeconfig, toKubeconfig(cluster.env.KUBE_URL ?? '', authority, { token: token.trim() }))
-  const port = await freePort()
+  const ports = createPortFinder()
+  const port = await ports.any()
   const env = {
     PATH: process.env.PATH ?? '',
     KAPIS_KUBECONFIG: kubeconfig,
@@ -108,6 +109,7 @@ export async function startPod(
     await endpoint.set(false).catch(() => undefined)
     const codes: (number | null)[] = []
     for (const [, child] of children.toReversed()) codes.push(await end(child))
+    ports.release()
     await endpoint.remove().catch(() => undefined)
     return codes
   }
@@ -220,14 +222,4 @@ function follow(url: string, set: (ready: boolean) => Promise<void>) {
       isStopped = true
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  server.listen(0)
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
 }

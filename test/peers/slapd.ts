@@ -1,10 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'ldapts'
+import { createPortFinder } from '../../hack/controlplane/ports.ts'
 import { createAuthority, issueCertificate } from '../../pkg/certs/issue.ts'
 
 export const suffix = 'dc=example,dc=com'
@@ -25,7 +25,8 @@ type Attributes = Readonly<Record<string, string | readonly string[]>>
 /** OpenLDAP's own server on free ports of loopback, with a certificate for `localhost` and for no address. */
 export async function startSlapd(entries: readonly (readonly [dn: string, Attributes])[]) {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-slapd-'))
-  const [port, securePort] = [await freePort(), await freePort()]
+  const ports = createPortFinder()
+  const [port, securePort] = [await ports.any(), await ports.any()]
   writeFileSync(join(folder, 'ca.pem'), authority.certPem)
   writeFileSync(join(folder, 'cert.pem'), serving.certPem)
   writeFileSync(join(folder, 'key.pem'), serving.keyPem, { mode: 0o600 })
@@ -59,6 +60,7 @@ export async function startSlapd(entries: readonly (readonly [dn: string, Attrib
         child.kill('SIGTERM')
         await exited
       }
+      ports.release()
       rmSync(folder, { recursive: true, force: true })
     },
   }
@@ -135,13 +137,4 @@ async function untilItAnswers(port: number, child: ChildProcess): Promise<void> 
       await new Promise(resolve => setTimeout(resolve, 50))
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
