@@ -11,6 +11,8 @@ export type Question = { readonly url: string; readonly caFile: string; readonly
 const pauseMs = 200
 const times: number[] = []
 
+process.once('disconnect', () => process.exit(1))
+
 process.once('message', ({ url, caFile, token }: Question) => {
   let isDone = false
   process.once('message', () => {
