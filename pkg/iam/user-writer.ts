@@ -157,13 +157,13 @@ export function createUserWriter({ client, groupDomain, hasher, users }: UserWri
   }
 }
 
-/** Password hashes are for whoever checks passwords alone. */
 /** What would have been made: kube-apiserver gives it no version. */
 function parseTried(answer: unknown): KubeObject {
   if (!isRecord(answer) || !isRecord(answer.metadata)) return parseObject(answer)
   return parseObject({ ...answer, metadata: { resourceVersion: '', ...answer.metadata } })
 }
 
+/** Password hashes are for whoever checks passwords alone. */
 function withoutHash(user: KubeObject): KubeObject {
   const { password: _password, ...spec } = isRecord(user.spec) ? user.spec : {}
   const { managedFields: _managedFields, ...metadata } = user.metadata

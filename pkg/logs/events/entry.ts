@@ -13,7 +13,8 @@ const longestHeading = 4_500
 
 /**
  * An event as the text of a log line: what can be asked for, and then the event as JSON. Columns of a store are for what few
- * values have (a namespace, a kind, an object of which there are several events); names of users or numbers of versions would be as many columns as there are events.
+ * values have (a namespace, a kind, an object of which there are several events); names of users or numbers of versions would
+ * be as many columns as there are events.
  */
 export function toEntry(heading: Heading, body: object): string {
   const lines: string[] = []
