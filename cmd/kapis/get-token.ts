@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util'
 import type { Command, Io } from './command.ts'
+import { findServer } from './session/find-server.ts'
 import { freshLogin } from './session/fresh-login.ts'
-import { findServer, type Server, serverOptions, serverUsage } from './session/server.ts'
+import { type Server, serverOptions, serverUsage } from './session/server.ts'
 
 const apiVersion = 'client.authentication.k8s.io/v1'
 

@@ -6,11 +6,12 @@ import { printToken } from './get-token.ts'
 import { browserLogin } from './session/browser-login.ts'
 import { deviceLogin } from './session/device-login.ts'
 import { withFileLock } from './session/file-lock.ts'
+import { findServer } from './session/find-server.ts'
 import { type Client, discover } from './session/issuer.ts'
 import { kubeconfigPath, ownCommand, writeContext } from './session/kubeconfig.ts'
 import { loginFile, type StoredLogin, writeLogin } from './session/login-store.ts'
 import { passwordLogin } from './session/password-login.ts'
-import { findServer, type Server, serverOptions, serverUsage } from './session/server.ts'
+import { type Server, serverOptions, serverUsage } from './session/server.ts'
 
 const options = {
   ...serverOptions,

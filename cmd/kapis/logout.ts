@@ -1,10 +1,11 @@
 import { parseArgs } from 'node:util'
 import type { Command } from './command.ts'
 import { withFileLock } from './session/file-lock.ts'
+import { findServer } from './session/find-server.ts'
 import { toError } from './session/http.ts'
 import { discover } from './session/issuer.ts'
 import { loginFile, readLogin, removeLogin } from './session/login-store.ts'
-import { findServer, serverOptions, serverUsage } from './session/server.ts'
+import { serverOptions, serverUsage } from './session/server.ts'
 
 export const logout: Command = {
   usage: `[OPTION]…

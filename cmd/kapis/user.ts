@@ -1,6 +1,7 @@
 import { type Command, UsageError } from './command.ts'
+import { findServer } from './session/find-server.ts'
 import { connectPlatform, findGroupDomain } from './session/platform.ts'
-import { findServer, serverUsage } from './session/server.ts'
+import { serverUsage } from './session/server.ts'
 import { type Call, parseUserArgs } from './user/call.ts'
 import { get, list } from './user/show.ts'
 import { create, remove, setPassword, setState, unlock } from './user/write.ts'

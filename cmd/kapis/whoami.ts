@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util'
 import type { Command } from './command.ts'
+import { findServer } from './session/find-server.ts'
 import { parseJson } from './session/http.ts'
 import { connectPlatform } from './session/platform.ts'
-import { findServer, serverOptions, serverUsage } from './session/server.ts'
+import { serverOptions, serverUsage } from './session/server.ts'
 
 export const whoami: Command = {
   usage: `[OPTION]…

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { BenchEnv } from './env.ts'
 import { measure, median } from './load.ts'
 import { type Api, createApi, forEach, until } from './objects.ts'
-import type { BenchEnv } from './run.ts'
 import { openWatchers, processorSeconds } from './watchers.ts'
 
 const namespace = 'bench-lists'

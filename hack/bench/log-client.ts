@@ -7,8 +7,8 @@ import {
 } from 'node:http'
 import { Agent, request } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { BenchEnv } from './env.ts'
 import type { LineFile } from './log-lines.ts'
-import type { BenchEnv } from './run.ts'
 
 const senders = 4
 const progressMs = 10_000

@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { hasAffinity, pin } from './cores.ts'
+import type { BenchEnv } from './env.ts'
 import { measure, type Outcome } from './load.ts'
-import type { BenchEnv } from './run.ts'
 
 const run = promisify(execFile)
 // Many short rounds by turns: what else the machine does then weighs on both sides alike.

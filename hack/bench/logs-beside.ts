@@ -2,8 +2,8 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Question } from './asker.ts'
+import type { BenchEnv } from './env.ts'
 import { measure, median } from './load.ts'
-import type { BenchEnv } from './run.ts'
 
 const rounds = 3
 

@@ -1,7 +1,7 @@
 import { createKubeClient } from '../../pkg/kube/client.ts'
 import { loadEndpoint } from '../../pkg/kube/endpoint.ts'
+import type { BenchEnv } from './env.ts'
 import { postForm } from './post-form.ts'
-import type { BenchEnv } from './run.ts'
 
 const client = { name: 'bench', secret: 'bench' }
 const atOnce = 8

@@ -4,8 +4,8 @@ import { request } from 'node:https'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createAuthority, issueCertificate } from '../../pkg/certs/issue.ts'
+import type { BenchEnv } from './env.ts'
 import { type Load, measure, median } from './load.ts'
-import type { BenchEnv } from './run.ts'
 
 type Workload = {
   readonly name: string

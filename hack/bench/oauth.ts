@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type { BenchEnv } from './env.ts'
 import { measure, median } from './load.ts'
 import { benchLogins, logIn } from './logins.ts'
 import { mintTokens } from './mint-tokens.ts'
-import type { BenchEnv } from './run.ts'
 
 const run = promisify(execFile)
 const healthSeconds = 10

@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { join, resolve } from 'node:path'
+import type { BenchEnv } from './env.ts'
 import { buildLoadClient } from './load.ts'
 import { postForm } from './post-form.ts'
-import type { BenchEnv } from './run.ts'
 
 export const repository = resolve(import.meta.dirname, '../..')
 

@@ -1,5 +1,5 @@
+import type { BenchEnv } from './env.ts'
 import { measure, median, type Outcome } from './load.ts'
-import type { BenchEnv } from './run.ts'
 
 type Workload = {
   readonly name: string

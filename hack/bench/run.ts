@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { BenchEnv } from './env.ts'
 import { benchLists } from './lists.ts'
 import { benchLogs } from './logs.ts'
 import { benchNodes } from './nodes.ts'
@@ -6,26 +7,6 @@ import { benchOAuth } from './oauth.ts'
 import { repository, startPlane } from './plane.ts'
 import { benchProxy } from './proxy.ts'
 import { benchStart } from './start.ts'
-
-/** What a benchmark needs to know of the running programs. */
-export type BenchEnv = {
-  readonly runDir: string
-  readonly hey: string
-  readonly groupDomain: string
-  readonly kapisUrl: string
-  readonly kapisCa: string
-  readonly kapisToken: string
-  readonly kubeUrl: string
-  readonly kubeToken: string
-  readonly kubeconfig: string
-  readonly namespace: string
-  /** The administrator, and the form of a login as him. */
-  readonly user: string
-  readonly loginForm: string
-  readonly pids: ReadonlyMap<string, number>
-  /** Of the real OpenSearch, when that is the log store. */
-  readonly openSearchUrl: string
-}
 
 const benchmarks: Readonly<Record<string, (env: BenchEnv) => Promise<void>>> = {
   nodes: benchNodes,

@@ -15,9 +15,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parse } from 'yaml'
 import { createPortFinder } from '../controlplane/ports.ts'
+import type { BenchEnv } from './env.ts'
 import { median } from './load.ts'
 import { repository } from './plane.ts'
-import type { BenchEnv } from './run.ts'
 
 type Figures = { readonly readyMs: number; readonly cpuMs: number; readonly residentMb: number }
 

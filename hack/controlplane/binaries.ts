@@ -2,17 +2,14 @@ import { spawn } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { buildBinary } from './build.ts'
+import { type BinaryName, buildBinary, type Making } from './build.ts'
 import { withLock } from './lock.ts'
 import { cacheKey, loadVersions } from './versions.ts'
 
-const names = ['etcd', 'kube-apiserver', 'kubectl', 'kube-controller-manager', 'kwok'] as const
+const names: readonly BinaryName[] = ['etcd', 'kube-apiserver', 'kubectl', 'kube-controller-manager', 'kwok']
 /** What the envtest archive holds; the others come from their modules. */
 const archived: readonly BinaryName[] = ['etcd', 'kube-apiserver', 'kubectl']
 
-export type BinaryName = (typeof names)[number]
-/** How the making of programs tells of itself, and how it is broken off. */
-export type Making = { readonly say: (line: string) => void; readonly signal: AbortSignal }
 export type Binaries = Readonly<Record<BinaryName, string>>
 
 /**

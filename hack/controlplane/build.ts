@@ -1,7 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import type { BinaryName, Making } from './binaries.ts'
 import { loadVersions, type Versions } from './versions.ts'
+
+export type BinaryName = 'etcd' | 'kube-apiserver' | 'kubectl' | 'kube-controller-manager' | 'kwok'
+/** How the making of programs tells of itself, and how it is broken off. */
+export type Making = { readonly say: (line: string) => void; readonly signal: AbortSignal }
 
 type Source = { readonly folder: string; readonly module: string; readonly about: string }
 

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { openSearchCommand } from '../opensearch/command.ts'
 import type { Binaries } from './binaries.ts'
 import type { Pki } from './pki.ts'
-import type { Probe } from './probe.ts'
-import type { Part, PartName } from './records.ts'
+
+import type { Part, PartName, Probe } from './records.ts'
 import { childEnvironment, repository, type Settings } from './settings.ts'
 
 export type Ports = {

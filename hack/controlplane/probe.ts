@@ -3,12 +3,7 @@ import { type ClientRequest, get as getPlain } from 'node:http'
 import { get as getSecure } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAlive, type ProcessId } from './processes.ts'
-import type { Part } from './records.ts'
-
-/** Where a part says with 200 that it is ready. */
-export type Probe =
-  | { readonly url: string; readonly caFile?: string }
-  | { readonly socket: string; readonly path: string }
+import type { Part, Probe } from './records.ts'
 
 const readyWithinMs = 60_000
 

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Probe } from './probe.ts'
 import type { ProcessId } from './processes.ts'
 
 export type PartName =
@@ -11,6 +10,11 @@ export type PartName =
   | 'opensearch'
   | 'oauth'
   | 'apiserver'
+
+/** Where a part says with 200 that it is ready. */
+export type Probe =
+  | { readonly url: string; readonly caFile?: string }
+  | { readonly socket: string; readonly path: string }
 
 /** One program with its command line, as it was started and as it can be started again. */
 export type Part = {

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { isRecord, type KubeObject } from '../kube/object.ts'
 import { sourceNetwork } from '../request/client-address.ts'
-import type { Source } from './password-check.ts'
+import type { Source } from './source.ts'
 import { iamVersion, type User } from './user.ts'
 
 /** One try to log in: a `LoginRecord` of iam.<group domain>/v1alpha2. */

@@ -1,14 +1,8 @@
 import type { FailureCount, FailureLedger } from './failure-ledger.ts'
 import { type Attempt, type Lockout, type LockoutKey, secondsUntil } from './lockout.ts'
 import type { PasswordHasher } from './password.ts'
+import type { Source } from './source.ts'
 import type { User } from './user.ts'
-
-/** Where a login comes from, as far as the front could find out. */
-export type Source = {
-  /** Without spoofable parts (see createClientAddress). */
-  readonly address: string
-  readonly userAgent: string
-}
 
 export type PasswordAttempt = {
   /** User name or e-mail address. */

@@ -14,9 +14,10 @@ import { createLoginMetrics } from './login-metrics.ts'
 import { loginRecordsPath, toLoginRecord } from './login-record.ts'
 import { ensureLoginSecret } from './login-secret.ts'
 import type { PasswordHasher } from './password.ts'
-import { createPasswordChecker, type PasswordChecker, type Source } from './password-check.ts'
+import { createPasswordChecker, type PasswordChecker } from './password-check.ts'
 import { pruneLoginRecords } from './record-pruner.ts'
 import { createRecordWriter } from './record-writer.ts'
+import type { Source } from './source.ts'
 import type { User } from './user.ts'
 
 export type PasswordGuardOptions = {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ClientConfig } from '../config/client.ts'
 import { endOtherLogins } from '../iam/end-login.ts'
-import type { Source } from '../iam/password-check.ts'
+import type { Source } from '../iam/source.ts'
 import type { User } from '../iam/user.ts'
 import type { Granted, GrantTools } from './grant.ts'
 import { lifetimesOf } from './lifetimes.ts'

@@ -1,6 +1,7 @@
 import { Status, tooManyRequests } from '../../status/status.ts'
 import { secondsUntil } from '../lockout.ts'
-import type { PasswordChecker, Source } from '../password-check.ts'
+import type { PasswordChecker } from '../password-check.ts'
+import type { Source } from '../source.ts'
 import type { Admission, Admitted } from './admission.ts'
 import type { PasswordProvider } from './identity.ts'
 import { aboutUser, refusalReason } from './refusal.ts'

@@ -1,6 +1,5 @@
 import { createByteWriter } from './bytes.ts'
-import { compress, dictionaryBlockBytes, type Footer } from './segment-format.ts'
-import type { Output } from './segment-writer.ts'
+import { compress, dictionaryBlockBytes, type Footer, type Output } from './segment-format.ts'
 import type { WordIndex } from './word-index.ts'
 
 // What a call to the compressor costs at least is soon more than what it saves.

@@ -53,3 +53,10 @@ export function sequenceRange(sequences: Float64Array): { firstSequence: number;
   }
   return { firstSequence: first, lastSequence: last }
 }
+
+/** For each document its index in `documents`. */
+export function invert(documents: Uint32Array): Uint32Array {
+  const places = new Uint32Array(documents.length)
+  for (let place = 0; place < documents.length; place += 1) places[documents[place] ?? 0] = place
+  return places
+}

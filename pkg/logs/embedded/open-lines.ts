@@ -1,4 +1,4 @@
-import { groupByStream, sequenceRange, sortLines } from './line-order.ts'
+import { groupByStream, invert, sequenceRange, sortLines } from './line-order.ts'
 import type { Lines } from './lines.ts'
 import type { PackedWords } from './packed-words.ts'
 import type { Segment } from './segment.ts'
@@ -63,11 +63,4 @@ export function openLines(id: string, lines: Lines, words?: PackedWords): Segmen
     },
     close: () => undefined,
   }
-}
-
-/** For each document its index in `documents`. */
-export function invert(documents: Uint32Array): Uint32Array {
-  const places = new Uint32Array(documents.length)
-  for (let place = 0; place < documents.length; place += 1) places[documents[place] ?? 0] = place
-  return places
 }

@@ -31,6 +31,9 @@ export type Footer = {
 
 export type Piece = { readonly offset: number; readonly length: number }
 
+/** Pieces written one after the other. */
+export type Output = { readonly put: (bytes: Uint8Array) => Piece }
+
 export const timeBlockSize = 4096
 export const textBlockBytes = 64 * 1024
 export const dictionaryBlockBytes = 16 * 1024

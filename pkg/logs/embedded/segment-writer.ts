@@ -6,6 +6,7 @@ import {
   compress,
   encodeFooter,
   type Footer,
+  type Output,
   type Piece,
   textBlockBytes,
   timeBlockSize,
@@ -14,9 +15,6 @@ import { indexWords } from './word-index.ts'
 
 /** Takes the parts of a segment as they are made, in order. */
 export type Sink = (bytes: Uint8Array) => void
-
-/** Pieces written one after the other. */
-export type Output = { readonly put: (bytes: Uint8Array) => Piece }
 
 /** Makes a segment of lines; what is written is at most what is compressed at a time. */
 export function writeSegment(lines: Lines, sink: Sink): Footer {

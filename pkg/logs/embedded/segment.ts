@@ -1,6 +1,6 @@
 import { createByteReader } from './bytes.ts'
 import { type Dictionary, openDictionary } from './dictionary.ts'
-import { invert } from './open-lines.ts'
+import { invert } from './line-order.ts'
 import type { PieceCache } from './piece-cache.ts'
 import { decodeFooter, decompress, type Footer, type Piece, timeBlockSize } from './segment-format.ts'
 import type { TextColumn } from './text-scan.ts'

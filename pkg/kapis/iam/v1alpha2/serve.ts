@@ -1,4 +1,5 @@
-import type { PasswordChecker, Source } from '../../../iam/password-check.ts'
+import type { PasswordChecker } from '../../../iam/password-check.ts'
+import type { Source } from '../../../iam/source.ts'
 import type { User } from '../../../iam/user.ts'
 import type { UserWriter } from '../../../iam/user-writer.ts'
 import type { KubeClient } from '../../../kube/client.ts'

@@ -8,7 +8,8 @@ import { anonymous, type Identity } from '../request/identity.ts'
 import { parseRequestInfo } from '../request/request-info.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { createRegistry } from '../telemetry/metrics.ts'
-import { startTracing, type Tracing } from './tracing.ts'
+import { startTracing } from './start.ts'
+import type { Tracing } from './tracing.ts'
 
 const theirs = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' }
 const traceparent = (flags: string) => `00-${theirs.traceId}-${theirs.spanId}-${flags}`
