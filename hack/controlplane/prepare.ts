@@ -80,7 +80,12 @@ function authentication(settings: Settings, ports: Ports, pki: Pki) {
 function issuer({ groupDomain }: Settings, ports: Ports, pki: Pki) {
   return {
     issuer: { url: issuerUrl(ports), audiences: [groupDomain], certificateAuthority: pki.kapis.certPem },
-    claimMappings: { username: { claim: 'sub', prefix: '' }, groups: { claim: 'groups', prefix: '' } },
+    claimMappings: {
+      username: { claim: 'sub', prefix: '' },
+      groups: { claim: 'groups', prefix: '' },
+      // With `claim: uid` kube-apiserver would refuse tokens of releases that did not say it.
+      uid: { expression: 'has(claims.uid) ? claims.uid : ""' },
+    },
     // An issuer of people's tokens must not be able to speak for the system.
     userValidationRules: [
       {

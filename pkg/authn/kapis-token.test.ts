@@ -4,7 +4,15 @@ import { received } from './fixtures.ts'
 import { createKapisTokenAuthenticator } from './kapis-token.ts'
 
 describe('createKapisTokenAuthenticator', () => {
-  const claims = { sub: 'jane', sid: 's-1', jti: 'j-1', exp: Date.now() / 1000 + 60, iat: 1, scope: '' }
+  const claims = {
+    sub: 'jane',
+    uid: 'u-1',
+    sid: 's-1',
+    jti: 'j-1',
+    exp: Date.now() / 1000 + 60,
+    iat: 1,
+    scope: '',
+  }
   function start(given = claims) {
     const state = {
       verified: 0,
@@ -51,6 +59,7 @@ describe('createKapisTokenAuthenticator', () => {
   const changes: readonly (readonly [string, (state: ReturnType<typeof start>['state']) => object])[] = [
     ['the user is disabled', state => Object.assign(state, { user: { ...state.user, state: 'Disabled' } })],
     ['the user is gone', state => Object.assign(state, { user: undefined })],
+    ["the name is another user's", state => Object.assign(state, { user: { ...state.user, uid: 'u-2' } })],
     ['the login has ended', state => Object.assign(state, { isRevoked: true })],
   ]
   for (const [what, change] of changes) {
@@ -61,6 +70,13 @@ describe('createKapisTokenAuthenticator', () => {
       expect(await rejectionOf(ask())).to.include({ code: 401, message: 'Unauthorized' })
     })
   }
+
+  it('takes a token that does not say the uid, as those of earlier releases', async () => {
+    const { state, ask } = start({ ...claims, uid: '' })
+    expect(await ask()).to.deep.include({ username: 'jane', uid: 'u-1' })
+    state.user = state.user && { ...state.user, uid: 'u-2' }
+    expect(await ask()).to.deep.include({ username: 'jane', uid: 'u-2' })
+  })
 
   it('says of a token that may only read that it may', async () => {
     const { state, ask } = start()

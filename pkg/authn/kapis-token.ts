@@ -7,6 +7,8 @@ import { ExpiringCache } from './expiring-cache.ts'
 
 type Claims = {
   readonly sub: string
+  /** '' when the token does not say it. */
+  readonly uid: string
   readonly sid: string
   readonly jti: string
   readonly exp: number
@@ -60,9 +62,10 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Authe
     return identity
   }
 
-  function findUser({ sub, sid, iat }: Claims): User {
+  function findUser({ sub, uid, sid, iat }: Claims): User {
     const user = users.get(sub)
     if (user === undefined) throw unauthorized('the user does not exist')
+    if (uid !== '' && uid !== user.uid) throw unauthorized('the user is another one of that name')
     // A user who is locked out of logging in keeps the logins there are.
     if (user.state === 'Disabled') throw unauthorized('the user is disabled')
     if (sessions.isRevoked(sid, iat)) throw unauthorized('the login has ended')

@@ -35,8 +35,8 @@ export async function beginLogin(tools: GrantTools, login: Login): Promise<Grant
   const { user, client, provider, source, requestedScope, sid = randomUUID() } = login
   const scope = login.scope?.granted ?? grantScope(requestedScope, client)
   const { accessTokenSeconds, refreshTokenSeconds } = lifetimesOf(client, tools.lifetimes)
-  const { name: username, groups, mustChangePassword } = user
-  const subject = { username, groups, mustChangePassword, sid, clientId: client.name, scope }
+  const { name: username, uid, groups, mustChangePassword } = user
+  const subject = { username, uid, groups, mustChangePassword, sid, clientId: client.name, scope }
   const [access, refresh] = await Promise.all([
     tools.issuer.access(subject, accessTokenSeconds),
     tools.issuer.refresh(subject, refreshTokenSeconds),

@@ -19,7 +19,8 @@ export async function issueLoneToken(
   { user, type, clientId, scope, lifeSeconds, displayName = '', isLive = false }: LoneToken,
 ) {
   const sid = randomUUID()
-  const subject = { username: user.name, groups: user.groups, sid, clientId, scope, isLive }
+  const { name: username, uid, groups } = user
+  const subject = { username, uid, groups, sid, clientId, scope, isLive }
   const issued = await tools.issuer.access(subject, lifeSeconds)
   const session = await tools.sessions.create({
     sid,

@@ -39,6 +39,7 @@ async function judge(
     const claims = await verify()
     const user = users.get(claims.sub)
     if (user === undefined || user.state === 'Disabled') return undefined
+    if (claims.uid !== '' && claims.uid !== user.uid) return undefined
     return sessions.isRevoked(claims.sid, claims.iat) ? undefined : { claims, user }
   } catch (error) {
     if (error instanceof Status && error.code === 401) return undefined

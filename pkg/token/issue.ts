@@ -7,6 +7,8 @@ import { signJwt } from './sign.ts'
 
 export type TokenSubject = {
   readonly username: string
+  /** Of the User; whoever gets its name when it is deleted is another one. */
+  readonly uid: string
   readonly groups: readonly string[]
   /** The login that the token belongs to. */
   readonly sid: string
@@ -61,9 +63,8 @@ export function createTokenIssuer(options: {
       // Consoles of the platform read these two, and with `extra` they have the password changed.
       token_type: `${kind}_token`,
       username: subject.username,
-      // kube-apiserver's JWT authenticator takes the groups from here; Kapis reads the user's own.
       ...(kind === 'access' && subject.mustChangePassword ? { extra: { uninitialized: ['true'] } } : {}),
-      ...(kind === 'access' ? { groups: subject.groups.filter(group => !isReservedName(group)) } : {}),
+      ...(kind === 'access' ? whoFor(subject) : {}),
       iss: issuer,
       sub: subject.username,
       aud: toAudience(kind, subject),
@@ -81,4 +82,9 @@ export function createTokenIssuer(options: {
       issue(subject, lifeSeconds, { kind: 'refresh', ...(jti ? { jti } : {}) }),
     id: (subject, of) => signIdToken(options, subject, of),
   }
+}
+
+/** kube-apiserver's JWT authenticator takes the user from here; Kapis reads its own of the moment. */
+function whoFor({ uid, groups }: TokenSubject) {
+  return { uid, groups: groups.filter(group => !isReservedName(group)) }
 }

@@ -29,7 +29,7 @@ describe('createStatements', () => {
   it('takes nothing else', async () => {
     const [es256 = raise(), rs256 = raise()] = keys.stored
     const tokens = createTokenIssuer({ issuer, audience, keys })
-    const subject = { username: 'alice', groups: [], sid: 's', clientId: 'c', scope: '' }
+    const subject = { username: 'alice', uid: 'uid-alice', groups: [], sid: 's', clientId: 'c', scope: '' }
     const good = await statements.sign('code', { sub: 'alice' }, { lifeSeconds: 60 })
     const code = { aud: `${issuer}#code` }
     const refused = {

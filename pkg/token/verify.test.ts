@@ -7,7 +7,14 @@ import { createTokenIssuer } from './issue.ts'
 import { generateKey } from './key-set.ts'
 import { createTokenVerifier } from './verify.ts'
 
-const alice = { username: 'alice', groups: ['dev'], sid: 'sid-1', clientId: 'kapis', scope: 'openid' }
+const alice = {
+  username: 'alice',
+  uid: 'u-1',
+  groups: ['dev'],
+  sid: 'sid-1',
+  clientId: 'kapis',
+  scope: 'openid',
+}
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const keys = await memoryKeys()
 const [es, rs] = keys.stored
@@ -48,6 +55,7 @@ describe('createTokenIssuer', () => {
       sid: 'sid-1',
       client_id: 'kapis',
       scope: 'openid',
+      uid: 'u-1',
       groups: ['dev'],
       token_type: 'access_token',
     })
@@ -94,6 +102,7 @@ describe('createTokenVerifier', () => {
     const { token, jti, expiresAt } = await tokens.access(alice, 60)
     expect(await verifier.verifyAccess(token)).to.deep.equal({
       sub: 'alice',
+      uid: 'u-1',
       sid: 'sid-1',
       jti,
       exp: expiresAt,
@@ -102,6 +111,11 @@ describe('createTokenVerifier', () => {
       scope: 'openid',
       aud: [audience],
     })
+  })
+
+  it('reads a token of a release that did not say the uid', async () => {
+    expect(await verifier.verifyAccess(await forge(es))).to.deep.include({ sub: 'alice', uid: '' })
+    expect(await refusal(verifier.verifyAccess(await forge(es, { uid: 7 })))).to.include({ code: 401 })
   })
 
   it('gives a token that may only read, or lives long, an audience that kube-apiserver does not take', async () => {

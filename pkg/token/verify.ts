@@ -7,6 +7,8 @@ import { isReservedName } from './reserved-name.ts'
 /** The claims of a verified token that Kapis acts on. Times are seconds since the epoch. */
 export type TokenClaims = {
   readonly sub: string
+  /** Of the user; '' in tokens of releases that did not say it, and in refresh tokens. */
+  readonly uid: string
   readonly sid: string
   readonly jti: string
   readonly exp: number
@@ -107,14 +109,14 @@ export function createTokenVerifier(options: {
 
 /** @throws Error for claims of another shape than those that are issued here */
 function toClaims(payload: JWTPayload): TokenClaims {
-  const { sub, jti, exp, iat, sid, aud = [], client_id: clientId, scope = '' } = payload
+  const { sub, uid = '', jti, exp, iat, sid, aud = [], client_id: clientId, scope = '' } = payload
   if (typeof sub !== 'string' || sub === '' || isReservedName(sub)) throw new Error('sub cannot be used')
   if (typeof sid !== 'string' || sid === '' || typeof jti !== 'string' || jti === '')
     throw new Error('sid or jti cannot be used')
   if (typeof exp !== 'number' || typeof iat !== 'number') throw new Error('exp or iat cannot be used')
-  if (typeof clientId !== 'string' || typeof scope !== 'string')
-    throw new Error('client_id or scope cannot be used')
-  return { sub, sid, jti, exp, iat, clientId, scope, aud: typeof aud === 'string' ? [aud] : aud }
+  if (typeof clientId !== 'string' || typeof scope !== 'string' || typeof uid !== 'string')
+    throw new Error('client_id, scope or uid cannot be used')
+  return { sub, uid, sid, jti, exp, iat, clientId, scope, aud: typeof aud === 'string' ? [aud] : aud }
 }
 
 function readIssuer(token: string): unknown {

@@ -133,8 +133,8 @@ describe('kubectl through the front and beside it', function () {
       'cluster-info',
       'version',
       'version -o json',
-      // Not the uid: kube-apiserver reads none from a token of Kapis.
-      'auth whoami -o jsonpath={.status.userInfo.username}{.status.userInfo.groups}',
+      'auth whoami',
+      'auth whoami -o yaml',
       'auth can-i --list',
       'auth can-i create deployments.apps',
       'auth can-i get pods --subresource=log --as=system:serviceaccount:default:default',

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { UserAgent } from '../peers/user-agent.ts'
 import { kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
-import { claimsOf, createUser, form, loginAs, parsed, removeUser } from './oauth.ts'
+import { claimsOf, createUser, form, loginAs, parsed, removeUser, uidOfUser } from './oauth.ts'
 import { csrfOf, logInBrowser } from './oauth-browser.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
 import { setting } from './run.ts'
@@ -63,6 +63,7 @@ describe('a login of a device', function () {
       aud: [setting('KAPIS_GROUP_DOMAIN')],
       client_id: client.name,
       scope: 'openid email',
+      uid: await uidOfUser(user.username),
       groups: ['e2e-device'],
       token_type: 'access_token',
     })

@@ -1,10 +1,10 @@
 import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { type CryptoKey, exportSPKI, importJWK, type JWK, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
-import { type Answer, askKapis, kubectlJson, uniqueName } from './cluster.ts'
-import { expectStatus, statusBody } from './http.ts'
+import { type Answer, askKapis, kubectlJson, uniqueName, withToken } from './cluster.ts'
+import { eventually, expectStatus, statusBody } from './http.ts'
 import { bearer, claimsOf, createUser, credentials, form, loginAs, refresh, removeUser } from './oauth.ts'
-import { setting } from './run.ts'
+import { output, setting } from './run.ts'
 
 const parsed = ({ code, body }: Answer) => [code, body === '' ? '' : JSON.parse(body)]
 const domain = setting('KAPIS_GROUP_DOMAIN')
@@ -56,6 +56,23 @@ describe('tokens that are forged', function () {
     )
   })
 
+  it('are good without a uid, which earlier releases did not say: at the front and straight at kube-apiserver', async () => {
+    const { uid, ...rest } = access
+    const earlier = await sign(rest)
+    expect(uid).to.be.a('string').and.not.equal('')
+    expect((await bearer(earlier, '/api')).code).to.equal(200)
+    const whoAmI = async (given: string) => {
+      const args = [...(await withToken(given)), 'auth', 'whoami', '-o', 'json']
+      return JSON.parse(await output('kubectl', args)).status.userInfo
+    }
+    // It reads the keys some seconds after its start.
+    await eventually(() => whoAmI(earlier), 30_000)
+    expect(await whoAmI(earlier))
+      .to.deep.include({ username: user.username })
+      .and.not.have.property('uid')
+    expect(await whoAmI(await sign(access))).to.deep.include({ username: user.username, uid })
+  })
+
   const rows: readonly [string, () => Promise<string> | string][] = [
     ['have no signature (alg none)', () => new UnsecuredJWT(access).encode()],
     [
@@ -96,6 +113,8 @@ describe('tokens that are forged', function () {
     ['are not good yet', () => sign({ ...access, nbf: now() + 600 })],
     ['are of the system', () => sign({ ...access, sub: 'system:admin' })],
     ['are of a user that there is not', () => sign({ ...access, sub: 'nobody-at-all' })],
+    ['are of a user who had the name before', () => sign({ ...access, uid: randomUUID() })],
+    ['have a uid that is no text', () => sign({ ...access, uid: 7 })],
     ['are of no login', () => sign({ ...access, sid: '' })],
     ['are refresh tokens in the dress of access tokens', () => sign(refreshClaims)],
     ['are of another type', () => sign({ ...access, token_type: 'id_token' })],

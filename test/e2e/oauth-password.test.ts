@@ -11,6 +11,7 @@ import {
   parsed,
   patchUser,
   removeUser,
+  uidOfUser,
 } from './oauth.ts'
 import { issuerUrl } from './oauth-clients.ts'
 
@@ -52,6 +53,7 @@ describe('a login by password', function () {
         aud: [groupDomain],
         client_id: credentials.client_id,
         scope: '',
+        uid: await uidOfUser(user.username),
         groups: ['e2e-password'],
         token_type: 'access_token',
       })

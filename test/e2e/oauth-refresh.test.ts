@@ -1,6 +1,16 @@
 import { expect } from 'chai'
 import { uniqueName } from './cluster.ts'
-import { claimsOf, createUser, credentials, form, loginAs, parsed, refresh, removeUser } from './oauth.ts'
+import {
+  claimsOf,
+  createUser,
+  credentials,
+  form,
+  loginAs,
+  parsed,
+  refresh,
+  removeUser,
+  uidOfUser,
+} from './oauth.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
 import { setting } from './run.ts'
 
@@ -48,6 +58,7 @@ describe('a refresh token', function () {
     expect(said(access_token)).to.deep.equal({
       ...both,
       aud: [setting('KAPIS_GROUP_DOMAIN')],
+      uid: await uidOfUser(user.username),
       groups: ['e2e-refresh'],
       token_type: 'access_token',
       seconds: 7200,

@@ -13,6 +13,7 @@ import {
   removeUser,
   type Tokens,
   token,
+  uidOfUser,
 } from './oauth.ts'
 import { setting } from './run.ts'
 
@@ -47,6 +48,7 @@ describe('tokens, through the front', function () {
       aud: [setting('KAPIS_GROUP_DOMAIN')],
       client_id: setting('KAPIS_CLIENT_ID'),
       scope: '',
+      uid: await uidOfUser(admin.username),
       groups: ['platform-admins'],
       token_type: 'access_token',
     })

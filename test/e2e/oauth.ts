@@ -74,6 +74,10 @@ export function patchUser(name: string, patch: object, ...args: readonly string[
   return kubectlOutput('patch', users, name, '--type=merge', '-p', JSON.stringify(patch), ...args)
 }
 
+export function uidOfUser(name: string): Promise<string> {
+  return kubectlOutput('get', users, name, '-o', 'jsonpath={.metadata.uid}')
+}
+
 export async function removeUser(name: string): Promise<void> {
   await kubectlOutput('delete', users, name, '--ignore-not-found')
 }

@@ -50,6 +50,7 @@ describe(path, () => {
       // Not what kube-apiserver accepts by itself: it would not learn that the token was ended.
       expect(claims).to.deep.equal({
         sub: 'alice',
+        uid: 'uid-alice',
         sid: id,
         clientId: 'kapis',
         scope,

@@ -57,7 +57,14 @@ describe('POST /oauth/revoke', () => {
     [
       'one that has expired',
       async () => {
-        const subject = { username: 'alice', groups: [], sid: 's', clientId: 'kapis', scope: '' }
+        const subject = {
+          username: 'alice',
+          uid: 'uid-alice',
+          groups: [],
+          sid: 's',
+          clientId: 'kapis',
+          scope: '',
+        }
         return (await app.tools.issuer.access(subject, -60)).token
       },
     ],

@@ -67,7 +67,14 @@ describe('POST /oauth/authenticate', () => {
       'a token that may only read, which an orchestrator could not hold to that',
       async () => {
         const { sid } = await app.tools.verifier.verifyAccess(tokens.access_token)
-        const subject = { username: 'alice', groups: [], sid, clientId: 'kapis', scope: 'read' }
+        const subject = {
+          username: 'alice',
+          uid: 'uid-alice',
+          groups: [],
+          sid,
+          clientId: 'kapis',
+          scope: 'read',
+        }
         return (await app.tools.issuer.access(subject, 60)).token
       },
     ],

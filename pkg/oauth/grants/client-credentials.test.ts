@@ -33,7 +33,8 @@ describe('client_credentials', () => {
     expect(rest).to.deep.equal({ token_type: 'Bearer', expires_in: 600 })
     const { sid, exp, iat, jti, ...claims } = await app.tools.verifier.verifyAccess(access_token)
     expect(exp - iat).to.equal(600)
-    expect(claims).to.deep.equal({ sub: 'robot', clientId: 'ci', scope: 'openid', aud: ['kapis.io'] })
+    const who = { sub: 'robot', uid: 'uid-robot' }
+    expect(claims).to.deep.equal({ ...who, clientId: 'ci', scope: 'openid', aud: ['kapis.io'] })
     expect(app.sessions.get(sid)).to.include({
       type: 'ClientCredentials',
       user: 'robot',

@@ -194,7 +194,7 @@ describe('refresh_token', () => {
       async () => {
         const { refresh_token } = await login()
         const { sid, clientId, scope } = await app.tools.verifier.verifyRefresh(refresh_token)
-        const subject = { username: 'alice', groups: [], sid, clientId, scope }
+        const subject = { username: 'alice', uid: 'uid-alice', groups: [], sid, clientId, scope }
         return (await app.tools.issuer.refresh(subject, -60)).token
       },
       invalid,

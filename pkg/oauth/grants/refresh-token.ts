@@ -63,9 +63,9 @@ async function refresh(
   }
   const requested = form.get('scope')
   const scope = narrowScope(session.scope, requested, client)
-  const { name: username, groups, mustChangePassword } = user
+  const { name: username, uid, groups, mustChangePassword } = user
   const { sid, clientId } = session
-  const subject = { username, groups, mustChangePassword, sid, clientId }
+  const subject = { username, uid, groups, mustChangePassword, sid, clientId }
   const [access, next] = await Promise.all([
     tools.issuer.access({ ...subject, scope }, lifetimes.accessTokenSeconds),
     tools.issuer.refresh(
