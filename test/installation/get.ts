@@ -6,10 +6,12 @@ export type GetOptions = {
   readonly token?: string
   readonly method?: string
   readonly form?: Readonly<Record<string, string>>
+  /** Instead of a form. */
+  readonly body?: string
 }
 
 /** One request on a connection of its own. Which certificate was shown is part of the answer, and for the test to judge. */
-export function get(url: string, { token, method = 'GET', form }: GetOptions = {}): Promise<Got> {
+export function get(url: string, { token, method = 'GET', form, body }: GetOptions = {}): Promise<Got> {
   const { promise, resolve, reject } = Promise.withResolvers<Got>()
   const headers = {
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
@@ -19,15 +21,15 @@ export function get(url: string, { token, method = 'GET', form }: GetOptions = {
   const req = request(url, options, async res => {
     try {
       const certificate = 'getPeerCertificate' in res.socket ? fingerprint(res.socket) : ''
-      const body = Buffer.concat(await res.toArray()).toString('utf8')
-      resolve({ code: res.statusCode ?? 0, body, certificate })
+      const text = Buffer.concat(await res.toArray()).toString('utf8')
+      resolve({ code: res.statusCode ?? 0, body: text, certificate })
     } catch (error) {
       reject(error)
     }
   })
   req.on('timeout', () => req.destroy(new Error(`no answer from ${url}`)))
   req.on('error', reject)
-  req.end(form === undefined ? undefined : String(new URLSearchParams(form)))
+  req.end(form === undefined ? body : String(new URLSearchParams(form)))
   return promise
 }
 

@@ -7,7 +7,7 @@ import { eventually } from '../e2e/http.ts'
 import { bareCluster, type Cluster } from './control-plane.ts'
 import { get } from './get.ts'
 import { startLoad, watchAvailability } from './load.ts'
-import { logIn, readAdminPassword } from './log-in.ts'
+import { logIn, readAdministrator } from './log-in.ts'
 import { type Pod, startPod } from './pod.ts'
 import { takeAway } from './take-away.ts'
 import { untilServed } from './until-served.ts'
@@ -58,7 +58,7 @@ describe('two replicas, installed by the manifests', function () {
     expect(shown[0]).to.match(/^[0-9A-F:]{95}$/)
     expect(shown[1]).to.equal(shown[0])
     if (a === undefined) throw new Error('there is no Pod')
-    const { token } = await logIn(a, await readAdminPassword(cluster, namespace))
+    const { token } = await logIn(a, await readAdministrator(cluster, namespace))
     for (const pod of [a, b]) {
       await eventually(async () => {
         const page = await get(`${pod?.url}/kapis/resources.kapis.io/v1alpha3/nodes`, { token })

@@ -4,10 +4,13 @@ import type { Cluster } from './control-plane.ts'
 import { get } from './get.ts'
 import type { Pod } from './pod.ts'
 
+export type Login = { readonly username: string; readonly password: string }
+export type Tokens = { readonly token: string; readonly refresh: string }
+
 const secret = 'kapis-initial-admin'
 
-/** The password that the first start made. */
-export async function readAdminPassword(cluster: Cluster, namespace: string): Promise<string> {
+/** The first administrator, with the password that the first start made. */
+export async function readAdministrator(cluster: Cluster, namespace: string): Promise<Login> {
   const encoded = await cluster.output([
     '-n',
     namespace,
@@ -17,16 +20,21 @@ export async function readAdminPassword(cluster: Cluster, namespace: string): Pr
     '-o',
     'jsonpath={.data.password}',
   ])
-  return Buffer.from(encoded, 'base64').toString('utf8')
+  return { username: 'admin', password: Buffer.from(encoded, 'base64').toString('utf8') }
 }
 
-/** Logs the first administrator in. The front is ready without the token listener, which may be starting: it is waited for. */
-export async function logIn(
-  pod: Pod,
-  password: string,
-): Promise<{ readonly token: string; readonly refresh: string }> {
-  const client = { client_id: 'kapis', client_secret: 'kapis' }
-  const form = { grant_type: 'password', username: 'admin', password, ...client }
+/** Logs somebody in. The front is ready without the token listener, which may be starting: it is waited for. */
+export function logIn(pod: Pod, login: Login): Promise<Tokens> {
+  return ask(pod, { grant_type: 'password', ...login })
+}
+
+/** Goes on with a login, at any replica. */
+export function refresh(pod: Pod, { refresh }: Tokens): Promise<Tokens> {
+  return ask(pod, { grant_type: 'refresh_token', refresh_token: refresh })
+}
+
+async function ask(pod: Pod, grant: Readonly<Record<string, string>>): Promise<Tokens> {
+  const form = { ...grant, client_id: 'kapis', client_secret: 'kapis' }
   let body = ''
   await eventually(async () => {
     const answer = await get(`${pod.url}/oauth/token`, { method: 'POST', form })

@@ -66,13 +66,15 @@ export async function startPod(
     readonly name: string
     readonly namespace: string
     readonly env?: Readonly<Record<string, string>>
+    /** A folder with the programs of another version. */
+    readonly programs?: string
   },
 ): Promise<Pod> {
   const { name, namespace } = options
   const { spec } = await deploymentOf(cluster, namespace)
   const pod = spec.template.spec
   const root = join(scratch, name)
-  const programs = await compiledPrograms()
+  const programs = options.programs ?? (await compiledPrograms())
   const place = (path: string) =>
     path.replace(/^\/(?=etc\/|run\/|var\/)/, `${root}/`).replace(/^\/kapis(?=\/)/, programs)
   for (const folder of ['/etc/kapis', '/run/kapis']) mkdirSync(place(folder), { recursive: true })

@@ -5,7 +5,7 @@ import { eventually } from '../e2e/http.ts'
 import { type CollectedSpan, type Collector, startCollector } from '../peers/otlp-collector.ts'
 import { bareCluster, type Cluster } from './control-plane.ts'
 import { get } from './get.ts'
-import { logIn, readAdminPassword } from './log-in.ts'
+import { type Login, logIn, readAdministrator } from './log-in.ts'
 import { type Pod, startPod } from './pod.ts'
 import { takeAway } from './take-away.ts'
 import { untilServed } from './until-served.ts'
@@ -20,7 +20,7 @@ describe('traces of what the manifests install', function () {
   let cluster: Cluster
   let collector: Collector
   let pod: Pod
-  let password = ''
+  let admin: Login
 
   before(async () => {
     cluster = await bareCluster()
@@ -33,7 +33,7 @@ describe('traces of what the manifests install', function () {
     }
     pod = await startPod(cluster, { name: 'traced', namespace, env })
     await untilServed(cluster)
-    password = await readAdminPassword(cluster, namespace)
+    admin = await readAdministrator(cluster, namespace)
   })
   after(async () => {
     await pod?.stop()
@@ -95,7 +95,7 @@ describe('traces of what the manifests install', function () {
   })
 
   it('a login goes through both programs in one trace, without a secret in it', async () => {
-    const { token, refresh } = await logIn(pod, password)
+    const { token, refresh } = await logIn(pod, admin)
     const inListener = await span(
       ({ service, attributes }) =>
         service === 'kapis-oauth' &&
@@ -111,13 +111,13 @@ describe('traces of what the manifests install', function () {
     const proxied = await span(({ name, kind }) => name === 'GET /api/v1/namespaces' && kind === 'client')
     expect(proxied.attributes['peer.service']).to.equal('kube-apiserver')
     expect(await parentOf(proxied)).to.include({ kind: 'server', name: 'GET /api/v1/namespaces' })
-    for (const secret of [password, token, refresh, 'client_secret'])
+    for (const secret of [admin.password, token, refresh, 'client_secret'])
       expect(collector.bytes().includes(secret), secret.slice(0, 4)).to.equal(false)
   })
 
   it('what is left is sent when the programs are stopped', async () => {
     const path = '/api/v1/namespaces/default'
-    const { token } = await logIn(pod, password)
+    const { token } = await logIn(pod, admin)
     expect((await get(`${pod.url}${path}`, { token })).code).to.equal(200)
     expect(await pod.stop()).to.deep.equal([0, 0])
     expect(collector.spans.filter(({ attributes }) => attributes['url.path'] === path)).to.have.length(1)

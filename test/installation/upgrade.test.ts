@@ -1,0 +1,170 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { parseAllDocuments } from 'yaml'
+import { repository } from '../../hack/controlplane/settings.ts'
+import { createPasswordHasher } from '../../pkg/iam/password.ts'
+import { eventually } from '../e2e/http.ts'
+import { bareCluster, type Cluster } from './control-plane.ts'
+import { get } from './get.ts'
+import { startLoad, watchAvailability } from './load.ts'
+import { type Login, logIn, readAdministrator, refresh, type Tokens } from './log-in.ts'
+import { olderVersion, type Version } from './older-version.ts'
+import { type Pod, startPod } from './pod.ts'
+import { takeAway } from './take-away.ts'
+import { untilServed } from './until-served.ts'
+
+const namespace = 'kapis-system'
+const apiService = 'v1alpha3.resources.kapis.io'
+const today: Version = { folder: repository, programs: '' }
+const overlay = ({ folder }: Version, name: string) => join(folder, 'manifests/overlays', name)
+const user = (username: string): Login => ({ username, password: `the password of ${username}` })
+
+describe('an installation of an older version', function () {
+  this.timeout(240_000)
+  let cluster: Cluster
+  let older: Version
+  let admin: Login
+  const pods = new Map<string, Pod>()
+  /** What people have from the older version, and what became of it. */
+  let held: Tokens
+
+  before(async () => {
+    ;[cluster, older] = await Promise.all([bareCluster(), olderVersion()])
+    await cluster.output(['apply', '-k', overlay(older, 'ha')])
+    await Promise.all([start('old-a', older), start('old-b', older)])
+    await untilServed(cluster)
+    admin = await readAdministrator(cluster, namespace)
+    held = await logIn(front(), admin)
+    await makeUser(user('earlier'))
+    await logIn(front(), user('earlier'))
+  })
+
+  after(async () => {
+    await Promise.all([...pods.keys()].map(stop))
+    // By today's manifests alone: what they do not name must not be left behind by an upgrade.
+    await takeAway(cluster, ['-k', overlay(today, 'default')])
+  })
+
+  async function start(name: string, { programs }: Version, delaySeconds = 3): Promise<Pod> {
+    const env = { KAPIS_SHUTDOWN_DELAY_SECONDS: String(delaySeconds) }
+    const pod = await startPod(cluster, { name, namespace, env, ...(programs === '' ? {} : { programs }) })
+    pods.set(name, pod)
+    return pod
+  }
+  async function stop(name: string): Promise<void> {
+    expect(await pods.get(name)?.stop(), name).to.deep.equal([0, 0])
+    pods.delete(name)
+  }
+  /** Any Pod that runs. */
+  function front(): Pod {
+    const [pod] = pods.values()
+    if (pod === undefined) throw new Error('there is no Pod')
+    return pod
+  }
+
+  async function makeUser({ username, password }: Login): Promise<void> {
+    const hash = await (await createPasswordHasher()).hash(password)
+    const spec = { email: `${username}@upgrade.test`, password: hash }
+    const object = { apiVersion: 'iam.kapis.io/v1alpha2', kind: 'User', metadata: { name: username }, spec }
+    await cluster.output(['apply', '-f', '-'], JSON.stringify(object))
+  }
+
+  /** Each replica is replaced after the next is ready, with readers, watches and kubectl going on. */
+  async function roll(version: Version, pairs: readonly (readonly [old: string, next: string])[]) {
+    const load = startLoad(cluster)
+    const availability = watchAvailability(cluster, apiService)
+    await sleep(1_000)
+    for (const [old, next] of pairs) {
+      await start(next, version)
+      await stop(old)
+    }
+    await sleep(1_000)
+    const { failures, ...figures } = await load.stop()
+    console.log(`      ${JSON.stringify(figures)}`)
+    expect(failures).to.deep.equal([])
+    expect(await availability.stop()).to.deep.equal(['True'])
+    expect(figures.requests).to.be.above(100)
+  }
+
+  /** The token that was there before is good at every replica, its login goes on, and users log in. */
+  async function expectNothingLost(users: readonly Login[]): Promise<void> {
+    for (const { url } of pods.values()) {
+      await eventually(async () => {
+        const { token } = held
+        const page = await get(`${url}/kapis/resources.kapis.io/v1alpha3/nodes`, { token })
+        expect([page.code, JSON.parse(page.body).totalItems]).to.deep.equal([200, 2])
+      }, 20_000)
+    }
+    held = await refresh(front(), held)
+    for (const login of [admin, ...users]) await logIn(front(), login)
+  }
+
+  it('is upgraded under load, and nobody notices', async () => {
+    await cluster.output(['apply', '-k', overlay(today, 'ha')])
+    await roll(today, [
+      ['old-a', 'new-a'],
+      ['old-b', 'new-b'],
+    ])
+    await expectNothingLost([user('earlier')])
+    await makeUser(user('later'))
+    await logIn(front(), user('later'))
+  })
+
+  it('is gone back to by its Pod template alone, and nobody notices', async () => {
+    await applyDeployment('ha')
+    await roll(older, [
+      ['new-a', 'old-c'],
+      ['new-b', 'old-d'],
+    ])
+    await expectNothingLost([user('earlier'), user('later')])
+  })
+
+  /** What `kubectl rollout undo` puts back: definitions, rights and all else stay as they are. */
+  async function applyDeployment(name: string): Promise<void> {
+    const objects = parseAllDocuments(await cluster.output(['kustomize', overlay(older, name)]))
+      .map(document => document.toJSON())
+      .filter(({ kind }) => kind === 'Deployment')
+    expect(objects).to.have.length(1)
+    await cluster.output(['apply', '-f', '-'], JSON.stringify(objects[0]))
+  }
+
+  it('has its log lines after an upgrade, and after the way back', async () => {
+    await Promise.all([...pods.keys()].map(stop))
+    const words: string[] = []
+    // One replica, which goes before the next comes: the store is in its volume.
+    async function runWith(version: Version, word: string): Promise<void> {
+      const pod = await start('logs', version, 0)
+      const token = (await logIn(pod, admin)).token
+      for (const before of words) await expectLine(pod, token, before)
+      await sendLine(pod, token, word)
+      words.push(word)
+      await expectLine(pod, token, word)
+      await stop('logs')
+    }
+    await cluster.output(['apply', '-k', overlay(older, 'default')])
+    await runWith(older, 'beforeupgrade')
+    await cluster.output(['apply', '-k', overlay(today, 'default')])
+    await runWith(today, 'afterupgrade')
+    await applyDeployment('default')
+    await runWith(older, 'afterdowngrade')
+  })
+
+  async function sendLine({ url }: Pod, token: string, word: string): Promise<void> {
+    const names = { namespace_name: 'default', pod_name: 'web-0', container_name: 'web', docker_id: 'web-0' }
+    const line = { time: new Date().toISOString(), log: `said ${word}\n`, kubernetes: names }
+    const path = '/kapis/logging.kapis.io/v1alpha2/ingest/jsonlines'
+    const answer = await get(`${url}${path}`, { method: 'POST', token, body: JSON.stringify(line) })
+    expect(answer.code, answer.body).to.equal(200)
+  }
+
+  async function expectLine({ url }: Pod, token: string, word: string): Promise<void> {
+    await eventually(async () => {
+      const path = `/kapis/tenant.kapis.io/v1alpha2/logs?namespaces=default&q=${word}`
+      const { code, body } = await get(`${url}${path}`, { token })
+      expect(code, body).to.equal(200)
+      const { total, records } = JSON.parse(body).query
+      expect([total, records[0]?.log]).to.deep.equal([1, `said ${word}\n`])
+    }, 30_000)
+  }
+})
