@@ -25,12 +25,8 @@ is_installed() { [ -e "$1/node_modules/.package-lock.json" ] && [ ! "$1/package-
 
 # With the PATH as it was found: npm takes the machine's own settings (a registry mirror, a proxy) from beside the Node.js
 # that runs it.
-# A registry that lacks optional packages for other systems leaves them out of a lock file made there, and `npm ci`
-# then refuses that lock file; `npm install` takes the same locked versions and checksums without that demand.
 npm_install() {
-  local flags=(--ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error)
-  PATH="$found_path" npm ci "${flags[@]}" >/dev/null 2>&1 ||
-    PATH="$found_path" npm install --no-save "${flags[@]}" >&2
+  PATH="$found_path" npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error >&2
 }
 
 install() {

@@ -4,7 +4,7 @@ import { hash, verify } from '@node-rs/bcrypt'
 
 const [seconds, threads] = process.argv.slice(2).map(Number)
 const password = 'Correct horse 1'
-const stored = await hash(password, { cost: 10 })
+const stored = await hash(password, 10)
 const startedAt = performance.now()
 let done = 0
 

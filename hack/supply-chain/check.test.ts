@@ -27,6 +27,17 @@ describe('the supply chain', () => {
     expect(packages.map(({ name }) => name)).to.deep.equal(['good', 'short', '@b/git'])
   })
 
+  it('finds packages for other machines that are not locked', () => {
+    const optionalDependencies = { '@a/linux': '1.0.0', '@a/darwin': '1.0.0' }
+    const packages = lock({
+      'node_modules/a': { version: '1.0.0', license: 'MIT', integrity, optionalDependencies },
+      'node_modules/@a/linux': { version: '1.0.0', license: 'MIT', integrity },
+    })
+    expect(lockfileFaults('lock', packages)).to.deep.equal([
+      'lock: node_modules/a has the optional @a/darwin, which is not locked',
+    ])
+  })
+
   it('finds a lock file of another version', () => {
     expect(() => readLockfile({ path: 'lock', text: '{"lockfileVersion":1}' })).to.throw(
       'lock is no lock file of',

@@ -9,6 +9,8 @@ export type Locked = {
   readonly isShipped: boolean
   readonly integrity: string
   readonly resolved: string
+  /** Packages of which the machine takes those that are for it. */
+  readonly optional: readonly string[]
 }
 
 export type LockfileText = { readonly path: string; readonly text: string }
@@ -28,6 +30,7 @@ export function readLockfile({ path, text }: LockfileText): readonly Locked[] {
       isShipped: entry.dev !== true,
       integrity: String(entry.integrity ?? ''),
       resolved: String(entry.resolved ?? ''),
+      optional: Object.keys(entry.optionalDependencies ?? {}),
     }))
 }
 
@@ -55,9 +58,16 @@ export function isPermissive(license: string): boolean {
     .some(one => permissive.has(one))
 }
 
-/** What is wrong with a lock file: each package is pinned to its bytes, and may be used. */
+/**
+ * What is wrong with a lock file: each package is pinned to its bytes, and may be used. Those for other machines are there
+ * too: a registry that lacks them leaves them out of a lock file made with it, which `npm ci` refuses everywhere else.
+ */
 export function lockfileFaults(file: string, packages: readonly Locked[]): readonly string[] {
-  return packages.flatMap(({ path, integrity, license, resolved }) => [
+  const names = new Set(packages.map(({ name }) => name))
+  return packages.flatMap(({ path, integrity, license, resolved, optional }) => [
+    ...optional
+      .filter(name => !names.has(name))
+      .map(name => `${file}: ${path} has the optional ${name}, which is not locked`),
     ...(/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity) ? [] : [`${file}: ${path} has no sha512 integrity`]),
     ...(isPermissive(license) ? [] : [`${file}: ${path} has the licence ${license || 'none'}`]),
     ...(resolved === '' || resolved.startsWith('https://')

@@ -29,15 +29,15 @@ const maxWaiting = 256
  * before, so that those from its own on add up to what is missing. A dearer one cannot be hidden.
  */
 async function fillUp(stored: string): Promise<void> {
-  for (let next = Number(stored.slice(4, 6)); next < cost; next++) await hash('x', { cost: next })
+  for (let next = Number(stored.slice(4, 6)); next < cost; next++) await hash('x', next)
 }
 
 /** bcrypt on the threads of the pool, never on the event loop, as many at once as there are cores. */
 export async function createPasswordHasher(threads = availableParallelism()): Promise<PasswordHasher> {
-  const nobody = await hash(randomBytes(16).toString('hex'), { cost })
+  const nobody = await hash(randomBytes(16).toString('hex'), cost)
   const queue = createWorkQueue({ threads, maxWaiting })
   return {
-    hash: password => queue.run(() => hash(password, { cost })),
+    hash: password => queue.run(() => hash(password, cost)),
     verify: (password, stored, signal) =>
       queue.run(async () => {
         const usable = password.length > 0 && password.length <= maxPasswordLength

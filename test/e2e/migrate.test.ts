@@ -24,7 +24,7 @@ describe('kapis migrate users', function () {
       metadata: { name },
       ...rest,
     })
-    const password10 = await hash(password, { cost: 10 })
+    const password10 = await hash(password, 10)
     const objects = [
       object('User', alice, {
         metadata: { name: alice, annotations: { [`iam.${from}/globalrole`]: 'platform-admin' } },
