@@ -19,7 +19,8 @@ describe('the Go modules that are built beside the orchestrator', () => {
   const orchestrator = versionsIn('controlplane/go.mod')
 
   // One module apart is enough for the compiler to build the whole Kubernetes client once more.
-  for (const file of ['controlplane/kwok/go.mod', 'helm/go.mod', '../test/informer/go.mod']) {
+  const tests = ['../test/informer/go.mod', '../test/conformance/go.mod']
+  for (const file of ['controlplane/kwok/go.mod', 'helm/go.mod', ...tests]) {
     it(`take the orchestrator's versions of what both need: ${file}`, () => {
       const shared = [...versionsIn(file)].filter(([module]) => orchestrator.has(module))
       expect(shared.length).to.be.above(20)

@@ -154,6 +154,7 @@ describe('parseListOptions', () => {
     ['sendInitialEvents=true', 'watch', [needsNotOlder]],
     ['sendInitialEvents=false', 'watch', [needsNotOlder]],
     ['sendInitialEvents=true&resourceVersionMatch=Exact&resourceVersion=5', 'watch', [needsNotOlder]],
+    ['sendInitialEvents=true&resourceVersionMatch=NotOlderThan&continue=x', 'watch', [withContinue]],
   ]
   for (const [query, verb, causes] of contradictory) {
     it(`refuses a ${verb} ?${query} as contradictory`, () => {
@@ -179,6 +180,16 @@ describe('parseListOptions', () => {
       })
     })
   }
+
+  it('refuses a version beside a continue token, which has one', () => {
+    expect(refusalOf(() => parse('limit=5&continue=x&resourceVersion=5'))).to.deep.equal({
+      code: 400,
+      reason: 'BadRequest',
+      message: 'specifying resource version is not allowed when using continue',
+    })
+    // What informers begin with goes on with whatever token they are given.
+    expect(parse('limit=5&continue=x&resourceVersion=0')).to.include({ continueToken: 'x' })
+  })
 
   for (const verb of ['list', 'watch'] as const) {
     it(`refuses a match rule that there is none of (${verb})`, () => {

@@ -57,7 +57,14 @@ export function parseListOptions(
   }
   const causes = verb === 'watch' ? watchCauses(options) : listCauses(options)
   if (causes.length > 0) throw invalid(listOptionsKind, causes)
+  if (verb === 'list' && options.continueToken !== '' && !['', '0'].includes(options.resourceVersion))
+    throw badRequest('specifying resource version is not allowed when using continue')
   return options
+}
+
+/** Whether a list is of one state and no later one: a limit together with a version has asked for that since before there was a match. */
+export function isExact({ match: matching, limit, resourceVersion }: ListOptions): boolean {
+  return matching === 'Exact' || (matching === '' && limit > 0 && !['', '0'].includes(resourceVersion))
 }
 
 export function matchesOptions(options: ListOptions): (entry: Entry) => boolean {
@@ -77,6 +84,11 @@ export function toSelectorKey(query: URLSearchParams, namespace = ''): string {
   return JSON.stringify([query.get('labelSelector') ?? '', query.get('fieldSelector') ?? '', namespace])
 }
 
+const matchWithContinue = forbidden(
+  'resourceVersionMatch',
+  'resourceVersionMatch is forbidden when continue is provided',
+)
+
 function listCauses(options: ListOptions): readonly Cause[] {
   const { resourceVersion, match: matching, continueToken, sendInitialEvents } = options
   const causes: Cause[] = []
@@ -88,11 +100,7 @@ function listCauses(options: ListOptions): readonly Cause[] {
       ),
     )
   }
-  if (matching !== '' && continueToken !== '') {
-    causes.push(
-      forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided'),
-    )
-  }
+  if (matching !== '' && continueToken !== '') causes.push(matchWithContinue)
   if (matching === 'Exact' && resourceVersion === '0') {
     causes.push(
       forbidden('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'),
@@ -105,11 +113,7 @@ function listCauses(options: ListOptions): readonly Cause[] {
 }
 
 /** KEP-3157: initial events and the match rule only come together. */
-function watchCauses({
-  match: matching,
-  sendInitialEvents,
-  allowWatchBookmarks: _,
-}: ListOptions): readonly Cause[] {
+function watchCauses({ match: matching, sendInitialEvents, continueToken }: ListOptions): readonly Cause[] {
   if (sendInitialEvents === undefined && matching !== '') {
     return [
       forbidden(
@@ -126,6 +130,7 @@ function watchCauses({
       ),
     ]
   }
+  if (matching !== '' && continueToken !== '') return [matchWithContinue]
   return []
 }
 

@@ -216,6 +216,20 @@ describe('listObjects', () => {
       })
     }
 
+    it('a limit and a version without a rule begin in the state of then, and stay in it', async () => {
+      const first = await list(changed(), 'resourceVersion=11&limit=2')
+      expect(first.names).to.deep.equal(['a@11', 'b@2'])
+      expect(first.metadata).to.include({ resourceVersion: '11', remainingItemCount: 3 })
+      const token = first.metadata.continue ?? ''
+      expect((await list(changed(), { continue: token, limit: '5' })).names).to.deep.equal([
+        'c@3',
+        'd@4',
+        'e@5',
+      ])
+      const status = await rejectionOf(list(changed(), 'resourceVersion=9&limit=2'))
+      expect(status).to.include({ code: 410, reason: 'Expired' })
+    })
+
     it('selects by what was then', async () => {
       const query = 'resourceVersionMatch=Exact&resourceVersion='
       const select = '&labelSelector=odd%3D1'

@@ -12,7 +12,7 @@ import { byKey } from '../resources/order.ts'
 import type { Visible } from '../resources/visible.ts'
 import { expired } from '../status/status.ts'
 import { formatContinueToken, inconsistent, parseContinueToken } from './continue-token.ts'
-import { isSelective, type ListOptions, matchesOptions } from './list-options.ts'
+import { isExact, isSelective, type ListOptions, matchesOptions } from './list-options.ts'
 
 /** A list, or one chunk of it, with its metav1.ListMeta. */
 export type ListResult = {
@@ -63,7 +63,7 @@ async function startOf(collection: Collection, options: ListOptions): Promise<St
   if (options.continueToken !== '') return resume(collection, options.continueToken)
   await waitForVersion(collection, options.resourceVersion)
   const wanted = Number(options.resourceVersion)
-  if (options.match !== 'Exact' || wanted === collection.version) {
+  if (!isExact(options) || wanted === collection.version) {
     return { version: collection.version, after: '', leaves: collection.snapshot() }
   }
   const leaves = collection.at(wanted)

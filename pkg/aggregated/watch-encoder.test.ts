@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Entry } from '../resources/entry.ts'
 import { entry, servedNodes } from '../resources/fixtures.ts'
 import type { Change } from '../resources/history.ts'
-import { encodeError } from '../resources/watch-encoder.ts'
+import { encodeError, openingOnce } from '../resources/watch-encoder.ts'
 import { expired } from '../status/status.ts'
 import { createEncoder, type Shape } from './watch-encoder.ts'
 
@@ -110,6 +110,22 @@ describe('createEncoder', () => {
       expect(object).to.deep.include({ kind: 'Table', metadata: { resourceVersion: '1' } })
       expect(object.rows).to.have.length(1)
       expect(object.rows[0].object.metadata).to.deep.equal(inside(1).meta)
+    })
+
+    it('tells the columns of a table in the first event of a stream alone', () => {
+      const encoder = createEncoder(servedNodes, tables)
+      const columns = (event: Buffer | undefined) => read(event).object.columnDefinitions
+      const change: Change = { type: 'ADDED', version: 2, entry: inside(2), old: undefined }
+      const once = openingOnce(encoder)
+      // What is not told is not the first.
+      expect(once.change({ ...change, entry: outside(2) }, matches)).to.equal(undefined)
+      expect(columns(once.change(change, matches))).to.deep.equal(servedNodes.kind.columns)
+      expect(columns(once.event('ADDED', inside(1)))).to.equal(null)
+      expect(columns(once.bookmark(3, false))).to.equal(null)
+      expect(columns(openingOnce(encoder).bookmark(3, true))).to.deep.equal(servedNodes.kind.columns)
+      expect(columns(encoder.event('ADDED', inside(1)))).to.equal(null)
+      for (const shape of [objects, partials])
+        expect(createEncoder(servedNodes, shape).opening).to.equal(undefined)
     })
 
     it('keeps to one line, whatever an object says', () => {

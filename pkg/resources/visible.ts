@@ -1,6 +1,6 @@
 import type { Collection } from './collection.ts'
 import type { Entry } from './entry.ts'
-import type { Encoder } from './watch-encoder.ts'
+import type { EventType } from './watch-encoder.ts'
 
 /** What one caller may see of a kind of which not everybody sees the same. */
 export type Visible = {
@@ -15,7 +15,7 @@ export type Visible = {
  * Tells a watcher of objects that come into sight (ADDED) and that go out of it (DELETED) although they themselves have not
  * changed.
  *
- * @param tell writes one event to the watcher
+ * @param options `tell` writes one event to the watcher
  * @returns what ends it
  */
 export function followSight(
@@ -23,11 +23,10 @@ export function followSight(
   visible: Visible,
   options: {
     readonly matches: (entry: Entry) => boolean
-    readonly encoder: Encoder
-    readonly tell: (event: Buffer) => void
+    readonly tell: (type: EventType, entry: Entry) => void
   },
 ): () => void {
-  const { matches, encoder, tell } = options
+  const { matches, tell } = options
   const shown = new Set<string>()
   const isShown = (entry: Entry) => matches(entry) && visible.has(entry)
   for (const entry of collection.entries()) if (isShown(entry)) shown.add(entry.key)
@@ -48,7 +47,7 @@ export function followSight(
       if (is === shown.has(entry.key)) continue
       if (is) shown.add(entry.key)
       else shown.delete(entry.key)
-      tell(encoder.event(is ? 'ADDED' : 'DELETED', entry))
+      tell(is ? 'ADDED' : 'DELETED', entry)
     }
   })
   return () => {

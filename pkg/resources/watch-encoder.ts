@@ -8,7 +8,12 @@ import { toSourceApiVersion } from './kind.ts'
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
 /** How a watch tells what it tells; one JSON object and a line feed for each event. */
-export type Encoder = {
+export type Encoder = Telling & {
+  /** Tells the first event of a stream, when that one says more than those behind it. */
+  readonly opening?: Telling
+}
+
+type Telling = {
   readonly event: (type: EventType, entry: Entry) => Buffer
   /** The event that a change is for a selection: entering it is ADDED, leaving it is DELETED; undefined for neither. */
   readonly change: (change: Change, matches: (entry: Entry) => boolean) => Buffer | undefined
@@ -31,13 +36,34 @@ export function toChangeEncoder(event: Encoder['event']): Encoder['change'] {
 
 /** The same events in what a stream puts around each. */
 export function toFramed(encoder: Encoder, frame: (event: Buffer) => Buffer): Encoder {
+  const { opening } = encoder
+  return { ...frameEach(encoder, frame), ...(opening ? { opening: frameEach(opening, frame) } : {}) }
+}
+
+function frameEach(telling: Telling, frame: (event: Buffer) => Buffer): Telling {
   return {
-    event: (type, entry) => frame(encoder.event(type, entry)),
+    event: (type, entry) => frame(telling.event(type, entry)),
     change(change, matches) {
-      const event = encoder.change(change, matches)
+      const event = telling.change(change, matches)
       return event && frame(event)
     },
-    bookmark: (version, endsInitialEvents) => frame(encoder.bookmark(version, endsInitialEvents)),
+    bookmark: (version, endsInitialEvents) => frame(telling.bookmark(version, endsInitialEvents)),
+  }
+}
+
+/** For what one stream begins with: the first event that is told is an opening one. */
+export function openingOnce(encoder: Encoder): Telling {
+  const { opening } = encoder
+  if (opening === undefined) return encoder
+  let now = opening
+  const told = <T>(event: T): T => {
+    if (event !== undefined) now = encoder
+    return event
+  }
+  return {
+    event: (type, entry) => told(now.event(type, entry)),
+    change: (change, matches) => told(now.change(change, matches)),
+    bookmark: (version, endsInitialEvents) => told(now.bookmark(version, endsInitialEvents)),
   }
 }
 
@@ -56,8 +82,10 @@ export function createFormEncoder({ kind }: ServedKind, form: Form): Encoder {
   }
 }
 
+export type BookmarkMeta = { readonly resourceVersion: string; readonly creationTimestamp: null }
+
 /** metadata of a bookmark; the end of the initial events is told by an annotation (KEP-3157). */
-export function toBookmarkMeta(version: number, endsInitialEvents: boolean): object {
+export function toBookmarkMeta(version: number, endsInitialEvents: boolean): BookmarkMeta {
   const annotations = endsInitialEvents ? { annotations: { [initialEventsEnd]: 'true' } } : {}
   return { resourceVersion: String(version), creationTimestamp: null, ...annotations }
 }

@@ -123,6 +123,43 @@ describe('WatchHub', () => {
     })
   })
 
+  describe('with an opening', () => {
+    const plain = createCountingEncoder().encoder
+    const opening: Encoder = {
+      ...plain,
+      change: (change, matches) => Buffer.from(`FIRST ${plain.change(change, matches)}`),
+    }
+    const channel = all('x', { ...plain, opening })
+
+    it('tells each watcher the first event by it, and no other', async () => {
+      const { change, join } = await start()
+      const early = await join(channel)
+      change('a', 'b')
+      change('c')
+      const late = await join(channel)
+      change('d', 'e')
+      const alone = await join(channel)
+      alone.watcher.write(Buffer.from('BOOKMARK\n'), () => Buffer.from('FIRST BOOKMARK\n'))
+      change('f')
+      const last = 'ADDED f\n'
+      expect(early.written().join('')).to.equal(`FIRST ADDED a\nADDED b\nADDED c\nADDED d\nADDED e\n${last}`)
+      expect(late.written().join('')).to.equal(`FIRST ADDED d\nADDED e\n${last}`)
+      expect(alone.written().join('')).to.equal(`FIRST BOOKMARK\n${last}`)
+    })
+
+    it('tells by it what waited behind a first state that is empty, and nothing behind one that is not', async () => {
+      const { change, join } = await start()
+      const [empty, full] = [await join(channel, false), await join(channel, false)]
+      change('a', 'b')
+      change('c')
+      await empty.watcher.begin([])
+      await full.watcher.begin([Buffer.from('state\n')])
+      change('d')
+      expect(empty.written().join('')).to.equal('FIRST ADDED a\nADDED b\nADDED c\nADDED d\n')
+      expect(full.written().join('')).to.equal('state\nADDED a\nADDED b\nADDED c\nADDED d\n')
+    })
+  })
+
   it('writes nothing of what a channel does not select', async () => {
     const { change, join } = await start()
     const { encoder } = createCountingEncoder()

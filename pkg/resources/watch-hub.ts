@@ -15,19 +15,32 @@ export type ChannelOptions = {
 export type Watcher = {
   /** Writes what comes before live events, at the client's pace; live events wait behind it. */
   readonly begin: (events: Iterable<Buffer>) => Promise<void>
-  readonly write: (event: Buffer) => void
+  /** @param opening how the event is told to who has been told nothing yet, when that is another way */
+  readonly write: (event: Buffer, opening?: () => Buffer) => void
   readonly leave: () => void
 }
+
+/** What stands for the first `bytes` of some events when they are the first that a watcher is told. */
+type Opening = { readonly bytes: number; readonly make: () => Buffer }
 
 type Channel = ChannelOptions & {
   readonly members: Set<Member>
   /** Events that wait to be written together with those that follow them. */
   pending: Buffer[]
+  /** Of the first that is pending. */
+  opening: Opening | undefined
   timer: NodeJS.Timeout | undefined
   wroteAtMs: number
 }
 type Channels = { readonly byKey: Map<string, Channel>; readonly unsubscribe: () => void }
-type Member = { readonly out: Writable; waiting: Buffer[] | undefined; waitingBytes: number }
+type Member = {
+  readonly out: Writable
+  waiting: Buffer[] | undefined
+  waitingBytes: number
+  /** Of the first that is waiting. */
+  opening: Opening | undefined
+  isTold: boolean
+}
 
 // What many watchers are told is dear by the number of writes. The first event goes out at once; those that follow within
 // this time go together. Few watchers never wait.
@@ -58,16 +71,16 @@ export class WatchHub {
     channels.set(options.key, channel)
     // The state that this watcher begins with holds what is still to be written to the others.
     flush(channel)
-    const member: Member = { out, waiting: [], waitingBytes: 0 }
+    const member: Member = { out, waiting: [], waitingBytes: 0, opening: undefined, isTold: false }
     channel.members.add(member)
     this.admit(out)
     this.#watchers++
     return {
       begin: events => begin(member, events),
-      write: event => {
+      write: (event, make) => {
         // A bookmark must not overtake what it is about.
         flush(channel)
-        deliver(member, event)
+        deliver(member, event, make && { bytes: event.length, make })
       },
       leave: () => {
         if (!channel.members.delete(member)) return
@@ -105,13 +118,18 @@ export class WatchHub {
 }
 
 function broadcast(channel: Channel, changes: readonly Change[]): void {
-  const events: Buffer[] = []
+  const { encoder, matches, pending } = channel
+  const { opening } = encoder
+  const before = pending.length
   for (const change of changes) {
-    const event = channel.encoder.change(change, channel.matches)
-    if (event) events.push(event)
+    const event = encoder.change(change, matches)
+    if (event === undefined) continue
+    if (opening && pending.length === 0) {
+      channel.opening = { bytes: event.length, make: () => opening.change(change, matches) ?? event }
+    }
+    pending.push(event)
   }
-  if (events.length === 0) return
-  channel.pending.push(...events)
+  if (pending.length === before) return
   const waitMs = channel.wroteAtMs + together.ms - performance.now()
   if (channel.members.size < together.members || waitMs <= 0) flush(channel)
   else channel.timer ??= setTimeout(flush, waitMs, channel)
@@ -122,17 +140,19 @@ function flush(channel: Channel): void {
   channel.timer = undefined
   const [first, second] = channel.pending
   if (first === undefined) return
+  const { opening } = channel
   const joined = second === undefined ? first : Buffer.concat(channel.pending)
   channel.pending = []
+  channel.opening = undefined
   channel.wroteAtMs = performance.now()
-  for (const member of channel.members) deliver(member, joined)
+  for (const member of channel.members) deliver(member, joined, opening)
 }
 
 function toChannel(options: ChannelOptions): Channel {
-  return { ...options, members: new Set(), pending: [], timer: undefined, wroteAtMs: 0 }
+  return { ...options, members: new Set(), pending: [], opening: undefined, timer: undefined, wroteAtMs: 0 }
 }
 
-function deliver(member: Member, event: Buffer): void {
+function deliver(member: Member, event: Buffer, opening: Opening | undefined): void {
   const { out } = member
   if (out.destroyed || out.writableEnded) return
   if (out.writableLength + member.waitingBytes + event.length > maxBehindBytes) {
@@ -140,11 +160,18 @@ function deliver(member: Member, event: Buffer): void {
     return
   }
   if (member.waiting === undefined) {
-    out.write(event)
+    tell(member, event, opening)
     return
   }
+  if (member.waiting.length === 0) member.opening = opening
   member.waiting.push(event)
   member.waitingBytes += event.length
+}
+
+function tell(member: Member, events: Buffer, opening: Opening | undefined): void {
+  const isOpening = opening !== undefined && !member.isTold
+  member.out.write(isOpening ? Buffer.concat([opening.make(), events.subarray(opening.bytes)]) : events)
+  member.isTold = true
 }
 
 async function begin(member: Member, events: Iterable<Buffer>): Promise<void> {
@@ -152,12 +179,14 @@ async function begin(member: Member, events: Iterable<Buffer>): Promise<void> {
   const write = createPacedWriter(out)
   for (const event of events) {
     if (out.destroyed || out.writableEnded) return
+    member.isTold = true
     await write(event)
   }
-  const waiting = member.waiting ?? []
+  const { waiting = [], opening } = member
   member.waiting = undefined
   member.waitingBytes = 0
-  if (waiting.length > 0 && !out.destroyed && !out.writableEnded) out.write(Buffer.concat(waiting))
+  if (waiting.length > 0 && !out.destroyed && !out.writableEnded)
+    tell(member, Buffer.concat(waiting), opening)
 }
 
 function endAll(channels: Map<string, Channel>): void {

@@ -7,8 +7,8 @@ import type { Entry } from './entry.ts'
 import { waitForVersion } from './freshness.ts'
 import type { Change } from './history.ts'
 import { followSight, type Visible } from './visible.ts'
-import { type Encoder, encodeError, toFramed } from './watch-encoder.ts'
-import type { Watcher, WatchHub } from './watch-hub.ts'
+import { type Encoder, encodeError, openingOnce, toFramed } from './watch-encoder.ts'
+import type { WatchHub } from './watch-hub.ts'
 
 /** The options of a watch, as metav1.ListOptions has them. */
 export type WatchOptions = {
@@ -83,10 +83,18 @@ async function follow(collection: Collection, hub: WatchHub, request: Followed):
   const channel = `${stream.name} ${request.channelKey}`
   const key = visible ? `${channel} ${randomUUID()}` : channel
   const watcher = hub.join(collection, { key, matches, encoder }, out)
+  const { opening } = encoder
+  const tell = (say: (encoder: Encoder) => Buffer) =>
+    watcher.write(say(encoder), opening && (() => say(opening)))
   const stopSight = visible
-    ? followSight(collection, visible, { matches: request.matches, encoder, tell: watcher.write })
+    ? followSight(collection, visible, {
+        matches: request.matches,
+        tell: (type, entry) => tell(({ event }) => event(type, entry)),
+      })
     : () => undefined
-  const stopBookmarks = startBookmarks(collection, request, watcher)
+  const stopBookmarks = startBookmarks(request, () =>
+    tell(({ bookmark }) => bookmark(collection.version, false)),
+  )
   out.once('close', () => {
     stopBookmarks()
     stopSight()
@@ -98,8 +106,9 @@ async function follow(collection: Collection, hub: WatchHub, request: Followed):
 /** What the client is told before live events: undefined when its version is too old to go on from. */
 function firstEvents(
   collection: Collection,
-  { options, matches, encoder }: WatchRequest,
+  { options, matches, encoder: given }: WatchRequest,
 ): Iterable<Buffer> | undefined {
+  const encoder = openingOnce(given)
   const { resourceVersion, sendInitialEvents } = options
   const isState = sendInitialEvents ?? (resourceVersion === '' || resourceVersion === '0')
   if (isState) return stateEvents(collection, { options, matches, encoder })
@@ -135,9 +144,8 @@ function* changesEvents(
   }
 }
 
-function startBookmarks(collection: Collection, request: Followed, watcher: Watcher): () => void {
+function startBookmarks(request: Followed, bookmark: () => void): () => void {
   if (!request.options.allowWatchBookmarks) return () => undefined
-  const bookmark = () => watcher.write(request.encoder.bookmark(collection.version, false))
   const timers = [setInterval(bookmark, bookmarkEveryMs)]
   const lastMs = request.endAtMs - performance.now() - bookmarkBeforeEndMs
   if (lastMs > 0) timers.push(setTimeout(bookmark, lastMs))

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { group, kubectlOutput, nodeNames } from './cluster.ts'
-import { follow, output, run, scratch } from './run.ts'
+import { buildGo, goBuildTimeoutMs, hasGo } from './go-program.ts'
+import { follow, scratch } from './run.ts'
 
 const source = join(import.meta.dirname, '..', 'informer')
 const program = join(scratch, 'informer')
@@ -23,15 +24,11 @@ describe('a client-go informer', () => {
   let node: string
 
   before(async function () {
-    // Where the orchestrator was not built the first build compiles all of client-go.
-    this.timeout(600_000)
-    if (!(await hasGo())) {
-      console.error('      skipped: building the informer takes Go')
-      this.skip()
-    }
+    this.timeout(goBuildTimeoutMs)
+    if (!(await hasGo('the informer'))) this.skip()
     names = await nodeNames()
     node = names[0] ?? ''
-    await build()
+    await buildGo('the informer', ['build', '-o', program, '.'], source)
   })
 
   for (const watchList of [true, false]) {
@@ -59,25 +56,6 @@ describe('a client-go informer', () => {
     })
   }
 })
-
-async function hasGo(): Promise<boolean> {
-  return run('go', ['version']).then(
-    ({ code }) => code === 0,
-    () => false,
-  )
-}
-
-async function build(): Promise<void> {
-  const startedAt = Date.now()
-  console.error('      building the informer (some seconds the first time)')
-  const progress = setInterval(() => {
-    console.error(`      still building, ${Math.round((Date.now() - startedAt) / 1000)} s`)
-  }, 15_000)
-  // As hack/controlplane/build.ts builds, so that the compiler's cache has what the orchestrator is made of too.
-  const env = { CGO_ENABLED: '0' }
-  const args = ['build', '-trimpath', '-o', program, '.']
-  await output('go', args, { cwd: source, env, timeoutMs: 600_000 }).finally(() => clearInterval(progress))
-}
 
 function parseLine(line: string): Line {
   return JSON.parse(line)

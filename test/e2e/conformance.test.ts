@@ -1,0 +1,62 @@
+import { dirname, join } from 'node:path'
+import { expect } from 'chai'
+import { createRecords } from '../../hack/controlplane/records.ts'
+import { accessToken } from './cluster.ts'
+import { buildGo, goBuildTimeoutMs, hasGo } from './go-program.ts'
+import { run, scratch, setting } from './run.ts'
+
+const source = join(import.meta.dirname, '..', 'conformance')
+const program = join(scratch, 'conformance')
+
+/** The tests of test/conformance, each of which is many checks. */
+const tests: Readonly<Record<string, string>> = {
+  TestChunking: 'chunks, continue tokens and the pager',
+  TestColumns: 'the columns of tables',
+  TestProtobuf: 'who takes protobuf alone',
+  TestTable: 'tables, and metadata alone',
+  TestWatch: 'watches',
+}
+
+type Outcome = { readonly passed: readonly string[]; readonly failed: readonly string[] }
+
+describe('client-go, by what the conformance tests of Kubernetes check', () => {
+  let printed = ''
+
+  before(async function () {
+    this.timeout(goBuildTimeoutMs + 300_000)
+    if (!(await hasGo('the conformance tests'))) this.skip()
+    await buildGo('the conformance tests', ['test', '-c', '-vet=off', '-o', program, '.'], source)
+    const args = ['-test.v', '-test.parallel=8', '-test.timeout=240s']
+    const env = { KAPIS_TOKEN: await accessToken(), ETCD_URL: etcdUrl() }
+    const { stdout, stderr } = await run(program, args, { env, timeoutMs: 300_000 })
+    printed = stdout + stderr
+  })
+
+  it('has a test here for each there', () => {
+    const names = [...printed.matchAll(/^--- \w+: (\w+) /gm)].map(([, name]) => name)
+    expect(names.sort(), printed).to.deep.equal(Object.keys(tests).sort())
+  })
+
+  for (const [name, what] of Object.entries(tests)) {
+    it(`${what}: the aggregated API answers as the orchestrator's own does`, () => {
+      const { passed, failed } = outcomeOf(name, printed)
+      expect(failed, printed).to.deep.equal([])
+      expect(passed, printed).to.include(name).and.to.have.length.above(1)
+    })
+  }
+})
+
+function outcomeOf(test: string, text: string): Outcome {
+  const ended = [...text.matchAll(/^ *--- (PASS|FAIL|SKIP): (\S+) \(/gm)]
+  const named = ended.filter(([, , name = '']) => name.split('/')[0] === test)
+  const of = (isPass: boolean) =>
+    named.filter(([, how]) => (how === 'PASS') === isPass).map(([, , name = '']) => name)
+  return { passed: of(true), failed: of(false) }
+}
+
+function etcdUrl(): string {
+  const parts = createRecords(dirname(setting('KAPIS_CA'))).parts()
+  const probe = parts.find(({ name }) => name === 'etcd')?.probe
+  if (probe === undefined || !('url' in probe)) throw new Error('no etcd runs beside these tests')
+  return new URL(probe.url).origin
+}

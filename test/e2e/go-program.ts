@@ -1,0 +1,31 @@
+import { output, run } from './run.ts'
+
+/** Where the orchestrator was not built the first build compiles all of client-go. */
+export const goBuildTimeoutMs = 600_000
+
+/** Says so when there is no Go to build a program with. */
+export async function hasGo(what: string): Promise<boolean> {
+  const isThere = await run('go', ['version']).then(
+    ({ code }) => code === 0,
+    () => false,
+  )
+  if (!isThere) console.error(`      skipped: building ${what} takes Go`)
+  return isThere
+}
+
+/**
+ * Runs a command of Go that builds a program, and says so.
+ *
+ * @param folder of its go.mod, whose versions are the orchestrator's (hack/controlplane/versions.test.ts)
+ */
+export async function buildGo(what: string, args: readonly string[], folder: string): Promise<void> {
+  const startedAt = Date.now()
+  console.error(`      building ${what} (some seconds the first time)`)
+  const progress = setInterval(() => {
+    console.error(`      still building, ${Math.round((Date.now() - startedAt) / 1000)} s`)
+  }, 15_000)
+  const [command = '', ...rest] = args
+  // As hack/controlplane/build.ts builds, so that the compiler's cache has what the orchestrator is made of too.
+  const options = { cwd: folder, env: { CGO_ENABLED: '0' }, timeoutMs: goBuildTimeoutMs }
+  await output('go', [command, '-trimpath', ...rest], options).finally(() => clearInterval(progress))
+}
