@@ -61,6 +61,10 @@ export function openLines(id: string, lines: Lines, words?: PackedWords): Segmen
       const line = order[documents[place] ?? 0] ?? 0
       return text.subarray(textStarts[line], textStarts[line + 1])
     },
+    testText: (place, passes) => {
+      const line = order[documents[place] ?? 0] ?? 0
+      return passes(text, textStarts[line] ?? 0, textStarts[line + 1] ?? 0)
+    },
     close: () => undefined,
   }
 }

@@ -4,6 +4,7 @@ import { invert } from './line-order.ts'
 import type { PieceCache } from './piece-cache.ts'
 import { decodeFooter, decompress, type Footer, type Piece, timeBlockSize } from './segment-format.ts'
 import type { TextColumn } from './text-scan.ts'
+import type { TextTest } from './text-test.ts'
 
 /** Bytes of a segment: a file, or memory. */
 export type Source = {
@@ -31,12 +32,10 @@ export type Segment = {
   readonly streamStarts: Uint32Array
   /** Where in `documents` each document is, which is where its text lies. */
   readonly places: () => Uint32Array
-  /**
-   * The text at a place of `documents`, as UTF-8.
-   *
-   * @param isPassing whether many are looked at, one after the other
-   */
-  readonly textAt: (place: number, isPassing?: boolean) => Buffer
+  /** The text at a place of `documents`, as UTF-8. */
+  readonly textAt: (place: number) => Buffer
+  /** Whether it passes; of many, looked at one after the other, nothing is made for each. */
+  readonly testText: (place: number, passes: TextTest) => boolean
   readonly close: () => void
 }
 
@@ -97,15 +96,14 @@ export function openSegment(id: string, source: Source, cache: PieceCache): Segm
     )
   }
 
-  function textAt(place: number, isPassing = false): Buffer {
+  function textsWith(place: number, isPassing: boolean): Texts {
     if (texts === undefined || place < texts.first || place >= texts.first + texts.starts.length - 1) {
       const index = findText(footer, place)
       const piece = footer.texts[index]
       if (piece === undefined) throw new RangeError(`segment ${id}: there is no text ${place}`)
       texts = cutTexts(piece.first, cached(`text/${index}`, piece, isPassing))
     }
-    const i = place - texts.first
-    return texts.bytes.subarray(texts.starts[i], texts.starts[i + 1])
+    return texts
   }
 
   return {
@@ -114,7 +112,14 @@ export function openSegment(id: string, source: Source, cache: PieceCache): Segm
     streamStarts,
     lowerBound,
     documents,
-    textAt,
+    textAt: place => {
+      const { first, bytes, starts } = textsWith(place, false)
+      return bytes.subarray(starts[place - first], starts[place - first + 1])
+    },
+    testText: (place, passes) => {
+      const { first, bytes, starts } = textsWith(place, true)
+      return passes(bytes, starts[place - first] ?? 0, starts[place - first + 1] ?? 0)
+    },
     dictionary: openDictionary(footer, {
       block: (index, piece, isPassing) => cached(`words/${index}`, piece, isPassing),
       list: source.read,

@@ -1,7 +1,7 @@
 import type { Expression } from '../expression.ts'
 import type { LogFilter } from '../filter.ts'
 import type { LogRecord } from '../record.ts'
-import { and, andNot, type Bitmap, isEmpty, setBit, takeBits } from './bitmap.ts'
+import { and, andNot, type Bitmap, countBits, hasBit, isEmpty, setBit } from './bitmap.ts'
 import { findCandidates, findScope } from './candidates.ts'
 import { dayOf, timeInDay, toRecord, toTimeNs } from './lines.ts'
 import type { Segment } from './segment.ts'
@@ -39,18 +39,30 @@ function* verify(
   work: Pick<Selection, 'from' | 'to'> & { expression: Expression; open: Bitmap; bits: Bitmap },
 ): Generator<void, void> {
   const { expression, open, bits } = work
-  const documents = takeBits(open, work, Number.POSITIVE_INFINITY, false)
-  if (documents.length === 0) return
-  const places = segment.places()
-  const wanted = Uint32Array.from(documents, document => places[document] ?? 0).sort()
+  const wanted = toPlaces(segment, open, work)
+  if (wanted.length === 0) return
   const matches = createVerifier(segment, expression)
   const order = segment.documents()
   let stream = 0
-  for (const [i, place] of wanted.entries()) {
+  for (let i = 0; i < wanted.length; i += 1) {
     if (i % turn === turn - 1) yield
+    const place = wanted[i] ?? 0
     while ((segment.streamStarts[stream + 1] ?? 0) <= place) stream += 1
     if (matches(stream, place)) setBit(bits, order[place] ?? 0)
   }
+}
+
+/** Where the documents of a bitmap lie, in order. */
+function toPlaces(segment: Segment, bits: Bitmap, { from, to }: Pick<Selection, 'from' | 'to'>): Uint32Array {
+  const wanted = new Uint32Array(countBits(bits, from, to))
+  if (wanted.length === 0) return wanted
+  const places = segment.places()
+  let at = 0
+  for (let document = from; at < wanted.length; document += 1) {
+    if (bits[document >>> 5] === 0) document |= 31
+    else if (hasBit(bits, document)) wanted[at++] = places[document] ?? 0
+  }
+  return wanted.sort()
 }
 
 /** The documents between the filter's first and last moment. */

@@ -5,8 +5,8 @@ import { createTest } from '../matcher.ts'
 import { createTextTest } from './text-test.ts'
 
 describe('createTextTest', () => {
-  it('agrees with createTest, whatever the text', () => {
-    const unit = fc.constantFrom('a', 'b', 'A', '1', ' ', '-', '_', 'é', '失', '😀')
+  it('agrees with createTest, whatever the text and what lies beside it', () => {
+    const unit = fc.constantFrom('a', 'b', 'A', '1', ' ', '-', '_', '\n', 'é', '失', '😀')
     const text = fc.string({ unit, maxLength: 12 })
     const word = fc.string({ unit: fc.constantFrom('a', 'b', '1', 'é'), minLength: 1, maxLength: 2 })
     const test: fc.Arbitrary<Test> = fc.oneof(
@@ -20,10 +20,34 @@ describe('createTextTest', () => {
         text: fc.string({ unit, maxLength: 3 }),
         caseSensitive: fc.boolean(),
       }),
+      fc.record({
+        kind: fc.constant('regex' as const),
+        source: fc.constantFrom(
+          '^a',
+          'b$',
+          '\\bB',
+          '[é失].',
+          'a.b',
+          '\\W{2}',
+          '^$',
+          '.{3}$',
+          '\\n$',
+          '[^a]1|😀$',
+        ),
+        caseSensitive: fc.boolean(),
+      }),
     )
     fc.assert(
-      fc.property(test, text, (wanted, line) => {
-        expect(createTextTest(wanted)(Buffer.from(line))).to.equal(createTest(wanted)(line))
+      fc.property(test, fc.array(text, { maxLength: 5 }), (wanted, lines) => {
+        const parts = lines.map(line => Buffer.from(line))
+        const bytes = Buffer.concat(parts)
+        const passes = createTextTest(wanted)
+        let end = 0
+        const found = parts.map(({ length }) => {
+          end += length
+          return passes(bytes, end - length, end)
+        })
+        expect(found).to.deep.equal(lines.map(createTest(wanted)))
       }),
       { numRuns: 3000, seed: 8 },
     )

@@ -1,39 +1,60 @@
 import type { Test } from '../expression.ts'
 import { createTest } from '../matcher.ts'
+import { createByteSearch } from '../regex/automaton.ts'
+import { compileRegex } from '../regex/program.ts'
+import { parseRegex } from '../regex/syntax.ts'
 import { fold } from '../words.ts'
 import { foldTable } from './word-index.ts'
 
+/** A test of the text from `start` up to `end`. */
+export type TextTest = (bytes: Buffer, start: number, end: number) => boolean
+
 /**
- * A test of a line as it is stored, in UTF-8. It agrees with createTest, which it falls back on; but most lines are ASCII,
- * and need not become a string first.
+ * A test of a line as it is stored, in UTF-8. It agrees with createTest, which it falls back on; but most lines need not become
+ * a string first.
  */
-export function createTextTest(test: Test): (text: Buffer) => boolean {
+export function createTextTest(test: Test): TextTest {
+  if (test.kind === 'regex') {
+    const program = compileRegex(parseRegex(test.source), test.caseSensitive)
+    if (program !== undefined) return createByteSearch(program, test.caseSensitive)
+  }
   const slow = createTest(test)
-  const fallback = (text: Buffer): boolean => slow(text.toString())
+  const fallback: TextTest = (bytes, start, end) => slow(bytes.toString('utf8', start, end))
   if (test.kind === 'words') return createPhraseTest(test.words.map(fold), test.prefix, fallback)
   if (test.kind === 'contains' && test.caseSensitive && test.text.isWellFormed()) {
-    const wanted = Buffer.from(test.text)
-    return text => text.includes(wanted)
+    return createPartTest(Buffer.from(test.text))
   }
   return fallback
 }
 
-function createPhraseTest(
-  phrase: readonly string[],
-  prefix: boolean,
-  fallback: (text: Buffer) => boolean,
-): (text: Buffer) => boolean {
+/** Texts that lie one after the other are looked through as one. */
+function createPartTest(wanted: Buffer): TextTest {
+  let within: Buffer | undefined
+  let from = 0
+  let found = 0
+  return (bytes, start, end) => {
+    if (bytes !== within || start < from || found < start) {
+      const at = bytes.indexOf(wanted, start)
+      within = bytes
+      from = start
+      found = at === -1 ? Number.POSITIVE_INFINITY : at
+    }
+    return found + wanted.length <= end
+  }
+}
+
+function createPhraseTest(phrase: readonly string[], prefix: boolean, fallback: TextTest): TextTest {
   const words = phrase.map(word => Buffer.from(word))
   const last = words.length - 1
   const starts: number[] = []
   const ends: number[] = []
 
   /** Where the words of a text lie; false when it is not ASCII alone. */
-  function findWords(text: Buffer): boolean {
+  function findWords(text: Buffer, start: number, end: number): boolean {
     starts.length = 0
     ends.length = 0
     let isWithin = false
-    for (let at = 0; at < text.length; at += 1) {
+    for (let at = start; at < end; at += 1) {
       const byte = text[at] ?? 0
       if (byte >= 0x80) return false
       const belongs = foldTable[byte] !== 0
@@ -42,7 +63,7 @@ function createPhraseTest(
       else ends.push(at)
       isWithin = belongs
     }
-    if (isWithin) ends.push(text.length)
+    if (isWithin) ends.push(end)
     return true
   }
 
@@ -54,8 +75,8 @@ function createPhraseTest(
     return true
   }
 
-  return text => {
-    if (!findWords(text)) return fallback(text)
+  return (text, start, end) => {
+    if (!findWords(text, start, end)) return fallback(text, start, end)
     for (let from = 0; from + last < starts.length; from += 1) {
       if (words.every((word, i) => isWord(text, from + i, word, prefix && i === last))) return true
     }

@@ -13,7 +13,7 @@ export function createVerifier(segment: Segment, expression: Expression): Verifi
     const { field, test } = expression
     if (field === 'log') {
       const passes = createTextTest(test)
-      return (_, place) => passes(segment.textAt(place, true))
+      return (_, place) => segment.testText(place, passes)
     }
     const passes = createTest(test)
     const streams = segment.footer.streams.map(stream => {

@@ -1,13 +1,17 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { createSearch } from './automaton.ts'
+import { createByteSearch, createSearch } from './automaton.ts'
 import { compileRegex, maxSteps } from './program.ts'
 import { parseRegex } from './syntax.ts'
 
 function finds(source: string, text: string, caseSensitive = false): boolean {
   const program = compileRegex(parseRegex(source), caseSensitive)
   if (program === undefined) throw new Error('too large')
-  return createSearch(program, caseSensitive)(text)
+  const found = createSearch(program, caseSensitive)(text)
+  const bytes = Buffer.from(`a1${text}\n`)
+  const byBytes = createByteSearch(program, caseSensitive)(bytes, 2, bytes.length - 1)
+  expect(byBytes, 'in UTF-8').to.equal(found)
+  return found
 }
 
 describe('createSearch', () => {

@@ -14,14 +14,80 @@ const maxStates = 1000
  * when they are first reached.
  */
 export function createSearch(program: Program, caseSensitive: boolean): (text: string) => boolean {
+  const { begin, advance, kindOf } = createMachine(program, caseSensitive)
+  return text => {
+    let state = begin()
+    for (let i = 0; i < text.length; i += 1) {
+      const code = text.codePointAt(i) ?? 0
+      const kind = code === 10 && i === text.length - 1 ? finalBreak : kindOf(code)
+      const next = advance(state, kind)
+      if (next === null) return true
+      state = next
+      if (code > 0xffff) i += 1
+    }
+    return advance(state, textEnd) === null
+  }
+}
+
+/**
+ * As createSearch, in UTF-8 from `start` up to `end`. It makes nothing: of many short texts the strings would be garbage, whose
+ * collection takes as long as the search.
+ */
+export function createByteSearch(
+  program: Program,
+  caseSensitive: boolean,
+): (bytes: Uint8Array, start: number, end: number) => boolean {
+  const { begin, advance, kindOf } = createMachine(program, caseSensitive)
+  return (bytes, start, end) => {
+    let state = begin()
+    for (let at = start; at < end; ) {
+      const first = bytes[at] ?? 0
+      const code = first < 0x80 ? first : codePointAt(bytes, at)
+      const kind = first === 10 && at === end - 1 ? finalBreak : kindOf(code)
+      const next = advance(state, kind)
+      if (next === null) return true
+      state = next
+      at += lengthOf(first)
+    }
+    return advance(state, textEnd) === null
+  }
+}
+
+/** How many bytes a character has that begins with this one. */
+function lengthOf(first: number): number {
+  if (first < 0x80) return 1
+  if (first < 0xe0) return 2
+  return first < 0xf0 ? 3 : 4
+}
+
+function codePointAt(bytes: Uint8Array, at: number): number {
+  const first = bytes[at] ?? 0
+  const more = lengthOf(first) - 1
+  let code = first & (0x3f >>> more)
+  for (let i = 1; i <= more; i += 1) code = (code << 6) | ((bytes[at + i] ?? 0) & 0x3f)
+  return code
+}
+
+type Machine = {
+  readonly begin: () => State
+  /** Null when something is found. */
+  readonly advance: (state: State, kind: number) => State | null
+  readonly kindOf: (codePoint: number) => number
+}
+
+function createMachine(program: Program, caseSensitive: boolean): Machine {
   const { kinds, kindOf } = createAlphabet(program.sets, caseSensitive)
   let states = new Map<string, State>()
+  let first: State | undefined
 
   function toState(steps: readonly number[], before: Before): State {
     const key = `${before} ${steps.join(' ')}`
     const known = states.get(key)
     if (known !== undefined) return known
-    if (states.size >= maxStates) states = new Map()
+    if (states.size >= maxStates) {
+      states = new Map()
+      first = undefined
+    }
     const state: State = { steps, before, next: [] }
     states.set(key, state)
     return state
@@ -37,17 +103,13 @@ export function createSearch(program: Program, caseSensitive: boolean): (text: s
     return next
   }
 
-  return text => {
-    let state = toState([program.start], 'start')
-    for (let i = 0; i < text.length; i += 1) {
-      const code = text.codePointAt(i) ?? 0
-      const kind = code === 10 && i === text.length - 1 ? finalBreak : kindOf(code)
-      const next = advance(state, kind)
-      if (next === null) return true
-      state = next
-      if (code > 0xffff) i += 1
-    }
-    return advance(state, textEnd) === null
+  return {
+    begin: () => {
+      first ??= toState([program.start], 'start')
+      return first
+    },
+    advance,
+    kindOf,
   }
 }
 
