@@ -5,7 +5,9 @@ import { repository } from '../../hack/controlplane/settings.ts'
 import { createAuthority, issueCertificate } from '../../pkg/certs/issue.ts'
 import { eventually } from '../e2e/http.ts'
 import { run } from '../e2e/run.ts'
-import { bareCluster, type Cluster } from './control-plane.ts'
+import { startSilentPort } from '../peers/silent-port.ts'
+import { bareCluster, type Cluster, hostAddress } from './control-plane.ts'
+import { createEndpoint, createOlderEndpoint } from './endpoint.ts'
 import { type Pod, startPod } from './pod.ts'
 import { takeAway } from './take-away.ts'
 
@@ -35,7 +37,7 @@ describe('kapis doctor', function () {
     await eventually(
       async () => {
         const { code, report } = await doctor(...args)
-        const found = report.checks.find(one => one.check === check)?.findings ?? []
+        const found = findingsOf(report, check)
         const match = found.some(one => problem.test(one.problem) && mend.test(one.mend))
         expect(match, JSON.stringify(report.checks.filter(one => one.findings.length > 0))).to.equal(true)
         expect([code, report.healthy]).to.deep.equal([1, false])
@@ -229,6 +231,32 @@ describe('kapis doctor', function () {
       pod = undefined
     })
 
+    it('a firewall that drops what comes to the Pods', async () => {
+      const { port, stop } = await startSilentPort(hostAddress())
+      const place = { name: 'firewalled', namespace, port }
+      const endpoint = createEndpoint(cluster, place)
+      const older = createOlderEndpoint(cluster, place)
+      try {
+        await endpoint.set(true)
+        await older.make()
+        const mend = /open their port 10250 to the control plane \(firewall,/
+        await names('apiservice', /FailedDiscoveryCheck: .*(timeout|deadline)/, mend)
+        const reached = await doctor()
+        expect(findingsOf(reached.report, 'service')).to.deep.equal([])
+        await names('token-listener', /the front does not answer: (no answer within 5 s|.*timeout)/, mend)
+        await names(
+          'token-listener',
+          /the front does not answer: no answer within 5 s/,
+          /a firewall is between this machine and https:/,
+          ...['--url', `https://${hostAddress()}:${port}`],
+        )
+      } finally {
+        await endpoint.remove()
+        await older.remove()
+        await stop()
+      }
+    })
+
     it('a Service without endpoints', async () => {
       await names('service', /has no ready endpoint: \d+ Pods, none of them ready/, /describe pods/)
       await names('apiservice', /MissingEndpoints|EndpointsNotFound/, /see why no Pod is ready/)
@@ -308,3 +336,7 @@ describe('kapis doctor', function () {
     })
   })
 })
+
+function findingsOf({ checks }: Report, name: string): readonly Finding[] {
+  return checks.find(({ check }) => check === name)?.findings ?? []
+}

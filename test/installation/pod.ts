@@ -8,6 +8,7 @@ import { createPortFinder } from '../../hack/controlplane/ports.ts'
 import { scratch } from '../e2e/run.ts'
 import { compiledPrograms } from './compiled-programs.ts'
 import { type Cluster, hostAddress } from './control-plane.ts'
+import { createEndpoint } from './endpoint.ts'
 import { get } from './get.ts'
 
 /** One replica: the containers of the Deployment's Pod as processes of this machine, and its endpoint. */
@@ -171,33 +172,6 @@ async function end(child: ChildProcess): Promise<number | null> {
   await exited
   clearTimeout(timer)
   return child.exitCode
-}
-
-/** What the kubelet and the endpoint controllers make of a Pod's readiness. */
-function createEndpoint(cluster: Cluster, o: { name: string; namespace: string; port: number }) {
-  const slice = (ready: boolean) => ({
-    apiVersion: 'discovery.k8s.io/v1',
-    kind: 'EndpointSlice',
-    metadata: {
-      name: `kapis-${o.name}`,
-      namespace: o.namespace,
-      labels: { 'kubernetes.io/service-name': 'kapis' },
-    },
-    addressType: 'IPv4',
-    ports: [{ name: 'https', port: o.port, protocol: 'TCP' }],
-    endpoints: [{ addresses: [hostAddress()], conditions: { ready } }],
-  })
-  return {
-    set: async (ready: boolean) => {
-      // kube-apiserver looks for the first slice with an endpoint, ready or not: one that is not ready is none.
-      const wanted = ready ? slice(true) : { ...slice(false), endpoints: [] }
-      await cluster.output(['apply', '--server-side', '-f', '-'], JSON.stringify(wanted))
-    },
-    remove: async () => {
-      const name = `endpointslice/kapis-${o.name}`
-      await cluster.output(['-n', o.namespace, 'delete', name, '--ignore-not-found'])
-    },
-  }
 }
 
 function follow(url: string, set: (ready: boolean) => Promise<void>) {

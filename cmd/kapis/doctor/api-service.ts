@@ -5,7 +5,7 @@ import {
   isOurs,
 } from '../../../pkg/aggregated/api-service.ts'
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../../pkg/kube/object.ts'
-import { apply, type Check, error, type Finding, type Patient, read } from './check.ts'
+import { apply, type Check, error, type Finding, openPort, type Patient, read } from './check.ts'
 
 /** The registration, and what kube-apiserver says of it. */
 export const apiService: Check = {
@@ -59,7 +59,8 @@ function unavailable(name: string, found: KubeObject, patient: Patient): readonl
 }
 
 /** kube-apiserver's own words, and what they come from. */
-function mendOf(reason: string, message: string, { namespace, service }: Patient): string {
+function mendOf(reason: string, message: string, patient: Patient): string {
+  const { namespace, service } = patient
   const inNamespace = `kubectl -n ${namespace}`
   if (reason === 'ServiceNotFound') return `make the Service ${namespace}/${service.name}: ${apply}`
   if (reason === 'ServicePortError')
@@ -70,8 +71,7 @@ function mendOf(reason: string, message: string, { namespace, service }: Patient
     return `the authority in caBundle is not that of the serving certificate: ${inNamespace} rollout restart deployment kapis, which writes it anew`
   if (/\b40[13]\b|Unauthorized|Forbidden/i.test(message))
     return 'Kapis does not take kube-apiserver for the front proxy: --proxy-client-cert-file must come from --requestheader-client-ca-file, its common name be one of --requestheader-allowed-names, and the extension-apiserver-authentication ConfigMap be readable'
-  if (/refused|no route|timeout|deadline|context canceled|i\/o/i.test(message))
-    return `kube-apiserver cannot reach the Pods: open their port 10250 to the control plane (firewall, security group, NetworkPolicy), or see whether they run: ${inNamespace} get pods`
+  if (/refused|no route|timeout|deadline|context canceled|i\/o/i.test(message)) return openPort(patient)
   if (/no response|50[0-9]\b/.test(message))
     return `read what the front says: ${inNamespace} logs deployment/kapis -c apiserver`
   return `kubectl describe apiservice; ${inNamespace} logs deployment/kapis -c apiserver`

@@ -36,6 +36,12 @@ export type Check = {
 export const print = 'kapis manifests --overlay NAME | kubectl apply -f -'
 export const apply = `apply the manifests again as they were installed: ${print}`
 
+/** When packets get lost on the way from the control plane. */
+export function openPort({ namespace, config }: Patient): string {
+  const port = config?.listen.port ?? 10250
+  return `kube-apiserver cannot reach the Pods: open their port ${port} to the control plane (firewall, security group, NetworkPolicy), or see whether they run: kubectl -n ${namespace} get pods`
+}
+
 export function error(problem: string, mend: string): Finding {
   return { severity: 'error', problem, mend }
 }

@@ -3,7 +3,12 @@ import { readAuthority } from '../../../pkg/certs/authority-secret.ts'
 import { Status } from '../../../pkg/status/status.ts'
 import type { Patient } from './check.ts'
 
+/** With code 0 it could not be reached, and the body says why. */
 export type FrontAnswer = { readonly code: number; readonly body: string }
+
+// A firewall that drops leaves everybody waiting, kube-apiserver for half a minute.
+const answersWithinMs = 5_000
+const silence = `no answer within ${answersWithinMs / 1000} s`
 
 /** Asks the front: directly, or through kube-apiserver, which reaches what the doctor's machine may not. */
 export async function askFront(patient: Patient, path: string): Promise<FrontAnswer> {
@@ -12,12 +17,17 @@ export async function askFront(patient: Patient, path: string): Promise<FrontAns
 
 async function throughService({ client, namespace, service }: Patient, path: string): Promise<FrontAnswer> {
   const name = `https:${service.name}:${service.port}`
+  const proxied = `/api/v1/namespaces/${namespace}/services/${name}/proxy${path}`
+  const signal = AbortSignal.timeout(answersWithinMs)
   try {
-    const res = await client.stream({ path: `/api/v1/namespaces/${namespace}/services/${name}/proxy${path}` })
+    const res = await client.stream({ path: proxied, signal })
     return { code: res.statusCode ?? 0, body: Buffer.concat(await res.toArray()).toString('utf8') }
   } catch (cause) {
-    if (cause instanceof Status) return { code: cause.code, body: cause.message }
-    throw cause
+    if (signal.aborted) return { code: 0, body: silence }
+    if (!(cause instanceof Status)) throw cause
+    // As kube-apiserver words it; the front's own refusals are other ones.
+    const isReached = !cause.message.startsWith('error trying to reach service')
+    return { code: isReached ? cause.code : 0, body: cause.message }
   }
 }
 
@@ -29,7 +39,7 @@ async function directly(patient: Patient, path: string): Promise<FrontAnswer> {
     // As kube-apiserver does: the name of the Service, whatever the address.
     servername: `${patient.service.name}.${patient.namespace}.svc`,
     agent: false as const,
-    timeout: 10_000,
+    timeout: answersWithinMs,
   }
   const req = get(`${patient.url}${path}`, options, async res => {
     try {
@@ -39,7 +49,7 @@ async function directly(patient: Patient, path: string): Promise<FrontAnswer> {
       reject(cause)
     }
   })
-  req.on('timeout', () => req.destroy(new Error('no answer within 10 s')))
+  req.on('timeout', () => req.destroy(new Error(silence)))
   req.on('error', ({ message }) => resolve({ code: 0, body: message }))
   return promise
 }

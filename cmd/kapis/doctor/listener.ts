@@ -1,5 +1,5 @@
 import { membersOf, textOf } from '../../../pkg/kube/object.ts'
-import { type Check, error, type Finding, type Patient, read, warning } from './check.ts'
+import { type Check, error, type Finding, openPort, type Patient, read, warning } from './check.ts'
 import { askFront } from './front.ts'
 
 const discovery = '/oauth/.well-known/openid-configuration'
@@ -20,10 +20,16 @@ async function answerProblems(patient: Patient): Promise<readonly Finding[]> {
   const { code, body } = await askFront(patient, discovery)
   // Without any endpoint the Service has been complained about already.
   if (code === 503 && /no endpoints available/.test(body)) return []
+  if (code === 0) {
+    const mend =
+      url === ''
+        ? openPort(patient)
+        : `see whether it runs (kubectl -n ${namespace} get pods), and whether a firewall is between this machine and ${url}`
+    return [error(`the front does not answer: ${body.slice(0, 200)}`, mend)]
+  }
   if (code !== 200) {
-    const what = code === 0 ? 'the front does not answer' : 'the token listener does not answer'
     const mend = `kubectl -n ${namespace} logs deployment/kapis -c oauth; everything but new logins goes on without it`
-    return [error(`${what}: ${code === 0 ? '' : `${code} `}${body.slice(0, 200)}`, mend)]
+    return [error(`the token listener does not answer: ${code} ${body.slice(0, 200)}`, mend)]
   }
   const issuer = textOf(membersOf(JSON.parse(body)).issuer)
   if (config === undefined || issuer === config.oauth.issuer) return []

@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { createInterface } from 'node:readline'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+
+export type SilentPort = { readonly port: number; readonly stop: () => Promise<void> }
+
+const program = `
+const server = require('node:net').createServer()
+server.listen({ host: process.argv[1], port: 0, backlog: 1 }, () => console.log(server.address().port))
+`
+const answersWithinMs = 1_000
+const mostConnections = 50
+
+/**
+ * A port behind a firewall that drops: whoever connects waits until he has waited long enough. It is that of a process that is
+ * stopped and whose queue of connections is full, so that the kernel drops what comes.
+ */
+export async function startSilentPort(address: string): Promise<SilentPort> {
+  const child = spawn(process.execPath, ['-e', program, address], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [line] = await once(createInterface(child.stdout), 'line')
+  const port = Number(line)
+  child.kill('SIGSTOP')
+  const sockets: Socket[] = []
+  const stop = async () => {
+    for (const socket of sockets) socket.destroy()
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+  }
+  for (let i = 0; i < mostConnections; i++) {
+    const socket = connect(port, address)
+    socket.on('error', () => undefined)
+    sockets.push(socket)
+    await Promise.race([once(socket, 'connect'), sleep(answersWithinMs)])
+    // On a busy machine time may be up before this process has looked at its sockets.
+    await nextTurn()
+    if (socket.connecting) return { port, stop }
+  }
+  await stop()
+  throw new Error(`${address}:${port} still takes connections after ${mostConnections} that nobody accepted`)
+}
