@@ -10,7 +10,7 @@ type Rule = {
   readonly record?: string
   readonly alert?: string
   readonly expr: string
-  readonly annotations?: { runbook: string }
+  readonly annotations?: { readonly runbook_url: string }
 }
 
 const folder = join(repository, 'manifests/components/monitoring')
@@ -46,11 +46,13 @@ describe('monitoring', () => {
   it('tests every alert, and tells in a runbook what to do about it', () => {
     const tests = readFileSync(join(import.meta.dirname, 'monitoring/alerts.yaml'), 'utf8')
     const headings = [...readFileSync(join(repository, 'docs/runbooks.md'), 'utf8').matchAll(/^## (\w+)$/gm)]
+    const { homepage } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'))
     const alerts = rules.flatMap(({ alert }) => alert ?? [])
     expect(headings.map(([, name]) => name)).to.deep.equal(alerts)
     for (const { alert, annotations } of rules) {
       if (alert === undefined) continue
-      expect(annotations?.runbook).to.equal(`docs/runbooks.md#${alert.toLowerCase()}`)
+      const runbook = `${homepage}/blob/main/docs/runbooks.md#${alert.toLowerCase()}`
+      expect(annotations?.runbook_url).to.equal(runbook)
       expect(tests).to.match(new RegExp(`alertname: ${alert}\\n +exp_alerts:`))
     }
   })
