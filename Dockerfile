@@ -7,22 +7,34 @@ ARG BASE_IMAGE=gcr.io/distroless/cc-debian12:nonroot@sha256:9dac0a79194e45a7da01
 FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS build
 WORKDIR /src
 COPY package.json package-lock.json ./
-RUN npm ci --ignore-scripts --no-audit --no-fund
+# As in hack/setup.sh: where the lock file lacks optional packages for other systems `npm ci` refuses it, and `npm install`
+# takes the same locked versions and checksums.
+RUN npm ci --ignore-scripts --no-audit --no-fund \
+ || npm install --no-save --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY cmd cmd
 COPY pkg pkg
 COPY hack/build.sh hack/build.sh
 RUN hack/build.sh dist
 
-# What the programs need when they run, for the machine on which they will; nothing of it is executed here.
+# What the programs need when they run, for the machine on which they will; nothing of it is executed here. Optional packages
+# that a registry lacks are left out without a word: the one that checks passwords must be there. *.bare is for another runtime. `npm sbom`
+# takes packages for development that are not there for missing ones.
 FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS modules
 ARG TARGETARCH
+ARG SOURCE_DATE_EPOCH
+SHELL ["/bin/bash", "-o", "pipefail", "-c"]
 WORKDIR /src
 COPY package.json package-lock.json ./
+COPY hack/sbom.ts hack/sbom.ts
+COPY hack/sbom hack/sbom
 RUN case "$TARGETARCH" in amd64) cpu=x64 ;; *) cpu="$TARGETARCH" ;; esac \
- && npm ci --omit=dev --ignore-scripts --no-audit --no-fund --os=linux --libc=glibc --cpu="$cpu" \
- && npm sbom --omit=dev --sbom-format=spdx > /sbom.spdx.json \
- && find node_modules -type f \( -name '*.md' -o -name '*.map' -o -name '*.ts' -o -name '*.markdown' \) -delete
+ && set -- --omit=dev --ignore-scripts --no-audit --no-fund --os=linux --libc=glibc --cpu="$cpu" \
+ && { npm ci "$@" || npm install --no-save "$@"; } \
+ && { test -d "node_modules/@node-rs/bcrypt-linux-$cpu-gnu" || { echo "the registry has no @node-rs/bcrypt-linux-$cpu-gnu" >&2; exit 1; }; } \
+ && npm pkg delete devDependencies \
+ && npm sbom --sbom-format=spdx | node hack/sbom.ts > /sbom.spdx.json \
+ && find node_modules -type f \( -name '*.md' -o -name '*.markdown' -o -name '*.map' -o -name '*.ts' -o -name '*.[cm]ts' -o -name '*.bare' \) -delete
 
 FROM ${NODE_IMAGE} AS node
 
@@ -35,12 +47,13 @@ LABEL org.opencontainers.image.title="kapis" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${COMMIT}"
 COPY --from=node /usr/local/bin/node /usr/local/bin/node
+# All of it root's: WORKDIR before would make /kapis a folder of the user that the base image names, who runs the programs.
+COPY --from=modules /sbom.spdx.json /kapis/
+COPY --from=modules /src/node_modules /kapis/node_modules
+COPY package.json LICENSE /kapis/
+COPY manifests /kapis/manifests
+COPY --from=build /src/dist /kapis/
 WORKDIR /kapis
-COPY --from=modules /sbom.spdx.json ./
-COPY --from=modules /src/node_modules node_modules
-COPY package.json LICENSE ./
-COPY manifests manifests
-COPY --from=build /src/dist ./
 # glibc would keep what the log store's threads have freed.
 ENV MALLOC_ARENA_MAX=2 \
     MALLOC_MMAP_THRESHOLD_=262144 \
