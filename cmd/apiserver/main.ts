@@ -1,21 +1,11 @@
 #!/usr/bin/env node
-import packageJson from '../../package.json' with { type: 'json' }
 import { runApiserver } from '../../pkg/apiserver/run.ts'
-import { ConfigError } from '../../pkg/config/config.ts'
-import { loadConfig } from '../../pkg/config/load.ts'
-import { createLogger } from '../../pkg/telemetry/logger.ts'
+import { runProgram } from '../program.ts'
 
-const stop = new AbortController()
-process.on('SIGTERM', () => stop.abort())
-process.on('SIGINT', () => stop.abort())
+const summary =
+  'The HTTPS front: authentication, authorization, the aggregated API, everything under /kapis, and the proxy to kube-apiserver.'
 
-try {
-  const { config, secrets } = loadConfig(process.argv.slice(2), process.env)
-  const logger = createLogger({ program: 'kapis-apiserver', level: config.logLevel })
-  const build = { version: packageJson.version, commit: process.env.KAPIS_COMMIT ?? '' }
-  await runApiserver({ config, secrets, logger, build }, stop.signal)
-  process.exit(0)
-} catch (error) {
-  console.error(error instanceof ConfigError ? error.message : error)
-  process.exit(1)
-}
+await runProgram({ name: 'kapis-apiserver', summary }, ({ version, ...started }, signal) => {
+  const build = { version, commit: process.env.KAPIS_COMMIT ?? '' }
+  return runApiserver({ ...started, build }, signal)
+})

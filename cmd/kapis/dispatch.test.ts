@@ -40,9 +40,16 @@ describe('dispatch', () => {
       ],
     ]
     for (const [words, err] of cases) expect(await kapis(...words)).to.deep.equal({ code: 2, out: '', err })
-    const { code, err } = await kapis('manifests', '--frobnicate')
-    expect(code).to.equal(2)
-    expect(err).to.match(/^kapis manifests: Unknown option '--frobnicate'/)
+    for (const name of Object.keys(commands)) {
+      const { code, err } = await kapis(name, '--frobnicate')
+      expect(code).to.equal(2)
+      const allowed =
+        /^kapis [\w-]+: --frobnicate: unknown; allowed are (--[a-z-]+, )*--help\n`kapis help [\w-]+` tells how it is called\n$/
+      expect(err).to.match(allowed)
+    }
+    expect((await kapis('probe', '-x')).err).to.equal(
+      'kapis probe: -x: unknown; allowed are --socket, --timeout, --help\n`kapis help probe` tells how it is called\n',
+    )
   })
 })
 

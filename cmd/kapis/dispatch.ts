@@ -1,5 +1,5 @@
 import { type Io, UsageError } from './command.ts'
-import { commands } from './commands.ts'
+import { commands, type Entry } from './commands.ts'
 
 /** Finds the subcommand and runs it. @returns the exit code: 0, 1 when it failed, 2 when it was called wrongly */
 export async function dispatch(argv: readonly string[], io: Io & { version: string }): Promise<number> {
@@ -19,7 +19,7 @@ export async function dispatch(argv: readonly string[], io: Io & { version: stri
     const command = await entry.load()
     return await command.run(args, io)
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = await toMessage(error, entry)
     if (!isUsage(error)) {
       io.err(`kapis ${name}: ${message}\n`)
       return 1
@@ -33,6 +33,16 @@ export async function dispatch(argv: readonly string[], io: Io & { version: stri
 function isUsage(error: unknown): boolean {
   if (error instanceof UsageError) return true
   return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS_')
+}
+
+/** What parseArgs says of an option that there is not goes on about others' mistakes, and names none that there is. */
+async function toMessage(error: unknown, { load }: Entry): Promise<string> {
+  if (!(error instanceof Error)) return String(error)
+  const [, option] = /^Unknown option '(--?[^']*)'/.exec(error.message) ?? []
+  if (option === undefined || !isUsage(error)) return error.message
+  const { usage } = await load()
+  const options = [...usage.matchAll(/(?<![\w-])--[a-z][a-z-]*/g)].map(([name]) => name)
+  return `${option}: unknown; allowed are ${[...new Set([...options, '--help'])].join(', ')}`
 }
 
 async function help(name: string | undefined, io: Io): Promise<number> {

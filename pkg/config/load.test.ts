@@ -16,51 +16,53 @@ describe('loadConfig', () => {
   }
 
   it('needs no file', () => {
-    expect(loadConfig([], {}).config.groupDomain).to.equal('kapis.io')
+    expect(loadConfig({}, {}).config.groupDomain).to.equal('kapis.io')
   })
 
   for (const [name, text] of [
     ['a.yaml', 'groupDomain: a.io # comment\nlisten:\n  port: 8443\n'],
     ['a.json', '{"groupDomain": "a.io", "listen": {"port": 8443}}'],
   ] as const) {
-    it(`reads ${name}, under either spelling of the flag`, () => {
-      const path = file(name, text)
-      for (const argv of [['--config', path], [`--config=${path}`]]) {
-        const { config } = loadConfig(argv, {})
-        expect([config.groupDomain, config.listen.port]).to.deep.equal(['a.io', 8443])
-      }
+    it(`reads ${name}`, () => {
+      const { config } = loadConfig({ configFile: file(name, text) }, {})
+      expect([config.groupDomain, config.listen.port]).to.deep.equal(['a.io', 8443])
     })
   }
 
   it('lets the environment win over the file', () => {
     const path = file('b.yaml', 'groupDomain: a.io\nservice: {name: x}\n')
-    const { config } = loadConfig(['--config', path], { KAPIS_GROUP_DOMAIN: 'b.io', KAPIS_SERVICE_PORT: '8' })
+    const { config } = loadConfig(
+      { configFile: path },
+      { KAPIS_GROUP_DOMAIN: 'b.io', KAPIS_SERVICE_PORT: '8' },
+    )
     expect(config.groupDomain).to.equal('b.io')
     expect(config.service).to.deep.equal({ name: 'x', port: 8 })
   })
 
   it('takes an empty file as one that says nothing', () => {
-    expect(loadConfig(['--config', file('empty.yaml', '')], {}).config.groupDomain).to.equal('kapis.io')
+    expect(loadConfig({ configFile: file('empty.yaml', '') }, {}).config.groupDomain).to.equal('kapis.io')
   })
 
-  const refused: readonly [string, () => readonly string[], string, RegExp][] = [
-    [
-      'an unknown flag',
-      () => ['--verbose'],
-      '--verbose',
-      /^unknown argument; the only one is --config FILE$/,
-    ],
-    ['a flag without a file', () => ['--config'], '--config', /^unknown argument/],
-    ['an empty file name', () => ['--config='], '--config', /^unknown argument/],
-    ['a file that is not there', () => ['--config', join(folder, 'none')], '--config', /ENOENT/],
-    ['broken YAML', () => ['--config', file('c.yaml', 'a: [1')], '--config', /line 1/],
-    ['one key twice', () => ['--config', file('d.yaml', 'a: 1\na: 2')], '--config', /unique/],
-    ['a list', () => ['--config', file('e.yaml', '- a')], '(document)', /^must be a mapping$/],
+  it('lets the flag win over both', () => {
+    const configFile = file('level.yaml', 'logLevel: warn\n')
+    const level = (logLevel: string | undefined, env: Record<string, string>) =>
+      loadConfig({ configFile, logLevel }, env).config.logLevel
+    expect(level(undefined, {})).to.equal('warn')
+    expect(level(undefined, { KAPIS_LOG_LEVEL: 'error' })).to.equal('error')
+    expect(level('debug', { KAPIS_LOG_LEVEL: 'error' })).to.equal('debug')
+    expect(() => level('loud', {})).to.throw(ConfigError, /logLevel: must be/)
+  })
+
+  const refused: readonly [string, () => string, string, RegExp][] = [
+    ['a file that is not there', () => join(folder, 'none'), '--config', /ENOENT/],
+    ['broken YAML', () => file('c.yaml', 'a: [1'), '--config', /line 1/],
+    ['one key twice', () => file('d.yaml', 'a: 1\na: 2'), '--config', /unique/],
+    ['a list', () => file('e.yaml', '- a'), '(document)', /^must be a mapping$/],
   ]
-  for (const [what, argv, path, message] of refused) {
+  for (const [what, configFile, path, message] of refused) {
     it(`refuses ${what}`, () => {
       try {
-        loadConfig(argv(), {})
+        loadConfig({ configFile: configFile() }, {})
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error
         expect(error.problems).to.have.length(1)
@@ -73,7 +75,7 @@ describe('loadConfig', () => {
   }
 
   it('reports a mistake in the environment like one in the file', () => {
-    expect(() => loadConfig([], { KAPIS_LISTEN_PORT: 'x', KAPIS_GROUP_DOMAIN: '_' }))
+    expect(() => loadConfig({}, { KAPIS_LISTEN_PORT: 'x', KAPIS_GROUP_DOMAIN: '_' }))
       .to.throw(ConfigError)
       .with.property('message')
       .that.matches(/^invalid configuration:\n {2}groupDomain: .*\n {2}listen\.port: /)

@@ -3,23 +3,25 @@ import { parse } from 'yaml'
 import { type Config, ConfigError, parseConfig, type Secrets } from './config.ts'
 import { withEnvironment } from './env.ts'
 
+/** Where a configuration comes from. */
+export type ConfigSource = {
+  /** YAML or JSON; undefined for defaults and the environment alone. */
+  readonly configFile?: string | undefined
+  /** Of the command line, which wins over everything. */
+  readonly logLevel?: string | undefined
+}
+
 /**
- * Reads `--config FILE` (YAML or JSON; optional) and the environment.
+ * Reads the file and the environment.
  *
  * @throws ConfigError with every problem at once
  */
 export function loadConfig(
-  argv: readonly string[],
+  { configFile, logLevel }: ConfigSource,
   env: Readonly<Record<string, string | undefined>>,
 ): { config: Config; secrets: Secrets } {
-  return parseConfig(withEnvironment(readFile(parseArguments(argv)), env))
-}
-
-function parseArguments(argv: readonly string[]): string | undefined {
-  if (argv.length === 0) return undefined
-  const [flag = '', value] = argv[0]?.startsWith('--config=') ? ['--config', argv[0].slice(9)] : argv
-  if (flag === '--config' && value) return value
-  throw new ConfigError([{ path: flag, message: 'unknown argument; the only one is --config FILE' }])
+  const settings = logLevel === undefined ? env : { ...env, KAPIS_LOG_LEVEL: logLevel }
+  return parseConfig(withEnvironment(readFile(configFile), settings))
 }
 
 function readFile(path: string | undefined): unknown {

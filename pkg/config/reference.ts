@@ -234,8 +234,9 @@ export function renderReference(defaults: object): string {
 
 <!-- Made by \`make update\` from pkg/config; \`make verify\` checks it. -->
 
-Both programs read one YAML file, named with \`--config\`, and then the environment, which wins. Everything that is wrong is
-reported at once, each with its path, and the program does not start. Unknown members are mistakes too.
+Both programs read one YAML file, named with \`--config\`, then the environment, which wins, then \`--log-level\`. \`--help\` and \`--version\`
+are the other flags. Everything that is wrong is reported at once, each with its path, and the program does not start (exit code 1; 2 for
+a flag that there is not). Unknown members are mistakes too.
 
 | member | default | environment | what it is |
 |---|---|---|---|

@@ -1,0 +1,37 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import packageJson from '../package.json' with { type: 'json' }
+
+function call(program: string, ...args: readonly string[]) {
+  const env = { PATH: process.env.PATH, NODE_NO_WARNINGS: '1' }
+  const script = join(import.meta.dirname, program, 'main.ts')
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], { env, encoding: 'utf8' })
+  return { status, stdout, stderr }
+}
+
+for (const program of ['apiserver', 'oauth']) {
+  const name = `kapis-${program}`
+  describe(name, () => {
+    it('tells its version', () => {
+      const stdout = `${name} ${packageJson.version}\n`
+      expect(call(program, '--version')).to.deep.equal({ status: 0, stdout, stderr: '' })
+    })
+
+    it('tells how it is called', () => {
+      const { status, stdout, stderr } = call(program, '--help')
+      expect([status, stderr]).to.deep.equal([0, ''])
+      expect(stdout).to.match(new RegExp(`^usage: ${name} \\[OPTION\\]…\n[\\s\\S]*called wrongly\\.\n$`))
+    })
+
+    it('ends with 2 when it is called wrongly, and names what is allowed', () => {
+      const stderr = `${name}: --verbose: unknown; allowed are --config FILE, --log-level LEVEL, --help, --version\n\`${name} --help\` tells how it is called\n`
+      expect(call(program, '--verbose')).to.deep.equal({ status: 2, stdout: '', stderr })
+    })
+
+    it('ends with 1 when its configuration is wrong', () => {
+      const stderr = 'invalid configuration:\n  logLevel: must be one of info, debug, warn, error\n'
+      expect(call(program, '--log-level', 'loud')).to.deep.equal({ status: 1, stdout: '', stderr })
+    })
+  })
+}

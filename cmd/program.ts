@@ -1,0 +1,41 @@
+import packageJson from '../package.json' with { type: 'json' }
+import { type Config, ConfigError, type Secrets } from '../pkg/config/config.ts'
+import { FlagError, readFlags } from '../pkg/config/flags.ts'
+import { loadConfig } from '../pkg/config/load.ts'
+import { createLogger, type Logger } from '../pkg/telemetry/logger.ts'
+
+export type Started = {
+  readonly config: Config
+  readonly secrets: Secrets
+  readonly logger: Logger
+  readonly version: string
+}
+
+/** What both programs do alike: flags, configuration, signals, exit codes. Never returns. */
+export async function runProgram(
+  { name, summary }: { readonly name: string; readonly summary: string },
+  run: (started: Started, signal: AbortSignal) => Promise<void>,
+): Promise<never> {
+  const stop = new AbortController()
+  process.on('SIGTERM', () => stop.abort())
+  process.on('SIGINT', () => stop.abort())
+  const { version } = packageJson
+  try {
+    const call = readFlags(process.argv.slice(2), { name, summary, version })
+    if (call.print !== undefined) {
+      process.stdout.write(call.print)
+      process.exit(0)
+    }
+    const { config, secrets } = loadConfig(call, process.env)
+    const logger = createLogger({ program: name, level: config.logLevel })
+    await run({ config, secrets, logger, version }, stop.signal)
+    process.exit(0)
+  } catch (error) {
+    if (error instanceof FlagError) {
+      console.error(`${name}: ${error.message}\n\`${name} --help\` tells how it is called`)
+      process.exit(2)
+    }
+    console.error(error instanceof ConfigError ? error.message : error)
+    process.exit(1)
+  }
+}
