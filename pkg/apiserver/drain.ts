@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../telemetry/logger.ts'
 
@@ -17,13 +17,18 @@ const sweepMs = 100
 // A connection that was opened last may have its first request on the way.
 const firstRequestMs = 1_000
 
-/** Red for new traffic first, then no new connections, then the end of watches and tails, then what is still being answered. */
+/**
+ * Red for new traffic first, then no new connections, then the end of watches and tails, then what is still being answered. From
+ * the start on each answer is its connection's last: whoever keeps one goes elsewhere by himself, and is not cut off just when he
+ * sends his next request.
+ */
 export async function drain(
-  servers: readonly Pick<Server, 'close' | 'closeIdleConnections' | 'closeAllConnections'>[],
+  servers: readonly Server[],
   { probes, endless, unasked, delaySeconds, logger }: DrainParts,
 ): Promise<void> {
   logger.info({ delaySeconds }, 'shutting down')
   probes.drain()
+  for (const server of servers) server.prependListener('request', closeAfter)
   await sleep(delaySeconds * 1000)
   const closed = servers.map(server => new Promise<void>(resolve => server.close(() => resolve())))
   for (const part of endless) part.close()
@@ -39,4 +44,8 @@ export async function drain(
   ])
   clearInterval(sweep)
   if (!isDrained) for (const server of servers) server.closeAllConnections()
+}
+
+function closeAfter(_req: IncomingMessage, res: ServerResponse): void {
+  res.shouldKeepAlive = false
 }

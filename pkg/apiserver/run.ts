@@ -34,6 +34,7 @@ import { drain } from './drain.ts'
 import { createPlainFront, createTlsFront, listen, toUpgradeListener, updateTls } from './front.ts'
 import { createIam } from './iam.ts'
 import { createLimits } from './limits.ts'
+import { followListener } from './listener-check.ts'
 import { createListenerMetrics } from './listener-metrics.ts'
 import { createConfiguredLogPage } from './log-page.ts'
 import { createLogs } from './logs.ts'
@@ -133,12 +134,13 @@ export async function runApiserver(
     logger,
     registry,
   })
+  const { socket } = config.oauth
   const probes = createProbes([
     ...resources.checks,
     ...access.checks,
     { name: 'apiservice-registration', problem: () => keeper.problem() },
+    followListener({ socket, signal }),
   ])
-  const { socket } = config.oauth
   const clientAddress = createClientAddress(config.listen.trustedProxies)
   const forwardToListener = (how: Pick<OAuthForwardOptions, 'silenceMs' | 'path' | 'errors'>) =>
     tracing.upstream(

@@ -17,7 +17,10 @@ import { setting } from './run.ts'
 
 const namespace = uniqueName('contract')
 const text = 'text/plain; charset=utf-8'
-const checks = ['ping', 'informer-sync', 'authentication-config', 'users', 'apiservice-registration']
+const checks = [
+  ...['ping', 'informer-sync', 'authentication-config', 'users', 'apiservice-registration'],
+  'token-listener',
+]
 
 describe('what operators rely on', function () {
   this.timeout(60_000)

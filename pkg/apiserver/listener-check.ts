@@ -1,0 +1,50 @@
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Check } from './probes.ts'
+
+const everyMs = 100
+const usualPatienceMs = 30_000
+
+export type ListenerCheckOptions = {
+  /** Unix socket of the token listener. */
+  readonly socket: string
+  readonly signal: AbortSignal
+  readonly patienceMs?: number
+}
+
+/**
+ * Not ready before the token listener has been there once: the two start side by side, and a front that is sent logins earlier
+ * refuses them. It waits for half a minute and no longer, and once alone: without the listener all but logins goes on.
+ */
+export function followListener({
+  socket,
+  signal,
+  patienceMs = usualPatienceMs,
+}: ListenerCheckOptions): Check {
+  let isAwaited = true
+  void untilAnswered(socket, signal, patienceMs).then(() => {
+    isAwaited = false
+  })
+  return {
+    name: 'token-listener',
+    problem: () => (isAwaited ? `nobody has listened on ${socket} yet` : undefined),
+  }
+}
+
+async function untilAnswered(socket: string, signal: AbortSignal, patienceMs: number): Promise<void> {
+  const deadline = performance.now() + patienceMs
+  while (performance.now() < deadline && !signal.aborted) {
+    if (await isAnswered(socket)) return
+    await sleep(everyMs, undefined, { ref: false })
+  }
+}
+
+function isAnswered(path: string): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const socket = connect(path, () => {
+    socket.destroy()
+    resolve(true)
+  })
+  socket.once('error', () => resolve(false))
+  return promise
+}
