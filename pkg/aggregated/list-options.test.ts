@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { entry } from '../resources/fixtures.ts'
-import { refusalOf, statusOf } from '../status/fixtures.ts'
-import { toKubeStatus } from '../status/render-kube.ts'
+import { refusalOf } from '../status/fixtures.ts'
 import { isSelective, type ListOptions, matchesOptions, parseListOptions } from './list-options.ts'
 
 const parse = (query: string, verb: 'list' | 'watch' = 'list', name = '') =>
@@ -124,63 +123,6 @@ describe('parseListOptions', () => {
     })
   }
 
-  const match = 'resourceVersionMatch'
-  const unlessVersion = [
-    match,
-    'resourceVersionMatch is forbidden unless resourceVersion is provided',
-  ] as const
-  const withContinue = [match, 'resourceVersionMatch is forbidden when continue is provided'] as const
-  const exactZero = [match, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'] as const
-  const initialOnList = ['sendInitialEvents', 'sendInitialEvents is forbidden for list'] as const
-  const unlessInitial = [
-    match,
-    'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
-  ] as const
-  const needsNotOlder = [
-    match,
-    'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
-  ] as const
-  const contradictory: readonly [string, 'list' | 'watch', readonly (readonly [string, string])[]][] = [
-    ['resourceVersionMatch=NotOlderThan', 'list', [unlessVersion]],
-    ['resourceVersionMatch=Exact', 'list', [unlessVersion]],
-    ['resourceVersionMatch=NotOlderThan&resourceVersion=5&continue=x', 'list', [withContinue]],
-    ['resourceVersionMatch=Exact&continue=x', 'list', [unlessVersion, withContinue]],
-    ['resourceVersionMatch=Exact&resourceVersion=0', 'list', [exactZero]],
-    ['sendInitialEvents=true', 'list', [initialOnList]],
-    ['sendInitialEvents=false', 'list', [initialOnList]],
-    ['resourceVersionMatch=NotOlderThan&sendInitialEvents=true', 'list', [unlessVersion, initialOnList]],
-    ['resourceVersionMatch=NotOlderThan&resourceVersion=5', 'watch', [unlessInitial]],
-    ['resourceVersionMatch=Exact&resourceVersion=5', 'watch', [unlessInitial]],
-    ['sendInitialEvents=true', 'watch', [needsNotOlder]],
-    ['sendInitialEvents=false', 'watch', [needsNotOlder]],
-    ['sendInitialEvents=true&resourceVersionMatch=Exact&resourceVersion=5', 'watch', [needsNotOlder]],
-    ['sendInitialEvents=true&resourceVersionMatch=NotOlderThan&continue=x', 'watch', [withContinue]],
-  ]
-  for (const [query, verb, causes] of contradictory) {
-    it(`refuses a ${verb} ?${query} as contradictory`, () => {
-      const texts = causes.map(([field, why]) => `${field}: Forbidden: ${why}`)
-      const list = texts.length > 1 ? `[${texts.join(', ')}]` : texts[0]
-      expect(toKubeStatus(statusOf(() => parse(query, verb)))).to.deep.equal({
-        kind: 'Status',
-        apiVersion: 'v1',
-        metadata: {},
-        status: 'Failure',
-        message: `ListOptions.meta.k8s.io "" is invalid: ${list}`,
-        reason: 'Invalid',
-        details: {
-          group: 'meta.k8s.io',
-          kind: 'ListOptions',
-          causes: causes.map(([field, why]) => ({
-            reason: 'FieldValueForbidden',
-            message: `Forbidden: ${why}`,
-            field,
-          })),
-        },
-        code: 422,
-      })
-    })
-  }
-
   it('refuses a version beside a continue token, which has one', () => {
     expect(refusalOf(() => parse('limit=5&continue=x&resourceVersion=5'))).to.deep.equal({
       code: 400,
@@ -191,17 +133,20 @@ describe('parseListOptions', () => {
     expect(parse('limit=5&continue=x&resourceVersion=0')).to.include({ continueToken: 'x' })
   })
 
-  for (const verb of ['list', 'watch'] as const) {
-    it(`refuses a match rule that there is none of (${verb})`, () => {
-      const status = statusOf(() => parse('resourceVersion=5&resourceVersionMatch=exact', verb))
-      expect(toKubeStatus(status)).to.deep.include({ code: 422, reason: 'Invalid' })
-      expect(status.message).to.equal(
-        'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: ' +
-          'Unsupported value: "exact": supported values: "Exact", "NotOlderThan", ""',
-      )
-      expect(status.details?.causes?.[0]).to.include({ reason: 'FieldValueNotSupported', field: match })
+  it('refuses what contradicts itself as kube-apiserver does', () => {
+    expect(refusalOf(() => parse('resourceVersionMatch=Exact'))).to.deep.include({
+      code: 422,
+      reason: 'Invalid',
     })
-  }
+    expect(refusalOf(() => parse('sendInitialEvents', 'watch'))).to.deep.include({
+      code: 422,
+      reason: 'Invalid',
+    })
+    expect(refusalOf(() => parse('sendInitialEvents', 'list'))).to.deep.include({
+      code: 422,
+      reason: 'Invalid',
+    })
+  })
 })
 
 describe('matchesOptions', () => {

@@ -1,5 +1,6 @@
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import { send } from '../request/respond.ts'
+import { parseVersion } from '../request/version-query.ts'
 import { aggregatedForm } from '../resources/body.ts'
 import type { Collection } from '../resources/collection.ts'
 import { waitForVersion } from '../resources/freshness.ts'
@@ -8,7 +9,6 @@ import type { Visible } from '../resources/visible.ts'
 import { badRequest, notFound } from '../status/status.ts'
 import { type Accepted, negotiate } from './accept.ts'
 import { contentType, reencode, toEncoding } from './encoding.ts'
-import { parseListOptions } from './list-options.ts'
 import { parseIncludeObject, tableOfObject, toPartial } from './table.ts'
 
 /**
@@ -27,11 +27,8 @@ export function readObject(
   if (query.get('export') !== null)
     throw badRequest('the export parameter, deprecated since v1.14, is no longer supported')
   const answer = () => sendObject({ collection, pages, wanted, visible }, exchange)
-  const resourceVersion = query.get('resourceVersion')
-  if (resourceVersion === null) return answer()
-  // The same reading of the version as a list's, without its other options.
-  const options = parseListOptions(new URLSearchParams({ resourceVersion }), 'list', '')
-  return waitForVersion(collection, options.resourceVersion).then(answer)
+  const resourceVersion = parseVersion(query)
+  return resourceVersion === '' ? answer() : waitForVersion(collection, resourceVersion).then(answer)
 }
 
 type Reading = {

@@ -52,8 +52,15 @@ const filters: readonly Parameter[] = [
 
 const ofWatches: readonly Parameter[] = [
   query('watch', 'true: the events of what is selected, one JSON object a line, without paging.', flag),
-  query('resourceVersion', 'Of a watch: the version to go on from; 0 is any, none is the newest.'),
-  query('resourceVersionMatch', 'Of a watch with sendInitialEvents.', oneOfTexts(['NotOlderThan'])),
+  query(
+    'resourceVersion',
+    'The state that is asked for, which is waited for if need be; of a watch the version to go on from. 0 is any, none is the newest.',
+  ),
+  query(
+    'resourceVersionMatch',
+    'With resourceVersion. Exact: that very state, or 410. NotOlderThan, also of a watch with sendInitialEvents: that state or a newer one.',
+    oneOfTexts(['Exact', 'NotOlderThan']),
+  ),
   query('allowWatchBookmarks', 'Of a watch: bookmarks are sent.', flag),
   query('sendInitialEvents', 'Of a watch: begins with the objects that there are.', boolean()),
   query(

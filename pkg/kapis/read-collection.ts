@@ -3,14 +3,16 @@ import type { AuthenticatedExchange } from '../request/exchange.ts'
 import { type ListQuery, parseListQuery } from '../request/list-query.ts'
 import { isWatch } from '../request/request-info.ts'
 import { acceptsGzip, collect, send, sendChunks } from '../request/respond.ts'
-import { parseWatchQuery } from '../request/watch-query.ts'
+import { parseVersion } from '../request/version-query.ts'
+import { parseListVersion, parseWatchQuery } from '../request/watch-query.ts'
 import { type Form, gzipPieces, isWorthGzip, plainChunks, platformForm } from '../resources/body.ts'
 import type { Collection } from '../resources/collection.ts'
+import type { ServedKind } from '../resources/entry.ts'
 import { createFieldsForm } from '../resources/fields-form.ts'
 import { waitForVersion } from '../resources/freshness.ts'
 import { joinGzip } from '../resources/gzip.ts'
 import { toSourceApiVersion } from '../resources/kind.ts'
-import { type ListRequest, listPage, type Page } from '../resources/list.ts'
+import { type ListRequest, listPage, listPageAt, type Page } from '../resources/list.ts'
 import { managedFieldsForm } from '../resources/managed-fields.ts'
 import type { PageCache } from '../resources/page-cache.ts'
 import { type Narrowing, toSelecting } from '../resources/selecting.ts'
@@ -62,6 +64,17 @@ export async function readCollection(
 
 function getObject(
   collection: Collection,
+  tools: ReadTools,
+  exchange: AuthenticatedExchange,
+  style: ReadStyle,
+): Promise<void> | void {
+  const answer = () => sendObject(collection, tools, exchange, style)
+  const resourceVersion = parseVersion(exchange.query)
+  return resourceVersion === '' ? answer() : waitForVersion(collection, resourceVersion).then(answer)
+}
+
+function sendObject(
+  collection: Collection,
   { pages }: ReadTools,
   { res, info, query }: AuthenticatedExchange,
   { visible }: ReadStyle,
@@ -81,11 +94,19 @@ async function listObjects(
   style: ReadStyle,
 ): Promise<void> {
   const { req, res } = exchange
-  const request = await toRequest(parseListQuery(exchange.query), tools, exchange, style)
-  const listed = listPage(collection, request)
+  const { version, rest } = parseListVersion(exchange.query)
+  const request = await toRequest(parseListQuery(rest), tools, exchange, style)
+  if (version.resourceVersion !== '') await waitForVersion(collection, version.resourceVersion)
+  const isExact = version.match === 'Exact'
+  const listed = isExact
+    ? listPageAt(collection, request, Number(version.resourceVersion))
+    : listPage(collection, request)
   const page = listed instanceof Promise ? await listed : listed
   const form = toForm(request.query)
-  const frame = style.list === 'items' ? itemsFrame(page) : kindFrame(collection, page)
+  const frame =
+    style.list === 'items'
+      ? itemsFrame(page)
+      : kindFrame(collection.served, page, isExact ? version.resourceVersion : String(collection.version))
   const headers = { 'content-type': 'application/json', vary: 'Accept-Encoding' }
   if (acceptsGzip(req) && isWorthGzip(page.selection, form)) {
     const pieces = await collect(gzipPieces(page.selection, form, frame))
@@ -142,12 +163,12 @@ function itemsFrame({ total }: Page) {
 }
 
 /** What the platform has always answered for custom resources; the total is told as well. */
-function kindFrame({ served: { kind }, version }: Collection, { total, remaining }: Page) {
+function kindFrame({ kind }: ServedKind, { total, remaining }: Page, resourceVersion: string) {
   const head = JSON.stringify({
     kind: `${kind.kind}List`,
     apiVersion: toSourceApiVersion(kind),
     metadata: {
-      resourceVersion: String(version),
+      resourceVersion,
       ...(remaining > 0 ? { remainingItemCount: remaining } : {}),
     },
   })

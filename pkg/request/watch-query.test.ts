@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { refusalOf } from '../status/fixtures.ts'
-import { parseWatchQuery } from './watch-query.ts'
+import { parseListVersion, parseWatchQuery } from './watch-query.ts'
 
 const parse = (text: string) => parseWatchQuery(new URLSearchParams(text))
 
@@ -11,6 +11,7 @@ describe('parseWatchQuery', () => {
     )
     expect(watch).to.deep.equal({
       resourceVersion: '12',
+      match: 'NotOlderThan',
       allowWatchBookmarks: true,
       sendInitialEvents: true,
       timeoutSeconds: 30,
@@ -21,6 +22,7 @@ describe('parseWatchQuery', () => {
   it('begins with the present state and leaves the rest to the server', () => {
     expect(parse('watch=true').watch).to.deep.equal({
       resourceVersion: '',
+      match: '',
       allowWatchBookmarks: false,
       sendInitialEvents: undefined,
       timeoutSeconds: 0,
@@ -32,7 +34,11 @@ describe('parseWatchQuery', () => {
     ['limit=10', 'limit cannot be used with watch=true: a watch has no pages'],
     ['sortBy=name', 'sortBy cannot be used with watch=true: a watch has no pages'],
     ['ascending=true', 'ascending cannot be used with watch=true: a watch has no pages'],
-    ['resourceVersion=x', 'resourceVersion must be a whole number of at least 0, not "x"'],
+    [
+      'resourceVersion=x',
+      'Invalid value: "x": resourceVersion must be a decimal integer without leading zeros',
+    ],
+    ['sendInitialEvents=maybe', 'sendInitialEvents must be true or false, not "maybe"'],
     ['timeoutSeconds=-1', 'timeoutSeconds must be a whole number of at least 0, not "-1"'],
     ['allowWatchBookmarks=yes', 'allowWatchBookmarks must be true or false, not "yes"'],
   ]
@@ -43,6 +49,44 @@ describe('parseWatchQuery', () => {
         reason: 'BadRequest',
         message,
       })
+    })
+  }
+})
+
+describe('parseListVersion', () => {
+  const parseList = (text: string) => {
+    const { version, rest } = parseListVersion(new URLSearchParams(text))
+    return { ...version, rest: rest.toString() }
+  }
+
+  it('leaves a query that says nothing of it as it is', () => {
+    const query = new URLSearchParams('name=web&limit=10')
+    expect(parseListVersion(query).rest).to.equal(query)
+    expect(parseList('name=web&limit=10')).to.include({ resourceVersion: '', match: '' })
+  })
+  it('parts the state that is asked for from what selects', () => {
+    expect(parseList('resourceVersion=7&resourceVersionMatch=Exact&name=web')).to.deep.equal({
+      resourceVersion: '7',
+      match: 'Exact',
+      rest: 'name=web',
+    })
+  })
+  it('passes over what is said of a watch, once it can be read', () => {
+    const rest = 'page=2'
+    expect(parseList('watch=false&allowWatchBookmarks=true&timeoutSeconds=5&page=2')).to.include({ rest })
+  })
+
+  const refused: readonly [string, number, string][] = [
+    ['resourceVersionMatch=Exact', 422, 'is forbidden unless resourceVersion is provided'],
+    ['sendInitialEvents=true', 422, 'sendInitialEvents is forbidden for list'],
+    ['timeoutSeconds=soon', 400, 'timeoutSeconds must be a whole number of at least 0, not "soon"'],
+    ['allowWatchBookmarks=yes', 400, 'allowWatchBookmarks must be true or false, not "yes"'],
+  ]
+  for (const [query, code, message] of refused) {
+    it(`refuses ${query}`, () => {
+      const refusal = refusalOf(() => parseList(query))
+      expect(refusal).to.include({ code })
+      expect(refusal.message).to.include(message)
     })
   }
 })

@@ -1,9 +1,8 @@
 import { badRequest } from '../status/status.ts'
+import { parseVersionQuery, type VersionQuery } from './version-query.ts'
 
 /** How a platform list is watched (`watch=true`), beside the filters that it shares with the list. */
-export type WatchQuery = {
-  /** '' is the most recent state, '0' any. */
-  readonly resourceVersion: string
+export type WatchQuery = VersionQuery & {
   readonly allowWatchBookmarks: boolean
   readonly sendInitialEvents: boolean | undefined
   /** 0 leaves it to the server. */
@@ -18,33 +17,56 @@ const ofWatches = [
   'sendInitialEvents',
   'timeoutSeconds',
 ]
+const newest: VersionQuery = { resourceVersion: '', match: '' }
 const ofPages = ['page', 'limit', 'sortBy', 'ascending']
 
 /**
  * Parts the parameters of a watch from those that select objects. Names and meaning are those of Kubernetes' own watches.
  *
- * @throws Status 400 that names the parameter and what is allowed
+ * @throws Status 400 that names the parameter and what is allowed, 422 in the words of kube-apiserver
  */
 export function parseWatchQuery(query: URLSearchParams): { watch: WatchQuery; rest: URLSearchParams } {
   const paged = ofPages.find(name => query.get(name))
   if (paged !== undefined) throw badRequest(`${paged} cannot be used with watch=true: a watch has no pages`)
-  const rest = new URLSearchParams(query)
-  for (const name of ofWatches) rest.delete(name)
-  const initial = query.get('sendInitialEvents')
+  const sendInitialEvents = initialEvents(query)
   return {
     watch: {
-      resourceVersion: number(query, 'resourceVersion'),
+      ...parseVersionQuery(query, { verb: 'watch', sendInitialEvents }),
       allowWatchBookmarks: boolean(query, 'allowWatchBookmarks'),
-      sendInitialEvents: initial === null ? undefined : boolean(query, 'sendInitialEvents'),
-      timeoutSeconds: Number(number(query, 'timeoutSeconds')),
+      sendInitialEvents,
+      timeoutSeconds: number(query, 'timeoutSeconds'),
     },
-    rest,
+    rest: without(query),
   }
 }
 
-function number(query: URLSearchParams, name: string): string {
+/**
+ * Parts which state a list is to be of from what selects objects. As kube-apiserver does it, what is said of a watch alone is read
+ * and has no meaning.
+ *
+ * @throws Status 400, 422 in the words of kube-apiserver
+ */
+export function parseListVersion(query: URLSearchParams): { version: VersionQuery; rest: URLSearchParams } {
+  if (!ofWatches.some(name => query.has(name))) return { version: newest, rest: query }
+  const version = parseVersionQuery(query, { verb: 'list', sendInitialEvents: initialEvents(query) })
+  boolean(query, 'allowWatchBookmarks')
+  number(query, 'timeoutSeconds')
+  return { version, rest: without(query) }
+}
+
+function without(query: URLSearchParams): URLSearchParams {
+  const rest = new URLSearchParams(query)
+  for (const name of ofWatches) rest.delete(name)
+  return rest
+}
+
+function initialEvents(query: URLSearchParams): boolean | undefined {
+  return query.has('sendInitialEvents') ? boolean(query, 'sendInitialEvents') : undefined
+}
+
+function number(query: URLSearchParams, name: string): number {
   const text = query.get(name) ?? ''
-  if (text === '' || /^(0|[1-9]\d{0,14})$/.test(text)) return text
+  if (text === '' || /^(0|[1-9]\d{0,14})$/.test(text)) return Number(text)
   throw badRequest(`${name} must be a whole number of at least 0, not ${JSON.stringify(text)}`)
 }
 

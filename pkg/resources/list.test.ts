@@ -4,7 +4,7 @@ import { refusalOf } from '../status/fixtures.ts'
 import type { Collection } from './collection.ts'
 import { collectionOf, createRandom, event, node } from './fixtures.ts'
 import { entriesOf } from './leaf.ts'
-import { listPage, type Page } from './list.ts'
+import { listPage, listPageAt, type Page } from './list.ts'
 
 function page(collection: Collection, query: string, namespace = '') {
   const parsed = parseListQuery(new URLSearchParams(query))
@@ -281,5 +281,50 @@ describe('listPage', () => {
         total: expected.length,
       })
     }
+  })
+})
+
+describe('listPageAt', () => {
+  const start = () => {
+    const collection = collectionOf(sample, { version: 10 })
+    const changed = node('web-1', { created: '2031-01-01T00:00:00Z', meta: { resourceVersion: '11' } })
+    collection.apply([event('MODIFIED', changed)])
+    const added = node('web-3', {
+      created: '2031-01-05T00:00:00Z',
+      labels: { app: 'web' },
+      meta: { resourceVersion: '12' },
+    })
+    collection.apply([event('ADDED', added)])
+    return collection
+  }
+  const at = async (version: number, query: string) =>
+    toShown(
+      await listPageAt(
+        start(),
+        { query: parseListQuery(new URLSearchParams(query)), namespace: '', groupDomain: 'kapis.io' },
+        version,
+      ),
+    )
+
+  const rows: readonly [number, string, readonly string[], number][] = [
+    [10, 'labelSelector=app=web&sortBy=name&ascending=true', ['web-1', 'web-2'], 2],
+    [11, 'labelSelector=app=web&sortBy=name&ascending=true', ['web-2'], 1],
+    [12, 'labelSelector=app=web&sortBy=name&ascending=true', ['web-2', 'web-3'], 2],
+    [11, 'sortBy=name&limit=2&page=2', ['db-2', 'db-1'], 4],
+    [12, 'sortBy=.metadata.name&ascending=true&limit=1', ['db-1'], 5],
+    [11, 'page=9&limit=2', [], 4],
+  ]
+  for (const [version, query, names, total] of rows) {
+    it(`is the state of ${version} for ?${query}`, async () => {
+      expect(await at(version, query)).to.deep.equal({ names, total })
+    })
+  }
+  it('is 410 for a version that is forgotten', async () => {
+    const error = await at(9, '').catch(error => error)
+    expect(error).to.include({
+      code: 410,
+      reason: 'Expired',
+      message: 'The resourceVersion for the provided list is too old: 9',
+    })
   })
 })

@@ -1,6 +1,7 @@
 import type { ListQuery } from '../request/list-query.ts'
+import { expired } from '../status/status.ts'
 import type { Collection } from './collection.ts'
-import { type Selection, selectPage } from './leaf.ts'
+import { countEntries, type Leaf, type Selection, selectPage, toLeaves } from './leaf.ts'
 import { toOrder } from './order.ts'
 import { type Narrowing, toSelecting } from './selecting.ts'
 
@@ -38,7 +39,30 @@ export function listPage(collection: Collection, request: ListRequest): Page | P
   return Promise.all(all.map(reading => reading.prepare(collection.entries()))).then(toPage)
 }
 
-function pageOf(view: ReturnType<Collection['view']>, query: ListQuery): Page {
+/**
+ * The same of the state of a version, if it is still known. Nothing is kept ready for it: it costs what all objects cost.
+ *
+ * @throws Status 400 as listPage, 410
+ */
+export async function listPageAt(
+  collection: Collection,
+  request: ListRequest,
+  version: number,
+): Promise<Page> {
+  const past = collection.at(version)
+  if (past === undefined) throw expired(`The resourceVersion for the provided list is too old: ${version}`)
+  const order = toOrder(request.query.sortBy)
+  const { matches, readings } = toSelecting(collection.served.kind, request)
+  const entries = past.flatMap(leaf => leaf.entries)
+  for (const reading of order.reading === undefined ? readings : [...readings, order.reading])
+    await reading.prepare(entries)
+  const leaves = toLeaves(entries.filter(matches).sort(order.compare))
+  return pageOf({ size: countEntries(leaves), snapshot: () => leaves }, request.query)
+}
+
+type Listed = { readonly size: number; readonly snapshot: () => readonly Leaf[] }
+
+function pageOf(view: Listed, query: ListQuery): Page {
   const { size } = view
   const count = query.limit < 0 ? size : query.limit
   const offset = query.limit < 0 ? 0 : (query.page - 1) * query.limit

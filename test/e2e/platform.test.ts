@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import {
   accessToken,
   askKapis,
+  askKube,
   group,
   kubectl,
   kubectlJson,
@@ -32,6 +33,8 @@ import { setting } from './run.ts'
 const namespace = uniqueName('platform')
 const cordoned = `${namespace}-cordoned`
 const pressed = `${namespace}-pressed`
+const usersPath = `/kapis/iam.${groupDomain}/v1alpha2/users`
+const workspacesPath = `/kapis/tenant.${groupDomain}/v1alpha1/workspaces`
 const disabledUser = uniqueName('user')
 const amounts = ['cpu-requests', 'cpu-limits', 'memory-requests', 'memory-limits']
 const computed = amounts
@@ -329,6 +332,64 @@ describe('the platform API of nodes', function () {
     })
   })
 
+  describe('the state that a list is of', () => {
+    const namespace = uniqueName('state')
+    const path = `/kapi/v1/namespaces/${namespace}/configmaps`
+    const label = uniqueName('of')
+    const selector = `labelSelector=${label}&sortBy=name&ascending=true`
+    const make = async (name: string) => {
+      await kubectlOutput('-n', namespace, 'create', 'configmap', name)
+      await kubectlOutput('-n', namespace, 'label', 'configmap', name, `${label}=`)
+      return versionOf(name)
+    }
+    const versionOf = (name: string) =>
+      kubectlOutput('-n', namespace, 'get', 'configmap', name, '-o', 'jsonpath={.metadata.resourceVersion}')
+    const list = async (query: string) => {
+      const { code, body } = await askAs(token, `${path}?${selector}&${query}`)
+      expect(code, body).to.equal(200)
+      const { items, totalItems, metadata } = JSON.parse(body)
+      const names: string[] = items.map((item: { metadata: { name: string } }) => item.metadata.name)
+      return { names, totalItems, version: metadata.resourceVersion }
+    }
+    before(async () => {
+      await makeNamespace(namespace, [])
+      await list('')
+    })
+    after(async () => {
+      await kubectl('delete', 'namespace', namespace, '--wait=false')
+    })
+
+    it('is never older than the version that it names, and exactly that one if it says so', async () => {
+      const first = await make('a')
+      expect(await list(`resourceVersion=${first}`)).to.deep.include({ names: ['a'], totalItems: 1 })
+      const second = await make('b')
+      const both = { names: ['a', 'b'], totalItems: 2 }
+      expect(await list(`resourceVersion=${second}&resourceVersionMatch=NotOlderThan`)).to.deep.include(both)
+      expect(await list(`resourceVersion=${first}&resourceVersionMatch=NotOlderThan`)).to.deep.include(both)
+      expect(await list('resourceVersion=0&resourceVersionMatch=NotOlderThan')).to.deep.include(both)
+      expect(await list(`resourceVersion=${first}&resourceVersionMatch=Exact`)).to.deep.equal({
+        names: ['a'],
+        totalItems: 1,
+        version: first,
+      })
+      expect(await list(`resourceVersion=${second}&resourceVersionMatch=Exact&limit=1&page=2`)).to.deep.equal(
+        { names: ['b'], totalItems: 2, version: second },
+      )
+      const one = await askAs(token, `${path}/b?resourceVersion=${second}`)
+      expect(JSON.parse(one.body).metadata.name).to.equal('b')
+    })
+
+    it('is refused when it lies ahead, or far behind', async () => {
+      const ahead = await askAs(token, `${path}?resourceVersion=999999999`)
+      expect(JSON.parse(ahead.body)).to.deep.include({ code: 504, reason: 'Timeout' })
+      const behind = await askAs(token, `${path}?resourceVersion=1&resourceVersionMatch=Exact`)
+      expectStatus(
+        behind,
+        statusBody(410, 'Expired', 'The resourceVersion for the provided list is too old: 1'),
+      )
+    })
+  })
+
   describe('what is refused', () => {
     const allowed =
       'alias, annotation, label, name, names, namespace, ownerKind, ownerReference, q, status, uid'
@@ -353,6 +414,25 @@ describe('the platform API of nodes', function () {
     for (const [query, message] of bad) {
       it(`?${query}`, async () => {
         expectStatus(await askAs(token, `${platformPath}?${query}`), statusBody(400, 'BadRequest', message))
+      })
+    }
+
+    const states = [
+      'resourceVersionMatch=NotOlderThan',
+      'resourceVersionMatch=Exact&resourceVersion=0',
+      'resourceVersionMatch=Sometimes&resourceVersion=1',
+      'resourceVersionMatch=foo&sendInitialEvents=true',
+      'sendInitialEvents=true',
+      'watch=true&sendInitialEvents=true',
+      'watch=true&sendInitialEvents=true&resourceVersionMatch=Exact',
+      'watch=true&resourceVersionMatch=NotOlderThan',
+    ]
+    for (const query of states) {
+      it(`?${query}, in every list, as kube-apiserver refuses it`, async () => {
+        const { code, body } = await askKube(token, `/api/v1/nodes?${query}`)
+        expect(code).to.equal(422)
+        for (const list of [platformPath, usersPath, workspacesPath, '/kapis/apps/v1/deployments'])
+          expectStatus(await askAs(token, `${list}?${query}`), JSON.parse(body))
       })
     }
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
+import { request } from 'node:https'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { expect } from 'chai'
@@ -105,6 +106,58 @@ describe('watches over WebSocket', function () {
       expect(told).to.deep.equal(['ERROR Expired'])
     })
   }
+
+  describe('the Origin of a handshake', () => {
+    async function handshake(url: string, given: Readonly<Record<string, string>>): Promise<number> {
+      const req = request(`${url}?${query}&timeoutSeconds=1`, {
+        agent: false,
+        ca: [readFileSync(setting('KAPIS_CA')), readFileSync(await kubeCa())],
+        headers: {
+          connection: 'Upgrade',
+          upgrade: 'websocket',
+          'sec-websocket-version': '13',
+          'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+          ...given,
+        },
+      })
+      const { promise, resolve, reject } = Promise.withResolvers<number>()
+      req.on('error', reject)
+      req.on('response', res => {
+        resolve(res.statusCode ?? 0)
+        res.resume()
+      })
+      req.on('upgrade', (res, socket) => {
+        resolve(res.statusCode ?? 0)
+        socket.destroy()
+      })
+      req.end()
+      return promise
+    }
+
+    // Another site's is as good as any at kube-apiserver: what it asks for guards nothing.
+    for (const [origin, atKube] of [
+      [undefined, 403],
+      ['null', 403],
+      ['garbage', 403],
+      ['https://elsewhere.example.com', 101],
+    ] as const) {
+      it(`${origin ?? 'that there is none'}: ${atKube} at kube-apiserver, through the front too, and 101 here`, async () => {
+        const given = { authorization: `Bearer ${token}`, ...(origin === undefined ? {} : { origin }) }
+        const codes = await Promise.all(Object.values(ways).map(url => handshake(url(), given)))
+        expect(codes).to.deep.equal([101, 101, 101, atKube, atKube])
+      })
+    }
+
+    it('a cookie is no credential of a handshake, whatever it holds', async () => {
+      const cookie = ['token', 'access_token', 'kapis', '__Host-kapis-session']
+        .map(name => `${name}=${token}`)
+        .join('; ')
+      for (const url of Object.values(ways)) {
+        const given = { cookie, origin: setting('KAPIS_URL') }
+        expect(await handshake(url(), given), url()).to.be.oneOf([401, 403])
+      }
+    })
+  })
 
   it('the token is in no log of Kapis', () => {
     const folder = setting('KAPIS_LOGS_DIR')

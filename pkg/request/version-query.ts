@@ -1,0 +1,91 @@
+import { badRequest, type Cause, invalid } from '../status/status.ts'
+
+/** Which state a list or watch is to be of, as metav1.ListOptions says it. */
+export type VersionQuery = {
+  /** '' is the most recent state, '0' any. */
+  readonly resourceVersion: string
+  readonly match: '' | 'Exact' | 'NotOlderThan'
+}
+
+type VersionOptions = {
+  readonly verb: 'list' | 'watch'
+  /** undefined when it is not said. */
+  readonly sendInitialEvents: boolean | undefined
+}
+
+const listOptionsKind = { group: 'meta.k8s.io', kind: 'ListOptions' }
+const maxVersion = 2n ** 64n - 1n
+
+/**
+ * Reads resourceVersion and resourceVersionMatch, and holds them against what else is asked for. The words are those of
+ * kube-apiserver (ValidateListOptions of apimachinery), all causes together and in its order.
+ *
+ * @throws Status 400 for a version that cannot be read, 422 for what contradicts itself
+ */
+export function parseVersionQuery(query: URLSearchParams, options: VersionOptions): VersionQuery {
+  const resourceVersion = parseVersion(query)
+  const match = query.get('resourceVersionMatch') ?? ''
+  const isContinued = (query.get('continue') ?? '') !== ''
+  const asked = { resourceVersion, match, isContinued, sendInitialEvents: options.sendInitialEvents }
+  const causes = options.verb === 'watch' ? watchCauses(asked) : listCauses(asked)
+  if (causes.length > 0) throw invalid(listOptionsKind, causes)
+  return { resourceVersion, match: match === 'Exact' || match === 'NotOlderThan' ? match : '' }
+}
+
+/** @throws Status 400 */
+export function parseVersion(query: URLSearchParams): string {
+  const text = query.get('resourceVersion') ?? ''
+  if (text === '' || (/^(0|[1-9]\d{0,19})$/.test(text) && BigInt(text) <= maxVersion)) return text
+  throw badRequest(
+    `Invalid value: ${JSON.stringify(text)}: resourceVersion must be a decimal integer without leading zeros`,
+  )
+}
+
+type Asked = {
+  readonly resourceVersion: string
+  readonly match: string
+  readonly isContinued: boolean
+  readonly sendInitialEvents: boolean | undefined
+}
+
+const field = 'resourceVersionMatch'
+const withContinue = 'resourceVersionMatch is forbidden when continue is provided'
+
+function listCauses({ resourceVersion, match, isContinued, sendInitialEvents }: Asked): readonly Cause[] {
+  const causes: Cause[] = []
+  if (match !== '') {
+    if (resourceVersion === '')
+      causes.push(forbidden(field, 'resourceVersionMatch is forbidden unless resourceVersion is provided'))
+    if (isContinued) causes.push(forbidden(field, withContinue))
+    if (match !== 'Exact' && match !== 'NotOlderThan')
+      causes.push(unsupported(match, '"Exact", "NotOlderThan", ""'))
+    if (match === 'Exact' && resourceVersion === '0')
+      causes.push(forbidden(field, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
+  }
+  if (sendInitialEvents !== undefined)
+    causes.push(forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'))
+  return causes
+}
+
+/** KEP-3157: initial events and the match rule only come together. */
+function watchCauses({ match, isContinued, sendInitialEvents }: Asked): readonly Cause[] {
+  const causes: Cause[] = []
+  if (sendInitialEvents !== undefined && match !== 'NotOlderThan')
+    causes.push(forbidden(field, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'))
+  if (match !== '') {
+    const unless = 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'
+    if (sendInitialEvents === undefined) causes.push(forbidden(field, unless))
+    if (match !== 'NotOlderThan') causes.push(unsupported(match, '"NotOlderThan"'))
+    if (isContinued) causes.push(forbidden(field, withContinue))
+  }
+  return causes
+}
+
+function forbidden(named: string, why: string): Cause {
+  return { reason: 'FieldValueForbidden', message: `Forbidden: ${why}`, field: named }
+}
+
+function unsupported(value: string, supported: string): Cause {
+  const message = `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported}`
+  return { reason: 'FieldValueNotSupported', message, field }
+}
