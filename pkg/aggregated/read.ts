@@ -8,6 +8,7 @@ import { methodNotAllowed, unknownResource } from '../status/status.ts'
 import { readList } from './read-list.ts'
 import { readObject } from './read-object.ts'
 import { readWatch } from './read-watch.ts'
+import { checkTimeout } from './timeout.ts'
 
 export type ReadOptions = {
   /**
@@ -60,6 +61,8 @@ function readAs(
   visible?: Visible,
 ): Promise<void> | void {
   const { verb } = exchange.info
+  // A watch has timeoutSeconds.
+  if (verb !== 'watch') checkTimeout(exchange.query)
   if (verb === 'watch') return readWatch(collection, hub, exchange, visible)
   if (verb === 'get') return readObject(collection, pages, exchange, visible)
   // `/proxy/nodes/x` was authorized as another verb: it must not be answered with a list.

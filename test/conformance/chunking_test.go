@@ -82,19 +82,21 @@ func walk(t *testing.T, client dynamic.ResourceInterface, options metav1.ListOpt
 	}
 }
 
+func joined(names []string) string { return strings.Join(names, " ") }
+
 func namesFrom(first, total int) string {
 	names := []string{}
 	for i := first; i < total; i++ {
 		names = append(names, claimName(i))
 	}
-	return strings.Join(names, " ")
+	return joined(names)
 }
 
 func chunksMakeUpTheWhole(t *testing.T, s *subject) {
 	client := claimsOf(t, s, scene)
 	for range 3 {
 		names, _ := walk(t, client, metav1.ListOptions{Limit: chunk}, 0, claimsInScene)
-		equal(t, "names", strings.Join(names, " "), namesFrom(0, claimsInScene))
+		equal(t, "names", joined(names), namesFrom(0, claimsInScene))
 	}
 }
 
@@ -205,7 +207,7 @@ func expiredToken(t *testing.T, s *subject) {
 		t.Fatal("no token to go on with")
 	}
 	names, version := walk(t, client, metav1.ListOptions{Limit: chunk, Continue: fresh}, chunk, claimsInScene)
-	equal(t, "names", strings.Join(names, " "), namesFrom(chunk, claimsInScene))
+	equal(t, "names", joined(names), namesFrom(chunk, claimsInScene))
 	if version == first.GetResourceVersion() {
 		t.Fatalf("the rest claims to be in state %s, in which the list began", version)
 	}
@@ -241,7 +243,7 @@ func pagerSeesEachOnce(t *testing.T, s *subject) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "names", strings.Join(names, " "), namesFrom(0, claimsInScene))
+	equal(t, "names", joined(names), namesFrom(0, claimsInScene))
 }
 
 func pagerFallsBack(t *testing.T, s *subject) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,7 +40,11 @@ func makeScene(ctx context.Context, config *rest.Config) (remove func(), err err
 	if scene, err = makeNamespace(ctx); err != nil {
 		return remove, err
 	}
-	remove = func() { removeNamespace(scene) }
+	remove = func() {
+		for _, name := range append(pool.all, scene) {
+			removeNamespace(name)
+		}
+	}
 	version := ""
 	for i := range claimsInScene {
 		claim, err := makeClaim(ctx, scene, claimName(i))
@@ -112,12 +117,42 @@ func removeNamespace(name string) {
 	}
 }
 
-// ownNamespace is for a check that changes objects.
-func ownNamespace(t *testing.T) string {
+// pool are namespaces that no check uses now. To delete one takes the orchestrator hundreds of requests.
+var pool = struct {
+	sync.Mutex
+	free, all []string
+}{}
+
+// ownNamespace is for a check that changes objects; it is empty.
+func ownNamespace(t *testing.T) (name string) {
 	t.Helper()
-	name := must(makeNamespace(inTime(t)))(t)
-	t.Cleanup(func() { removeNamespace(name) })
+	pool.Lock()
+	if last := len(pool.free) - 1; last >= 0 {
+		name, pool.free = pool.free[last], pool.free[:last]
+	}
+	pool.Unlock()
+	if name == "" {
+		name = must(makeNamespace(inTime(t)))(t)
+		pool.Lock()
+		pool.all = append(pool.all, name)
+		pool.Unlock()
+	}
+	t.Cleanup(func() { giveBack(t, name) })
 	return name
+}
+
+// giveBack empties a namespace, and waits until each way to it is empty.
+func giveBack(t *testing.T, name string) {
+	err := kube.CoreV1().PersistentVolumeClaims(name).DeleteCollection(inTime(t), metav1.DeleteOptions{}, metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range subjects {
+		eventually(t, name+" is empty", func() bool { return len(list(t, claimsOf(t, s, name), metav1.ListOptions{}).Items) == 0 })
+	}
+	pool.Lock()
+	pool.free = append(pool.free, name)
+	pool.Unlock()
 }
 
 func claimName(i int) string { return fmt.Sprintf("claim-%04d", i) }
