@@ -34,33 +34,39 @@ export function writeDictionary(index: WordIndex, count: number, output: Output)
     listsBefore = lists.length
   }
 
-  function pack(values: Uint16Array): { readonly bytes: Buffer; readonly isPacked: boolean } {
+  function pack(from: number, to: number): { readonly bytes: Buffer; readonly isPacked: boolean } {
     plain.clear()
-    for (let i = 0; i < values.length; i += 1) plain.varint(values[i] ?? 0)
+    for (let i = from; i < to; i += 1) plain.varint(positions[i] ?? 0)
     const bytes = plain.view()
     const packed = bytes.length < worthPacking ? bytes : compress(bytes)
     return packed.length < bytes.length ? { bytes: packed, isPacked: true } : { bytes, isPacked: false }
   }
 
   function writeEntry(id: number): void {
-    const own = documents.subarray(starts[id], starts[id + 1])
-    const places = positions.subarray(placeStarts[id], placeStarts[id + 1])
-    if (own.length === 1) {
+    const from = starts[id] ?? 0
+    const end = starts[id + 1] ?? 0
+    const placesFrom = placeStarts[id] ?? 0
+    const placesEnd = placeStarts[id + 1] ?? 0
+    // Most words are in one line alone; a view of what there is of each would be most of the garbage.
+    if (end - from === 1) {
       entries.varint(2)
-      entries.varint(own[0] ?? 0)
-      for (let i = 0; i < places.length; i += 1) entries.varint(places[i] ?? 0)
+      entries.varint(documents[from] ?? 0)
+      for (let i = placesFrom; i < placesEnd; i += 1) entries.varint(positions[i] ?? 0)
       return
     }
+    const own = documents.subarray(from, end)
     const before = lists.length
     const isBitmap = writeList(own, count, lists)
     entries.varint(2 * own.length + (isBitmap ? 1 : 0))
     entries.varint(lists.length - before)
-    const { bytes, isPacked } = pack(places)
+    const { bytes, isPacked } = pack(placesFrom, placesEnd)
     lists.bytes(bytes)
     entries.varint(2 * bytes.length + (isPacked ? 1 : 0))
   }
 
-  for (const id of vocabulary.sorted()) {
+  const sorted = vocabulary.sorted()
+  for (let i = 0; i < sorted.length; i += 1) {
+    const id = sorted[i] ?? 0
     if (starts[id] === starts[id + 1]) continue
     const [from, to] = [vocabulary.start(id), vocabulary.end(id)]
     if (words.length === 0) first = arena.toString('latin1', from, to)
@@ -86,13 +92,16 @@ function writeList(
   // A step takes a byte at least, and below one in 128 often two.
   if (documents.length >= bitmapBytes) {
     const bits = Buffer.alloc(bitmapBytes)
-    for (const document of documents)
+    for (let i = 0; i < documents.length; i += 1) {
+      const document = documents[i] ?? 0
       bits[document >>> 3] = (bits[document >>> 3] ?? 0) | (1 << (document & 7))
+    }
     lists.bytes(bits)
     return true
   }
   let before = 0
-  for (const document of documents) {
+  for (let i = 0; i < documents.length; i += 1) {
+    const document = documents[i] ?? 0
     lists.varint(document - before)
     before = document
   }

@@ -49,7 +49,9 @@ export function gatherLists({
   const before = new Uint16Array(size)
 
   function put(id: number, document: number, position: number): void {
-    const [entry, place] = [next[id] ?? 0, nextPlace[id] ?? 0]
+    // Of what goes through here, any array or object of two would be most of a thread's garbage.
+    const entry = next[id] ?? 0
+    const place = nextPlace[id] ?? 0
     const again = entry > (starts[id] ?? 0) && documents[entry - 1] === document
     if (again) positions[place - 1] = (positions[place - 1] ?? 0) | 1
     else {

@@ -10,10 +10,9 @@ export type Line =
 
 // The container runtime's own time comes first; `date` is what Fluent Bit's http output calls its time.
 const timeKeys = ['time', '@timestamp', 'date'] as const
-// Fluent Bit's cri parser calls it message.
-const lineKeys = ['log', 'message'] as const
+const nameKeys = ['namespace', 'pod', 'container', 'host', 'dockerId'] as const
 
-type Names = Pick<LogRecord, 'namespace' | 'pod' | 'container' | 'host' | 'dockerId'>
+type Names = Pick<LogRecord, (typeof nameKeys)[number]>
 
 /**
  * Reads a document as Fluent Bit's Kubernetes filter makes it: `{"time" or "@timestamp", "log", "kubernetes": {…}}`.
@@ -31,7 +30,8 @@ export function parseDocument(text: string, limits: IngestLimits): Line {
   if (!isRecord(document)) return { problem: 'not a JSON object' }
   const timeNs = readTime(document, text)
   if (typeof timeNs !== 'bigint') return timeNs
-  const log = lineKeys.map(key => document[key]).find(value => typeof value === 'string')
+  // Fluent Bit's cri parser calls it message.
+  const log = typeof document.log === 'string' ? document.log : document.message
   if (typeof log !== 'string') return { problem: 'log: is missing or no string' }
   const kubernetes = document.kubernetes ?? {}
   if (!isRecord(kubernetes)) return { problem: 'kubernetes: must be an object' }
@@ -51,12 +51,12 @@ export function checkLine(record: LogRecord, limits: IngestLimits): Line {
   if (length > limits.lineBytes) {
     return { problem: `log: is ${length} bytes long, the limit is ${limits.lineBytes}` }
   }
-  const { namespace, pod, container, host, dockerId } = record
-  const long = Object.entries({ namespace, pod, container, host, dockerId }).find(
-    ([, value]) => value.length * 3 > limits.fieldBytes && byteLength(value) > limits.fieldBytes,
-  )
-  if (long) return { problem: `${long[0]}: is longer than ${limits.fieldBytes} bytes` }
-  return checkLabels(record.labels ?? {}, limits) ?? { record }
+  for (const key of nameKeys) {
+    const value = record[key]
+    if (value.length * 3 > limits.fieldBytes && byteLength(value) > limits.fieldBytes)
+      return { problem: `${key}: is longer than ${limits.fieldBytes} bytes` }
+  }
+  return (record.labels && checkLabels(record.labels, limits)) ?? { record }
 }
 
 function checkLabels(labels: Readonly<Record<string, string>>, limits: IngestLimits): Line | undefined {
@@ -69,14 +69,14 @@ function checkLabels(labels: Readonly<Record<string, string>>, limits: IngestLim
 }
 
 function readTime(document: Readonly<Record<string, unknown>>, text: string): bigint | Line {
-  const given = timeKeys.filter(key => document[key] !== undefined)
-  for (const key of given) {
+  for (const key of timeKeys) {
     const value = document[key]
+    if (value === undefined) continue
     const source = typeof value === 'number' ? sourceOf(text, key) : value
     const time = typeof source === 'string' ? parseTimestamp(source) : undefined
     if (time !== undefined) return time
   }
-  const [key] = given
+  const key = timeKeys.find(name => document[name] !== undefined)
   if (key === undefined) return { problem: 'time: is missing; give time or @timestamp' }
   const shown = JSON.stringify(document[key]).slice(0, 64)
   return { problem: `${key}: must be RFC 3339 or a number of seconds since 1970, not ${shown}` }
