@@ -98,13 +98,15 @@ describe('createPasswordChecker', () => {
     const source = { address: '192.0.2.1', userAgent: '' }
     for (let i = 0; i < 3; i++) {
       const attempt = await checker.begin({ login: 'ldap alice', provider: 'ldap', source })
-      if (typeof attempt === 'number') throw new Error('locked too early')
-      await attempt.failed(alice)
+      if ('lockedUntilMs' in attempt) throw new Error('locked too early')
+      await attempt.failed(alice, 'alice')
     }
     const attempt = { login: 'ldap alice', user: alice, provider: 'ldap', source }
     expect(failed).to.deep.equal([attempt, attempt, attempt])
     expect(locked).to.deep.equal(['login'])
-    expect(await checker.begin({ login: 'ldap alice', provider: 'ldap', source })).to.be.a('number')
+    expect(await checker.begin({ login: 'ldap alice', provider: 'ldap', source }))
+      .to.include({ knownAs: 'alice' })
+      .and.have.property('lockedUntilMs')
     expect(await check('alice', 'right')).to.equal('right')
   })
 

@@ -1,8 +1,11 @@
+import { ExpiringCache } from '../authn/expiring-cache.ts'
 import type { FailureCount, FailureLedger } from './failure-ledger.ts'
 import { type Attempt, type Lockout, type LockoutKey, secondsUntil } from './lockout.ts'
 import type { PasswordHasher } from './password.ts'
 import type { Source } from './source.ts'
 import type { User } from './user.ts'
+
+const maxKnownNames = 10_000
 
 export type PasswordAttempt = {
   /** User name or e-mail address. */
@@ -25,11 +28,17 @@ export type PasswordChecker = {
    * Takes a place for a password that somebody else judges. Failures are counted for the name and for the address, not for
    * the user: guessing at a directory must not lock the password that he has here.
    *
-   * @returns as Lockout.begin
+   * @throws as Lockout.begin
    */
   readonly begin: (
     attempt: Omit<PasswordAttempt, 'password'> & { readonly provider: string },
-  ) => Promise<ForeignAttempt | number>
+  ) => Promise<ForeignAttempt | LockedName>
+}
+
+export type LockedName = {
+  readonly lockedUntilMs: number
+  /** Whose name it was found to be before it was locked; for the audit alone. */
+  readonly knownAs: string | undefined
 }
 
 /** A password that somebody else judges. */
@@ -37,9 +46,10 @@ export type ForeignAttempt = {
   readonly passed: () => void
   /**
    * @param user whose password it would have been, where that is known
+   * @param knownAs what the audit calls somebody whom the provider knows
    * @returns the time until which the name is locked, for one of a burst that is not told that it was wrong
    */
-  readonly failed: (user: User | undefined) => Promise<number | undefined>
+  readonly failed: (user: User | undefined, knownAs: string | undefined) => Promise<number | undefined>
 }
 
 export type PasswordCheckerOptions = {
@@ -87,6 +97,7 @@ export type LoginKeys = {
  */
 export function createPasswordChecker(options: PasswordCheckerOptions): PasswordChecker {
   const { users, hasher, lockout, toKeys } = options
+  const knownNames = new ExpiringCache<string>(maxKnownNames, () => performance.now())
 
   async function compare(
     { login, password, source, signal }: PasswordAttempt,
@@ -131,11 +142,17 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
 
   return {
     async begin({ login, provider, source, signal }) {
-      const attempt = await lockout.begin([toKeys.login(login), toKeys.address(source.address)], signal)
-      if (typeof attempt === 'number') return attempt
+      const key = toKeys.login(login)
+      const attempt = await lockout.begin([key, toKeys.address(source.address)], signal)
+      if (typeof attempt === 'number') return { lockedUntilMs: attempt, knownAs: knownNames.get(key) }
       return {
         passed: attempt.passed,
-        failed: user => fail([attempt], { login, user, provider, source }),
+        failed(user, knownAs) {
+          // The provider is not asked about a name that is locked.
+          const untilMs = performance.now() + 2 * options.durationSeconds * 1000
+          if (knownAs !== undefined) knownNames.set(key, knownAs, untilMs)
+          return fail([attempt], { login, user, provider, source })
+        },
       }
     },
     async check(attempt) {

@@ -95,6 +95,9 @@ describe('createOAuthApp', () => {
       { error_description: 'the endpoint takes GET, POST' },
       'GET, POST',
     ],
+    ['HEAD', '/oauth/logout', 405, {}, 'GET, POST'],
+    ['HEAD', '/oauth/login/ldap', 405, {}, 'GET, POST'],
+    ['HEAD', '/oauth/callback/sso', 405, {}, 'GET'],
     ['POST', '/oauth/keys', 405, { error_description: 'the endpoint takes GET, HEAD' }, 'GET, HEAD'],
     ['GET', '/oauth/Token', 404, { error_description: 'there is no such endpoint' }],
     ['GET', '/oauth/keys/', 404, { error_description: 'there is no such endpoint' }],
@@ -104,7 +107,8 @@ describe('createOAuthApp', () => {
     it(`answers ${method} ${path} with ${code}`, async () => {
       const answer = await app.ask(method, path)
       expect(answer.code).to.equal(code)
-      expect(JSON.parse(answer.body)).to.deep.equal({ error: 'invalid_request', ...body })
+      if (method === 'HEAD') expect(answer.body).to.equal('')
+      else expect(JSON.parse(answer.body)).to.deep.equal({ error: 'invalid_request', ...body })
       expect(answer.headers.allow).to.equal(allow)
     })
   }

@@ -105,10 +105,14 @@ export function createOAuthApp(given: AppOptions): Express {
     .all(refuseMethod('GET, HEAD, POST'))
   app
     .route('/oauth/logout')
+    .head(refuseMethod('GET, POST'))
     .all(requireReady(isReady))
     .get(createLogout(options))
     .post(form, createLogout(options))
     .all(refuseMethod('GET, POST'))
+  // Express answers HEAD as GET, and HEAD must end, begin and redeem nothing (RFC 9110 section 9.2.1).
+  app.head('/oauth/login/:idp', refuseMethod('GET, POST'))
+  app.head('/oauth/callback/:idp', refuseMethod('GET'))
   app.post('/oauth/login/:idp', requireReady(isReady), form, createPasswordLogin(options))
   app.get('/oauth/login/:idp', requireReady(isReady), createRedirectStart(options))
   app.all('/oauth/login/:idp', refuseMethod('GET, POST'))

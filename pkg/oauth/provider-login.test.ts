@@ -230,11 +230,26 @@ describe('logins at identity providers', () => {
     for (let i = 0; i < 6; i++)
       codes.push((await post('ldap', { ...client, username: 'Guess', password: 'x' })).code)
     expect(codes).to.deep.equal([400, 400, 400, 400, 400, 429])
+    // As he typed it before the directory knew him, for want of a user of ours.
+    expect(lastLine()).to.include({ reason: 'locked', provider: 'ldap', user: 'Guess' })
     // The directory takes names in any case; one of ours with that name is another one.
     const other = await post('ldap', { ...client, username: 'guess', password: 'guess' })
     expect(other.code).to.equal(429)
     expect(Number(other.headers['retry-after'])).to.be.within(590, 600)
     expect((await app.token({ grant_type: 'password', username: 'guess', password: 'x' })).code).to.equal(400)
+  })
+
+  it('name whom the directory knows when he is locked out, too', async () => {
+    const codes: number[] = []
+    for (let i = 0; i < 7; i++) codes.push((await post('ldap', { ...alice, password: 'x' })).code)
+    expect(codes.slice(-2)).to.deep.equal([429, 429])
+    expect(lastLine()).to.include({
+      audit: 'login',
+      provider: 'ldap',
+      user: 'alice',
+      outcome: 'failure',
+      reason: 'locked',
+    })
   })
 
   it('leave nobody locked out for what is the directory’s fault', async () => {
@@ -262,6 +277,9 @@ describe('logins at identity providers', () => {
     const { searchParams } = new URL(String(start.headers.location))
     const callback = `/oauth/callback/sso?code=alice&state=${searchParams.get('state')}`
     expect((await createBrowser(app).get(callback)).code).to.equal(400)
+    // It would be redeemed, and could not be again.
+    const peek = await browser.head(callback)
+    expect([peek.code, peek.headers.allow]).to.deep.equal([405, 'GET'])
     const back = await browser.get(callback)
     expect([back.code, back.headers.location]).to.deep.equal([303, '/oauth/device'])
     expect((await browser.get('/oauth/session')).body).to.include('You are <strong>alice</strong>')

@@ -24,6 +24,7 @@ import { setting } from './run.ts'
 const provider = uniqueName('ldap')
 const alice = uniqueName('alice')
 const bob = uniqueName('bob')
+const carol = uniqueName('carol')
 const local = uniqueName('local')
 const group = uniqueName('ops')
 
@@ -69,6 +70,7 @@ describe('logins at a directory, through the front', function () {
     slapd = await startSlapd([
       person(alice, { displayName: 'Alice' }),
       person(bob),
+      person(carol),
       person(local, { mail: `${local}@elsewhere.test` }),
       person(`${local}-thief`, { mail: `${local}@e2e.test` }),
       person(`${local}_UPPER`, { mail: `${local}-upper@example.com` }),
@@ -237,6 +239,16 @@ describe('logins at a directory, through the front', function () {
     const last = await logIn(name, 'wrong')
     expect(refusal(last)).to.deep.equal([429, invalid('auth rate limit exceeded')])
     expect(Number(last.headers['retry-after'])).to.be.above(0)
+  })
+
+  it('name in the audit whom the directory knows, once he is locked out too', async () => {
+    for (let i = 0; i < 12; i++) await logIn(carol, 'wrong')
+    expect((await logIn(carol, 'wrong')).code).to.equal(429)
+    await eventually(async () => {
+      const log = readFileSync(join(setting('KAPIS_LOGS_DIR'), 'oauth.log'), 'utf8')
+      const lines = log.split('\n').filter(line => line.includes('"reason":"locked"') && line.includes(carol))
+      expect(lines.length).to.be.above(0)
+    }, 20_000)
   })
 
   it('refuse a user who is disabled', async () => {

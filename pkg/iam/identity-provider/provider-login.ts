@@ -38,7 +38,10 @@ export async function logInWithPassword(
   // Directories take names in any case; a provider's names are not ours.
   const login = `${config.name} ${username.toLowerCase()}`
   const attempt = await passwords.begin({ login, provider: config.name, source, signal })
-  if (typeof attempt === 'number') throw toTooMany(attempt)
+  if ('lockedUntilMs' in attempt) {
+    const { lockedUntilMs, knownAs } = attempt
+    throw knownAs === undefined ? toTooMany(lockedUntilMs) : aboutUser(toTooMany(lockedUntilMs), knownAs)
+  }
   let foundUid: string | undefined
   try {
     const identity = await client.authenticate({ username, password }, signal, uid => {
@@ -50,13 +53,13 @@ export async function logInWithPassword(
   } catch (error) {
     const user = foundUid === undefined ? undefined : linkedTo(config, foundUid)
     // A name that the directory knows is no password that was typed into the wrong field.
-    const named = (refusal: unknown) =>
-      foundUid === undefined ? refusal : aboutUser(refusal, user?.name ?? username)
+    const knownAs = foundUid === undefined ? undefined : (user?.name ?? username)
+    const named = (refusal: unknown) => (knownAs === undefined ? refusal : aboutUser(refusal, knownAs))
     if (!isGuess(error)) {
       attempt.passed()
       throw named(error)
     }
-    const until = await attempt.failed(user)
+    const until = await attempt.failed(user, knownAs)
     throw named(until === undefined ? error : toTooMany(until))
   }
 }

@@ -29,6 +29,7 @@ export function createBrowser(app: Pick<TestApp, 'ask'>) {
   const browser = {
     cookies,
     get: (path: string, headers?: Record<string, string>) => send('GET', path, undefined, headers),
+    head: (path: string) => send('HEAD', path),
     post: (path: string, form: Readonly<Record<string, string>>, headers?: Record<string, string>) =>
       send('POST', path, String(new URLSearchParams(form)), headers),
     /** Opens the login page, fills it in and sends it. */
