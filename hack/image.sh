@@ -31,7 +31,8 @@ elif [ -n "${TO:-}" ]; then
   # Attestations tell the time of the build.
   args+=(--no-cache --provenance=false --output "type=oci,dest=$TO,rewrite-timestamp=true")
 else
-  args+=(--output "type=docker,rewrite-timestamp=true")
+  # The containerd image store of Docker refuses to rewrite times.
+  args+=(--load)
 fi
 docker buildx build "${args[@]}" .
 echo "built $image"

@@ -2,6 +2,7 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { Writable } from 'node:stream'
 import { expect } from 'chai'
+import { createAuthority } from '../certs/issue.ts'
 import type { Call, KubeClient } from '../kube/client.ts'
 import { isRecord, type KubeObject, parseObject } from '../kube/object.ts'
 import { Status } from '../status/status.ts'
@@ -20,15 +21,17 @@ describe('createApiServiceKeeper', () => {
   let store: Store
   let caBundle: string
   let isLeaving = false
+  let keepOthersMs = 0
 
-  function keep(state: KubeObject | null): void {
+  function keep(state: KubeObject | null, own = 'PEM'): void {
     store = createStore(state)
-    caBundle = 'PEM'
+    caBundle = own
     keeper = createApiServiceKeeper({
       client: store.client,
       groupDomain,
       service,
       caBundle: () => caBundle,
+      keepOthersMs,
       isLeaving: async () => isLeaving,
       logger,
     })
@@ -37,6 +40,7 @@ describe('createApiServiceKeeper', () => {
 
   afterEach(() => {
     isLeaving = false
+    keepOthersMs = 0
     keeper.stop()
   })
 
@@ -66,6 +70,19 @@ describe('createApiServiceKeeper', () => {
       `POST ${apiServicesPath}`,
       `PUT ${apiServicesPath}/${name}`,
     ])
+  })
+
+  it('lets an authority of another replica stay for as long as it is told', async () => {
+    const create = (commonName: string) =>
+      createAuthority({ commonName, validityDays: 1, now: new Date() }).certPem
+    const [own, other] = [create('own'), create('other')]
+    keepOthersMs = 1_500
+    keep(parseObject(stored(toApiService({ groupDomain, service, caBundle: other }), 5)), own)
+    const bundle = () => Buffer.from(String(specOf(store).caBundle), 'base64').toString()
+    await eventually(() => bundle().includes(other.trim()) && bundle().includes(own.trim()))
+    const writes = store.writes.length
+    await eventually(() => bundle() === own)
+    expect(store.writes.length).to.equal(writes + 1)
   })
 
   it('leaves it gone when the installation is being taken away', async () => {

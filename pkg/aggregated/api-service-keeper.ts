@@ -7,6 +7,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import {
   apiServiceName,
   apiServicesPath,
+  caBundleOf,
   describeService,
   driftOf,
   isOurs,
@@ -14,6 +15,7 @@ import {
   type ServiceReference,
   toApiService,
 } from './api-service.ts'
+import { createOtherAuthorities } from './other-authorities.ts'
 
 export type ApiServiceKeeperOptions = {
   readonly client: KubeClient
@@ -21,6 +23,8 @@ export type ApiServiceKeeperOptions = {
   readonly service: ServiceReference
   /** PEM of the authorities that the serving certificate may come from; '' while there is none. */
   readonly caBundle: () => string
+  /** How long an authority that is found there stays beside it (other-authorities.ts); 0 for not at all. */
+  readonly keepOthersMs: number
   /** Whether the installation is being taken away: then an APIService that is gone stays gone. */
   readonly isLeaving: () => Promise<boolean>
   readonly logger: Logger
@@ -30,6 +34,8 @@ export type ApiServiceKeeperOptions = {
 const delayMs = { first: 100, max: 30_000 }
 const promptWrites = 10
 const quietMs = 60_000
+// Longer ones fire at once.
+const maxTimerMs = 2 ** 31 - 1
 
 /**
  * Registers Kapis with the orchestrator and keeps it so: the APIService is made when it is missing, mended when it
@@ -38,6 +44,7 @@ const quietMs = 60_000
 export class ApiServiceKeeper {
   readonly #options: ApiServiceKeeperOptions
   readonly #reflector: Reflector
+  readonly #merge: ReturnType<typeof createOtherAuthorities>
   readonly #name: string
 
   /** undefined until the first state is known; null when there is none. */
@@ -51,6 +58,7 @@ export class ApiServiceKeeper {
   constructor(options: ApiServiceKeeperOptions) {
     this.#options = options
     this.#name = apiServiceName(options.groupDomain)
+    this.#merge = createOtherAuthorities(options.keepOthersMs)
     this.#reflector = new Reflector({
       client: options.client,
       path: apiServicesPath,
@@ -113,9 +121,9 @@ export class ApiServiceKeeper {
   async #reconcile(): Promise<void> {
     const current = this.#current
     const { groupDomain, service, logger } = this.#options
-    const registration = { groupDomain, service, caBundle: this.#options.caBundle() }
+    const own = this.#options.caBundle()
     if (this.#isBusy || this.#isStopped || current === undefined) return
-    if (registration.caBundle === '') {
+    if (own === '') {
       this.#problem = 'there is no serving certificate yet'
       return
     }
@@ -125,9 +133,12 @@ export class ApiServiceKeeper {
       this.#problem = problem
       return
     }
+    const { pem, lookAgainMs } = this.#merge(own, current === null ? '' : caBundleOf(current))
+    const registration = { groupDomain, service, caBundle: pem }
     const drift = current === null ? ['everything'] : driftOf(current, registration)
     if (drift.length === 0) {
       this.#problem = undefined
+      if (lookAgainMs !== undefined) this.#schedule(Math.min(lookAgainMs, maxTimerMs))
       return
     }
     this.#isBusy = true

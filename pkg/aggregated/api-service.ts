@@ -83,6 +83,12 @@ export function describeService(current: KubeObject): string {
   return name === undefined ? 'the orchestrator itself' : `the Service ${namespace}/${name}`
 }
 
+/** The PEM of its caBundle; '' when there is none. */
+export function caBundleOf({ spec }: KubeObject): string {
+  const bundle = isRecord(spec) ? spec.caBundle : undefined
+  return typeof bundle === 'string' ? Buffer.from(bundle, 'base64').toString() : ''
+}
+
 function labelsOf({ namespace }: ServiceReference): Readonly<Record<string, string>> {
   return { [managedByLabel]: 'kapis', [instanceLabel]: namespace }
 }

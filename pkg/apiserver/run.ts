@@ -99,6 +99,8 @@ export async function runApiserver(
     groupDomain,
     service,
     caBundle: () => certificates.current().bundlePem,
+    // Its own authority is announced before it signs; one from files is not.
+    keepOthersMs: config.tls.certFile === '' ? 0 : config.tls.rolloverSeconds * 1_000,
     isLeaving: () => isTerminating(client, service.namespace),
     logger,
   })

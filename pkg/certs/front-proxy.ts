@@ -94,7 +94,7 @@ export class FrontProxyCertificates {
     if (old !== undefined && isGood(old)) return old
     const pair = make()
     if (!(await writePair(client, { namespace, name, pair, old }))) return this.#pair(name, isGood, make)
-    logger.info({ secret: name }, 'made a front-proxy certificate')
+    logger.info({ secretName: name }, 'made a front-proxy certificate')
     return pair
   }
 

@@ -162,21 +162,27 @@ export class ServingCertificates implements CertificateSource {
     })
     if (plan.step === undefined) return plan.dueMs
     if (await writeAuthority(this.#place, takeStep(plan.step, authority, now), authority))
-      logger.info({ secret: authoritySecret, step: plan.step }, 'the certificate authority is being replaced')
+      logger.info(
+        { secretName: authoritySecret, step: plan.step },
+        'the certificate authority is being replaced',
+      )
     return now.getTime()
   }
 
   #warnOfEnd({ current }: StoredAuthority): void {
     const until = new X509Certificate(current.certPem).validToDate
     if (until.getTime() - Date.now() < warnBeforeMs)
-      this.#options.logger.warn({ secret: authoritySecret, until }, 'the certificate authority expires soon')
+      this.#options.logger.warn(
+        { secretName: authoritySecret, until },
+        'the certificate authority expires soon',
+      )
   }
 
   async #ensureAuthority(): Promise<StoredAuthority> {
     const found = await readAuthority(this.#place)
     if (found !== undefined) return found
     if (await writeAuthority(this.#place, firstAuthority(new Date()), undefined))
-      this.#options.logger.info({ secret: authoritySecret }, 'made the certificate authority')
+      this.#options.logger.info({ secretName: authoritySecret }, 'made the certificate authority')
     return this.#ensureAuthority()
   }
 
@@ -191,7 +197,7 @@ export class ServingCertificates implements CertificateSource {
     // What somebody put there on purpose is not overwritten, only complained about.
     if (found !== undefined && !found.isOurs) {
       logger.error(
-        { secret: servingSecret, why },
+        { secretName: servingSecret, why },
         'the serving certificate is not fit, and was not made here',
       )
       return found
@@ -204,7 +210,7 @@ export class ServingCertificates implements CertificateSource {
       validityDays: servingDays,
     })
     if (await writePair(client, { namespace, name: servingSecret, pair, old: found })) {
-      logger.info({ secret: servingSecret, why }, 'made the serving certificate')
+      logger.info({ secretName: servingSecret, why }, 'made the serving certificate')
       return pair
     }
     return this.#ensureServing(authority)

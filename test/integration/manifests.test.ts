@@ -28,6 +28,7 @@ const definitions = [
 ]
 /** Each with what it needs to be there. */
 const examples = { production: undefined, 'cert-manager': undefined, reader: 'default' } as const
+type Endpoint = { readonly tlsConfig: { readonly ca: { readonly secret: { name: string; key: string } } } }
 const folderOf = (overlay: string) => join(repository, 'manifests/overlays', overlay)
 
 describe('manifests', function () {
@@ -180,6 +181,26 @@ describe('manifests', function () {
       const file = data['kapis.yaml']
       expect(kind === 'Secret' ? Buffer.from(file, 'base64').toString() : file).to.equal('logLevel: warn\n')
     }
+  })
+
+  it('with cert-manager nobody waits for the Secret that Kapis makes otherwise', async () => {
+    const folder = join(scratch, 'all-components')
+    mkdirSync(folder, { recursive: true })
+    const place = (path: string) => relative(folder, join(repository, 'manifests', path))
+    const components = ['monitoring', 'fluent-bit', 'cert-manager'].map(name => place(`components/${name}`))
+    const kustomization = { resources: [place('overlays/ha')], components }
+    writeFileSync(join(folder, 'kustomization.yaml'), JSON.stringify(kustomization))
+    const objects = parseAllDocuments(await cluster.output(['kustomize', folder])).map(one => one.toJS())
+    const monitor = objects.find(({ kind }) => kind === 'ServiceMonitor')
+    const trusted = monitor.spec.endpoints.map((one: Endpoint) => one.tlsConfig.ca.secret)
+    expect(trusted).to.deep.equal(Array(2).fill({ name: 'kapis-tls', key: 'ca.crt' }))
+    const { volumes } = objects.find(({ kind }) => kind === 'DaemonSet').spec.template.spec
+    const authority = volumes.find(({ name }: { name: string }) => name === 'authority')
+    expect(authority.secret.secretName).to.equal('kapis-tls')
+    const certificate = objects.find(
+      ({ kind, spec }) => kind === 'Certificate' && spec.secretName === 'kapis-tls',
+    )
+    expect(certificate.metadata.namespace).to.equal('kapis-system')
   })
 
   it('leave no name of kapis.io in the overlay for the other platform', async () => {
