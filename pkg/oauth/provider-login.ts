@@ -22,11 +22,14 @@ export type ProviderTools = Admission & {
   readonly failed: (provider: string, error: unknown) => void
 }
 
-/** @throws Status 404 for one that there is not, that is disabled, or whose configuration is broken */
-export function requireProvider({ store }: ProviderTools, name: string): Provider {
+/**
+ * @param code 404 where the path names it; a parameter of the token endpoint that is wrong is 400 (RFC 6749 section 5.2)
+ * @throws Status for one that there is not, that is disabled, or whose configuration is broken
+ */
+export function requireProvider({ store }: ProviderTools, name: string, code: 400 | 404 = 404): Provider {
   const provider = store.get(name)
   if (provider === undefined)
-    throw oauthError(404, 'invalid_request', 'there is no such identity provider', {
+    throw oauthError(code, 'invalid_request', 'there is no such identity provider', {
       why: 'unknown_provider',
     })
   return provider

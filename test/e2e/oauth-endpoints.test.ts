@@ -47,7 +47,7 @@ describe('the endpoints of /oauth', function () {
     [
       'a password grant for one',
       () => token({ ...password, grant_type: 'password', provider: 'nobody' }),
-      404,
+      400,
       noProvider,
     ],
     [

@@ -11,6 +11,8 @@ export type OpenApiDocument = {
 
 export type Documents = {
   readonly byKey: ReadonlyMap<string, OpenApiDocument>
+  /** Those of the orchestrator that they lead to, by path. */
+  readonly others: ReadonlyMap<string, unknown>
   /** Whether an answer is one that the document has for this operation. */
   readonly expectDescribed: (method: string, template: string, answer: Answer) => void
 }
@@ -36,10 +38,16 @@ export async function readDocuments(token: string): Promise<Documents> {
     ajv.addSchema(document, `${base}/openapi/v3/${key}`)
   }
   const refs = JSON.stringify([...byKey.values()]).match(/"\/openapi\/v3\/[^"#]+#/g) ?? []
-  for (const path of new Set(refs.map(ref => ref.slice(1, -1)))) ajv.addSchema(await read(path), base + path)
+  const others = new Map<string, unknown>()
+  for (const path of new Set(refs.map(ref => ref.slice(1, -1)))) {
+    const other = await read(path)
+    others.set(path, other)
+    ajv.addSchema(other, base + path)
+  }
 
   return {
     byKey,
+    others,
     expectDescribed(method, template, answer) {
       const found = [...byKey].find(([, document]) => document.paths[template]?.[method] !== undefined)
       const what = `${method} ${template} ${answer.code}`

@@ -5,6 +5,7 @@ import { askRaw, groupDomain } from '../e2e/http.ts'
 import { readDocuments } from '../e2e/openapi-documents.ts'
 import { bounds, propertyTimeoutMs } from './bounds.ts'
 import { type Generated, type Operation, readOperations, requestsOf } from './openapi.ts'
+import { expectWellFormed } from './well-formed.ts'
 
 const namespace = uniqueName('openapi')
 
@@ -85,7 +86,10 @@ describe('generated requests', function () {
 
   it('of every operation that Kapis tells of: the same, and every answer is one that is told of', async () => {
     const documents = await readDocuments(callers[0] ?? '')
-    const all = [...documents.byKey.values()].map(document => requestsOf(document, readOperations(document)))
+    const { byKey, others } = documents
+    const all = [...byKey.values()].map(document =>
+      requestsOf(document, readOperations(document, others), others),
+    )
     expect(all.length).to.be.above(5)
     await tryAll(fc.oneof(...all), 80, (given, answer) => {
       documents.expectDescribed(given.method.toLowerCase(), given.template, answer)
@@ -106,7 +110,7 @@ describe('generated requests', function () {
         // Image registries are elsewhere.
         if (given.target.includes('/registry/')) return
         const answer = await askAs(isHarmless ? who : 1, given)
-        check(answer, `${given.method} ${given.target} ${given.body ?? ''}`)
+        expectWellFormed(answer, `${given.method} ${given.target} ${given.body ?? ''}`)
         look(given, answer)
       }),
       bounds(runs),
@@ -123,24 +127,6 @@ describe('generated requests', function () {
     return askRaw(target, { method, headers, ...(body === undefined ? {} : { body }) })
   }
 })
-
-function check({ code, headers, body }: Answer, what: string): void {
-  expect(code, `${what}: ${body.slice(0, 500)}`).to.be.within(200, 499)
-  if (code < 400 || !String(headers['content-type']).startsWith('application/json')) return
-  const answer = JSON.parse(body)
-  if (typeof answer.error === 'string') {
-    expectOAuthError(answer, what)
-    return
-  }
-  expect(answer, what).to.include({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code })
-  expect(answer.message, what).to.match(/^.+/)
-  expect(answer.message, what).to.not.match(/undefined|\[object| at .*\.ts/)
-}
-
-/** RFC 6749 section 5.2: characters that may stand in a description. */
-function expectOAuthError(answer: { error_description?: unknown }, what: string): void {
-  expect(String(answer.error_description ?? ''), what).to.match(/^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/)
-}
 
 function get(path: string, query: readonly string[]): Operation {
   const names = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => ({ name, in: 'path', schema: {} }))

@@ -24,9 +24,12 @@ export type Generated = {
 
 const methods = new Set(['get', 'put', 'post', 'delete', 'patch', 'head', 'options'])
 
+/** Documents that references may lead to, by path. */
+export type Others = ReadonlyMap<string, unknown>
+
 /** The operations of a document; whatever is not understood of it is left out. */
-export function readOperations(document: unknown): readonly Operation[] {
-  const resolve = createResolver(document)
+export function readOperations(document: unknown, others: Others = new Map()): readonly Operation[] {
+  const resolve = createResolver(document, others)
   return Object.entries(members(members(document).paths)).flatMap(([path, item]) =>
     Object.entries(members(item))
       .filter(([method]) => methods.has(method))
@@ -52,8 +55,12 @@ export function readOperations(document: unknown): readonly Operation[] {
 }
 
 /** Requests as a document lets them be, and some that it does not: strangers send those as well. */
-export function requestsOf(document: unknown, operations: readonly Operation[]): Arbitrary<Generated> {
-  const resolve = createResolver(document)
+export function requestsOf(
+  document: unknown,
+  operations: readonly Operation[],
+  others: Others = new Map(),
+): Arbitrary<Generated> {
+  const resolve = createResolver(document, others)
   return fc.constantFrom(...operations).chain(operation => {
     const { method, path, parameters, body, contentType } = operation
     const inPath = parameters.filter(parameter => parameter.in === 'path')
@@ -81,14 +88,14 @@ export function requestsOf(document: unknown, operations: readonly Operation[]):
   })
 }
 
-function toText(value: unknown, contentType: string): string {
+export function toText(value: unknown, contentType: string): string {
   if (contentType !== 'application/x-www-form-urlencoded') return JSON.stringify(value)
   const fields = new URLSearchParams()
   for (const [name, field] of Object.entries(members(value))) fields.append(name, String(field))
   return String(fields)
 }
 
-const hostileText = fc.oneof(
+export const hostileText = fc.oneof(
   fc.constantFrom(
     '',
     '0',
@@ -109,7 +116,7 @@ const hostileText = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 20 }),
 )
 
-function scalar(schema: Schema): Arbitrary<string> {
+export function scalar(schema: Schema): Arbitrary<string> {
   const { enum: values, type } = schema
   if (Array.isArray(values) && values.length > 0) return fc.constantFrom(...values.map(String))
   if (type === 'integer' || type === 'number') return fc.integer({ min: -5, max: 1_000 }).map(String)
@@ -134,28 +141,46 @@ function valueFor(given: Schema, resolve: (value: unknown) => unknown, depth: nu
   return fc.oneof(scalar(schema), hostileText)
 }
 
-/** Follows `$ref` within the document, and an `allOf` of one, which is how a `$ref` is given a default. */
-function createResolver(document: unknown): (value: unknown) => unknown {
+export type Resolver = (value: unknown) => unknown
+
+/** Follows `$ref`, into other documents too, and an `allOf` of one, which is how a `$ref` is given a default. */
+export function createResolver(document: unknown, others: Others): Resolver {
+  const at = (ref: string) => {
+    const [path = '', pointer = ''] = ref.split('#')
+    if (path === '') return follow(document, pointer)
+    return absolute(follow(others.get(path), pointer), path)
+  }
   return value => {
-    let at = value
+    let found = value
     for (let hops = 0; hops < 10; hops++) {
-      const { $ref, allOf } = members(at)
-      if (typeof $ref === 'string') at = follow(document, $ref)
-      else if (Array.isArray(allOf) && allOf.length === 1) at = allOf[0]
-      else return at
+      const { $ref, allOf } = members(found)
+      if (typeof $ref === 'string') found = at($ref)
+      else if (Array.isArray(allOf) && allOf.length === 1) found = allOf[0]
+      else return found
     }
     return {}
   }
 }
 
-function follow(document: unknown, ref: string): unknown {
-  return ref
-    .replace(/^#\//, '')
+/** With references that lead to the same places from elsewhere. */
+function absolute(value: unknown, path: string): unknown {
+  if (Array.isArray(value)) return value.map(item => absolute(item, path))
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, inner]) => {
+    const isLocal = key === '$ref' && typeof inner === 'string' && inner.startsWith('#')
+    return [key, isLocal ? path + inner : absolute(inner, path)]
+  })
+  return Object.fromEntries(entries)
+}
+
+function follow(document: unknown, pointer: string): unknown {
+  return pointer
+    .replace(/^\//, '')
     .split('/')
     .reduce<unknown>((at, key) => members(at)[key.replaceAll('~1', '/').replaceAll('~0', '~')], document)
 }
 
-function members(value: unknown): Readonly<Record<string, unknown>> {
+export function members(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 }
 

@@ -3,6 +3,7 @@ import { audited } from '../audited.ts'
 import { oauthError } from '../error.ts'
 import { readForm } from '../form.ts'
 import { passwordGrant } from '../grants/password.ts'
+import { requireProvider } from '../provider-login.ts'
 import { sourceOf } from '../source.ts'
 import { goneSignal } from '../token-endpoint.ts'
 import type { EndpointOptions } from './options.ts'
@@ -25,7 +26,8 @@ export function createPasswordLogin({ authenticateClient, tools, audit }: Endpoi
       throw oauthError(400, 'invalid_request', 'the parameter provider must be the one of the path')
     form.set('provider', idp)
     // What else stands in a path is anybody's text.
-    if (tools.providers.store.get(idp) !== undefined) event.provider = idp
+    requireProvider(tools.providers, idp)
+    event.provider = idp
     const { user, answer } = await passwordGrant.handle(tools, {
       client,
       form,

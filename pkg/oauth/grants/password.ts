@@ -1,6 +1,6 @@
 import type { Grant } from '../grant.ts'
 import { beginLogin } from '../login.ts'
-import { logInAtProvider } from '../provider-login.ts'
+import { logInAtProvider, requireProvider } from '../provider-login.ts'
 import { grantScope } from '../scope.ts'
 import { assertMayStay } from '../user-state.ts'
 import { requireRight } from '../verdict.ts'
@@ -18,6 +18,7 @@ export const passwordGrant: Grant = {
     const password = form.get('password') ?? ''
     const provider = form.get('provider') ?? ''
     if (provider !== '') {
+      requireProvider(tools.providers, provider, 400)
       const user = await logInAtProvider(tools, provider, { username, password, source, signal })
       const login = { user, client, provider, source, requestedScope: form.get('scope') }
       return { ...(await beginLogin(tools, login)), provider }

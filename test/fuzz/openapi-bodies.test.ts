@@ -1,0 +1,142 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { type Answer, accessToken, kubectl, uniqueName } from '../e2e/cluster.ts'
+import { askAs, askRaw, groupDomain } from '../e2e/http.ts'
+import { loginAs } from '../e2e/oauth.ts'
+import { type Documents, readDocuments } from '../e2e/openapi-documents.ts'
+import { setting } from '../e2e/run.ts'
+import { bounds, propertyTimeoutMs } from './bounds.ts'
+import { createResolver, type Operation, readOperations, toText } from './openapi.ts'
+import { expectWellFormed } from './well-formed.ts'
+import { type Known, oneChanged, wholeOf } from './whole-body.ts'
+
+const users = `/kapis/iam.${groupDomain}/v1alpha2/users`
+const password = 'Correct horse 1'
+
+/** What is sent beside what the document tells, and by whom. */
+type Way = {
+  readonly as: 'admin' | 'himself'
+  readonly path?: Known
+  readonly query?: string
+  readonly known?: Known
+}
+
+describe('whole bodies of which one member is another', function () {
+  this.timeout(propertyTimeoutMs)
+  const himself = uniqueName('whole')
+  const other = uniqueName('whole')
+  const tokens = { admin: '', himself: '' }
+  let documents: Documents
+
+  before(async () => {
+    tokens.admin = await accessToken()
+    for (const name of [himself, other]) {
+      const body = { metadata: { name }, spec: { email: `${name}@fuzz.test`, password } }
+      const headers = { 'content-type': 'application/json' }
+      const made = await askAs(tokens.admin, users, { method: 'POST', headers, body: JSON.stringify(body) })
+      expect(made.code, made.body).to.equal(201)
+    }
+    tokens.himself = (await loginAs({ username: himself, password })).access_token
+    documents = await readDocuments(tokens.admin)
+  })
+  after(() => kubectl('delete', `users.iam.${groupDomain}`, himself, other, '--ignore-not-found'))
+
+  // By the operations' own paths. What nobody may try without keeping it is sent by somebody without rights.
+  const ways = (): Readonly<Record<string, Way>> => {
+    const tried = { as: 'admin', query: '?dryRun=All' } as const
+    const metadata = { name: other, labels: { a: 'b' }, annotations: { a: 'b' } }
+    const known = { email: `${other}@fuzz.test`, metadata }
+    const isNew = {
+      email: `new-${other}@fuzz.test`,
+      metadata: { ...metadata, name: `new-${other}`.slice(0, 63) },
+    }
+    const path = { user: other }
+    return {
+      [`POST ${users}`]: { ...tried, known: isNew },
+      [`PUT ${users}/{user}`]: { ...tried, path, known },
+      [`PUT ${users}/{user}/password`]: { as: 'admin', path },
+      [`PUT ${users}/{user}/status`]: { as: 'admin', path },
+      'POST /oauth/authenticate': { as: 'admin' },
+      'POST /oauth/personal-access-tokens': {
+        as: 'himself',
+        known: { name: 'whole', scope: 'read', expiresInSeconds: 600 },
+      },
+      'POST /oauth/token': { as: 'himself' },
+      'POST /oauth/introspect': { as: 'himself' },
+      // Not the one that the others are sent with.
+      'POST /oauth/revoke': { as: 'himself', known: { token: 'none' } },
+    }
+  }
+  const always = (): Known => ({
+    ...{
+      password,
+      currentPassword: password,
+      groups: ['one'],
+      lang: 'en',
+      state: 'Active',
+      username: himself,
+    },
+    ...{ grant_type: 'password', scope: 'openid', token: tokens.himself, provider: undefined },
+    client_id: setting('KAPIS_CLIENT_ID'),
+    client_secret: setting('KAPIS_CLIENT_SECRET'),
+  })
+
+  /** Every operation with a body that has members, and whole bodies for it. */
+  function operations() {
+    const { byKey, others } = documents
+    return [...byKey.values()].flatMap(document => {
+      const resolve = createResolver(document, others)
+      const withBodies = readOperations(document, others).filter(({ body }) => body?.properties !== undefined)
+      // Image registries are elsewhere.
+      return withBodies
+        .filter(({ path }) => !path.includes('/registrysecrets/'))
+        .map(operation => {
+          const way: Way = ways()[`${operation.method} ${operation.path}`] ?? { as: 'himself' }
+          const whole = wholeOf(operation.body ?? {}, resolve, { ...always(), ...way.known })
+          return { operation, way, whole }
+        })
+    })
+  }
+
+  function send({ method, path, contentType }: Operation, way: Way, body: unknown): Promise<Answer> {
+    const filled = path.replace(/\{([^}]+)\}/g, (_, name) => String(way.path?.[name] ?? 'x'))
+    const text = toText(body, contentType) ?? ''
+    const headers = {
+      // By its form alone, as a client does that is asked for its credentials.
+      ...(path === '/oauth/token' ? {} : { authorization: `Bearer ${tokens[way.as]}` }),
+      'content-type': contentType,
+      'content-length': String(Buffer.byteLength(text)),
+    }
+    return askRaw(`${filled}${way.query ?? ''}`, { method, headers, body: text })
+  }
+
+  it('are taken when none is', async () => {
+    const taken: string[] = []
+    for (const { operation, way, whole } of operations()) {
+      const name = `${operation.method} ${operation.path}`
+      const [body] = fc.sample(whole, 1)
+      const answer = await send(operation, way, body)
+      expectWellFormed(answer, `${name} ${JSON.stringify(body)}`)
+      if (!(name in ways())) continue
+      expect(answer.code, `${name} ${JSON.stringify(body)}: ${answer.body}`).to.be.within(200, 299)
+      taken.push(name)
+    }
+    expect(taken.sort()).to.deep.equal(Object.keys(ways()).sort())
+  })
+
+  it('are taken or refused in the words of the document, and never answered with 5xx', () => {
+    const changed = operations().map(({ operation, way, whole }) => {
+      const weight = `${operation.method} ${operation.path}` in ways() ? 5 : 1
+      const arbitrary = whole.chain(oneChanged).map(body => ({ operation, way, body }))
+      return { weight, arbitrary }
+    })
+    return fc.assert(
+      fc.asyncProperty(fc.oneof(...changed), async ({ operation, way, body }) => {
+        const answer = await send(operation, way, body)
+        expectWellFormed(answer, `${operation.method} ${operation.path} ${JSON.stringify(body)}`)
+        documents.expectDescribed(operation.method.toLowerCase(), operation.path, answer)
+      }),
+      bounds(50),
+    )
+  })
+})

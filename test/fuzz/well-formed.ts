@@ -1,0 +1,21 @@
+import { expect } from 'chai'
+import type { Answer } from '../e2e/cluster.ts'
+
+/** No answer of 5xx; and a refusal is a Status, or an error of OAuth. */
+export function expectWellFormed({ code, headers, body }: Answer, what: string): void {
+  expect(code, `${what}: ${body.slice(0, 500)}`).to.be.within(200, 499)
+  if (code < 400 || !String(headers['content-type']).startsWith('application/json')) return
+  const answer = JSON.parse(body)
+  if (typeof answer.error === 'string') {
+    expectOAuthError(answer, what)
+    return
+  }
+  expect(answer, what).to.include({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code })
+  expect(answer.message, what).to.match(/^.+/)
+  expect(answer.message, what).to.not.match(/undefined|\[object| at .*\.ts/)
+}
+
+/** RFC 6749 section 5.2: characters that may stand in a description. */
+function expectOAuthError(answer: { error_description?: unknown }, what: string): void {
+  expect(String(answer.error_description ?? ''), what).to.match(/^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/)
+}
