@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from './controlplane/settings.ts'
 import { baseImageFaults } from './supply-chain/base-images.ts'
+import { contextFaults } from './supply-chain/build-context.ts'
 import { installScriptsOf, undocumented, unpinnedActions, versionFaults } from './supply-chain/check.ts'
 import { renderLicences } from './supply-chain/licences.ts'
 import { lockfileFaults, readLockfile } from './supply-chain/lockfile.ts'
@@ -29,6 +30,9 @@ const faults = [
     unpinnedActions(file, read(file)),
   ),
   ...baseImageFaults('Dockerfile', read('Dockerfile'), nodeVersion),
+  ...contextFaults({ file: 'Dockerfile', text: read('Dockerfile') }, read('.dockerignore'), path =>
+    existsSync(join(repository, path)),
+  ),
   ...(/^ignore-scripts=true$/m.test(read('.npmrc')) ? [] : ['.npmrc does not say ignore-scripts=true']),
   ...main.flatMap(({ path, name }) => {
     // Those for other systems are not installed.
