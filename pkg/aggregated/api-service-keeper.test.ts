@@ -22,6 +22,7 @@ describe('createApiServiceKeeper', () => {
   let caBundle: string
   let isLeaving = false
   let keepOthersMs = 0
+  let goneMs = 50
 
   function keep(state: KubeObject | null, own = 'PEM'): void {
     store = createStore(state)
@@ -33,6 +34,7 @@ describe('createApiServiceKeeper', () => {
       caBundle: () => caBundle,
       keepOthersMs,
       isLeaving: async () => isLeaving,
+      goneMs,
       logger,
     })
     keeper.start()
@@ -41,6 +43,7 @@ describe('createApiServiceKeeper', () => {
   afterEach(() => {
     isLeaving = false
     keepOthersMs = 0
+    goneMs = 50
     keeper.stop()
   })
 
@@ -92,6 +95,18 @@ describe('createApiServiceKeeper', () => {
     store.remove()
     await eventually(() => keeper.problem() !== undefined)
     expect(keeper.problem()).to.equal(`the APIService ${name} is gone, and the installation goes with it`)
+    expect(store.writes).to.deep.equal([`POST ${apiServicesPath}`])
+  })
+
+  it('asks that only after a while: its other parts go after it', async () => {
+    goneMs = 1_000
+    keep(null)
+    await eventually(() => keeper.problem() === undefined)
+    store.remove()
+    setTimeout(() => {
+      isLeaving = true
+    }, 200)
+    await eventually(() => keeper.problem() !== undefined)
     expect(store.writes).to.deep.equal([`POST ${apiServicesPath}`])
   })
 

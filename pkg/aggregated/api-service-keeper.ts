@@ -27,12 +27,15 @@ export type ApiServiceKeeperOptions = {
   readonly keepOthersMs: number
   /** Whether the installation is being taken away: then an APIService that is gone stays gone. */
   readonly isLeaving: () => Promise<boolean>
+  /** How long one that was deleted stays so before that is asked: an installation goes piece by piece, this one first. */
+  readonly goneMs?: number
   readonly logger: Logger
 }
 
 // Mended at once, unless something keeps changing it back: after a few times in a row slower and slower, until it is quiet.
 const delayMs = { first: 100, max: 30_000 }
 const promptWrites = 10
+const usualGoneMs = 2_000
 const quietMs = 60_000
 // Longer ones fire at once.
 const maxTimerMs = 2 ** 31 - 1
@@ -94,13 +97,14 @@ export class ApiServiceKeeper {
   #apply(events: readonly WatchEvent[]): void {
     for (const { type, object } of events) {
       if (type === 'BOOKMARK' || object.metadata.name !== this.#name) continue
-      this.#observe(type === 'DELETED' ? null : object)
+      if (type === 'DELETED') this.#observe(null, this.#options.goneMs ?? usualGoneMs)
+      else this.#observe(object)
     }
   }
 
-  #observe(current: KubeObject | null): void {
+  #observe(current: KubeObject | null, waitMs = 0): void {
     this.#current = current
-    this.#schedule(0)
+    this.#schedule(waitMs)
   }
 
   #schedule(waitMs: number): void {

@@ -9,7 +9,7 @@ import type { Config, Secrets } from '../config/config.ts'
 import { iamVersion } from '../iam/user.ts'
 import { createKubeClient } from '../kube/client.ts'
 import { loadEndpoint } from '../kube/endpoint.ts'
-import { isTerminating } from '../kube/namespace.ts'
+import { isLeaving } from '../kube/is-leaving.ts'
 import { withOwnRefusals } from '../kube/own-refusal.ts'
 import { untilDone } from '../kube/until-done.ts'
 import { createKubeConnections } from '../proxy/connections.ts'
@@ -101,7 +101,11 @@ export async function runApiserver(
     caBundle: () => certificates.current().bundlePem,
     // Its own authority is announced before it signs; one from files is not.
     keepOthersMs: config.tls.certFile === '' ? 0 : config.tls.rolloverSeconds * 1_000,
-    isLeaving: () => isTerminating(client, service.namespace),
+    // Helm takes one object after the other away, and leaves the namespace.
+    async isLeaving() {
+      const path = `/api/v1/namespaces/${service.namespace}`
+      return (await isLeaving(client, path)) || isLeaving(client, `${path}/services/${service.name}`)
+    },
     logger,
   })
   await untilDone(() => certificates.start(), { logger, signal })
@@ -249,6 +253,8 @@ export async function runApiserver(
   )
 
   if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
+  // Who is taking this away takes the APIService too.
+  keeper.stop()
   await drain([front, ...fronts], {
     probes,
     unasked,
@@ -257,7 +263,7 @@ export async function runApiserver(
     logger,
   })
   components.stop()
-  for (const part of [keeper, certificates, resources, bindings, iam, access]) part.stop()
+  for (const part of [certificates, resources, bindings, iam, access]) part.stop()
   connections.close()
   await audit.stop()
   await logs.stop()

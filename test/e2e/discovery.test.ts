@@ -164,13 +164,13 @@ describe('discovery, through kube-apiserver', function () {
 describe('the APIService', function () {
   this.timeout(60_000)
 
-  it('comes back within a second when it is deleted', async () => {
+  it('comes back within seconds when it is deleted', async () => {
     const uid = await uidOf()
     await kubectlOutput('delete', 'apiservice', apiService)
     const later = await happens(async () => {
       const now = await uidOf()
       return now !== '' && now !== uid
-    }, 1_500)
+    }, 8_000)
     expect(later).to.equal(true)
     await kubectlOutput('wait', '--for=condition=Available', `apiservice/${apiService}`, '--timeout=30s')
   })

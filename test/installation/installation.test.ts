@@ -107,8 +107,16 @@ describe('two replicas, installed by the manifests', function () {
     }
   })
 
+  it('leave their APIService gone when their parts are taken away one by one, as Helm does', async () => {
+    await cluster.output(['delete', 'apiservice', apiService])
+    await cluster.output(['delete', 'service', 'kapis', '-n', namespace])
+    await sleep(5_000)
+    const { stderr } = await cluster.kubectl(['get', 'apiservice', apiService])
+    expect(stderr).to.include('NotFound')
+  })
+
   it('let themselves be taken away while they run', async () => {
-    await cluster.output(['delete', '-k', overlay, '--timeout=90s'])
+    await cluster.output(['delete', '-k', overlay, '--ignore-not-found', '--timeout=90s'])
     await sleep(3_000)
     const left = await cluster.output(['get', 'apiservices', '-o', 'name'])
     expect(left).to.not.include(apiService)
