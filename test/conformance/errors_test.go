@@ -158,8 +158,11 @@ func badTimeout(t *testing.T, s *subject) {
 		err := s.rest(t, asJSON).Get().Namespace(scene).Resource(claims).Param("timeout", text).Do(inTime(t)).Error()
 		is(t, err, "BadRequest", apierrors.IsBadRequest)
 	}
-	if err := s.rest(t, asJSON).Get().Namespace(scene).Resource(claims).Param("timeout", "5s").Do(inTime(t)).Error(); err != nil {
-		t.Fatal(err)
+	for _, text := range []string{"5s", "0s", "1h30m"} {
+		err := s.rest(t, asJSON).Get().Namespace(scene).Resource(claims).Param("timeout", text).Do(inTime(t)).Error()
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

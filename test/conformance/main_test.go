@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
 
@@ -31,6 +32,8 @@ func TestMain(m *testing.M) {
 }
 
 func setUp(m *testing.M) (int, error) {
+	// Of the orchestrator's own kinds, which are read along with the others.
+	rest.SetDefaultWarningHandler(rest.NoWarnings{})
 	kube, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	if err != nil {
 		return 1, err
