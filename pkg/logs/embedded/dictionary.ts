@@ -1,8 +1,10 @@
-import type { Bitmap } from './bitmap.ts'
+import { type Bitmap, setBit } from './bitmap.ts'
 import { createByteReader } from './bytes.ts'
+import { addLists, type List } from './near-lists.ts'
 import { addDocuments, type Posting } from './postings.ts'
 import { decompress, type Footer, type Piece } from './segment-format.ts'
 import { longWord, maxWordBytes } from './word-index.ts'
+import { numbersOf, positions } from './word-places.ts'
 
 /** Which documents of a segment have a word. Bitmaps that are given are added to. */
 export type Dictionary = {
@@ -71,6 +73,28 @@ export function openDictionary({ dictionary, version }: Footer, access: Access):
     }
   }
 
+  /** Adds the documents of the words with these numbers within a block, which ascend. Nothing is made for most of them. */
+  function addEntries(index: number, { entries }: Block, numbers: readonly number[], to: Bitmap): void {
+    const reader = createByteReader(entries)
+    const lists: List[] = []
+    let offset = dictionary[index]?.lists ?? 0
+    let next = 0
+    for (let number = 0; next < numbers.length; number += 1) {
+      const wanted = number === numbers[next]
+      if (wanted) next += 1
+      const head = reader.varint()
+      const size = reader.varint()
+      if (head === 2) {
+        passPositions(reader)
+        if (wanted) setBit(to, size)
+        continue
+      }
+      if (wanted) lists.push({ head, offset, length: size })
+      offset += size + (version > 1 ? Math.floor(reader.varint() / 2) : 0)
+    }
+    addLists(lists, access.list, to)
+  }
+
   function passPositions(reader: { readonly varint: () => number }): void {
     if (version === 1) return
     while (reader.varint() % 2 === 1);
@@ -84,25 +108,27 @@ export function openDictionary({ dictionary, version }: Footer, access: Access):
     return { head, only: 0, list: () => access.list(list), positions }
   }
 
-  function visitMatching(
+  /** @param use what to do with the words that are selected, and where they are */
+  function useMatching(
     index: number,
     select: (words: Buffer) => readonly number[],
-    visit: Visit,
+    use: Use,
     isPassing = false,
   ): void {
     const block = load(index, isPassing)
     const starts = select(block.words)
-    if (starts.length > 0) visitEntries(index, block, numbersOf(block.words, starts), visit)
+    if (starts.length > 0) use(index, block, numbersOf(block.words, starts))
   }
 
   function visitWord(word: string, visit: Visit): void {
     const index = find(word)
     if (index < 0) return
     const wanted = Buffer.from(word, 'latin1')
-    visitMatching(index, words => wholeWord(words, wanted), visit)
+    const use: Use = (at, block, numbers) => visitEntries(at, block, numbers, visit)
+    useMatching(index, words => wholeWord(words, wanted), use)
   }
 
-  function visitPrefix(key: string, visit: Visit): void {
+  function usePrefix(key: string, use: Use): void {
     const wanted = Buffer.from(key, 'latin1')
     const after = Buffer.concat([zero, wanted])
     for (let index = Math.max(find(key), 0); index < dictionary.length; index += 1) {
@@ -112,7 +138,7 @@ export function openDictionary({ dictionary, version }: Footer, access: Access):
         ...(words.subarray(0, wanted.length).equals(wanted) ? [0] : []),
         ...positions(words, after, 1),
       ]
-      visitMatching(index, select, visit)
+      useMatching(index, select, use)
     }
   }
 
@@ -127,17 +153,17 @@ export function openDictionary({ dictionary, version }: Footer, access: Access):
     addWord: (word, to) => visitWord(toKey(word), posting => addDocuments(posting, to)),
     addPrefix: (prefix, to) => {
       const key = toKey(prefix)
-      visitPrefix(key, posting => addDocuments(posting, to))
+      usePrefix(key, (index, block, numbers) => addEntries(index, block, numbers, to))
       if (key.length === maxWordBytes) visitWord(longWord, posting => addDocuments(posting, to))
     },
     addPart: (part, atEnd, to) => {
       const bytes = Buffer.from(part)
       const wanted = atEnd ? Buffer.concat([bytes, zero]) : bytes
-      const add: Visit = posting => addDocuments(posting, to)
+      const add: Use = (index, block, numbers) => addEntries(index, block, numbers, to)
       for (let index = 0; index < dictionary.length; index += 1) {
-        visitMatching(index, words => positions(words, wanted, 0), add, true)
+        useMatching(index, words => positions(words, wanted, 0), add, true)
       }
-      visitWord(longWord, add)
+      visitWord(longWord, posting => addDocuments(posting, to))
     },
     countWord: word => {
       let count = 0
@@ -150,7 +176,8 @@ export function openDictionary({ dictionary, version }: Footer, access: Access):
       if (version === 1) return undefined
       const found: Posting[] = []
       const collect: Visit = posting => found.push(posting)
-      if (prefix) visitPrefix(toKey(word), collect)
+      if (prefix)
+        usePrefix(toKey(word), (index, block, numbers) => visitEntries(index, block, numbers, collect))
       else visitWord(toKey(word), collect)
       return found.length > limit ? undefined : found
     },
@@ -158,29 +185,9 @@ export function openDictionary({ dictionary, version }: Footer, access: Access):
 }
 
 type Visit = (posting: Posting) => void
+type Use = (index: number, block: Block, numbers: readonly number[]) => void
 
 /** A word as it is kept: its bytes, cut, as one character each. */
 function toKey(word: string): string {
   return Buffer.from(word).subarray(0, maxWordBytes).toString('latin1')
-}
-
-function positions(words: Buffer, wanted: Buffer, shift: number): readonly number[] {
-  const found: number[] = []
-  for (let at = words.indexOf(wanted); at >= 0; at = words.indexOf(wanted, at + 1)) {
-    // Where the last word ends there is no other that could begin.
-    if (at + shift < words.length) found.push(at + shift)
-  }
-  return found
-}
-
-/** The numbers of the words at these places, each once. */
-function numbersOf(words: Buffer, places: readonly number[]): readonly number[] {
-  const numbers: number[] = []
-  let number = 0
-  let at = 0
-  for (const place of places) {
-    for (; at < place; at += 1) if (words[at] === 0) number += 1
-    if (numbers.at(-1) !== number) numbers.push(number)
-  }
-  return numbers
 }

@@ -21,13 +21,31 @@ export function addDocuments({ head, only, list }: Posting, to: Bitmap): void {
     setBit(to, only)
     return
   }
-  const bytes = list()
-  if (head % 2 === 0) {
-    forEachStep(bytes, head >>> 1, document => setBit(to, document))
+  addList({ bytes: list(), at: 0 }, head, to)
+}
+
+/** Adds the documents of a list that begins at a place among others. */
+export function addList(
+  { bytes, at }: { readonly bytes: Buffer; readonly at: number },
+  head: number,
+  to: Bitmap,
+): void {
+  if (head % 2 === 1) {
+    for (let i = 0; i < to.length; i += 1) to[i] = (to[i] ?? 0) | bytes.readUInt32LE(at + 4 * i)
     return
   }
-  const words = toWords(bytes)
-  for (let i = 0; i < words.length; i += 1) to[i] = (to[i] ?? 0) | (words[i] ?? 0)
+  let document = 0
+  let next = at
+  for (let left = head >>> 1; left > 0; left -= 1) {
+    let byte = bytes[next++] ?? 0
+    let step = byte & 0x7f
+    for (let shift = 7; byte >= 0x80; shift += 7) {
+      byte = bytes[next++] ?? 0
+      step |= (byte & 0x7f) << shift
+    }
+    document += step
+    setBit(to, document)
+  }
 }
 
 /** Where a word stands in some documents. */
