@@ -1,12 +1,13 @@
 import packageJson from '../package.json' with { type: 'json' }
 import { type Config, ConfigError, type Secrets } from '../pkg/config/config.ts'
+import { ConfigFile, type Reloads } from '../pkg/config/config-file.ts'
 import { FlagError, readFlags } from '../pkg/config/flags.ts'
-import { loadConfig } from '../pkg/config/load.ts'
 import { createLogger, type Logger } from '../pkg/telemetry/logger.ts'
 
 export type Started = {
   readonly config: Config
   readonly secrets: Secrets
+  readonly reloads: Reloads
   readonly logger: Logger
   readonly version: string
 }
@@ -26,9 +27,15 @@ export async function runProgram(
       process.stdout.write(call.print)
       process.exit(0)
     }
-    const { config, secrets } = loadConfig(call, process.env)
+    const file = new ConfigFile({ ...call, env: process.env })
+    const { config, secrets } = file
     const logger = createLogger({ program: name, level: config.logLevel })
-    await run({ config, secrets, logger, version }, stop.signal)
+    file.start(logger, ({ logLevel }) => {
+      logger.level = logLevel
+    })
+    process.on('SIGHUP', file.read)
+    await run({ config, secrets, reloads: file, logger, version }, stop.signal)
+    file.stop()
     process.exit(0)
   } catch (error) {
     if (error instanceof FlagError) {

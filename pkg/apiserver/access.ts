@@ -14,7 +14,7 @@ import { SessionStore } from '../iam/session-store.ts'
 import type { User } from '../iam/user.ts'
 import { UserStore } from '../iam/user-store.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { createClientAddress } from '../request/client-address.ts'
+import type { ClientAddress } from '../request/client-address.ts'
 import type { Identity } from '../request/identity.ts'
 import { parseRequestInfo } from '../request/request-info.ts'
 import { unavailable } from '../status/status.ts'
@@ -53,10 +53,12 @@ export type AccessOptions = {
   readonly logger: Logger
   readonly registry: Registry
   readonly group: string
+  readonly clientAddress: ClientAddress
 }
 
 /** Joins what finds out who calls and what decides whether they may. */
-export function createAccess({ client, config, logger, registry, group }: AccessOptions): Access {
+export function createAccess(options: AccessOptions): Access {
+  const { client, config, logger, registry, group, clientAddress } = options
   const { groupDomain } = config
   const { issuer, audience, clockSkewSeconds, accessTokenSeconds, refreshTokenSeconds } = config.oauth
   const authentication = new AuthenticationConfigSource({ client, logger })
@@ -105,7 +107,6 @@ export function createAccess({ client, config, logger, registry, group }: Access
       return users.get(name)
     },
   }
-  const clientAddress = createClientAddress(config.listen.trustedProxies)
   const ingest = ['kapis', 'kapi'].map(prefix => `/${prefix}/logging.${groupDomain}/v1alpha2/ingest/`)
   let passwords: PasswordChecker | undefined
   const basic = createBasicAuthenticator({

@@ -25,11 +25,14 @@ describe('createChain', () => {
         started: () => metrics.push('started'),
         finished: (info, code) => metrics.push(`finished ${info?.verb} ${code}`),
       },
-      accessLog: false,
+      accessLog: () => false,
       auditor: noAuditor,
       impersonate: async () => null,
-      inFlight: createInFlight({ reading: 0, mutating: 0 }, () => undefined),
-      requestSeconds: 60,
+      inFlight: createInFlight(
+        () => ({ reading: 0, mutating: 0 }),
+        () => undefined,
+      ),
+      requestSeconds: () => 60,
       unguarded: {
         handles: path => path === '/livez',
         isAudited: () => false,
@@ -277,19 +280,27 @@ describe('createChain', () => {
       ['an answer that is to come from elsewhere', { route: () => undefined }],
     ]
     for (const [what, overrides] of stalled) {
-      const { get, close } = await start({ requestSeconds: 0.05, ...overrides })
+      const { get, close } = await start({ requestSeconds: () => 0.05, ...overrides })
       expect((await get('/api/v1/nodes')).code, what).to.equal(504)
       await close()
     }
   })
 
   it('refuses what finds no place, and gives places back', async () => {
-    const { get } = await start({ inFlight: createInFlight({ reading: 1, mutating: 1 }, () => undefined) })
+    const { get } = await start({
+      inFlight: createInFlight(
+        () => ({ reading: 1, mutating: 1 }),
+        () => undefined,
+      ),
+    })
     for (let i = 0; i < 5; i++) expect((await get('/api/v1/nodes')).code).to.equal(200)
     await loopback?.close()
     const waiting = Promise.withResolvers<void>()
     const busy = await start({
-      inFlight: createInFlight({ reading: 1, mutating: 1 }, () => undefined),
+      inFlight: createInFlight(
+        () => ({ reading: 1, mutating: 1 }),
+        () => undefined,
+      ),
       route: async ({ res }) => {
         await waiting.promise
         sendJson(res, 200, {})
@@ -313,7 +324,7 @@ describe('createChain', () => {
   })
 
   it('logs each request where it is asked to, with its trace and without its query', async () => {
-    const { get, logged } = await start({ accessLog: true })
+    const { get, logged } = await start({ accessLog: () => true })
     const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
     await get('/api/v1/nodes?token=s3cret', { headers: { traceparent: `00-${trace}-00f067aa0ba902b7-01` } })
     const line = logged.find(({ msg }) => msg === 'request')

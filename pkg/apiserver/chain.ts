@@ -27,7 +27,7 @@ export type Impersonate = (
 export type ChainOptions = {
   readonly logger: Logger
   /** Whether each request is a line at info level, and not at debug level alone. */
-  readonly accessLog: boolean
+  readonly accessLog: () => boolean
   readonly metrics: RequestMetrics
   readonly auditor: Auditor
   /** Answered before anything else is asked of the caller: the probes, and the token listener. */
@@ -41,7 +41,7 @@ export type ChainOptions = {
   readonly authenticate: Authenticate
   readonly impersonate: Impersonate
   readonly inFlight: InFlight
-  readonly requestSeconds: number
+  readonly requestSeconds: () => number
   /** May; or `elsewhere`, when whoever serves the request judges its caller. @throws Status 401, 403, 503 */
   readonly authorize: (exchange: AuthenticatedExchange) => Promise<void> | 'elsewhere' | void
   readonly route: Handler
@@ -98,7 +98,7 @@ async function answer(options: Tools, req: IncomingMessage, res: ServerResponse)
     options.metrics.finished(exchange?.info, res.statusCode, seconds)
     for (const end of atEnd) end()
     // Asked first: at ten thousand requests a second even the record that nobody reads costs something.
-    if (options.accessLog || options.logger.isLevelEnabled('debug'))
+    if (options.accessLog() || options.logger.isLevelEnabled('debug'))
       logRequest(options, {
         id,
         method: req.method,
@@ -164,15 +164,15 @@ async function serve(
 ): Promise<void> {
   const decided = authorize(exchange)
   const isJudged = !(decided instanceof Promise)
-  if (!isJudged) hold(startDeadline(exchange, requestSeconds))
+  if (!isJudged) hold(startDeadline(exchange, requestSeconds()))
   if ((isJudged ? decided : await decided) !== 'elsewhere') allowed()
   const served = route(exchange)
-  if (isJudged && !exchange.res.writableEnded) hold(startDeadline(exchange, requestSeconds))
+  if (isJudged && !exchange.res.writableEnded) hold(startDeadline(exchange, requestSeconds()))
   if (served instanceof Promise) await served
 }
 
 function logRequest({ accessLog, logger }: ChainOptions, record: object): void {
-  if (accessLog) logger.info(record, 'request')
+  if (accessLog()) logger.info(record, 'request')
   else logger.debug(record, 'request')
 }
 

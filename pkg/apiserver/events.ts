@@ -2,6 +2,7 @@ import type { NamespaceIndex } from '../authz/namespace-index.ts'
 import type { RbacIndex } from '../authz/rbac-index.ts'
 import { createReachFinder } from '../authz/reach.ts'
 import type { Config } from '../config/config.ts'
+import type { LiveConfig } from '../config/live.ts'
 import { createEventFace } from '../kapis/logs/serve-events.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { auditEvents, toAuditRecord } from '../logs/events/audit-event.ts'
@@ -27,6 +28,7 @@ export type EventStreams = {
 export type EventStreamOptions = {
   readonly client: KubeClient
   readonly config: Config
+  readonly live: () => LiveConfig
   readonly streams: LogStreams
   readonly bindings: RbacIndex
   readonly namespaces: NamespaceIndex
@@ -41,8 +43,8 @@ const auditRight = { verb: 'list', group: 'audit.k8s.io', resource: 'events' }
 
 /** Joins the orchestrator's events and the audit log with the streams that keep them, and the faces that show them. */
 export function createEventStreams(options: EventStreamOptions): EventStreams {
-  const { client, config, streams, bindings, namespaces, logger, registry } = options
-  const { queryTimeoutSeconds, exportLimit, events, auditing } = config.logs
+  const { client, config, live, streams, bindings, namespaces, logger, registry } = options
+  const { events, auditing } = config.logs
   const lost = counter(registry, {
     name: 'kapis_logs_lost_events_total',
     help: 'Events that waited for the log store and were lost, by stream.',
@@ -72,8 +74,7 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
       readable: createReachFinder({ client, index: bindings.of(right), right }),
       created: () => namespaces.created,
       workspaces: () => namespaces.workspaces,
-      queryTimeoutMs: queryTimeoutSeconds * 1000,
-      exportLimit,
+      limits: () => live().logs,
     })
 
   return {

@@ -4,7 +4,7 @@ import { createPasswordGuard } from '../iam/password-guard.ts'
 import { createUserWriter } from '../iam/user-writer.ts'
 import { createIamFace, type IamFace } from '../kapis/iam/v1alpha2/serve.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { createClientAddress } from '../request/client-address.ts'
+import type { ClientAddress } from '../request/client-address.ts'
 import type { Handler } from '../request/exchange.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Registry } from '../telemetry/metrics.ts'
@@ -13,6 +13,7 @@ import type { Access } from './access.ts'
 export type IamParts = {
   readonly client: KubeClient
   readonly config: Config
+  readonly clientAddress: ClientAddress
   readonly access: Pick<Access, 'users' | 'onUserChange' | 'acceptPasswords'>
   readonly list: Handler
   readonly rest: Handler
@@ -30,7 +31,7 @@ const hashThreads = 1
 
 /** Joins the face of users with what checks and writes them. */
 export async function createIam(parts: IamParts): Promise<Iam> {
-  const { client, config, access, list, rest, logger, registry } = parts
+  const { client, config, clientAddress, access, list, rest, logger, registry } = parts
   const { users } = access
   const { groupDomain, authentication } = config
   const { namespace } = config.kubernetes
@@ -46,7 +47,7 @@ export async function createIam(parts: IamParts): Promise<Iam> {
     users,
     writer: createUserWriter({ client, groupDomain, hasher, users }),
     passwords,
-    clientAddress: createClientAddress(config.listen.trustedProxies),
+    clientAddress,
     list,
     rest,
     logger,

@@ -22,10 +22,11 @@ const nothing = () => undefined
  * kube-apiserver's max-in-flight: reads and writes have places of their own, so that a flood of one does not stop the other.
  * What lasts for hours takes none, and who has to repair a cluster is never refused.
  *
+ * @param limits as they are now
  * @param observe told of each refusal
  */
 export function createInFlight(
-  limits: InFlightLimits,
+  limits: () => InFlightLimits,
   observe: (kind: 'reading' | 'mutating') => void,
 ): InFlight {
   const taken = { reading: 0, mutating: 0 }
@@ -33,7 +34,8 @@ export function createInFlight(
     enter({ info, query, identity }) {
       if (isLongRunning(info, query)) return nothing
       const kind = readingVerbs.has(info.verb) ? 'reading' : 'mutating'
-      if (limits[kind] > 0 && taken[kind] >= limits[kind] && !identity.groups.includes(superuserGroup)) {
+      const most = limits()[kind]
+      if (most > 0 && taken[kind] >= most && !identity.groups.includes(superuserGroup)) {
         observe(kind)
         throw tooManyRequests('Too many requests, please try again later.', 1)
       }

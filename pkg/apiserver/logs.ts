@@ -3,6 +3,7 @@ import { NamespaceIndex } from '../authz/namespace-index.ts'
 import type { RbacIndex } from '../authz/rbac-index.ts'
 import { createReachFinder } from '../authz/reach.ts'
 import type { Config, Secrets } from '../config/config.ts'
+import type { LiveConfig } from '../config/live.ts'
 import { createIngest } from '../kapis/logging/v1alpha2/ingest.ts'
 import { createLoggingFace } from '../kapis/logging/v1alpha2/serve.ts'
 import { createLogFace } from '../kapis/logs/serve.ts'
@@ -38,6 +39,7 @@ export type Logs = {
 export type LogsOptions = {
   readonly client: KubeClient
   readonly config: Config
+  readonly live: () => LiveConfig
   readonly secrets: Secrets
   readonly logger: Logger
   readonly registry: Registry
@@ -47,13 +49,13 @@ export type LogsOptions = {
 
 /** Joins the log store, who may read what of it, and the faces that show it. */
 export async function createLogs(options: LogsOptions): Promise<Logs> {
-  const { client, config, secrets, logger, registry, authorize, bindings } = options
+  const { client, config, live, secrets, logger, registry, authorize, bindings } = options
   const { groupDomain } = config
   const [tenant, logging] = [`tenant.${groupDomain}`, `logging.${groupDomain}`]
   const turns = createTurns()
   const streams = await openLogStore(config.logs, secrets.logStore, { logger, turns })
   const namespaces = new NamespaceIndex({ client, groupDomain, logger })
-  const joined = { client, config, bindings, namespaces, logger, registry }
+  const joined = { client, config, live, bindings, namespaces, logger, registry }
   const events = streams && createEventStreams({ ...joined, streams })
   const closing = new AbortController()
   const ingested = counter(registry, {
@@ -83,8 +85,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
       store,
       readable: createReachFinder({ client, index: bindings.of(right), right }),
       created: () => namespaces.created,
-      queryTimeoutMs: config.logs.queryTimeoutSeconds * 1000,
-      exportLimit: config.logs.exportLimit,
+      limits: () => live().logs,
       closing: closing.signal,
     })
     // Whatever the protocol, sending logs is one right: to create `ingest` in the logging group.

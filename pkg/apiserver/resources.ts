@@ -7,6 +7,7 @@ import { serveRead } from '../aggregated/read.ts'
 import type { GrantIndex } from '../authz/rbac-index.ts'
 import { createVisibility } from '../authz/visibility.ts'
 import type { Config } from '../config/config.ts'
+import type { LiveConfig } from '../config/live.ts'
 import { readCollection } from '../kapis/read-collection.ts'
 import { isOwnKubeconfig } from '../kapis/resources/v1alpha2/kubeconfig.ts'
 import { serveOldResources } from '../kapis/resources/v1alpha2/serve.ts'
@@ -54,6 +55,7 @@ export type Resources = {
 export type ResourcesOptions = {
   readonly client: KubeClient
   readonly config: Config
+  readonly live: () => LiveConfig
   readonly logger: Logger
   readonly registry: Registry
   readonly hub: WatchHub
@@ -73,7 +75,7 @@ const registryMs = 30_000
 
 /** Joins what is known of the orchestrator's resources with the faces that show it. */
 export function createResources(options: ResourcesOptions): Resources {
-  const { client, config, logger, registry, hub, grants, proxy, maySecret, caPem, isUser } = options
+  const { client, config, live, logger, registry, hub, grants, proxy, maySecret, caPem, isUser } = options
   const { groupDomain } = config
   const aggregatedKinds = toAggregatedKinds(groupDomain)
   const catalog = createCatalog({ client, groupDomain })
@@ -82,8 +84,7 @@ export function createResources(options: ResourcesOptions): Resources {
     catalog,
     groupDomain,
     logger,
-    idleSeconds: config.cache.idleSeconds,
-    maxBytes: config.cache.maxMegabytes * 2 ** 20,
+    limits: () => live().cache,
   })
 
   const obtain = (kind: Kind | undefined) => (kind === undefined ? undefined : cache.obtain(kind))

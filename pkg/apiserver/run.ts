@@ -6,6 +6,8 @@ import { FileCertificates } from '../certs/file-certificates.ts'
 import { isForHost } from '../certs/fitness.ts'
 import { ServingCertificates } from '../certs/serving-certificates.ts'
 import type { Config, Secrets } from '../config/config.ts'
+import type { Reloads } from '../config/config-file.ts'
+import { observeReloads } from '../config/reload-metrics.ts'
 import { iamVersion } from '../iam/user.ts'
 import { createKubeClient } from '../kube/client.ts'
 import { loadEndpoint } from '../kube/endpoint.ts'
@@ -60,15 +62,18 @@ export async function runApiserver(
   parts: {
     readonly config: Config
     readonly secrets: Secrets
+    readonly reloads: Reloads
     readonly logger: Logger
     readonly build: BuildInfo
   },
   signal: AbortSignal,
 ): Promise<void> {
-  const { config, secrets, logger } = parts
+  const { config, secrets, reloads, logger } = parts
+  const { live } = reloads
   const { groupDomain } = config
   const group = resourcesGroup(groupDomain)
   const registry = createRegistry()
+  observeReloads(registry, reloads)
   const tracing = await startTracing({
     config: config.tracing,
     program: 'kapis-apiserver',
@@ -80,10 +85,11 @@ export async function runApiserver(
   const endpoint = loadEndpoint(config.kubernetes.kubeconfig)
   const orchestrator = { name: 'kube-apiserver', url: endpoint.url }
   const client = tracing.client(createKubeClient(endpoint), orchestrator)
-  const access = createAccess({ client, config, logger, registry, group })
+  const clientAddress = createClientAddress(() => live().listen.trustedProxies)
+  const access = createAccess({ client, config, logger, registry, group, clientAddress })
   const bindings = new RbacIndex({ client, logger })
   const { authorize } = access
-  const logs = await createLogs({ client, config, secrets, logger, registry, authorize, bindings })
+  const logs = await createLogs({ client, config, live, secrets, logger, registry, authorize, bindings })
   const certificates =
     config.tls.certFile === ''
       ? new ServingCertificates({ client, config, logger })
@@ -119,6 +125,7 @@ export async function runApiserver(
   const resources = createResources({
     client,
     config,
+    live,
     logger,
     registry,
     hub,
@@ -134,6 +141,7 @@ export async function runApiserver(
   const iam = await createIam({
     client: withOwnRefusals(client),
     config,
+    clientAddress,
     access,
     list: resources.items,
     rest: resources.any,
@@ -147,7 +155,6 @@ export async function runApiserver(
     { name: 'apiservice-registration', problem: () => keeper.problem() },
     followListener({ socket, signal }),
   ])
-  const clientAddress = createClientAddress(config.listen.trustedProxies)
   const forwardToListener = (how: Pick<OAuthForwardOptions, 'silenceMs' | 'path' | 'errors'>) =>
     tracing.upstream(
       { name: 'kapis-oauth', socket },
@@ -180,14 +187,14 @@ export async function runApiserver(
   const upgradeProxy = tracing.upstream(orchestrator, async (exchange: AuthenticatedExchange, head: Buffer) =>
     forwardUpgrade(await kubeUpgrade(proxied, exchange), exchange, head),
   )
-  const logPage = createConfiguredLogPage(config)
+  const logPage = createConfiguredLogPage(config, clientAddress)
   const audit = await startAudit(config.audit, { logger, registry, keep: logs.keepAuditEvent })
   const chain = createChain({
     logger,
-    accessLog: config.accessLog,
+    accessLog: () => live().accessLog,
     auditor: audit.auditor,
-    inFlight: createLimits(config.limits, registry),
-    requestSeconds: config.limits.requestSeconds,
+    inFlight: createLimits(() => live().limits, registry),
+    requestSeconds: () => live().limits.requestSeconds,
     metrics: createRequestMetrics(registry, (g, resource) => g === group && resources.isAggregated(resource)),
     unguarded: createUnguarded({
       client,
@@ -259,7 +266,7 @@ export async function runApiserver(
     probes,
     unasked,
     endless: [hub, logs],
-    delaySeconds: config.shutdownDelaySeconds,
+    delaySeconds: live().shutdownDelaySeconds,
     logger,
   })
   components.stop()

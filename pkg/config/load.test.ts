@@ -16,7 +16,7 @@ describe('loadConfig', () => {
   }
 
   it('needs no file', () => {
-    expect(loadConfig({}, {}).config.groupDomain).to.equal('kapis.io')
+    expect(loadConfig({ env: {} }).config.groupDomain).to.equal('kapis.io')
   })
 
   for (const [name, text] of [
@@ -24,29 +24,31 @@ describe('loadConfig', () => {
     ['a.json', '{"groupDomain": "a.io", "listen": {"port": 8443}}'],
   ] as const) {
     it(`reads ${name}`, () => {
-      const { config } = loadConfig({ configFile: file(name, text) }, {})
+      const { config } = loadConfig({ configFile: file(name, text), env: {} })
       expect([config.groupDomain, config.listen.port]).to.deep.equal(['a.io', 8443])
     })
   }
 
   it('lets the environment win over the file', () => {
     const path = file('b.yaml', 'groupDomain: a.io\nservice: {name: x}\n')
-    const { config } = loadConfig(
-      { configFile: path },
-      { KAPIS_GROUP_DOMAIN: 'b.io', KAPIS_SERVICE_PORT: '8' },
-    )
+    const { config } = loadConfig({
+      configFile: path,
+      env: { KAPIS_GROUP_DOMAIN: 'b.io', KAPIS_SERVICE_PORT: '8' },
+    })
     expect(config.groupDomain).to.equal('b.io')
     expect(config.service).to.deep.equal({ name: 'x', port: 8 })
   })
 
   it('takes an empty file as one that says nothing', () => {
-    expect(loadConfig({ configFile: file('empty.yaml', '') }, {}).config.groupDomain).to.equal('kapis.io')
+    expect(loadConfig({ configFile: file('empty.yaml', ''), env: {} }).config.groupDomain).to.equal(
+      'kapis.io',
+    )
   })
 
   it('lets the flag win over both', () => {
     const configFile = file('level.yaml', 'logLevel: warn\n')
     const level = (logLevel: string | undefined, env: Record<string, string>) =>
-      loadConfig({ configFile, logLevel }, env).config.logLevel
+      loadConfig({ configFile, logLevel, env }).config.logLevel
     expect(level(undefined, {})).to.equal('warn')
     expect(level(undefined, { KAPIS_LOG_LEVEL: 'error' })).to.equal('error')
     expect(level('debug', { KAPIS_LOG_LEVEL: 'error' })).to.equal('debug')
@@ -62,7 +64,7 @@ describe('loadConfig', () => {
   for (const [what, configFile, path, message] of refused) {
     it(`refuses ${what}`, () => {
       try {
-        loadConfig({ configFile: configFile() }, {})
+        loadConfig({ configFile: configFile(), env: {} })
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error
         expect(error.problems).to.have.length(1)
@@ -75,7 +77,7 @@ describe('loadConfig', () => {
   }
 
   it('reports a mistake in the environment like one in the file', () => {
-    expect(() => loadConfig({}, { KAPIS_LISTEN_PORT: 'x', KAPIS_GROUP_DOMAIN: '_' }))
+    expect(() => loadConfig({ env: { KAPIS_LISTEN_PORT: 'x', KAPIS_GROUP_DOMAIN: '_' } }))
       .to.throw(ConfigError)
       .with.property('message')
       .that.matches(/^invalid configuration:\n {2}groupDomain: .*\n {2}listen\.port: /)

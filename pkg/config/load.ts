@@ -9,25 +9,36 @@ export type ConfigSource = {
   readonly configFile?: string | undefined
   /** Of the command line, which wins over everything. */
   readonly logLevel?: string | undefined
+  readonly env: Readonly<Record<string, string | undefined>>
 }
+
+/** Both, parsed; `text` is that of the file. */
+export type Loaded = { readonly config: Config; readonly secrets: Secrets; readonly text: string }
 
 /**
  * Reads the file and the environment.
  *
  * @throws ConfigError with every problem at once
  */
-export function loadConfig(
-  { configFile, logLevel }: ConfigSource,
-  env: Readonly<Record<string, string | undefined>>,
-): { config: Config; secrets: Secrets } {
-  const settings = logLevel === undefined ? env : { ...env, KAPIS_LOG_LEVEL: logLevel }
-  return parseConfig(withEnvironment(readFile(configFile), settings))
+export function loadConfig(source: ConfigSource): Loaded {
+  return parseText(readText(source), source)
 }
 
-function readFile(path: string | undefined): unknown {
-  if (path === undefined) return {}
+/** @throws ConfigError when the file cannot be read */
+export function readText({ configFile }: ConfigSource): string {
+  return configFile === undefined ? '' : orProblem(() => readFileSync(configFile, 'utf8'))
+}
+
+/** @throws ConfigError with every problem at once */
+export function parseText(text: string, { logLevel, env }: ConfigSource): Loaded {
+  const settings = logLevel === undefined ? env : { ...env, KAPIS_LOG_LEVEL: logLevel }
+  const file: unknown = orProblem(() => parse(text))
+  return { ...parseConfig(withEnvironment(file, settings)), text }
+}
+
+function orProblem<T>(read: () => T): T {
   try {
-    return parse(readFileSync(path, 'utf8'))
+    return read()
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     throw new ConfigError([{ path: '--config', message }])

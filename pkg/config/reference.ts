@@ -1,5 +1,7 @@
 import { clientReference } from './client-reference.ts'
+import type { Config } from './config.ts'
 import { environment } from './env.ts'
+import { flatten, toLive } from './live.ts'
 
 /** One member of the configuration file, for docs/config.md. The default is read from the parser itself. */
 export type ConfigEntry = { readonly path: string; readonly text: string }
@@ -223,12 +225,20 @@ export const reference: readonly ConfigEntry[] = [
 ]
 
 /** docs/config.md, from the reference, the environment and the defaults of the parser. */
-export function renderReference(defaults: object): string {
+export function renderReference(defaults: Config): string {
+  const followed = flatten(toLive(defaults))
   const variables = new Map(environment.map(({ path, name }) => [path, name]))
   const rows = reference.map(({ path, text }) => {
     const value = JSON.stringify(read(defaults, path.split('.')))
     const variable = variables.get(path)
-    return `| \`${path}\` | ${value === undefined ? '' : `\`${value}\``} | ${variable === undefined ? '' : `\`${variable}\``} | ${text} |`
+    const cells = [
+      `\`${path}\``,
+      value === undefined ? '' : `\`${value}\``,
+      variable === undefined ? '' : `\`${variable}\``,
+      followed.has(path) ? 'yes' : 'no',
+      text,
+    ]
+    return `| ${cells.join(' | ')} |`
   })
   return `# Configuration
 
@@ -238,8 +248,17 @@ Both programs read one YAML file, named with \`--config\`, then the environment,
 are the other flags. Everything that is wrong is reported at once, each with its path, and the program does not start (exit code 1; 2 for
 a flag that there is not). Unknown members are mistakes too.
 
-| member | default | environment | what it is |
-|---|---|---|---|
+A program goes on reading its file: within ten seconds after it has changed, and on SIGHUP. Members that are \`reloaded\` follow it
+without a restart; the others, and what the environment or a flag says, are as they were at the start. The file is taken as a whole or not at
+all: when anything in it is wrong the last good one stays, the log has every problem with its path, and the metric
+\`kapis_config_last_reload_successful\` is 0. A file that is taken is one line of the log, which names the members that were \`followed\` and
+those that \`needRestart\`.
+
+In a cluster, \`kubectl edit\` of the ConfigMap that the Pods mount is followed within a minute or so, once the kubelet has it. The
+manifests give each configuration a ConfigMap of its own: applied with another one they roll out new Pods, and every member is new.
+
+| member | default | environment | reloaded | what it is |
+|---|---|---|---|---|
 ${rows.join('\n')}
 
 ${clientReference}

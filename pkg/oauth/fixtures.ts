@@ -166,8 +166,8 @@ export async function startApp() {
   }
   const state = { isReady: true, isPollInTime: true }
   const rule = { maxTries: 5, durationSeconds: 600 }
-  const tools: GrantTools & { multipleLogin: boolean } = {
-    multipleLogin: true,
+  const tools: GrantTools & { multipleLogin: () => boolean } = {
+    multipleLogin: () => true,
     users: known,
     sessions,
     recordLogin: () => undefined,

@@ -46,7 +46,7 @@ export type GrantTools = {
   readonly verifier: TokenVerifier
   readonly statements: Statements
   /** Whether a user may have several logins at once; otherwise a new one ends the others. */
-  readonly multipleLogin: boolean
+  readonly multipleLogin: () => boolean
   readonly devices: Pick<DeviceStore, 'create' | 'read' | 'update' | 'remove'>
   /** Whether a device asks no more often than it may. */
   readonly isPollInTime: (device: string) => boolean

@@ -61,7 +61,7 @@ export async function beginLogin(tools: GrantTools, login: Login): Promise<Grant
   })
   // A browser's own login is what this one comes from.
   const others = login.openId === undefined ? (['', 'Browser'] as const) : ([''] as const)
-  if (!tools.multipleLogin) await endOtherLogins(tools.sessions, session, others)
+  if (!tools.multipleLogin()) await endOtherLogins(tools.sessions, session, others)
   tools.recordLogin({ user, provider, source })
   return {
     user: user.name,

@@ -3,6 +3,8 @@ import { createKapisTokenAuthenticator } from '../authn/kapis-token.ts'
 import { createTokenReviewAuthenticator } from '../authn/token-review.ts'
 import { logPageClient } from '../config/client.ts'
 import type { Config, Secrets } from '../config/config.ts'
+import type { Reloads } from '../config/config-file.ts'
+import { observeReloads } from '../config/reload-metrics.ts'
 import { ClientStore } from '../iam/client-store.ts'
 import { createDeviceStore } from '../iam/device-authorization.ts'
 import { ensureFirstAdministrator } from '../iam/first-administrator.ts'
@@ -48,16 +50,17 @@ const maxKeysAgeSeconds = 30
 
 /** Runs the token listener until `signal`. The orchestrator may come later than this program: it waits. */
 export async function runOAuth(
-  parts: { config: Config; secrets: Secrets; logger: Logger; version: string },
+  parts: { config: Config; secrets: Secrets; reloads: Reloads; logger: Logger; version: string },
   signal: AbortSignal,
 ): Promise<void> {
-  const { config, secrets, logger } = parts
+  const { config, secrets, reloads, logger } = parts
   const { groupDomain } = config
   const { issuer, audience, clockSkewSeconds, accessTokenSeconds, refreshTokenSeconds, socket } = config.oauth
   const { loginMaxAgeSeconds, keyRotationSeconds } = config.oauth
   const { namespace, kubeconfig } = config.kubernetes
   const publishAheadSeconds = publishAhead(keyRotationSeconds)
   const metricsRegistry = createRegistry()
+  observeReloads(metricsRegistry, reloads)
   const tracing = await startTracing({
     config: config.tracing,
     program: 'kapis-oauth',
@@ -185,7 +188,7 @@ export async function runOAuth(
       issuer: createTokenIssuer({ issuer, audience, keys }),
       verifier,
       statements: createStatements({ issuer, keys }),
-      multipleLogin: authentication.multipleLogin,
+      multipleLogin: () => reloads.live().authentication.multipleLogin,
       devices,
       isPollInTime: createPollPace(),
       lifetimes: { accessTokenSeconds, refreshTokenSeconds, loginMaxAgeSeconds },

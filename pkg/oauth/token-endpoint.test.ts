@@ -41,13 +41,13 @@ describe('POST /oauth/token', () => {
       (await app.tools.verifier.verifyAccess(JSON.parse(answer.body).access_token)).sid
     const [first, second] = [await sidOf(await app.token(alice)), await sidOf(await app.token(alice))]
     expect([first, second].map(sid => app.sessions.get(sid)?.ended)).to.deep.equal(['', ''])
-    app.tools.multipleLogin = false
+    app.tools.multipleLogin = () => false
     try {
       const third = await sidOf(await app.token(alice))
       const ends = [first, second, third].map(sid => app.sessions.get(sid)?.ended)
       expect(ends).to.deep.equal(['another login', 'another login', ''])
     } finally {
-      app.tools.multipleLogin = true
+      app.tools.multipleLogin = () => true
     }
   })
 

@@ -46,7 +46,7 @@ describe('createClientAddress', () => {
   ]
   for (const [what, trusted, peer, forwarded, expected] of rows) {
     it(`is ${what}`, () => {
-      expect(createClientAddress(trusted)(requestFrom(peer, forwarded))).to.equal(expected)
+      expect(createClientAddress(() => trusted)(requestFrom(peer, forwarded))).to.equal(expected)
     })
   }
 })

@@ -1,26 +1,26 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 
+export type ClientAddress = (req: IncomingMessage) => string
+
 /**
  * The address of whoever sent a request. X-Forwarded-For is believed only as far as it was written by proxies that are
  * known: from the right, the first address that is none of theirs. What stands left of it, anybody could have written.
  *
- * @param trustedProxies addresses and CIDRs
+ * @param trustedProxies addresses and CIDRs, as they are now; another list is another array
  */
-export function createClientAddress(trustedProxies: readonly string[]): (req: IncomingMessage) => string {
-  const trusted = new BlockList()
-  for (const range of trustedProxies) {
-    const { address, prefix, family } = parseRange(range)
-    trusted.addSubnet(address, prefix, family)
-  }
-  const isTrusted = (address: string) => {
-    const version = isIP(address)
-    return version !== 0 && trusted.check(address, version === 6 ? 'ipv6' : 'ipv4')
-  }
+export function createClientAddress(trustedProxies: () => readonly string[]): ClientAddress {
+  let ranges: readonly string[] = []
+  let isTrusted = toTest(ranges)
 
   return req => {
     let client = plainAddress(req.socket.remoteAddress ?? '')
-    if (trustedProxies.length === 0) return client
+    const now = trustedProxies()
+    if (now.length === 0) return client
+    if (now !== ranges) {
+      ranges = now
+      isTrusted = toTest(now)
+    }
     const hops = (req.headersDistinct['x-forwarded-for'] ?? []).join(',').split(',')
     for (const hop of hops.reverse()) {
       if (!isTrusted(client)) break
@@ -30,6 +30,18 @@ export function createClientAddress(trustedProxies: readonly string[]): (req: In
       client = address
     }
     return client
+  }
+}
+
+function toTest(ranges: readonly string[]): (address: string) => boolean {
+  const trusted = new BlockList()
+  for (const range of ranges) {
+    const { address, prefix, family } = parseRange(range)
+    trusted.addSubnet(address, prefix, family)
+  }
+  return address => {
+    const version = isIP(address)
+    return version !== 0 && trusted.check(address, version === 6 ? 'ipv6' : 'ipv4')
   }
 }
 

@@ -6,7 +6,7 @@ import { withClocks } from '../status/clock-fixtures.ts'
 import { refusalOf } from '../status/fixtures.ts'
 import { Status } from '../status/status.ts'
 import { createLogger } from '../telemetry/logger.ts'
-import { ResourceCache } from './cache.ts'
+import { type CacheLimits, ResourceCache } from './cache.ts'
 import { createCatalog } from './catalog.ts'
 import { node } from './fixtures.ts'
 import type { Kind } from './kind.ts'
@@ -35,10 +35,9 @@ describe('ResourceCache', () => {
     await running?.fake.close()
   })
 
-  type Limits = { readonly idleSeconds?: number; readonly maxBytes?: number }
   async function start(
     answer: (path: string) => readonly KubeObject[] | number | undefined,
-    limits: Limits = {},
+    limits: Partial<CacheLimits> = {},
   ) {
     const watches = new Map<string, ServerResponse>()
     const lists: string[] = []
@@ -61,9 +60,7 @@ describe('ResourceCache', () => {
       catalog: createCatalog({ client: fake.client, groupDomain: 'kapis.io' }),
       groupDomain: 'kapis.io',
       logger,
-      idleSeconds: 60,
-      maxBytes: 2 ** 30,
-      ...limits,
+      limits: () => ({ idleSeconds: 60, maxMegabytes: 1024, ...limits }),
     })
     running = { fake, cache }
     const tell = (path: string, type: string, object: KubeObject) =>
@@ -178,7 +175,7 @@ describe('ResourceCache', () => {
     })
 
     it('makes room for another, and when nothing can go the other is refused', async () => {
-      const { cache } = await start(withGadgets, { maxBytes: 1 })
+      const { cache } = await start(withGadgets, { maxMegabytes: 0 })
       await cache.start()
       // The nodes alone are over the limit, and always followed.
       const refusal = await cache.obtain(gadgets('gadgets')).catch((error: unknown) => error)
@@ -189,7 +186,7 @@ describe('ResourceCache', () => {
 
       await running?.fake.close()
       cache.stop()
-      const roomy = await start(withGadgets, { maxBytes: 6_000 })
+      const roomy = await start(withGadgets, { maxMegabytes: 6_000 / 2 ** 20 })
       await roomy.cache.start()
       await roomy.cache.obtain(gadgets('first'))
       await roomy.cache.obtain(gadgets('second'))

@@ -14,10 +14,15 @@ export type ResourceCacheOptions = {
   readonly catalog: Catalog
   readonly groupDomain: string
   readonly logger: Logger
+  readonly limits: () => CacheLimits
+}
+
+/** As they are now. */
+export type CacheLimits = {
   /** How long a kind that nobody asks for is still followed. */
   readonly idleSeconds: number
   /** Estimated memory of all that is followed; beyond it what is idle goes first, and no further kind is begun. */
-  readonly maxBytes: number
+  readonly maxMegabytes: number
 }
 
 const sweepMs = 5_000
@@ -123,11 +128,11 @@ export class ResourceCache {
   #begin(kind: Kind): LiveKind {
     // Before the pods are there, claims would all seem to be unused.
     if (!this.#synced) throw unavailable('resources are still being read from the orchestrator')
-    if (this.bytes > this.#options.maxBytes) {
+    if (!this.#fits()) {
       this.#makeRoom()
-      const megabytes = Math.round(this.#options.maxBytes / 2 ** 20)
-      if (this.bytes > this.#options.maxBytes)
-        throw unavailable(`the resource cache is full (${megabytes} MiB): ${kind.plural} cannot be added`)
+      const { maxMegabytes } = this.#options.limits()
+      if (!this.#fits())
+        throw unavailable(`the resource cache is full (${maxMegabytes} MiB): ${kind.plural} cannot be added`)
     }
     return this.#follow(kind)
   }
@@ -158,17 +163,21 @@ export class ResourceCache {
   }
 
   #sweep(): void {
-    const idleSince = performance.now() - this.#options.idleSeconds * 1000
+    const idleSince = performance.now() - this.#options.limits().idleSeconds * 1000
     for (const [name, live] of this.#idle()) {
       if (live.usedAtMs < idleSince || live.isGone) this.#end(name, live)
     }
-    if (this.bytes > this.#options.maxBytes) this.#makeRoom()
+    if (!this.#fits()) this.#makeRoom()
+  }
+
+  #fits(): boolean {
+    return this.bytes <= this.#options.limits().maxMegabytes * 2 ** 20
   }
 
   /** Ends what was not asked for the longest, until the rest fits. */
   #makeRoom(): void {
     for (const [name, live] of this.#idle()) {
-      if (this.bytes <= this.#options.maxBytes) return
+      if (this.#fits()) return
       this.#end(name, live)
     }
   }

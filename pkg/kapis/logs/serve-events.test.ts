@@ -54,8 +54,7 @@ describe('createEventFace', () => {
           ['bank', 'finance'],
           ['new', ''],
         ]),
-      queryTimeoutMs: 1000,
-      exportLimit: 100,
+      limits: () => ({ queryTimeoutSeconds: 1, exportLimit: 100 }),
     }
     const faces = {
       events: createEventFace({

@@ -25,9 +25,8 @@ export type EventFaceOptions = {
   readonly created: () => ReadonlyMap<string, number>
   /** The workspaces of all namespaces. @throws Status 503 */
   readonly workspaces: () => ReadonlyMap<string, string>
-  readonly queryTimeoutMs: number
-  /** Events of an export at most. */
-  readonly exportLimit: number
+  /** As they are now: how long a question may take, and events of an export at most. */
+  readonly limits: () => { readonly queryTimeoutSeconds: number; readonly exportLimit: number }
 }
 
 /**
@@ -38,11 +37,12 @@ export type EventFaceOptions = {
  */
 export function createEventFace(options: EventFaceOptions): Handler {
   async function serve(exchange: AuthenticatedExchange, signal: AbortSignal): Promise<void> {
-    const { kind, store, queryTimeoutMs, exportLimit } = options
+    const { kind, store } = options
+    const { queryTimeoutSeconds, exportLimit } = options.limits()
     const question = parseEventQuestion(exchange.query, kind)
     const where = inWorkspaces(question.where, options.workspaces)
     const filter = toFilter(where, await options.readable(exchange.identity), options.created)
-    const limits = { timeoutMs: queryTimeoutMs, signal }
+    const limits = { timeoutMs: queryTimeoutSeconds * 1000, signal }
     if (question.operation === 'export') {
       const { order } = question
       const pages = filter && exportHits(store, { filter, order, limit: exportLimit }, limits)

@@ -55,8 +55,7 @@ describe('createLogFace', () => {
           ['bank', base + 1000],
           ['new', base],
         ]),
-      queryTimeoutMs: 1000,
-      exportLimit: 5000,
+      limits: () => ({ queryTimeoutSeconds: 1, exportLimit: 5000 }),
       closing: closing.signal,
       ...given,
     })
@@ -192,7 +191,10 @@ describe('createLogFace', () => {
 
     it('goes on page by page up to its limit, in the order asked for', async () => {
       const many = Array.from({ length: 2500 }, (_, i) => record({ timeNs: at(base + i), log: `${i}\n` }))
-      const given = { store: createMemoryStore(many), exportLimit: 2100 }
+      const given = {
+        store: createMemoryStore(many),
+        limits: () => ({ queryTimeoutSeconds: 1, exportLimit: 2100 }),
+      }
       const { text } = await ask('operation=export&sort=asc', 'everywhere', given)
       expect(text).to.equal(
         many
@@ -277,8 +279,7 @@ describe('createLogFace', () => {
       store,
       readable: async () => 'everywhere',
       created: () => new Map(),
-      queryTimeoutMs: 1000,
-      exportLimit: 1,
+      limits: () => ({ queryTimeoutSeconds: 1, exportLimit: 1 }),
       closing: closing.signal,
     })
     loopback = await startLoopback((req, res) => face(toExchange(req, res)).then(ended.resolve, ended.reject))

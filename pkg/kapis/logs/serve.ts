@@ -20,9 +20,8 @@ export type LogFaceOptions = {
   readonly readable: (identity: Identity) => Promise<Readable>
   /** Creation times of all namespaces, in Unix seconds. @throws Status 503 */
   readonly created: () => ReadonlyMap<string, number>
-  readonly queryTimeoutMs: number
-  /** Lines of an export at most. */
-  readonly exportLimit: number
+  /** As they are now: how long a question may take, and lines of an export at most. */
+  readonly limits: () => { readonly queryTimeoutSeconds: number; readonly exportLimit: number }
   /** The program stops: live tails end. */
   readonly closing: AbortSignal
 }
@@ -41,12 +40,13 @@ export type LogFace = (exchange: AuthenticatedExchange, place?: Expression) => P
 export function createLogFace(options: LogFaceOptions): LogFace {
   let followers = 0
   async function serve(exchange: AuthenticatedExchange, place: Expression | undefined, left: AbortSignal) {
-    const { store, queryTimeoutMs, exportLimit, closing } = options
+    const { store, closing } = options
+    const { queryTimeoutSeconds, exportLimit } = options.limits()
     const question = parseQuestion(exchange.query)
     const where = within(question.where, place)
     const filterNow = async () => toFilter(where, await options.readable(exchange.identity), options.created)
     const filter = await filterNow()
-    const limits = { timeoutMs: queryTimeoutMs, signal: left }
+    const limits = { timeoutMs: queryTimeoutSeconds * 1000, signal: left }
     if (question.operation === 'export') {
       return sendExport(store, exchange, { ...question, filter, limit: exportLimit }, limits)
     }

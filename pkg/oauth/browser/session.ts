@@ -86,7 +86,7 @@ export async function beginBrowserLogin(
     expiresAtMs: nowMs + lifeSeconds * 1000,
     ended: '',
   })
-  if (!tools.multipleLogin) await endOtherLogins(tools.sessions, session)
+  if (!tools.multipleLogin()) await endOtherLogins(tools.sessions, session)
   const claims = { sub: user.name, uid: user.uid, idp: provider, generation: user.generation }
   const value = await tools.statements.sign('browser', claims, { lifeSeconds, jti: sid })
   // No age: it goes when the browser is closed, and by itself when the login has expired.

@@ -1,0 +1,111 @@
+import type { Logger } from '../telemetry/logger.ts'
+import { type Config, ConfigError, type Secrets } from './config.ts'
+import { differences, type LiveConfig, toLive } from './live.ts'
+import { type ConfigSource, type Loaded, loadConfig, parseText, readText } from './load.ts'
+
+/** What has become of the file since the start. */
+export type LastRead = { readonly isGood: boolean; readonly goodAtMs: number }
+
+/** What the rooms of a program may know of it. */
+export type Reloads = {
+  /** The followed members as they are now: to be asked for each time. */
+  readonly live: () => LiveConfig
+  readonly lastRead: () => LastRead
+}
+
+// The kubelet brings a changed ConfigMap within a minute or so, by renaming a link: events of such files are not to be relied on.
+const readEveryMs = 10_000
+
+/**
+ * The configuration of a program, and its file for as long as the program runs. A file that has changed is read as a whole: it is taken
+ * when nothing in it is wrong, and otherwise the last good one stays.
+ */
+export class ConfigFile implements Reloads {
+  readonly #source: ConfigSource
+  readonly #everyMs: number
+  readonly #started: Loaded
+  #current: Loaded
+  /** What was looked at last, good or not, so that a mistake is told once; undefined when it could not be read. */
+  #seen: string | undefined
+  #last: LastRead = { isGood: true, goodAtMs: Date.now() }
+  #logger: Logger | undefined
+  #changed: ((live: LiveConfig) => void) | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  /** @throws ConfigError with every problem at once */
+  constructor(source: ConfigSource, everyMs = readEveryMs) {
+    this.#source = source
+    this.#everyMs = everyMs
+    this.#started = loadConfig(source)
+    this.#current = this.#started
+    this.#seen = this.#started.text
+  }
+
+  get config(): Config {
+    return this.#started.config
+  }
+
+  get secrets(): Secrets {
+    return this.#started.secrets
+  }
+
+  readonly live = (): LiveConfig => this.#current.config
+  readonly lastRead = (): LastRead => this.#last
+
+  start(logger: Logger, changed: (live: LiveConfig) => void): void {
+    this.#logger = logger
+    this.#changed = changed
+    if (this.#source.configFile === undefined) return
+    this.#timer = setInterval(() => this.#look(false), this.#everyMs)
+    this.#timer.unref()
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  /** Reads the file now, and tells what came of it though it be unchanged. */
+  readonly read = (): void => this.#look(true)
+
+  #look(isAsked: boolean): void {
+    let seen: string | undefined
+    try {
+      const text = readText(this.#source)
+      seen = text
+      if (text !== this.#seen || isAsked) this.#take(parseText(text, this.#source))
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      this.#last = { ...this.#last, isGood: false }
+      const { problems } = error
+      if (seen !== this.#seen || isAsked)
+        this.#logger?.error({ problems }, 'the configuration cannot be used; the last one stays')
+    }
+    this.#seen = seen
+  }
+
+  #take(next: Loaded): void {
+    const followed = differences(toLive(this.#current.config), toLive(next.config))
+    const isFollowed = new Set(differences({}, toLive(next.config)))
+    const needRestart = [
+      ...differences(this.#started.config, next.config).filter(path => !isFollowed.has(path)),
+      ...secretDifferences(this.#started.secrets, next.secrets),
+    ]
+    this.#current = next
+    this.#last = { isGood: true, goodAtMs: Date.now() }
+    this.#logger?.info(
+      { followed, needRestart: [...new Set(needRestart)] },
+      'the configuration was read again',
+    )
+    if (followed.length > 0) this.#changed?.(next.config)
+  }
+}
+
+/** Where they stand, and nothing of what they are. */
+function secretDifferences(before: Secrets, after: Secrets): readonly string[] {
+  const clients = differences(
+    Object.fromEntries(before.clientSecrets),
+    Object.fromEntries(after.clientSecrets),
+  )
+  const store = differences(before.logStore, after.logStore)
+  return [...(clients.length > 0 ? ['oauth.clients'] : []), ...store.map(name => `logs.opensearch.${name}`)]
+}

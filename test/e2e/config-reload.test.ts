@@ -1,0 +1,122 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { expect } from 'chai'
+import { parse } from 'yaml'
+import { accessToken } from './cluster.ts'
+import { askAs, eventually } from './http.ts'
+import { scratch, setting } from './run.ts'
+
+const program = resolve(import.meta.dirname, '../../cmd/apiserver/main.ts')
+const mount = join(scratch, 'config-reload')
+const given = parse(readFileSync(join(dirname(setting('KUBECONFIG')), 'kapis.yaml'), 'utf8'))
+
+type Line = { readonly level: string; readonly msg: string; readonly [member: string]: unknown }
+
+describe('the configuration file of a front that runs', function () {
+  this.timeout(90_000)
+  let front: ChildProcess
+  let server = ''
+  let token = ''
+  let version = 0
+  const lines: Line[] = []
+
+  /** As the kubelet brings a changed ConfigMap into a Pod. */
+  function mountConfig(changes: object): void {
+    const folder = `..${++version}`
+    mkdirSync(join(mount, folder), { recursive: true })
+    const config = { ...given, ...own, ...changes }
+    writeFileSync(join(mount, folder, 'kapis.yaml'), JSON.stringify(config))
+    symlinkSync(folder, join(mount, '..data_tmp'))
+    renameSync(join(mount, '..data_tmp'), join(mount, '..data'))
+  }
+  const own = {
+    listen: { ...given.listen, port: 0 },
+    logs: { store: 'none' },
+    logLevel: 'info',
+    accessLog: false,
+  }
+  const said = (msg: string) => lines.filter(line => line.msg === msg)
+  const requestsLogged = () => said('request').length
+  const readyz = () => askAs(token, `${server}/readyz`)
+  async function metric(name: string): Promise<number> {
+    const { body } = await askAs(token, `${server}/metrics`)
+    return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(body)?.[1])
+  }
+
+  before(async () => {
+    token = await accessToken()
+    mountConfig({})
+    symlinkSync('..data/kapis.yaml', join(mount, 'kapis.yaml'))
+    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('KAPIS_')))
+    front = spawn(process.execPath, [program, '--config', join(mount, 'kapis.yaml')], {
+      env: { ...env, NODE_NO_WARNINGS: '1' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    if (front.stderr) createInterface(front.stderr).on('line', line => lines.push(JSON.parse(line)))
+    await eventually(async () => {
+      const line = said('listening')[0]
+      if (line === undefined) throw new Error(`it does not listen: ${JSON.stringify(lines)}`)
+      server = `https://127.0.0.1:${line.port}`
+      expect((await readyz()).code).to.equal(200)
+    }, 60_000)
+  })
+  after(async () => {
+    if (front === undefined || front.exitCode !== null) return
+    const exited = once(front, 'exit')
+    front.kill('SIGKILL')
+    await exited
+  })
+
+  it('is followed by what can be, and what cannot is named', async () => {
+    await readyz()
+    expect(requestsLogged()).to.equal(0)
+    mountConfig({
+      accessLog: true,
+      limits: { requestsInFlight: 399 },
+      service: { name: 'another', port: 443 },
+    })
+    await eventually(async () => expect(said('the configuration was read again')).to.have.length(1), 30_000)
+    const [line] = said('the configuration was read again')
+    expect(line?.followed).to.deep.equal(['limits.requestsInFlight', 'accessLog'])
+    expect(line?.needRestart).to.deep.equal(['service.name'])
+    await readyz()
+    await eventually(async () => expect(requestsLogged()).to.be.above(0), 20_000)
+  })
+
+  it('stays what it was when it is broken, and says so', async () => {
+    expect(await metric('kapis_config_last_reload_successful')).to.equal(1)
+    const good = await metric('kapis_config_last_reload_success_timestamp_seconds')
+    mountConfig({ accessLog: 'sometimes', limits: { requestSeconds: 0 } })
+    front.kill('SIGHUP')
+    await eventually(
+      async () => expect(await metric('kapis_config_last_reload_successful')).to.equal(0),
+      20_000,
+    )
+    expect(await metric('kapis_config_last_reload_success_timestamp_seconds')).to.equal(good)
+    const [line] = said('the configuration cannot be used; the last one stays')
+    expect(JSON.stringify(line?.problems)).to.match(/"path":"limits.requestSeconds".*"path":"accessLog"/)
+    const before = requestsLogged()
+    await readyz()
+    await eventually(async () => expect(requestsLogged()).to.be.above(before), 20_000)
+  })
+
+  it('is read at once on SIGHUP', async () => {
+    mountConfig({ logLevel: 'error' })
+    const readBefore = said('the configuration was read again').length
+    front.kill('SIGHUP')
+    await eventually(async () => {
+      expect(await metric('kapis_config_last_reload_successful')).to.equal(1)
+      expect(said('the configuration was read again').length).to.be.above(readBefore)
+    }, 20_000)
+    expect(said('the configuration was read again').at(-1)?.followed).to.include.members([
+      'accessLog',
+      'logLevel',
+    ])
+    const before = lines.length
+    await readyz()
+    expect(lines.length, 'at this level a request is no line').to.equal(before)
+  })
+})
