@@ -76,7 +76,7 @@ describe('the configuration file of a front that runs', function () {
     mountConfig({
       accessLog: true,
       limits: { requestsInFlight: 399 },
-      service: { name: 'another', port: 443 },
+      service: { ...given.service, name: 'another' },
     })
     await eventually(async () => expect(said('the configuration was read again')).to.have.length(1), 30_000)
     const [line] = said('the configuration was read again')
