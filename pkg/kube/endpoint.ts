@@ -5,7 +5,7 @@ import { readKubeconfig, readServiceAccount } from './credentials.ts'
 export type Endpoint = {
   readonly url: URL
   /** Request options with the current credential; a rotated token file or client certificate is picked up. */
-  readonly options: () => Promise<RequestOptions>
+  readonly options: () => Promise<RequestOptions> | RequestOptions
   /** To be told when the orchestrator does not know the credential (401): it is read again, once a second at most. */
   readonly refused: () => void
   readonly close: () => void
@@ -55,7 +55,7 @@ export function loadEndpoint(kubeconfig: string, maxSockets = 128): Endpoint {
 
   return {
     url,
-    options: async () => (current && current.until > performance.now() ? current.options : refresh()),
+    options: () => (current && current.until > performance.now() ? current.options : refresh()),
     refused() {
       if (current) current.until = Math.min(current.until, current.readAt + refusedTtlMs)
     },

@@ -52,11 +52,15 @@ export function createKubeConnections(endpoint: Endpoint, limits: ConnectionLimi
     return lines
   }
 
+  function choose(next: RequestOptions, isLong: boolean): KubeLine {
+    const current = lines !== undefined && next === options ? lines : refresh(next)
+    return isLong ? current.long : current.short
+  }
+
   return {
-    async line(isLong) {
-      const next = await endpoint.options()
-      const current = lines !== undefined && next === options ? lines : refresh(next)
-      return isLong ? current.long : current.short
+    line(isLong) {
+      const next = endpoint.options()
+      return next instanceof Promise ? next.then(ready => choose(ready, isLong)) : choose(next, isLong)
     },
     close() {
       for (const pool of [pools?.short, pools?.long]) pool?.destroy()

@@ -1,13 +1,18 @@
 import type { Endpoint } from '../kube/endpoint.ts'
 import { isNotYetReady } from '../kube/own-refusal.ts'
 import type { AuthenticatedExchange, Handler } from '../request/exchange.ts'
+import type { Identity } from '../request/identity.ts'
 import { isLongRunning } from '../request/long-running.ts'
 import { Status } from '../status/status.ts'
-import type { KubeConnections } from './connections.ts'
+import type { KubeConnections, KubeLine } from './connections.ts'
+import { upstreamFailure } from './failure.ts'
 import { forwardableHeaders, type HeaderLines } from './headers.ts'
 import type { RefusalByBody } from './held-refusal.ts'
 import { toImpersonation } from './impersonation.ts'
 import { relay } from './relay.ts'
+import { type HeaderBlock, toHeaderBlock } from './request-head.ts'
+
+const orchestrator = 'the orchestrator'
 
 /**
  * Forwards a request to the orchestrator as its caller, and the answer as it comes.
@@ -17,14 +22,40 @@ import { relay } from './relay.ts'
 export function createKubeProxy(endpoint: Endpoint, upstreams: KubeConnections): Handler {
   const base = basePath(endpoint)
   const refusalByBody = createRefusalByBody(endpoint)
-  return async exchange => {
-    const { req, info, query } = exchange
-    const isLive = isLongRunning(info, query)
-    const { connections, credential } = await upstreams.line(isLive)
-    const path = base + (req.url ?? '/')
-    const headers = [...orchestratorHeaders(exchange), ...credential]
-    const upstream = 'the orchestrator'
-    return relay({ connections, path, headers, isLive, upstream, refusalByBody }, exchange)
+  const blockOf = createBlocks()
+  const forward = (
+    exchange: AuthenticatedExchange,
+    { connections, credential }: KubeLine,
+    isLive: boolean,
+  ) => {
+    const path = base + (exchange.req.url ?? '/')
+    const headers = callerHeaders(exchange)
+    const block = blockOf(exchange.identity, credential)
+    const to = { connections, path, headers, block, isLive, upstream: orchestrator, refusalByBody }
+    return relay(to, exchange)
+  }
+  return exchange => {
+    const isLive = isLongRunning(exchange.info, exchange.query)
+    const line = upstreams.line(isLive)
+    return line instanceof Promise
+      ? line.then(ready => forward(exchange, ready, isLive))
+      : forward(exchange, line, isLive)
+  }
+}
+
+/** For whom Kapis asks, and as whom: the same of each request of a caller, and checked and written down once. */
+function createBlocks(): (identity: Identity, credential: HeaderLines) => HeaderBlock {
+  const made = new WeakMap<Identity, { readonly credential: HeaderLines; readonly block: HeaderBlock }>()
+  return (identity, credential) => {
+    const known = made.get(identity)
+    if (known?.credential === credential) return known.block
+    try {
+      const block = toHeaderBlock([...toImpersonation(identity), ...credential])
+      made.set(identity, { credential, block })
+      return block
+    } catch (error) {
+      throw upstreamFailure(orchestrator, error)
+    }
   }
 }
 
@@ -32,9 +63,13 @@ export function createKubeProxy(endpoint: Endpoint, upstreams: KubeConnections):
 const notForward: ReadonlySet<string> = new Set(['authorization', 'cookie', 'host', 'expect', 'audit-id'])
 
 /** What the orchestrator is told of a request, but for the credential of Kapis. */
-export function orchestratorHeaders({ req, identity, id }: AuthenticatedExchange): HeaderLines {
+export function orchestratorHeaders(exchange: AuthenticatedExchange): HeaderLines {
+  return [...callerHeaders(exchange), ...toImpersonation(exchange.identity)]
+}
+
+function callerHeaders({ req, id }: AuthenticatedExchange): HeaderLines {
   const headers = forwardableHeaders(req, notForward)
-  headers.push(...toImpersonation(identity), 'Audit-Id', id)
+  headers.push('Audit-Id', id)
   return headers
 }
 

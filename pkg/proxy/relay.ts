@@ -5,6 +5,7 @@ import { createAnswerWriter, type Head } from './answer-writer.ts'
 import { isStaleConnection, upstreamFailure } from './failure.ts'
 import { answerHeaders, type HeaderLines } from './headers.ts'
 import { isHeld, maxHeldBytes, type RefusalByBody } from './held-refusal.ts'
+import type { HeaderBlock } from './request-head.ts'
 import type { AnswerSink } from './upstream-connection.ts'
 import type { Asked, Upstream } from './upstream-pool.ts'
 
@@ -13,6 +14,8 @@ export type Outgoing = {
   /** Path and query, as they go on the wire. */
   readonly path: string
   readonly headers: HeaderLines
+  /** Further ones, for all requests of this caller. */
+  readonly block?: HeaderBlock
   /** Whether each piece of the answer is to be seen as it comes: a watch, a log that is followed. */
   readonly isLive: boolean
   /** What does not answer when it does not, for the caller to read. */
@@ -106,10 +109,10 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
     failed,
   }
   const method = req.method ?? 'GET'
-  const { path, headers } = outgoing
+  const { path, headers, block } = outgoing
   function start(): void {
     try {
-      asked = outgoing.connections.ask({ method, path, headers, body }, sink)
+      asked = outgoing.connections.ask({ method, path, headers, block, body }, sink)
     } catch (error) {
       failed(error)
     }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { toRequestHead } from './request-head.ts'
+import { toHeaderBlock, toRequestHead } from './request-head.ts'
 
 const get = { method: 'GET', path: '/a?b=%20c', headers: ['X-Two', 'a', 'X-Two', 'b'], hasBody: false }
 const start = (method: string) => `${method} /a?b=%20c HTTP/1.1\r\nHost: up:1\r\nConnection: keep-alive\r\n`
@@ -56,6 +56,35 @@ describe('toRequestHead', () => {
   ] as const) {
     it(`refuses ${what}`, () => {
       expect(() => toRequestHead({ ...get, ...request }, 'up:1'))
+        .to.throw()
+        .with.property('code', 'REQUEST_INVALID')
+    })
+  }
+})
+
+describe('toHeaderBlock', () => {
+  it('is written behind the headers of a request as it stands', () => {
+    const block = toHeaderBlock(['Impersonate-User', 'a', 'Impersonate-Group', 'b', 'Impersonate-Group', 'c'])
+    const text = 'Impersonate-User: a\r\nImpersonate-Group: b\r\nImpersonate-Group: c\r\n'
+    expect(toRequestHead({ ...get, block }, 'up:1')).to.deep.equal({
+      text: `${start('GET')}${two}${text}\r\n`,
+      length: 0,
+    })
+    expect(toRequestHead({ ...get, method: 'POST', block }, 'up:1').text).to.equal(
+      `${start('POST')}${two}${text}Content-Length: 0\r\n\r\n`,
+    )
+  })
+
+  for (const [what, headers] of [
+    ['a header that begins another', ['Impersonate-User', 'a\r\nImpersonate-Group: system:masters']],
+    ['a colon in a name', ['X: y\r\nZ', 'a']],
+    ['no name', ['', 'a']],
+    ['a value beyond latin1', ['X', '\u{1f600}']],
+    ['a length', ['content-Length', '0']],
+    ['a coding', ['Transfer-Encoding', 'chunked']],
+  ] as const) {
+    it(`refuses ${what}`, () => {
+      expect(() => toHeaderBlock(headers))
         .to.throw()
         .with.property('code', 'REQUEST_INVALID')
     })

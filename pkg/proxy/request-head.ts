@@ -8,8 +8,12 @@ export type RequestLines = {
   readonly path: string
   /** Those of the request itself: what frames it and what is of this hop is added here. */
   readonly headers: HeaderLines
+  readonly block?: HeaderBlock | undefined
   readonly hasBody: boolean
 }
+
+/** Header lines as they go on the wire, checked once for all requests that have them. */
+export type HeaderBlock = { readonly text: string }
 
 export type RequestHead = {
   /** For the wire, as latin1. */
@@ -26,7 +30,10 @@ const withBody = new Set(['POST', 'PUT', 'PATCH'])
  *
  * @throws Error REQUEST_INVALID
  */
-export function toRequestHead({ method, path, headers, hasBody }: RequestLines, host: string): RequestHead {
+export function toRequestHead(
+  { method, path, headers, block, hasBody }: RequestLines,
+  host: string,
+): RequestHead {
   if (!isHeaderName(method) || path === '' || /[^\x21-\x7e\x80-\xff]/.test(path))
     throw invalid('its first line')
   let text = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: keep-alive\r\n`
@@ -34,16 +41,36 @@ export function toRequestHead({ method, path, headers, hasBody }: RequestLines, 
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] ?? ''
     const value = headers[i + 1] ?? ''
-    if (!isHeaderName(name) || !isHeaderValue(value)) throw invalid('a header')
-    if (name.length === 14 && name.toLowerCase() === 'content-length') length = toLength(value, length)
-    else text += `${name}: ${value}\r\n`
+    if (isContentLength(name)) length = toLength(value, length)
+    else text += toLine(name, value)
   }
+  if (block !== undefined) text += block.text
   if (!hasBody) {
     if (length !== undefined && length > 0) throw invalid('a length without a body')
     return { text: withBody.has(method) ? `${text}Content-Length: 0\r\n\r\n` : `${text}\r\n`, length: 0 }
   }
   const framing = length === undefined ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`
   return { text: `${text}${framing}\r\n\r\n`, length }
+}
+
+/** @throws Error REQUEST_INVALID, for what frames a body too: that is of one request alone */
+export function toHeaderBlock(headers: HeaderLines): HeaderBlock {
+  let text = ''
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] ?? ''
+    if (isContentLength(name) || name.toLowerCase() === 'transfer-encoding') throw invalid('a header')
+    text += toLine(name, headers[i + 1] ?? '')
+  }
+  return { text }
+}
+
+function toLine(name: string, value: string): string {
+  if (!isHeaderName(name) || !isHeaderValue(value)) throw invalid('a header')
+  return `${name}: ${value}\r\n`
+}
+
+function isContentLength(name: string): boolean {
+  return name.length === 14 && name.toLowerCase() === 'content-length'
 }
 
 function toLength(value: string, before: number | undefined): number {

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { HeaderLines } from './headers.ts'
-import { toRequestHead } from './request-head.ts'
+import { type HeaderBlock, toRequestHead } from './request-head.ts'
 import { type AnswerSink, type Connection, type Job, openConnection } from './upstream-connection.ts'
 import { upstreamError } from './upstream-error.ts'
 import type { UpstreamTarget } from './upstream-target.ts'
@@ -10,6 +10,8 @@ export type UpstreamRequest = {
   /** Path and query, as they go on the wire. */
   readonly path: string
   readonly headers: HeaderLines
+  /** Goes behind them. */
+  readonly block?: HeaderBlock | undefined
   /** Of the length that a Content-Length among the headers says; in chunks without one. */
   readonly body: Readable | null
 }
@@ -87,9 +89,9 @@ export function createUpstreamPool(target: UpstreamTarget, limit: number): Upstr
   }
 
   return {
-    ask({ method, path, headers, body }, sink) {
+    ask({ method, path, headers, block, body }, sink) {
       if (isDestroyed) throw shutDown()
-      const head = toRequestHead({ method, path, headers, hasBody: body !== null }, target.url.host)
+      const head = toRequestHead({ method, path, headers, block, hasBody: body !== null }, target.url.host)
       const job: Job = { method, head, body, sink, isOver: false }
       const entry: Entry = { job }
       const connection = idle.pop() ?? (all.size < limit ? open() : undefined)
