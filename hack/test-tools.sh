@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sees to it that the programs are there that the end-to-end tests drive and npm does not bring: Chromium, which opens the
-# pages that people see, and slapd, a directory to log in with. Does nothing when they are; installs them by apt-get where
-# it may; otherwise says what to install.
+# pages that people see, slapd, a directory to log in with, and Prometheus, which collects metrics, with promtool, which tests
+# alerts. Does nothing when they are; installs them by apt-get where it may; otherwise says what to install.
 set -uo pipefail
 
 say() { printf 'test tools: %s\n' "$*" >&2; }
@@ -13,6 +13,7 @@ has() { command -v "$1" >/dev/null 2>&1; }
 missing=()
 has chromium || missing+=(chromium)
 { has slapd && has slapadd; } || missing+=(slapd)
+{ has prometheus && has promtool; } || missing+=(prometheus)
 [ "${#missing[@]}" -eq 0 ] && exit 0
 
 give_up() {
@@ -41,11 +42,15 @@ run() {
 wait=(-o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
 say 'reading the lists of packages'
 run apt-get "${wait[@]}" -q update
-say "installing ${missing[*]} (about 130 MB to fetch for all)"
+say "installing ${missing[*]} (about 160 MB to fetch for all)"
 # The tests start a directory of their own; the package's is to be left without one, so that none is started.
 if [[ " ${missing[*]} " == *' slapd '* ]] && has debconf-set-selections; then
   echo 'slapd slapd/no_configuration boolean true' | "${as_root[@]}" debconf-set-selections || true
 fi
 run apt-get "${wait[@]}" -q install -y --no-install-recommends "${missing[@]}"
+# The package starts a server at once, which nobody has asked for.
+if [[ " ${missing[*]} " == *' prometheus '* ]] && has systemctl; then
+  "${as_root[@]}" systemctl disable --now prometheus >/dev/null 2>&1 || true
+fi
 { has chromium || [[ " ${missing[*]} " != *' chromium '* ]]; } || give_up 'chromium was installed and cannot be found'
 say 'ready'
