@@ -42,6 +42,34 @@ describe('selectPage', () => {
   }
 })
 
+describe('selectPage of many leaves', () => {
+  const counted = () => {
+    const state = { looks: 0 }
+    const entries = numbered(20)
+    const leaves = Array.from({ length: 1000 }, () => {
+      const leaf = new Leaf(entries)
+      Object.defineProperty(leaf, 'entries', {
+        get() {
+          state.looks++
+          return entries
+        },
+      })
+      return leaf
+    })
+    return { state, leaves, size: 20_000 }
+  }
+  for (const descending of [false, true]) {
+    it(`looks at the leaves between a page and the nearer end alone, ${descending ? 'descending' : 'ascending'}`, () => {
+      for (const offset of [0, 490, 19_500, 19_990]) {
+        const { state, leaves, size } = counted()
+        const { runs } = selectPage(leaves, { offset, count: 10, descending, size })
+        expect(runs.reduce((sum, { start, end }) => sum + end - start, 0)).to.equal(10)
+        expect(state.looks, String(offset)).to.be.below(100)
+      }
+    })
+  }
+})
+
 describe('offsetAfter', () => {
   const leaves = [['b', 'd'], ['f'], ['h', 'j']].map(names => new Leaf(names.map(name => entry(name))))
   const table: readonly [string, number][] = [

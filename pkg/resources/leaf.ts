@@ -48,17 +48,29 @@ export function selectPage(
   const { offset, count, descending, size } = page
   const start = descending ? Math.max(size - offset - count, 0) : offset
   const end = descending ? size - offset : Math.min(offset + count, size)
-  const runs: Run[] = []
-  let first = 0
-  for (const leaf of leaves) {
-    if (first >= end || start >= end) break
-    const next = first + leaf.entries.length
-    if (next > start) {
-      runs.push({ leaf, start: Math.max(start - first, 0), end: Math.min(end - first, leaf.entries.length) })
-    }
-    first = next
-  }
+  const runs = start < end ? runsBetween(leaves, { start, end, size }) : []
   return { runs: descending ? runs.reverse() : runs, descending }
+}
+
+/** Found from the nearer side: pages are read from an end on, and what they cost must not grow with what is behind them. */
+function runsBetween(
+  leaves: readonly Leaf[],
+  { start, end, size }: { readonly start: number; readonly end: number; readonly size: number },
+): Run[] {
+  const lengthAt = (at: number) => leaves[at]?.entries.length ?? 0
+  const isNearStart = start <= size - end
+  let at = isNearStart ? 0 : leaves.length
+  // How many entries lie before the leaf at `at`.
+  let first = isNearStart ? 0 : size
+  if (isNearStart) while (at < leaves.length && first + lengthAt(at) <= start) first += lengthAt(at++)
+  else while (at > 0 && first > start) first -= lengthAt(--at)
+  const runs: Run[] = []
+  for (let leaf = leaves[at]; leaf !== undefined && first < end; leaf = leaves[++at]) {
+    const { length } = leaf.entries
+    runs.push({ leaf, start: Math.max(start - first, 0), end: Math.min(end - first, length) })
+    first += length
+  }
+  return runs
 }
 
 /** Where the entries after `key` begin, in leaves that are ordered by key. */

@@ -57,10 +57,10 @@ export async function listPageAt(
   for (const reading of order.reading === undefined ? readings : [...readings, order.reading])
     await reading.prepare(entries)
   const leaves = toLeaves(entries.filter(matches).sort(order.compare))
-  return pageOf({ size: countEntries(leaves), snapshot: () => leaves }, request.query)
+  return pageOf({ size: countEntries(leaves), leaves }, request.query)
 }
 
-type Listed = { readonly size: number; readonly snapshot: () => readonly Leaf[] }
+type Listed = { readonly size: number; readonly leaves: readonly Leaf[] }
 
 function pageOf(view: Listed, query: ListQuery): Page {
   const { size } = view
@@ -68,7 +68,7 @@ function pageOf(view: Listed, query: ListQuery): Page {
   const offset = query.limit < 0 ? 0 : (query.page - 1) * query.limit
   if (offset >= size) return { selection: { runs: [], descending: false }, total: size, remaining: 0 }
   return {
-    selection: selectPage(view.snapshot(), { offset, count, descending: !query.ascending, size }),
+    selection: selectPage(view.leaves, { offset, count, descending: !query.ascending, size }),
     total: size,
     remaining: Math.max(size - offset - count, 0),
   }

@@ -5,7 +5,7 @@ export type Compare = (a: Entry, b: Entry) => number
 
 /**
  * Entries in order, kept up as they come and go. An insertion or removal costs a search and one small copy; a page costs
- * a walk over the leaves before it and the page itself.
+ * a walk over the leaves between it and the nearer end, and the page itself.
  */
 export class SortedIndex {
   readonly #compare: Compare
@@ -21,6 +21,11 @@ export class SortedIndex {
 
   get size(): number {
     return this.#size
+  }
+
+  /** For whoever reads them at once: the next change may show in them. */
+  get leaves(): readonly Leaf[] {
+    return this.#leaves
   }
 
   /** The state of this moment; later changes do not show in it. */

@@ -24,6 +24,11 @@ export class View {
     return this.#index.size
   }
 
+  /** For whoever reads them at once: the next change may show in them. */
+  get leaves(): readonly Leaf[] {
+    return this.#index.leaves
+  }
+
   snapshot(): readonly Leaf[] {
     return this.#index.snapshot()
   }
