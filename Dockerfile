@@ -7,10 +7,7 @@ ARG BASE_IMAGE=gcr.io/distroless/cc-debian12:nonroot@sha256:9dac0a79194e45a7da01
 FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS build
 WORKDIR /src
 COPY package.json package-lock.json ./
-# As in hack/setup.sh: where the lock file lacks optional packages for other systems `npm ci` refuses it, and `npm install`
-# takes the same locked versions and checksums.
-RUN npm ci --ignore-scripts --no-audit --no-fund \
- || npm install --no-save --ignore-scripts --no-audit --no-fund
+RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY cmd cmd
 COPY pkg pkg
@@ -29,8 +26,7 @@ COPY package.json package-lock.json ./
 COPY hack/sbom.ts hack/sbom.ts
 COPY hack/sbom hack/sbom
 RUN case "$TARGETARCH" in amd64) cpu=x64 ;; *) cpu="$TARGETARCH" ;; esac \
- && set -- --omit=dev --ignore-scripts --no-audit --no-fund --os=linux --libc=glibc --cpu="$cpu" \
- && { npm ci "$@" || npm install --no-save "$@"; } \
+ && npm ci --omit=dev --ignore-scripts --no-audit --no-fund --os=linux --libc=glibc --cpu="$cpu" \
  && { test -d "node_modules/@node-rs/bcrypt-linux-$cpu-gnu" || { echo "the registry has no @node-rs/bcrypt-linux-$cpu-gnu" >&2; exit 1; }; } \
  && npm pkg delete devDependencies \
  && npm sbom --sbom-format=spdx | node hack/sbom.ts > /sbom.spdx.json \
