@@ -23,6 +23,7 @@ import type { AuthenticatedExchange } from '../request/exchange.ts'
 import { isAnonymous } from '../request/identity.ts'
 import { resourcesGroup, resourcesVersion } from '../resources/kinds.ts'
 import { WatchHub } from '../resources/watch-hub.ts'
+import { collectGarbage } from '../telemetry/collect-garbage.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { createRegistry } from '../telemetry/metrics.ts'
 import { startTracing } from '../tracing/start.ts'
@@ -255,7 +256,11 @@ export async function runApiserver(
   logs.start()
   keeper.start()
   resources.start().then(
-    () => logger.info('ready'),
+    async () => {
+      logger.info('ready')
+      // Before the first probe has found it ready.
+      await collectGarbage().catch(err => logger.warn({ err }, 'memory of the start is not given back'))
+    },
     err => logger.error({ err }, 'the resource cache cannot start'),
   )
 
