@@ -29,6 +29,7 @@ import { loadEndpoint } from '../kube/endpoint.ts'
 import { withOwnRefusals } from '../kube/own-refusal.ts'
 import { untilDone } from '../kube/until-done.ts'
 import { unavailable } from '../status/status.ts'
+import { collectGarbage } from '../telemetry/collect-garbage.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { createRegistry } from '../telemetry/metrics.ts'
 import { createTokenIssuer } from '../token/issue.ts'
@@ -230,7 +231,10 @@ export async function runOAuth(
   }
   const keepUpOrTryAgain = () =>
     void keepUp().catch(err => logger.warn({ err }, 'upkeep failed, trying again'))
-  void synced.then(keepUpOrTryAgain)
+  void synced
+    .then(collectGarbage)
+    .catch(err => logger.warn({ err }, 'memory of the start is not given back'))
+    .then(keepUpOrTryAgain)
   const upkeep = setInterval(
     keepUpOrTryAgain,
     // Often enough that no key is late. Apart from the other replicas, which have the same to do.
