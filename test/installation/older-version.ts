@@ -4,10 +4,10 @@ import { repository } from '../../hack/controlplane/settings.ts'
 import { output, run, scratch } from '../e2e/run.ts'
 
 /**
- * What is upgraded from: the last release, and before there is one a commit with other definitions, another Deployment and other
- * programs. Its libraries are today's, so that nothing has to be installed.
+ * What is upgraded from: the last release, and before there is one an earlier commit. Its libraries are today's, so that nothing has to
+ * be installed: a library with another interface moves it to the commit that brought it.
  */
-const commit = '0850e5604b38906efe3cce01cb291d9dda9bb3f4'
+const commit = '19433819f5aef7f8ba1ec792f87ac48337f2d387'
 
 export type Version = {
   /** A checkout without its history. */
