@@ -117,9 +117,11 @@ async function benchSizes(env: BenchEnv, api: Api): Promise<void> {
       const load = { connections: 4, seconds, gzip: false, url, token: env.kapisToken }
       // Once unmeasured: the view is made as it is first asked for.
       await measure(env.hey, { ...load, seconds: 1 })
-      const p50 = []
-      for (let round = 0; round < rounds; round++) p50.push((await measure(env.hey, load)).p50Ms)
-      found.push(median(p50))
+      // Of the requests a second: the client tells quantiles in tenths of a millisecond, a quarter of what is measured.
+      const ms = []
+      for (let round = 0; round < rounds; round++)
+        ms.push((load.connections * 1000) / (await measure(env.hey, load)).perSecond)
+      found.push(median(ms))
     }
     return found
   }
@@ -128,7 +130,7 @@ async function benchSizes(env: BenchEnv, api: Api): Promise<void> {
   await make(sizes.small, sizes.large)
   const large = await latency(sizes.large)
   console.log(
-    `p50 of a page of 10, ms, of ${sizes.small} and of ${sizes.large} objects (target: at most 1.5 times)`,
+    `mean time of a page of 10, ms, of ${sizes.small} and of ${sizes.large} objects (target: at most 1.5 times)`,
   )
   for (const [i, name] of ['newest', 'page 50 by name', 'page 3 of a filter'].entries()) {
     const [a = Number.NaN, b = Number.NaN] = [small[i], large[i]]
