@@ -48,8 +48,8 @@ export function openDictionary({ dictionary, version }: Footer, access: Access):
     return low - 1
   }
 
-  /** What there is of the words with these numbers within a block, which ascend. */
-  function visitEntries(index: number, { entries }: Block, numbers: readonly number[], visit: Visit): void {
+  /** Tells of the words with these numbers within a block, which ascend. Nothing is made for those between. */
+  function walk(index: number, { entries }: Block, numbers: readonly number[], { only, list }: Walk): void {
     const reader = createByteReader(entries)
     let offset = dictionary[index]?.lists ?? 0
     let next = 0
@@ -61,37 +61,33 @@ export function openDictionary({ dictionary, version }: Footer, access: Access):
       if (head === 2) {
         const at = reader.at
         passPositions(reader)
-        const end = reader.at
-        const positions = (): Buffer => entries.subarray(at, end)
-        if (wanted) visit({ head, only: size, list: positions, positions })
+        if (wanted) only(size, at, reader.at)
         continue
       }
       const tail = version > 1 ? reader.varint() : 0
-      const length = Math.floor(tail / 2)
-      if (wanted) visit(toPosting(head, { offset, length: size }, length, tail % 2 === 1))
-      offset += size + length
+      if (wanted) list(head, offset, size, tail)
+      offset += size + Math.floor(tail / 2)
     }
   }
 
-  /** Adds the documents of the words with these numbers within a block, which ascend. Nothing is made for most of them. */
-  function addEntries(index: number, { entries }: Block, numbers: readonly number[], to: Bitmap): void {
-    const reader = createByteReader(entries)
+  function visitEntries(index: number, block: Block, numbers: readonly number[], visit: Visit): void {
+    walk(index, block, numbers, {
+      only(document, at, end) {
+        const positions = (): Buffer => block.entries.subarray(at, end)
+        visit({ head: 2, only: document, list: positions, positions })
+      },
+      list(head, offset, length, tail) {
+        visit(toPosting(head, { offset, length }, Math.floor(tail / 2), tail % 2 === 1))
+      },
+    })
+  }
+
+  function addEntries(index: number, block: Block, numbers: readonly number[], to: Bitmap): void {
     const lists: List[] = []
-    let offset = dictionary[index]?.lists ?? 0
-    let next = 0
-    for (let number = 0; next < numbers.length; number += 1) {
-      const wanted = number === numbers[next]
-      if (wanted) next += 1
-      const head = reader.varint()
-      const size = reader.varint()
-      if (head === 2) {
-        passPositions(reader)
-        if (wanted) setBit(to, size)
-        continue
-      }
-      if (wanted) lists.push({ head, offset, length: size })
-      offset += size + (version > 1 ? Math.floor(reader.varint() / 2) : 0)
-    }
+    walk(index, block, numbers, {
+      only: document => setBit(to, document),
+      list: (head, offset, length) => void lists.push({ head, offset, length }),
+    })
     addLists(lists, access.list, to)
   }
 
@@ -185,6 +181,12 @@ export function openDictionary({ dictionary, version }: Footer, access: Access):
 }
 
 type Visit = (posting: Posting) => void
+type Walk = {
+  /** A word of one document: that, and where among the entries its positions are. */
+  readonly only: (document: number, at: number, end: number) => void
+  /** A word of several: as a Posting has it; `tail` is twice the length of its positions, plus one when they are packed. */
+  readonly list: (head: number, offset: number, length: number, tail: number) => void
+}
 type Use = (index: number, block: Block, numbers: readonly number[]) => void
 
 /** A word as it is kept: its bytes, cut, as one character each. */

@@ -34,18 +34,7 @@ export function addList(
     for (let i = 0; i < to.length; i += 1) to[i] = (to[i] ?? 0) | bytes.readUInt32LE(at + 4 * i)
     return
   }
-  let document = 0
-  let next = at
-  for (let left = head >>> 1; left > 0; left -= 1) {
-    let byte = bytes[next++] ?? 0
-    let step = byte & 0x7f
-    for (let shift = 7; byte >= 0x80; shift += 7) {
-      byte = bytes[next++] ?? 0
-      step |= (byte & 0x7f) << shift
-    }
-    document += step
-    setBit(to, document)
-  }
+  forEachStep(bytes, at, head >>> 1, document => setBit(to, document))
 }
 
 /** Where a word stands in some documents. */
@@ -98,7 +87,7 @@ export function createOccurrences(expected: number): {
 
 function forEachDocument({ head, only, list }: Posting, visit: (document: number) => void): void {
   if (head === 2) visit(only)
-  else if (head % 2 === 0) forEachStep(list(), head >>> 1, visit)
+  else if (head % 2 === 0) forEachStep(list(), 0, head >>> 1, visit)
   else {
     for (const [index, word] of toWords(list()).entries()) {
       for (let rest = word; rest !== 0; rest &= rest - 1) visit(32 * index + 31 - Math.clz32(rest & -rest))
@@ -106,9 +95,9 @@ function forEachDocument({ head, only, list }: Posting, visit: (document: number
   }
 }
 
-function forEachStep(bytes: Buffer, count: number, visit: (document: number) => void): void {
+function forEachStep(bytes: Buffer, from: number, count: number, visit: (document: number) => void): void {
   let document = 0
-  let at = 0
+  let at = from
   for (let left = count; left > 0; left -= 1) {
     let byte = bytes[at++] ?? 0
     let step = byte & 0x7f
