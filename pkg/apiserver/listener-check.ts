@@ -1,5 +1,5 @@
-import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isAnswered } from '../request/unix-socket.ts'
 import type { Check } from './probes.ts'
 
 const everyMs = 100
@@ -37,14 +37,4 @@ async function untilAnswered(socket: string, signal: AbortSignal, patienceMs: nu
     if (await isAnswered(socket)) return
     await sleep(everyMs, undefined, { ref: false })
   }
-}
-
-function isAnswered(path: string): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  const socket = connect(path, () => {
-    socket.destroy()
-    resolve(true)
-  })
-  socket.once('error', () => resolve(false))
-  return promise
 }

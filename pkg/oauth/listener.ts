@@ -1,9 +1,9 @@
 import { chmod, mkdir, unlink } from 'node:fs/promises'
 import type { RequestListener, Server } from 'node:http'
-import { connect } from 'node:net'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { http } from '../request/node-http.ts'
+import { isAnswered } from '../request/unix-socket.ts'
 
 const stopWithinMs = 10_000
 const formWithinMs = 20_000
@@ -61,12 +61,4 @@ export async function closeServer(server: Server): Promise<void> {
   clearInterval(timer)
   hurry.abort()
   await deadline
-}
-
-function isAnswered(path: string): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  const socket = connect(path)
-  socket.once('connect', () => resolve(true))
-  socket.once('error', () => resolve(false))
-  return promise.finally(() => socket.destroy())
 }

@@ -1,0 +1,24 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { isAnswered } from './unix-socket.ts'
+
+describe('isAnswered', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kapis-socket-'))
+  after(() => rmSync(folder, { recursive: true }))
+
+  it('tells a socket on which somebody listens from a file that was left behind, and from none', async () => {
+    const [socket, file] = [join(folder, 'socket'), join(folder, 'file')]
+    const server = createServer().listen(socket)
+    await once(server, 'listening')
+    expect(await isAnswered(socket)).to.equal(true)
+    server.close()
+    await once(server, 'close')
+    expect(await isAnswered(socket)).to.equal(false)
+    writeFileSync(file, '')
+    expect(await isAnswered(file)).to.equal(false)
+  })
+})
