@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { openSearchCommand } from '../opensearch/command.ts'
 import type { Binaries } from './binaries.ts'
 import type { Pki } from './pki.ts'
-
 import type { Part, PartName, Probe } from './records.ts'
 import { childEnvironment, repository, type Settings } from './settings.ts'
 

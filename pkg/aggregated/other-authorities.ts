@@ -1,12 +1,11 @@
 import { X509Certificate } from 'node:crypto'
+import { splitCertificates } from '../certs/pem.ts'
 
 export type MergedBundle = {
   readonly pem: string
   /** When one of the others has been there for long enough; undefined when there is none. */
   readonly lookAgainMs: number | undefined
 }
-
-const certificates = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g
 
 /**
  * What caBundle is to be where something else looks after certificates, which may change authority and serving certificate in one step:
@@ -19,8 +18,8 @@ export function createOtherAuthorities(keepMs: number, now: () => number = () =>
   let since: ReadonlyMap<string, number> = new Map()
 
   return function merge(own: string, there: string): MergedBundle {
-    const mine = new Set(split(own))
-    const found = split(there)
+    const mine = new Set(splitCertificates(own))
+    const found = splitCertificates(there)
     const nowMs = now()
     const others = found.filter(pem => !mine.has(pem) && isValid(pem))
     since = new Map(others.map(pem => [pem, since.get(pem) ?? nowMs]))
@@ -35,10 +34,6 @@ export function createOtherAuthorities(keepMs: number, now: () => number = () =>
       lookAgainMs: firstMs + keepMs - nowMs,
     }
   }
-}
-
-function split(pem: string): readonly string[] {
-  return pem.match(certificates) ?? []
 }
 
 function isValid(pem: string): boolean {

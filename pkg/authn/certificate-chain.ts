@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { TLSSocket } from 'node:tls'
+import { splitCertificates } from '../certs/pem.ts'
 
 export type Chain = readonly X509Certificate[]
 
@@ -27,8 +28,7 @@ export function readPeerChain(req: IncomingMessage): Chain {
 }
 
 export function parseBundle(pem: string): readonly X509Certificate[] {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
-  return blocks.map(block => new X509Certificate(block))
+  return splitCertificates(pem).map(block => new X509Certificate(block))
 }
 
 /**

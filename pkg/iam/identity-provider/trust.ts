@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { splitCertificates } from '../../certs/pem.ts'
 import { type Fields, text } from '../../config/fields.ts'
 
 /** Whose certificates a provider's server may show. */
@@ -35,7 +36,7 @@ function readPem(provider: Fields, file: string): string {
 
 /** Node.js takes anything as an authority and then trusts nobody; that is told here instead of at the first login. */
 function readCertificates(provider: Fields, key: string, pem: string): string | undefined {
-  const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
+  const certificates = splitCertificates(pem)
   try {
     for (const certificate of certificates) new X509Certificate(certificate)
     if (certificates.length > 0) return certificates.join('\n')
