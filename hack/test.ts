@@ -4,7 +4,7 @@ import { ensureBinaries } from './controlplane/binaries.ts'
 import { childEnvironment, repository } from './controlplane/settings.ts'
 import { runMocha } from './test/mocha-process.ts'
 import { createPlanes } from './test/plane.ts'
-import { isSuccess, none, oneFailed, sum, type Totals, toLine } from './test/totals.ts'
+import { brokeOff, isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
 
 // make test: the tests beside the code, then those that need a control plane.
 // ONLY=unit or ONLY=e2e runs one half, GREP=text the tests whose title matches. FOLDERS=fuzz runs those of test/fuzz alone, in
@@ -38,24 +38,24 @@ if (!['', 'unit', 'e2e'].includes(only)) {
 // Building it takes minutes the first time, and the tests beside the code need one core of however many there are.
 const binaries = only === 'unit' ? undefined : ensureBinaries({ say: console.log, signal: abort.signal })
 binaries?.catch(() => {})
-const totals: Totals[] = []
+const outcomes: Outcome[] = []
 if (only !== 'e2e')
-  totals.push(await runMocha(unitPatterns, { timeoutMs: unitTimeoutMs, env: childEnvironment() }))
+  outcomes.push(await runMocha(unitPatterns, { timeoutMs: unitTimeoutMs, env: childEnvironment() }))
 if (binaries !== undefined) {
-  const failed = (error: unknown) => {
-    console.error(`there is no control plane to test with: ${error instanceof Error ? error.message : error}`)
-    return oneFailed
-  }
-  totals.push(await runEndToEnd(binaries).catch(failed))
+  const failed = (error: unknown) =>
+    brokeOff(`there is no control plane to test with: ${error instanceof Error ? error.message : error}`)
+  outcomes.push(await runEndToEnd(binaries).catch(failed))
 }
-const all = sum(totals)
+const all = sum(outcomes)
+// Once more at the end, where those look who see little else of some thousand lines.
+if (all.failures.length > 0) console.error(['failed:', ...all.failures].join('\n  '))
 console.log(toLine(all))
 process.exit(isSuccess(all) ? 0 : 1)
 
-async function runEndToEnd(binaries: ReturnType<typeof ensureBinaries>): Promise<Totals> {
+async function runEndToEnd(binaries: ReturnType<typeof ensureBinaries>): Promise<Outcome> {
   // What needs no browser and no directory is tested all the same.
   const tools = spawnSync(join(repository, 'hack/test-tools.sh'), { stdio: 'inherit' })
-  const missing = tools.status === 0 ? none : oneFailed
+  const missing = tools.status === 0 ? none : brokeOff('not all tools are there that the tests drive')
   if (folders !== '') return sum([missing, await runFolders(folders.split(','))])
   // A few tests by title: one control plane is enough for them.
   if (grep !== '') return sum([missing, await runFolders(['e2e', ...trust, ...selfContained])])
@@ -79,7 +79,7 @@ async function runEndToEnd(binaries: ReturnType<typeof ensureBinaries>): Promise
 
 type FoldersRun = { readonly in?: string; readonly isHeld?: boolean }
 
-function runFolders(names: readonly string[], run: FoldersRun = {}): Promise<Totals> {
+function runFolders(names: readonly string[], run: FoldersRun = {}): Promise<Outcome> {
   const { in: dir = runDir, isHeld = false } = run
   return planes.with(dir, env => runMocha(patternsOf(...names), { timeoutMs, env, isHeld }))
 }

@@ -2,11 +2,11 @@ import { type Supervisor, startSupervisor } from '../controlplane/front.ts'
 import { createRecords } from '../controlplane/records.ts'
 import { childEnvironment, loadSettings } from '../controlplane/settings.ts'
 import { findSupervisor } from '../controlplane/stop.ts'
-import { oneFailed, type Totals } from './totals.ts'
+import { brokeOff, type Outcome } from './totals.ts'
 
 export type Planes = {
   /** Runs tests against a control plane of their own, with its addresses in the environment. What does not start is one failure. */
-  readonly with: (runDir: string, test: (env: Record<string, string>) => Promise<Totals>) => Promise<Totals>
+  readonly with: (runDir: string, test: (env: Record<string, string>) => Promise<Outcome>) => Promise<Outcome>
   readonly stop: () => Promise<void>
 }
 
@@ -16,8 +16,7 @@ export function createPlanes(): Planes {
     async with(runDir, test) {
       const settings = loadSettings({ ...process.env, RUN_DIR: runDir })
       if (findSupervisor(settings) !== undefined) {
-        console.error(`other tests are running in ${settings.runDir}; choose another RUN_DIR`)
-        return oneFailed
+        return brokeOff(`other tests are running in ${settings.runDir}; choose another RUN_DIR`)
       }
       const supervisor = await startSupervisor(settings, ['--attached'])
       running.add(supervisor)
@@ -26,10 +25,8 @@ export function createPlanes(): Planes {
         const addresses = createRecords(settings.runDir).readEnv()
         return await test({ ...childEnvironment(), ...addresses, RUN_DIR: settings.runDir })
       } catch (error) {
-        console.error(
-          `the control plane in ${runDir} failed: ${error instanceof Error ? error.message : error}`,
-        )
-        return oneFailed
+        const reason = error instanceof Error ? error.message : error
+        return brokeOff(`the control plane in ${runDir} failed: ${reason}`)
       } finally {
         await supervisor.stop()
         running.delete(supervisor)

@@ -1,16 +1,23 @@
 /** How many tests ended how. */
 export type Totals = { readonly passed: number; readonly failed: number; readonly skipped: number }
 
-export const none: Totals = Object.freeze({ passed: 0, failed: 0, skipped: 0 })
-/** For what should have run tests and did not get that far. */
-export const oneFailed: Totals = Object.freeze({ passed: 0, failed: 1, skipped: 0 })
+/** Totals, and what failed: a line each, by which it is found in what was printed before. */
+export type Outcome = Totals & { readonly failures: readonly string[] }
 
-export function sum(totals: readonly Totals[]): Totals {
-  return totals.reduce(
-    (all, { passed, failed, skipped }) => ({
+export const none: Outcome = Object.freeze({ passed: 0, failed: 0, skipped: 0, failures: [] })
+
+/** What should have run tests and did not get to its end, after `before` of them. */
+export function brokeOff(reason: string, before: Outcome = none): Outcome {
+  return { ...before, failed: before.failed + 1, failures: [...before.failures, reason] }
+}
+
+export function sum(outcomes: readonly Outcome[]): Outcome {
+  return outcomes.reduce(
+    (all, { passed, failed, skipped, failures }) => ({
       passed: all.passed + passed,
       failed: all.failed + failed,
       skipped: all.skipped + skipped,
+      failures: [...all.failures, ...failures],
     }),
     none,
   )
@@ -24,11 +31,4 @@ export function toLine({ passed, failed, skipped }: Totals): string {
 /** Nothing run is nothing shown to work. */
 export function isSuccess({ passed, failed }: Totals): boolean {
   return failed === 0 && passed > 0
-}
-
-export function isTotals(value: unknown): value is Totals {
-  if (typeof value !== 'object' || value === null) return false
-  return ['passed', 'failed', 'skipped'].every(
-    key => typeof Object.entries(value).find(([k]) => k === key)?.[1] === 'number',
-  )
 }
