@@ -8,8 +8,10 @@ import { createCatalog, removeStrangers } from './catalog.ts'
 import { lockFolder } from './folder-lock.ts'
 import { follow } from './follow.ts'
 import { createFreshLines } from './fresh-lines.ts'
+import type { IndexerSettings } from './indexer-thread.ts'
 import { createIngest, isDiskFull, noSpace, tooMuchWaiting } from './ingest.ts'
 import { loadManifest } from './manifest.ts'
+import { createPrecedence } from './precedence.ts'
 import { createReader } from './reader.ts'
 import type { ReaderOrder, ReaderSettings } from './reader-thread.ts'
 import { createRecentBatches } from './recent-batches.ts'
@@ -85,7 +87,8 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
       () => undefined,
     )
   const catalog = createCatalog(folder, manifest, show)
-  const indexer = thread('indexer')
+  const precedence = createPrecedence()
+  const indexer = thread('indexer', { data: { precedence: precedence.memory } satisfies IndexerSettings })
   const fresh = createFreshLines({
     ...{ folder, catalog, indexer },
     show: add => readerThread.tell({ kind: 'segments', add, remove: [] } satisfies ReaderOrder),
@@ -148,13 +151,20 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
     upkeep.asked()
   })
 
-  const ahead = <T>(question: Promise<T>): Promise<T> => question.finally(turns.goAhead())
+  async function ahead<T>(ask: () => Promise<T>): Promise<T> {
+    const ends = [turns.goAhead(), precedence.goAhead()]
+    try {
+      return await ask()
+    } finally {
+      for (const end of ends) end()
+    }
+  }
 
   return {
     append,
-    query: (query, limits) => ahead(reader.query(query, limits)),
-    statistics: (filter, limits) => ahead(reader.statistics(filter, limits)),
-    histogram: (filter, interval, limits) => ahead(reader.histogram(filter, interval, limits)),
+    query: (query, limits) => ahead(() => reader.query(query, limits)),
+    statistics: (filter, limits) => ahead(() => reader.statistics(filter, limits)),
+    histogram: (filter, interval, limits) => ahead(() => reader.histogram(filter, interval, limits)),
     follow: (filter, signal) => follow(reader, filter, nextSequence - 1, signal),
     check: async () => {
       if (isClosed) return 'the log store is closed'

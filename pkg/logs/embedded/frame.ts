@@ -119,12 +119,11 @@ export function* readFrames(bytes: Buffer): Generator<Frame> {
   }
 }
 
-/** @param linesOf the lines of a day, where these go */
-export function readFrame(frame: Buffer, linesOf: (day: number) => LinesBuilder): void {
-  for (const _ of readingFrame(frame, linesOf));
-}
-
-/** As readFrame; it yields now and then. */
+/**
+ * Yields now and then, about each millisecond.
+ *
+ * @param linesOf the lines of a day, where these go
+ */
 export function* readingFrame(frame: Buffer, linesOf: (day: number) => LinesBuilder): Generator<void, void> {
   const reader = createByteReader(frame, headBytes + keyBytes)
   const firstSequence = reader.float64()

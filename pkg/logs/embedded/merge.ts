@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { readFrame } from './frame.ts'
+import { readingFrame } from './frame.ts'
 import { createLinesBuilder, type LinesBuilder } from './lines.ts'
 import { type LogRange, readLogRange } from './log-range.ts'
 import type { StoredSegment } from './manifest.ts'
@@ -15,10 +15,15 @@ export type Ingredients = { readonly logs: readonly LogRange[]; readonly segment
 /** Segments in files, one for each day: whole and durable, or not there. */
 export function mergeToFiles(
   ingredients: Ingredients,
-  folder: string,
-  firstNumber: number,
+  into: {
+    readonly folder: string
+    readonly firstNumber: number
+    /** Called about every millisecond of the work. */
+    readonly giveWay: () => void
+  },
 ): readonly StoredSegment[] {
-  return collectLines(ingredients).map((builder, i) => {
+  const { folder, firstNumber, giveWay } = into
+  return collectLines(ingredients, giveWay).map((builder, i) => {
     const lines = builder.finish()
     const day = new Date(lines.day * 86_400_000).toISOString().slice(0, 10)
     const file = `${day}/${firstNumber + i}.seg`
@@ -28,9 +33,11 @@ export function mergeToFiles(
     const descriptor = openSync(temporary, 'w')
     let bytes = 0
     try {
-      const footer = writeSegment(lines, part => {
+      const write = (part: Uint8Array): void => {
         bytes += writeFully(descriptor, part)
-      })
+        giveWay()
+      }
+      const footer = writeSegment(lines, write, giveWay)
       fsyncSync(descriptor)
       renameSync(temporary, path)
       syncPath(dirname(path))
@@ -47,7 +54,7 @@ export function mergeToFiles(
 }
 
 /** What the ingredients hold, day by day. */
-export function collectLines({ logs, segments }: Ingredients): readonly LinesBuilder[] {
+export function collectLines({ logs, segments }: Ingredients, giveWay: () => void): readonly LinesBuilder[] {
   const days = new Map<number, LinesBuilder>()
   const linesOf = (day: number): LinesBuilder => {
     const known = days.get(day)
@@ -68,16 +75,16 @@ export function collectLines({ logs, segments }: Ingredients): readonly LinesBui
   }
   for (const segment of opened) {
     try {
-      addSegment(segment, linesOf(segment.footer.day))
+      addSegment(segment, linesOf(segment.footer.day), giveWay)
     } finally {
       segment.close()
     }
   }
-  for (const { bytes } of frames) readFrame(bytes, linesOf)
+  for (const { bytes } of frames) for (const _ of readingFrame(bytes, linesOf)) giveWay()
   return [...days.values()]
 }
 
-function addSegment(segment: Segment, lines: LinesBuilder): void {
+function addSegment(segment: Segment, lines: LinesBuilder, giveWay: () => void): void {
   const { footer, streamStarts } = segment
   const documents = segment.documents()
   const times = Float64Array.from({ length: footer.count }, (_, document) => segment.timeOf(document))
@@ -85,6 +92,7 @@ function addSegment(segment: Segment, lines: LinesBuilder): void {
   footer.streams.forEach(({ lines: _, ...stream }, index) => {
     const end = streamStarts[index + 1] ?? 0
     for (let place = streamStarts[index] ?? 0; place < end; place += 1) {
+      if (place % turn === turn - 1) giveWay()
       const document = documents[place] ?? 0
       const source = segment.textAt(place)
       const [time, sequence] = [times[document] ?? 0, sequences[document] ?? 0]
@@ -92,6 +100,9 @@ function addSegment(segment: Segment, lines: LinesBuilder): void {
     }
   })
 }
+
+/** About a millisecond. */
+const turn = 256
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)

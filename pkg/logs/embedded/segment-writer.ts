@@ -17,7 +17,7 @@ import { indexWords } from './word-index.ts'
 export type Sink = (bytes: Uint8Array) => void
 
 /** Makes a segment of lines; what is written is at most what is compressed at a time. */
-export function writeSegment(lines: Lines, sink: Sink): Footer {
+export function writeSegment(lines: Lines, sink: Sink, giveWay = (): void => undefined): Footer {
   let offset = 0
   const output: Output = {
     put: bytes => {
@@ -41,7 +41,7 @@ export function writeSegment(lines: Lines, sink: Sink): Footer {
     texts: writeTexts(lines, order, grouped.documents, output),
     times: writeTimes(lines, order, output),
     documents: writeDocuments(grouped, output),
-    dictionary: writeDictionary(indexWords(lines, order), lines.count, output),
+    dictionary: writeDictionary(indexWords(lines, order, giveWay), lines.count, output),
   }
   sink(encodeFooter(footer))
   return footer

@@ -32,10 +32,10 @@ export const foldTable = Uint8Array.from({ length: 256 }, (_, byte) => {
 const turn = 256
 
 /** @param order the lines' indexes, in the order in which they become documents 0, 1, 2… */
-export function indexWords(lines: Lines, order: Uint32Array): WordIndex {
+export function indexWords(lines: Lines, order: Uint32Array, giveWay: () => void): WordIndex {
   const steps = indexing(lines, order)
   let step = steps.next()
-  while (!step.done) step = steps.next()
+  for (; !step.done; step = steps.next()) giveWay()
   return step.value
 }
 

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import type { LogRecord } from '../record.ts'
-import { createFrameEncoder, type Frame, readFrame } from './frame.ts'
+import { createFrameEncoder, type Frame, readingFrame } from './frame.ts'
 import { createLinesBuilder, dayNs, type LinesBuilder } from './lines.ts'
 import {
   createWriteAheadLog,
@@ -41,7 +41,7 @@ function encodeFrame(records: readonly LogRecord[], firstSequence: number, id: s
   return step.value(firstSequence)
 }
 
-describe('createFrameEncoder and readFrame', () => {
+describe('createFrameEncoder and readingFrame', () => {
   it('bring back each line, of each day, to the nanosecond', () => {
     const records = [
       line('', 0n),
@@ -51,11 +51,12 @@ describe('createFrameEncoder and readFrame', () => {
       line('z', 1_795_255_445_111_484_007n),
     ]
     const days = new Map<number, LinesBuilder>()
-    readFrame(encodeFrame(records, 41, undefined).bytes, day => {
+    const reading = readingFrame(encodeFrame(records, 41, undefined).bytes, day => {
       const lines = days.get(day) ?? createLinesBuilder(day)
       days.set(day, lines)
       return lines
     })
+    for (const _ of reading);
     const found = [...days.values()].flatMap(builder => {
       const { day, count, times, sequences, streamOf, streams, text, textStarts } = builder.finish()
       return Array.from({ length: count }, (_, i) => ({

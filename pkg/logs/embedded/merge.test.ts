@@ -1,0 +1,50 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { createFrameEncoder } from './frame.ts'
+import { mergeToFiles } from './merge.ts'
+
+const count = 5000
+
+describe('mergeToFiles', () => {
+  let folder: string
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'kapis-merge-'))
+  })
+  afterEach(() => rm(folder, { recursive: true }))
+
+  it('gives way every few hundred lines, of logs and of segments', async () => {
+    const file = join(folder, 'log')
+    const steps = createFrameEncoder()(records(), undefined)
+    let step = steps.next()
+    while (!step.done) step = steps.next()
+    const { bytes } = step.value(1)
+    await writeFile(file, bytes)
+    let given = 0
+    const into = (firstNumber: number) => ({
+      ...{ folder, firstNumber },
+      giveWay: () => {
+        given += 1
+      },
+    })
+    const made = mergeToFiles({ logs: [{ file, from: 0, to: bytes.length }], segments: [] }, into(1))
+    expect(made.map(segment => segment.count)).to.deep.equal([count])
+    // Read, and indexed.
+    expect(given).to.be.at.least((2 * count) / 512)
+    given = 0
+    const segments = made.map(segment => ({ id: segment.file, file: join(folder, segment.file) }))
+    const together = mergeToFiles({ logs: [], segments }, into(2))
+    expect(together.map(segment => segment.count)).to.deep.equal([count])
+    expect(given).to.be.at.least((2 * count) / 512)
+  })
+})
+
+function records() {
+  const names = { namespace: 'shop', pod: 'web-0', container: 'web', host: 'worker-1', dockerId: 'c0ffee' }
+  return Array.from({ length: count }, (_, i) => ({
+    timeNs: BigInt(i),
+    log: `line ${i} of many\n`,
+    ...names,
+  }))
+}

@@ -1,0 +1,78 @@
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import { expect } from 'chai'
+import { createGiveWay, createPrecedence, type Precedence } from './precedence.ts'
+
+const mostHeldMs = 50
+
+function millisecondsOf(giveWay: () => void): number {
+  const startedAt = performance.now()
+  giveWay()
+  return performance.now() - startedAt
+}
+
+describe('createPrecedence', () => {
+  let precedence: Precedence
+  let worker: Worker | undefined
+  beforeEach(() => {
+    precedence = createPrecedence()
+  })
+  afterEach(() => worker?.terminate())
+
+  it('holds who gives way for as long as somebody asks, and for half of the time at most', () => {
+    const giveWay = createGiveWay(precedence.memory)
+    const end = precedence.goAhead()
+    expect(millisecondsOf(giveWay)).to.be.at.least(mostHeldMs - 1)
+    const startedAt = performance.now()
+    let calls = 0
+    let heldAgainAfterMs = 0
+    while (heldAgainAfterMs === 0) {
+      calls += 1
+      const before = performance.now()
+      if (millisecondsOf(giveWay) >= mostHeldMs - 1) heldAgainAfterMs = before - startedAt
+    }
+    expect(calls).to.be.greaterThan(1)
+    expect(heldAgainAfterMs).to.be.at.least(mostHeldMs - 2)
+    end()
+  })
+
+  it('holds nobody when nobody asks, or no longer', () => {
+    const giveWay = createGiveWay(precedence.memory)
+    const ends = [precedence.goAhead(), precedence.goAhead()]
+    for (const end of [...ends, ...ends]) end()
+    const startedAt = performance.now()
+    let calls = 0
+    for (; calls < 1000 && performance.now() - startedAt < mostHeldMs; calls += 1) giveWay()
+    expect(calls).to.be.greaterThan(1)
+    expect(Atomics.load(new Int32Array(precedence.memory), 0)).to.equal(0)
+  })
+
+  it('forgets what lasts', async () => {
+    const end = precedence.goAhead()
+    const asked = new Int32Array(precedence.memory)
+    while (Atomics.load(asked, 0) > 0) await sleep(5)
+    end()
+    expect(Atomics.load(asked, 0)).to.equal(0)
+  })
+
+  it('lets a thread that sleeps go on once all questions are answered', async () => {
+    const script = new URL('./precedence-fixtures.ts', import.meta.url)
+    worker = new Worker(script, { workerData: precedence.memory })
+    worker.postMessage('without a question')
+    await once(worker, 'message')
+    const heldMs: number[] = []
+    // On a slow machine it takes long to begin or to be woken, but hardly each time.
+    while (heldMs.length < 20 && !heldMs.some(ms => ms > 2 && ms < mostHeldMs - 5)) {
+      const [first, second] = [precedence.goAhead(), precedence.goAhead()]
+      worker.postMessage('beside two')
+      first()
+      setTimeout(second, 15)
+      heldMs.push((await once(worker, 'message'))[0])
+      // It need not give way again for as long as it did.
+      await sleep(2 * mostHeldMs)
+    }
+    expect(heldMs).to.satisfy((all: readonly number[]) => all.some(ms => ms > 2 && ms < mostHeldMs - 5))
+    expect(Atomics.load(new Int32Array(precedence.memory), 0)).to.equal(0)
+  })
+})

@@ -1,0 +1,50 @@
+/** Whether somebody waits for an answer, in memory that all threads of a store share. */
+export type Precedence = {
+  readonly memory: SharedArrayBuffer
+  /** A question is asked: who gives way does so until the function that is returned is called, or it takes long. */
+  readonly goAhead: () => () => void
+}
+
+const mostHeldMs = 50
+
+export function createPrecedence(): Precedence {
+  const memory = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
+  const asked = new Int32Array(memory)
+  return {
+    memory,
+    goAhead: () => {
+      Atomics.add(asked, 0, 1)
+      let isOver = false
+      const end = (): void => {
+        if (isOver) return
+        isOver = true
+        clearTimeout(patience)
+        if (Atomics.sub(asked, 0, 1) === 1) Atomics.notify(asked, 0)
+      }
+      // What lasts is not helped by it.
+      const patience = setTimeout(end, mostHeldMs)
+      return end
+    },
+  }
+}
+
+/**
+ * For a thread whose work nobody waits for: what it calls about every millisecond. It sleeps while there are questions, for
+ * half of its time at most.
+ */
+export function createGiveWay(memory: SharedArrayBuffer): () => void {
+  const asked = new Int32Array(memory)
+  let freeUntil = 0
+  return () => {
+    if (Atomics.load(asked, 0) === 0) return
+    const since = performance.now()
+    if (since < freeUntil) return
+    let now = since
+    for (let open = Atomics.load(asked, 0); open > 0 && now - since < mostHeldMs; ) {
+      Atomics.wait(asked, 0, open, mostHeldMs - (now - since))
+      now = performance.now()
+      open = Atomics.load(asked, 0)
+    }
+    freeUntil = now + (now - since)
+  }
+}
