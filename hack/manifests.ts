@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parse } from 'yaml'
 import { manifestsFolder } from '../cmd/kapis/manifests/build.ts'
 import { baseNames, customize } from '../cmd/kapis/manifests/customize.ts'
@@ -19,7 +20,10 @@ export function renderManifests(groupDomain: string): string {
   const texts = files.map(name => readFileSync(join(folder, name), 'utf8'))
   return customize(texts.join('\n---\n'), baseNames, { ...baseNames, groupDomain })
 }
-/** @throws Error with the words of kubectl when it refuses */
+const attempts = 3
+const pauseMs = 2000
+
+/** @throws Error with the words of kubectl when it has been refused three times */
 export async function applyManifests(
   kubectl: string,
   kubeconfig: string,
@@ -27,6 +31,18 @@ export async function applyManifests(
 ): Promise<void> {
   const text = renderManifests(groupDomain)
   if (text.trim() === '') return
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await apply(kubectl, kubeconfig, text)
+    } catch (error) {
+      if (attempt === attempts) throw error
+      // An orchestrator that has just started may serve a definition a moment after it has taken it.
+      await sleep(pauseMs)
+    }
+  }
+}
+
+async function apply(kubectl: string, kubeconfig: string, text: string): Promise<void> {
   const child = spawn(kubectl, ['apply', '--server-side', '--force-conflicts', '-f', '-'], {
     env: { ...childEnvironment(), KUBECONFIG: kubeconfig },
     stdio: ['pipe', 'ignore', 'pipe'],

@@ -10,7 +10,7 @@ import { namespace, type Settings } from './settings.ts'
 
 const inNamespace = `/api/v1/namespaces/${namespace}`
 const tokenSeconds = 7 * 86_400
-const availableWithinMs = 60_000
+const availableWithinMs = 120_000
 
 /** What an installation brings besides the manifests: the authority that this launcher made, and a way to the front. */
 export async function createKapisObjects(client: KubeClient, pki: Pki): Promise<void> {
@@ -57,7 +57,7 @@ async function createToken(client: KubeClient, serviceAccount: string): Promise<
   return token
 }
 
-/** @throws Error with the orchestrator's own reason when the aggregated API is not available within a minute */
+/** @throws Error with the orchestrator's own reason when the aggregated API is not available within two minutes */
 export async function waitAvailable(
   client: KubeClient,
   groupDomain: string,
@@ -68,7 +68,8 @@ export async function waitAvailable(
   for (;;) {
     const { status, message } = await available(client, name)
     if (status === 'True' && (await isDiscovered(client, groupDomain))) return
-    if (Date.now() > deadline) throw new Error(`APIService ${name} is not available after 60 s: ${message}`)
+    if (Date.now() > deadline)
+      throw new Error(`APIService ${name} is not available after ${availableWithinMs / 1000} s: ${message}`)
     await sleep(100, undefined, { signal })
   }
 }

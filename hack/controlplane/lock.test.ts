@@ -19,6 +19,14 @@ describe('tryLock', () => {
     expect(existsSync(lock)).to.equal(false)
   })
 
+  it('is for one at a time, in one process too', () => {
+    const lock = file()
+    expect(tryLock(lock)).to.equal(undefined)
+    expect(tryLock(lock)).to.equal(process.pid)
+    unlock(lock)
+    expect(tryLock(lock)).to.equal(undefined)
+  })
+
   it('names the living process that holds it', () => {
     const lock = file()
     writeFileSync(lock, `${process.ppid} ${identify(process.ppid).stamp}\n`)

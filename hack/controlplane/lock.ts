@@ -4,16 +4,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { identify, isAlive } from './processes.ts'
 
 /**
- * Takes a lock file, or says who holds it. A file whose owner is dead counts for nothing.
+ * Takes a lock file for this process, or says who holds it, which may be this process itself. A file whose owner is dead
+ * counts for nothing.
  *
- * @param owner the process for which the lock is taken
- * @returns the number of the process that holds it, or undefined when it is now ours
+ * @returns the number of the process that holds it, or undefined when it has just become ours
  */
-export function tryLock(file: string, owner = process.pid): number | undefined {
+export function tryLock(file: string): number | undefined {
   mkdirSync(dirname(file), { recursive: true })
   for (let attempt = 0; attempt < 3; attempt += 1) {
     try {
-      writeFileSync(file, `${owner} ${identify(owner).stamp}\n`, { flag: 'wx' })
+      writeFileSync(file, `${process.pid} ${identify(process.pid).stamp}\n`, { flag: 'wx' })
       return undefined
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
@@ -21,7 +21,6 @@ export function tryLock(file: string, owner = process.pid): number | undefined {
     const [pid = '', stamp = ''] = read(file).trim().split(' ')
     // Made, but not written yet.
     if (pid === '' && ageMs(file) < 2000) return 0
-    if (Number(pid) === owner) return undefined
     if (isAlive({ pid: Number(pid), stamp })) return Number(pid)
     rmSync(file, { force: true })
   }

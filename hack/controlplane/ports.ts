@@ -12,7 +12,13 @@ const range = { from: 20_000, to: 32_000 }
  */
 export function createPortFinder() {
   const reserved = (port: number) => join(tmpdir(), `kapis-ports-${userInfo().uid}`, String(port))
-  const take = async (port: number) => (await isFree(port)) && tryLock(reserved(port)) === undefined
+  // Who only tries a port listens on it for a moment, and must not do so while its owner begins to.
+  const take = async (port: number) => {
+    if (tryLock(reserved(port)) !== undefined) return false
+    if (await isFree(port)) return true
+    unlock(reserved(port))
+    return false
+  }
   const taken = new Set<number>()
 
   return {

@@ -90,16 +90,20 @@ export async function create(client: KubeClient, path: string, body: object): Pr
   }
 }
 
-/** @throws Error when it does not appear within half a minute */
+const appearsWithinMs = 120_000
+
+/** @throws Error when it does not appear within two minutes */
 export async function waitForObject(client: KubeClient, path: string): Promise<unknown> {
-  const deadline = Date.now() + 30_000
+  const deadline = Date.now() + appearsWithinMs
   for (;;) {
     try {
       return await client.call({ path })
     } catch (error) {
       const absent = error instanceof Status && error.reason === 'NotFound'
       if (!absent) throw error
-      if (Date.now() > deadline) throw new Error(`${path} has not appeared within 30 s`)
+      if (Date.now() > deadline) {
+        throw new Error(`${path} has not appeared within ${appearsWithinMs / 1000} s`)
+      }
     }
     await sleep(100)
   }

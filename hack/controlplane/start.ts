@@ -15,6 +15,7 @@ import {
 } from './kapis-objects.ts'
 import { launch } from './launch.ts'
 import { controllerManager, etcd, kapisPart, kubeApiserver, kwok, opensearch, type Ports } from './parts.ts'
+import { createPatientClient } from './patient-client.ts'
 import { createPki } from './pki.ts'
 import type { createPortFinder } from './ports.ts'
 import { createSocketPath, issuerUrl, writeFiles } from './prepare.ts'
@@ -66,7 +67,7 @@ export async function start(o: Start): Promise<Shipper | undefined> {
     standIn.close()
   }
   const kubeconfig = join(settings.runDir, 'admin.kubeconfig')
-  const client = createKubeClient(loadEndpoint(kubeconfig))
+  const client = createPatientClient(createKubeClient(loadEndpoint(kubeconfig)))
   try {
     const engine = settings.logStore === 'opensearch' ? opensearch(plan, say).then(run) : undefined
     await Promise.all([run(controllerManager(plan)), run(kwok(plan)), engine])

@@ -1,0 +1,42 @@
+import { expect } from 'chai'
+import type { KubeClient } from '../../pkg/kube/client.ts'
+import { Status, unavailable } from '../../pkg/status/status.ts'
+import { createPatientClient } from './patient-client.ts'
+
+describe('createPatientClient', () => {
+  const tooMany = new Status(429, 'TooManyRequests', 'later')
+  const absent = new Status(404, 'NotFound', 'none of that name')
+
+  /** Fails with each of these in turn, and then answers. */
+  function failing(...errors: readonly Error[]) {
+    let calls = 0
+    const client: KubeClient = {
+      call: () => {
+        const error = errors[calls++]
+        return error === undefined ? Promise.resolve('done') : Promise.reject(error)
+      },
+      stream: () => Promise.reject(absent),
+      close: () => undefined,
+    }
+    const ask = (withinMs: number) =>
+      createPatientClient(client, { withinMs, everyMs: 1 })
+        .call({ path: '/' })
+        .catch(error => error)
+    return { ask, calls: () => calls }
+  }
+
+  it('asks again where nobody answers, and where it is to ask later', async () => {
+    const { ask, calls } = failing(unavailable('the orchestrator does not answer'), tooMany)
+    expect([await ask(60_000), calls()]).to.deep.equal(['done', 3])
+  })
+
+  it('takes another refusal for what it is', async () => {
+    const { ask, calls } = failing(absent)
+    expect([await ask(60_000), calls()]).to.deep.equal([absent, 1])
+  })
+
+  it('tells of the last refusal when time is up', async () => {
+    const { ask } = failing(...Array.from({ length: 1000 }, () => tooMany))
+    expect(await ask(5)).to.equal(tooMany)
+  })
+})
