@@ -55,12 +55,14 @@ verify: ## Check types, style, import rules and everything generated
 update: ## Format, and make everything generated anew
 	@$(NODE) hack/update.ts
 
+#: IMAGE, PLATFORMS       make image: its name and machines; hack/image.sh tells of more
+#: KUBERNETES, OVERLAY    make kind: its version and manifests; hack/kind.sh tells of more
 .PHONY: image kind pack
 image: ## Build the container image (needs Docker)
 	@hack/image.sh
 pack: ## The command line as an npm package, in dist/
 	@$(NODE) hack/pack.ts
-kind: ## A kind cluster with everything installed and checked (needs Docker and kind)
+kind: ## A kind cluster with everything installed and checked (needs Docker, kind and kubectl)
 	@hack/kind.sh
 
 .PHONY: clean

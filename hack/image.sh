@@ -31,8 +31,9 @@ elif [ -n "${TO:-}" ]; then
   # Attestations tell the time of the build.
   args+=(--no-cache --provenance=false --output "type=oci,dest=$TO,rewrite-timestamp=true")
 else
-  # The containerd image store of Docker refuses to rewrite times.
-  args+=(--load)
+  # The containerd image store of Docker refuses to rewrite times. `docker save`, and so `kind load`, leaves attestations out
+  # and their names in, and no containerd takes such an archive.
+  args+=(--provenance=false --load)
 fi
 docker buildx build "${args[@]}" .
 echo "built $image"

@@ -1,5 +1,9 @@
 #!/usr/bin/env bash
-# make kind: a kind cluster with Kapis in it, checked. KIND_CLUSTER names it (kapis), KUBERNETES its version (kind's own).
+# make kind: a kind cluster with Kapis in it, checked.
+#   KIND_CLUSTER=kapis   its name; one that is there already is taken, and what runs in it is replaced
+#   KUBERNETES=v1.36.4   its version, otherwise kind's own
+#   KIND_IMAGE=registry.example.org/kindest/node:v1.36.4@sha256:…   its image instead, by digest or from a mirror
+#   OVERLAY=default      which manifests (manifests/overlays)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -10,18 +14,38 @@ docker info >/dev/null 2>&1 || { echo 'make kind needs Docker, and none answers 
 
 cluster=${KIND_CLUSTER:-kapis}
 image=kapis:$(sed -n 's/^  "version": "\(.*\)",$/\1/p' package.json)
-overlay=${OVERLAY:-default}
+overlay=manifests/overlays/${OVERLAY:-default}
+node=${KIND_IMAGE:-${KUBERNETES:+kindest/node:$KUBERNETES}}
+kubectl=(kubectl --context "kind-$cluster")
+
+[ -d "$overlay" ] || { echo "OVERLAY names none of these: $(cd manifests/overlays && echo *)" >&2; exit 1; }
+# Group domain and namespace are those of the overlay.
+service=$(kubectl kustomize "$overlay" | sed -n 's/^  name: \(v1alpha3\.resources\..*\)$/\1/p')
+resources=${service#v1alpha3.}
+
 IMAGE=$image hack/image.sh
 if ! kind get clusters | grep -qx "$cluster"; then
-  kind create cluster --name "$cluster" --wait 120s ${KUBERNETES:+--image "kindest/node:$KUBERNETES"}
+  kind create cluster --name "$cluster" --wait 120s ${node:+--image "$node"}
 fi
 kind load docker-image --name "$cluster" "$image"
-kubectl=(kubectl --context "kind-$cluster")
-"${kubectl[@]}" apply -k "manifests/overlays/$overlay"
-"${kubectl[@]}" -n kapis-system rollout status deployment/kapis --timeout=180s
-"${kubectl[@]}" wait --for=condition=Available apiservice/v1alpha3.resources.kapis.io --timeout=60s
-"${kubectl[@]}" get nodes.resources.kapis.io -o wide
-pod=$("${kubectl[@]}" -n kapis-system get pods -l app.kubernetes.io/component=apiserver -o name | head -1)
-# A Pod may read nothing of its own installation beyond its rights: the administrator asks.
-"${kubectl[@]}" -n kapis-system exec "$pod" -c apiserver -- node /kapis/cmd/kapis/main.js version
-echo "Kapis runs in the kind cluster $cluster: kubectl --context kind-$cluster get nodes.resources.kapis.io"
+before=$("${kubectl[@]}" get deployments -A -l app.kubernetes.io/name=kapis -o name)
+"${kubectl[@]}" apply -k "$overlay"
+namespace=$("${kubectl[@]}" get apiservice "$service" -o 'jsonpath={.spec.service.namespace}')
+# The tag says the version alone: Pods of the image before would stay.
+if [ -n "$before" ]; then "${kubectl[@]}" -n "$namespace" rollout restart deployment/kapis; fi
+"${kubectl[@]}" -n "$namespace" rollout status deployment/kapis --timeout=180s
+"${kubectl[@]}" wait --for=condition=Available "apiservice/$service" --timeout=60s
+# kube-apiserver names the resources of an APIService in its discovery some seconds after it calls it available.
+for ((i = 0; i < 30; i++)); do
+  "${kubectl[@]}" get "nodes.$resources" >/dev/null 2>&1 && break
+  sleep 2
+done
+"${kubectl[@]}" get "nodes.$resources" -o wide
+pod=$("${kubectl[@]}" -n "$namespace" get pods -l app.kubernetes.io/component=apiserver -o name | head -1)
+"${kubectl[@]}" -n "$namespace" exec "$pod" -c apiserver -- node /kapis/cmd/kapis/main.js version
+# Not in the Pod, which may read nothing of its own installation beyond its rights: the administrator asks.
+kubeconfig=$(mktemp)
+trap 'rm -f "$kubeconfig"' EXIT
+kind get kubeconfig --name "$cluster" >"$kubeconfig"
+hack/kapis.sh doctor --kubeconfig "$kubeconfig" --namespace "$namespace"
+echo "Kapis runs in the kind cluster $cluster: kubectl --context kind-$cluster get nodes.$resources"

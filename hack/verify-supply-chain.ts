@@ -3,7 +3,13 @@ import { join } from 'node:path'
 import { repository } from './controlplane/settings.ts'
 import { baseImageFaults } from './supply-chain/base-images.ts'
 import { contextFaults } from './supply-chain/build-context.ts'
-import { installScriptsOf, undocumented, unpinnedActions, versionFaults } from './supply-chain/check.ts'
+import {
+  installScriptsOf,
+  undocumented,
+  unpinnedActions,
+  unpinnedNodeImages,
+  versionFaults,
+} from './supply-chain/check.ts'
 import { renderLicences } from './supply-chain/licences.ts'
 import { lockfileFaults, readLockfile } from './supply-chain/lockfile.ts'
 
@@ -26,9 +32,10 @@ const faults = [
   ...versionFaults(manifest),
   ...undocumented(manifest, read('docs/adr/0001-dependencies.md')),
   ...lockfiles.flatMap(file => lockfileFaults(file.path, readLockfile(file))),
-  ...globSync('.github/workflows/*.{yaml,yml}', { cwd: repository }).flatMap(file =>
-    unpinnedActions(file, read(file)),
-  ),
+  ...globSync('.github/workflows/*.{yaml,yml}', { cwd: repository }).flatMap(file => [
+    ...unpinnedActions(file, read(file)),
+    ...unpinnedNodeImages(file, read(file)),
+  ]),
   ...baseImageFaults('Dockerfile', read('Dockerfile'), nodeVersion),
   ...contextFaults({ file: 'Dockerfile', text: read('Dockerfile') }, read('.dockerignore'), path =>
     existsSync(join(repository, path)),

@@ -1,5 +1,11 @@
 import { expect } from 'chai'
-import { installScriptsOf, undocumented, unpinnedActions, versionFaults } from './check.ts'
+import {
+  installScriptsOf,
+  undocumented,
+  unpinnedActions,
+  unpinnedNodeImages,
+  versionFaults,
+} from './check.ts'
 import { renderLicences } from './licences.ts'
 import { isPermissive, lockfileFaults, readLockfile } from './lockfile.ts'
 
@@ -80,6 +86,15 @@ describe('the supply chain', () => {
     expect(unpinnedActions('ci.yaml', text)).to.deep.equal([
       'ci.yaml:2: c/d@v4 is not pinned to a commit',
       'ci.yaml:4: docker://alpine:3 is not pinned to a commit',
+    ])
+  })
+
+  it('finds images of nodes by tag', () => {
+    const digest = `sha256:${'0'.repeat(64)}`
+    const text = `- kindest/node:v1.36.4@${digest}\n- kindest/node:v1.36.4\nimage: "kindest/node:$VERSION"\n- run: kind`
+    expect(unpinnedNodeImages('ci.yaml', text)).to.deep.equal([
+      'ci.yaml:2: kindest/node:v1.36.4 is not pinned by its digest',
+      'ci.yaml:3: kindest/node:$VERSION is not pinned by its digest',
     ])
   })
 

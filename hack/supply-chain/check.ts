@@ -42,6 +42,15 @@ export function unpinnedActions(file: string, text: string): readonly string[] {
   })
 }
 
+/** Images of kind's nodes that a workflow names by what a tag says today. */
+export function unpinnedNodeImages(file: string, text: string): readonly string[] {
+  return text.split('\n').flatMap((line, i) => {
+    const image = /\bkindest\/node\b[^\s"'#]*/.exec(line)?.[0]
+    if (image === undefined || /@sha256:[0-9a-f]{64}$/.test(image)) return []
+    return [`${file}:${i + 1}: ${image} is not pinned by its digest`]
+  })
+}
+
 const installScripts = ['preinstall', 'install', 'postinstall']
 
 /** A package that would run something of its own when it is installed. */

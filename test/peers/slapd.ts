@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'ldapts'
@@ -33,10 +33,13 @@ export async function startSlapd(entries: readonly (readonly [dn: string, Attrib
   mkdirSync(join(folder, 'data'))
   writeFileSync(join(folder, 'slapd.conf'), toConfiguration(folder))
   writeFileSync(join(folder, 'entries.ldif'), toLdif([...tree, ...entries]))
+  // Ubuntu's AppArmor profile is for the program at its own path, and leaves it no file outside of /etc/ldap and /var/lib/ldap.
+  const program = join(folder, 'slapd')
+  copyFileSync('/usr/sbin/slapd', program)
   const files = ['-f', join(folder, 'slapd.conf')]
-  execFileSync('/usr/sbin/slapadd', [...files, '-l', join(folder, 'entries.ldif')], { stdio: 'pipe' })
+  execFileSync(program, ['-Tadd', ...files, '-l', join(folder, 'entries.ldif')], { stdio: 'pipe' })
   const urls = `ldap://127.0.0.1:${port}/ ldaps://127.0.0.1:${securePort}/`
-  const child = spawn('/usr/sbin/slapd', [...files, '-h', urls, '-d', '0'], { stdio: 'ignore' })
+  const child = spawn(program, [...files, '-h', urls, '-d', '0'], { stdio: 'ignore' })
   await untilItAnswers(port, child)
 
   async function asManager<T>(work: (client: Client) => Promise<T>): Promise<T> {
