@@ -10,10 +10,14 @@ import { createFrameEncoder, type Frame } from './frame.ts'
 import { createFreshLog, type FreshLog } from './fresh-log.ts'
 import { dayNs } from './lines.ts'
 import { searchPage } from './search.ts'
+import type { Segment } from './segment.ts'
+import { createIndexer } from './word-index.ts'
+import { createListMaker } from './word-lists.ts'
 import { createWriteAheadLog, writeAheadLogFile } from './write-ahead-log.ts'
 
 const room = { left: () => 1e9 }
 const encoder = createFrameEncoder()
+const indexer = createIndexer(createListMaker())
 const words = [
   'error',
   'ERROR',
@@ -79,7 +83,11 @@ describe('createFreshLog', () => {
   }
 
   function find(log: FreshLog, test: Test): readonly string[] {
-    const work = searchPage(log.segments(false), {
+    return search(log.segments(false), test)
+  }
+
+  function search(segments: readonly Segment[], test: Test): readonly string[] {
+    const work = searchPage(segments, {
       filter: { scope: 'everything', expression: match('log', test) },
       ...{ order: 'asc', size: 100_000, start: { from: 0 }, withTotal: true },
     })
@@ -101,7 +109,7 @@ describe('createFreshLog', () => {
   it('finds what the matcher finds while it grows, whether or not it was indexed ahead', async () => {
     const wal = await createWriteAheadLog(folder, 1)
     const file = writeAheadLogFile(folder, 1)
-    const [indexed, plain] = [createFreshLog('indexed'), createFreshLog('plain')]
+    const [indexed, plain] = [createFreshLog('indexed', indexer), createFreshLog('plain', indexer)]
     let to = 0
     for (const count of [3, 2500, 40, 700, 1, 3000]) {
       const frame = nextFrame(count)
@@ -124,12 +132,33 @@ describe('createFreshLog', () => {
     expect([indexed.indexBytes() > 0, plain.indexBytes()]).to.deep.equal([true, 0])
   })
 
+  it('goes on finding what there was when somebody asked, while lines come in', async () => {
+    const wal = await createWriteAheadLog(folder, 1)
+    const file = writeAheadLogFile(folder, 1)
+    const log = createFreshLog('growing', indexer)
+    const questions: { readonly segments: readonly Segment[]; readonly found: readonly string[] }[] = []
+    for (const count of [100, 3000, 2500, 50, 2100, 2100, 30, 2500]) {
+      const frame = nextFrame(count)
+      await wal.append(frame, (_, offset) =>
+        log.extend({ file, from: 0, to: offset + frame.bytes.length }, false),
+      )
+      for (const _ of log.work(room));
+      // Blocks are begun and filled that nobody asked of, too.
+      if (count < 3000 && count !== 2100) {
+        questions.push({ segments: log.segments(true), found: wanted(frequent) })
+      }
+    }
+    await wal.close()
+    for (const { segments, found } of questions) expect(search(segments, frequent)).to.deep.equal(found)
+    expect(find(log, frequent)).to.deep.equal(wanted(frequent))
+  })
+
   it('makes no index where there is no room for one', async () => {
     const wal = await createWriteAheadLog(folder, 1)
     const frame = nextFrame(5000)
     await wal.append(frame, () => undefined)
     await wal.close()
-    const log = createFreshLog('full')
+    const log = createFreshLog('full', indexer)
     log.extend({ file: writeAheadLogFile(folder, 1), from: 0, to: frame.bytes.length }, false)
     for (const _ of log.work({ left: () => 0 }));
     expect(log.indexBytes()).to.equal(0)
@@ -138,7 +167,7 @@ describe('createFreshLog', () => {
 
   it('leaves out what has just come when that is much, for half a second', async () => {
     const wal = await createWriteAheadLog(folder, 1)
-    const log = createFreshLog('busy')
+    const log = createFreshLog('busy', indexer)
     const file = writeAheadLogFile(folder, 1)
     const add = async (count: number): Promise<void> => {
       const frame = nextFrame(count)

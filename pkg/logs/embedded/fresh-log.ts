@@ -1,10 +1,11 @@
-import { readingFrame } from './frame.ts'
+import { type Frame, readingFrame } from './frame.ts'
 import { copyLines, createLinesBuilder, type Lines, type LinesBuilder } from './lines.ts'
 import { type LogRange, readLogRange } from './log-range.ts'
 import { openLines } from './open-lines.ts'
 import { packWords } from './packed-words.ts'
 import type { Segment } from './segment.ts'
-import { indexing } from './word-index.ts'
+import type { Indexer } from './word-index.ts'
+import type { LineLists } from './word-lists.ts'
 
 /** The lines of a write-ahead log that grows, to be searched. Each byte of it is read once. */
 export type FreshLog = {
@@ -26,6 +27,13 @@ export type FreshLog = {
 /** How much memory the indexes of all fresh lines may take; lines without one are looked through. */
 export type Room = { readonly left: () => number }
 
+type Growing = {
+  readonly builder: LinesBuilder
+  segment: Segment | undefined
+  /** A question may go on reading what is in the memory of the builder. */
+  isShown: boolean
+}
+
 /** A block does not grow any more. */
 type Block = { segment: Segment; readonly lines: Lines; isIndexed: boolean; bytes: number }
 
@@ -37,15 +45,20 @@ const blockLines = 2048
 // Lines are found within a second of their answer. What is less than this is read at once; of more, as much as is this old.
 const recent = { ms: 500, bytes: 2 * 1024 * 1024 }
 const markMs = 20
+const keptBytes = 4 * 1024 * 1024
 
-export function createFreshLog(id: string): FreshLog {
+/** @param indexer of all fresh logs of a thread, of which one is worked on at a time */
+export function createFreshLog(id: string, indexer: Indexer<LineLists>): FreshLog {
   let file = ''
   let readTo = 0
   // Of the last half second, and of all that was not read.
   let marks: readonly Mark[] = []
   let reading: Generator<void, void> | undefined
   const blocks: Block[] = []
-  const growing = new Map<number, { readonly builder: LinesBuilder; segment: Segment | undefined }>()
+  const growing = new Map<number, Growing>()
+  // What comes next goes where what came before was.
+  let spare: LinesBuilder | undefined
+  let space = Buffer.alloc(0)
 
   const reached = (): number => marks.at(-1)?.to ?? readTo
 
@@ -55,18 +68,28 @@ export function createFreshLog(id: string): FreshLog {
     return marks.findLast(({ at }) => at < moment)?.to ?? readTo
   }
 
+  function take(size: number): Buffer {
+    if (size > keptBytes) return Buffer.allocUnsafeSlow(size)
+    if (size > space.length) space = Buffer.allocUnsafeSlow(Math.min(2 * size, keptBytes))
+    return space.subarray(0, size)
+  }
+
+  function beginBlock(day: number, frame: Frame): LinesBuilder {
+    const expected = { lines: Math.max(frame.count, blockLines) + 1, bytes: 2 * frame.bytes.length }
+    const builder = spare ?? createLinesBuilder(day, expected)
+    spare = undefined
+    builder.clear(day)
+    growing.set(day, { builder, segment: undefined, isShown: false })
+    return builder
+  }
+
   function* readNext(): Generator<void, void> {
     const to = marks.find(mark => mark.to > readTo)?.to ?? readTo
-    for (const frame of readLogRange({ file, from: readTo, to })) {
+    for (const frame of readLogRange({ file, from: readTo, to }, take)) {
       const touched = new Set<number>()
       yield* readingFrame(frame.bytes, day => {
         touched.add(day)
-        const known = growing.get(day)
-        if (known !== undefined) return known.builder
-        const expected = { lines: Math.max(frame.count, blockLines) + 1, bytes: 2 * frame.bytes.length }
-        const builder = createLinesBuilder(day, expected)
-        growing.set(day, { builder, segment: undefined })
-        return builder
+        return growing.get(day)?.builder ?? beginBlock(day, frame)
       })
       for (const day of touched) settle(day)
       yield
@@ -87,6 +110,7 @@ export function createFreshLog(id: string): FreshLog {
     one.segment = undefined
     if (one.builder.count < blockLines) return
     const lines = copyLines(one.builder.finish())
+    if (!one.isShown && lines.text.length <= keptBytes) spare = one.builder
     blocks.push({ segment: openLines(id, lines), lines, isIndexed: false, bytes: 0 })
     growing.delete(day)
   }
@@ -95,7 +119,7 @@ export function createFreshLog(id: string): FreshLog {
     const { lines } = block
     block.isIndexed = true
     const order = Uint32Array.from({ length: lines.count }, (_, line) => line)
-    const words = yield* indexing(lines, order)
+    const words = yield* indexer(lines, order)
     yield
     const packed = packWords(words, lines.count)
     yield
@@ -122,7 +146,10 @@ export function createFreshLog(id: string): FreshLog {
       const older = reachedBefore(recent.ms)
       const due = isWhole || reached() - older < recent.bytes ? reached() : older
       while (readTo < due) readOn()
-      for (const one of growing.values()) one.segment ??= openLines(id, one.builder.finish())
+      for (const one of growing.values()) {
+        one.segment ??= openLines(id, one.builder.finish())
+        one.isShown = true
+      }
       return [...blocks, ...growing.values()].flatMap(({ segment }) => segment ?? [])
     },
     *work(room) {

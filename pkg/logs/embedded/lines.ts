@@ -57,11 +57,13 @@ export type LinesBuilder = {
     readonly end: number
   }) => void
   readonly finish: () => Lines
+  /** Begins anew, with lines of another day, in the same memory: what `finish` returned before holds no longer. */
+  readonly clear: (day: number) => void
 }
 
 /** @param expected how much there will be of lines and of text; it grows when there is more */
 export function createLinesBuilder(
-  day: number,
+  firstDay: number,
   expected: { readonly lines: number; readonly bytes: number } = { lines: 1024, bytes: 256 * 1024 },
 ): LinesBuilder {
   let capacity = expected.lines
@@ -70,9 +72,10 @@ export function createLinesBuilder(
   let streamOf = new Uint32Array(capacity)
   let textStarts = new Uint32Array(capacity + 1)
   let text = Buffer.allocUnsafeSlow(expected.bytes)
+  let day = firstDay
   let count = 0
   let used = 0
-  const streams: Stream[] = []
+  let streams: Stream[] = []
   const streamIds = new Map<Stream | string, number>()
 
   function grow(): void {
@@ -127,6 +130,13 @@ export function createLinesBuilder(
       text: text.subarray(0, used),
       textStarts: textStarts.subarray(0, count + 1),
     }),
+    clear: next => {
+      day = next
+      count = 0
+      used = 0
+      streams = []
+      streamIds.clear()
+    },
   }
 }
 

@@ -4,9 +4,15 @@ import { type Frame, readFrames } from './frame.ts'
 /** Whole frames of a write-ahead log: the bytes from `from` up to `to` of the file. */
 export type LogRange = { readonly file: string; readonly from: number; readonly to: number }
 
-/** @throws Error when the file does not have them whole */
-export function readLogRange({ file, from, to }: LogRange): readonly Frame[] {
-  const bytes = Buffer.allocUnsafeSlow(to - from)
+/**
+ * @param take hands out the memory that the frames are read into, which are views of it
+ * @throws Error when the file does not have them whole
+ */
+export function readLogRange(
+  { file, from, to }: LogRange,
+  take: (size: number) => Buffer = Buffer.allocUnsafeSlow,
+): readonly Frame[] {
+  const bytes = take(to - from)
   const descriptor = openSync(file, 'r')
   try {
     let at = 0

@@ -66,7 +66,7 @@ export function collectLines({ logs, segments }: Ingredients, giveWay: () => voi
   }
   // Each piece is read once; those of the times are read document by document.
   const cache = createPieceCache(2 * 1024 * 1024)
-  const frames = logs.flatMap(readLogRange)
+  const frames = logs.flatMap(range => readLogRange(range))
   const opened = segments.map(name => openSegment(name.id, openSource(name), cache))
   const expected = {
     lines: sum(frames.map(({ count }) => count)) + sum(opened.map(({ footer }) => footer.count)) + 1,

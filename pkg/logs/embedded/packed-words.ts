@@ -1,7 +1,8 @@
 import { type Bitmap, setBit } from './bitmap.ts'
 import type { Dictionary } from './dictionary.ts'
-import { hashByte, hashSeed, slotOf } from './vocabulary.ts'
-import { longWord, maxWordBytes, type WordIndex } from './word-index.ts'
+import { hashByte, hashSeed, slotOf, type Vocabulary } from './vocabulary.ts'
+import { longWord, maxWordBytes } from './word-index.ts'
+import type { LineLists } from './word-lists.ts'
 
 /** The words of a few lines, in little memory. What it adds to a bitmap are lines; `documentOf` tells which documents they are. */
 export type PackedWords = {
@@ -12,15 +13,19 @@ export type PackedWords = {
 
 type Numbers = Uint16Array | Uint32Array
 
-/** Which of them a word has: lines[starts[id]] up to lines[starts[id + 1]]. Where words are in a line is not kept. */
-export function packWords({ vocabulary, starts, documents }: WordIndex, lineCount: number): PackedWords {
+/** Copies which of them a word has: lines[starts[id]] up to lines[starts[id + 1]]. */
+export function packWords(
+  index: LineLists & { readonly vocabulary: Vocabulary },
+  lineCount: number,
+): PackedWords {
+  const { vocabulary, documents } = index
   const { size } = vocabulary
-  const wordStarts = Uint32Array.from({ length: size + 1 }, (_, id) =>
-    id < size ? vocabulary.start(id) : vocabulary.end(size - 1),
-  )
+  const starts = index.starts.slice()
+  const wordStarts = new Uint32Array(size + 1)
+  for (let id = 0; id < size; id += 1) wordStarts[id + 1] = vocabulary.end(id)
   const words = Buffer.allocUnsafeSlow(wordStarts[size] ?? 0)
   vocabulary.bytes().copy(words, 0, 0, words.length)
-  const lines = lineCount <= 0x10000 ? Uint16Array.from(documents) : documents
+  const lines = lineCount <= 0x10000 ? new Uint16Array(documents) : documents.slice()
   // An id plus one in each slot that is taken, of which two thirds are at most.
   const slots = numbers(2 ** Math.ceil(Math.log2(1.5 * size + 1)), size + 1)
   const mask = slots.length - 1

@@ -3,6 +3,8 @@ import type { LogRange } from './log-range.ts'
 import type { PieceCache } from './piece-cache.ts'
 import { openSegment, type Segment } from './segment.ts'
 import { openSource, type SourceName } from './source.ts'
+import { createIndexer } from './word-index.ts'
+import { createListMaker } from './word-lists.ts'
 
 /** A segment in a file, or lines that are in none yet, as they stand in a write-ahead log that may have grown. */
 export type ReaderSource =
@@ -35,6 +37,7 @@ export function createReaderSources(parts: {
   const { cache, freshBytes, report } = parts
   const files = new Map<string, Open>()
   const logs = new Map<string, FreshLog>()
+  const indexer = createIndexer(createListMaker())
   let tending: Generator<void, void> | undefined
   let hasGrown = false
   const room = {
@@ -43,7 +46,7 @@ export function createReaderSources(parts: {
 
   function add(source: ReaderSource): void {
     if ('log' in source) {
-      const log = logs.get(source.id) ?? createFreshLog(source.id)
+      const log = logs.get(source.id) ?? createFreshLog(source.id, indexer)
       logs.set(source.id, log)
       log.extend(source.log, source.isNew)
       hasGrown = true

@@ -9,6 +9,8 @@ export type Vocabulary = {
   readonly bytes: () => Buffer
   /** The numbers, in the order of the words' bytes. */
   readonly sorted: () => Uint32Array
+  /** Forgets all words, and keeps the memory for others. */
+  readonly clear: () => void
 }
 
 export const hashSeed = 0x811c9dc5 | 0
@@ -83,6 +85,10 @@ export function createVocabulary(): Vocabulary {
       return add(word, length, hash, slot)
     },
     sorted: () => sortWords(arena, starts, size),
+    clear: () => {
+      slots.fill(-1)
+      size = 0
+    },
   }
 }
 

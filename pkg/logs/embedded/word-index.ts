@@ -1,7 +1,7 @@
 import { wordsOf } from '../words.ts'
 import type { Lines } from './lines.ts'
 import { createVocabulary, hashByte, hashSeed, type Vocabulary } from './vocabulary.ts'
-import { gatherLists, maxPositions, type WordLists } from './word-lists.ts'
+import { gatherLists, maxPositions, type WordLists, type WordsOfLines } from './word-lists.ts'
 
 /**
  * Words are kept up to this many bytes. A line with a longer one is noted under the empty word, so that a search can look at
@@ -30,28 +30,50 @@ export const foldTable = Uint8Array.from({ length: 256 }, (_, byte) => {
 
 /** About a millisecond. */
 const turn = 256
+const keptWords = 1 << 20
 
 /** @param order the lines' indexes, in the order in which they become documents 0, 1, 2… */
 export function indexWords(lines: Lines, order: Uint32Array, giveWay: () => void): WordIndex {
-  const steps = indexing(lines, order)
+  const steps = createIndexer(gatherLists)(lines, order)
   let step = steps.next()
   for (; !step.done; step = steps.next()) giveWay()
   return step.value
 }
 
-/** As indexWords; it yields now and then. */
-export function* indexing(lines: Lines, order: Uint32Array): Generator<void, WordIndex> {
-  const vocabulary = createVocabulary()
-  const special = {
-    longWord: vocabulary.idOf(new Uint8Array(0), 0, hashSeed),
-    manyWords: blankId(vocabulary),
-  }
+/** Indexes the words of lines; it yields now and then. */
+export type Indexer<Lists> = (
+  lines: Lines,
+  order: Uint32Array,
+) => Generator<void, Lists & { readonly vocabulary: Vocabulary }>
+
+/**
+ * Indexes lines, and then others, in memory that is used again: one index at a time, which holds until the next is begun. What
+ * is made anew for each is most of a thread's garbage, and more than a collector waits for.
+ */
+export function createIndexer<Lists>(gather: (words: WordsOfLines) => Lists): Indexer<Lists> {
+  let vocabulary = createVocabulary()
   const word = new Uint8Array(maxWordBytes)
   let found = new Uint32Array(1 << 16)
   let used = 0
   // For each word: the last document that has it, plus one; how many have it; how often it is there.
   let seen = new Uint32Array(3 << 14)
-  const documentEnds = new Uint32Array(order.length)
+  let documentEnds = new Uint32Array(0)
+  let special = { longWord: 0, manyWords: 0 }
+
+  function begin(documents: number): void {
+    if (found.length > keptWords) {
+      // Many lines at once are no reason to keep that much.
+      vocabulary = createVocabulary()
+      found = new Uint32Array(1 << 16)
+      seen = new Uint32Array(3 << 14)
+    } else {
+      vocabulary.clear()
+      seen.fill(0)
+    }
+    used = 0
+    if (documentEnds.length < documents) documentEnds = new Uint32Array(documents)
+    special = { longWord: vocabulary.idOf(new Uint8Array(0), 0, hashSeed), manyWords: blankId(vocabulary) }
+  }
 
   function note(document: number, id: number): void {
     if (3 * id >= seen.length) {
@@ -116,17 +138,21 @@ export function* indexing(lines: Lines, order: Uint32Array): Generator<void, Wor
     }
   }
 
-  for (let document = 0; document < order.length; document += 1) {
-    if (document % turn === turn - 1) yield
-    const line = order[document] ?? 0
-    const before = used
-    noteWords(document, lines.text, lines.textStarts[line] ?? 0, lines.textStarts[line + 1] ?? 0)
-    if (used - before >= maxPositions) note(document, special.manyWords)
-    documentEnds[document] = used
+  return function* (lines, order) {
+    begin(order.length)
+    for (let document = 0; document < order.length; document += 1) {
+      if (document % turn === turn - 1) yield
+      const line = order[document] ?? 0
+      const before = used
+      noteWords(document, lines.text, lines.textStarts[line] ?? 0, lines.textStarts[line + 1] ?? 0)
+      if (used - before >= maxPositions) note(document, special.manyWords)
+      documentEnds[document] = used
+    }
+    yield
+    const ends = documentEnds.subarray(0, order.length)
+    const lists = gather({ found, documentEnds: ends, seen, size: vocabulary.size, ...special })
+    return { ...lists, vocabulary }
   }
-  yield
-  const lists = gatherLists({ found, documentEnds, seen, size: vocabulary.size, ...special })
-  return { vocabulary, ...lists }
 }
 
 function blankId(vocabulary: Vocabulary): number {

@@ -1,14 +1,14 @@
 /** Words of a line have positions up to this many. */
 export const maxPositions = 1024
 
+/** Which lines hold which word: those of word `id` are documents[starts[id]] up to documents[starts[id + 1]]. */
+export type LineLists = { readonly starts: Uint32Array; readonly documents: Uint32Array }
+
 /**
- * Which lines hold which word, and where. The lines of word `id` are documents[starts[id]] up to documents[starts[id + 1]].
- * Its positions in them are positions[placeStarts[id]] up to positions[placeStarts[id + 1]]: each twice what it lies behind
+ * Where in its lines a word is, too. Its positions in them are positions[placeStarts[id]] up to positions[placeStarts[id + 1]]: each twice what it lies behind
  * the one before in the same line (behind 0 for the first), plus one when the same line has another.
  */
-export type WordLists = {
-  readonly starts: Uint32Array
-  readonly documents: Uint32Array
+export type WordLists = LineLists & {
   readonly placeStarts: Uint32Array
   readonly positions: Uint16Array
 }
@@ -17,7 +17,10 @@ export type WordsOfLines = {
   /** The words of all documents, one document after the other; of each up to its end. */
   readonly found: Uint32Array
   readonly documentEnds: Uint32Array
-  /** For each word three numbers, of which the second is how many documents have it, the third how often it is there. */
+  /**
+   * For each word three numbers, of which the second is how many documents have it, the third how often it is there. The
+   * first is for whoever makes lists.
+   */
   readonly seen: Uint32Array
   /** How many words there are. */
   readonly size: number
@@ -74,4 +77,34 @@ export function gatherLists({
     }
   }
   return { starts, documents, placeStarts, positions }
+}
+
+/** As gatherLists, without positions, and in memory that is used again: the lists hold until the next are made. */
+export function createListMaker(): (words: WordsOfLines) => LineLists {
+  let starts = new Uint32Array(0)
+  let documents = new Uint32Array(0)
+  return ({ found, documentEnds, seen, size }) => {
+    if (starts.length <= size) starts = new Uint32Array(2 * size + 1)
+    // For each word where its next line goes: in the end that is where the lines of the word after it begin.
+    starts[0] = 0
+    let total = 0
+    for (let id = 0; id < size; id += 1) {
+      starts[id + 1] = total
+      total += seen[3 * id + 1] ?? 0
+      seen[3 * id] = 0
+    }
+    if (documents.length < total) documents = new Uint32Array(total + (total >>> 1))
+    let at = 0
+    for (let document = 0; document < documentEnds.length; document += 1) {
+      for (const end = documentEnds[document] ?? 0; at < end; at += 1) {
+        const id = found[at] ?? 0
+        if (seen[3 * id] === document + 1) continue
+        seen[3 * id] = document + 1
+        const entry = starts[id + 1] ?? 0
+        documents[entry] = document
+        starts[id + 1] = entry + 1
+      }
+    }
+    return { starts: starts.subarray(0, size + 1), documents: documents.subarray(0, total) }
+  }
 }
