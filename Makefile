@@ -16,6 +16,7 @@ help: ## Show this help
 #: NODES=3, PODS=10       sample nodes and pods
 #: PORT=9443              port of Kapis; the next free one when it is taken
 #: LOG_STORE=embedded     where logs are kept: embedded, opensearch (a real one; needs Java 21 and Maven) or none
+#: STORE=opensearch-3.8   the search engine of LOG_STORE=opensearch and of the tests (hack/opensearch)
 #: RUN_DIR=.run           state of what runs; another one for another set side by side
 #: KAPIS_GROUP_DOMAIN     domain of the API groups (kapis.io)
 #: ONLY, GREP             make test: unit or e2e; only tests whose title matches. make bench ONLY=<name>
@@ -29,13 +30,15 @@ up: ## The same in the background; returns when all is ready
 down: ## Stop what `make up` started
 	@$(NODE) hack/controlplane/down.ts
 
-.PHONY: test test-unit test-e2e bench
+.PHONY: test test-unit test-e2e test-stores bench
 test: ## Run all tests; the last line is `N passed, N failed`
 	@$(NODE) hack/test.ts
 test-unit: ## Run the tests that need no control plane
 	@ONLY=unit $(NODE) hack/test.ts
 test-e2e: ## Run the tests against a control plane of their own
 	@ONLY=e2e $(NODE) hack/test.ts
+test-stores: ## Run the log store's tests on OpenSearch 1 to 3 and Elasticsearch 7 to 9, or on STORE alone (needs Java and Maven)
+	@$(NODE) hack/test-stores.ts
 bench: ## Measure against kube-apiserver and other peers, as ratios; ONLY=<name> one of them (ONLY=start: start and memory of the front)
 	@$(NODE) hack/bench/run.ts
 

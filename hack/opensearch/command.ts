@@ -1,25 +1,34 @@
-import { join } from 'node:path'
-import { ensureOpenSearch } from './install.ts'
-import { findJava, oldestJava } from './java.ts'
+import { readdirSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { type Engine, findEngine } from './engines.ts'
+import { ensureLibraries } from './install.ts'
+import { findJava } from './java.ts'
 
 export type Command = { readonly command: string; readonly args: readonly string[] }
 
+/** Whether there is a Java for the engine: of what it needs, that alone is not to be had everywhere. */
+export function hasJava(): boolean {
+  return findJava(findEngine().oldestJava) !== undefined
+}
+
 /**
- * How a node is started that keeps its data in a folder and listens on a port of loopback.
+ * How a node is started that keeps its data in a folder and listens on a port of loopback: OpenSearch 3, or the engine that
+ * STORE names.
  *
- * @throws Error when there is no Java, or OpenSearch cannot be had
+ * @throws Error when there is no Java, or the engine cannot be had
  */
 export async function openSearchCommand(
   { folder, port, heapMb = 1024 }: { folder: string; port: number; heapMb?: number },
   say: (line: string) => void,
 ): Promise<Command> {
-  const command = findJava()
+  const engine = findEngine()
+  const command = findJava(engine.oldestJava)
   if (command === undefined) {
     throw new Error(
-      `OpenSearch needs Java ${oldestJava} or later: none is in JAVA_HOME, on PATH or in /usr/lib/jvm`,
+      `${engine.name} needs Java ${engine.oldestJava} or later: none is in JAVA_HOME, on PATH or in /usr/lib/jvm`,
     )
   }
-  const libraries = await ensureOpenSearch(say)
+  const libraries = await ensureLibraries(engine, say)
   return {
     command,
     args: [
@@ -27,11 +36,16 @@ export async function openSearchCommand(
       `-Xmx${heapMb}m`,
       '--enable-native-access=ALL-UNNAMED',
       '--add-modules=jdk.incubator.vector',
-      '-cp',
-      join(libraries, '*'),
-      join(import.meta.dirname, 'Launcher.java'),
-      folder,
-      String(port),
+      ...launch(engine, libraries, folder, String(port)),
     ],
   }
+}
+
+function launch({ launcher, version }: Engine, libraries: string, ...where: readonly string[]): string[] {
+  const source = join(import.meta.dirname, launcher)
+  if (launcher !== 'ElasticsearchNode.java') return ['-cp', join(libraries, '*'), source, ...where]
+  const server = readdirSync(libraries).filter(name => !/^(netty|transport-netty4)-/.test(name))
+  const classPath = server.map(name => join(libraries, name)).join(delimiter)
+  const words = join(import.meta.dirname, 'WordsPlugin.java')
+  return ['-cp', classPath, source, ...where, version, libraries, words]
 }

@@ -4,31 +4,31 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSy
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { withLock } from '../controlplane/lock.ts'
-
-const pom = join(import.meta.dirname, 'pom.xml')
-const checksums = join(import.meta.dirname, 'checksums.txt')
+import type { Engine } from './engines.ts'
 
 /**
- * The folder with OpenSearch's libraries: from the cache that all clones share, else resolved by Maven from pom.xml, each file
- * held against checksums.txt.
+ * The folder with an engine's libraries: from the cache that all clones share, else resolved by Maven from its pom.xml, each
+ * file held against its checksums.txt.
  *
  * @throws Error when Maven is missing or fails, or a file is another one
  */
-export async function ensureOpenSearch(say: (line: string) => void): Promise<string> {
-  const version = /<version>(\d[\d.]+)<\/version>\s*<\/dependency>/.exec(readFileSync(pom, 'utf8'))?.[1]
+export async function ensureLibraries(
+  { name, version, pom, checksums }: Engine,
+  say: (line: string) => void,
+): Promise<string> {
   const parent = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'kapis/opensearch')
-  const folder = join(parent, String(version))
+  const folder = join(parent, version)
   if (existsSync(folder)) return folder
   mkdirSync(parent, { recursive: true })
   return withLock(`${folder}.lock`, say, async () => {
     if (existsSync(folder)) return folder
     const scratch = mkdtempSync(`${folder}.new-`)
     try {
-      say(`OpenSearch ${version} is not in the cache yet: asking Maven for it (about 70 MB)`)
-      await resolve(scratch)
-      check(scratch)
+      say(`${name} is not in the cache yet: asking Maven for it (30 to 70 MB)`)
+      await resolve(pom, scratch)
+      check(scratch, checksums)
       renameSync(scratch, folder)
-      say(`OpenSearch ${version} is in ${folder}`)
+      say(`${name} is in ${folder}`)
       return folder
     } finally {
       rmSync(scratch, { recursive: true, force: true })
@@ -36,7 +36,7 @@ export async function ensureOpenSearch(say: (line: string) => void): Promise<str
   })
 }
 
-function resolve(folder: string): Promise<void> {
+function resolve(pom: string, folder: string): Promise<void> {
   const goal = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies'
   const args = ['-B', '-ntp', '-q', '-C', '-f', pom, goal, `-DoutputDirectory=${folder}`]
   const child = spawn('mvn', args, { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -52,7 +52,7 @@ function resolve(folder: string): Promise<void> {
 }
 
 /** Maven's own checksums come from where the files come from; these were written down when the version was chosen. */
-function check(folder: string): void {
+function check(folder: string, checksums: string): void {
   const lines = readFileSync(checksums, 'utf8').trim().split('\n')
   const wanted = new Map(lines.map(line => [line.slice(66), line.slice(0, 64)]))
   const found = readdirSync(folder)
@@ -60,8 +60,7 @@ function check(folder: string): void {
     const hash = createHash('sha256').update(readFileSync(join(folder, name)))
     return wanted.get(name) !== hash.digest('hex')
   })
-  if (other !== undefined)
-    throw new Error(`${other} is not the file that hack/opensearch/checksums.txt names`)
+  if (other !== undefined) throw new Error(`${other} is not the file that ${checksums} names`)
   const lacking = [...wanted.keys()].find(name => !found.includes(name))
   if (lacking !== undefined) throw new Error(`${lacking} was not resolved`)
 }

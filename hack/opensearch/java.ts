@@ -2,13 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** OpenSearch 3 needs it. */
-export const oldestJava = 21
-
 const folders = ['/usr/lib/jvm', '/opt', '/Library/Java/JavaVirtualMachines']
 
 /** A `java` that is new enough: of JAVA_HOME, of PATH, or from the usual folders, where it may stand beside an older default. */
-export function findJava(env: NodeJS.ProcessEnv = process.env): string | undefined {
+export function findJava(oldest: number, env: NodeJS.ProcessEnv = process.env): string | undefined {
   const homes = folders
     .filter(folder => existsSync(folder))
     .flatMap(folder => readdirSync(folder).map(name => join(folder, name)))
@@ -16,7 +13,7 @@ export function findJava(env: NodeJS.ProcessEnv = process.env): string | undefin
   const candidates = [...(env.JAVA_HOME ? [env.JAVA_HOME] : []), ...homes].map(home => join(home, 'bin/java'))
   const [own, ...others] = env.JAVA_HOME ? candidates : ['', ...candidates]
   const inOrder = [...(own ? [own] : []), 'java', ...others]
-  return inOrder.find(java => versionOf(java) >= oldestJava)
+  return inOrder.find(java => versionOf(java) >= oldest)
 }
 
 /** The feature release; 0 when there is no such program. */

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { createPortFinder } from '../../hack/controlplane/ports.ts'
-import { findJava } from '../../hack/opensearch/java.ts'
+import { hasJava } from '../../hack/opensearch/command.ts'
 import { type OpenSearch, startOpenSearch } from '../integration/open-search.ts'
 import { accessToken, askKapis } from './cluster.ts'
 import { describeAuditEvents, describeEvents } from './event-cases.ts'
@@ -24,8 +24,7 @@ describe('a front with OpenSearch', function () {
   const ports = createPortFinder()
 
   before(async function () {
-    // Of what this needs, Java alone is not to be had everywhere.
-    if (findJava() === undefined) this.skip()
+    if (!hasJava()) this.skip()
     engine = await startOpenSearch()
     const port = await ports.any()
     base = `https://127.0.0.1:${port}`

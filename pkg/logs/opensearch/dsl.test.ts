@@ -18,6 +18,22 @@ describe('toDsl', () => {
     expect(filtersOf('everything')).to.deep.equal([exists])
   })
 
+  it('names both ends of a time to the nanosecond', () => {
+    const { bool } = JSON.parse(
+      JSON.stringify(toDsl({ scope: 'everything', startNs: 5_120_000_000n, endNs: 9n * second })),
+    )
+    const time = { gte: '1970-01-01T00:00:05.120000000Z', lte: '1970-01-01T00:00:09.000000000Z' }
+    expect(bool.filter).to.deep.equal([{ range: { time } }])
+  })
+
+  it('has a lower bound wherever it has an upper one, and no time that an engine cannot have', () => {
+    const timesOf = (endNs: bigint) =>
+      JSON.parse(JSON.stringify(toDsl({ scope: 'everything', endNs }))).bool.filter[0].range.time
+    const gte = '1970-01-01T00:00:00.000000000Z'
+    expect(timesOf(9n * second)).to.deep.equal({ gte, lte: '1970-01-01T00:00:09.000000000Z' })
+    expect(timesOf(9_999_999_999n * second)).to.deep.equal({ gte, lte: '2262-04-11T23:47:16.854775807Z' })
+  })
+
   it('asks for nothing when nothing is permitted', () => {
     expect(filtersOf([])).to.deep.equal([exists, { match_none: {} }])
   })
@@ -25,7 +41,7 @@ describe('toDsl', () => {
   it('has one clause for all namespaces that are older than what is asked for', () => {
     const scope = ['a', 'b', 'c'].map((name, i) => ({ namespace: name, sinceNs: BigInt(i) * second }))
     expect(filtersOf(scope, 5n * second)).to.deep.equal([
-      { range: { time: { gte: '1970-01-01T00:00:05Z' } } },
+      { range: { time: { gte: '1970-01-01T00:00:05.000000000Z' } } },
       { terms: { [namespace]: ['a', 'b', 'c'] } },
     ])
   })
@@ -44,7 +60,7 @@ describe('toDsl', () => {
             bool: {
               filter: [
                 { terms: { [namespace]: ['a', 'b'] } },
-                { range: { time: { gte: '1970-01-01T00:00:09Z' } } },
+                { range: { time: { gte: '1970-01-01T00:00:09.000000000Z' } } },
               ],
             },
           },

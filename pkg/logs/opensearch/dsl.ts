@@ -23,6 +23,7 @@ const fields: Readonly<
 // index.max_terms_count, and a number of clauses that is far from any limit.
 const maxTerms = 65_536
 const maxGroups = 256
+const latestNs = 2n ** 63n - 1n
 // So many words may begin with a prefix.
 const maxExpansions = 20_000
 
@@ -31,9 +32,10 @@ const maxExpansions = 20_000
  * scores, so that everything can be cached.
  */
 export function toDsl({ scope, startNs, endNs, expression }: LogFilter): Dsl {
+  // Elasticsearch 9 makes no histogram of times to the nanosecond that have an upper bound alone.
   const range = {
-    ...(startNs === undefined ? {} : { gte: formatTime(startNs) }),
-    ...(endNs === undefined ? {} : { lte: formatTime(endNs) }),
+    gte: toBound(startNs ?? 0n),
+    ...(endNs === undefined ? {} : { lte: toBound(endNs) }),
   }
   const isBounded = startNs !== undefined || endNs !== undefined
   const filter = [
@@ -42,6 +44,15 @@ export function toDsl({ scope, startNs, endNs, expression }: LogFilter): Dsl {
     ...(expression === undefined ? [] : [toQuery(expression)]),
   ]
   return { bool: { filter } }
+}
+
+/**
+ * With nine digits always: as an upper bound, Elasticsearch 8 takes a time without a fraction for the end of its second. Times
+ * to the nanosecond end in 2262, and a later one is refused.
+ */
+function toBound(timeNs: bigint): string {
+  const given = timeNs > latestNs ? latestNs : timeNs
+  return formatTime(given).replace(/(\.\d+)?Z$/, (_, fraction = '.') => `${fraction.padEnd(10, '0')}Z`)
 }
 
 /**
@@ -58,7 +69,7 @@ function toScope(scope: Scope, startNs: bigint | undefined): readonly Dsl[] {
   }
   if (younger.size > maxGroups) return [namespaces(scope), createdBefore(scope)]
   const groups = [...younger].map(([sinceNs, group]) => ({
-    bool: { filter: [namespaces(group), { range: { time: { gte: formatTime(sinceNs) } } }] },
+    bool: { filter: [namespaces(group), { range: { time: { gte: toBound(sinceNs) } } }] },
   }))
   return [anyOf([...(older.length > 0 ? [namespaces(older)] : []), ...groups])]
 }

@@ -66,7 +66,10 @@ export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
     follow: (filter, signal) => followRecords(search, filter, signal),
     async check() {
       try {
-        await client.call({ method: 'GET', path: '/', timeoutMs: 2_000 })
+        // Not `/`: whoever may read these indices alone may not ask for it.
+        const path = `/${prefix}-*/_search`
+        const querystring = { size: '0', terminate_after: '1', track_total_hits: 'false' }
+        await client.call({ method: 'GET', path, querystring, timeoutMs: 2_000 })
         return undefined
       } catch (error) {
         return error instanceof Error ? error.message : String(error)

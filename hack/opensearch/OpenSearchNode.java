@@ -1,8 +1,8 @@
 import java.util.concurrent.CountDownLatch;
 import org.codelibs.opensearch.runner.OpenSearchRunner;
 
-/** One OpenSearch node on loopback, until SIGTERM. Usage: java Launcher.java FOLDER HTTP-PORT */
-public class Launcher {
+/** One OpenSearch node of any version on loopback, until SIGTERM. Usage: java OpenSearchNode.java FOLDER HTTP-PORT */
+public class OpenSearchNode {
     public static void main(String[] args) throws Exception {
         final int port = Integer.parseInt(args[1]);
         final CountDownLatch end = new CountDownLatch(1);

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { engineNames, findEngine, usual } from './engines.ts'
+
+describe('findEngine', () => {
+  for (const name of engineNames) {
+    it(`knows ${name}, and pins the server that it is named for`, () => {
+      const { version, checksums } = findEngine(name)
+      const [engine = '', minor = ''] = name.split('-')
+      expect(version).to.match(new RegExp(`^${minor.replace('.', '\\.')}\\.`))
+      const lines = readFileSync(checksums, 'utf8').trim().split('\n')
+      const server = lines.filter(
+        line => /^[0-9a-f]{64} {2}/.test(line) && line.includes(`  ${engine}-${minor}.`),
+      )
+      expect(server).to.have.length(1)
+      expect(lines.every(line => /^[0-9a-f]{64} {2}[\w.-]+\.jar$/.test(line))).to.equal(true)
+    })
+  }
+
+  it('takes OpenSearch 3 when none is named', () => {
+    expect(findEngine('').name).to.equal(usual)
+  })
+
+  it('names all of them when there is none of a name', () => {
+    expect(() => findEngine('solr-9')).to.throw(
+      'STORE=solr-9: must be one of opensearch-1.3, opensearch-2.19, opensearch-3.8, elasticsearch-7.10, elasticsearch-7.17, elasticsearch-8.19, elasticsearch-9.5',
+    )
+  })
+})
