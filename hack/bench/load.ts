@@ -9,6 +9,8 @@ export type Load = {
   /** So many instead, each of them to its end; a multiple of `connections`. */
   readonly requests?: number
   readonly token?: string
+  /** Further lines of the head. */
+  readonly headers?: readonly string[]
   readonly gzip: boolean
   /** Body of a POST; without it the requests are GET. */
   readonly form?: string
@@ -42,6 +44,7 @@ export async function measure(hey: string, load: Load): Promise<Outcome> {
     args.push('-m', 'POST', '-T', 'application/x-www-form-urlencoded', '-d', load.form)
   if (load.perSecond !== undefined) args.push('-q', String(load.perSecond))
   if (load.token !== undefined) args.push('-H', `Authorization: Bearer ${load.token}`)
+  for (const line of load.headers ?? []) args.push('-H', line)
   const command = [...(load.cores === undefined ? [] : ['taskset', '-c', load.cores]), hey, ...args, load.url]
   const { stdout } = await run(command[0] ?? hey, command.slice(1), { maxBuffer: 64 * 1024 * 1024 })
   const statuses = [...stdout.matchAll(/^\s+\[(\d{3})\]\s+(\d+) responses/gm)]

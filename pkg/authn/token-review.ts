@@ -51,7 +51,7 @@ export function createTokenReviewAuthenticator({ client, isOurs }: TokenReviewOp
 async function askOften(client: KubeClient, token: string): Promise<Identity | 'refused'> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await ask(client, token)
+      return await reviewToken(client, token)
     } catch (error) {
       const isWorthRetrying = error instanceof Status && (error.code >= 500 || error.code === 429)
       if (!isWorthRetrying || attempt >= attempts) {
@@ -62,7 +62,8 @@ async function askOften(client: KubeClient, token: string): Promise<Identity | '
   }
 }
 
-async function ask(client: KubeClient, token: string): Promise<Identity | 'refused'> {
+/** Whom the orchestrator takes the bearer of a token for. @throws Status when it cannot say */
+export async function reviewToken(client: KubeClient, token: string): Promise<Identity | 'refused'> {
   const answer = await client.call({
     method: 'POST',
     path: '/apis/authentication.k8s.io/v1/tokenreviews',
