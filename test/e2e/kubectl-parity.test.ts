@@ -79,6 +79,8 @@ describe('kubectl through the front and beside it', function () {
         .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, '<time>')
         .replace(/\/(LIVE|MERGED)-\d+\//g, '/$1/')
         .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ \+0000/g, '<time>')
+        // A node's lease is renewed every ten seconds, between the two ways too.
+        .replace(/[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d \+0000/g, '<time>')
         .replace(/(resourceVersion"?: ?)"\d+"/g, '$1<version>')
         .replace(/("continue":")[^"]+/g, '$1<token>')
         .replace(/\b\d+(m|s|m\d+s)\b/g, '<age>')
