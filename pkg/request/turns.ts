@@ -6,13 +6,12 @@ export type Turns = {
   readonly next: () => Promise<void>
   /**
    * Something short begins, for which the processor is wanted: long work waits until the function that is returned is called.
-   * It waits for 20 ms at a time at most, and for a third of its time, whatever comes.
+   * It waits for 50 ms at a time at most, and for half of its time, whatever comes.
    */
   readonly goAhead: () => () => void
 }
 
-const mostHeldMs = 20
-const freeFactor = 2
+const mostHeldMs = 50
 
 export function createTurns(): Turns {
   const waiting: (() => void)[] = []
@@ -31,7 +30,7 @@ export function createTurns(): Turns {
 
   function letGo(now: number): void {
     if (heldSince === undefined) return
-    freeUntil = now + freeFactor * (now - heldSince)
+    freeUntil = now + (now - heldSince)
     heldSince = undefined
   }
 

@@ -130,10 +130,8 @@ export function openDictionary({ dictionary, version }: Footer, access: Access):
     for (let index = Math.max(find(key), 0); index < dictionary.length; index += 1) {
       const first = dictionary[index]?.first ?? ''
       if (first > key && !first.startsWith(key)) break
-      const select = (words: Buffer): readonly number[] => [
-        ...(words.subarray(0, wanted.length).equals(wanted) ? [0] : []),
-        ...positions(words, after, 1),
-      ]
+      const select = (words: Buffer): readonly number[] =>
+        positions(words, after, 1, words.subarray(0, wanted.length).equals(wanted) ? [0] : [])
       useMatching(index, select, use)
     }
   }

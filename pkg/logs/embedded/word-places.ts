@@ -1,8 +1,17 @@
 // The words of a block of a dictionary, each ended by a zero byte.
 
-/** Where a text is found among words; `shift` tells how far behind its beginning the word is that is meant. */
-export function positions(words: Buffer, wanted: Buffer, shift: number): readonly number[] {
-  const found: number[] = []
+/**
+ * Where a text is found among words.
+ *
+ * @param shift how far behind its beginning the word is that is meant
+ * @param found where what is found is added
+ */
+export function positions(
+  words: Buffer,
+  wanted: Buffer,
+  shift: number,
+  found: number[] = [],
+): readonly number[] {
   for (let at = words.indexOf(wanted); at >= 0; at = words.indexOf(wanted, at + 1)) {
     // Where the last word ends there is no other that could begin.
     if (at + shift < words.length) found.push(at + shift)
