@@ -23,17 +23,15 @@ describe('createPrecedence', () => {
   it('holds who gives way for as long as somebody asks, and for half of the time at most', () => {
     const giveWay = createGiveWay(precedence.memory)
     const end = precedence.goAhead()
-    expect(millisecondsOf(giveWay)).to.be.at.least(mostHeldMs - 1)
     const startedAt = performance.now()
-    let calls = 0
+    expect(millisecondsOf(giveWay)).to.be.at.least(mostHeldMs - 1)
     let heldAgainAfterMs = 0
     while (heldAgainAfterMs === 0) {
-      calls += 1
       const before = performance.now()
       if (millisecondsOf(giveWay) >= mostHeldMs - 1) heldAgainAfterMs = before - startedAt
     }
-    expect(calls).to.be.greaterThan(1)
-    expect(heldAgainAfterMs).to.be.at.least(mostHeldMs - 2)
+    // From the first hold on: between its end and whatever comes next this thread may have been away.
+    expect(heldAgainAfterMs).to.be.at.least(2 * mostHeldMs - 2)
     end()
   })
 
