@@ -31,8 +31,7 @@ elif [ -n "${TO:-}" ]; then
   # Attestations tell the time of the build.
   args+=(--no-cache --provenance=false --output "type=oci,dest=$TO,rewrite-timestamp=true")
 else
-  # The containerd image store of Docker refuses to rewrite times. `docker save`, and so `kind load`, leaves attestations out
-  # and their names in, and no containerd takes such an archive.
+  # The containerd image store of Docker refuses to rewrite times, and would keep attestations: another image after each build.
   args+=(--provenance=false --load)
 fi
 docker buildx build "${args[@]}" .

@@ -28,7 +28,7 @@ describe('make image', () => {
 
   const to = (output: string) => ['--output', `${output},rewrite-timestamp=true`]
   const cases: readonly (readonly [string, Readonly<Record<string, string>>, readonly string[]])[] = [
-    // An attestation in the engine would keep the image from every kind cluster.
+    // With them each build would be another image.
     ['for the engine, without attestations', {}, ['--provenance=false', '--load']],
     [
       'for a registry, with both attestations',
