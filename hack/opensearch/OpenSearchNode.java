@@ -11,6 +11,8 @@ public class OpenSearchNode {
             settings.put("http.host", "127.0.0.1");
             settings.put("network.host", "127.0.0.1");
             settings.put("http.port", port);
+            // It would refuse new indices on a disk that is nine tenths full of what others have there.
+            settings.put("cluster.routing.allocation.disk.threshold_enabled", false);
         });
         // The runner counts ports up from its base, and refuses those over its maximum.
         runner.setMaxHttpPort(port + 1);
