@@ -37,7 +37,7 @@ test-unit: ## Run the tests that need no control plane
 	@ONLY=unit $(NODE) hack/test.ts
 test-e2e: ## Run the tests against a control plane of their own
 	@ONLY=e2e $(NODE) hack/test.ts
-test-stores: ## Run the log store's tests on OpenSearch 1 to 3 and Elasticsearch 7 to 9, or on STORE alone (needs Java and Maven)
+test-stores: ## Run the log store's tests on OpenSearch 1 to 3 and Elasticsearch 7.10 to 9, or on STORE alone (needs Java and Maven)
 	@$(NODE) hack/test-stores.ts
 bench: ## Measure against kube-apiserver and other peers, as ratios; ONLY=<name> one of them (ONLY=start: start and memory of the front)
 	@$(NODE) hack/bench/run.ts

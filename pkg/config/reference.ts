@@ -184,7 +184,7 @@ export const reference: readonly ConfigEntry[] = [
   },
   {
     path: 'logs.opensearch.url',
-    text: 'OpenSearch 1 to 3 or Elasticsearch 7 to 9, such as `https://opensearch:9200`.',
+    text: 'OpenSearch 1 to 3 or Elasticsearch 7.10 to 9, such as `https://opensearch:9200`.',
   },
   { path: 'logs.opensearch.username', text: 'User for basic authentication; empty for none.' },
   { path: 'logs.opensearch.password', text: 'Its password.' },

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import fc from 'fast-check'
@@ -206,6 +207,37 @@ describe('the OpenSearch store beside a look at every record', function () {
       expect(hits.map(hit => [hit.record.timeNs, hit.record.labels])).to.deep.equal([
         [1_795_168_800_123_456_789n, { app: 'p' }],
       ])
+    }
+  })
+
+  it('ends a question at its time limit', async () => {
+    const costly = createOpenSearchStore({
+      engine: { url: engine?.url ?? '', username: '', ca: '' },
+      credentials: { password: '', apiKey: '' },
+      prefix: 'costly',
+      logger: createLogger({ program: 'test', level: 'error' }),
+    })
+    try {
+      const records = Array.from({ length: 10_000 }, (_, i) =>
+        record({ timeNs: startS * second, log: createHash('sha512').update(`${i}`).digest('hex').repeat(4) }),
+      )
+      await costly.append({ records })
+      await fetch(`${engine?.url}/costly-*/_refresh`, { method: 'POST' })
+      const endings = [...'ghijklmnop']
+      const expression = anyOf(
+        endings.map(end =>
+          match('log', { kind: 'regex', source: `(a.*b.*c.*){8}${end}`, caseSensitive: true }),
+        ),
+      )
+      const query = { filter: { scope: 'everything', expression }, order: 'desc', size: 1 } as const
+      const asked = costly.query({ ...query, start: { from: 0 }, withTotal: true }, { timeoutMs: 20 })
+      const { code, message } = await rejectionOf(asked)
+      expect([code, message]).to.deep.equal([
+        504,
+        'the log store did not finish within the time limit of the question',
+      ])
+    } finally {
+      await costly.close()
     }
   })
 

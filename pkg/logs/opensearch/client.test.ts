@@ -81,6 +81,18 @@ describe('createSearchClient', () => {
       'the log store refuses the question: too_many_clauses: maxClauseCount is set to 1024',
     ],
     [
+      'a question that takes too long',
+      answer(500, error('query_phase_execution_exception', 'Time exceeded')),
+      504,
+      'the log store did not finish within the time limit of the question',
+    ],
+    [
+      'one that takes too long for Elasticsearch 9',
+      answer(429, error('search_timeout_exception', 'Time exceeded')),
+      504,
+      'the log store did not finish within the time limit of the question',
+    ],
+    [
       'a failure of its own',
       answer(500, error('search_phase_execution_exception', 'all shards failed')),
       503,

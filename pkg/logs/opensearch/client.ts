@@ -39,7 +39,7 @@ export type SearchClient = {
 const maxInFlight = 16
 const maxWaiting = 256
 
-/** OpenSearch 1 to 3 and Elasticsearch 7 to 9: only calls are used that all of them have. */
+/** OpenSearch 1 to 3 and Elasticsearch 7.10 to 9: only calls are used that all of them have. */
 export function createSearchClient(engine: SearchEngine, credentials: SearchCredentials): SearchClient {
   const client = new Client({
     node: engine.url,
@@ -97,6 +97,8 @@ function toStatus(error: unknown): unknown {
   if (!(error instanceof errors.ResponseError)) return cause
   const code = error.statusCode ?? 500
   const said = reasonOf(error.body)
+  // A part of an answer is not asked for, so the engine fails at its time limit: with 500, and Elasticsearch 9 with 429.
+  if (said.endsWith(': Time exceeded')) return timedOut(tooSlow)
   if (code === 429 && !said.includes('flood-stage'))
     return tooManyRequests('the log store has too much to do', 1)
   if (said.includes('flood-stage') || said.includes('cluster_block'))
