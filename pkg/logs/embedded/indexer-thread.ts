@@ -4,6 +4,8 @@ import { type Ingredients, mergeToFiles } from './merge.ts'
 import { createGiveWay } from './precedence.ts'
 import { toAnswer } from './thread.ts'
 import { standBack } from './thread-priority.ts'
+import { createIndexer } from './word-index.ts'
+import { gatherLists } from './word-lists.ts'
 
 /** `precedence`: the memory of who goes first. */
 export type IndexerSettings = { readonly precedence: SharedArrayBuffer }
@@ -17,14 +19,14 @@ export type IndexerQuestion = Ingredients & {
 // Nobody waits for it.
 standBack(5)
 const settings: IndexerSettings = workerData
-const giveWay = createGiveWay(settings.precedence)
-// A segment takes many times its size while it is made, which nothing needs between two of them.
+const means = { giveWay: createGiveWay(settings.precedence), indexer: createIndexer(gatherLists) }
+// A segment takes many times its size while it is made, and little of that is kept for the next.
 const garbage = createGarbage()
 
 parentPort?.on('message', (question: IndexerQuestion & { readonly id: number }) => {
   const { id, folder, firstNumber } = question
   try {
-    parentPort?.postMessage({ id, value: mergeToFiles(question, { folder, firstNumber, giveWay }) })
+    parentPort?.postMessage({ id, value: mergeToFiles(question, { folder, firstNumber }, means) })
   } catch (error) {
     parentPort?.postMessage(toAnswer(id, error))
   }

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { createFrameEncoder } from './frame.ts'
 import { mergeToFiles } from './merge.ts'
+import { createIndexer } from './word-index.ts'
+import { gatherLists } from './word-lists.ts'
 
 const count = 5000
 
@@ -22,19 +24,23 @@ describe('mergeToFiles', () => {
     const { bytes } = step.value(1)
     await writeFile(file, bytes)
     let given = 0
-    const into = (firstNumber: number) => ({
-      ...{ folder, firstNumber },
+    const means = {
+      indexer: createIndexer(gatherLists),
       giveWay: () => {
         given += 1
       },
-    })
-    const made = mergeToFiles({ logs: [{ file, from: 0, to: bytes.length }], segments: [] }, into(1))
+    }
+    const made = mergeToFiles(
+      { logs: [{ file, from: 0, to: bytes.length }], segments: [] },
+      { folder, firstNumber: 1 },
+      means,
+    )
     expect(made.map(segment => segment.count)).to.deep.equal([count])
     // Read, and indexed.
     expect(given).to.be.at.least((2 * count) / 512)
     given = 0
     const segments = made.map(segment => ({ id: segment.file, file: join(folder, segment.file) }))
-    const together = mergeToFiles({ logs: [], segments }, into(2))
+    const together = mergeToFiles({ logs: [], segments }, { folder, firstNumber: 2 }, means)
     expect(together.map(segment => segment.count)).to.deep.equal([count])
     expect(given).to.be.at.least((2 * count) / 512)
   })

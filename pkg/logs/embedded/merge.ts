@@ -6,7 +6,7 @@ import { type LogRange, readLogRange } from './log-range.ts'
 import type { StoredSegment } from './manifest.ts'
 import { createPieceCache } from './piece-cache.ts'
 import { openSegment, type Segment } from './segment.ts'
-import { writeSegment } from './segment-writer.ts'
+import { type SegmentMeans, writeSegment } from './segment-writer.ts'
 import { openSource, type SourceName } from './source.ts'
 
 /** Lines to be put together: batches as they came in, and segments. */
@@ -15,14 +15,11 @@ export type Ingredients = { readonly logs: readonly LogRange[]; readonly segment
 /** Segments in files, one for each day: whole and durable, or not there. */
 export function mergeToFiles(
   ingredients: Ingredients,
-  into: {
-    readonly folder: string
-    readonly firstNumber: number
-    /** Called about every millisecond of the work. */
-    readonly giveWay: () => void
-  },
+  into: { readonly folder: string; readonly firstNumber: number },
+  means: SegmentMeans,
 ): readonly StoredSegment[] {
-  const { folder, firstNumber, giveWay } = into
+  const { folder, firstNumber } = into
+  const { giveWay } = means
   return collectLines(ingredients, giveWay).map((builder, i) => {
     const lines = builder.finish()
     const day = new Date(lines.day * 86_400_000).toISOString().slice(0, 10)
@@ -37,7 +34,7 @@ export function mergeToFiles(
         bytes += writeFully(descriptor, part)
         giveWay()
       }
-      const footer = writeSegment(lines, write, giveWay)
+      const footer = writeSegment(lines, write, means)
       fsyncSync(descriptor)
       renameSync(temporary, path)
       syncPath(dirname(path))

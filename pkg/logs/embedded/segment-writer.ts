@@ -11,13 +11,22 @@ import {
   textBlockBytes,
   timeBlockSize,
 } from './segment-format.ts'
-import { indexWords } from './word-index.ts'
+import { createIndexer, type Indexer, type WordIndex } from './word-index.ts'
+import { gatherLists, type WordLists } from './word-lists.ts'
 
 /** Takes the parts of a segment as they are made, in order. */
 export type Sink = (bytes: Uint8Array) => void
 
+export type SegmentMeans = {
+  /** Called about every millisecond of the work. */
+  readonly giveWay: () => void
+  /** Of all segments that are made one after the other. */
+  readonly indexer: Indexer<WordLists>
+}
+
 /** Makes a segment of lines; what is written is at most what is compressed at a time. */
-export function writeSegment(lines: Lines, sink: Sink, giveWay = (): void => undefined): Footer {
+export function writeSegment(lines: Lines, sink: Sink, means: Partial<SegmentMeans> = {}): Footer {
+  const { giveWay = () => undefined, indexer = createIndexer(gatherLists) } = means
   let offset = 0
   const output: Output = {
     put: bytes => {
@@ -41,10 +50,17 @@ export function writeSegment(lines: Lines, sink: Sink, giveWay = (): void => und
     texts: writeTexts(lines, order, grouped.documents, output),
     times: writeTimes(lines, order, output),
     documents: writeDocuments(grouped, output),
-    dictionary: writeDictionary(indexWords(lines, order, giveWay), lines.count, output),
+    dictionary: writeDictionary(indexWords(lines, order, { giveWay, indexer }), lines.count, output),
   }
   sink(encodeFooter(footer))
   return footer
+}
+
+function indexWords(lines: Lines, order: Uint32Array, { giveWay, indexer }: SegmentMeans): WordIndex {
+  const steps = indexer(lines, order)
+  let step = steps.next()
+  for (; !step.done; step = steps.next()) giveWay()
+  return step.value
 }
 
 /** A block is the number of its lines, their lengths, and their texts. */
@@ -57,6 +73,7 @@ function writeTexts(
   const pieces: (Piece & { first: number })[] = []
   const head = createByteWriter(4096)
   const body = createByteWriter(2 * textBlockBytes)
+  const block = createByteWriter(2 * textBlockBytes)
   for (let place = 0; place < documents.length; ) {
     const first = place
     head.clear()
@@ -67,7 +84,7 @@ function writeTexts(
       head.uint32(end - start)
       body.slice(lines.text, start, end)
     }
-    const block = createByteWriter(4 + head.length + body.length)
+    block.clear()
     block.uint32(place - first)
     block.bytes(head.view())
     block.bytes(body.view())

@@ -1,7 +1,7 @@
 import { wordsOf } from '../words.ts'
 import type { Lines } from './lines.ts'
 import { createVocabulary, hashByte, hashSeed, type Vocabulary } from './vocabulary.ts'
-import { gatherLists, maxPositions, type WordLists, type WordsOfLines } from './word-lists.ts'
+import { maxPositions, type WordLists, type WordsOfLines } from './word-lists.ts'
 
 /**
  * Words are kept up to this many bytes. A line with a longer one is noted under the empty word, so that a search can look at
@@ -30,17 +30,14 @@ export const foldTable = Uint8Array.from({ length: 256 }, (_, byte) => {
 
 /** About a millisecond. */
 const turn = 256
-const keptWords = 1 << 20
+/** As many as lines have that are put into a segment at once, and some more. */
+const keptWords = 1 << 21
 
-/** @param order the lines' indexes, in the order in which they become documents 0, 1, 2… */
-export function indexWords(lines: Lines, order: Uint32Array, giveWay: () => void): WordIndex {
-  const steps = createIndexer(gatherLists)(lines, order)
-  let step = steps.next()
-  for (; !step.done; step = steps.next()) giveWay()
-  return step.value
-}
-
-/** Indexes the words of lines; it yields now and then. */
+/**
+ * Indexes the words of lines; it yields now and then.
+ *
+ * @param order the lines' indexes, in the order in which they become documents 0, 1, 2…
+ */
 export type Indexer<Lists> = (
   lines: Lines,
   order: Uint32Array,
