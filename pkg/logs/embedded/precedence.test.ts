@@ -21,18 +21,21 @@ describe('createPrecedence', () => {
   afterEach(() => worker?.terminate())
 
   it('holds who gives way for as long as somebody asks, and for half of the time at most', () => {
-    const giveWay = createGiveWay(precedence.memory)
-    const end = precedence.goAhead()
-    const startedAt = performance.now()
-    expect(millisecondsOf(giveWay)).to.be.at.least(mostHeldMs - 1)
-    let heldAgainAfterMs = 0
-    while (heldAgainAfterMs === 0) {
-      const before = performance.now()
-      if (millisecondsOf(giveWay) >= mostHeldMs - 1) heldAgainAfterMs = before - startedAt
+    const heldAgainAfterMs: number[] = []
+    // A thread that is away while it need not give way looks like one that does; but it is hardly away each time.
+    while (heldAgainAfterMs.length < 5 && !heldAgainAfterMs.some(ms => ms >= 2 * mostHeldMs - 2)) {
+      const giveWay = createGiveWay(precedence.memory)
+      const end = precedence.goAhead()
+      const startedAt = performance.now()
+      expect(millisecondsOf(giveWay)).to.be.at.least(mostHeldMs - 1)
+      let before = 0
+      do before = performance.now()
+      while (millisecondsOf(giveWay) < mostHeldMs - 1)
+      // From the first hold on: between its end and whatever comes next this thread may have been away.
+      heldAgainAfterMs.push(before - startedAt)
+      end()
     }
-    // From the first hold on: between its end and whatever comes next this thread may have been away.
-    expect(heldAgainAfterMs).to.be.at.least(2 * mostHeldMs - 2)
-    end()
+    expect(Math.max(...heldAgainAfterMs)).to.be.at.least(2 * mostHeldMs - 2)
   })
 
   it('holds nobody when nobody asks, or no longer', () => {
