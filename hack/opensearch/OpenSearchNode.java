@@ -14,9 +14,10 @@ public class OpenSearchNode {
             // It would refuse new indices on a disk that is nine tenths full of what others have there.
             settings.put("cluster.routing.allocation.disk.threshold_enabled", false);
         });
+        // A name of its own: of two that start here side by side, one may join the other.
         // The runner counts ports up from its base, and refuses those over its maximum.
         runner.setMaxHttpPort(port + 1);
-        runner.build(OpenSearchRunner.newConfigs().basePath(args[0]).clusterName("kapis").numOfNode(1)
+        runner.build(OpenSearchRunner.newConfigs().basePath(args[0]).clusterName("kapis-" + port).numOfNode(1)
                 .baseHttpPort(port - 1).useLogger());
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
             try {
