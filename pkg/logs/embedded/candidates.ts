@@ -4,7 +4,7 @@ import { createTest } from '../matcher.ts'
 import { fieldOf } from '../record.ts'
 import { requiredTexts } from '../regex/required.ts'
 import { parseRegex } from '../regex/syntax.ts'
-import { and, andNot, type Bitmap, emptyBitmap, isEmpty, or, setBit } from './bitmap.ts'
+import { and, andNot, type Bitmap, isEmpty, or, setBit } from './bitmap.ts'
 import { all, type Candidates, exactly, join, none, unsure } from './candidate-sets.ts'
 import { dayOf, timeInDay } from './lines.ts'
 import type { Segment } from './segment.ts'
@@ -48,31 +48,36 @@ export function findScope(segment: Segment, scope: Scope): Bitmap | undefined {
   if (scope === 'everything') return undefined
   const { footer } = segment
   const permitted = new Map(scope.map(({ namespace, sinceNs }) => [namespace, sinceNs]))
-  const bits = emptyBitmap(footer.count)
+  const whole: number[] = []
+  const begun: { stream: number; sinceTime: number }[] = []
   footer.streams.forEach(({ namespace }, stream) => {
     const sinceNs = permitted.get(namespace)
-    if (sinceNs !== undefined && dayOf(sinceNs) <= footer.day) {
-      addStream(segment, stream, bits, dayOf(sinceNs) === footer.day ? timeInDay(sinceNs) : 0)
-    }
+    if (sinceNs === undefined || dayOf(sinceNs) > footer.day) return
+    const sinceTime = dayOf(sinceNs) === footer.day ? timeInDay(sinceNs) : 0
+    if (sinceTime <= footer.firstTime) whole.push(stream)
+    else if (sinceTime <= footer.lastTime) begun.push({ stream, sinceTime })
   })
-  return bits
+  const bits = segment.documentsOf(whole)
+  if (begun.length === 0) return bits
+  // The segment may keep it for whoever asks next.
+  const own = bits.slice()
+  for (const { stream, sinceTime } of begun) addSince(segment, stream, own, sinceTime)
+  return own
 }
 
 function findStreams(segment: Segment, { field, test }: Extract<Expression, { op: 'match' }>): Candidates {
-  const bits = emptyBitmap(segment.footer.count)
   const passes = createTest(test)
-  segment.footer.streams.forEach((stream, index) => {
+  const streams = segment.footer.streams.flatMap((stream, index) => {
     const value = fieldOf({ timeNs: 0n, log: '', ...stream }, field)
-    if (value !== undefined && passes(value)) addStream(segment, index, bits, 0)
+    return value !== undefined && passes(value) ? [index] : []
   })
-  return exactly(bits)
+  return exactly(segment.documentsOf(streams))
 }
 
-function addStream(segment: Segment, stream: number, bits: Bitmap, sinceTime: number): void {
-  const { streamStarts, footer } = segment
-  if (sinceTime > footer.lastTime) return
+function addSince(segment: Segment, stream: number, bits: Bitmap, sinceTime: number): void {
+  const { streamStarts } = segment
   const documents = segment.documents()
-  const from = sinceTime > footer.firstTime ? segment.lowerBound(sinceTime) : 0
+  const from = segment.lowerBound(sinceTime)
   for (let place = streamStarts[stream] ?? 0, end = streamStarts[stream + 1] ?? 0; place < end; place += 1) {
     const document = documents[place] ?? 0
     if (document >= from) setBit(bits, document)

@@ -1,3 +1,4 @@
+import { emptyBitmap, setBit } from './bitmap.ts'
 import { groupByStream, invert, sequenceRange, sortLines } from './line-order.ts'
 import type { Lines } from './lines.ts'
 import type { PackedWords } from './packed-words.ts'
@@ -53,6 +54,15 @@ export function openLines(id: string, lines: Lines, words?: PackedWords): Segmen
     sequenceOf,
     lowerBound,
     documents: () => documents,
+    documentsOf: wanted => {
+      const bits = emptyBitmap(count)
+      for (const stream of wanted) {
+        const end = streamStarts[stream + 1] ?? 0
+        for (let place = streamStarts[stream] ?? 0; place < end; place += 1)
+          setBit(bits, documents[place] ?? 0)
+      }
+      return bits
+    },
     places: () => {
       places ??= invert(documents)
       return places

@@ -1,8 +1,10 @@
+import type { Bitmap } from './bitmap.ts'
 import { createByteReader } from './bytes.ts'
 import { type Dictionary, openDictionary } from './dictionary.ts'
 import { invert } from './line-order.ts'
 import type { PieceCache } from './piece-cache.ts'
 import { decodeFooter, decompress, type Footer, type Piece, timeBlockSize } from './segment-format.ts'
+import { decodeDocuments, decodeStreams, keyOfStreams } from './stream-documents.ts'
 import type { TextColumn } from './text-scan.ts'
 import type { TextTest } from './text-test.ts'
 
@@ -29,6 +31,8 @@ export type Segment = {
   readonly lowerBound: (time: number, sequence?: number) => number
   /** All documents, stream by stream; stream s has those from streamStarts[s] up to streamStarts[s + 1]. */
   readonly documents: () => Uint32Array
+  /** Those of some streams, named by their places in the footer; not to be changed. */
+  readonly documentsOf: (streams: readonly number[]) => Bitmap
   readonly streamStarts: Uint32Array
   /** Where in `documents` each document is, which is where its text lies. */
   readonly places: () => Uint32Array
@@ -112,6 +116,13 @@ export function openSegment(id: string, source: Source, cache: PieceCache): Segm
     streamStarts,
     lowerBound,
     documents,
+    // Asked for with each question about a namespace, and an eighth to a thirtieth of what all documents take.
+    documentsOf: streams =>
+      cache.get(
+        `${id}/streams/${keyOfStreams(streams)}`,
+        () => decodeStreams(() => load(footer.documents), footer.count, streamStarts, streams),
+        value => value.byteLength,
+      ),
     textAt: place => {
       const { first, bytes, starts } = textsWith(place, false)
       return bytes.subarray(starts[place - first], starts[place - first + 1])
@@ -177,26 +188,6 @@ function decodeTimes(bytes: Buffer, count: number, firstTime: number): Times {
     expected = sequence + 1
   }
   return { times, sequences }
-}
-
-function decodeDocuments(bytes: Buffer, count: number, streamStarts: Uint32Array): Uint32Array {
-  const documents = new Uint32Array(count)
-  let at = 0
-  let place = 0
-  for (let stream = 1; stream < streamStarts.length; stream += 1) {
-    let document = 0
-    for (const end = streamStarts[stream] ?? 0; place < end; place += 1) {
-      let byte = bytes[at++] ?? 0
-      let step = byte & 0x7f
-      for (let shift = 7; byte >= 0x80; shift += 7) {
-        byte = bytes[at++] ?? 0
-        step |= (byte & 0x7f) << shift
-      }
-      document += step
-      documents[place] = document
-    }
-  }
-  return documents
 }
 
 function findText({ texts }: Footer, place: number): number {
