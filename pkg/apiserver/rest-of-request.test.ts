@@ -11,7 +11,8 @@ async function answerOf(socket: Socket): Promise<string> {
   socket.on('data', chunk => {
     answer += chunk
   })
-  await once(socket, 'close')
+  // Not events.once, which a reset would end with an error.
+  await new Promise(resolve => socket.once('close', resolve))
   return answer
 }
 
