@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # make kind: a kind cluster with Kapis in it, checked.
 #   KIND_CLUSTER=kapis   its name; one that is there already is taken, and what runs in it is replaced
-#   KUBERNETES=v1.36.4   its version, otherwise kind's own
+#   KUBERNETES=v1.34     its version, of those that CI runs; without it the newest of them
+#   KUBERNETES=v1.36.2   any other
 #   KIND_IMAGE=registry.example.org/kindest/node:v1.36.4@sha256:…   its image instead, by digest or from a mirror
 #   OVERLAY=default      which manifests (manifests/overlays)
 set -euo pipefail
@@ -15,7 +16,14 @@ docker info >/dev/null 2>&1 || { echo 'make kind needs Docker, and none answers 
 cluster=${KIND_CLUSTER:-kapis}
 image=kapis:$(sed -n 's/^  "version": "\(.*\)",$/\1/p' package.json)
 overlay=manifests/overlays/${OVERLAY:-default}
-node=${KIND_IMAGE:-${KUBERNETES:+kindest/node:$KUBERNETES}}
+# Of the matrix in CI, by their digests: kind's own default may be a Kubernetes that Kapis is not promised for.
+tried=$(sed -n 's|^ *- \(kindest/node:v[0-9.]*@sha256:[0-9a-f]*\)$|\1|p' .github/workflows/ci.yaml | sort -V)
+node=${KIND_IMAGE:-}
+if [ -z "$node" ] && [ -n "${KUBERNETES:-}" ]; then
+  node=$(grep -E "^kindest/node:v${KUBERNETES#v}[.@]" <<<"$tried" | tail -1) || node=kindest/node:v${KUBERNETES#v}
+fi
+if [ -z "$node" ]; then node=$(tail -1 <<<"$tried"); fi
+[ -n "$node" ] || { echo 'no node image in .github/workflows/ci.yaml: name one by KIND_IMAGE' >&2; exit 1; }
 kubectl=(kubectl --context "kind-$cluster")
 
 [ -d "$overlay" ] || { echo "OVERLAY names none of these: $(cd manifests/overlays && echo *)" >&2; exit 1; }
@@ -25,7 +33,7 @@ resources=${service#v1alpha3.}
 
 IMAGE=$image hack/image.sh
 if ! kind get clusters | grep -qx "$cluster"; then
-  kind create cluster --name "$cluster" --wait 120s ${node:+--image "$node"}
+  kind create cluster --name "$cluster" --wait 120s --image "$node"
 fi
 kind load docker-image --name "$cluster" "$image"
 before=$("${kubectl[@]}" get deployments -A -l app.kubernetes.io/name=kapis -o name)

@@ -13,7 +13,7 @@ Prints everything that is to be installed. Without options it is what manifests/
   --image IMAGE          name[:tag][@sha256:digest]
   --replicas N           Pods of the Deployment
 
-KUBECTL names the kubectl to build with (default: kubectl).
+KUBECTL names the kubectl to build with (default: kubectl), TMPDIR a folder for its files (default: /tmp).
 `,
   async run(args, io) {
     io.out(await buildManifests(parseManifestSettings(args), io.env.KUBECTL || 'kubectl'))

@@ -21,10 +21,10 @@ export const manifestsFolder = resolve(import.meta.dirname, '../../../manifests'
  * `kubectl kustomize manifests/overlays/<overlay>` prints.
  *
  * @param kubectl the program, which has kustomize inside
- * @throws Error with the words of kubectl, or saying that there is none
+ * @throws Error with the words of kubectl, or saying that there is none, or no place for the files that it builds from
  */
 export async function buildManifests(settings: ManifestSettings, kubectl: string): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'kapis-manifests-'))
+  const folder = makeFolder(tmpdir())
   try {
     copyTree(settings, join(folder, 'manifests'))
     const top = join(folder, 'top')
@@ -34,6 +34,18 @@ export async function buildManifests(settings: ManifestSettings, kubectl: string
     return await runKustomize(kubectl, top)
   } finally {
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** kustomize reads files alone, and none that lie outside of its folder. */
+function makeFolder(parent: string): string {
+  try {
+    return mkdtempSync(join(parent, 'kapis-manifests-'))
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? error.code : String(error)
+    throw new Error(
+      `${parent} takes no files (${reason}), and kustomize needs some for a moment: mount a folder to write to there, such as a tmpfs or an emptyDir, or name another one by TMPDIR`,
+    )
   }
 }
 
