@@ -9,6 +9,9 @@ import { openSegment, type Segment } from './segment.ts'
 import { type SegmentMeans, writeSegment } from './segment-writer.ts'
 import { openSource, type SourceName } from './source.ts'
 
+/** Lines, about a millisecond's. */
+const turn = 256
+
 /** Lines to be put together: batches as they came in, and segments. */
 export type Ingredients = { readonly logs: readonly LogRange[]; readonly segments: readonly SourceName[] }
 
@@ -97,9 +100,6 @@ function addSegment(segment: Segment, lines: LinesBuilder, giveWay: () => void):
     }
   })
 }
-
-/** About a millisecond. */
-const turn = 256
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Test } from '../expression.ts'
 import { match } from '../expression.ts'
 import { createTest } from '../matcher.ts'
-import { createLinesBuilder, type Lines } from './lines.ts'
+import { linesOf } from './lines-fixtures.ts'
 import { openLines } from './open-lines.ts'
 import { createPieceCache } from './piece-cache.ts'
 import { openSegment, type Segment } from './segment.ts'
@@ -10,17 +10,6 @@ import type { Piece } from './segment-format.ts'
 import { writeSegment } from './segment-writer.ts'
 import { select } from './selection.ts'
 import { maxPositions } from './word-lists.ts'
-
-const stream = { namespace: 'ns', pod: 'pod', container: 'c', host: '', dockerId: '' }
-
-function linesOf(texts: readonly string[]): Lines {
-  const lines = createLinesBuilder(20_000)
-  for (const [i, text] of texts.entries()) {
-    const source = Buffer.from(text)
-    lines.add({ time: i, sequence: i + 1, stream, source, start: 0, end: source.length })
-  }
-  return lines.finish()
-}
 
 function segmentOf(texts: readonly string[]): Segment {
   const parts: Buffer[] = []

@@ -1,4 +1,5 @@
 import { type Bitmap, hasBit, setBit } from './bitmap.ts'
+import { forEachStep } from './steps.ts'
 
 /** What a segment has of one word. */
 export type Posting = {
@@ -92,21 +93,6 @@ function forEachDocument({ head, only, list }: Posting, visit: (document: number
     for (const [index, word] of toWords(list()).entries()) {
       for (let rest = word; rest !== 0; rest &= rest - 1) visit(32 * index + 31 - Math.clz32(rest & -rest))
     }
-  }
-}
-
-function forEachStep(bytes: Buffer, from: number, count: number, visit: (document: number) => void): void {
-  let document = 0
-  let at = from
-  for (let left = count; left > 0; left -= 1) {
-    let byte = bytes[at++] ?? 0
-    let step = byte & 0x7f
-    for (let shift = 7; byte >= 0x80; shift += 7) {
-      byte = bytes[at++] ?? 0
-      step |= (byte & 0x7f) << shift
-    }
-    document += step
-    visit(document)
   }
 }
 

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { type Bitmap, emptyBitmap, rangeBitmap, setBit } from './bitmap.ts'
+import { forEachStep, passSteps } from './steps.ts'
 
-// A segment lists the documents of its streams one stream after the other, each as a step from the one before: seven bits a
-// byte, the lowest first, the eighth set where there is more.
+// A segment lists the documents of its streams in steps, one stream after the other.
 
 /** All documents, stream by stream. */
 export function decodeDocuments(bytes: Buffer, count: number, streamStarts: Uint32Array): Uint32Array {
@@ -13,7 +13,7 @@ export function decodeDocuments(bytes: Buffer, count: number, streamStarts: Uint
   }
   let at = 0
   for (let stream = 0; stream + 1 < streamStarts.length; stream += 1)
-    at = eachDocument(bytes, at, linesOf(streamStarts, stream), take)
+    at = forEachStep(bytes, at, linesOf(streamStarts, stream), take)
   return documents
 }
 
@@ -39,7 +39,7 @@ export function decodeStreams(
   let at = 0
   for (let stream = 0; stream <= last; stream += 1) {
     const lines = linesOf(streamStarts, stream)
-    at = wanted.has(stream) ? eachDocument(bytes, at, lines, take) : passOver(bytes, at, lines)
+    at = wanted.has(stream) ? forEachStep(bytes, at, lines, take) : passSteps(bytes, at, lines)
   }
   return bits
 }
@@ -51,27 +51,4 @@ export function keyOfStreams(streams: readonly number[]): string {
 
 function linesOf(streamStarts: Uint32Array, stream: number): number {
   return (streamStarts[stream + 1] ?? 0) - (streamStarts[stream] ?? 0)
-}
-
-/** @returns where the bytes of the next stream begin */
-function eachDocument(bytes: Buffer, from: number, lines: number, take: (document: number) => void): number {
-  let at = from
-  let document = 0
-  for (let line = 0; line < lines; line += 1) {
-    let byte = bytes[at++] ?? 0
-    let step = byte & 0x7f
-    for (let shift = 7; byte >= 0x80; shift += 7) {
-      byte = bytes[at++] ?? 0
-      step |= (byte & 0x7f) << shift
-    }
-    document += step
-    take(document)
-  }
-  return at
-}
-
-function passOver(bytes: Buffer, from: number, lines: number): number {
-  let at = from
-  for (let left = lines; left > 0 && at < bytes.length; at += 1) if ((bytes[at] ?? 0) < 0x80) left -= 1
-  return at
 }

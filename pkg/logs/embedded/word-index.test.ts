@@ -1,23 +1,14 @@
 import { expect } from 'chai'
-import { createLinesBuilder, type Lines } from './lines.ts'
+import type { Lines } from './lines.ts'
+import { linesOf } from './lines-fixtures.ts'
 import { createIndexer, type Indexer } from './word-index.ts'
 import { createListMaker, gatherLists, type LineLists } from './word-lists.ts'
 
-const stream = { namespace: 'ns', pod: 'pod', container: 'c', host: '', dockerId: '' }
 const batches: Readonly<Record<string, Lines>> = {
   many: linesOf(Array.from({ length: 3000 }, (_, i) => `error ${i % 7} n${i} error é${i % 3}`)),
   few: linesOf(['', 'error error', 'x'.repeat(80), 'a b '.repeat(2000), 'K ERROR']),
   none: linesOf([]),
   others: linesOf(Array.from({ length: 300 }, (_, i) => `GET /api/${i} ${i % 2}`)),
-}
-
-function linesOf(texts: readonly string[]): Lines {
-  const lines = createLinesBuilder(20_000)
-  for (const [i, text] of texts.entries()) {
-    const source = Buffer.from(text)
-    lines.add({ time: i, sequence: i + 1, stream, source, start: 0, end: source.length })
-  }
-  return lines.finish()
 }
 
 /** The lines of each word. */
