@@ -90,10 +90,13 @@ func (e events) next() (event watch.Event, isOpen bool) {
 	}
 }
 
-// told is the next event in short, such as "ADDED claim-0001 step 2".
+// told is the next event in short, such as "ADDED claim-0001 step 2". Bookmarks come when the server likes (KEP-956).
 func (e events) told() string {
 	e.t.Helper()
 	event, isOpen := e.next()
+	for event.Type == watch.Bookmark {
+		event, isOpen = e.next()
+	}
 	if !isOpen {
 		return "the end"
 	}
