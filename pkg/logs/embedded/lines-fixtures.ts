@@ -1,4 +1,8 @@
 import { createLinesBuilder, type Lines } from './lines.ts'
+import type { PieceCache } from './piece-cache.ts'
+import { openSegment, type Segment } from './segment.ts'
+import type { Piece } from './segment-format.ts'
+import { writeSegment } from './segment-writer.ts'
 
 const stream = { namespace: 'ns', pod: 'pod', container: 'c', host: '', dockerId: '' }
 
@@ -10,4 +14,13 @@ export function linesOf(texts: readonly string[]): Lines {
     lines.add({ time: i, sequence: i + 1, stream, source, start: 0, end: source.length })
   }
   return lines.finish()
+}
+
+/** A segment as in a file, in memory. */
+export function segmentOf(lines: Lines, cache: PieceCache, id = 's'): Segment {
+  const parts: Buffer[] = []
+  writeSegment(lines, part => parts.push(Buffer.from(part)))
+  const bytes = Buffer.concat(parts)
+  const read = ({ offset, length }: Piece) => bytes.subarray(offset, offset + length)
+  return openSegment(id, { size: bytes.length, read, close: () => undefined }, cache)
 }

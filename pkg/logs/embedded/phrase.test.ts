@@ -2,26 +2,14 @@ import { expect } from 'chai'
 import type { Test } from '../expression.ts'
 import { match } from '../expression.ts'
 import { createTest } from '../matcher.ts'
-import { linesOf } from './lines-fixtures.ts'
+import { linesOf, segmentOf } from './lines-fixtures.ts'
 import { openLines } from './open-lines.ts'
 import { createPieceCache } from './piece-cache.ts'
-import { openSegment, type Segment } from './segment.ts'
-import type { Piece } from './segment-format.ts'
-import { writeSegment } from './segment-writer.ts'
+import type { Segment } from './segment.ts'
 import { select } from './selection.ts'
 import { maxPositions } from './word-lists.ts'
 
-function segmentOf(texts: readonly string[]): Segment {
-  const parts: Buffer[] = []
-  writeSegment(linesOf(texts), part => parts.push(Buffer.from(part)))
-  const bytes = Buffer.concat(parts)
-  const source = {
-    size: bytes.length,
-    read: ({ offset, length }: Piece) => bytes.subarray(offset, offset + length),
-    close: () => undefined,
-  }
-  return openSegment('s', source, createPieceCache(1e6))
-}
+const segmentOfTexts = (texts: readonly string[]): Segment => segmentOf(linesOf(texts), createPieceCache(1e6))
 
 /** The documents that are found. */
 function find(segment: Segment, test: Test): readonly number[] {
@@ -52,7 +40,7 @@ describe('phrases', () => {
       i % 60 === 0 ? sentence(maxPositions + random(20) - 10) : sentence(random(12)),
     )
     texts.push(`${'z '.repeat(2 * maxPositions)}crowded end`, 'z z z', 'z crowded', 'crowded z')
-    const segment = segmentOf(texts)
+    const segment = segmentOfTexts(texts)
     const phrases = Array.from({ length: 25 }, () =>
       Array.from({ length: 2 + random(3) }, () =>
         (vocabulary[random(vocabulary.length)] ?? '').toLowerCase(),
@@ -77,7 +65,9 @@ describe('phrases', () => {
   })
 
   it('are found without a look at the lines', () => {
-    const segment = segmentOf(Array.from({ length: 1000 }, (_, i) => (i % 2 === 0 ? 'one two' : 'two one')))
+    const segment = segmentOfTexts(
+      Array.from({ length: 1000 }, (_, i) => (i % 2 === 0 ? 'one two' : 'two one')),
+    )
     const read = () => {
       throw new Error('a line was read')
     }

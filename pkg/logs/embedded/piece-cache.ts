@@ -11,6 +11,9 @@ export type PieceCache = {
     bytes: (value: T) => number,
     isPassing?: boolean,
   ) => T
+  /** What was kept under a key; undefined when it was not, or had to go. */
+  readonly find: <T extends object>(key: string) => T | undefined
+  readonly keep: (key: string, value: object, bytes: number) => void
   readonly forget: (prefix: string) => void
 }
 
@@ -18,38 +21,49 @@ export function createPieceCache(limitBytes: number): PieceCache {
   const entries = new Map<string, { readonly value: object; readonly size: number }>()
   let total = 0
 
-  function drop(key: string, size: number): void {
+  function drop(key: string): void {
+    total -= entries.get(key)?.size ?? 0
     entries.delete(key)
-    total -= size
+  }
+
+  function find<T extends object>(key: string): T | undefined {
+    const known = entries.get(key)
+    if (known === undefined) return undefined
+    entries.delete(key)
+    entries.set(key, known)
+    // A key says what is kept under it, so it is what the same caller put there.
+    return known.value as T
+  }
+
+  function keep(key: string, value: object, size: number): void {
+    if (size > limitBytes / 4) return
+    drop(key)
+    entries.set(key, { value, size })
+    total += size
+    for (const oldest of entries.keys()) {
+      if (total <= limitBytes) break
+      drop(oldest)
+    }
   }
 
   return {
+    find,
+    keep,
     get: <T extends object>(
       key: string,
       load: () => T,
       bytes: (value: T) => number,
       isPassing = false,
     ): T => {
-      const known = entries.get(key)
-      if (known !== undefined) {
-        entries.delete(key)
-        entries.set(key, known)
-        // A key says what is kept under it, so it is what the same caller put there.
-        return known.value as T
-      }
+      const known = find<T>(key)
+      if (known !== undefined) return known
       const value = load()
       const size = bytes(value)
-      if (size > limitBytes / 4 || (isPassing && total + size > limitBytes)) return value
-      entries.set(key, { value, size })
-      total += size
-      for (const [oldest, { size: freed }] of entries) {
-        if (total <= limitBytes) break
-        drop(oldest, freed)
-      }
+      if (!isPassing || total + size <= limitBytes) keep(key, value, size)
       return value
     },
     forget: prefix => {
-      for (const [key, { size }] of entries) if (key.startsWith(prefix)) drop(key, size)
+      for (const key of entries.keys()) if (key.startsWith(prefix)) drop(key)
     },
   }
 }

@@ -1,14 +1,15 @@
 import { badRequest } from '../../status/status.ts'
 import type { LogFilter } from '../filter.ts'
-import { type Bucket, bucketStart, fillBuckets, type Interval, nextBucket } from '../interval.ts'
+import { fillBuckets, type Interval } from '../interval.ts'
 import type { Histogram, Hit, LogQuery, QueryResult, Statistics } from '../store.ts'
-import { countBits, hasBit, takeBits } from './bitmap.ts'
+import { createRecall } from './answers.ts'
+import { takeBits } from './bitmap.ts'
 import { dayOf, timeInDay, toTimeNs } from './lines.ts'
 import type { Segment } from './segment.ts'
 import { readRecord, type Selection, select } from './selection.ts'
+import { bucketsOf, containersOf, countSelected } from './tally.ts'
 
 const maxBuckets = 10_000
-const dayMs = 86_400_000
 
 /** Where a record stands among all others: its moment, and when it arrived. */
 export type Position = { readonly day: number; readonly time: number; readonly sequence: number }
@@ -26,16 +27,26 @@ export function* searchPage(segments: readonly Segment[], query: LogQuery): Work
   const skipped = 'from' in start ? start.from : 0
   const wanted = skipped + size
   const compare = descending ? (a: Position, b: Position) => comparePositions(b, a) : comparePositions
+  const recallCount = createRecall(
+    filter,
+    'count',
+    (_, selection) => ({ lines: countSelected(selection) }),
+    () => 0,
+  )
   let places: Place[] = []
   let total = 0
   for (const segment of inOrder(segments, descending)) {
     const last = places[wanted - 1]
     const isBeyond = wanted === 0 || (last !== undefined && compare(last, firstOf(segment, descending)) < 0)
-    if (isBeyond && !withTotal) break
+    if (isBeyond) {
+      if (!withTotal) break
+      total += (yield* recallCount(segment)).lines
+      yield
+      continue
+    }
     const selection = yield* select(segment, filter)
     if (withTotal) total += countSelected(selection)
     yield
-    if (isBeyond) continue
     const range = after === undefined ? selection : beyond(segment, selection, after, descending)
     const found = takeSelected(range, wanted, descending).map(document => placeOf(segment, document))
     places = mergePlaces(places, found, compare).slice(0, wanted)
@@ -49,12 +60,21 @@ export function* searchPage(segments: readonly Segment[], query: LogQuery): Work
 }
 
 export function* searchStatistics(segments: readonly Segment[], filter: LogFilter): Work<Statistics> {
+  const recall = createRecall(
+    filter,
+    'statistics',
+    (segment, selection) => ({
+      lines: countSelected(selection),
+      containers: containersOf(segment, selection),
+    }),
+    ({ containers }) => 8 * containers.length,
+  )
   const containers = new Set<string>()
   let logs = 0
   for (const segment of segments) {
-    const selection = yield* select(segment, filter)
-    logs += countSelected(selection)
-    for (const id of containersOf(segment, selection)) containers.add(id)
+    const found = yield* recall(segment)
+    logs += found.lines
+    for (const id of found.containers) containers.add(id)
     yield
   }
   return { containers: containers.size, logs }
@@ -65,11 +85,16 @@ export function* searchHistogram(
   filter: LogFilter,
   interval: Interval,
 ): Work<Histogram> {
+  const recall = createRecall(
+    filter,
+    `histogram ${JSON.stringify(interval)}`,
+    (segment, selection) => [...bucketsOf(segment, selection, interval)],
+    buckets => 64 * buckets.length,
+  )
   const counts = new Map<number, number>()
   let total = 0
   for (const segment of segments) {
-    const selection = yield* select(segment, filter)
-    for (const { timeMs, count } of bucketsOf(segment, selection, interval)) {
+    for (const { timeMs, count } of yield* recall(segment)) {
       counts.set(timeMs, (counts.get(timeMs) ?? 0) + count)
       total += count
       if (counts.size > maxBuckets) fillBuckets(interval, counts, maxBuckets)
@@ -164,45 +189,9 @@ function mergePlaces(
   return a.length === 0 ? [...b] : [...a, ...b].sort(compare)
 }
 
-function countSelected({ from, to, bits }: Selection): number {
-  return bits === undefined ? to - from : countBits(bits, from, to)
-}
-
 function takeSelected(selection: Selection, limit: number, descending: boolean): readonly number[] {
   const { from, to, bits } = selection
   if (bits !== undefined) return takeBits(bits, selection, limit, descending)
   const length = Math.max(Math.min(limit, to - from), 0)
   return Array.from({ length }, (_, i) => (descending ? to - 1 - i : from + i))
-}
-
-function containersOf(segment: Segment, { from, to, bits }: Selection): readonly string[] {
-  const { streams, count } = segment.footer
-  const known = streams.flatMap(({ dockerId }, stream) => (dockerId === '' ? [] : [{ dockerId, stream }]))
-  if (from >= to) return []
-  if (bits === undefined && from === 0 && to === count) return known.map(({ dockerId }) => dockerId)
-  const documents = segment.documents()
-  const isSelected = (document: number): boolean =>
-    document >= from && document < to && (bits === undefined || hasBit(bits, document))
-  return known
-    .filter(({ stream }) => {
-      const end = segment.streamStarts[stream + 1] ?? 0
-      for (let place = segment.streamStarts[stream] ?? 0; place < end; place += 1) {
-        if (isSelected(documents[place] ?? 0)) return true
-      }
-      return false
-    })
-    .map(({ dockerId }) => dockerId)
-}
-
-function* bucketsOf(segment: Segment, { from, to, bits }: Selection, interval: Interval): Generator<Bucket> {
-  const dayStart = segment.footer.day * dayMs
-  for (let at = from; at < to; ) {
-    const timeMs = bucketStart(interval, dayStart + Math.floor(segment.timeOf(at) / 1e6))
-    const end = (nextBucket(interval, timeMs) - dayStart) * 1e6
-    // A width that leads nowhere must not hold the thread for ever.
-    const next = Math.max(Math.min(segment.lowerBound(end), to), at + 1)
-    const count = bits === undefined ? next - at : countBits(bits, at, next)
-    if (count > 0) yield { timeMs, count }
-    at = next
-  }
 }

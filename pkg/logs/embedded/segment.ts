@@ -40,6 +40,8 @@ export type Segment = {
   readonly textAt: (place: number) => Buffer
   /** Whether it passes; of many, looked at one after the other, nothing is made for each. */
   readonly testText: (place: number, passes: TextTest) => boolean
+  /** What it answered before, of one that never changes. */
+  readonly answers?: Pick<PieceCache, 'find' | 'keep'>
   readonly close: () => void
 }
 
@@ -143,6 +145,10 @@ export function openSegment(id: string, source: Source, cache: PieceCache): Segm
         () => invert(documents()),
         value => value.byteLength,
       ),
+    answers: {
+      find: name => cache.find(`${id}/answer/${name}`),
+      keep: (name, value, bytes) => cache.keep(`${id}/answer/${name}`, value, bytes),
+    },
     close: () => {
       cache.forget(`${id}/`)
       source.close()
