@@ -1,3 +1,4 @@
+import { createArrivals } from './arrivals.ts'
 import { type Frame, readingFrame } from './frame.ts'
 import { copyLines, createLinesBuilder, type Lines, type LinesBuilder } from './lines.ts'
 import { type LogRange, readLogRange } from './log-range.ts'
@@ -13,13 +14,15 @@ export type FreshLog = {
   readonly extend: (range: LogRange, isNew: boolean) => void
   /**
    * All lines of what it was extended by; unless it is to be whole, without what came in the last half second and was not read
-   * ahead, where so much comes that a question would wait for that.
+   * and indexed ahead.
    *
    * @throws Error when the file cannot be read
    */
   readonly segments: (isWhole: boolean) => readonly Segment[]
   /** Reads and indexes ahead of questions; yields about every millisecond, and ends when there is nothing left to do. */
   readonly work: (room: Room) => Generator<void, void>
+  /** How many bytes came in the last half second. */
+  readonly recentBytes: () => number
   /** How much memory its indexes take. */
   readonly indexBytes: () => number
 }
@@ -27,32 +30,32 @@ export type FreshLog = {
 /** How much memory the indexes of all fresh lines may take; lines without one are looked through. */
 export type Room = { readonly left: () => number }
 
-type Growing = {
-  readonly builder: LinesBuilder
-  segment: Segment | undefined
-  /** A question may go on reading what is in the memory of the builder. */
-  isShown: boolean
-}
+/** `since`: when its first line came. What a question was shown once is shown to those that follow. */
+type Shown = { readonly since: number; isShown: boolean }
+
+/** A question that it was shown to may go on reading what is in the memory of the builder. */
+type Growing = Shown & { readonly builder: LinesBuilder; segment: Segment | undefined }
 
 /** A block does not grow any more. */
-type Block = { segment: Segment; readonly lines: Lines; isIndexed: boolean; bytes: number }
-
-/** How far the file reached at a moment; at one long ago when that is not known. */
-type Mark = { readonly to: number; readonly at: number }
+type Block = Shown & {
+  segment: Segment
+  readonly lines: Lines
+  isTaken: boolean
+  /** What its index takes; 0 while there is none. */
+  bytes: number
+}
 
 // Few enough to be looked through at each question until a block is full, and many for what a block costs each time.
 const blockLines = 2048
-// Lines are found within a second of their answer. What is less than this is read at once; of more, as much as is this old.
-const recent = { ms: 500, bytes: 2 * 1024 * 1024 }
-const markMs = 20
+// Lines are found within a second of their answer.
+const recentMs = 500
 const keptBytes = 4 * 1024 * 1024
 
 /** @param indexer of all fresh logs of a thread, of which one is worked on at a time */
 export function createFreshLog(id: string, indexer: Indexer<LineLists>): FreshLog {
   let file = ''
   let readTo = 0
-  // Of the last half second, and of all that was not read.
-  let marks: readonly Mark[] = []
+  const arrivals = createArrivals(recentMs)
   let reading: Generator<void, void> | undefined
   const blocks: Block[] = []
   const growing = new Map<number, Growing>()
@@ -60,36 +63,28 @@ export function createFreshLog(id: string, indexer: Indexer<LineLists>): FreshLo
   let spare: LinesBuilder | undefined
   let space = Buffer.alloc(0)
 
-  const reached = (): number => marks.at(-1)?.to ?? readTo
-
-  /** How far it reached so long ago. */
-  function reachedBefore(ms: number): number {
-    const moment = performance.now() - ms
-    return marks.findLast(({ at }) => at < moment)?.to ?? readTo
-  }
-
   function take(size: number): Buffer {
     if (size > keptBytes) return Buffer.allocUnsafeSlow(size)
     if (size > space.length) space = Buffer.allocUnsafeSlow(Math.min(2 * size, keptBytes))
     return space.subarray(0, size)
   }
 
-  function beginBlock(day: number, frame: Frame): LinesBuilder {
+  function beginBlock(day: number, frame: Frame, since: number): LinesBuilder {
     const expected = { lines: Math.max(frame.count, blockLines) + 1, bytes: 2 * frame.bytes.length }
     const builder = spare ?? createLinesBuilder(day, expected)
     spare = undefined
     builder.clear(day)
-    growing.set(day, { builder, segment: undefined, isShown: false })
+    growing.set(day, { builder, segment: undefined, since, isShown: false })
     return builder
   }
 
   function* readNext(): Generator<void, void> {
-    const to = marks.find(mark => mark.to > readTo)?.to ?? readTo
+    const { to, at } = arrivals.after(readTo)
     for (const frame of readLogRange({ file, from: readTo, to }, take)) {
       const touched = new Set<number>()
       yield* readingFrame(frame.bytes, day => {
         touched.add(day)
-        return growing.get(day)?.builder ?? beginBlock(day, frame)
+        return growing.get(day)?.builder ?? beginBlock(day, frame, at)
       })
       for (const day of touched) settle(day)
       yield
@@ -111,13 +106,14 @@ export function createFreshLog(id: string, indexer: Indexer<LineLists>): FreshLo
     if (one.builder.count < blockLines) return
     const lines = copyLines(one.builder.finish())
     if (!one.isShown && lines.text.length <= keptBytes) spare = one.builder
-    blocks.push({ segment: openLines(id, lines), lines, isIndexed: false, bytes: 0 })
+    const { since, isShown } = one
+    blocks.push({ segment: openLines(id, lines), lines, isTaken: false, bytes: 0, since, isShown })
     growing.delete(day)
   }
 
   function* index(block: Block): Generator<void, void> {
     const { lines } = block
-    block.isIndexed = true
+    block.isTaken = true
     const order = Uint32Array.from({ length: lines.count }, (_, line) => line)
     const words = yield* indexer(lines, order)
     yield
@@ -129,39 +125,36 @@ export function createFreshLog(id: string, indexer: Indexer<LineLists>): FreshLo
 
   return {
     extend: (range, isNew) => {
-      if (marks.length === 0) readTo = range.from
-      if (range.to <= reached()) return
+      if (file === '') readTo = range.from
       file = range.file
-      const now = performance.now()
-      const at = isNew && marks.length > 0 ? now : Number.NEGATIVE_INFINITY
-      const last = marks.at(-1)
-      if (isNew && last !== undefined && at - last.at < markMs) {
-        marks = marks.with(-1, { to: range.to, at: last.at })
-        return
-      }
-      const done = marks.findLastIndex(mark => mark.to <= readTo && mark.at < now - recent.ms)
-      marks = [...marks.slice(Math.max(done, 0)), { to: range.to, at }]
+      if (range.to > arrivals.reached()) arrivals.note(range.to, isNew, readTo)
     },
     segments: isWhole => {
-      const older = reachedBefore(recent.ms)
-      const due = isWhole || reached() - older < recent.bytes ? reached() : older
+      const moment = performance.now() - recentMs
+      const isDue = (one: Shown): boolean => isWhole || one.isShown || one.since < moment
+      const due = isWhole ? arrivals.reached() : arrivals.reachedBefore(recentMs)
       while (readTo < due) readOn()
       for (const one of growing.values()) {
+        if (!isDue(one)) continue
         one.segment ??= openLines(id, one.builder.finish())
         one.isShown = true
       }
-      return [...blocks, ...growing.values()].flatMap(({ segment }) => segment ?? [])
+      const shown = blocks.filter(block => block.bytes > 0 || isDue(block))
+      for (const block of shown) block.isShown = true
+      const open = [...growing.values()].flatMap(({ segment, isShown }) => (isShown && segment) || [])
+      return [...shown.map(({ segment }) => segment), ...open]
     },
     *work(room) {
       for (;;) {
-        const next = room.left() > 0 ? blocks.find(({ isIndexed }) => !isIndexed) : undefined
-        if (next === undefined && readTo >= reached()) return
+        const next = room.left() > 0 ? blocks.find(({ isTaken }) => !isTaken) : undefined
+        if (next === undefined && readTo >= arrivals.reached()) return
         // What a question would wait for comes first.
-        if (next === undefined || readTo < reachedBefore(recent.ms / 2)) readOn()
+        if (next === undefined || readTo < arrivals.reachedBefore(recentMs / 2)) readOn()
         else yield* index(next)
         yield
       }
     },
+    recentBytes: () => arrivals.reached() - arrivals.reachedBefore(recentMs),
     indexBytes: () => blocks.reduce((total, { bytes }) => total + bytes, 0),
   }
 }

@@ -17,7 +17,7 @@ export type SourceChange = { readonly add: readonly ReaderSource[]; readonly rem
 /** What there is to search. */
 export type ReaderSources = {
   readonly change: (change: SourceChange) => void
-  /** All of it as it is now, or without what a fresh log need not have read, which stays open until it is released. */
+  /** All of it as it is now, or without what came this moment where that is much; it stays open until it is released. */
   readonly take: (isWhole: boolean) => { readonly segments: readonly Segment[]; readonly release: () => void }
   /** Makes ready for questions what was added. */
   readonly tend: (forMs: number) => void
@@ -26,6 +26,9 @@ export type ReaderSources = {
 }
 
 type Open = { readonly segment: Segment; users: number; isRemoved: boolean }
+
+// What is less than this, of what has just come, is read when it is asked for.
+const fewBytes = 2 * 1024 * 1024
 
 /** @param report called with what cannot be read: the others must go on being found */
 export function createReaderSources(parts: {
@@ -92,7 +95,9 @@ export function createReaderSources(parts: {
     take: isWhole => {
       const using = [...files.values()]
       for (const open of using) open.users += 1
-      const fresh = [...logs.values()].flatMap(log => attempt(() => log.segments(isWhole)) ?? [])
+      const recentBytes = [...logs.values()].reduce((sum, log) => sum + log.recentBytes(), 0)
+      const isAll = isWhole || recentBytes < fewBytes
+      const fresh = [...logs.values()].flatMap(log => attempt(() => log.segments(isAll)) ?? [])
       return {
         segments: [...using.map(({ segment }) => segment), ...fresh],
         release: () => {
