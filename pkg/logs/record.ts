@@ -29,7 +29,15 @@ export const maxTimeNs = 2n ** 63n - 1n
 
 /** The value of a field; undefined only for a label that the pod does not have. */
 export function fieldOf(record: LogRecord, field: Field): string | undefined {
-  if (typeof field === 'string') return record[field]
-  const { labels } = record
+  return field === 'log' ? record.log : originOf(record, field)
+}
+
+/** The same of where it comes from. */
+export function originOf(
+  origin: Omit<LogRecord, 'timeNs' | 'log'>,
+  field: Exclude<Field, 'log'>,
+): string | undefined {
+  if (typeof field === 'string') return origin[field]
+  const { labels } = origin
   return labels !== undefined && Object.hasOwn(labels, field.label) ? labels[field.label] : undefined
 }

@@ -12,6 +12,8 @@ import { countSelected } from './tally.ts'
 const lines = linesOf(['a b', 'a', 'b', 'a c'])
 const firstNs = 20_000n * dayNs
 
+const keeping = (bytes: number) => ({ cache: createPieceCache(1e6), answers: createPieceCache(bytes) })
+
 const everything: LogFilter = { scope: 'everything' }
 const word = (text: string): LogFilter => ({
   scope: 'everything',
@@ -41,7 +43,7 @@ describe('createRecall', () => {
   }
 
   it('finds out once what is asked again', () => {
-    const segment = segmentOf(lines, createPieceCache(1e6))
+    const segment = segmentOf(lines, keeping(1e6))
     expect([count(segment, word('a')), count(segment, word('a')), count(segment, word('a'))]).to.deep.equal([
       3, 3, 3,
     ])
@@ -70,7 +72,7 @@ describe('createRecall', () => {
     ],
   ]
   it('keeps apart what is not the same', () => {
-    const segment = segmentOf(lines, createPieceCache(1e6))
+    const segment = segmentOf(lines, keeping(1e6))
     for (const round of [1, 2]) {
       expect(count(segment, word('a'))).to.equal(3)
       for (const [name, filter, expected] of others)
@@ -81,7 +83,7 @@ describe('createRecall', () => {
   })
 
   it('takes the same lines for the same, however the window is named', () => {
-    const segment = segmentOf(lines, createPieceCache(1e6))
+    const segment = segmentOf(lines, keeping(1e6))
     count(segment, word('a'))
     const windows = [
       { startNs: firstNs },
@@ -93,19 +95,19 @@ describe('createRecall', () => {
   })
 
   it('keeps segments apart, and forgets those that are closed', () => {
-    const cache = createPieceCache(1e6)
-    const [one, other] = [segmentOf(lines, cache, 'one'), segmentOf(lines, cache, 'other')]
+    const shared = keeping(1e6)
+    const [one, other] = [segmentOf(lines, shared, 'one'), segmentOf(lines, shared, 'other')]
     for (const segment of [one, other, one, other]) count(segment, word('a'))
     expect(found).to.equal(2)
     one.close()
-    for (const segment of [segmentOf(lines, cache, 'one'), other]) count(segment, word('a'))
+    for (const segment of [segmentOf(lines, shared, 'one'), other]) count(segment, word('a'))
     expect(found).to.equal(3)
   })
 
   it('keeps no more than there is room for', () => {
-    const segment = segmentOf(lines, createPieceCache(100_000))
-    count(segment, word('a'), 'large', 90_000)
-    count(segment, word('a'), 'large', 90_000)
+    const segment = segmentOf(lines, keeping(20_000))
+    count(segment, word('a'), 'large', 19_000)
+    count(segment, word('a'), 'large', 19_000)
     expect(found).to.equal(2)
     for (let i = 0; i < 200; i += 1) count(segment, word('a'), `small ${i}`)
     count(segment, word('a'), 'small 199')

@@ -9,8 +9,8 @@ import { type Selection, select, timeRange } from './selection.ts'
  */
 export type Recall<T extends object> = (segment: Segment) => Generator<void, T>
 
-// What a value takes besides itself, so that very many small ones count.
-const entryBytes = 1024
+// What it takes to keep a value, besides what it takes itself.
+const entryBytes = 256
 
 /** @param what the same only for what is found in the same way */
 export function createRecall<T extends object>(

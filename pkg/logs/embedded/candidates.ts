@@ -1,7 +1,7 @@
-import type { Expression } from '../expression.ts'
+import type { Expression, Test } from '../expression.ts'
 import type { Scope } from '../filter.ts'
 import { createTest } from '../matcher.ts'
-import { fieldOf } from '../record.ts'
+import { type Field, originOf } from '../record.ts'
 import { requiredTexts } from '../regex/required.ts'
 import { parseRegex } from '../regex/syntax.ts'
 import { and, andNot, type Bitmap, isEmpty, or, setBit } from './bitmap.ts'
@@ -13,8 +13,8 @@ import { findText } from './text-candidates.ts'
 /** What the indexes of a segment say of an expression: only the difference of the two needs to be looked at. */
 export function findCandidates(segment: Segment, expression: Expression): Candidates {
   if (expression.op === 'match') {
-    if (expression.field !== 'log') return findStreams(segment, expression)
-    const { test } = expression
+    const { field, test } = expression
+    if (field !== 'log') return findStreams(segment, field, test)
     return test.kind === 'regex' ? findRegex(segment, test.source) : findText(segment, test)
   }
   if (expression.op === 'not') {
@@ -65,10 +65,10 @@ export function findScope(segment: Segment, scope: Scope): Bitmap | undefined {
   return own
 }
 
-function findStreams(segment: Segment, { field, test }: Extract<Expression, { op: 'match' }>): Candidates {
+function findStreams(segment: Segment, field: Exclude<Field, 'log'>, test: Test): Candidates {
   const passes = createTest(test)
   const streams = segment.footer.streams.flatMap((stream, index) => {
-    const value = fieldOf({ timeNs: 0n, log: '', ...stream }, field)
+    const value = originOf(stream, field)
     return value !== undefined && passes(value) ? [index] : []
   })
   return exactly(segment.documentsOf(streams))

@@ -1,8 +1,9 @@
 import { type Bitmap, setBit } from './bitmap.ts'
 import { createByteReader } from './bytes.ts'
 import { addLists, type List } from './near-lists.ts'
+import { findPiece, type OpenFooter } from './open-footer.ts'
 import { addDocuments, type Posting } from './postings.ts'
-import { decompress, type Footer, type Piece } from './segment-format.ts'
+import { decompress, type Piece } from './segment-format.ts'
 import { longWord, maxWordBytes } from './word-index.ts'
 import { numbersOf, positions } from './word-places.ts'
 
@@ -26,32 +27,19 @@ type Access = {
   readonly list: (piece: Piece) => Buffer
 }
 
-export function openDictionary({ dictionary, version }: Footer, access: Access): Dictionary {
+export function openDictionary({ dictionary, version }: OpenFooter, access: Access): Dictionary {
   const zero = Buffer.of(0)
 
   function load(index: number, isPassing: boolean): Block {
-    const piece = dictionary[index]
-    if (piece === undefined) return { words: Buffer.alloc(0), entries: Buffer.alloc(0) }
-    const bytes = access.block(index, piece, isPassing)
+    const bytes = access.block(index, dictionary.at(index), isPassing)
     const length = bytes.readUInt32LE(0)
     return { words: bytes.subarray(4, 4 + length), entries: bytes.subarray(4 + length) }
-  }
-
-  /** The last block whose first word is not above this one. */
-  function find(word: string): number {
-    let [low, high] = [0, dictionary.length]
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if ((dictionary[middle]?.first ?? '') <= word) low = middle + 1
-      else high = middle
-    }
-    return low - 1
   }
 
   /** Tells of the words with these numbers within a block, which ascend. Nothing is made for those between. */
   function walk(index: number, { entries }: Block, numbers: readonly number[], { only, list }: Walk): void {
     const reader = createByteReader(entries)
-    let offset = dictionary[index]?.lists ?? 0
+    let offset = dictionary.listsAt(index)
     let next = 0
     for (let number = 0; next < numbers.length; number += 1) {
       const wanted = number === numbers[next]
@@ -117,7 +105,7 @@ export function openDictionary({ dictionary, version }: Footer, access: Access):
   }
 
   function visitWord(word: string, visit: Visit): void {
-    const index = find(word)
+    const index = findPiece(dictionary, word)
     if (index < 0) return
     const wanted = Buffer.from(word, 'latin1')
     const use: Use = (at, block, numbers) => visitEntries(at, block, numbers, visit)
@@ -127,8 +115,8 @@ export function openDictionary({ dictionary, version }: Footer, access: Access):
   function usePrefix(key: string, use: Use): void {
     const wanted = Buffer.from(key, 'latin1')
     const after = Buffer.concat([zero, wanted])
-    for (let index = Math.max(find(key), 0); index < dictionary.length; index += 1) {
-      const first = dictionary[index]?.first ?? ''
+    for (let index = Math.max(findPiece(dictionary, key), 0); index < dictionary.count; index += 1) {
+      const first = dictionary.firstAt(index)
       if (first > key && !first.startsWith(key)) break
       const select = (words: Buffer): readonly number[] =>
         positions(words, after, 1, words.subarray(0, wanted.length).equals(wanted) ? [0] : [])
@@ -154,7 +142,7 @@ export function openDictionary({ dictionary, version }: Footer, access: Access):
       const bytes = Buffer.from(part)
       const wanted = atEnd ? Buffer.concat([bytes, zero]) : bytes
       const add: Use = (index, block, numbers) => addEntries(index, block, numbers, to)
-      for (let index = 0; index < dictionary.length; index += 1) {
+      for (let index = 0; index < dictionary.count; index += 1) {
         useMatching(index, words => positions(words, wanted, 0), add, true)
       }
       visitWord(longWord, posting => addDocuments(posting, to))

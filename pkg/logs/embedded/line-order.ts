@@ -10,9 +10,10 @@ export function sortLines({ count, times, sequences }: Lines): Uint32Array {
 }
 
 export type Grouped = {
-  readonly streams: readonly (Stream & { readonly lines: number })[]
-  /** All documents, stream by stream. */
+  readonly streams: readonly Stream[]
+  /** All documents, stream by stream; stream s has those from streamStarts[s] up to streamStarts[s + 1]. */
   readonly documents: Uint32Array
+  readonly streamStarts: Uint32Array
 }
 
 /** Streams in the order of their names, and which documents each has. */
@@ -24,12 +25,11 @@ export function groupByStream(lines: Lines, order: Uint32Array): Grouped {
     .sort((a, b) => ((keys[a] ?? '') < (keys[b] ?? '') ? -1 : (keys[a] ?? '') > (keys[b] ?? '') ? 1 : a - b))
   const counts = new Uint32Array(ranked.length)
   for (const id of lines.streamOf) counts[id] = (counts[id] ?? 0) + 1
+  const streamStarts = toStarts(ranked.map(id => counts[id] ?? 0))
   const next = new Uint32Array(ranked.length)
-  let start = 0
-  for (const id of ranked) {
-    next[id] = start
-    start += counts[id] ?? 0
-  }
+  ranked.forEach((id, stream) => {
+    next[id] = streamStarts[stream] ?? 0
+  })
   const documents = new Uint32Array(lines.count)
   for (let document = 0; document < order.length; document += 1) {
     const id = lines.streamOf[order[document] ?? 0] ?? 0
@@ -37,11 +37,17 @@ export function groupByStream(lines: Lines, order: Uint32Array): Grouped {
     documents[place] = document
     next[id] = place + 1
   }
-  const streams = ranked.flatMap(id => {
-    const stream = lines.streams[id]
-    return stream === undefined ? [] : [{ ...stream, lines: counts[id] ?? 0 }]
+  const streams = ranked.flatMap(id => lines.streams[id] ?? [])
+  return { streams, documents, streamStarts }
+}
+
+/** Where each begins of things of these lengths that follow each other, and where the last one ends. */
+export function toStarts(lengths: readonly number[]): Uint32Array {
+  const starts = new Uint32Array(lengths.length + 1)
+  lengths.forEach((length, i) => {
+    starts[i + 1] = (starts[i] ?? 0) + length
   })
-  return { streams, documents }
+  return starts
 }
 
 export function sequenceRange(sequences: Float64Array): { firstSequence: number; lastSequence: number } {

@@ -1,6 +1,5 @@
 import { createLinesBuilder, type Lines } from './lines.ts'
-import type { PieceCache } from './piece-cache.ts'
-import { openSegment, type Segment } from './segment.ts'
+import { openSegment, type Segment, type Shared } from './segment.ts'
 import type { Piece } from './segment-format.ts'
 import { writeSegment } from './segment-writer.ts'
 
@@ -17,10 +16,10 @@ export function linesOf(texts: readonly string[]): Lines {
 }
 
 /** A segment as in a file, in memory. */
-export function segmentOf(lines: Lines, cache: PieceCache, id = 's'): Segment {
+export function segmentOf(lines: Lines, shared: Shared, id = 's'): Segment {
   const parts: Buffer[] = []
   writeSegment(lines, part => parts.push(Buffer.from(part)))
   const bytes = Buffer.concat(parts)
   const read = ({ offset, length }: Piece) => bytes.subarray(offset, offset + length)
-  return openSegment(id, { size: bytes.length, read, close: () => undefined }, cache)
+  return openSegment(id, { size: bytes.length, read, close: () => undefined }, shared)
 }

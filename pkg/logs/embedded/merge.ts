@@ -67,7 +67,7 @@ export function collectLines({ logs, segments }: Ingredients, giveWay: () => voi
   // Each piece is read once; those of the times are read document by document.
   const cache = createPieceCache(2 * 1024 * 1024)
   const frames = logs.flatMap(range => readLogRange(range))
-  const opened = segments.map(name => openSegment(name.id, openSource(name), cache))
+  const opened = segments.map(name => openSegment(name.id, openSource(name), { cache }))
   const expected = {
     lines: sum(frames.map(({ count }) => count)) + sum(opened.map(({ footer }) => footer.count)) + 1,
     bytes:
@@ -89,7 +89,7 @@ function addSegment(segment: Segment, lines: LinesBuilder, giveWay: () => void):
   const documents = segment.documents()
   const times = Float64Array.from({ length: footer.count }, (_, document) => segment.timeOf(document))
   const sequences = Float64Array.from({ length: footer.count }, (_, document) => segment.sequenceOf(document))
-  footer.streams.forEach(({ lines: _, ...stream }, index) => {
+  footer.streams.forEach((stream, index) => {
     const end = streamStarts[index + 1] ?? 0
     for (let place = streamStarts[index] ?? 0; place < end; place += 1) {
       if (place % turn === turn - 1) giveWay()

@@ -11,11 +11,7 @@ import type { Segment } from './segment.ts'
 export function openLines(id: string, lines: Lines, words?: PackedWords): Segment {
   const { count, day, times, sequences, text, textStarts } = lines
   const order = sortLines(lines)
-  const { streams, documents } = groupByStream(lines, order)
-  const streamStarts = new Uint32Array(streams.length + 1)
-  streams.forEach((stream, i) => {
-    streamStarts[i + 1] = (streamStarts[i] ?? 0) + stream.lines
-  })
+  const { streams, documents, streamStarts } = groupByStream(lines, order)
   let places: Uint32Array | undefined
   let documentOfLine: Uint32Array | undefined
   const documentsOfLines = (): Uint32Array => {

@@ -9,7 +9,8 @@ import type { Segment } from './segment.ts'
 import { select } from './selection.ts'
 import { maxPositions } from './word-lists.ts'
 
-const segmentOfTexts = (texts: readonly string[]): Segment => segmentOf(linesOf(texts), createPieceCache(1e6))
+const segmentOfTexts = (texts: readonly string[]): Segment =>
+  segmentOf(linesOf(texts), { cache: createPieceCache(1e6) })
 
 /** The documents that are found. */
 function find(segment: Segment, test: Test): readonly number[] {

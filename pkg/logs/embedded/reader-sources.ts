@@ -3,6 +3,7 @@ import type { LogRange } from './log-range.ts'
 import type { PieceCache } from './piece-cache.ts'
 import { openSegment, type Segment } from './segment.ts'
 import { openSource, type SourceName } from './source.ts'
+import { createStreamPool } from './stream-pool.ts'
 import { createIndexer } from './word-index.ts'
 import { createListMaker } from './word-lists.ts'
 
@@ -33,11 +34,13 @@ const fewBytes = 2 * 1024 * 1024
 /** @param report called with what cannot be read: the others must go on being found */
 export function createReaderSources(parts: {
   readonly cache: PieceCache
+  readonly answers: PieceCache
   /** What the indexes of lines that are in no segment may take. */
   readonly freshBytes: number
   readonly report: (error: unknown) => void
 }): ReaderSources {
-  const { cache, freshBytes, report } = parts
+  const { cache, answers, freshBytes, report } = parts
+  const shared = { cache, answers, share: createStreamPool().share }
   const files = new Map<string, Open>()
   const logs = new Map<string, FreshLog>()
   const indexer = createIndexer(createListMaker())
@@ -56,7 +59,7 @@ export function createReaderSources(parts: {
       tending ??= tendAll()
     } else if (!files.has(source.id)) {
       // A thread that was just started has been told of the newest already.
-      const segment = openSegment(source.id, openSource(source), cache)
+      const segment = openSegment(source.id, openSource(source), shared)
       files.set(source.id, { segment, users: 0, isRemoved: false })
     }
   }

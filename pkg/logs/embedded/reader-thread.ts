@@ -41,10 +41,10 @@ const longMs = 100
 // Before segments that are made, and behind the thread that serves all requests.
 standBack(3)
 const settings: ReaderSettings = workerData
-const cache = createPieceCache(settings.cacheBytes)
 const garbage = createGarbage()
 const sources = createReaderSources({
-  cache,
+  cache: createPieceCache(settings.cacheBytes),
+  answers: createPieceCache(settings.cacheBytes / 4),
   freshBytes: settings.cacheBytes,
   report: error => parentPort?.postMessage(toAnswer(0, error)),
 })

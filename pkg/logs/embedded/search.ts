@@ -4,10 +4,10 @@ import { fillBuckets, type Interval } from '../interval.ts'
 import type { Histogram, Hit, LogQuery, QueryResult, Statistics } from '../store.ts'
 import { createRecall } from './answers.ts'
 import { takeBits } from './bitmap.ts'
-import { dayOf, timeInDay, toTimeNs } from './lines.ts'
+import { dayOf, type Stream, timeInDay, toTimeNs } from './lines.ts'
 import type { Segment } from './segment.ts'
 import { readRecord, type Selection, select } from './selection.ts'
-import { bucketsOf, containersOf, countSelected } from './tally.ts'
+import { bucketsOf, countSelected, streamsOf } from './tally.ts'
 
 const maxBuckets = 10_000
 
@@ -65,18 +65,22 @@ export function* searchStatistics(segments: readonly Segment[], filter: LogFilte
     'statistics',
     (segment, selection) => ({
       lines: countSelected(selection),
-      containers: containersOf(segment, selection),
+      streams: streamsOf(segment, selection),
     }),
-    ({ containers }) => 8 * containers.length,
+    ({ streams }) => 8 * streams.length,
   )
-  const containers = new Set<string>()
+  // Segments with the same streams have one list of them.
+  const lists = new Set<readonly Stream[]>()
   let logs = 0
   for (const segment of segments) {
     const found = yield* recall(segment)
     logs += found.lines
-    for (const id of found.containers) containers.add(id)
+    lists.add(found.streams)
     yield
   }
+  const containers = new Set<string>()
+  for (const streams of lists)
+    for (const { dockerId } of streams) if (dockerId !== '') containers.add(dockerId)
   return { containers: containers.size, logs }
 }
 

@@ -46,7 +46,7 @@ export function writeSegment(lines: Lines, sink: Sink, means: Partial<SegmentMea
     lastTime: lines.times[order.at(-1) ?? 0] ?? 0,
     ...sequenceRange(lines.sequences),
     textBytes: lines.text.length,
-    streams: grouped.streams,
+    streams: grouped.streams.map((stream, i) => ({ ...stream, lines: linesOf(grouped, i) })),
     texts: writeTexts(lines, order, grouped.documents, output),
     times: writeTimes(lines, order, output),
     documents: writeDocuments(grouped, output),
@@ -118,12 +118,16 @@ function writeTimes({ times, sequences }: Lines, order: Uint32Array, output: Out
   return pieces
 }
 
-function writeDocuments({ streams, documents }: Grouped, output: Output): Piece {
+function linesOf({ streamStarts }: Grouped, stream: number): number {
+  return (streamStarts[stream + 1] ?? 0) - (streamStarts[stream] ?? 0)
+}
+
+function writeDocuments({ streams, streamStarts, documents }: Grouped, output: Output): Piece {
   const steps = createByteWriter(2 * documents.length + 16)
   let place = 0
-  for (const { lines } of streams) {
+  for (let stream = 0; stream < streams.length; stream += 1) {
     let before = 0
-    for (const end = place + lines; place < end; place += 1) {
+    for (const end = streamStarts[stream + 1] ?? 0; place < end; place += 1) {
       const document = documents[place] ?? 0
       steps.varint(document - before)
       before = document

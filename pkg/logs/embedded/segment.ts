@@ -1,9 +1,10 @@
 import type { Bitmap } from './bitmap.ts'
 import { createByteReader } from './bytes.ts'
 import { type Dictionary, openDictionary } from './dictionary.ts'
-import { invert } from './line-order.ts'
+import { invert, toStarts } from './line-order.ts'
+import { findPiece, type OpenFooter, packFooter, type Share } from './open-footer.ts'
 import type { PieceCache } from './piece-cache.ts'
-import { decodeFooter, decompress, type Footer, type Piece, timeBlockSize } from './segment-format.ts'
+import { decodeFooter, decompress, type Piece, timeBlockSize } from './segment-format.ts'
 import { decodeDocuments, decodeStreams, keyOfStreams } from './stream-documents.ts'
 import type { TextColumn } from './text-scan.ts'
 import type { TextTest } from './text-test.ts'
@@ -18,7 +19,7 @@ export type Source = {
 export type Segment = {
   readonly id: string
   readonly footer: Pick<
-    Footer,
+    OpenFooter,
     'day' | 'count' | 'streams' | 'firstTime' | 'lastTime' | 'firstSequence' | 'lastSequence' | 'textBytes'
   >
   /** Which lines have which word; undefined when only the lines can tell. */
@@ -41,15 +42,26 @@ export type Segment = {
   /** Whether it passes; of many, looked at one after the other, nothing is made for each. */
   readonly testText: (place: number, passes: TextTest) => boolean
   /** What it answered before, of one that never changes. */
-  readonly answers?: Pick<PieceCache, 'find' | 'keep'>
+  readonly answers?: Pick<PieceCache, 'find' | 'keep'> | undefined
   readonly close: () => void
 }
 
 type Times = { readonly times: Float64Array; readonly sequences: Float64Array }
 type Texts = { readonly first: number; readonly bytes: Buffer; readonly starts: Uint32Array }
 
-export function openSegment(id: string, source: Source, cache: PieceCache): Segment {
-  const footer = decodeFooter(source.size, source.read)
+/** What segments that are open at a time have together. */
+export type Shared = {
+  readonly cache: PieceCache
+  /** Where there is none nothing that was answered is kept. */
+  readonly answers?: PieceCache
+  readonly share?: Share
+}
+
+export function openSegment(id: string, source: Source, shared: Shared): Segment {
+  const { cache, answers, share = streams => streams } = shared
+  const stored = decodeFooter(source.size, source.read)
+  const streamStarts = toStarts(stored.streams.map(({ lines }) => lines))
+  const footer = packFooter(stored, share)
   const load = (piece: Piece): Buffer => decompress(source.read(piece))
   const cached = (name: string, piece: Piece, isPassing = false): Buffer =>
     cache.get(
@@ -58,20 +70,15 @@ export function openSegment(id: string, source: Source, cache: PieceCache): Segm
       bytes => bytes.length,
       isPassing,
     )
-  const streamStarts = new Uint32Array(footer.streams.length + 1)
-  footer.streams.forEach(({ lines }, i) => {
-    streamStarts[i + 1] = (streamStarts[i] ?? 0) + lines
-  })
   let texts: Texts | undefined
 
   function timesOf(document: number): Times {
     const index = Math.floor(document / timeBlockSize)
-    const piece = footer.times[index]
-    if (piece === undefined) throw new RangeError(`segment ${id}: there is no document ${document}`)
+    const { times } = footer
     const count = Math.min(timeBlockSize, footer.count - index * timeBlockSize)
     return cache.get(
       `${id}/time/${index}`,
-      () => decodeTimes(load(piece), count, piece.firstTime),
+      () => decodeTimes(load(times.at(index)), count, times.firstAt(index)),
       () => 16 * count,
     )
   }
@@ -104,10 +111,9 @@ export function openSegment(id: string, source: Source, cache: PieceCache): Segm
 
   function textsWith(place: number, isPassing: boolean): Texts {
     if (texts === undefined || place < texts.first || place >= texts.first + texts.starts.length - 1) {
-      const index = findText(footer, place)
-      const piece = footer.texts[index]
-      if (piece === undefined) throw new RangeError(`segment ${id}: there is no text ${place}`)
-      texts = cutTexts(piece.first, cached(`text/${index}`, piece, isPassing))
+      const index = findPiece(footer.texts, place)
+      const piece = footer.texts.at(index)
+      texts = cutTexts(footer.texts.firstAt(index), cached(`text/${index}`, piece, isPassing))
     }
     return texts
   }
@@ -145,36 +151,25 @@ export function openSegment(id: string, source: Source, cache: PieceCache): Segm
         () => invert(documents()),
         value => value.byteLength,
       ),
-    answers: {
-      find: name => cache.find(`${id}/answer/${name}`),
-      keep: (name, value, bytes) => cache.keep(`${id}/answer/${name}`, value, bytes),
+    answers: answers && {
+      find: name => answers.find(`${id}/${name}`),
+      keep: (name, value, bytes) => answers.keep(`${id}/${name}`, value, bytes),
     },
     close: () => {
       cache.forget(`${id}/`)
+      answers?.forget(`${id}/`)
       source.close()
     },
   }
 }
 
 /** The documents among which the first one not before a moment must be. */
-function blockRange({ times, count }: Footer, time: number): [number, number] {
-  let [low, high] = [0, times.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((times[middle]?.firstTime ?? 0) < time) low = middle + 1
-    else high = middle
-  }
-  return [
-    Math.max(low - 1, 0) * timeBlockSize,
-    Math.min(endOfMoment(times, low, time) * timeBlockSize, count),
-  ]
-}
-
-/** Blocks that begin with this very moment may all lie before a given sequence of it. */
-function endOfMoment(times: Footer['times'], from: number, time: number): number {
-  let end = from
-  while (end < times.length && times[end]?.firstTime === time) end += 1
-  return end
+function blockRange({ times, count }: OpenFooter, time: number): [number, number] {
+  // Blocks that begin with this very moment may all lie before a given sequence of it.
+  const last = findPiece(times, time)
+  let first = last
+  while (first > 0 && times.firstAt(first) === time) first -= 1
+  return [Math.max(first, 0) * timeBlockSize, Math.min((last + 1) * timeBlockSize, count)]
 }
 
 function decodeTimes(bytes: Buffer, count: number, firstTime: number): Times {
@@ -194,16 +189,6 @@ function decodeTimes(bytes: Buffer, count: number, firstTime: number): Times {
     expected = sequence + 1
   }
   return { times, sequences }
-}
-
-function findText({ texts }: Footer, place: number): number {
-  let [low, high] = [0, texts.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((texts[middle]?.first ?? 0) <= place) low = middle + 1
-    else high = middle
-  }
-  return low - 1
 }
 
 function cutTexts(first: number, block: Buffer): Texts {

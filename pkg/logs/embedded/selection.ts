@@ -91,6 +91,5 @@ export function readRecord(segment: Segment, document: number): LogRecord {
 function recordAt(segment: Segment, stream: number, place: number, timeNs: bigint): LogRecord {
   const source = segment.footer.streams[stream]
   if (source === undefined) throw new RangeError(`segment ${segment.id}: there is no stream ${stream}`)
-  const { lines: _, ...fields } = source
-  return toRecord(fields, timeNs, segment.textAt(place).toString())
+  return toRecord(source, timeNs, segment.textAt(place).toString())
 }

@@ -1,5 +1,6 @@
 import { type Bucket, bucketStart, type Interval, nextBucket } from '../interval.ts'
 import { countBits, hasBit } from './bitmap.ts'
+import type { Stream } from './lines.ts'
 import type { Segment } from './segment.ts'
 import type { Selection } from './selection.ts'
 
@@ -9,24 +10,21 @@ export function countSelected({ from, to, bits }: Selection): number {
   return bits === undefined ? to - from : countBits(bits, from, to)
 }
 
-/** The ids of the containers that have lines among those selected. */
-export function containersOf(segment: Segment, { from, to, bits }: Selection): readonly string[] {
+/** The streams that have lines among those selected: those of the segment itself where that is all of them. */
+export function streamsOf(segment: Segment, { from, to, bits }: Selection): readonly Stream[] {
   const { streams, count } = segment.footer
-  const known = streams.flatMap(({ dockerId }, stream) => (dockerId === '' ? [] : [{ dockerId, stream }]))
   if (from >= to) return []
-  if (bits === undefined && from === 0 && to === count) return known.map(({ dockerId }) => dockerId)
+  if (bits === undefined && from === 0 && to === count) return streams
   const documents = segment.documents()
   const isSelected = (document: number): boolean =>
     document >= from && document < to && (bits === undefined || hasBit(bits, document))
-  return known
-    .filter(({ stream }) => {
-      const end = segment.streamStarts[stream + 1] ?? 0
-      for (let place = segment.streamStarts[stream] ?? 0; place < end; place += 1) {
-        if (isSelected(documents[place] ?? 0)) return true
-      }
-      return false
-    })
-    .map(({ dockerId }) => dockerId)
+  return streams.filter((_, stream) => {
+    const end = segment.streamStarts[stream + 1] ?? 0
+    for (let place = segment.streamStarts[stream] ?? 0; place < end; place += 1) {
+      if (isSelected(documents[place] ?? 0)) return true
+    }
+    return false
+  })
 }
 
 export function* bucketsOf(
@@ -36,7 +34,9 @@ export function* bucketsOf(
 ): Generator<Bucket> {
   const dayStart = segment.footer.day * dayMs
   for (let at = from; at < to; ) {
-    const timeMs = bucketStart(interval, dayStart + Math.floor(segment.timeOf(at) / 1e6))
+    // Of a segment that lies within a bucket no time need be read.
+    const time = at === 0 ? segment.footer.firstTime : segment.timeOf(at)
+    const timeMs = bucketStart(interval, dayStart + Math.floor(time / 1e6))
     const end = (nextBucket(interval, timeMs) - dayStart) * 1e6
     // A width that leads nowhere must not hold the thread for ever.
     const next = Math.max(Math.min(segment.lowerBound(end), to), at + 1)

@@ -1,6 +1,6 @@
 import type { Expression } from '../expression.ts'
 import { createTest } from '../matcher.ts'
-import { fieldOf } from '../record.ts'
+import { originOf } from '../record.ts'
 import type { Segment } from './segment.ts'
 import { createTextTest } from './text-test.ts'
 
@@ -17,7 +17,7 @@ export function createVerifier(segment: Segment, expression: Expression): Verifi
     }
     const passes = createTest(test)
     const streams = segment.footer.streams.map(stream => {
-      const value = fieldOf({ timeNs: 0n, log: '', ...stream }, field)
+      const value = originOf(stream, field)
       return value !== undefined && passes(value)
     })
     return stream => streams[stream] === true
