@@ -107,6 +107,20 @@ describe('createAuditor', () => {
     expect(events[7]?.requestURI).to.equal('/api/v1/pods?access_token=[redacted]')
   })
 
+  it('reads an answer in the encoding in which it is written', async () => {
+    const { get } = await start(
+      whole,
+      serveAs((_req, res) => {
+        // As the proxy writes: bytes as latin1.
+        const bytes = Buffer.from('{"data":"Zoë"}').toString('latin1')
+        res.write(bytes.slice(0, 12), 'latin1')
+        res.end(bytes.slice(12), 'latin1')
+      }),
+    )
+    expect((await get('/api/v1/configmaps')).text).to.equal('{"data":"Zoë"}')
+    expect(events[1]?.responseObject).to.deep.equal({ data: 'Zoë' })
+  })
+
   it('leaves out what is too large, and does not hold it', async () => {
     const { port } = await start(
       whole,

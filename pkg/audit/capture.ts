@@ -26,13 +26,13 @@ export function captureResponse(res: ServerResponse): Capture {
   const kept = createKeeper(() => res.getHeaders())
   const write = res.write.bind(res)
   const end = res.end.bind(res)
-  // Both are overloaded; what matters here is the first argument alone, and all of them go on as they came.
+  // Both are overloaded; what matters here are the first two arguments, and all of them go on as they came.
   res.write = (...args: unknown[]) => {
-    kept.add(args[0])
+    kept.add(args[0], args[1])
     return Reflect.apply(write, res, args)
   }
   res.end = (...args: unknown[]) => {
-    kept.add(args[0])
+    kept.add(args[0], args[1])
     return Reflect.apply(end, res, args)
   }
   return kept
@@ -42,9 +42,9 @@ function createKeeper(headers: () => Readonly<Record<string, unknown>>) {
   const chunks: Buffer[] = []
   let size = 0
   return {
-    add(chunk: unknown) {
+    add(chunk: unknown, encoding?: unknown) {
       if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return
-      const bytes = Buffer.from(chunk)
+      const bytes = typeof chunk === 'string' ? Buffer.from(chunk, toEncoding(encoding)) : Buffer.from(chunk)
       size += bytes.length
       if (size <= maxBytes) chunks.push(bytes)
       else chunks.length = 0
@@ -59,6 +59,11 @@ function createKeeper(headers: () => Readonly<Record<string, unknown>>) {
       }
     },
   }
+}
+
+/** Where no encoding is said there may be a function. */
+function toEncoding(given: unknown): BufferEncoding {
+  return typeof given === 'string' && Buffer.isEncoding(given) ? given : 'utf8'
 }
 
 /** An object, or a list of them, without metadata.managedFields. */

@@ -7,8 +7,8 @@ function read(pieces: readonly string[], { method = 'GET', isClosed = false } = 
   let body = ''
   const reader = createAnswerReader(1_000, {
     head: ({ code }) => void told.push(`head ${code}`),
-    data(chunk) {
-      body += chunk.toString('latin1')
+    data(bytes) {
+      body += bytes
     },
     end: (trailers, isClean) => void told.push(`end ${isClean ? 'clean' : 'unclean'}`, ...trailers),
   })

@@ -9,10 +9,14 @@ export type Head = {
 }
 
 export type AnswerWriter = {
-  /** Whether the upstream has said anything: its answer cannot be asked for again. */
-  readonly hasBegun: boolean
+  /**
+   * Whether the upstream has said anything: its answer cannot be asked for again. No getter: V8 makes a hidden class of its own for each
+   * object literal with one, out of reach of quick collections, and all of the request hangs on it.
+   */
+  readonly hasBegun: () => boolean
   readonly begin: (head: Head) => void
-  readonly write: (chunk: Buffer) => void
+  /** @param bytes as latin1 */
+  readonly write: (bytes: string) => void
   readonly end: (trailers: HeaderLines) => void
 }
 
@@ -38,15 +42,14 @@ export function createAnswerWriter(
   { isLive, wait }: AnswerOptions,
 ): AnswerWriter {
   let head: Head | undefined
-  let pending: Buffer[] = []
-  let held = 0
+  let pending = ''
   let timer: NodeJS.Timeout | undefined
   let isScheduled = false
   let hasBegun = false
 
   function schedule(): void {
     if (isScheduled) return
-    if (isLive || held > holdBytes) {
+    if (isLive || pending.length > holdBytes) {
       isScheduled = true
       process.nextTick(flush)
     } else timer ??= setTimeout(flush, holdMs)
@@ -63,31 +66,26 @@ export function createAnswerWriter(
       writeHead(res, head, undefined)
       head = undefined
       // A watch may have nothing to say for a minute; its client waits for the head.
-      if (pending.length === 0) res.flushHeaders()
+      if (pending === '') res.flushHeaders()
     }
-    if (pending.length > 0 && !res.write(joined())) wait()
+    if (pending !== '' && !res.write(taken(), 'latin1')) wait()
   }
 
-  function joined(): Buffer {
-    const [first = Buffer.alloc(0)] = pending
-    const all = pending.length === 1 ? first : Buffer.concat(pending, held)
-    pending = []
-    held = 0
+  function taken(): string {
+    const all = pending
+    pending = ''
     return all
   }
 
   return {
-    get hasBegun() {
-      return hasBegun
-    },
+    hasBegun: () => hasBegun,
     begin(given) {
       hasBegun = true
       head = given
       schedule()
     },
-    write(chunk) {
-      pending.push(chunk)
-      held += chunk.length
+    write(bytes) {
+      pending += bytes
       schedule()
     },
     end(trailers) {
@@ -97,11 +95,11 @@ export function createAnswerWriter(
       if (head !== undefined) {
         if (res.headersSent) return
         // All of it is there: its length can be told. Only an answer in pieces has trailers.
-        writeHead(res, head, hasTrailers || req.method === 'HEAD' ? undefined : held)
+        writeHead(res, head, hasTrailers || req.method === 'HEAD' ? undefined : pending.length)
         head = undefined
       }
       if (hasTrailers) res.addTrailers(toEntries(trailers))
-      if (pending.length > 0) res.end(joined())
+      if (pending !== '') res.end(taken(), 'latin1')
       else res.end()
     },
   }

@@ -54,6 +54,28 @@ describe('relay', function () {
     expect((await readAnswer(res)).text).to.equal('bytes')
   })
 
+  // All there are, in an order of which no UTF-8 can be made.
+  const everyByte = Buffer.from(Array.from({ length: 256 }, (_, i) => 255 - i))
+  const bodies: readonly (readonly [what: string, path: string, code: number, body: Buffer])[] = [
+    ['a whole answer', '/', 200, everyByte],
+    ['a live one', '/watch', 200, everyByte],
+    ['one that is too large to be held', '/', 200, Buffer.alloc(300_000, everyByte)],
+    ['a refusal', '/', 403, everyByte],
+  ]
+  for (const [what, path, code, body] of bodies) {
+    it(`hands on every byte of ${what}, with a length and in chunks`, async () => {
+      for (const headers of [{ 'content-length': body.length }, {}]) {
+        upstream = (_req, res) => {
+          res.writeHead(code, headers).write(body.subarray(0, 100))
+          res.end(body.subarray(100))
+        }
+        const answer = await front.get(path)
+        expect(answer.code).to.equal(code)
+        expect(answer.body.equals(body)).to.equal(true)
+      }
+    })
+  }
+
   it('hands on gzip without unpacking it', async () => {
     const packed = Buffer.from('1f8b0800000000000003010000ffff0000000000000000', 'hex')
     upstream = (_req, res) => res.writeHead(200, { 'content-encoding': 'gzip' }).end(packed)

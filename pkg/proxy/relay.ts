@@ -45,7 +45,7 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
   let asked: Asked | undefined
   let isOver = false
   let isSecondTry = false
-  let held: { readonly head: Head; readonly chunks: Buffer[]; size: number } | undefined
+  let held: { readonly head: Head; body: string } | undefined
 
   const answer = createAnswerWriter(req, res, {
     isLive: outgoing.isLive,
@@ -57,7 +57,7 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
   function release(): void {
     if (held === undefined) return
     answer.begin(held.head)
-    for (const chunk of held.chunks) answer.write(chunk)
+    answer.write(held.body)
     held = undefined
   }
   function refuse(refused: Status): void {
@@ -66,7 +66,7 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
     reject(refused)
   }
   function failed(error: unknown): void {
-    const isUnheard = !answer.hasBegun && held === undefined && !res.destroyed
+    const isUnheard = !answer.hasBegun() && held === undefined && !res.destroyed
     if (isUnheard && isRepeatable && !isSecondTry && isStaleConnection(error)) {
       isSecondTry = true
       start()
@@ -87,17 +87,16 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
       if (refused !== undefined) {
         asked?.abort()
         refuse(refused)
-      } else if (isHeld(code) && outgoing.refusalByBody !== undefined) held = { head, chunks: [], size: 0 }
+      } else if (isHeld(code) && outgoing.refusalByBody !== undefined) held = { head, body: '' }
       else answer.begin(head)
     },
-    data(chunk) {
-      if (held === undefined) return answer.write(chunk)
-      held.chunks.push(chunk)
-      held.size += chunk.length
-      if (held.size > maxHeldBytes) release()
+    data(bytes) {
+      if (held === undefined) return answer.write(bytes)
+      held.body += bytes
+      if (held.body.length > maxHeldBytes) release()
     },
     end(trailers) {
-      const refused = held && outgoing.refusalByBody?.(held.head.code, Buffer.concat(held.chunks))
+      const refused = held && outgoing.refusalByBody?.(held.head.code, Buffer.from(held.body, 'latin1'))
       if (refused !== undefined) return refuse(refused)
       release()
       isOver = true

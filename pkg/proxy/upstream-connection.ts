@@ -10,7 +10,8 @@ import { connectTo, type UpstreamTarget } from './upstream-target.ts'
 /** Who is told of an answer as it comes. There is one end: `end` or `failed`. */
 export type AnswerSink = {
   readonly begin: (head: AnswerHead) => void
-  readonly data: (chunk: Buffer) => void
+  /** @param bytes as latin1 */
+  readonly data: (bytes: string) => void
   readonly end: (trailers: HeaderLines) => void
   readonly failed: (error: Error) => void
 }
@@ -59,7 +60,7 @@ export function openConnection(target: UpstreamTarget, { free, gone }: Connectio
       idleMs = Math.min(target.idleMs, head.idleMs)
       job?.sink.begin(head)
     },
-    data: chunk => job?.sink.data(chunk),
+    data: bytes => job?.sink.data(bytes),
     end(trailers, isClean) {
       const done = job
       job = undefined

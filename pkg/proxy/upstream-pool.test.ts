@@ -64,8 +64,8 @@ describe('createUpstreamPool', function () {
         begin({ code }) {
           found.code = code
         },
-        data(chunk) {
-          found.body += chunk.toString('latin1')
+        data(bytes) {
+          found.body += bytes
         },
         end: () => resolve(found),
         failed: reject,

@@ -21,8 +21,8 @@ function read(pieces: readonly Buffer[]): readonly string[] {
   let isOver = false
   const reader = createAnswerReader(500, {
     head: ({ code, lines, framing }) => void told.push(`${code} ${framing} ${lines.join('|')}`),
-    data(chunk) {
-      body += chunk.toString('latin1')
+    data(bytes) {
+      body += bytes
     },
     end(trailers) {
       isOver = true
