@@ -20,9 +20,7 @@ SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || echo 0)
 export SOURCE_DATE_EPOCH
 image=${IMAGE:-kapis:$version}
 args=(--build-arg "VERSION=$version" --build-arg "COMMIT=$commit" --build-arg "SOURCE_DATE_EPOCH=$SOURCE_DATE_EPOCH" --tag "$image")
-for name in NODE_IMAGE BASE_IMAGE; do
-  if [ -n "${!name:-}" ]; then args+=(--build-arg "$name=${!name}"); fi
-done
+if [ -n "${NODE_IMAGE:-}" ]; then args+=(--build-arg "NODE_IMAGE=$NODE_IMAGE"); fi
 if [ -n "${PLATFORMS:-}" ]; then args+=(--platform "$PLATFORMS"); fi
 if [ "${PUSH:-}" = 1 ]; then
   # Layers of an earlier build bear the time of its commit: what is published owes nothing to them.

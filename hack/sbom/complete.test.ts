@@ -13,6 +13,7 @@ const ofNpm: Document & Record<string, unknown> = {
 const surroundings = {
   sourceDateEpoch: 1_700_000_000,
   versions: { node: '24.21.0', openssl: '3.5.4+x', napi: '10', ngtcp2: '' },
+  isThere: () => true,
 }
 
 describe('completeSbom', () => {
@@ -43,6 +44,35 @@ describe('completeSbom', () => {
       [true, 'DEPENDS_ON', true],
       [true, 'CONTAINS', true],
     ])
+  })
+
+  it('has no package that is not in the image', () => {
+    const packages = ['a', 'b', 'c'].map(name => ({
+      name,
+      SPDXID: `SPDXRef-${name}`,
+      packageFileName: name === 'a' ? '' : `node_modules/${name}`,
+    }))
+    const dependency = (name: string, of: string) => ({
+      spdxElementId: `SPDXRef-${name}`,
+      relatedSpdxElement: `SPDXRef-${of}`,
+      relationshipType: 'DEPENDENCY_OF',
+    })
+    const npm = {
+      ...ofNpm,
+      documentDescribes: ['SPDXRef-a'],
+      packages,
+      relationships: [dependency('b', 'a'), dependency('c', 'b'), dependency('b', 'c')],
+    }
+    const isThere = (path: string) => ['', 'node_modules/b'].includes(path)
+    const document = completeSbom(npm, {
+      ...surroundings,
+      versions: { node: '24.21.0' },
+      isThere,
+    }) as Document
+    expect(document.packages.map(({ name }) => name)).to.deep.equal(['a', 'b', 'node'])
+    expect(
+      document.relationships.filter(({ relationshipType }) => relationshipType === 'DEPENDENCY_OF'),
+    ).to.deep.equal([dependency('b', 'a')])
   })
 
   it('is the same for the same packages and commit, and another for others', () => {

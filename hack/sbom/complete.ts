@@ -14,13 +14,17 @@ export type Surroundings = {
   readonly sourceDateEpoch: number
   /** process.versions of the Node.js that is in the image. */
   readonly versions: Readonly<Record<string, string | undefined>>
+  /** Whether the image has the package in this folder of what npm has installed. */
+  readonly isThere: (path: string) => boolean
 }
 
 /**
- * npm's document with Node.js and what is inside of it, and the same bytes for the same packages: npm gives each document the
+ * npm's document of the packages that are there, with Node.js and what is inside of it, and the same bytes for the same packages: npm gives each document the
  * time of its making and a random name (SPDX 2.3, 6.5 and 6.9: a name of its own, and a time in UTC).
  */
-export function completeSbom(npm: Document, { sourceDateEpoch, versions }: Surroundings): object {
+export function completeSbom(npm: Document, { sourceDateEpoch, versions, isThere }: Surroundings): object {
+  const left = npm.packages.filter(({ packageFileName: path }) => typeof path !== 'string' || isThere(path))
+  const known = new Set<unknown>([...left.map(({ SPDXID }) => SPDXID), 'SPDXRef-DOCUMENT'])
   const { node: nodeVersion = '', ...inside } = versions
   const node = createPackage('node', nodeVersion)
   const parts = Object.entries(inside)
@@ -34,9 +38,11 @@ export function completeSbom(npm: Document, { sourceDateEpoch, versions }: Surro
   })
   const document = {
     ...npm,
-    packages: [...npm.packages, node, ...parts],
+    packages: [...left, node, ...parts],
     relationships: [
-      ...npm.relationships,
+      ...npm.relationships.filter(
+        ({ spdxElementId, relatedSpdxElement }) => known.has(spdxElementId) && known.has(relatedSpdxElement),
+      ),
       ...npm.documentDescribes.map(id => relate(id, 'DEPENDS_ON', node.SPDXID)),
       ...parts.map(part => relate(node.SPDXID, 'CONTAINS', part.SPDXID)),
     ],

@@ -18,6 +18,9 @@ describe('baseImageFaults', () => {
         'COPY --from=build /a /a',
         'COPY --chown=1:1 --from=node /usr/local/bin/node /node',
         `COPY --from=tools@${digest} /b /b`,
+        'RUN --mount=type=bind,from=node,target=/node true',
+        `RUN --mount=from=tools@${digest},target=/tools true`,
+        'FROM scratch',
       ),
     ).to.deep.equal([])
   })
@@ -29,6 +32,11 @@ describe('baseImageFaults', () => {
     ['an argument with a tag', ['ARG A=base:1', 'FROM $A'], 'base:1 is not pinned by its digest'],
     ['an argument without a default', ['ARG A', 'FROM $A'], 'FROM $A is not pinned by its digest'],
     ['what is copied from an image', ['COPY --from=tools:1 /a /a'], 'tools:1 is not pinned by its digest'],
+    [
+      'what is mounted from an image',
+      ['RUN --mount=type=bind,from=tools:1,target=/a true'],
+      'tools:1 is not',
+    ],
     [
       'another Node.js',
       [`FROM docker.io/library/${node.replace('24.1.2', '24.1.1')}`],

@@ -8,7 +8,8 @@ const pinned = /^[^@\s]+@sha256:[0-9a-f]{64}$/
  */
 export function baseImageFaults(file: string, text: string, nodeVersion: string): readonly string[] {
   const defaults = new Map<string, string>()
-  const stages = new Set<string>()
+  // The reserved name of no image at all.
+  const stages = new Set(['scratch'])
   const faults: string[] = []
   const lines = text.replaceAll(/\\\n/g, ' ').split('\n')
   for (const line of lines) {
@@ -17,8 +18,8 @@ export function baseImageFaults(file: string, text: string, nodeVersion: string)
     const [, name, value = ''] = /^ARG\s+(\w+)=(\S+)/i.exec(line) ?? []
     if (name !== undefined) defaults.set(name, value)
     const from = /^FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?/i.exec(line)
-    const copied = /^COPY\s.*--from=(\S+)/i.exec(line)
-    const image = (from ?? copied)?.[1]?.replaceAll(/\$\{?(\w+)\}?/g, (_, key) => defaults.get(key) ?? '')
+    const named = from?.[1] ?? takenFrom(line)
+    const image = named?.replaceAll(/\$\{?(\w+)\}?/g, (_, key) => defaults.get(key) ?? '')
     if (image !== undefined && !stages.has(image)) {
       if (!pinned.test(image)) faults.push(`${file}: ${image || line} is not pinned by its digest`)
       const version = /(?:^|\/)node:(\d[\d.]*)/.exec(image)?.[1]
@@ -28,4 +29,11 @@ export function baseImageFaults(file: string, text: string, nodeVersion: string)
     if (from?.[2] !== undefined) stages.add(from[2])
   }
   return faults
+}
+
+/** The image or stage from which a line takes files. */
+function takenFrom(line: string): string | undefined {
+  const [, image] =
+    /^COPY\s.*--from=(\S+)/i.exec(line) ?? /^RUN\s.*--mount=\S*\bfrom=([^\s,]+)/i.exec(line) ?? []
+  return image
 }

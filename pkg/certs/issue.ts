@@ -24,11 +24,13 @@ const dayMs = 86_400_000
 /** The tag of an ASN.1 UTF8String: the type declarations want a tag class here, the library wants a tag. */
 const utf8: number = 12
 
-const load = createRequire(import.meta.url)
+const require = createRequire(import.meta.url)
 
-/** Loaded when a certificate is made, which most starts need not do: it takes 10 MB. */
+/** Loaded when a certificate is made, which most starts need not do: it takes 10 MB. Of its parts that for X.509 alone. */
 function library(): typeof forge {
-  return load('node-forge')
+  // Puts what it exports, and what that needs, into one object.
+  require('node-forge/lib/x509')
+  return require('node-forge/lib/forge')
 }
 
 /** Makes a self-signed authority that may sign end certificates but no further authorities. */
@@ -112,7 +114,8 @@ function newSerial(): string {
 }
 
 function signed(cert: forge.pki.Certificate, keyPem: string, signingKeyPem: string): KeyPair {
-  const { md, pki } = library()
-  cert.sign(pki.privateKeyFromPem(signingKeyPem), md.sha256.create())
+  const { asn1, md, pem, pki } = library()
+  const [key] = pem.decode(signingKeyPem)
+  cert.sign(pki.privateKeyFromAsn1(asn1.fromDer(key?.body ?? '')), md.sha256.create())
   return { certPem: pki.certificateToPem(cert).replaceAll('\r\n', '\n'), keyPem }
 }

@@ -54,11 +54,11 @@ export function readKubeconfig(file: string): Credentials {
   }
 }
 
-/** The npm package of the command line comes without it. */
+/** The image and the npm package of the command line come without it. */
 function loadLibrary(file: string): typeof import('@kubernetes/client-node') {
-  const load = createRequire(import.meta.url)
+  const require = createRequire(import.meta.url)
   try {
-    return load('@kubernetes/client-node')
+    return require('@kubernetes/client-node')
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND')) throw error
     throw new Error(

@@ -1,4 +1,9 @@
-import { Client, errors } from '@opensearch-project/opensearch'
+import {
+  ConnectionError,
+  NoLivingConnectionsError,
+  ResponseError,
+  TimeoutError,
+} from '@opensearch-project/opensearch/lib/errors.js'
 import { isRecord } from '../../kube/object.ts'
 import {
   badRequest,
@@ -7,15 +12,7 @@ import {
   tooManyRequests,
   unavailable,
 } from '../../status/status.ts'
-
-export type SearchEngine = {
-  readonly url: string
-  readonly username: string
-  /** Of what signs the server's certificate, as PEM; '' for the authorities that Node.js knows. */
-  readonly ca: string
-}
-
-export type SearchCredentials = { readonly password: string; readonly apiKey: string }
+import { createTransport, type SearchCredentials, type SearchEngine, type Transport } from './transport.ts'
 
 export type SearchCall = {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
@@ -41,39 +38,26 @@ const maxWaiting = 256
 
 /** OpenSearch 1 to 3 and Elasticsearch 7.10 to 9: only calls are used that all of them have. */
 export function createSearchClient(engine: SearchEngine, credentials: SearchCredentials): SearchClient {
-  const client = new Client({
-    node: engine.url,
-    // What is tried again is for whoever asked to say: a batch that is sent twice would be stored twice.
-    maxRetries: 0,
-    enableLongNumeralSupport: true,
-    ...(engine.ca === '' ? {} : { ssl: { ca: engine.ca } }),
-    ...(engine.username === ''
-      ? {}
-      : { auth: { username: engine.username, password: credentials.password } }),
-    ...(credentials.apiKey === '' ? {} : { headers: { authorization: `ApiKey ${credentials.apiKey}` } }),
-  })
+  const transport = createTransport(engine, credentials)
   const gate = createGate()
   return {
     async call(call) {
       const leave = await gate(call.signal)
       try {
-        return await send(client, call)
+        return await send(transport, call)
       } finally {
         leave()
       }
     },
-    close: () => client.close(),
+    close: transport.close,
   }
 }
 
-async function send(client: Client, call: SearchCall): Promise<unknown> {
+async function send(transport: Transport, call: SearchCall): Promise<unknown> {
   const { method, path, querystring = {}, body, lines, timeoutMs, signal } = call
   signal?.throwIfAborted()
   const content = lines === undefined ? (body === undefined ? {} : { body }) : { bulkBody: lines }
-  const request = client.transport.request(
-    { method, path, querystring, ...content },
-    { requestTimeout: timeoutMs },
-  )
+  const request = transport.request({ method, path, querystring, ...content }, { requestTimeout: timeoutMs })
   const abort = () => request.abort()
   signal?.addEventListener('abort', abort, { once: true })
   try {
@@ -90,11 +74,11 @@ export const tooSlow = 'the log store did not finish within the time limit of th
 
 function toStatus(error: unknown): unknown {
   const cause = toCause(error)
-  if (error instanceof errors.TimeoutError) return timedOut(tooSlow)
-  if (error instanceof errors.ConnectionError || error instanceof errors.NoLivingConnectionsError) {
+  if (error instanceof TimeoutError) return timedOut(tooSlow)
+  if (error instanceof ConnectionError || error instanceof NoLivingConnectionsError) {
     return unavailable('the log store does not answer', cause, 5)
   }
-  if (!(error instanceof errors.ResponseError)) return cause
+  if (!(error instanceof ResponseError)) return cause
   const code = error.statusCode ?? 500
   const said = reasonOf(error.body)
   // A part of an answer is not asked for, so the engine fails at its time limit: with 500, and Elasticsearch 9 with 429.

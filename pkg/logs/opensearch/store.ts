@@ -2,11 +2,12 @@ import { Status } from '../../status/status.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { LogStore } from '../store.ts'
 import { appendBatch } from './append.ts'
-import { createSearchClient, type SearchClient, type SearchCredentials, type SearchEngine } from './client.ts'
+import { createSearchClient, type SearchClient } from './client.ts'
 import { followRecords } from './follow.ts'
 import { deleteExpired } from './retention.ts'
 import { countByTime, countRecords, queryRecords } from './search.ts'
 import { indexTemplate } from './template.ts'
+import type { SearchCredentials, SearchEngine } from './transport.ts'
 
 export type OpenSearchOptions = {
   readonly engine: SearchEngine
