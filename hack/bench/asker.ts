@@ -6,6 +6,7 @@ import { median } from './load.ts'
 // A process of its own that asks one question again and again: in that of the senders it would wait for their work, too.
 // Its parent sends the question, and then anything, to be told the median of its milliseconds.
 
+/** `{now}` in the URL is another number each time: what was asked before is answered out of memory. */
 export type Question = { readonly url: string; readonly caFile: string; readonly token: string }
 
 const pauseMs = 200
@@ -24,7 +25,7 @@ process.once('message', ({ url, caFile, token }: Question) => {
   }
   const ask = (): Promise<void> => {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    get(url, options, async response => {
+    get(url.replace('{now}', String(Date.now())), options, async response => {
       const text = Buffer.concat(await response.toArray()).toString('utf8')
       if (response.statusCode === 200) resolve()
       else reject(new Error(`${url} answered ${response.statusCode}: ${text}`))

@@ -63,18 +63,28 @@ async function compare(env: BenchEnv, peer: BenchEnv): Promise<void> {
   for (const [name, query] of questions(end)) {
     const [a, b] = [await time(embedded, query), await time(openSearch, query)]
     report(name, a.ms, b.ms, { target: 1 })
+    console.log(`  asked for the first time: ${a.firstMs.toFixed(1)} and ${b.firstMs.toFixed(1)} ms`)
     // Each control plane ships its own logs besides.
     if (Math.abs(a.total - b.total) > count / 100)
       console.log(`  the answers differ: ${a.total} and ${b.total}`)
   }
-  const sensitive = await time(embedded, `q=${encodeURIComponent('case:"d by ups"')}&size=100`)
-  const insensitive = await time(embedded, `q=${encodeURIComponent('*"d by ups"*')}&size=100`)
-  report('without case; with case', insensitive.ms, sensitive.ms, { target: 1.5 })
+  await benchCase(embedded)
   await benchTogether(env, embedded, (lines: LineFile) => ingestAll(lines, embedded.kapis, ingest))
   await benchDisturbance(env, embedded, peer, openSearch)
   const most = residentMegabytes(pid, 'VmHWM')
   report('memory that came on top at most; its setting', most - before, memoryMegabytes, { target: 1 })
   console.log(`resident memory of kapis-apiserver: ${before} MiB before, ${most} MiB at most`)
+}
+
+/** What stands within words is looked for in the lines themselves, the first time it is asked. */
+async function benchCase(side: Side): Promise<void> {
+  const [anyCase, exactCase]: [number[], number[]] = [[], []]
+  for (const text of ['d by ups', 's for k', 'fter ret']) {
+    const ask = async (q: string) => (await time(side, `q=${encodeURIComponent(q)}&size=100`, 1)).ms
+    anyCase.push(await ask(`*"${text}"*`))
+    exactCase.push(await ask(`case:"${text}"`))
+  }
+  report('without case; with case', median(anyCase), median(exactCase), { target: 1.5 })
 }
 
 function residentMegabytes(pid: number, key: 'VmRSS' | 'VmHWM'): number {
@@ -89,7 +99,7 @@ async function benchTogether(
   ingest: (lines: LineFile) => Promise<number>,
 ): Promise<void> {
   const end = Math.floor(Date.now() / 1000)
-  const url = `${env.kapisUrl}${embedded.tenant}?q=error&size=10`
+  const url = `${env.kapisUrl}${embedded.tenant}?q=error+OR+never{now}&size=10`
   const question = { url, caFile: env.kapisCa, token: env.kapisToken }
   const some = (name: string, endSeconds: number) =>
     writeLines(join(env.runDir, `${name}.ndjson`), linesTogether, endSeconds)
@@ -108,8 +118,10 @@ async function benchDisturbance(
   peer: BenchEnv,
   openSearch: Side,
 ): Promise<void> {
+  let asked = 0
+  // Another one each time: what was asked before is answered out of memory.
   const askOf = ({ kapis, tenant }: Side) =>
-    kapis('GET', `${tenant}?q=${encodeURIComponent('/=1.*u49/')}&size=1`)
+    kapis('GET', `${tenant}?q=${encodeURIComponent(`/=1.*u49[^${asked++}]/`)}&size=1`)
   const busy = await disturbNodes(env, () => {
     let isDone = false
     const asking = (async () => {
@@ -136,10 +148,13 @@ async function benchDisturbance(
   report('p99 of a node, with OpenSearch stopped', stopped, 1, { target: 1.2 })
 }
 
-async function time(side: Side, query: string): Promise<{ readonly ms: number; readonly total: number }> {
+type Timed = { readonly ms: number; readonly firstMs: number; readonly total: number }
+
+/** The median of some rounds, as both stores keep something of what they were asked, and what the first one took. */
+async function time(side: Side, query: string, asked = rounds): Promise<Timed> {
   const times: number[] = []
   let body = ''
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < asked; round += 1) {
     const start = performance.now()
     const answer = await side.kapis('GET', `${side.tenant}?${query}`)
     times.push(performance.now() - start)
@@ -147,7 +162,11 @@ async function time(side: Side, query: string): Promise<{ readonly ms: number; r
     body = answer.body
   }
   const { query: found, histogram, statistics } = JSON.parse(body)
-  return { ms: median(times), total: Number(found?.total ?? histogram?.total ?? statistics?.logs) }
+  return {
+    ms: median(times),
+    firstMs: times[0] ?? Number.NaN,
+    total: Number(found?.total ?? histogram?.total ?? statistics?.logs),
+  }
 }
 
 function folderBytes(folder: string): number {

@@ -36,7 +36,7 @@ describe('createRecall', () => {
       },
       () => bytes,
     )
-    const work = recall(segment)
+    const work = recall.find(segment)
     let step = work.next()
     while (!step.done) step = work.next()
     return step.value.lines

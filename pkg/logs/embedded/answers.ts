@@ -7,7 +7,13 @@ import { type Selection, select, timeRange } from './selection.ts'
  * Finds something out of what a filter selects of segments, of each that never changes only once. Consoles ask the same
  * again and again, and of a window that moves most segments lie wholly inside.
  */
-export type Recall<T extends object> = (segment: Segment) => Generator<void, T>
+export type Recall<T extends object> = {
+  readonly find: (segment: Segment) => Generator<void, T>
+  /** What was found out before; undefined when it was not, or is forgotten. */
+  readonly known: (segment: Segment) => T | undefined
+  /** For whoever knows what is selected. */
+  readonly learn: (segment: Segment, selection: Selection) => T
+}
 
 // What it takes to keep a value, besides what it takes itself.
 const entryBytes = 256
@@ -22,15 +28,26 @@ export function createRecall<T extends object>(
   const { scope, expression } = filter
   let digest: string | undefined
 
-  return function* (segment) {
+  function nameOf(segment: Segment): string {
     const { from, to } = timeRange(segment, filter)
     digest ??= hash('sha256', `${what}\n${nameOfScope(scope)}\n${JSON.stringify(expression)}`, 'base64')
-    const name = `${from}-${to}/${digest}`
-    const known = segment.answers?.find<T>(name)
-    if (known !== undefined) return known
-    const value = find(segment, yield* select(segment, filter))
-    segment.answers?.keep(name, value, entryBytes + bytes(value))
+    return `${from}-${to}/${digest}`
+  }
+
+  const known = (segment: Segment): T | undefined => segment.answers?.find<T>(nameOf(segment))
+
+  function learn(segment: Segment, selection: Selection): T {
+    const value = find(segment, selection)
+    segment.answers?.keep(nameOf(segment), value, entryBytes + bytes(value))
     return value
+  }
+
+  return {
+    known,
+    learn,
+    *find(segment) {
+      return known(segment) ?? learn(segment, yield* select(segment, filter))
+    },
   }
 }
 

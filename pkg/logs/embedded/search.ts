@@ -27,7 +27,7 @@ export function* searchPage(segments: readonly Segment[], query: LogQuery): Work
   const skipped = 'from' in start ? start.from : 0
   const wanted = skipped + size
   const compare = descending ? (a: Position, b: Position) => comparePositions(b, a) : comparePositions
-  const recallCount = createRecall(
+  const counts = createRecall(
     filter,
     'count',
     (_, selection) => ({ lines: countSelected(selection) }),
@@ -40,12 +40,13 @@ export function* searchPage(segments: readonly Segment[], query: LogQuery): Work
     const isBeyond = wanted === 0 || (last !== undefined && compare(last, firstOf(segment, descending)) < 0)
     if (isBeyond) {
       if (!withTotal) break
-      total += (yield* recallCount(segment)).lines
+      total += (yield* counts.find(segment)).lines
       yield
       continue
     }
+    if (counts.known(segment)?.lines === 0) continue
     const selection = yield* select(segment, filter)
-    if (withTotal) total += countSelected(selection)
+    total += counts.learn(segment, selection).lines
     yield
     const range = after === undefined ? selection : beyond(segment, selection, after, descending)
     const found = takeSelected(range, wanted, descending).map(document => placeOf(segment, document))
@@ -73,7 +74,7 @@ export function* searchStatistics(segments: readonly Segment[], filter: LogFilte
   const lists = new Set<readonly Stream[]>()
   let logs = 0
   for (const segment of segments) {
-    const found = yield* recall(segment)
+    const found = yield* recall.find(segment)
     logs += found.lines
     lists.add(found.streams)
     yield
@@ -98,7 +99,7 @@ export function* searchHistogram(
   const counts = new Map<number, number>()
   let total = 0
   for (const segment of segments) {
-    for (const { timeMs, count } of yield* recall(segment)) {
+    for (const { timeMs, count } of yield* recall.find(segment)) {
       counts.set(timeMs, (counts.get(timeMs) ?? 0) + count)
       total += count
       if (counts.size > maxBuckets) fillBuckets(interval, counts, maxBuckets)
