@@ -93,7 +93,8 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
     ...{ folder, catalog, indexer },
     show: add => readerThread.tell({ kind: 'segments', add, remove: [] } satisfies ReaderOrder),
   })
-  const data: ReaderSettings = { cacheBytes: Math.floor(memoryBytes / 24) }
+  const cacheBytes = Math.floor(memoryBytes / 24)
+  const data: ReaderSettings = { cacheBytes, precedence: precedence.memory }
   const greet = (): ReaderOrder => ({
     kind: 'segments',
     add: [...catalog.names(), ...fresh.names()],

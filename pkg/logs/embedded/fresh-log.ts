@@ -19,7 +19,7 @@ export type FreshLog = {
    * @throws Error when the file cannot be read
    */
   readonly segments: (isWhole: boolean) => readonly Segment[]
-  /** Reads and indexes ahead of questions; yields about every millisecond, and ends when there is nothing left to do. */
+  /** Reads and indexes ahead of questions; yields about twice a millisecond, and ends when there is nothing left to do. */
   readonly work: (room: Room) => Generator<void, void>
   /** How many bytes came in the last half second. */
   readonly recentBytes: () => number
@@ -38,7 +38,8 @@ type Growing = Shown & { readonly builder: LinesBuilder; segment: Segment | unde
 
 /** A block does not grow any more. */
 type Block = Shown & {
-  segment: Segment
+  /** Only made for who asks for it. */
+  segment: Segment | undefined
   readonly lines: Lines
   isTaken: boolean
   /** What its index takes; 0 while there is none. */
@@ -107,7 +108,7 @@ export function createFreshLog(id: string, indexer: Indexer<LineLists>): FreshLo
     const lines = copyLines(one.builder.finish())
     if (!one.isShown && lines.text.length <= keptBytes) spare = one.builder
     const { since, isShown } = one
-    blocks.push({ segment: openLines(id, lines), lines, isTaken: false, bytes: 0, since, isShown })
+    blocks.push({ segment: undefined, lines, isTaken: false, bytes: 0, since, isShown })
     growing.delete(day)
   }
 
@@ -117,7 +118,7 @@ export function createFreshLog(id: string, indexer: Indexer<LineLists>): FreshLo
     const order = Uint32Array.from({ length: lines.count }, (_, line) => line)
     const words = yield* indexer(lines, order)
     yield
-    const packed = packWords(words, lines.count)
+    const packed = yield* packWords(words, lines.count)
     yield
     block.segment = openLines(id, lines, packed)
     block.bytes = packed.bytes
@@ -140,9 +141,11 @@ export function createFreshLog(id: string, indexer: Indexer<LineLists>): FreshLo
         one.isShown = true
       }
       const shown = blocks.filter(block => block.bytes > 0 || isDue(block))
-      for (const block of shown) block.isShown = true
-      const open = [...growing.values()].flatMap(({ segment, isShown }) => (isShown && segment) || [])
-      return [...shown.map(({ segment }) => segment), ...open]
+      for (const block of shown) {
+        block.segment ??= openLines(id, block.lines)
+        block.isShown = true
+      }
+      return [...shown, ...growing.values()].flatMap(({ segment, isShown }) => (isShown && segment) || [])
     },
     *work(room) {
       for (;;) {

@@ -13,16 +13,19 @@ export type PackedWords = {
 
 type Numbers = Uint16Array | Uint32Array
 
-/** Copies which of them a word has: lines[starts[id]] up to lines[starts[id + 1]]. */
-export function packWords(
+const turn = 2048
+
+/** Copies which of them a word has: lines[starts[id]] up to lines[starts[id + 1]]. Yields now and then. */
+export function* packWords(
   index: LineLists & { readonly vocabulary: Vocabulary },
   lineCount: number,
-): PackedWords {
+): Generator<void, PackedWords> {
   const { vocabulary, documents } = index
   const { size } = vocabulary
   const starts = index.starts.slice()
   const wordStarts = new Uint32Array(size + 1)
   for (let id = 0; id < size; id += 1) wordStarts[id + 1] = vocabulary.end(id)
+  yield
   const words = Buffer.allocUnsafeSlow(wordStarts[size] ?? 0)
   vocabulary.bytes().copy(words, 0, 0, words.length)
   const lines = lineCount <= 0x10000 ? new Uint16Array(documents) : documents.slice()
@@ -30,6 +33,7 @@ export function packWords(
   const slots = numbers(2 ** Math.ceil(Math.log2(1.5 * size + 1)), size + 1)
   const mask = slots.length - 1
   for (let id = 0; id < size; id += 1) {
+    if (id % turn === 0) yield
     let slot = slotOf(hashOf(words, wordStarts[id] ?? 0, wordStarts[id + 1] ?? 0), mask)
     while (slots[slot] !== 0) slot = (slot + 1) & mask
     slots[slot] = id + 1

@@ -28,6 +28,12 @@ export function createPrecedence(): Precedence {
   }
 }
 
+/** Whether somebody waits, for a thread that has the memory. */
+export function createIsAsked(memory: SharedArrayBuffer): () => boolean {
+  const asked = new Int32Array(memory)
+  return () => Atomics.load(asked, 0) > 0
+}
+
 /**
  * For a thread whose work nobody waits for: what it calls about every millisecond. It sleeps while there are questions, for
  * half of its time at most.

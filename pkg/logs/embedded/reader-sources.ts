@@ -20,8 +20,8 @@ export type ReaderSources = {
   readonly change: (change: SourceChange) => void
   /** All of it as it is now, or without what came this moment where that is much; it stays open until it is released. */
   readonly take: (isWhole: boolean) => { readonly segments: readonly Segment[]; readonly release: () => void }
-  /** Makes ready for questions what was added. */
-  readonly tend: (forMs: number) => void
+  /** Makes ready for questions what was added; a part at least. */
+  readonly tend: (isLongEnough: () => boolean) => void
   /** Whether there is something to make ready. */
   readonly isUntended: () => boolean
 }
@@ -111,12 +111,11 @@ export function createReaderSources(parts: {
         },
       }
     },
-    tend: forMs => {
-      const end = performance.now() + forMs
+    tend: isLongEnough => {
       do {
         const step = attempt(() => tending?.next())
         if (step === undefined || step.done) tending = undefined
-      } while (tending !== undefined && performance.now() < end)
+      } while (tending !== undefined && !isLongEnough())
     },
   }
 }

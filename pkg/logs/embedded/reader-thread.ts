@@ -5,13 +5,15 @@ import type { Interval } from '../interval.ts'
 import type { LogQuery } from '../store.ts'
 import { createGarbage } from './garbage.ts'
 import { createPieceCache } from './piece-cache.ts'
+import { createIsAsked } from './precedence.ts'
 import { createReaderSources, type SourceChange } from './reader-sources.ts'
 import { searchArrivals, searchHistogram, searchPage, searchStatistics, type Work } from './search.ts'
 import type { Segment } from './segment.ts'
 import { toAnswer } from './thread.ts'
 import { standBack } from './thread-priority.ts'
 
-export type ReaderSettings = { readonly cacheBytes: number }
+/** `precedence`: the memory of who goes first. */
+export type ReaderSettings = { readonly cacheBytes: number; readonly precedence: SharedArrayBuffer }
 
 export type ReaderQuestion = { readonly timeoutMs: number } & (
   | { readonly kind: 'query'; readonly query: LogQuery }
@@ -41,6 +43,7 @@ const longMs = 100
 // Before segments that are made, and behind the thread that serves all requests.
 standBack(3)
 const settings: ReaderSettings = workerData
+const isAsked = createIsAsked(settings.precedence)
 const garbage = createGarbage()
 const sources = createReaderSources({
   cache: createPieceCache(settings.cacheBytes),
@@ -100,10 +103,16 @@ function schedule(): void {
     const [first] = running
     if (first !== undefined) advance(first)
     // Somebody who waits for little is not to wait for this too.
-    if (running.every(({ startedAt }) => performance.now() - startedAt > longMs)) sources.tend(tendingMs)
+    if (running.every(({ startedAt }) => performance.now() - startedAt > longMs)) tend()
     garbage.collectBeyond(settings.cacheBytes / 2)
     schedule()
   })
+}
+
+/** A moment, or until a question is on its way. */
+function tend(): void {
+  const end = performance.now() + tendingMs
+  sources.tend(() => isAsked() || performance.now() > end)
 }
 
 /** A slice of work, then behind all the others. */

@@ -28,8 +28,8 @@ export const foldTable = Uint8Array.from({ length: 256 }, (_, byte) => {
     : 0
 })
 
-/** About a millisecond. */
-const turn = 256
+/** Less than half a millisecond. */
+const turn = 64
 /** As many as lines have that are put into a segment at once, and some more. */
 const keptWords = 1 << 21
 
@@ -47,7 +47,9 @@ export type Indexer<Lists> = (
  * Indexes lines, and then others, in memory that is used again: one index at a time, which holds until the next is begun. What
  * is made anew for each is most of a thread's garbage, and more than a collector waits for.
  */
-export function createIndexer<Lists>(gather: (words: WordsOfLines) => Lists): Indexer<Lists> {
+export function createIndexer<Lists>(
+  gather: (words: WordsOfLines) => Generator<void, Lists>,
+): Indexer<Lists> {
   let vocabulary = createVocabulary()
   const word = new Uint8Array(maxWordBytes)
   let found = new Uint32Array(1 << 16)
@@ -147,7 +149,7 @@ export function createIndexer<Lists>(gather: (words: WordsOfLines) => Lists): In
     }
     yield
     const ends = documentEnds.subarray(0, order.length)
-    const lists = gather({ found, documentEnds: ends, seen, size: vocabulary.size, ...special })
+    const lists = yield* gather({ found, documentEnds: ends, seen, size: vocabulary.size, ...special })
     return { ...lists, vocabulary }
   }
 }
