@@ -20,8 +20,6 @@ export function sendJson(res: ServerResponse, code: number, value: unknown): voi
 
 // Longer than this at a stretch, and other requests would feel it.
 const sliceMs = 8
-// Of work that goes on all the time, where every request meets it.
-const sharedSliceMs = 1.5
 
 /**
  * Writes a body piece by piece, at the pace of the client, and lets other requests in between.
@@ -70,11 +68,11 @@ export function createPacedWriter(res: Writable): (chunk: Buffer) => Promise<boo
  */
 export async function collect<T>(pieces: Iterable<T>, turns?: Turns): Promise<T[]> {
   const all: T[] = []
-  const limitMs = turns === undefined ? sliceMs : sharedSliceMs
   let since = performance.now()
   for (const piece of pieces) {
     all.push(piece)
-    if (performance.now() - since > limitMs) {
+    // Of work that goes on all the time every request meets a slice.
+    if (performance.now() - since > (turns?.sliceMs() ?? sliceMs)) {
       await (turns === undefined ? nextTurn() : turns.next())
       since = performance.now()
     }

@@ -39,6 +39,15 @@ describe('createTurns', () => {
     await turns.next()
   })
 
+  it('has shorter slices for a while after somebody went ahead', () => {
+    const turns = createTurns()
+    const before = turns.sliceMs()
+    const startedAt = performance.now()
+    turns.goAhead()()
+    const after = turns.sliceMs()
+    if (performance.now() - startedAt < 900) expect(after).to.be.below(before)
+  })
+
   it('goes on when who goes ahead takes long', async () => {
     const turns = createTurns()
     const end = turns.goAhead()

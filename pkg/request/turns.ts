@@ -4,6 +4,8 @@
  */
 export type Turns = {
   readonly next: () => Promise<void>
+  /** How long a slice may take: a question is likely where one was a moment ago, and meets one. */
+  readonly sliceMs: () => number
   /**
    * Something short begins, for which the processor is wanted: long work waits until the function that is returned is called.
    * It waits for 50 ms at a time at most, and for half of its time, whatever comes.
@@ -12,12 +14,14 @@ export type Turns = {
 }
 
 const mostHeldMs = 50
+const slice = { ms: 1.5, askedMs: 0.75, withinMs: 1000 }
 
 export function createTurns(): Turns {
   const waiting: (() => void)[] = []
   let ahead = 0
   let heldSince: number | undefined
   let freeUntil = 0
+  let askedAt = Number.NEGATIVE_INFINITY
   let timer: NodeJS.Timeout | undefined
 
   function isHeld(now: number): boolean {
@@ -50,8 +54,10 @@ export function createTurns(): Turns {
       if (waiting.push(resolve) === 1) setImmediate(release)
       return promise
     },
+    sliceMs: () => (performance.now() - askedAt < slice.withinMs ? slice.askedMs : slice.ms),
     goAhead: () => {
       ahead += 1
+      askedAt = performance.now()
       let isOver = false
       const end = (): void => {
         if (isOver) return

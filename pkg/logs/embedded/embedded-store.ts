@@ -42,6 +42,8 @@ const mostLines = 4 * defaultFlushLines
 // To refuse a batch at once costs more than to hold it for a moment: it comes again, and is read again.
 const patienceMs = 1000
 const lookMs = 20
+// An answer is written, and read by who asked, before there is a crowd for the processor again.
+const answerMs = 1
 
 /**
  * A log store in a folder: a write-ahead log and immutable segments with an index of words (ADR 5).
@@ -157,7 +159,9 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
     try {
       return await ask()
     } finally {
-      for (const end of ends) end()
+      setTimeout(() => {
+        for (const end of ends) end()
+      }, answerMs)
     }
   }
 
