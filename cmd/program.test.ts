@@ -10,7 +10,11 @@ function call(program: string, ...args: readonly string[]) {
   return { status, stdout, stderr }
 }
 
-for (const program of ['apiserver', 'oauth']) {
+const flags = '--log-level LEVEL, -v, --v NUMBER, --help, --version'
+for (const [program, allowed] of [
+  ['apiserver', `--config FILE, --kubeconfig FILE, --bind-address IP, --secure-port PORT, ${flags}`],
+  ['oauth', `--config FILE, --kubeconfig FILE, ${flags}`],
+] as const) {
   const name = `kapis-${program}`
   describe(name, () => {
     it('tells its version', () => {
@@ -25,7 +29,7 @@ for (const program of ['apiserver', 'oauth']) {
     })
 
     it('ends with 2 when it is called wrongly, and names what is allowed', () => {
-      const stderr = `${name}: --verbose: unknown; allowed are --config FILE, --log-level LEVEL, --help, --version\n\`${name} --help\` tells how it is called\n`
+      const stderr = `${name}: --verbose: unknown; allowed are ${allowed}\n\`${name} --help\` tells how it is called\n`
       expect(call(program, '--verbose')).to.deep.equal({ status: 2, stdout: '', stderr })
     })
 
@@ -33,5 +37,20 @@ for (const program of ['apiserver', 'oauth']) {
       const stderr = 'invalid configuration:\n  logLevel: must be one of info, debug, warn, error\n'
       expect(call(program, '--log-level', 'loud')).to.deep.equal({ status: 1, stdout: '', stderr })
     })
+
+    it('takes a kubeconfig of its command line', () => {
+      const { status, stderr } = call(program, '--kubeconfig=/nowhere/kubeconfig')
+      expect(status).to.equal(1)
+      expect(stderr).to.include("ENOENT: no such file or directory, open '/nowhere/kubeconfig'")
+    })
   })
 }
+
+describe('kapis-apiserver', () => {
+  it('takes its port of its command line', () => {
+    const stderr =
+      'invalid configuration:\n  listen.port: must be a whole number from 0 to 65535, not "https"\n'
+    const called = call('apiserver', '--bind-address=127.0.0.1', '--secure-port', 'https')
+    expect(called).to.deep.equal({ status: 1, stdout: '', stderr })
+  })
+})

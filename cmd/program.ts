@@ -14,15 +14,16 @@ export type Started = {
 
 /** What both programs do alike: flags, configuration, signals, exit codes. Never returns. */
 export async function runProgram(
-  { name, summary }: { readonly name: string; readonly summary: string },
+  about: { readonly name: string; readonly summary: string; readonly listens: boolean },
   run: (started: Started, signal: AbortSignal) => Promise<void>,
 ): Promise<never> {
   const stop = new AbortController()
   process.on('SIGTERM', () => stop.abort())
   process.on('SIGINT', () => stop.abort())
+  const { name } = about
   const { version } = packageJson
   try {
-    const call = readFlags(process.argv.slice(2), { name, summary, version })
+    const call = readFlags(process.argv.slice(2), { ...about, version })
     if (call.print !== undefined) {
       process.stdout.write(call.print)
       process.exit(0)

@@ -5,7 +5,7 @@ import { runProgram } from '../program.ts'
 const summary =
   'The HTTPS front: authentication, authorization, the aggregated API, everything under /kapis, and the proxy to kube-apiserver.'
 
-await runProgram({ name: 'kapis-apiserver', summary }, ({ version, ...started }, signal) => {
+await runProgram({ name: 'kapis-apiserver', summary, listens: true }, ({ version, ...started }, signal) => {
   const build = { version, commit: process.env.KAPIS_COMMIT ?? '' }
   return runApiserver({ ...started, build }, signal)
 })

@@ -9,4 +9,4 @@ process.env.UV_THREADPOOL_SIZE ??= String(availableParallelism() + 4)
 
 const summary = 'The token listener behind the front: logins, tokens and keys, on a Unix socket.'
 
-await runProgram({ name: 'kapis-oauth', summary }, runOAuth)
+await runProgram({ name: 'kapis-oauth', summary, listens: false }, runOAuth)

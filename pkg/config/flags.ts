@@ -6,63 +6,118 @@ export type Call =
   | {
       readonly print?: undefined
       readonly configFile: string | undefined
-      readonly logLevel: string | undefined
+      /** What flags say, by the environment variable in whose place they stand. */
+      readonly flags: Readonly<Record<string, string>>
     }
+
+export type Program = {
+  readonly name: string
+  readonly summary: string
+  readonly version: string
+  /** Whether it has a port of its own. */
+  readonly listens: boolean
+}
 
 /** The program was called wrongly: nothing of its configuration was looked at. */
 export class FlagError extends Error {}
 
-const takingValues = { '--config': 'FILE', '--log-level': 'LEVEL' } as const
-type TakingValue = keyof typeof takingValues
-const allowed = [
-  ...Object.entries(takingValues).map(([flag, value]) => `${flag} ${value}`),
-  '--help',
-  '--version',
-].join(', ')
+type Flag = {
+  readonly names: readonly string[]
+  readonly value: string
+  readonly variable: string
+  readonly is: string
+  readonly ofListener?: true
+  /** The value of the variable; undefined when there is none for it. */
+  readonly toVariable?: (value: string) => string | undefined
+}
+
+const configFile = 'configFile'
+const flags: readonly Flag[] = [
+  {
+    names: ['--config'],
+    value: 'FILE',
+    variable: configFile,
+    is: 'the configuration, YAML or JSON; docs/config.md has every member',
+  },
+  { names: ['--kubeconfig'], value: 'FILE', variable: 'KAPIS_KUBECONFIG', is: 'outside of a Pod' },
+  {
+    names: ['--bind-address'],
+    value: 'IP',
+    variable: 'KAPIS_LISTEN_ADDRESS',
+    is: 'where to listen',
+    ofListener: true,
+  },
+  {
+    names: ['--secure-port'],
+    value: 'PORT',
+    variable: 'KAPIS_LISTEN_PORT',
+    is: 'the port of HTTPS',
+    ofListener: true,
+  },
+  { names: ['--log-level'], value: 'LEVEL', variable: 'KAPIS_LOG_LEVEL', is: 'debug, info, warn or error' },
+  {
+    names: ['-v', '--v'],
+    value: 'NUMBER',
+    variable: 'KAPIS_LOG_LEVEL',
+    is: 'the same as components of Kubernetes have it: debug from 4 on, below it info',
+    toVariable: value => (/^\d{1,3}$/.test(value) ? (Number(value) >= 4 ? 'debug' : 'info') : undefined),
+  },
+]
 
 /**
  * Reads the flags of a program as those of Kubernetes are read: `--flag value` or `--flag=value`, the last one wins.
  *
  * @throws FlagError that names what is allowed
  */
-export function readFlags(
-  argv: readonly string[],
-  program: { readonly name: string; readonly summary: string; readonly version: string },
-): Call {
-  const values: Partial<Record<TakingValue, string>> = {}
+export function readFlags(argv: readonly string[], program: Program): Call {
+  const known = flags.filter(flag => program.listens || flag.ofListener !== true)
+  const values: Record<string, string> = {}
   for (let i = 0; i < argv.length; i++) {
-    const [flag = '', ...rest] = (argv[i] ?? '').split('=')
-    if (flag === '--help' || flag === '-h') return { print: helpOf(program) }
-    if (flag === '--version') return { print: `${program.name} ${program.version}\n` }
-    if (!isTakingValue(flag)) throw new FlagError(`${flag}: unknown; allowed are ${allowed}`)
-    const value = rest.length > 0 ? rest.join('=') : argv[++i]
-    if (!value) throw new FlagError(`${flag}: needs a value: ${flag} ${takingValues[flag]}`)
-    values[flag] = value
+    // `-v4` is what a short flag with its value looks like.
+    const [name = '', ...rest] = (argv[i] ?? '').replace(/^-v(?=\d)/, '-v=').split('=')
+    if (name === '--help' || name === '-h') return { print: helpOf(program, known) }
+    if (name === '--version') return { print: `${program.name} ${program.version}\n` }
+    const flag = known.find(({ names }) => names.includes(name))
+    if (flag === undefined) throw new FlagError(`${name}: unknown; allowed are ${allowed(known)}`)
+    const given = rest.length > 0 ? rest.join('=') : argv[++i]
+    if (!given) throw new FlagError(`${name}: needs a value: ${name} ${flag.value}`)
+    const value = flag.toVariable === undefined ? given : flag.toVariable(given)
+    if (value === undefined) throw new FlagError(`${name} ${given}: must be a ${flag.value.toLowerCase()}`)
+    values[flag.variable] = value
   }
-  return { configFile: values['--config'], logLevel: values['--log-level'] }
+  const { [configFile]: file, ...variables } = values
+  return { configFile: file, flags: variables }
 }
 
-function isTakingValue(flag: string): flag is TakingValue {
-  return Object.hasOwn(takingValues, flag)
+function allowed(known: readonly Flag[]): string {
+  return [...known.map(({ names, value }) => `${names.join(', ')} ${value}`), '--help', '--version'].join(
+    ', ',
+  )
 }
 
-function helpOf({ name, summary }: { readonly name: string; readonly summary: string }): string {
-  const width = Math.max(...environment.map(variable => variable.name.length))
-  const variables = environment.map(variable => `  ${variable.name.padEnd(width)}  ${variable.path}`)
+function helpOf({ name, summary }: Program, known: readonly Flag[]): string {
+  const rows = [
+    ...known.map(({ names, value, is }) => [`${names.join(', ')} ${value}`, is]),
+    ['--help, -h', 'print this'],
+    ['--version', 'print the version'],
+  ]
+  const variables = environment.map(variable => [variable.name, variable.path])
   return `usage: ${name} [OPTION]…
 
 ${summary}
 
-  --config FILE      the configuration, YAML or JSON; docs/config.md has every member
-  --log-level LEVEL  debug, info, warn or error: instead of logLevel of the file and KAPIS_LOG_LEVEL
-  --help, -h         print this
-  --version          print the version
+${table(rows)}
 
-Environment variables win over members of the file:
+Flags win over environment variables, and these over members of the file:
 
-${variables.join('\n')}
+${table(variables)}
 
 Ends with 0 after SIGTERM or SIGINT, with 1 when the configuration is wrong or the program cannot go on, with 2 when it was
 called wrongly.
 `
+}
+
+function table(rows: readonly (readonly string[])[]): string {
+  const width = Math.max(...rows.map(([first = '']) => first.length))
+  return rows.map(([first = '', second]) => `  ${first.padEnd(width)}  ${second}`).join('\n')
 }

@@ -47,12 +47,12 @@ describe('loadConfig', () => {
 
   it('lets the flag win over both', () => {
     const configFile = file('level.yaml', 'logLevel: warn\n')
-    const level = (logLevel: string | undefined, env: Record<string, string>) =>
-      loadConfig({ configFile, logLevel, env }).config.logLevel
-    expect(level(undefined, {})).to.equal('warn')
-    expect(level(undefined, { KAPIS_LOG_LEVEL: 'error' })).to.equal('error')
-    expect(level('debug', { KAPIS_LOG_LEVEL: 'error' })).to.equal('debug')
-    expect(() => level('loud', {})).to.throw(ConfigError, /logLevel: must be/)
+    const level = (flags: Record<string, string>, env: Record<string, string>) =>
+      loadConfig({ configFile, flags, env }).config.logLevel
+    expect(level({}, {})).to.equal('warn')
+    expect(level({}, { KAPIS_LOG_LEVEL: 'error' })).to.equal('error')
+    expect(level({ KAPIS_LOG_LEVEL: 'debug' }, { KAPIS_LOG_LEVEL: 'error' })).to.equal('debug')
+    expect(() => level({ KAPIS_LOG_LEVEL: 'loud' }, {})).to.throw(ConfigError, /logLevel: must be/)
   })
 
   const refused: readonly [string, () => string, string, RegExp][] = [

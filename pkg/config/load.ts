@@ -7,8 +7,8 @@ import { withEnvironment } from './env.ts'
 export type ConfigSource = {
   /** YAML or JSON; undefined for defaults and the environment alone. */
   readonly configFile?: string | undefined
-  /** Of the command line, which wins over everything. */
-  readonly logLevel?: string | undefined
+  /** Of the command line, which wins over everything: values by the environment variable in whose place they stand. */
+  readonly flags?: Readonly<Record<string, string>>
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
@@ -30,10 +30,9 @@ export function readText({ configFile }: ConfigSource): string {
 }
 
 /** @throws ConfigError with every problem at once */
-export function parseText(text: string, { logLevel, env }: ConfigSource): Loaded {
-  const settings = logLevel === undefined ? env : { ...env, KAPIS_LOG_LEVEL: logLevel }
+export function parseText(text: string, { flags, env }: ConfigSource): Loaded {
   const file: unknown = orProblem(() => parse(text))
-  return { ...parseConfig(withEnvironment(file, settings)), text }
+  return { ...parseConfig(withEnvironment(file, { ...env, ...flags })), text }
 }
 
 function orProblem<T>(read: () => T): T {
