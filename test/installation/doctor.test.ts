@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
 import { repository } from '../../hack/controlplane/settings.ts'
 import { createAuthority, issueCertificate } from '../../pkg/certs/issue.ts'
 import { eventually } from '../e2e/http.ts'
-import { run } from '../e2e/run.ts'
+import { run, scratch } from '../e2e/run.ts'
 import { startSilentPort } from '../peers/silent-port.ts'
 import { bareCluster, type Cluster, hostAddress } from './control-plane.ts'
 import { createEndpoint, createOlderEndpoint } from './endpoint.ts'
@@ -87,6 +88,45 @@ describe('kapis doctor', function () {
       expect(stdout).to.match(new RegExp(`^ok +${check}$`, 'm'))
     }
     expect(stdout).to.match(/^0 errors, \d warnings?$/m)
+  })
+
+  it('a clock that is wrong', async () => {
+    const file = join(scratch, 'doctor-clock')
+    const preload = pathToFileURL(join(repository, 'test/faults/preload.ts')).href
+    const env = { ...cluster.env, NODE_OPTIONS: `--import=${preload}`, FAULT_FILE: file }
+    const found = async (clockMs: number) => {
+      writeFileSync(file, JSON.stringify({ clockMs, names: 'resolve' }))
+      const words = ['cmd/kapis/main.ts', 'doctor', '-o', 'json']
+      const { code, stdout } = await run(process.execPath, words, { env, cwd: repository })
+      const [clock] = findingsOf(JSON.parse(stdout), 'surroundings').filter(one => /clock/.test(one.mend))
+      return {
+        code,
+        severity: clock?.severity,
+        seconds: Number(/differ by (\d+) s$/.exec(clock?.problem ?? '')?.[1]),
+      }
+    }
+    // The answer of kube-apiserver has whole seconds.
+    for (const [clockMs, severity, code] of [
+      [600_000, 'error', 1],
+      [-600_000, 'error', 1],
+      [30_000, 'warning', 0],
+    ] as const) {
+      const { seconds, ...rest } = await found(clockMs)
+      expect(rest).to.deep.equal({ code, severity })
+      expect(seconds).to.be.within(Math.abs(clockMs) / 1000 - 3, Math.abs(clockMs) / 1000 + 3)
+    }
+    expect((await found(0)).severity).to.equal(undefined)
+  })
+
+  it('an issuer whose name is unknown', async () => {
+    const { code, report } = await doctor()
+    const [found] = findingsOf(report, 'surroundings')
+    expect(code).to.equal(0)
+    expect(found).to.deep.equal({
+      severity: 'warning',
+      problem: 'the host of oauth.issuer, kapis.kapis-system.svc, has no address here',
+      mend: 'make kapis.kapis-system.svc known to DNS, or set oauth.issuer to a name that is: kube-apiserver fetches keys from there, and people log in there',
+    })
   })
 
   it('rights that are missing, by name', async () => {
