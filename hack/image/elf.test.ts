@@ -24,7 +24,9 @@ describe('strip', function () {
   after(() => rmSync(folder, { recursive: true }))
 
   it('leaves every byte that is loaded, where it was', () => {
-    expect(stripped.length).to.be.below(whole.length)
+    // The names of sections are at the end of both; elsewhere Node.js knows of such names for reasons of its own.
+    const names = stripped.subarray(-8_192)
+    expect([names.includes('\0.symtab\0'), names.includes('\0.dynsym\0')]).to.deep.equal([false, true])
     const table = Number(whole.readBigUInt64LE(32))
     const segments = Array.from({ length: whole.readUInt16LE(56) }, (_, i) => table + i * 56)
     for (const at of segments) {
