@@ -48,6 +48,29 @@ describe('createTurns', () => {
     if (performance.now() - startedAt < 900) expect(after).to.be.below(before)
   })
 
+  it('rests for a part of its time after somebody went ahead, and not without', async () => {
+    const turns = createTurns()
+    const share = async (): Promise<number> => {
+      const startedAt = performance.now()
+      let busyMs = 0
+      while (performance.now() - startedAt < 300) {
+        await turns.next()
+        const since = performance.now()
+        while (performance.now() - since < 1);
+        busyMs += performance.now() - since
+      }
+      return busyMs / (performance.now() - startedAt)
+    }
+    const without = await share()
+    const rested: number[] = []
+    // On a busy machine others take a part of either.
+    while (rested.length < 10 && !rested.some(one => one > 0.3 && one < 0.9 * without)) {
+      turns.goAhead()()
+      rested.push(await share())
+    }
+    expect(rested).to.satisfy((all: readonly number[]) => all.some(one => one > 0.3 && one < 0.9 * without))
+  })
+
   it('goes on when who goes ahead takes long', async () => {
     const turns = createTurns()
     const end = turns.goAhead()
