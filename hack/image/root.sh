@@ -23,7 +23,8 @@ for package in "${packages[@]}"; do
   awk -v RS= -v name="$package" '$0 ~ "^Package: " { split($0, line, "\n"); if (line[1] == "Package: " name) print }' \
     var/lib/dpkg/status >"$to/var/lib/dpkg/status.d/$package"
   [ -s "$to/var/lib/dpkg/status.d/$package" ] || { echo "$from has no package $package" >&2; exit 1; }
-  cp -a --parents -t "$to" "usr/share/doc/$package"
+  # Links to the licence of another package may be left out of slim images.
+  if [ -e "usr/share/doc/$package" ]; then cp -a --parents -t "$to" "usr/share/doc/$package"; fi
 done
 find "$to/usr/share/doc" -type f ! -name copyright -delete
 cp -a --parents -t "$to" usr/local/LICENSE

@@ -121,6 +121,18 @@ describe('root.sh', function () {
       )
     })
 
+  it('takes the licences that there are', () => {
+    debian('x86_64')
+    for (const name of ['libgcc-s1', 'libstdc++6']) rmSync(join(folder, 'from/usr/share/doc', name))
+    const { status, stderr } = run()
+    expect([status, stderr]).to.deep.equal([0, ''])
+    expect(files().filter(name => name.startsWith('usr/share/doc'))).to.deep.equal([
+      'usr/share/doc/base-files/copyright',
+      'usr/share/doc/gcc-12-base/copyright',
+      'usr/share/doc/libc6/copyright',
+    ])
+  })
+
   it('ends where a library is missing', () => {
     debian('x86_64')
     rmSync(join(folder, 'from/usr/lib/x86_64-linux-gnu/libm.so.6'))
