@@ -8,6 +8,7 @@ import { createLineReader, type RequestLine, unreadable } from '../request/reque
 import { traceId } from '../request/trace.ts'
 import { renderKube } from '../status/render-kube.ts'
 import type { Logger } from '../telemetry/logger.ts'
+import { setIds } from './answer-ids.ts'
 import { startDeadline } from './deadline.ts'
 import type { InFlight } from './in-flight.ts'
 import type { RequestMetrics } from './request-metrics.ts'
@@ -50,7 +51,6 @@ export type ChainOptions = {
 }
 
 const uuid = /^[0-9A-Fa-f-]{8,64}$/
-const requestId = /^[\w.:/+=-]{1,128}$/
 
 export type Chain = {
   readonly request: (req: IncomingMessage, res: ServerResponse) => void
@@ -191,11 +191,4 @@ function toAuthenticated(exchange: Exchange, { identity, isAggregated }: Caller)
 function auditId(req: IncomingMessage): string {
   const given = req.headers['audit-id']
   return typeof given === 'string' && uuid.test(given) ? given : randomUUID()
-}
-
-/** The id goes on every answer; and the caller's own, for those who look for theirs. */
-function setIds(req: IncomingMessage, res: ServerResponse, id: string): void {
-  res.setHeader('audit-id', id)
-  const { 'x-request-id': given } = req.headers
-  if (typeof given === 'string' && requestId.test(given)) res.setHeader('x-request-id', given)
 }

@@ -22,6 +22,8 @@ export function traceWith(options: TracingOptions): Tracing {
   const { tracer, stop } = createPipeline(options)
   const current = new AsyncLocalStorage<RequestTrace>()
   const readLine = toleratingReader()
+  // Of answers whose heads are lists of lines, which node does not keep.
+  const ids = new WeakMap<ServerResponse, string>()
   const isForAll = options.continues === 'everybody'
   const tools = {
     tracer,
@@ -39,7 +41,7 @@ export function traceWith(options: TracingOptions): Tracing {
         // All who serve a request wait for its end, and with those from here they are more than node thinks usual.
         res.setMaxListeners(maxEndings)
         if (isForAll) trace.begin(undefined)
-        res.once('close', () => trace.end(toOutcome(res), auditId(res)))
+        res.once('close', () => trace.end(toOutcome(res), auditId(ids.get(res) ?? res.getHeader('audit-id'))))
         current.run(trace, () => listen(req, res, ...more))
       },
 
@@ -93,6 +95,7 @@ export function traceWith(options: TracingOptions): Tracing {
         const { req, res, info } = exchange
         const trace = current.getStore()
         trace?.begin(undefined)
+        ids.set(res, exchange.id)
         const child = trace?.child(req.method ?? 'GET', toRoute(info), attributes)
         if (child === undefined) return forward(exchange, ...more)
         if (child.context) writeContext(req, child.context)
@@ -131,8 +134,7 @@ function toOutcome(res: ServerResponse): Outcome {
 }
 
 /** Under which the audit log has the same request, here and in kube-apiserver. */
-function auditId(res: ServerResponse): { 'audit-id'?: string } {
-  const id = res.getHeader('audit-id')
+function auditId(id: unknown): { 'audit-id'?: string } {
   return typeof id === 'string' ? { 'audit-id': id } : {}
 }
 
