@@ -8,8 +8,8 @@ export type Turns = {
   readonly sliceMs: () => number
   /**
    * Something short begins, for which the processor is wanted: long work waits until the function that is returned is called.
-   * It waits for 50 ms at a time at most, and for half of its time, whatever comes. For a second after that it leaves two
-   * sevenths of its time, such waits included, to who comes next: what runs all the time is in the way of all that wakes up.
+   * It waits for 50 ms at a time at most, and for half of its time, whatever comes. For a second after that it leaves a
+   * fifth of its time, such waits included, to who comes next: what runs all the time is in the way of all that wakes up.
    */
   readonly goAhead: () => () => void
 }
@@ -18,7 +18,7 @@ const mostHeldMs = 50
 const askedWithinMs = 1000
 const slice = { ms: 1.5, askedMs: 0.75 }
 // Of the time that it took. Timers know whole milliseconds.
-const rest = { share: 0.4, leastMs: 1 }
+const rest = { share: 0.25, leastMs: 1 }
 
 export function createTurns(): Turns {
   const waiting: (() => void)[] = []
