@@ -1,6 +1,6 @@
 /** Bytes that grow as they are written. */
 export type ByteWriter = {
-  readonly length: number
+  readonly length: () => number
   readonly byte: (value: number) => void
   /** Seven bits a byte, the lowest first; a whole number from 0 to 2^53 - 1. */
   readonly varint: (value: number) => void
@@ -42,9 +42,7 @@ export function createByteWriter(capacity = 1024): ByteWriter {
   }
 
   return {
-    get length() {
-      return used
-    },
+    length: () => used,
     varint,
     byte: value => {
       reserve(1)
@@ -92,7 +90,11 @@ export function createByteWriter(capacity = 1024): ByteWriter {
 
 /** Reads what a ByteWriter wrote, in the same order. Reading past the end is an error: the bytes are not whole. */
 export type ByteReader = {
-  readonly at: number
+  /**
+   * Where it is. No getter: V8 makes a hidden class of its own for each object literal with one, out of reach of quick collections,
+   * and the bytes hang on it.
+   */
+  readonly at: () => number
   readonly byte: () => number
   readonly varint: () => number
   readonly uint32: () => number
@@ -130,9 +132,7 @@ export function createByteReader(buffer: Buffer, from = 0): ByteReader {
   }
 
   return {
-    get at() {
-      return at
-    },
+    at: () => at,
     varint,
     skipText,
     byte: () => buffer[take(1)] ?? 0,

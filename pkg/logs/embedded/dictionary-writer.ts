@@ -25,13 +25,13 @@ export function writeDictionary(index: WordIndex, count: number, output: Output)
 
   function finishBlock(): void {
     block.clear()
-    block.uint32(words.length)
+    block.uint32(words.length())
     block.bytes(words.view())
     block.bytes(entries.view())
     pieces.push({ ...output.put(compress(block.view())), first, lists: listsBefore })
     words.clear()
     entries.clear()
-    listsBefore = lists.length
+    listsBefore = lists.length()
   }
 
   function pack(from: number, to: number): { readonly bytes: Buffer; readonly isPacked: boolean } {
@@ -55,10 +55,10 @@ export function writeDictionary(index: WordIndex, count: number, output: Output)
       return
     }
     const own = documents.subarray(from, end)
-    const before = lists.length
+    const before = lists.length()
     const isBitmap = writeList(own, count, lists)
     entries.varint(2 * own.length + (isBitmap ? 1 : 0))
-    entries.varint(lists.length - before)
+    entries.varint(lists.length() - before)
     const { bytes, isPacked } = pack(placesFrom, placesEnd)
     lists.bytes(bytes)
     entries.varint(2 * bytes.length + (isPacked ? 1 : 0))
@@ -69,13 +69,13 @@ export function writeDictionary(index: WordIndex, count: number, output: Output)
     const id = sorted[i] ?? 0
     if (starts[id] === starts[id + 1]) continue
     const [from, to] = [vocabulary.start(id), vocabulary.end(id)]
-    if (words.length === 0) first = arena.toString('latin1', from, to)
+    if (words.length() === 0) first = arena.toString('latin1', from, to)
     words.slice(arena, from, to)
     words.byte(0)
     writeEntry(id)
-    if (words.length >= dictionaryBlockBytes) finishBlock()
+    if (words.length() >= dictionaryBlockBytes) finishBlock()
   }
-  if (words.length > 0) finishBlock()
+  if (words.length() > 0) finishBlock()
   const { offset } = output.put(lists.view())
   return pieces.map(piece => ({ ...piece, lists: piece.lists + offset }))
 }

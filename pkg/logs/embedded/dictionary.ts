@@ -47,9 +47,9 @@ export function openDictionary({ dictionary, version }: OpenFooter, access: Acce
       const head = reader.varint()
       const size = reader.varint()
       if (head === 2) {
-        const at = reader.at
+        const at = reader.at()
         passPositions(reader)
-        if (wanted) only(size, at, reader.at)
+        if (wanted) only(size, at, reader.at())
         continue
       }
       const tail = version > 1 ? reader.varint() : 0

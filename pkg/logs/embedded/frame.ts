@@ -40,7 +40,7 @@ export function createFrameEncoder(): FrameEncoder {
   let [streams, lines] = [createByteWriter(), createByteWriter()]
   return function* (records, id) {
     // One large batch is no reason to keep that much.
-    if (lines.length > keptBytes) [streams, lines] = [createByteWriter(), createByteWriter()]
+    if (lines.length() > keptBytes) [streams, lines] = [createByteWriter(), createByteWriter()]
     streams.clear()
     lines.clear()
     const streamCount = yield* writeLines(records, { streams, lines })

@@ -104,7 +104,7 @@ export function createFreshLog(id: string, indexer: Indexer<LineLists>): FreshLo
     const one = growing.get(day)
     if (one === undefined) return
     one.segment = undefined
-    if (one.builder.count < blockLines) return
+    if (one.builder.count() < blockLines) return
     const lines = copyLines(one.builder.finish())
     if (!one.isShown && lines.text.length <= keptBytes) spare = one.builder
     const { since, isShown } = one

@@ -47,7 +47,7 @@ export function toRecord(stream: Stream, timeNs: bigint, log: string): LogRecord
 
 /** Columns that grow line by line. */
 export type LinesBuilder = {
-  readonly count: number
+  readonly count: () => number
   readonly add: (line: {
     readonly time: number
     readonly sequence: number
@@ -101,9 +101,7 @@ export function createLinesBuilder(
   }
 
   return {
-    get count() {
-      return count
-    },
+    count: () => count,
     add: ({ time, sequence, stream, source, start, end }) => {
       if (count === capacity) grow()
       const size = end - start

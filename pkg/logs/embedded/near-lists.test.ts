@@ -11,9 +11,9 @@ describe('addLists', () => {
     const lists: List[] = []
     const wanted = new Set<number>()
     const add = (head: number, write: () => void): void => {
-      const offset = file.length
+      const offset = file.length()
       write()
-      lists.push({ head, offset, length: file.length - offset })
+      lists.push({ head, offset, length: file.length() - offset })
     }
     const steps = (documents: readonly number[]): void => {
       for (const [i, document] of documents.entries()) file.varint(document - (documents[i - 1] ?? 0))

@@ -78,7 +78,7 @@ function writeTexts(
     const first = place
     head.clear()
     body.clear()
-    for (; place < documents.length && body.length < textBlockBytes; place += 1) {
+    for (; place < documents.length && body.length() < textBlockBytes; place += 1) {
       const line = order[documents[place] ?? 0] ?? 0
       const [start, end] = [lines.textStarts[line] ?? 0, lines.textStarts[line + 1] ?? 0]
       head.uint32(end - start)
