@@ -91,7 +91,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     // Whatever the protocol, sending logs is one right: to create `ingest` in the logging group.
     const sending = parseRequestInfo('POST', `/kapis/${logging}/${version}/ingest`, new URLSearchParams())
     const ingest = createIngest({
-      ...{ store, turns },
+      store,
       limits: defaultLimits,
       authorize: identity => authorize(sending, identity, new URLSearchParams()),
       observe(protocol, { taken, refused }) {

@@ -1,5 +1,7 @@
+import { createTurns } from '../request/turns.ts'
 import { badRequest } from '../status/status.ts'
 import type { LogFilter } from './filter.ts'
+import { createIngestRecords } from './ingest/ingest-records.ts'
 import { bucketStart, fillBuckets } from './interval.ts'
 import { createMatcher } from './matcher.ts'
 import type { LogRecord } from './record.ts'
@@ -43,14 +45,17 @@ export function createMemoryStore(initial: readonly LogRecord[] = []): MemorySto
     return order === 'asc' ? found : found.reverse()
   }
 
+  const append = async ({ records }: LogBatch) => {
+    add(records)
+    return { duplicate: false, rejected: [] }
+  }
+
   return {
     get records() {
       return hits.map(hit => hit.record)
     },
-    append: async ({ records }: LogBatch) => {
-      add(records)
-      return { duplicate: false, rejected: [] }
-    },
+    append,
+    ingest: createIngestRecords(append, createTurns()),
     async query({ filter, order, size, start, withTotal }) {
       const found = find(filter, order)
       let from = 'from' in start ? start.from : 0

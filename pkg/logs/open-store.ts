@@ -33,7 +33,9 @@ export async function openLogStore(
 ): Promise<LogStreams | undefined> {
   if (config.store === 'none') return undefined
   const open =
-    config.store === 'embedded' ? embedded(config, logger, turns) : openSearch(config, secrets, logger)
+    config.store === 'embedded'
+      ? embedded(config, logger, turns)
+      : openSearch(config, secrets, { logger, turns })
   const [lines, events, auditing] = await Promise.all([open('lines'), open('events'), open('auditing')])
   return {
     ...{ lines, events, auditing },
@@ -65,7 +67,11 @@ function embedded(config: LogsConfig, logger: Logger, turns: Turns): Open {
 }
 
 /** Each stream in indices of its own: a dot, which no prefix has, keeps those of lines from taking the others in. */
-function openSearch(config: LogsConfig, secrets: LogStoreSecrets, logger: Logger): Open {
+function openSearch(
+  config: LogsConfig,
+  secrets: LogStoreSecrets,
+  means: { readonly logger: Logger; readonly turns: Turns },
+): Open {
   const { url, username, caFile, indexPrefix } = config.opensearch
   const engine = { url, username, ca: caFile === '' ? '' : readFileSync(caFile, 'utf8') }
   return async stream => {
@@ -75,7 +81,7 @@ function openSearch(config: LogsConfig, secrets: LogStoreSecrets, logger: Logger
       engine,
       credentials: secrets,
       prefix: stream === 'lines' ? indexPrefix : `${stream}.${indexPrefix}`,
-      logger,
+      ...means,
       // Lines are there as Fluent Bit itself leaves them, and are its owner's to delete.
       ...(stream === 'lines' ? {} : { retentionDays: config[stream].retentionDays }),
     })

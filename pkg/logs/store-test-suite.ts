@@ -2,8 +2,10 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import type { Expression } from './expression.ts'
 import type { LogFilter, Scope } from './filter.ts'
+import { defaultLimits } from './ingest/limits.ts'
 import { bucketStart, fillBuckets, parseInterval } from './interval.ts'
 import { createMatcher } from './matcher.ts'
+import { toDocument } from './opensearch/document.ts'
 import { parsePhrases, parseQuery } from './query-language/parse.ts'
 import type { LogRecord } from './record.ts'
 import type { LogStore, Order } from './store.ts'
@@ -23,7 +25,15 @@ export function testLogStore(open: () => Promise<LogStore>, firstNs: bigint, run
     this.timeout(60_000)
     store = await open()
     // In disorder, as several nodes send them: each batch is a stretch of the lines, the stretches are shuffled.
-    for (let at = 0; at < lines.length; at += 250) await store.append({ records: lines.slice(at, at + 250) })
+    for (let at = 0; at < lines.length; at += 250) {
+      const records = lines.slice(at, at + 250)
+      if (at % 500 === 0) await store.append({ records })
+      else {
+        const body = Buffer.from(records.map(record => JSON.stringify(toDocument(record))).join('\n'))
+        const { taken } = await store.ingest({ protocol: 'jsonlines', body, limits: defaultLimits })
+        expect(taken).to.equal(records.length)
+      }
+    }
   })
   after(() => store.close())
 

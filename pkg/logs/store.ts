@@ -1,4 +1,5 @@
 import type { LogFilter } from './filter.ts'
+import type { Ingested, RawBatch } from './ingest/raw-batch.ts'
 import type { Bucket, Interval } from './interval.ts'
 import type { LogRecord } from './record.ts'
 
@@ -58,6 +59,8 @@ export type AppendResult = {
 export type LogStore = {
   /** Resolves when the lines are durable, and not before; they are found within a second. */
   append(batch: LogBatch): Promise<AppendResult>
+  /** The same for a batch as its sender wrote it; 400 and 413 when it cannot be read, and then nothing is stored. */
+  ingest(batch: RawBatch): Promise<Ingested>
   query(query: LogQuery, limits: QueryLimits): Promise<QueryResult>
   statistics(filter: LogFilter, limits: QueryLimits): Promise<Statistics>
   histogram(filter: LogFilter, interval: Interval, limits: QueryLimits): Promise<Histogram>

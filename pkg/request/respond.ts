@@ -7,7 +7,12 @@ import type { Turns } from './turns.ts'
 const uncached = { 'cache-control': 'no-cache, private' }
 
 /** Writes a whole body at once. */
-export function send(res: ServerResponse, code: number, body: Buffer, headers: OutgoingHttpHeaders): void {
+export function send(
+  res: ServerResponse,
+  code: number,
+  body: Uint8Array,
+  headers: OutgoingHttpHeaders,
+): void {
   res.setHeader('cache-control', uncached['cache-control'])
   res.setHeader('content-length', body.length)
   res.writeHead(code, headers)

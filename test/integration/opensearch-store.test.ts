@@ -11,6 +11,7 @@ import { createOpenSearchStore } from '../../pkg/logs/opensearch/store.ts'
 import type { Field, LogRecord } from '../../pkg/logs/record.ts'
 import type { LogStore, Order } from '../../pkg/logs/store.ts'
 import { wordsOf } from '../../pkg/logs/words.ts'
+import { createTurns } from '../../pkg/request/turns.ts'
 import { rejectionOf } from '../../pkg/status/fixtures.ts'
 import { createLogger } from '../../pkg/telemetry/logger.ts'
 import { type OpenSearch, startOpenSearch } from './open-search.ts'
@@ -53,6 +54,7 @@ describe('the OpenSearch store beside a look at every record', function () {
         credentials: { password: '', apiKey: '' },
         prefix: 'conformance',
         logger,
+        turns: createTurns(),
       })
     store = make(engine.url)
     other = make('http://127.0.0.1:9')
@@ -162,6 +164,7 @@ describe('the OpenSearch store beside a look at every record', function () {
       credentials: { password: '', apiKey: '' },
       prefix: 'events.lapse',
       logger: createLogger({ program: 'test', level: 'error' }),
+      turns: createTurns(),
       retentionDays: 2,
     })
     try {
@@ -216,6 +219,7 @@ describe('the OpenSearch store beside a look at every record', function () {
       credentials: { password: '', apiKey: '' },
       prefix: 'costly',
       logger: createLogger({ program: 'test', level: 'error' }),
+      turns: createTurns(),
     })
     try {
       const records = Array.from({ length: 10_000 }, (_, i) =>

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { Status } from '../../status/status.ts'
+import { defaultLimits } from '../ingest/limits.ts'
+import type { RawBatch } from '../ingest/raw-batch.ts'
 import { parseQuery } from '../query-language/parse.ts'
 import type { LogRecord } from '../record.ts'
 import type { LogStore } from '../store.ts'
@@ -75,6 +77,14 @@ describe('createEmbeddedStore', () => {
 
     const everything = { scope: 'everything' as const }
 
+    const codeOf = async (answer: Promise<unknown>): Promise<unknown> => {
+      const error: unknown = await answer.then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      )
+      return error instanceof Status ? { code: error.code, message: error.message } : error
+    }
+
     it('has the lines that were acknowledged when it is opened again', async () => {
       const store = await open()
       await store.append({ records: [line('a'), line('b')] })
@@ -130,6 +140,32 @@ describe('createEmbeddedStore', () => {
       expect(await all(again)).to.deep.equal(['a', 'b', 'c', 'd', 'a', 'b'])
     })
 
+    it('stores a batch that is sent as it is once too, and all in the order of arrival', async () => {
+      const store = await open()
+      const time = new Date(Number(firstNs / 1_000_000n)).toISOString()
+      const raw = (...logs: readonly string[]): RawBatch => ({
+        protocol: 'bulk',
+        index: 'logs',
+        body: Buffer.from(logs.map(log => `{"create":{}}\n${JSON.stringify({ time, log })}\n`).join('')),
+        limits: defaultLimits,
+      })
+      const [first, again] = await Promise.all([store.ingest(raw('a', 'b')), store.ingest(raw('a', 'b'))])
+      expect([first.taken, again.taken]).to.deep.equal([2, 2])
+      const large = Array.from({ length: 3000 }, (_, i) => `line ${i}`)
+      await Promise.all([store.ingest(raw(...large)), store.append({ records: [line('c')] })])
+      await store.ingest(raw('d'))
+      const [one = '', two = '', ...rest] = await all(store)
+      expect([one, two]).to.deep.equal(['a', 'b'])
+      expect(rest).to.have.length(3002)
+      expect(rest.filter(log => large.includes(log))).to.deep.equal(large)
+      expect(rest.at(-1)).to.equal('d')
+      expect(await codeOf(store.ingest({ ...raw(), body: Buffer.from('x\n') }))).to.deep.equal({
+        code: 400,
+        message:
+          'line 1: not valid JSON; expected an action such as {"create":{}}, and the document on the next line',
+      })
+    })
+
     it('says which lines it cannot keep, and keeps the others', async () => {
       const store = await open()
       const records = [
@@ -151,14 +187,6 @@ describe('createEmbeddedStore', () => {
     })
 
     const newest = { filter: everything, order: 'desc' as const, size: 10, withTotal: true }
-    const codeOf = async (answer: Promise<unknown>): Promise<unknown> => {
-      const error: unknown = await answer.then(
-        () => undefined,
-        (thrown: unknown) => thrown,
-      )
-      return error instanceof Status ? { code: error.code, message: error.message } : error
-    }
-
     it('stops a question at its time limit, and when nobody waits for it any more', async () => {
       const store = await open()
       await store.append({ records: [line('a')] })

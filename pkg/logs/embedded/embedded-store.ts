@@ -5,6 +5,8 @@ import { createTurns, type Turns } from '../../request/turns.ts'
 import { unavailable } from '../../status/status.ts'
 import type { LogStore } from '../store.ts'
 import { createCatalog, removeStrangers } from './catalog.ts'
+import { encodeIn } from './encoder.ts'
+import type { EncoderSettings } from './encoder-thread.ts'
 import { lockFolder } from './folder-lock.ts'
 import { follow } from './follow.ts'
 import { createFreshLines } from './fresh-lines.ts'
@@ -91,6 +93,7 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
   const catalog = createCatalog(folder, manifest, show)
   const precedence = createPrecedence()
   const indexer = thread('indexer', { data: { precedence: precedence.memory } satisfies IndexerSettings })
+  const encoder = thread('encoder', { data: { precedence: precedence.memory } satisfies EncoderSettings })
   const fresh = createFreshLines({
     ...{ folder, catalog, indexer },
     show: add => readerThread.tell({ kind: 'segments', add, remove: [] } satisfies ReaderOrder),
@@ -116,8 +119,9 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
   const checkOpen = (): void => {
     if (isClosed) throw unavailable('the log store is closed')
   }
-  const append = createIngest({
+  const { append, ingest } = createIngest({
     ...{ recent, turns },
+    encode: (batch, firstDay) => encodeIn(encoder, batch, firstDay),
     firstKeptDay: () => firstKeptDay(retention, now()),
     takeSequences: count => {
       nextSequence += count
@@ -167,6 +171,7 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
 
   return {
     append,
+    ingest,
     query: (query, limits) => ahead(() => reader.query(query, limits)),
     statistics: (filter, limits) => ahead(() => reader.statistics(filter, limits)),
     histogram: (filter, interval, limits) => ahead(() => reader.histogram(filter, interval, limits)),
@@ -179,7 +184,7 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
       isClosed = true
       await upkeep.stop()
       await log.close()
-      await Promise.all([indexer.stop(), readerThread.stop()])
+      await Promise.all([encoder.stop(), indexer.stop(), readerThread.stop()])
     },
   }
 }

@@ -8,12 +8,10 @@ import { dayNs, type LinesBuilder, type Stream, streamKey } from './lines.ts'
  * A batch of lines as it stands in the write-ahead log: the length and the checksum of what follows, the key of the batch,
  * the sequence of its first line, its streams, its lines.
  */
-export type Frame = {
-  readonly bytes: Buffer
-  readonly key: string
-  readonly count: number
-  readonly firstSequence: number
-}
+export type Frame = UnnumberedFrame & { readonly firstSequence: number }
+
+/** Without sequences, which are given in the order of arrival, and so without a checksum. */
+export type UnnumberedFrame = { readonly bytes: Buffer; readonly key: string; readonly count: number }
 
 const headBytes = 8
 const keyBytes = 20
@@ -21,57 +19,53 @@ const sequenceBytes = 8
 const dayLength = Number(dayNs)
 
 /**
- * Yields now and then, and ends with what makes the frame. Works in memory that is used again, so one batch at a time: of
- * what is new for each batch, much is there for long before it is let go.
- *
- * @param id the sender's name for the batch; without one the same lines are the same batch
+ * Makes a frame line by line, in memory that is used again: of what is new for each batch, much is there for long before it
+ * is let go.
  */
-export type FrameEncoder = (
-  records: readonly LogRecord[],
-  id: string | undefined,
-) => Generator<void, (firstSequence: number) => Frame>
+export type FrameEncoder = {
+  readonly begin: () => void
+  readonly add: (record: LogRecord) => void
+  /** @param id the sender's name for the batch; without one the same lines are the same batch */
+  readonly finish: (id?: string) => UnnumberedFrame
+}
 
 const keptBytes = 4 * 1024 * 1024
-/** About half a millisecond where lines are written, a quarter where they are read. */
-const turn = 256
+/** About a quarter of a millisecond. */
 const readingTurn = 96
 
 export function createFrameEncoder(): FrameEncoder {
   let [streams, lines] = [createByteWriter(), createByteWriter()]
-  return function* (records, id) {
-    // One large batch is no reason to keep that much.
-    if (lines.length() > keptBytes) [streams, lines] = [createByteWriter(), createByteWriter()]
-    streams.clear()
-    lines.clear()
-    const streamCount = yield* writeLines(records, { streams, lines })
-    return firstSequence => toFrame({ streams, lines, streamCount, count: records.length, firstSequence, id })
-  }
-}
-
-/** @returns how many streams there are */
-function* writeLines(
-  records: readonly LogRecord[],
-  { streams, lines }: { readonly streams: ByteWriter; readonly lines: ByteWriter },
-): Generator<void, number> {
   const ids = new Map<string, number>()
   const time = new BigUint64Array(1)
   const halves = new Uint32Array(time.buffer)
-  for (const [i, record] of records.entries()) {
-    if (i % turn === turn - 1) yield
-    const key = streamKey(record)
-    let stream = ids.get(key)
-    if (stream === undefined) {
-      stream = ids.size
-      ids.set(key, stream)
-      writeStream(record, streams)
-    }
-    time[0] = record.timeNs
-    lines.varint(stream)
-    lines.uint32(halves[0] ?? 0)
-    lines.uint32(halves[1] ?? 0)
-    lines.text(record.log)
+  let count = 0
+
+  return {
+    begin: () => {
+      // One large batch is no reason to keep that much.
+      if (lines.length() > keptBytes) [streams, lines] = [createByteWriter(), createByteWriter()]
+      streams.clear()
+      lines.clear()
+      ids.clear()
+      count = 0
+    },
+    add: record => {
+      const key = streamKey(record)
+      let stream = ids.get(key)
+      if (stream === undefined) {
+        stream = ids.size
+        ids.set(key, stream)
+        writeStream(record, streams)
+      }
+      time[0] = record.timeNs
+      lines.varint(stream)
+      lines.uint32(halves[0] ?? 0)
+      lines.uint32(halves[1] ?? 0)
+      lines.text(record.log)
+      count += 1
+    },
+    finish: (id = '') => toFrame({ streams, lines, streamCount: ids.size, count, id }),
   }
-  return ids.size
 }
 
 function toFrame(parts: {
@@ -79,28 +73,32 @@ function toFrame(parts: {
   readonly lines: ByteWriter
   readonly streamCount: number
   readonly count: number
-  readonly firstSequence: number
-  readonly id: string | undefined
-}): Frame {
-  const { streams, lines, streamCount, count, firstSequence, id } = parts
+  readonly id: string
+}): UnnumberedFrame {
+  const { streams, lines, streamCount, count, id } = parts
   const counts = createByteWriter(16)
   counts.varint(streamCount)
   counts.varint(count)
-  const hash = createHash('sha1').update(streams.view()).update(lines.view())
-  const key = hash.update(id ?? '').digest()
-  const sequence = Buffer.alloc(sequenceBytes)
-  sequence.writeDoubleLE(firstSequence)
-  const pieces = [key, sequence, counts.view(), streams.view(), lines.view()]
+  const key = createHash('sha1').update(streams.view()).update(lines.view()).update(id).digest()
+  const pieces = [key, Buffer.alloc(sequenceBytes), counts.view(), streams.view(), lines.view()]
   const length = pieces.reduce((sum, part) => sum + part.length, 0)
-  const bytes = Buffer.allocUnsafe(headBytes + length)
+  // Of its own, so that another thread can give it away.
+  const bytes = Buffer.allocUnsafeSlow(headBytes + length)
   let at = headBytes
   for (const piece of pieces) {
     bytes.set(piece, at)
     at += piece.length
   }
   bytes.writeUInt32LE(length, 0)
+  return { bytes, key: key.toString('base64'), count }
+}
+
+/** Gives its lines their sequences, from this one on; in place. */
+export function numberFrame(frame: UnnumberedFrame, firstSequence: number): Frame {
+  const { bytes } = frame
+  bytes.writeDoubleLE(firstSequence, headBytes + keyBytes)
   bytes.writeUInt32LE(crc32(bytes.subarray(headBytes)), 4)
-  return { bytes, key: key.toString('base64'), count, firstSequence }
+  return { ...frame, firstSequence }
 }
 
 /** The frames that are whole, from the beginning on; what follows them was never acknowledged. */

@@ -6,7 +6,8 @@ import { expect } from 'chai'
 import { match, type Test } from '../expression.ts'
 import { createTest } from '../matcher.ts'
 import type { LogRecord } from '../record.ts'
-import { createFrameEncoder, type Frame } from './frame.ts'
+import type { Frame } from './frame.ts'
+import { frameOf } from './frame-fixtures.ts'
 import { createFreshLog, type FreshLog } from './fresh-log.ts'
 import { dayNs } from './lines.ts'
 import { searchPage } from './search.ts'
@@ -16,7 +17,6 @@ import { createListMaker } from './word-lists.ts'
 import { createWriteAheadLog, writeAheadLogFile } from './write-ahead-log.ts'
 
 const room = { left: () => 1e9 }
-const encoder = createFrameEncoder()
 const indexer = createIndexer(createListMaker())
 const words = [
   'error',
@@ -75,11 +75,8 @@ describe('createFreshLog', () => {
         ...{ namespace: 'ns', pod: `pod-${number % 7}`, container: 'c', host: '', dockerId: '' },
       }
     })
-    const steps = encoder(more, undefined)
-    let step = steps.next()
-    while (!step.done) step = steps.next()
     records.push(...more)
-    return step.value(records.length - more.length + 1)
+    return frameOf(more, records.length - more.length + 1)
   }
 
   function find(log: FreshLog, test: Test): readonly string[] {

@@ -1,69 +1,81 @@
 import type { Turns } from '../../request/turns.ts'
 import { insufficientStorage, Status, tooManyRequests, unavailable } from '../../status/status.ts'
-import { type LogRecord, maxTimeNs } from '../record.ts'
-import type { AppendResult, LogBatch } from '../store.ts'
-import { createFrameEncoder, type Frame } from './frame.ts'
-import { dayOf } from './lines.ts'
+import type { RawBatch } from '../ingest/raw-batch.ts'
+import type { LogRecord } from '../record.ts'
+import type { AppendResult, LogStore } from '../store.ts'
+import type { EncodedBatch } from './batch-encoder.ts'
+import { createFrameEncoder, type Frame, numberFrame, type UnnumberedFrame } from './frame.ts'
 import type { RecentBatches } from './recent-batches.ts'
+import { refusalOf } from './storable.ts'
 
-export type Ingest = (batch: LogBatch) => Promise<AppendResult>
+// About half a millisecond.
+const turn = 256
 
-/** Takes a batch to the write-ahead log, once. */
+/** Takes batches to the write-ahead log, each once. */
 export function createIngest(parts: {
   readonly recent: RecentBatches
   readonly turns: Turns
+  /** Reads a batch in another thread. @throws Status 400, 413, 503 */
+  readonly encode: (batch: RawBatch, firstDay: number) => Promise<EncodedBatch>
   readonly write: (frame: Frame) => Promise<void>
   /** Hands out as many sequences as there are lines; the first of them. */
   readonly takeSequences: (count: number) => number
   /** Resolves when there is room for more. @throws Status 429, 503, 507 */
   readonly untilRoom: () => Promise<void>
   readonly firstKeptDay: () => number
-}): Ingest {
-  const { recent, turns, write, takeSequences, untilRoom, firstKeptDay } = parts
-  const encodeFrame = createFrameEncoder()
+}): Pick<LogStore, 'append' | 'ingest'> {
+  const { recent, turns, encode, write, takeSequences, untilRoom, firstKeptDay } = parts
+  const encoder = createFrameEncoder()
   let encoding: Promise<unknown> = Promise.resolve()
   const inFlight = new Map<string, Promise<void>>()
 
-  async function writeOnce(frame: Frame): Promise<boolean> {
+  /**
+   * Goes on to be written at once: batches are in the order of their sequences, and whoever reads on after one misses none.
+   *
+   * @returns whether it is a new one
+   * @throws Status 503, 507
+   */
+  async function store(frame: UnnumberedFrame): Promise<boolean> {
     const { key } = frame
     if (recent.has(key)) return false
     // The same batch, sent again before the first was answered, is only as good as the first.
     const first = inFlight.get(key)
-    if (first !== undefined) {
-      await first
-      return false
-    }
-    const writing = write(frame).then(() => recent.add(key))
-    inFlight.set(key, writing)
-    try {
-      await writing
-    } finally {
-      inFlight.delete(key)
-    }
-    return true
+    if (first === undefined) {
+      const writing = write(numberFrame(frame, takeSequences(frame.count))).then(() => recent.add(key))
+      inFlight.set(key, writing)
+      await writing.finally(() => inFlight.delete(key))
+    } else await first
+    return first === undefined
   }
 
-  /** Batches go on to be written in the order of their sequences: whoever reads on after one misses none. */
-  function store(records: readonly LogRecord[], id: string | undefined): Promise<boolean> {
+  /** One batch at a time, as there is one encoder. */
+  function encodeRecords(records: readonly LogRecord[], id?: string): Promise<UnnumberedFrame> {
     const result = encoding.then(async () => {
-      const steps = encodeFrame(records, id)
-      let step = steps.next()
-      for (; !step.done; step = steps.next()) await turns.next()
-      return { written: writeOnce(step.value(takeSequences(records.length))) }
+      encoder.begin()
+      for (const [i, record] of records.entries()) {
+        if (i % turn === turn - 1) await turns.next()
+        encoder.add(record)
+      }
+      return encoder.finish(id)
     })
     encoding = result.catch(() => undefined)
-    return result.then(({ written }) => written)
+    return result
   }
 
-  return async ({ records, id }) => {
-    await untilRoom()
-    const { accepted, rejected } = sift(records, firstKeptDay())
-    if (accepted.length === 0) return { duplicate: false, rejected }
-    try {
-      return { duplicate: !(await store(accepted, id)), rejected }
-    } catch (error) {
-      throw toStatus(error)
-    }
+  return {
+    append: async ({ records, id }) => {
+      await untilRoom()
+      const { accepted, rejected } = sift(records, firstKeptDay())
+      if (accepted.length === 0) return { duplicate: false, rejected }
+      const frame = await encodeRecords(accepted, id)
+      return { duplicate: !(await store(frame).catch(rethrow)), rejected }
+    },
+    ingest: async batch => {
+      await untilRoom()
+      const { frame, ...ingested } = await encode(batch, firstKeptDay())
+      if (frame !== undefined) await store(frame).catch(rethrow)
+      return ingested
+    },
   }
 }
 
@@ -74,18 +86,15 @@ function sift(
   const accepted: LogRecord[] = []
   const rejected: { index: number; reason: string }[] = []
   for (const [index, record] of records.entries()) {
-    const reason = refusal(record.timeNs, firstDay)
+    const reason = refusalOf(record.timeNs, firstDay)
     if (reason === undefined) accepted.push(record)
     else rejected.push({ index, reason })
   }
   return { accepted, rejected }
 }
 
-function refusal(timeNs: bigint, firstDay: number): string | undefined {
-  if (timeNs < 0n || timeNs > maxTimeNs) return 'the time is not between the years 1970 and 2262'
-  if (dayOf(timeNs) >= firstDay) return undefined
-  const date = new Date(firstDay * 86_400_000).toISOString().slice(0, 10)
-  return `the time is before ${date}, and older lines are not kept`
+function rethrow(error: unknown): never {
+  throw toStatus(error)
 }
 
 /** 507 while the disk is full, 503 for whatever else the disk says. */

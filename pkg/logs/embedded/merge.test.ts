@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { createFrameEncoder } from './frame.ts'
+import { frameOf } from './frame-fixtures.ts'
 import { mergeToFiles } from './merge.ts'
 import { createIndexer } from './word-index.ts'
 import { gatherLists } from './word-lists.ts'
@@ -18,10 +18,7 @@ describe('mergeToFiles', () => {
 
   it('gives way every few hundred lines, of logs and of segments', async () => {
     const file = join(folder, 'log')
-    const steps = createFrameEncoder()(records(), undefined)
-    let step = steps.next()
-    while (!step.done) step = steps.next()
-    const { bytes } = step.value(1)
+    const { bytes } = frameOf(records(), 1)
     await writeFile(file, bytes)
     let given = 0
     const means = {

@@ -13,7 +13,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import type { LogRecord } from '../record.ts'
-import { createFrameEncoder, type Frame, readingFrame } from './frame.ts'
+import { type Frame, readingFrame } from './frame.ts'
+import { frameOf } from './frame-fixtures.ts'
 import { createLinesBuilder, dayNs, type LinesBuilder } from './lines.ts'
 import {
   createWriteAheadLog,
@@ -32,15 +33,6 @@ const line = (log: string, timeNs: bigint): LogRecord => ({
   dockerId: 'd',
 })
 
-const encoder = createFrameEncoder()
-
-function encodeFrame(records: readonly LogRecord[], firstSequence: number, id: string | undefined): Frame {
-  const steps = encoder(records, id)
-  let step = steps.next()
-  while (!step.done) step = steps.next()
-  return step.value(firstSequence)
-}
-
 describe('createFrameEncoder and readingFrame', () => {
   it('bring back each line, of each day, to the nanosecond', () => {
     const records = [
@@ -51,7 +43,7 @@ describe('createFrameEncoder and readingFrame', () => {
       line('z', 1_795_255_445_111_484_007n),
     ]
     const days = new Map<number, LinesBuilder>()
-    const reading = readingFrame(encodeFrame(records, 41, undefined).bytes, day => {
+    const reading = readingFrame(frameOf(records, 41).bytes, day => {
       const lines = days.get(day) ?? createLinesBuilder(day)
       days.set(day, lines)
       return lines
@@ -72,18 +64,8 @@ describe('createFrameEncoder and readingFrame', () => {
     expect(found).to.deep.equal(records.map((record, i) => ({ sequence: 41 + i, record })))
   })
 
-  it('let others in between a large batch', () => {
-    const records = Array.from({ length: 2000 }, (_, i) => line(`line ${i}`, BigInt(i)))
-    const steps = createFrameEncoder()(records, undefined)
-    let pauses = 0
-    let step = steps.next()
-    for (; !step.done; step = steps.next()) pauses += 1
-    expect(pauses).to.be.greaterThan(5)
-    expect(step.value(1)).to.deep.equal(encodeFrame(records, 1, undefined))
-  })
-
   it('know a batch by its lines and its id, not by when it came', () => {
-    const key = (log: string, sequence: number, id?: string) => encodeFrame([line(log, 1n)], sequence, id).key
+    const key = (log: string, sequence: number, id?: string) => frameOf([line(log, 1n)], sequence, id).key
     expect(key('a', 1)).to.equal(key('a', 2))
     expect(new Set([key('a', 1), key('b', 1), key('a', 1, 'x'), key('a', 1, 'y')])).to.have.property(
       'size',
@@ -99,8 +81,7 @@ describe('createWriteAheadLog', () => {
   })
   afterEach(() => rm(folder, { recursive: true }))
 
-  const frame = (number: number): Frame =>
-    encodeFrame([line(`line ${number}`, BigInt(number))], number, undefined)
+  const frame = (number: number): Frame => frameOf([line(`line ${number}`, BigInt(number))], number)
   const keys = (frames: readonly Frame[]) => frames.map(({ key }) => key)
 
   /** Three frames in file 7. */

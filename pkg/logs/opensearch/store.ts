@@ -1,5 +1,7 @@
+import type { Turns } from '../../request/turns.ts'
 import { Status } from '../../status/status.ts'
 import type { Logger } from '../../telemetry/logger.ts'
+import { createIngestRecords } from '../ingest/ingest-records.ts'
 import type { LogStore } from '../store.ts'
 import { appendBatch } from './append.ts'
 import { createSearchClient, type SearchClient } from './client.ts'
@@ -15,6 +17,8 @@ export type OpenSearchOptions = {
   /** Of the names of indices: `<prefix>-YYYY.MM.DD`. */
   readonly prefix: string
   readonly logger: Logger
+  /** Of all that is long in the thread that serves requests: to read a batch is. */
+  readonly turns: Turns
   /** Of indices that are Kapis' alone: the days that are kept, today included. Without it nothing is deleted. */
   readonly retentionDays?: number
 }
@@ -24,7 +28,7 @@ const retentionMs = 3_600_000
 
 /** Logs in OpenSearch or Elasticsearch, in the indices that Fluent Bit itself makes and fills there. */
 export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
-  const { engine, credentials, prefix, logger, retentionDays } = options
+  const { engine, credentials, prefix, logger, turns, retentionDays } = options
   const client = createSearchClient(engine, credentials)
   const search = { client, prefix }
   let setUp: Promise<void> | undefined
@@ -56,11 +60,14 @@ export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
     void expire(retentionDays)
   }
 
+  const append: LogStore['append'] = async batch => {
+    await ready()
+    return appendBatch(client, prefix, batch)
+  }
+
   return {
-    async append(batch) {
-      await ready()
-      return appendBatch(client, prefix, batch)
-    },
+    append,
+    ingest: createIngestRecords(append, turns),
     query: (query, limits) => queryRecords(search, query, limits),
     statistics: (filter, limits) => countRecords(search, filter, limits),
     histogram: (filter, interval, limits) => countByTime(search, filter, interval, limits),

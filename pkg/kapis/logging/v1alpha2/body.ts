@@ -65,7 +65,7 @@ async function collect(stream: AsyncIterable<string | Buffer>, limitBytes: numbe
   let length = 0
   try {
     for await (const chunk of stream) {
-      const bytes = Buffer.from(chunk)
+      const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
       length += bytes.length
       if (length > limitBytes) throw tooLarge(limitBytes)
       chunks.push(bytes)

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { expect } from 'chai'
 import { createMemoryStore, type MemoryStore } from '../../../logs/fixtures.ts'
+import { createIngestRecords } from '../../../logs/ingest/ingest-records.ts'
 import { defaultLimits } from '../../../logs/ingest/limits.ts'
+import type { LogStore } from '../../../logs/store.ts'
 import {
   type Answer,
   type Loopback,
@@ -22,6 +24,8 @@ const document = (log: string) => JSON.stringify({ time: '2020-05-16T16:00:42Z',
 const fixtures = join(import.meta.dirname, '../../../../test/fixtures')
 const ndjson = { 'content-type': 'application/x-ndjson' }
 
+const storeOf = (append: LogStore['append']) => ({ ingest: createIngestRecords(append, createTurns()) })
+
 describe('createIngest', () => {
   let loopback: Loopback | undefined
   let store: MemoryStore = createMemoryStore()
@@ -38,7 +42,7 @@ describe('createIngest', () => {
     given: { headers?: Record<string, string>; method?: string; ingest?: object } = {},
   ): Promise<Answer> {
     const ingest = createIngest({
-      ...{ store, turns: createTurns() },
+      store,
       limits: { ...defaultLimits, batchBytes: 10_000, batchLines: 50, lineBytes: 100 },
       authorize: () => undefined,
       observe: (protocol, lines) => observed.push([protocol, lines]),
@@ -105,7 +109,7 @@ describe('createIngest', () => {
     it('tells of what the store will not have, by its place in the batch', async () => {
       const append = async () => ({ duplicate: false, rejected: [{ index: 1, reason: 'no' }] })
       const items = ['bad', document('a'), document('b')].map(text => `{"create":{}}\n${text}\n`)
-      const { text } = await send('/_bulk', items.join(''), { ingest: { store: { append } } })
+      const { text } = await send('/_bulk', items.join(''), { ingest: { store: storeOf(append) } })
       const statuses = JSON.parse(text).items.map((item: { create: object }) =>
         Reflect.get(item.create, 'status'),
       )
@@ -259,7 +263,7 @@ describe('createIngest', () => {
     })
 
     it('a batch that the store has no time for, with Retry-After', async () => {
-      const ingest = { store: { append: tooMany } }
+      const ingest = { store: storeOf(tooMany) }
       const answer = await send('/jsonlines', document('a'), { ingest })
       expect([answer.code, answer.headers['retry-after']]).to.deep.equal([429, '7'])
     })

@@ -1,0 +1,12 @@
+/** The same bytes in memory that has nothing else in it, so that it can be given to another thread; a copy where need be. */
+export function inOwnMemory(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { buffer, byteLength } = bytes
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength
+    ? new Uint8Array(buffer)
+    : new Uint8Array(bytes)
+}
+
+/** What another thread gave, which is no Buffer any more. */
+export function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength)
+}

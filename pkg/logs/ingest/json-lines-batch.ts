@@ -1,0 +1,35 @@
+import { type NumberedLine, parseJsonLines } from './json-lines.ts'
+import type { IngestLimits } from './limits.ts'
+import type { BatchReading, Problems } from './raw-batch.ts'
+
+const maxListed = 100
+
+/** Fluent Bit's http output: the answer counts, and lists the first lines that were refused. */
+export function readJsonLines(body: Buffer, limits: IngestLimits): BatchReading {
+  const numbers: number[] = []
+  const toErrors = (problems: Problems) =>
+    [...problems]
+      .sort(([a], [b]) => a - b)
+      .slice(0, maxListed)
+      .map(([i, reason]) => ({ line: numbers[i] ?? i + 1, reason }))
+  return {
+    lines: number(parseJsonLines(body, limits), numbers),
+    *answer(problems) {
+      const errors = problems.size === 0 ? {} : { errors: toErrors(problems) }
+      const counts = { accepted: numbers.length - problems.size, rejected: problems.size }
+      yield `${JSON.stringify({ ...counts, ...errors })}\n`
+    },
+    refusal: problems => {
+      const [first] = toErrors(problems)
+      if (first === undefined || problems.size < numbers.length) return undefined
+      return `none of ${numbers.length} lines was taken; line ${first.line}: ${first.reason}`
+    },
+  }
+}
+
+function* number(lines: Iterable<NumberedLine>, numbers: number[]): Generator<NumberedLine> {
+  for (const line of lines) {
+    numbers.push(line.line)
+    yield line
+  }
+}

@@ -1,0 +1,71 @@
+import { Status } from '../../status/status.ts'
+import { readBulk } from './bulk-batch.ts'
+import type { Line } from './document.ts'
+import { readJsonLines } from './json-lines-batch.ts'
+import type { IngestLimits } from './limits.ts'
+import { readOtlp } from './otlp/batch.ts'
+
+/** A batch as its sender wrote it, decompressed. */
+export type RawBatch = { readonly body: Buffer; readonly limits: IngestLimits } & (
+  | { readonly protocol: 'bulk'; readonly index: string }
+  | { readonly protocol: 'jsonlines' }
+  | { readonly protocol: 'otlp'; readonly encoding: 'json' | 'protobuf' }
+)
+
+export type Protocol = RawBatch['protocol']
+
+/** Why lines of a batch are not stored, by their place in it, from 0. */
+export type Problems = ReadonlyMap<number, string>
+
+export type BatchReading = {
+  /** Read as they are asked for. @throws Status 400 when the batch cannot be read, 413 when it has too many */
+  readonly lines: Iterable<Line>
+  /** What the sender is told once all lines are stored but those with a problem. Not before the last line was read. */
+  readonly answer: (problems: Problems) => Iterable<string | Uint8Array>
+  /** What is said in its place by a protocol that refuses a batch of which nothing can be stored. */
+  readonly refusal?: (problems: Problems) => string | undefined
+}
+
+/** What became of a batch. */
+export type Ingested = {
+  /** How many lines are stored, and how many are not. */
+  readonly taken: number
+  readonly refused: number
+  /** For the sender, as its protocol has it; of `bulk` all that follows `took`. */
+  readonly answer: Uint8Array
+  /** In place of the answer: nothing was stored, and why. */
+  readonly refusal?: string
+}
+
+export function readBatch(batch: RawBatch): BatchReading {
+  const reading = readingOf(batch)
+  return { ...reading, lines: upTo(batch.limits.batchLines, reading.lines) }
+}
+
+function readingOf(batch: RawBatch): BatchReading {
+  switch (batch.protocol) {
+    case 'bulk':
+      return readBulk(batch.body, batch.index, batch.limits)
+    case 'jsonlines':
+      return readJsonLines(batch.body, batch.limits)
+    case 'otlp':
+      return readOtlp(batch.body, batch.encoding, batch.limits)
+  }
+}
+
+/** Counts on, so that who sends too many is told how many. */
+function* upTo(limit: number, lines: Iterable<Line>): Generator<Line> {
+  let count = 0
+  for (const line of lines) {
+    count += 1
+    if (count <= limit) yield line
+  }
+  if (count <= limit) return
+  throw new Status(413, 'RequestEntityTooLarge', `the batch has ${count} lines, the limit is ${limit}`)
+}
+
+export function joinAnswer(pieces: readonly (string | Uint8Array)[]): Buffer {
+  return pieces.every(piece => typeof piece === 'string')
+    ? Buffer.from(pieces.join(''))
+    : Buffer.concat(pieces.map(piece => (typeof piece === 'string' ? Buffer.from(piece) : piece)))
+}
