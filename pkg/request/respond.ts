@@ -77,7 +77,7 @@ export async function collect<T>(pieces: Iterable<T>, turns?: Turns): Promise<T[
   for (const piece of pieces) {
     all.push(piece)
     // Of work that goes on all the time every request meets a slice.
-    if (performance.now() - since > (turns?.sliceMs() ?? sliceMs)) {
+    if (performance.now() - since > (turns?.sliceMs ?? sliceMs)) {
       await (turns === undefined ? nextTurn() : turns.next())
       since = performance.now()
     }

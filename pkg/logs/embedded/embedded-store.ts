@@ -31,7 +31,7 @@ export type EmbeddedSettings = {
   readonly memoryBytes: number
   /** How many lines become a segment at once: more make better segments, and take more memory meanwhile. */
   readonly flushLines?: number
-  /** Of all that is long in the thread that serves requests: it waits while there are questions. */
+  /** Of all that is long in the thread that serves requests. */
   readonly turns?: Turns
   readonly now?: () => number
   /** Called with what goes wrong away from any request. */
@@ -159,13 +159,11 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
   })
 
   async function ahead<T>(ask: () => Promise<T>): Promise<T> {
-    const ends = [turns.goAhead(), precedence.goAhead()]
+    const end = precedence.goAhead()
     try {
       return await ask()
     } finally {
-      setTimeout(() => {
-        for (const end of ends) end()
-      }, answerMs)
+      setTimeout(end, answerMs)
     }
   }
 
