@@ -9,7 +9,7 @@ describe('createKapisTokenAuthenticator', () => {
     uid: 'u-1',
     sid: 's-1',
     jti: 'j-1',
-    exp: Date.now() / 1000 + 60,
+    exp: Date.now() / 1000 + 86_400,
     iat: 1,
     scope: '',
   }
