@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { RawBatch } from '../ingest/raw-batch.ts'
 import { createBatchEncoder } from './batch-encoder.ts'
 import { createGarbage } from './garbage.ts'
-import { inOwnMemory, toBuffer } from './own-memory.ts'
+import { inOwnMemory, release, toBuffer } from './own-memory.ts'
 import { createGiveWay } from './precedence.ts'
 import { toAnswer } from './thread.ts'
 import { standBack } from './thread-priority.ts'
@@ -13,7 +13,7 @@ export type EncoderSettings = { readonly precedence: SharedArrayBuffer }
 /** Reads batches and makes frames of them, away from the thread that answers requests. */
 export type EncoderQuestion = { readonly batch: RawBatch; readonly firstDay: number }
 
-const mostGarbageBytes = 16 * 1024 * 1024
+const mostGarbageBytes = 4 * 1024 * 1024
 
 // Before segments that are made: a sender waits. Behind questions.
 standBack(4)
@@ -34,5 +34,6 @@ parentPort?.on('message', ({ id, batch, firstDay }: EncoderQuestion & { readonly
   } catch (error) {
     parentPort?.postMessage(toAnswer(id, error))
   }
+  release(batch.body)
   garbage.collectBeyond(mostGarbageBytes)
 })

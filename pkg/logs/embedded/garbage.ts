@@ -3,27 +3,46 @@ import { runInNewContext } from 'node:vm'
 
 /**
  * Lets go of memory that is not used any more. The engine lets tens of megabytes of buffers pile up in each thread before it
- * looks, which is more than the store may take; so its threads tell it to.
+ * looks, which is more than the store may take, and then looks at everything. So its threads are told to.
  */
 export type Garbage = {
   readonly collect: () => void
-  /** Collects once this many bytes of buffers have come on top of what was left the last time. */
+  /**
+   * Called now and then. Once this many bytes of buffers have come on top of what was left the last time, collects what is young, which
+   * takes a millisecond and is nearly all of it.
+   */
+  readonly collectYoungBeyond: (bytes: number) => void
+  /** The same, and everything where that was not enough. */
   readonly collectBeyond: (bytes: number) => void
 }
 
 export function createGarbage(): Garbage {
   setFlagsFromString('--expose-gc')
   const gc: (options?: { readonly type: 'minor' | 'major' }) => void = runInNewContext('gc')
-  const external = (): number => getHeapStatistics().external_memory
-  let left = external()
+  let left = countBytes()
+  let isCollected = false
+
+  function collectBeyond(bytes: number, isThorough: boolean): void {
+    const now = countBytes()
+    if (isCollected) {
+      isCollected = false
+      if (isThorough && now > left + bytes / 2) gc()
+      left = countBytes()
+    } else if (now > left + bytes) {
+      gc({ type: 'minor' })
+      isCollected = true
+    }
+  }
+
   return {
     collect: () => gc(),
-    collectBeyond: bytes => {
-      if (external() <= left + bytes) return
-      // Nearly all of it is young, and then this takes a millisecond.
-      gc({ type: 'minor' })
-      if (external() > left + bytes / 2) gc()
-      left = external()
-    },
+    collectYoungBeyond: bytes => collectBeyond(bytes, false),
+    collectBeyond: bytes => collectBeyond(bytes, true),
   }
+}
+
+/** What a collection has freed is only taken off when something is allocated after it. */
+function countBytes(): number {
+  Buffer.allocUnsafeSlow(1)
+  return getHeapStatistics().external_memory
 }

@@ -5,11 +5,15 @@ import type { LogRecord } from '../record.ts'
 import type { AppendResult, LogStore } from '../store.ts'
 import type { EncodedBatch } from './batch-encoder.ts'
 import { createFrameEncoder, type Frame, numberFrame, type UnnumberedFrame } from './frame.ts'
+import { createGarbage } from './garbage.ts'
+import { release } from './own-memory.ts'
 import type { RecentBatches } from './recent-batches.ts'
 import { refusalOf } from './storable.ts'
 
 // About half a millisecond.
 const turn = 256
+// What a body came in, piece by piece.
+const mostGarbageBytes = 3 * 1024 * 1024
 
 /** Takes batches to the write-ahead log, each once. */
 export function createIngest(parts: {
@@ -26,6 +30,7 @@ export function createIngest(parts: {
 }): Pick<LogStore, 'append' | 'ingest'> {
   const { recent, turns, encode, write, takeSequences, untilRoom, firstKeptDay } = parts
   const encoder = createFrameEncoder()
+  const garbage = createGarbage()
   let encoding: Promise<unknown> = Promise.resolve()
   const inFlight = new Map<string, Promise<void>>()
 
@@ -73,7 +78,16 @@ export function createIngest(parts: {
     ingest: async batch => {
       await untilRoom()
       const { frame, ...ingested } = await encode(batch, firstKeptDay())
-      if (frame !== undefined) await store(frame).catch(rethrow)
+      if (frame !== undefined) {
+        try {
+          await store(frame)
+        } catch (error) {
+          throw toStatus(error)
+        } finally {
+          release(frame.bytes)
+        }
+      }
+      garbage.collectYoungBeyond(mostGarbageBytes)
       return ingested
     },
   }

@@ -10,3 +10,11 @@ export function inOwnMemory(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
 export function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength)
 }
+
+/**
+ * Lets go of memory at once, of which these bytes are all. What has lived for some milliseconds is old for V8, and once some
+ * megabytes of buffers are, it collects everything.
+ */
+export function release({ buffer }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer) buffer.transfer(0)
+}
