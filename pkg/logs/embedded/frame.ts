@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { LogRecord } from '../record.ts'
 import { type ByteWriter, createByteReader, createByteWriter } from './bytes.ts'
-import { dayNs, type LinesBuilder, type Stream, streamKey } from './lines.ts'
+import { dayNs, isSameStream, type LinesBuilder, type Stream, streamKey } from './lines.ts'
 
 /**
  * A batch of lines as it stands in the write-ahead log: the length and the checksum of what follows, the key of the batch,
@@ -36,9 +36,25 @@ const readingTurn = 96
 export function createFrameEncoder(): FrameEncoder {
   let [streams, lines] = [createByteWriter(), createByteWriter()]
   const ids = new Map<string, number>()
+  // By the container: what comes from the same as another line is told without a key of its own.
+  const latest = new Map<string, { readonly record: LogRecord; readonly stream: number }>()
   const time = new BigUint64Array(1)
   const halves = new Uint32Array(time.buffer)
   let count = 0
+
+  function streamOf(record: LogRecord): number {
+    const known = latest.get(record.dockerId)
+    if (known !== undefined && isSameStream(known.record, record)) return known.stream
+    const key = streamKey(record)
+    let stream = ids.get(key)
+    if (stream === undefined) {
+      stream = ids.size
+      ids.set(key, stream)
+      writeStream(record, streams)
+    }
+    latest.set(record.dockerId, { record, stream })
+    return stream
+  }
 
   return {
     begin: () => {
@@ -47,18 +63,12 @@ export function createFrameEncoder(): FrameEncoder {
       streams.clear()
       lines.clear()
       ids.clear()
+      latest.clear()
       count = 0
     },
     add: record => {
-      const key = streamKey(record)
-      let stream = ids.get(key)
-      if (stream === undefined) {
-        stream = ids.size
-        ids.set(key, stream)
-        writeStream(record, streams)
-      }
       time[0] = record.timeNs
-      lines.varint(stream)
+      lines.varint(streamOf(record))
       lines.uint32(halves[0] ?? 0)
       lines.uint32(halves[1] ?? 0)
       lines.text(record.log)

@@ -41,6 +41,24 @@ export function streamKey(stream: Stream): string {
   return labels === undefined ? key : `${key}\0${JSON.stringify(labels)}`
 }
 
+/** As by their keys, which are not made for it. */
+export function isSameStream(a: Stream, b: Stream): boolean {
+  return (
+    a.dockerId === b.dockerId &&
+    a.pod === b.pod &&
+    a.container === b.container &&
+    a.namespace === b.namespace &&
+    a.host === b.host &&
+    isSameLabels(a.labels, b.labels)
+  )
+}
+
+function isSameLabels(a: Stream['labels'], b: Stream['labels']): boolean {
+  if (a === undefined || b === undefined) return a === b
+  const [keys, others] = [Object.keys(a), Object.keys(b)]
+  return keys.length === others.length && keys.every((key, i) => key === others[i] && a[key] === b[key])
+}
+
 export function toRecord(stream: Stream, timeNs: bigint, log: string): LogRecord {
   return { timeNs, log, ...stream }
 }

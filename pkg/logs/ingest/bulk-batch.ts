@@ -11,9 +11,12 @@ export function readBulk(body: Buffer, index: string, limits: IngestLimits): Bat
   return {
     lines: remember(parseBulk(body, index, limits), names),
     *answer(problems) {
+      const toItem = createItemWriter()
       yield `"errors":${problems.size > 0},"items":[`
-      for (const [i, name] of names.entries())
-        yield `${i === 0 ? '' : ','}${toItemAnswer(name, problems.get(i))}`
+      for (const [i, name] of names.entries()) {
+        if (i > 0) yield ','
+        yield toItem(name, problems.get(i))
+      }
       yield ']}\n'
     },
   }
@@ -28,10 +31,19 @@ function* remember(items: Iterable<BulkItem>, names: Name[]): Generator<BulkItem
   }
 }
 
-/** Put together by hand: of a large batch this is much of the work. */
-function toItemAnswer({ action, index, id }: Name, problem: string | undefined): string {
-  const named = `"_index":${JSON.stringify(index || 'logs')},"_id":${JSON.stringify(id || randomUUID())}`
-  if (problem === undefined) return `{"${action}":{${named},"_version":1,"result":"created","status":201}}`
-  const error = { type: 'document_parsing_exception', reason: problem }
-  return `{"${action}":{${named},"status":400,"error":${JSON.stringify(error)}}}`
+/** Of a large batch this is much of the work: what most items have in common is made once. */
+function createItemWriter(): (name: Name, problem: string | undefined) => string {
+  // What a document is called that was not given an id: in no other batch, and for no other line.
+  const prefix = randomUUID()
+  let count = 0
+  let head = { action: '', index: '', text: '' }
+  return ({ action, index, id }, problem) => {
+    if (head.action !== action || head.index !== index)
+      head = { action, index, text: `{"${action}":{"_index":${JSON.stringify(index || 'logs')},"_id":` }
+    count += 1
+    const text = `${head.text}${id === '' ? `"${prefix}-${count}"` : JSON.stringify(id)}`
+    if (problem === undefined) return `${text},"_version":1,"result":"created","status":201}}`
+    const error = JSON.stringify({ type: 'document_parsing_exception', reason: problem })
+    return `${text},"status":400,"error":${error}}}`
+  }
 }

@@ -13,6 +13,8 @@ export type BulkItem = Line & {
   readonly id: string
 }
 
+type Head = Omit<BulkItem, 'record' | 'problem'>
+
 /**
  * Reads the body of Elasticsearch's `_bulk`: for each item an action line, and for all but `delete` a line with the
  * document. Logs are only added to, so of the four actions create and index are taken.
@@ -22,15 +24,17 @@ export type BulkItem = Line & {
  */
 export function* parseBulk(body: Buffer, index: string, limits: IngestLimits): Generator<BulkItem> {
   let number = 0
-  let head: Omit<BulkItem, 'record' | 'problem'> | undefined
-  for (const bytes of splitLines(body)) {
+  let head: Head | undefined
+  let known: { readonly text: string; readonly action: Head } | undefined
+  for (const text of splitLines(body)) {
     number++
-    const text = bytes.toString('utf8')
     if (head !== undefined) {
       yield { ...head, ...readDocument(head.action, text, limits) }
       head = undefined
     } else if (text.trim() !== '') {
-      const action = parseAction(text, number, index)
+      // Without an id of its own each is as the one before.
+      if (known?.text !== text) known = { text, action: parseAction(text, number, index) }
+      const { action } = known
       if (action.action === 'delete') yield { ...action, problem: unsupported('delete') }
       else head = action
     }
@@ -46,7 +50,7 @@ function unsupported(action: string): string {
   return `${action}: lines of a log are not changed; send create or index`
 }
 
-function parseAction(text: string, number: number, index: string) {
+function parseAction(text: string, number: number, index: string): Head {
   const malformed = (is: string) =>
     badRequest(
       `line ${number}: ${is}; expected an action such as {"create":{}}, and the document on the next line`,

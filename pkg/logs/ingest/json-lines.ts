@@ -12,9 +12,8 @@ export type NumberedLine = Line & { readonly line: number }
 export function* parseJsonLines(body: Buffer, limits: IngestLimits): Generator<NumberedLine> {
   if (body[0] === 0x5b) return yield* parseArray(body, limits)
   let line = 0
-  for (const bytes of splitLines(body)) {
+  for (const text of splitLines(body)) {
     line++
-    const text = bytes.toString('utf8')
     if (text.trim() !== '') yield { line, ...parseDocument(text, limits) }
   }
 }

@@ -1,12 +1,12 @@
 const newline = 0x0a
 
-/** The lines of a body, without their ends (LF or CRLF), as pieces of the body itself; empty ones are left out by who reads. */
-export function* splitLines(body: Buffer): Generator<Buffer> {
+/** The lines of a body, without their ends (LF or CRLF); empty ones are left out by who reads. */
+export function* splitLines(body: Buffer): Generator<string> {
   let from = 0
   while (from < body.length) {
     const found = body.indexOf(newline, from)
     const end = found < 0 ? body.length : found
-    yield body.subarray(from, end > from && body[end - 1] === 0x0d ? end - 1 : end)
+    yield body.toString('utf8', from, end > from && body[end - 1] === 0x0d ? end - 1 : end)
     from = end + 1
   }
 }

@@ -18,6 +18,8 @@ const scientific = /^(\d)(?:\.(\d+))?[eE]\+?(\d{1,2})$/
  * @returns undefined when it is none of these, or before 1970
  */
 export function parseTimestamp(text: string): bigint | undefined {
+  const common = parseUtc(text)
+  if (common !== undefined) return common
   const date = rfc3339.exec(text)
   if (date) return fromDate(date)
   const plain = decimal.exec(expand(text))
@@ -28,6 +30,32 @@ export function parseTimestamp(text: string): bigint | undefined {
   if (count < maxSeconds * thousand) return count * 1_000_000n + nanoseconds(fraction) / thousand
   if (count < maxSeconds * 1_000_000n) return count * thousand
   return inRange(count)
+}
+
+/** What container runtimes write, without the objects that an expression makes for each line; undefined for all else. */
+function parseUtc(text: string): bigint | undefined {
+  const end = text.length - 1
+  if (end < 19 || end > 29 || !text.endsWith('Z') || text[10] !== 'T') return undefined
+  if (text[4] !== '-' || text[7] !== '-' || text[13] !== ':' || text[16] !== ':') return undefined
+  if (end > 19 && (text[19] !== '.' || end === 20)) return undefined
+  const [year, month, day] = [digits(text, 0, 4), digits(text, 5, 7), digits(text, 8, 10)]
+  const [hour, minute, second] = [digits(text, 11, 13), digits(text, 14, 16), digits(text, 17, 19)]
+  const fraction = end > 19 ? digits(text, 20, end) * 10 ** (29 - end) : 0
+  if (!(year >= 1970 && month >= 1 && month <= 12 && day >= 1 && day <= 28)) return undefined
+  if (!(hour <= 23 && minute <= 59 && second <= 59 && fraction >= 0)) return undefined
+  const seconds = Date.UTC(year, month - 1, day, hour, minute, second) / 1000
+  return inRange(BigInt(seconds) * billion + BigInt(fraction))
+}
+
+/** NaN where there is anything else. */
+function digits(text: string, from: number, to: number): number {
+  let value = 0
+  for (let i = from; i < to; i += 1) {
+    const digit = text.charCodeAt(i) - 0x30
+    if (digit < 0 || digit > 9) return Number.NaN
+    value = 10 * value + digit
+  }
+  return value
 }
 
 function fromDate([, date = '', time = '', fraction = '', zone = '']: RegExpExecArray): bigint | undefined {
