@@ -100,8 +100,8 @@ export type ByteReader = {
   readonly uint32: () => number
   readonly float64: () => number
   readonly text: () => string
-  /** Passes over a text and tells where it lies. */
-  readonly skipText: () => { readonly start: number; readonly end: number }
+  /** Passes over so many bytes and tells where they begin. */
+  readonly skip: (size: number) => number
 }
 
 export function createByteReader(buffer: Buffer, from = 0): ByteReader {
@@ -125,22 +125,17 @@ export function createByteReader(buffer: Buffer, from = 0): ByteReader {
     }
   }
 
-  function skipText(): { readonly start: number; readonly end: number } {
-    const size = varint()
-    const start = take(size)
-    return { start, end: start + size }
-  }
-
   return {
     at: () => at,
     varint,
-    skipText,
+    skip: take,
     byte: () => buffer[take(1)] ?? 0,
     uint32: () => buffer.readUInt32LE(take(4)),
     float64: () => buffer.readDoubleLE(take(8)),
     text: () => {
-      const { start, end } = skipText()
-      return buffer.toString('utf8', start, end)
+      const size = varint()
+      const start = take(size)
+      return buffer.toString('utf8', start, start + size)
     },
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { LogRecord } from '../record.ts'
-import { type ByteWriter, createByteReader, createByteWriter } from './bytes.ts'
+import { type ByteReader, type ByteWriter, createByteReader, createByteWriter } from './bytes.ts'
 import { dayNs, isSameStream, type LinesBuilder, type Stream, streamKey } from './lines.ts'
 
 /**
@@ -133,13 +133,17 @@ export function* readFrames(bytes: Buffer): Generator<Frame> {
  *
  * @param linesOf the lines of a day, where these go
  */
-export function* readingFrame(frame: Buffer, linesOf: (day: number) => LinesBuilder): Generator<void, void> {
+export function* readingFrame(
+  frame: Buffer,
+  linesOf: (day: number) => LinesBuilder,
+  known: KnownStreams = createKnownStreams(),
+): Generator<void, void> {
   const reader = createByteReader(frame, headBytes + keyBytes)
   const firstSequence = reader.float64()
   const streamCount = reader.varint()
   const count = reader.varint()
   const streams: Stream[] = []
-  for (let i = 0; i < streamCount; i += 1) streams.push(readStream(reader))
+  for (let i = 0; i < streamCount; i += 1) streams.push(readStream(frame, reader, known))
   for (let i = 0; i < count; i += 1) {
     if (i % readingTurn === readingTurn - 1) yield
     const stream = streams[reader.varint()]
@@ -154,18 +158,40 @@ export function* readingFrame(frame: Buffer, linesOf: (day: number) => LinesBuil
       day += 1
       time -= dayLength
     }
-    linesOf(day).add({ time, sequence: firstSequence + i, stream, source: frame, ...reader.skipText() })
+    const size = reader.varint()
+    const start = reader.skip(size)
+    linesOf(day).add(time, firstSequence + i, stream, frame, start, start + size)
   }
 }
+
+/** The streams of frames that were read before, by the bytes that they are told in: most come again in each frame. */
+export type KnownStreams = Map<string, Stream>
+
+const mostKnown = 10_000
+
+export function createKnownStreams(): KnownStreams {
+  return new Map()
+}
+
+function readStream(frame: Buffer, reader: ByteReader, known: KnownStreams): Stream {
+  const start = reader.at()
+  for (let field = 0; field < streamFields; field += 1) reader.skip(reader.varint())
+  const key = frame.toString('latin1', start, reader.at())
+  const before = known.get(key)
+  if (before !== undefined) return before
+  const { text } = createByteReader(frame, start)
+  const [namespace, pod, container, host, dockerId, labels] = [text(), text(), text(), text(), text(), text()]
+  const names = { namespace, pod, container, host, dockerId }
+  const stream = labels === '' ? names : { ...names, labels: JSON.parse(labels) }
+  if (known.size >= mostKnown) known.clear()
+  known.set(key, stream)
+  return stream
+}
+
+const streamFields = 6
 
 function writeStream(record: LogRecord, to: { readonly text: (value: string) => void }): void {
   const { namespace, pod, container, host, dockerId, labels } = record
   for (const value of [namespace, pod, container, host, dockerId]) to.text(value)
   to.text(labels === undefined ? '' : JSON.stringify(labels))
-}
-
-function readStream({ text }: { readonly text: () => string }): Stream {
-  const [namespace, pod, container, host, dockerId, labels] = [text(), text(), text(), text(), text(), text()]
-  const stream = { namespace, pod, container, host, dockerId }
-  return labels === '' ? stream : { ...stream, labels: JSON.parse(labels) }
 }

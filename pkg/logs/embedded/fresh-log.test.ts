@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { match, type Test } from '../expression.ts'
 import { createTest } from '../matcher.ts'
 import type { LogRecord } from '../record.ts'
-import type { Frame } from './frame.ts'
+import { createKnownStreams, type Frame } from './frame.ts'
 import { frameOf } from './frame-fixtures.ts'
 import { createFreshLog, type FreshLog } from './fresh-log.ts'
 import { dayNs } from './lines.ts'
@@ -17,7 +17,7 @@ import { createListMaker } from './word-lists.ts'
 import { createWriteAheadLog, writeAheadLogFile } from './write-ahead-log.ts'
 
 const room = { left: () => 1e9 }
-const indexer = createIndexer(createListMaker())
+const means = { indexer: createIndexer(createListMaker()), streams: createKnownStreams() }
 const words = [
   'error',
   'ERROR',
@@ -106,7 +106,7 @@ describe('createFreshLog', () => {
   it('finds what the matcher finds while it grows, whether or not it was indexed ahead', async () => {
     const wal = await createWriteAheadLog(folder, 1)
     const file = writeAheadLogFile(folder, 1)
-    const [indexed, plain] = [createFreshLog('indexed', indexer), createFreshLog('plain', indexer)]
+    const [indexed, plain] = [createFreshLog('indexed', means), createFreshLog('plain', means)]
     let to = 0
     for (const count of [3, 2500, 40, 700, 1, 3000]) {
       const frame = nextFrame(count)
@@ -132,7 +132,7 @@ describe('createFreshLog', () => {
   it('goes on finding what there was when somebody asked, while lines come in', async () => {
     const wal = await createWriteAheadLog(folder, 1)
     const file = writeAheadLogFile(folder, 1)
-    const log = createFreshLog('growing', indexer)
+    const log = createFreshLog('growing', means)
     const questions: { readonly segments: readonly Segment[]; readonly found: readonly string[] }[] = []
     for (const count of [100, 3000, 2500, 50, 2100, 2100, 30, 2500]) {
       const frame = nextFrame(count)
@@ -155,7 +155,7 @@ describe('createFreshLog', () => {
     const frame = nextFrame(5000)
     await wal.append(frame, () => undefined)
     await wal.close()
-    const log = createFreshLog('full', indexer)
+    const log = createFreshLog('full', means)
     log.extend({ file: writeAheadLogFile(folder, 1), from: 0, to: frame.bytes.length }, false)
     for (const _ of log.work({ left: () => 0 }));
     expect(log.indexBytes()).to.equal(0)
@@ -164,7 +164,7 @@ describe('createFreshLog', () => {
 
   it('leaves out for half a second what has just come, unless it was indexed or shown before', async () => {
     const wal = await createWriteAheadLog(folder, 1)
-    const log = createFreshLog('busy', indexer)
+    const log = createFreshLog('busy', means)
     const file = writeAheadLogFile(folder, 1)
     let to = 0
     const add = async (count: number, isNew = true): Promise<void> => {

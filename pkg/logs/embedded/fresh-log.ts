@@ -1,5 +1,6 @@
 import { createArrivals } from './arrivals.ts'
-import { type Frame, readingFrame } from './frame.ts'
+import { type Frame, type KnownStreams, readingFrame } from './frame.ts'
+import { firstTo } from './line-order.ts'
 import { copyLines, createLinesBuilder, type Lines, type LinesBuilder } from './lines.ts'
 import { type LogRange, readLogRange } from './log-range.ts'
 import { openLines } from './open-lines.ts'
@@ -52,8 +53,14 @@ const blockLines = 2048
 const recentMs = 500
 const keptBytes = 4 * 1024 * 1024
 
-/** @param indexer of all fresh logs of a thread, of which one is worked on at a time */
-export function createFreshLog(id: string, indexer: Indexer<LineLists>): FreshLog {
+/** Of all fresh logs of a thread. */
+export type FreshMeans = {
+  /** One of them is worked on at a time. */
+  readonly indexer: Indexer<LineLists>
+  readonly streams: KnownStreams
+}
+
+export function createFreshLog(id: string, { indexer, streams }: FreshMeans): FreshLog {
   let file = ''
   let readTo = 0
   const arrivals = createArrivals(recentMs)
@@ -83,10 +90,11 @@ export function createFreshLog(id: string, indexer: Indexer<LineLists>): FreshLo
     const { to, at } = arrivals.after(readTo)
     for (const frame of readLogRange({ file, from: readTo, to }, take)) {
       const touched = new Set<number>()
-      yield* readingFrame(frame.bytes, day => {
+      const linesOf = (day: number): LinesBuilder => {
         touched.add(day)
         return growing.get(day)?.builder ?? beginBlock(day, frame, at)
-      })
+      }
+      yield* readingFrame(frame.bytes, linesOf, streams)
       for (const day of touched) settle(day)
       yield
     }
@@ -115,8 +123,7 @@ export function createFreshLog(id: string, indexer: Indexer<LineLists>): FreshLo
   function* index(block: Block): Generator<void, void> {
     const { lines } = block
     block.isTaken = true
-    const order = Uint32Array.from({ length: lines.count }, (_, line) => line)
-    const words = yield* indexer(lines, order)
+    const words = yield* indexer(lines, firstTo(lines.count))
     yield
     const packed = yield* packWords(words, lines.count)
     yield

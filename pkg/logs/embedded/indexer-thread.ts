@@ -1,11 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { createGarbage } from './garbage.ts'
 import { type Ingredients, mergeToFiles } from './merge.ts'
+import { createMergeMemory } from './merge-memory.ts'
 import { createGiveWay } from './precedence.ts'
 import { toAnswer } from './thread.ts'
 import { standBack } from './thread-priority.ts'
 import { createIndexer } from './word-index.ts'
-import { gatherLists } from './word-lists.ts'
+import { createListGatherer } from './word-lists.ts'
 
 /** `precedence`: the memory of who goes first. */
 export type IndexerSettings = { readonly precedence: SharedArrayBuffer }
@@ -19,7 +20,11 @@ export type IndexerQuestion = Ingredients & {
 // Nobody waits for it.
 standBack(5)
 const settings: IndexerSettings = workerData
-const means = { giveWay: createGiveWay(settings.precedence), indexer: createIndexer(gatherLists) }
+const means = {
+  giveWay: createGiveWay(settings.precedence),
+  indexer: createIndexer(createListGatherer()),
+  memory: createMergeMemory(),
+}
 // A segment takes many times its size while it is made, and little of that is kept for the next.
 const garbage = createGarbage()
 

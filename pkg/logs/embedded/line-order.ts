@@ -1,11 +1,37 @@
 import type { Lines, Stream } from './lines.ts'
 
-/** The indexes of the lines in the order of time, then of arrival. */
+/** The indexes of the lines in the order of time, then of arrival. Lines that come in order already, batch by batch, cost little. */
 export function sortLines({ count, times, sequences }: Lines): Uint32Array {
-  const order = Uint32Array.from({ length: count }, (_, i) => i)
-  const compare = (a: number, b: number): number =>
-    (times[a] ?? 0) - (times[b] ?? 0) || (sequences[a] ?? 0) - (sequences[b] ?? 0)
-  for (let i = 1; i < count; i += 1) if (compare(i - 1, i) > 0) return order.sort(compare)
+  let order = firstTo(count)
+  // Where stretches begin that are in order.
+  let runs: number[] = count > 0 ? [0] : []
+  const isBehind = (a: number, b: number): boolean => {
+    const [timeA, timeB] = [times[a] ?? 0, times[b] ?? 0]
+    return timeA > timeB || (timeA === timeB && (sequences[a] ?? 0) > (sequences[b] ?? 0))
+  }
+  for (let i = 1; i < count; i += 1) if (isBehind(i - 1, i)) runs.push(i)
+  if (runs.length <= 1) return order
+
+  function merge(from: number, middle: number, end: number, to: Uint32Array): void {
+    let [left, right] = [from, middle]
+    for (let at = from; at < end; at += 1) {
+      const takesRight = left === middle || (right < end && isBehind(order[left] ?? 0, order[right] ?? 0))
+      to[at] = (takesRight ? order[right++] : order[left++]) ?? 0
+    }
+  }
+
+  for (let other = new Uint32Array(count); runs.length > 1; [order, other] = [other, order]) {
+    for (let i = 0; i < runs.length; i += 2)
+      merge(runs[i] ?? 0, runs[i + 1] ?? count, runs[i + 2] ?? count, other)
+    runs = runs.filter((_, i) => i % 2 === 0)
+  }
+  return order
+}
+
+/** 0, 1, 2…, so many. */
+export function firstTo(count: number): Uint32Array<ArrayBuffer> {
+  const order = new Uint32Array(count)
+  for (let i = 0; i < count; i += 1) order[i] = i
   return order
 }
 

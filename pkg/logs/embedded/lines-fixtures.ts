@@ -10,7 +10,7 @@ export function linesOf(texts: readonly string[]): Lines {
   const lines = createLinesBuilder(20_000)
   for (const [i, text] of texts.entries()) {
     const source = Buffer.from(text)
-    lines.add({ time: i, sequence: i + 1, stream, source, start: 0, end: source.length })
+    lines.add(i, i + 1, stream, source, 0, source.length)
   }
   return lines.finish()
 }

@@ -66,14 +66,15 @@ export function toRecord(stream: Stream, timeNs: bigint, log: string): LogRecord
 /** Columns that grow line by line. */
 export type LinesBuilder = {
   readonly count: () => number
-  readonly add: (line: {
-    readonly time: number
-    readonly sequence: number
-    readonly stream: Stream
-    readonly source: Buffer
-    readonly start: number
-    readonly end: number
-  }) => void
+  /** Of the source the bytes from `start` up to `end`. No object for each line: it would be most of a thread's garbage. */
+  readonly add: (
+    time: number,
+    sequence: number,
+    stream: Stream,
+    source: Buffer,
+    start: number,
+    end: number,
+  ) => void
   readonly finish: () => Lines
   /** Begins anew, with lines of another day, in the same memory: what `finish` returned before holds no longer. */
   readonly clear: (day: number) => void
@@ -109,7 +110,7 @@ export function createLinesBuilder(
   }
 
   function idOf(stream: Stream): number {
-    // The same object comes again for each line of a frame; the key is only made for the first.
+    // The same object comes again for each line; the key is only made for the first.
     const known = streamIds.get(stream)
     if (known !== undefined) return known
     const key = streamKey(stream)
@@ -120,7 +121,7 @@ export function createLinesBuilder(
 
   return {
     count: () => count,
-    add: ({ time, sequence, stream, source, start, end }) => {
+    add: (time, sequence, stream, source, start, end) => {
       if (count === capacity) grow()
       const size = end - start
       if (used + size > text.length) {

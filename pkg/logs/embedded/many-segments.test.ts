@@ -25,7 +25,7 @@ function manyPods(): { readonly bytes: Buffer; readonly textBytes: number } {
       host: `node-${i % 9}`,
       dockerId: id + i,
     }
-    lines.add({ time: i, sequence: i + 1, stream, source: text, start: 0, end: text.length })
+    lines.add(i, i + 1, stream, text, 0, text.length)
   }
   const parts: Buffer[] = []
   const { textBytes } = writeSegment(lines.finish(), part => parts.push(Buffer.from(part)))

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { frameOf } from './frame-fixtures.ts'
 import { mergeToFiles } from './merge.ts'
+import { createMergeMemory } from './merge-memory.ts'
 import { createIndexer } from './word-index.ts'
-import { gatherLists } from './word-lists.ts'
+import { createListGatherer } from './word-lists.ts'
 
 const count = 5000
 
@@ -22,7 +23,8 @@ describe('mergeToFiles', () => {
     await writeFile(file, bytes)
     let given = 0
     const means = {
-      indexer: createIndexer(gatherLists),
+      indexer: createIndexer(createListGatherer()),
+      memory: createMergeMemory(),
       giveWay: () => {
         given += 1
       },

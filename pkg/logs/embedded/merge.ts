@@ -4,6 +4,7 @@ import { readingFrame } from './frame.ts'
 import { createLinesBuilder, type LinesBuilder } from './lines.ts'
 import { type LogRange, readLogRange } from './log-range.ts'
 import type { StoredSegment } from './manifest.ts'
+import type { MergeMemory } from './merge-memory.ts'
 import { createPieceCache } from './piece-cache.ts'
 import { openSegment, type Segment } from './segment.ts'
 import { type SegmentMeans, writeSegment } from './segment-writer.ts'
@@ -15,15 +16,17 @@ const turn = 256
 /** Lines to be put together: batches as they came in, and segments. */
 export type Ingredients = { readonly logs: readonly LogRange[]; readonly segments: readonly SourceName[] }
 
+export type MergeMeans = SegmentMeans & { readonly memory: MergeMemory }
+
 /** Segments in files, one for each day: whole and durable, or not there. */
 export function mergeToFiles(
   ingredients: Ingredients,
   into: { readonly folder: string; readonly firstNumber: number },
-  means: SegmentMeans,
+  means: MergeMeans,
 ): readonly StoredSegment[] {
   const { folder, firstNumber } = into
   const { giveWay } = means
-  return collectLines(ingredients, giveWay).map((builder, i) => {
+  return collectLines(ingredients, means).map((builder, i) => {
     const lines = builder.finish()
     const day = new Date(lines.day * 86_400_000).toISOString().slice(0, 10)
     const file = `${day}/${firstNumber + i}.seg`
@@ -54,19 +57,23 @@ export function mergeToFiles(
 }
 
 /** What the ingredients hold, day by day. */
-export function collectLines({ logs, segments }: Ingredients, giveWay: () => void): readonly LinesBuilder[] {
+function collectLines(
+  { logs, segments }: Ingredients,
+  { giveWay, memory }: MergeMeans,
+): readonly LinesBuilder[] {
   const days = new Map<number, LinesBuilder>()
   const linesOf = (day: number): LinesBuilder => {
     const known = days.get(day)
     if (known !== undefined) return known
     // Nearly always all lines are of one day, so the first has room for all.
-    const created = days.size === 0 ? createLinesBuilder(day, expected) : createLinesBuilder(day)
+    const created = days.size === 0 ? memory.builder(day, expected) : createLinesBuilder(day)
     days.set(day, created)
     return created
   }
   // Each piece is read once; those of the times are read document by document.
   const cache = createPieceCache(2 * 1024 * 1024)
-  const frames = logs.flatMap(range => readLogRange(range))
+  const take = memory.bytes(sum(logs.map(({ from, to }) => to - from)))
+  const frames = logs.flatMap(range => readLogRange(range, take))
   const opened = segments.map(name => openSegment(name.id, openSource(name), { cache }))
   const expected = {
     lines: sum(frames.map(({ count }) => count)) + sum(opened.map(({ footer }) => footer.count)) + 1,
@@ -80,7 +87,7 @@ export function collectLines({ logs, segments }: Ingredients, giveWay: () => voi
       segment.close()
     }
   }
-  for (const { bytes } of frames) for (const _ of readingFrame(bytes, linesOf)) giveWay()
+  for (const { bytes } of frames) for (const _ of readingFrame(bytes, linesOf, memory.streams)) giveWay()
   return [...days.values()]
 }
 
@@ -96,7 +103,7 @@ function addSegment(segment: Segment, lines: LinesBuilder, giveWay: () => void):
       const document = documents[place] ?? 0
       const source = segment.textAt(place)
       const [time, sequence] = [times[document] ?? 0, sequences[document] ?? 0]
-      lines.add({ time, sequence, stream, source, start: 0, end: source.length })
+      lines.add(time, sequence, stream, source, 0, source.length)
     }
   })
 }

@@ -1,4 +1,5 @@
-import { createFreshLog, type FreshLog } from './fresh-log.ts'
+import { createKnownStreams } from './frame.ts'
+import { createFreshLog, type FreshLog, type FreshMeans } from './fresh-log.ts'
 import type { LogRange } from './log-range.ts'
 import type { PieceCache } from './piece-cache.ts'
 import { openSegment, type Segment } from './segment.ts'
@@ -43,7 +44,7 @@ export function createReaderSources(parts: {
   const shared = { cache, answers, share: createStreamPool().share }
   const files = new Map<string, Open>()
   const logs = new Map<string, FreshLog>()
-  const indexer = createIndexer(createListMaker())
+  const means: FreshMeans = { indexer: createIndexer(createListMaker()), streams: createKnownStreams() }
   let tending: Generator<void, void> | undefined
   let hasGrown = false
   const room = {
@@ -52,7 +53,7 @@ export function createReaderSources(parts: {
 
   function add(source: ReaderSource): void {
     if ('log' in source) {
-      const log = logs.get(source.id) ?? createFreshLog(source.id, indexer)
+      const log = logs.get(source.id) ?? createFreshLog(source.id, means)
       logs.set(source.id, log)
       log.extend(source.log, source.isNew)
       hasGrown = true

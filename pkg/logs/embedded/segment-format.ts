@@ -44,6 +44,8 @@ export const tailBytes = 8 + magic.length
 
 export function compress(bytes: Uint8Array): Buffer {
   return zstdCompressSync(bytes, {
+    // Of the default of 16 KiB each, small pieces would leave most.
+    chunkSize: Math.min(Math.max(bytes.length + (bytes.length >>> 8) + 64, 64), 16 * 1024),
     params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
   })
 }

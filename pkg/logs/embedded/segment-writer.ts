@@ -12,7 +12,7 @@ import {
   timeBlockSize,
 } from './segment-format.ts'
 import { createIndexer, type Indexer, type WordIndex } from './word-index.ts'
-import { gatherLists, type WordLists } from './word-lists.ts'
+import { createListGatherer, type WordLists } from './word-lists.ts'
 
 /** Takes the parts of a segment as they are made, in order. */
 export type Sink = (bytes: Uint8Array) => void
@@ -26,7 +26,7 @@ export type SegmentMeans = {
 
 /** Makes a segment of lines; what is written is at most what is compressed at a time. */
 export function writeSegment(lines: Lines, sink: Sink, means: Partial<SegmentMeans> = {}): Footer {
-  const { giveWay = () => undefined, indexer = createIndexer(gatherLists) } = means
+  const { giveWay = () => undefined, indexer = createIndexer(createListGatherer()) } = means
   let offset = 0
   const output: Output = {
     put: bytes => {

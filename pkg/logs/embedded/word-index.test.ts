@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Lines } from './lines.ts'
 import { linesOf } from './lines-fixtures.ts'
 import { createIndexer, type Indexer } from './word-index.ts'
-import { createListMaker, gatherLists, type LineLists } from './word-lists.ts'
+import { createListGatherer, createListMaker, type LineLists } from './word-lists.ts'
 
 const batches: Readonly<Record<string, Lines>> = {
   many: linesOf(Array.from({ length: 3000 }, (_, i) => `error ${i % 7} n${i} error é${i % 3}`)),
@@ -28,13 +28,15 @@ function indexOf(indexer: Indexer<LineLists>, lines: Lines): Readonly<Record<str
 }
 
 describe('createIndexer', () => {
-  for (const [name, gather] of Object.entries({ gatherLists: () => gatherLists, createListMaker })) {
+  for (const [name, gather] of Object.entries({ createListGatherer, createListMaker })) {
     it(`makes the same index in memory that had others, with ${name}`, () => {
       const indexer = createIndexer<LineLists>(gather())
       for (const round of [1, 2]) {
         for (const [batch, lines] of Object.entries(batches)) {
           const found = indexOf(indexer, lines)
-          expect(found, `${batch} ${round}`).to.deep.equal(indexOf(createIndexer(gatherLists), lines))
+          expect(found, `${batch} ${round}`).to.deep.equal(
+            indexOf(createIndexer(createListGatherer()), lines),
+          )
         }
       }
     })

@@ -39,48 +39,61 @@ function startsOf(seen: Uint32Array, size: number, column: 1 | 2): Uint32Array {
 /** Less than half a millisecond. */
 const turn = 256
 
-/** From the words of each line to the lines of each word; it yields now and then. */
-export function* gatherLists({
-  found,
-  documentEnds,
-  seen,
-  size,
-  longWord,
-  manyWords,
-}: WordsOfLines): Generator<void, WordLists> {
-  const [starts, placeStarts] = [startsOf(seen, size, 1), startsOf(seen, size, 2)]
-  const [next, nextPlace] = [starts.slice(), placeStarts.slice()]
-  const documents = new Uint32Array(starts[size] ?? 0)
-  const positions = new Uint16Array(placeStarts[size] ?? 0)
-  const before = new Uint16Array(size)
+// As many as lines have that are put into a segment at once, and some more.
+const keptEntries = 1 << 22
 
-  function put(id: number, document: number, position: number): void {
-    // Of what goes through here, any array or object of two would be most of a thread's garbage.
-    const entry = next[id] ?? 0
-    const place = nextPlace[id] ?? 0
-    const again = entry > (starts[id] ?? 0) && documents[entry - 1] === document
-    if (again) positions[place - 1] = (positions[place - 1] ?? 0) | 1
-    else {
-      documents[entry] = document
-      next[id] = entry + 1
-    }
-    positions[place] = 2 * (again ? position - (before[id] ?? 0) : position)
-    before[id] = position
-    nextPlace[id] = place + 1
+/**
+ * From the words of each line to the lines of each word; it yields now and then. In memory that is used again: the lists hold until
+ * the next are made.
+ */
+export function createListGatherer(): (words: WordsOfLines) => Generator<void, WordLists> {
+  let kept = { documents: new Uint32Array(0), positions: new Uint16Array(0) }
+
+  function take(entries: number, places: number): typeof kept {
+    if (entries <= kept.documents.length && places <= kept.positions.length) return kept
+    const taken = { documents: new Uint32Array(entries), positions: new Uint16Array(places) }
+    if (places <= keptEntries) kept = taken
+    return taken
   }
 
-  let at = 0
-  for (let document = 0; document < documentEnds.length; document += 1) {
-    if (document % turn === turn - 1) yield
-    let position = 0
-    for (const end = documentEnds[document] ?? 0; at < end; at += 1) {
-      const id = found[at] ?? 0
-      put(id, document, position)
-      // What lies beyond is looked at line by line, whatever is kept of it here.
-      if (id !== longWord && id !== manyWords && position < maxPositions) position += 1
+  return function* ({ found, documentEnds, seen, size, longWord, manyWords }) {
+    const [starts, placeStarts] = [startsOf(seen, size, 1), startsOf(seen, size, 2)]
+    const [next, nextPlace] = [starts.slice(), placeStarts.slice()]
+    const { documents, positions } = take(starts[size] ?? 0, placeStarts[size] ?? 0)
+    const before = new Uint16Array(size)
+
+    function put(id: number, document: number, position: number): void {
+      // Of what goes through here, any array or object of two would be most of a thread's garbage.
+      const entry = next[id] ?? 0
+      const place = nextPlace[id] ?? 0
+      const again = entry > (starts[id] ?? 0) && documents[entry - 1] === document
+      if (again) positions[place - 1] = (positions[place - 1] ?? 0) | 1
+      else {
+        documents[entry] = document
+        next[id] = entry + 1
+      }
+      positions[place] = 2 * (again ? position - (before[id] ?? 0) : position)
+      before[id] = position
+      nextPlace[id] = place + 1
+    }
+
+    let at = 0
+    for (let document = 0; document < documentEnds.length; document += 1) {
+      if (document % turn === turn - 1) yield
+      let position = 0
+      for (const end = documentEnds[document] ?? 0; at < end; at += 1) {
+        const id = found[at] ?? 0
+        put(id, document, position)
+        // What lies beyond is looked at line by line, whatever is kept of it here.
+        if (id !== longWord && id !== manyWords && position < maxPositions) position += 1
+      }
+    }
+    return {
+      ...{ starts, placeStarts },
+      documents: documents.subarray(0, starts[size] ?? 0),
+      positions: positions.subarray(0, placeStarts[size] ?? 0),
     }
   }
-  return { starts, documents, placeStarts, positions }
 }
 
 /**
@@ -99,7 +112,7 @@ function beginLists(starts: Uint32Array, seen: Uint32Array, size: number): numbe
   return total
 }
 
-/** As gatherLists, without positions, and in memory that is used again: the lists hold until the next are made. */
+/** As createListGatherer, without positions. */
 export function createListMaker(): (words: WordsOfLines) => Generator<void, LineLists> {
   let starts = new Uint32Array(0)
   let documents = new Uint32Array(0)
