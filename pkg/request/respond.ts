@@ -7,16 +7,29 @@ import type { Turns } from './turns.ts'
 const uncached = { 'cache-control': 'no-cache, private' }
 
 /** Writes a whole body at once. */
-export function send(
-  res: ServerResponse,
-  code: number,
-  body: Uint8Array,
-  headers: OutgoingHttpHeaders,
-): void {
+export function send(res: ServerResponse, code: number, body: Buffer, headers: OutgoingHttpHeaders): void {
   res.setHeader('cache-control', uncached['cache-control'])
   res.setHeader('content-length', body.length)
   res.writeHead(code, headers)
   res.end(body)
+}
+
+/** The same of a body in several parts, which are not put together for it. */
+export function sendParts(
+  res: ServerResponse,
+  code: number,
+  parts: readonly Uint8Array[],
+  headers: OutgoingHttpHeaders,
+): void {
+  res.setHeader('cache-control', uncached['cache-control'])
+  res.setHeader(
+    'content-length',
+    parts.reduce((sum, { length }) => sum + length, 0),
+  )
+  res.writeHead(code, headers)
+  res.cork()
+  for (const part of parts) res.write(part)
+  res.end()
 }
 
 export function sendJson(res: ServerResponse, code: number, value: unknown): void {

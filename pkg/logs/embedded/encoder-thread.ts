@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { RawBatch } from '../ingest/raw-batch.ts'
 import { createBatchEncoder } from './batch-encoder.ts'
 import { createGarbage } from './garbage.ts'
-import { inOwnMemory, release, toBuffer } from './own-memory.ts'
+import { inOwnMemory, toBuffer } from './own-memory.ts'
 import { createGiveWay } from './precedence.ts'
 import { toAnswer } from './thread.ts'
 import { standBack } from './thread-priority.ts'
@@ -34,6 +34,5 @@ parentPort?.on('message', ({ id, batch, firstDay }: EncoderQuestion & { readonly
   } catch (error) {
     parentPort?.postMessage(toAnswer(id, error))
   }
-  release(batch.body)
   garbage.collectBeyond(mostGarbageBytes)
 })

@@ -15,14 +15,8 @@ export type Answer =
  * started anew when it breaks.
  */
 export type Thread = {
-  /**
-   * @param given memory that goes over to the thread and is not copied
-   * @throws Status 503 when the thread breaks meanwhile
-   */
-  readonly ask: (
-    question: object,
-    given?: readonly ArrayBuffer[],
-  ) => { readonly id: number; readonly answer: Promise<unknown> }
+  /** @throws Status 503 when the thread breaks meanwhile */
+  readonly ask: (question: object) => { readonly id: number; readonly answer: Promise<unknown> }
   /** As `ask`, of a thread that runs; one that does not is greeted when it starts, and undefined is the answer. */
   readonly update: (question: object) => Promise<unknown>
   /** Nothing is told to a thread that does not run. */
@@ -92,26 +86,22 @@ export function createThread(settings: ThreadSettings): Thread {
     void ended.finally(() => ending.delete(ended))
   }
 
-  function askOf(
-    one: Running,
-    question: object,
-    given: readonly ArrayBuffer[] = [],
-  ): { readonly id: number; readonly answer: Promise<unknown> } {
+  function askOf(one: Running, question: object): { readonly id: number; readonly answer: Promise<unknown> } {
     const id = ++lastId
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     clearTimeout(one.idle)
     one.open.set(id, { resolve, reject })
-    one.worker.postMessage({ ...question, id }, given)
+    one.worker.postMessage({ ...question, id })
     return { id, answer: promise }
   }
 
   return {
     tell: message => running?.worker.postMessage(message),
     update: async question => (running === undefined ? undefined : askOf(running, question).answer),
-    ask: (question, given) => {
+    ask: question => {
       if (isStopped) return { id: 0, answer: Promise.reject(interrupted()) }
       running ??= start()
-      return askOf(running, question, given)
+      return askOf(running, question)
     },
     stop: async () => {
       isStopped = true

@@ -6,13 +6,14 @@ import type { IngestLimits } from './limits.ts'
 import { readOtlp } from './otlp/batch.ts'
 
 /** A batch as its sender wrote it, decompressed. */
-export type RawBatch = { readonly body: Buffer; readonly limits: IngestLimits } & (
+export type RawBatch = { readonly body: Buffer; readonly limits: IngestLimits } & BatchForm
+
+export type BatchForm =
   | { readonly protocol: 'bulk'; readonly index: string }
   | { readonly protocol: 'jsonlines' }
   | { readonly protocol: 'otlp'; readonly encoding: 'json' | 'protobuf' }
-)
 
-export type Protocol = RawBatch['protocol']
+export type Protocol = BatchForm['protocol']
 
 /** Why lines of a batch are not stored, by their place in it, from 0. */
 export type Problems = ReadonlyMap<number, string>

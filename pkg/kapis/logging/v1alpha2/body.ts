@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import { badRequest, Status, tooLarge } from '../../../status/status.ts'
+import type { BodyMemory } from './body-memory.ts'
 
 const decoders: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
   gzip: createGunzip,
@@ -11,26 +12,26 @@ const decoders: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
 }
 // A shipper sends what it has; who takes longer holds memory that others wait for.
 const bodyWithinMs = 30_000
-const leastBytes = 16 * 1024
 
 /**
  * The whole body, decompressed. What is over the limit is noticed as it comes, so a small body that unpacks to a large one
  * costs no more than the limit.
  *
- * @param mediaTypes what is taken; a body without Content-Type is taken too
+ * @param given mediaTypes: what is taken; a body without Content-Type is taken too. memory: what the body is put into
  * @throws Status 400 for one that is broken off or does not unpack, 413, 415
  */
 export async function readBody(
   req: IncomingMessage,
-  { mediaTypes, limitBytes }: { mediaTypes: readonly string[]; limitBytes: number },
+  given: { readonly mediaTypes: readonly string[]; readonly limitBytes: number; readonly memory: BodyMemory },
 ): Promise<Buffer> {
+  const { mediaTypes, limitBytes, memory } = given
   checkMediaType(req, mediaTypes)
-  if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes)
+  const length = Number(req.headers['content-length'] ?? 0)
+  if (length > limitBytes) throw tooLarge(limitBytes)
   const timer = setTimeout(() => req.destroy(), bodyWithinMs)
   const decoded = decode(req)
-  const expectedBytes = decoded === req ? Number(req.headers['content-length'] ?? 0) : 0
   try {
-    return await collect(decoded, { limitBytes, expectedBytes })
+    return await collect(decoded, { limitBytes, memory, expectedBytes: decoded === req ? length : 0 })
   } finally {
     clearTimeout(timer)
   }
@@ -63,35 +64,32 @@ function decode(req: IncomingMessage): Readable | NodeJS.ReadWriteStream {
   return req.pipe(decoder)
 }
 
-/**
- * Into one piece of memory from the beginning: pieces that lie about until the last one has come are old for V8 by then, and
- * some megabytes of old buffers make it collect everything.
- */
 async function collect(
   stream: AsyncIterable<string | Buffer>,
-  { limitBytes, expectedBytes }: { readonly limitBytes: number; readonly expectedBytes: number },
+  means: { readonly limitBytes: number; readonly expectedBytes: number; readonly memory: BodyMemory },
 ): Promise<Buffer> {
-  let body = Buffer.allocUnsafeSlow(expectedBytes || leastBytes)
+  const { limitBytes, expectedBytes, memory } = means
+  let body = memory.take(Math.max(expectedBytes, 1))
   let length = 0
   try {
     for await (const chunk of stream) {
       const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
       const end = length + bytes.length
       if (end > limitBytes) throw tooLarge(limitBytes)
-      if (end > body.length) body = enlarge(body, Math.min(Math.max(end, 2 * body.length), limitBytes))
+      if (end > body.length) {
+        const larger = memory.take(Math.max(end, 2 * body.length))
+        body.copy(larger, 0, 0, length)
+        memory.give(body)
+        body = larger
+      }
       bytes.copy(body, length)
       length = end
     }
   } catch (error) {
+    memory.give(body)
     throw error instanceof Status
       ? error
       : badRequest('the body is broken off, or is not what Content-Encoding says')
   }
   return body.subarray(0, length)
-}
-
-function enlarge(body: Buffer, size: number): Buffer<ArrayBuffer> {
-  const larger = Buffer.allocUnsafeSlow(size)
-  body.copy(larger)
-  return larger
 }

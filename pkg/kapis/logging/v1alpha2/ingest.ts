@@ -1,11 +1,13 @@
+import type { IncomingMessage } from 'node:http'
 import type { IngestLimits } from '../../../logs/ingest/limits.ts'
-import type { Protocol } from '../../../logs/ingest/raw-batch.ts'
+import type { BatchForm, Ingested, Protocol } from '../../../logs/ingest/raw-batch.ts'
 import type { LogStore } from '../../../logs/store.ts'
 import type { AuthenticatedExchange, Handler } from '../../../request/exchange.ts'
 import type { Identity } from '../../../request/identity.ts'
-import { send } from '../../../request/respond.ts'
+import { sendParts } from '../../../request/respond.ts'
 import { badRequest, methodNotAllowed, tooManyRequests, unknownResource } from '../../../status/status.ts'
 import { mediaTypeOf, readBody } from './body.ts'
+import { createBodyMemory } from './body-memory.ts'
 
 export type IngestOptions = {
   readonly store: Pick<LogStore, 'ingest'>
@@ -38,20 +40,33 @@ const lineTypes = [
  *
  * @throws Status 400, 401, 403, 404, 405, 413, 415, 429, 503, 507
  */
-export function createIngest(options: IngestOptions): Handler {
+export function createIngest({ store, limits, authorize, observe }: IngestOptions): Handler {
+  const memory = createBodyMemory()
   let batches = 0
+
+  const take: Take = async (req, mediaTypes, form) => {
+    const body = await readBody(req, { mediaTypes, limitBytes: limits.batchBytes, memory })
+    try {
+      const ingested = await store.ingest({ ...form, body, limits })
+      const { taken, refused } = ingested
+      observe(form.protocol, { taken, refused })
+      return ingested
+    } finally {
+      memory.give(body)
+    }
+  }
 
   return async exchange => {
     const { req, info, identity } = exchange
     const handle = handlerOf(info.parts.slice(1))
     if (handle === undefined) throw unknownResource()
     if (req.method !== 'POST' && req.method !== 'PUT') throw methodNotAllowed(['POST', 'PUT'])
-    await options.authorize(identity)
+    await authorize(identity)
     if (batches >= maxBatches)
       throw tooManyRequests('too many batches are being stored; send this one again', 1)
     batches++
     try {
-      await handle(options, exchange)
+      await handle(take, exchange)
     } finally {
       batches--
       // What is left of a body that was refused need not be read to keep the connection.
@@ -60,7 +75,9 @@ export function createIngest(options: IngestOptions): Handler {
   }
 }
 
-type Handle = (options: IngestOptions, exchange: AuthenticatedExchange) => Promise<void>
+/** Stores what a request brings. @throws Status 400, 413, 415, 429, 503, 507 */
+type Take = (req: IncomingMessage, mediaTypes: readonly string[], form: BatchForm) => Promise<Ingested>
+type Handle = (take: Take, exchange: AuthenticatedExchange) => Promise<void>
 
 function handlerOf(parts: readonly string[]): Handle | undefined {
   const path = parts.join('/')
@@ -69,29 +86,23 @@ function handlerOf(parts: readonly string[]): Handle | undefined {
   return path === 'v1/logs' ? ingestOtlp : undefined
 }
 
-const ingestBulk: Handle = async ({ limits, observe, store }, { req, res, info }) => {
+const ingestBulk: Handle = async (take, { req, res, info }) => {
   const startedAt = performance.now()
-  const body = await readBody(req, { mediaTypes: bulkTypes, limitBytes: limits.batchBytes })
   const index = info.parts.length === 3 ? (info.parts[1] ?? '') : ''
-  const { taken, refused, answer } = await store.ingest({ protocol: 'bulk', index, body, limits })
-  observe('bulk', { taken, refused })
+  const { answer } = await take(req, bulkTypes, { protocol: 'bulk', index })
   const took = Buffer.from(`{"took":${Math.round(performance.now() - startedAt)},`)
-  send(res, 200, Buffer.concat([took, answer]), { 'content-type': json })
+  sendParts(res, 200, [took, answer], { 'content-type': json })
 }
 
-const ingestLines: Handle = async ({ limits, observe, store }, { req, res }) => {
-  const body = await readBody(req, { mediaTypes: lineTypes, limitBytes: limits.batchBytes })
-  const { taken, refused, answer, refusal } = await store.ingest({ protocol: 'jsonlines', body, limits })
-  observe('jsonlines', { taken, refused })
+const ingestLines: Handle = async (take, { req, res }) => {
+  const { answer, refusal } = await take(req, lineTypes, { protocol: 'jsonlines' })
   if (refusal !== undefined) throw badRequest(refusal)
-  send(res, 200, answer, { 'content-type': json })
+  sendParts(res, 200, [answer], { 'content-type': json })
 }
 
-const ingestOtlp: Handle = async ({ limits, observe, store }, { req, res }) => {
-  const body = await readBody(req, { mediaTypes: [json, protobuf], limitBytes: limits.batchBytes })
-  const [encoding, type] =
-    mediaTypeOf(req) === protobuf ? (['protobuf', protobuf] as const) : (['json', json] as const)
-  const { taken, refused, answer } = await store.ingest({ protocol: 'otlp', encoding, body, limits })
-  observe('otlp', { taken, refused })
-  send(res, 200, answer, { 'content-type': type })
+const ingestOtlp: Handle = async (take, { req, res }) => {
+  const isProtobuf = mediaTypeOf(req) === protobuf
+  const encoding = isProtobuf ? 'protobuf' : 'json'
+  const { answer } = await take(req, [json, protobuf], { protocol: 'otlp', encoding })
+  sendParts(res, 200, [answer], { 'content-type': isProtobuf ? protobuf : json })
 }
