@@ -44,6 +44,8 @@ const mostLines = 4 * defaultFlushLines
 // To refuse a batch at once costs more than to hold it for a moment: it comes again, and is read again.
 const patienceMs = 1000
 const lookMs = 20
+// What a whole batch in JSON may take, of the size that is let in; of what senders send a hundredth does.
+const encoderHeapMb = 768
 // An answer is written, and read by who asked, before there is a crowd for the processor again.
 const answerMs = 1
 
@@ -76,12 +78,12 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
   await removeStrangers(folder, manifest)
   const recent = createRecentBatches(manifest.recentBatches, rememberedBatches)
 
-  const thread = (name: string, more: Pick<ThreadSettings, 'data' | 'greet'> = {}) =>
+  const thread = (name: string, more: Pick<ThreadSettings, 'data' | 'greet'> & { heapMb?: number } = {}) =>
     createThread({
+      heapMb: Math.max(Math.floor(memoryBytes / 4 / 1024 / 1024), 64),
       ...more,
       // What runs may be these files or what was compiled from them.
       script: new URL(`./${name}-thread${extname(import.meta.filename)}`, import.meta.url),
-      heapMb: Math.max(Math.floor(memoryBytes / 4 / 1024 / 1024), 64),
       onBreak: error => report(`something broke in a thread of the log store: ${name}`, error),
     })
   const show = (change: Omit<Extract<ReaderOrder, { kind: 'segments' }>, 'kind'>): Promise<void> =>
@@ -93,7 +95,8 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
   const catalog = createCatalog(folder, manifest, show)
   const precedence = createPrecedence()
   const indexer = thread('indexer', { data: { precedence: precedence.memory } satisfies IndexerSettings })
-  const encoder = thread('encoder', { data: { precedence: precedence.memory } satisfies EncoderSettings })
+  const encoderSettings: EncoderSettings = { precedence: precedence.memory }
+  const encoder = thread('encoder', { data: encoderSettings, heapMb: encoderHeapMb })
   const fresh = createFreshLines({
     ...{ folder, catalog, indexer },
     show: add => readerThread.tell({ kind: 'segments', add, remove: [] } satisfies ReaderOrder),

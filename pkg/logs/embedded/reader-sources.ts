@@ -77,7 +77,11 @@ export function createReaderSources(parts: {
   function* tendAll(): Generator<void, void> {
     while (hasGrown) {
       hasGrown = false
-      for (const log of logs.values()) yield* log.work(room)
+      for (const [id, log] of logs) {
+        const work = log.work(room)
+        // What has become a segment meanwhile has no file any more.
+        while (logs.has(id) && !work.next().done) yield
+      }
     }
   }
 
