@@ -1,0 +1,57 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { frameOf } from './frame-fixtures.ts'
+import { createPieceCache } from './piece-cache.ts'
+import { createReaderSources } from './reader-sources.ts'
+
+const stream = { namespace: 'ns', pod: 'pod', container: 'c', host: '', dockerId: '' }
+const megabyte = 1024 * 1024
+
+describe('createReaderSources', () => {
+  let folder: string
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'kapis-sources-'))
+  })
+  afterEach(() => rm(folder, { recursive: true }))
+
+  it('reads no more of lines that have become a segment, and goes on with others', async () => {
+    const reported: unknown[] = []
+    const sources = createReaderSources({
+      cache: createPieceCache(megabyte),
+      answers: createPieceCache(megabyte),
+      freshBytes: 16 * megabyte,
+      report: error => reported.push(error),
+    })
+    const addLog = async (id: string, first: number): Promise<string> => {
+      const records = Array.from({ length: 5000 }, (_, i) => ({
+        ...stream,
+        timeNs: BigInt(i),
+        log: `line ${i}`,
+      }))
+      const parts = [0, 2500].map(from => frameOf(records.slice(from, from + 2500), first + from).bytes)
+      const file = join(folder, id)
+      await writeFile(file, Buffer.concat(parts))
+      let to = 0
+      for (const part of parts) {
+        to += part.length
+        sources.change({ add: [{ id, log: { file, from: 0, to }, isNew: false }], remove: [] })
+        // Some steps, of many.
+        sources.tend(() => true)
+      }
+      return file
+    }
+    const file = await addLog('fresh-1', 1)
+    expect(sources.isUntended()).to.equal(true)
+    sources.change({ add: [], remove: ['fresh-1'] })
+    await rm(file)
+    await addLog('fresh-2', 5001)
+    sources.tend(() => false)
+    expect(reported).to.deep.equal([])
+    expect(sources.isUntended()).to.equal(false)
+    const { segments, release } = sources.take(true)
+    expect(segments.reduce((sum, { footer }) => sum + footer.count, 0)).to.equal(5000)
+    release()
+  })
+})
