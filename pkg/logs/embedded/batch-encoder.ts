@@ -1,4 +1,5 @@
-import { type Ingested, joinAnswer, type RawBatch, readBatch } from '../ingest/raw-batch.ts'
+import type { Ingested, RawBatch } from '../ingest/raw-batch.ts'
+import { joinAnswer, readBatch } from '../ingest/read-batch.ts'
 import { createFrameEncoder, type UnnumberedFrame } from './frame.ts'
 import { refusalOf } from './storable.ts'
 

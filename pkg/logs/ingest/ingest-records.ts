@@ -2,7 +2,7 @@ import { collect } from '../../request/respond.ts'
 import type { Turns } from '../../request/turns.ts'
 import type { LogRecord } from '../record.ts'
 import type { LogStore } from '../store.ts'
-import { joinAnswer, readBatch } from './raw-batch.ts'
+import { joinAnswer, readBatch } from './read-batch.ts'
 
 /** For a store that takes records: reads batches in the thread that asks, in turns with all else that it does. */
 export function createIngestRecords(append: LogStore['append'], turns: Turns): LogStore['ingest'] {

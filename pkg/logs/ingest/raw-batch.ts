@@ -1,9 +1,5 @@
-import { Status } from '../../status/status.ts'
-import { readBulk } from './bulk-batch.ts'
 import type { Line } from './document.ts'
-import { readJsonLines } from './json-lines-batch.ts'
 import type { IngestLimits } from './limits.ts'
-import { readOtlp } from './otlp/batch.ts'
 
 /** A batch as its sender wrote it, decompressed. */
 export type RawBatch = { readonly body: Buffer; readonly limits: IngestLimits } & BatchForm
@@ -36,37 +32,4 @@ export type Ingested = {
   readonly answer: Uint8Array
   /** In place of the answer: nothing was stored, and why. */
   readonly refusal?: string
-}
-
-export function readBatch(batch: RawBatch): BatchReading {
-  const reading = readingOf(batch)
-  return { ...reading, lines: upTo(batch.limits.batchLines, reading.lines) }
-}
-
-function readingOf(batch: RawBatch): BatchReading {
-  switch (batch.protocol) {
-    case 'bulk':
-      return readBulk(batch.body, batch.index, batch.limits)
-    case 'jsonlines':
-      return readJsonLines(batch.body, batch.limits)
-    case 'otlp':
-      return readOtlp(batch.body, batch.encoding, batch.limits)
-  }
-}
-
-/** Counts on, so that who sends too many is told how many. */
-function* upTo(limit: number, lines: Iterable<Line>): Generator<Line> {
-  let count = 0
-  for (const line of lines) {
-    count += 1
-    if (count <= limit) yield line
-  }
-  if (count <= limit) return
-  throw new Status(413, 'RequestEntityTooLarge', `the batch has ${count} lines, the limit is ${limit}`)
-}
-
-export function joinAnswer(pieces: readonly (string | Uint8Array)[]): Buffer {
-  return pieces.every(piece => typeof piece === 'string')
-    ? Buffer.from(pieces.join(''))
-    : Buffer.concat(pieces.map(piece => (typeof piece === 'string' ? Buffer.from(piece) : piece)))
 }

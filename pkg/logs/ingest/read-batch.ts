@@ -1,0 +1,39 @@
+import { Status } from '../../status/status.ts'
+import { readBulk } from './bulk-batch.ts'
+import type { Line } from './document.ts'
+import { readJsonLines } from './json-lines-batch.ts'
+import { readOtlp } from './otlp/batch.ts'
+import type { BatchReading, RawBatch } from './raw-batch.ts'
+
+export function readBatch(batch: RawBatch): BatchReading {
+  const reading = readingOf(batch)
+  return { ...reading, lines: upTo(batch.limits.batchLines, reading.lines) }
+}
+
+function readingOf(batch: RawBatch): BatchReading {
+  switch (batch.protocol) {
+    case 'bulk':
+      return readBulk(batch.body, batch.index, batch.limits)
+    case 'jsonlines':
+      return readJsonLines(batch.body, batch.limits)
+    case 'otlp':
+      return readOtlp(batch.body, batch.encoding, batch.limits)
+  }
+}
+
+/** Counts on, so that who sends too many is told how many. */
+function* upTo(limit: number, lines: Iterable<Line>): Generator<Line> {
+  let count = 0
+  for (const line of lines) {
+    count += 1
+    if (count <= limit) yield line
+  }
+  if (count <= limit) return
+  throw new Status(413, 'RequestEntityTooLarge', `the batch has ${count} lines, the limit is ${limit}`)
+}
+
+export function joinAnswer(pieces: readonly (string | Uint8Array)[]): Buffer {
+  return pieces.every(piece => typeof piece === 'string')
+    ? Buffer.from(pieces.join(''))
+    : Buffer.concat(pieces.map(piece => (typeof piece === 'string' ? Buffer.from(piece) : piece)))
+}
