@@ -5,7 +5,7 @@ import type { LogRecord } from '../record.ts'
 import type { AppendResult, LogStore } from '../store.ts'
 import type { EncodedBatch } from './batch-encoder.ts'
 import { createFrameEncoder, type Frame, numberFrame, type UnnumberedFrame } from './frame.ts'
-import { createGarbage } from './garbage.ts'
+import { createGarbage, type Garbage } from './garbage.ts'
 import { release } from './own-memory.ts'
 import type { RecentBatches } from './recent-batches.ts'
 import { refusalOf } from './storable.ts'
@@ -30,7 +30,7 @@ export function createIngest(parts: {
 }): Pick<LogStore, 'append' | 'ingest'> {
   const { recent, turns, encode, write, takeSequences, untilRoom, firstKeptDay } = parts
   const encoder = createFrameEncoder()
-  const garbage = createGarbage()
+  let garbage: Garbage | undefined
   let encoding: Promise<unknown> = Promise.resolve()
   const inFlight = new Map<string, Promise<void>>()
 
@@ -87,6 +87,7 @@ export function createIngest(parts: {
           release(frame.bytes)
         }
       }
+      garbage ??= createGarbage()
       garbage.collectYoungBeyond(mostGarbageBytes)
       return ingested
     },
