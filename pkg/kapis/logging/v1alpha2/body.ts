@@ -28,8 +28,8 @@ export async function readBody(
   checkMediaType(req, mediaTypes)
   const length = Number(req.headers['content-length'] ?? 0)
   if (length > limitBytes) throw tooLarge(limitBytes)
-  const timer = setTimeout(() => req.destroy(), bodyWithinMs)
   const decoded = decode(req)
+  const timer = setTimeout(() => req.destroy(), bodyWithinMs)
   try {
     return await collect(decoded, { limitBytes, memory, expectedBytes: decoded === req ? length : 0 })
   } finally {

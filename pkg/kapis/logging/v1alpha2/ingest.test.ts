@@ -248,6 +248,14 @@ describe('createIngest', () => {
       expect(code).to.equal(415)
     })
 
+    it('an encoding that nobody knows, and leaves no timer behind that would end the connection', async () => {
+      const timers = () => process.getActiveResourcesInfo().filter(name => name === 'Timeout').length
+      const headers = { ...ndjson, 'content-encoding': 'br' }
+      const before = timers()
+      for (let i = 0; i < 20; i++) await send('/jsonlines', 'x', { headers })
+      expect(timers() - before).to.be.below(20)
+    })
+
     it('another method, another path', async () => {
       const { code, headers } = await send('/jsonlines', '', { method: 'GET' })
       expect([code, headers.allow]).to.deep.equal([405, 'POST, PUT'])
