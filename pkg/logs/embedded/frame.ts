@@ -167,7 +167,10 @@ export function* readingFrame(
 /** The streams of frames that were read before, by the bytes that they are told in: most come again in each frame. */
 export type KnownStreams = Map<string, Stream>
 
-const mostKnown = 10_000
+// With labels a sender can make each stream another one, and long: ten megabytes at most.
+const mostKnown = 4096
+const longestKnown = 1024
+const streamFields = 6
 
 export function createKnownStreams(): KnownStreams {
   return new Map()
@@ -184,11 +187,9 @@ function readStream(frame: Buffer, reader: ByteReader, known: KnownStreams): Str
   const names = { namespace, pod, container, host, dockerId }
   const stream = labels === '' ? names : { ...names, labels: JSON.parse(labels) }
   if (known.size >= mostKnown) known.clear()
-  known.set(key, stream)
+  if (key.length <= longestKnown) known.set(key, stream)
   return stream
 }
-
-const streamFields = 6
 
 function writeStream(record: LogRecord, to: { readonly text: (value: string) => void }): void {
   const { namespace, pod, container, host, dockerId, labels } = record

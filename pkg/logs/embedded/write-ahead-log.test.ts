@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import type { LogRecord } from '../record.ts'
-import { type Frame, readingFrame } from './frame.ts'
+import { createKnownStreams, type Frame, readingFrame } from './frame.ts'
 import { frameOf } from './frame-fixtures.ts'
 import { createLinesBuilder, dayNs, type LinesBuilder } from './lines.ts'
 import {
@@ -62,6 +62,26 @@ describe('createFrameEncoder and readingFrame', () => {
     })
     found.sort((a, b) => (a.sequence ?? 0) - (b.sequence ?? 0))
     expect(found).to.deep.equal(records.map((record, i) => ({ sequence: 41 + i, record })))
+  })
+
+  it('remember streams for the next frame, as many as there is room for, and never a long one', () => {
+    const known = createKnownStreams()
+    const read = (records: readonly LogRecord[]): readonly string[] => {
+      const builder = createLinesBuilder(0)
+      for (const _ of readingFrame(frameOf(records, 1).bytes, () => builder, known));
+      return builder.finish().streams.map(({ labels }) => labels?.app ?? '')
+    }
+    const labelled = (app: string) => ({ ...line('a', 1n), labels: { app } })
+    expect([read([labelled('x')]), read([labelled('x'), labelled('y')])]).to.deep.equal([['x'], ['x', 'y']])
+    expect(known.size).to.equal(2)
+    const long = 'z'.repeat(2000)
+    expect(read([labelled(long)])).to.deep.equal([long])
+    expect(known.size).to.equal(2)
+    for (let from = 0; from < 10_000; from += 1000) {
+      const apps = Array.from({ length: 1000 }, (_, i) => `${from + i}`)
+      expect(read(apps.map(labelled))).to.deep.equal(apps)
+    }
+    expect(known.size).to.be.at.most(4096)
   })
 
   it('know a batch by its lines and its id, not by when it came', () => {
