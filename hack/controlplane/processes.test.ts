@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { identify, isAlive, processStamp, stopProcess } from './processes.ts'
 
@@ -30,7 +31,8 @@ describe('stopProcess', () => {
     const member = identify(printed)
     await stopProcess(id, 100)
     expect(isAlive(id)).to.equal(false)
-    expect(isAlive(member)).to.equal(false)
+    // All are killed at once, but each ends when it gets a processor.
+    while (isAlive(member)) await sleep(20)
   })
 
   it('leaves alone a later process with the same number', async () => {
