@@ -1,6 +1,13 @@
 /** One bit for each document of a segment; bit i is bit i % 32 of word i / 32. */
 export type Bitmap = Uint32Array
 
+/** Documents, and how many they are. */
+export type Documents = { readonly bits: Bitmap; readonly count: number }
+
+/** Instead of a bitmap in which nothing is set, where nobody sets anything. */
+export const noBits: Bitmap = new Uint32Array(0)
+export const noDocuments: Documents = { bits: noBits, count: 0 }
+
 export function emptyBitmap(count: number): Bitmap {
   return new Uint32Array((count + 31) >>> 5)
 }

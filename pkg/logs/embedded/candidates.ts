@@ -23,16 +23,17 @@ export function findCandidates(segment: Segment, expression: Expression): Candid
     return must === may ? exactly(andNot(every, may)) : { must: andNot(every, may), may: andNot(every, must) }
   }
   if (expression.op === 'or') {
-    return expression.operands.reduce<Candidates>(
-      (found, operand) => join(or, found, findCandidates(segment, operand)),
-      none(segment),
-    )
+    return expression.operands.reduce<Candidates>((found, operand) => {
+      const next = findCandidates(segment, operand)
+      if (isEmpty(found.may)) return next
+      return isEmpty(next.may) ? found : join(or, found, next)
+    }, none)
   }
   let found: Candidates | undefined
   for (const operand of cheapestFirst(expression.operands)) {
     const next = findCandidates(segment, operand)
     found = found === undefined ? next : join(and, found, next)
-    if (isEmpty(found.may)) return none(segment)
+    if (isEmpty(found.may)) return none
   }
   return found ?? exactly(all(segment))
 }

@@ -1,20 +1,21 @@
-import { type Bitmap, setBit } from './bitmap.ts'
+import { type Bitmap, type Documents, noDocuments, setBit } from './bitmap.ts'
 import { createByteReader } from './bytes.ts'
 import { addLists, type List } from './near-lists.ts'
 import { findPiece, type OpenFooter } from './open-footer.ts'
+import type { PieceCache } from './piece-cache.ts'
 import { addDocuments, type Posting } from './postings.ts'
 import { decompress, type Piece } from './segment-format.ts'
+import { toWordDocuments, type WordDocuments } from './word-documents.ts'
 import { longWord, maxWordBytes } from './word-index.ts'
-import { numbersOf, positions } from './word-places.ts'
+import { numbersOf, placeOf, positions } from './word-places.ts'
 
 /** Which documents of a segment have a word. Bitmaps that are given are added to. */
 export type Dictionary = {
-  readonly addWord: (word: string, to: Bitmap) => void
+  /** Those that have exactly this word; not to be changed, and without length when there are none. */
+  readonly documentsOf: (word: string) => Documents
   readonly addPrefix: (prefix: string, to: Bitmap) => void
   /** Words that contain a part; at their end, with `atEnd`. */
   readonly addPart: (part: string, atEnd: boolean, to: Bitmap) => void
-  /** How many documents have exactly this word. */
-  readonly countWord: (word: string) => number
   /** Of this word, or of all that begin so; undefined when positions were not kept, or there are more words than `limit`. */
   readonly postings: (word: string, prefix: boolean, limit: number) => readonly Posting[] | undefined
 }
@@ -25,9 +26,12 @@ type Access = {
   readonly block: (index: number, piece: Piece, isPassing: boolean) => Buffer
   /** As it stands in the file. */
   readonly list: (piece: Piece) => Buffer
+  /** What was found of words before. */
+  readonly known: Pick<PieceCache, 'find' | 'keep'>
 }
 
-export function openDictionary({ dictionary, version }: OpenFooter, access: Access): Dictionary {
+export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
+  const { dictionary, version } = footer
   const zero = Buffer.of(0)
 
   function load(index: number, isPassing: boolean): Block {
@@ -108,8 +112,9 @@ export function openDictionary({ dictionary, version }: OpenFooter, access: Acce
     const index = findPiece(dictionary, word)
     if (index < 0) return
     const wanted = Buffer.from(word, 'latin1')
-    const use: Use = (at, block, numbers) => visitEntries(at, block, numbers, visit)
-    useMatching(index, words => wholeWord(words, wanted), use)
+    const block = load(index, false)
+    const place = placeOf(block.words, wanted)
+    if (place >= 0) visitEntries(index, block, numbersOf(block.words, [place]), visit)
   }
 
   function usePrefix(key: string, use: Use): void {
@@ -124,15 +129,20 @@ export function openDictionary({ dictionary, version }: OpenFooter, access: Acce
     }
   }
 
-  function wholeWord(words: Buffer, wanted: Buffer): readonly number[] {
-    const bare = Buffer.concat([wanted, zero])
-    if (words.subarray(0, bare.length).equals(bare)) return [0]
-    const at = words.indexOf(Buffer.concat([zero, bare]))
-    return at < 0 ? [] : [at + 1]
+  function documentsOf(word: string): Documents {
+    const key = toKey(word)
+    let found = access.known.find<WordDocuments>(key)
+    if (found === undefined) {
+      visitWord(key, posting => {
+        found = toWordDocuments(posting, footer.count)
+        access.known.keep(key, found, found.bytes)
+      })
+    }
+    return found === undefined ? noDocuments : { bits: found.bits(), count: found.count }
   }
 
   return {
-    addWord: (word, to) => visitWord(toKey(word), posting => addDocuments(posting, to)),
+    documentsOf,
     addPrefix: (prefix, to) => {
       const key = toKey(prefix)
       usePrefix(key, (index, block, numbers) => addEntries(index, block, numbers, to))
@@ -146,13 +156,6 @@ export function openDictionary({ dictionary, version }: OpenFooter, access: Acce
         useMatching(index, words => positions(words, wanted, 0), add, true)
       }
       visitWord(longWord, posting => addDocuments(posting, to))
-    },
-    countWord: word => {
-      let count = 0
-      visitWord(toKey(word), ({ head }) => {
-        count = head >>> 1
-      })
-      return count
     },
     postings: (word, prefix, limit) => {
       if (version === 1) return undefined

@@ -42,13 +42,21 @@ export type Grouped = {
   readonly streamStarts: Uint32Array
 }
 
-/** Streams in the order of their names, and which documents each has. */
-export function groupByStream(lines: Lines, order: Uint32Array): Grouped {
-  const text = ({ namespace, pod, container }: Stream) => `${namespace}\0${pod}\0${container}`
-  const keys = lines.streams.map(text)
-  const ranked = lines.streams
+/** The indexes of streams in the order of their names. */
+export function rankStreams(streams: readonly Stream[]): readonly number[] {
+  const keys = streams.map(({ namespace, pod, container }) => `${namespace}\0${pod}\0${container}`)
+  return streams
     .map((_, id) => id)
     .sort((a, b) => ((keys[a] ?? '') < (keys[b] ?? '') ? -1 : (keys[a] ?? '') > (keys[b] ?? '') ? 1 : a - b))
+}
+
+/**
+ * Which documents each stream has.
+ *
+ * @param order that of the lines
+ * @param ranked that of the streams
+ */
+export function groupByStream(lines: Lines, order: Uint32Array, ranked: readonly number[]): Grouped {
   const counts = new Uint32Array(ranked.length)
   for (const id of lines.streamOf) counts[id] = (counts[id] ?? 0) + 1
   const streamStarts = toStarts(ranked.map(id => counts[id] ?? 0))

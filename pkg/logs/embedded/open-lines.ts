@@ -1,5 +1,5 @@
 import { emptyBitmap, setBit } from './bitmap.ts'
-import { groupByStream, invert, sequenceRange, sortLines } from './line-order.ts'
+import { type Grouped, groupByStream, invert, sequenceRange, sortLines } from './line-order.ts'
 import type { Lines } from './lines.ts'
 import type { PackedWords } from './packed-words.ts'
 import type { Segment } from './segment.ts'
@@ -10,8 +10,19 @@ import type { Segment } from './segment.ts'
  */
 export function openLines(id: string, lines: Lines, words?: PackedWords): Segment {
   const { count, day, times, sequences, text, textStarts } = lines
+  // More of them may come later, with lines that these are without.
+  const streams = [...lines.streams]
   const order = sortLines(lines)
-  const { streams, documents, streamStarts } = groupByStream(lines, order)
+  let grouped: Grouped | undefined
+  // Much of what is asked does not need it.
+  const byStream = (): Grouped => {
+    grouped ??= groupByStream(
+      { ...lines, streams },
+      order,
+      streams.map((_, stream) => stream),
+    )
+    return grouped
+  }
   let places: Uint32Array | undefined
   let documentOfLine: Uint32Array | undefined
   const documentsOfLines = (): Uint32Array => {
@@ -45,13 +56,16 @@ export function openLines(id: string, lines: Lines, words?: PackedWords): Segmen
     },
     dictionary: words?.dictionaryOf(documentsOfLines),
     column: { bytes: text, starts: textStarts, documents: documentsOfLines },
-    streamStarts,
+    get streamStarts() {
+      return byStream().streamStarts
+    },
     timeOf,
     sequenceOf,
     lowerBound,
-    documents: () => documents,
+    documents: () => byStream().documents,
     documentsOf: wanted => {
       const bits = emptyBitmap(count)
+      const { documents, streamStarts } = byStream()
       for (const stream of wanted) {
         const end = streamStarts[stream + 1] ?? 0
         for (let place = streamStarts[stream] ?? 0; place < end; place += 1)
@@ -60,15 +74,15 @@ export function openLines(id: string, lines: Lines, words?: PackedWords): Segmen
       return bits
     },
     places: () => {
-      places ??= invert(documents)
+      places ??= invert(byStream().documents)
       return places
     },
     textAt: place => {
-      const line = order[documents[place] ?? 0] ?? 0
+      const line = order[byStream().documents[place] ?? 0] ?? 0
       return text.subarray(textStarts[line], textStarts[line + 1])
     },
     testText: (place, passes) => {
-      const line = order[documents[place] ?? 0] ?? 0
+      const line = order[byStream().documents[place] ?? 0] ?? 0
       return passes(text, textStarts[line] ?? 0, textStarts[line + 1] ?? 0)
     },
     close: () => undefined,

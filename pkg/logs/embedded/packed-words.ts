@@ -1,4 +1,4 @@
-import { type Bitmap, setBit } from './bitmap.ts'
+import { type Bitmap, emptyBitmap, noDocuments, setBit } from './bitmap.ts'
 import type { Dictionary } from './dictionary.ts'
 import { hashByte, hashSeed, slotOf, type Vocabulary } from './vocabulary.ts'
 import { longWord, maxWordBytes } from './word-index.ts'
@@ -80,7 +80,13 @@ export function* packWords(
     }
 
     return {
-      addWord: (word, to) => add(find(word), to),
+      documentsOf: word => {
+        const id = find(word)
+        if (id === undefined) return noDocuments
+        const bits = emptyBitmap(lineCount)
+        add(id, bits)
+        return { bits, count: (starts[id + 1] ?? 0) - (starts[id] ?? 0) }
+      },
       addPrefix: (prefix, to) => {
         const wanted = toBytes(prefix)
         for (let id = 0; id < size; id += 1) if (begins(id, wanted)) add(id, to)
@@ -89,10 +95,6 @@ export function* packWords(
       addPart: (part, atEnd, to) => {
         for (const id of findPart(Buffer.from(part), atEnd)) add(id, to)
         add(find(longWord), to)
-      },
-      countWord: word => {
-        const id = find(word)
-        return id === undefined ? 0 : (starts[id + 1] ?? 0) - (starts[id] ?? 0)
       },
       postings: () => undefined,
     }

@@ -20,7 +20,6 @@ export type PieceCache = {
 export function createPieceCache(limitBytes: number): PieceCache {
   const entries = new Map<string, { readonly value: object; readonly size: number }>()
   let total = 0
-
   function drop(key: string): void {
     total -= entries.get(key)?.size ?? 0
     entries.delete(key)
@@ -40,8 +39,10 @@ export function createPieceCache(limitBytes: number): PieceCache {
     drop(key)
     entries.set(key, { value, size })
     total += size
+    if (total <= limitBytes) return
+    // Some together: whoever looks for the oldest passes the places of those that went before.
     for (const oldest of entries.keys()) {
-      if (total <= limitBytes) break
+      if (total <= limitBytes - limitBytes / 8) break
       drop(oldest)
     }
   }

@@ -171,9 +171,10 @@ function firstOf({ footer }: Segment, descending: boolean): Position {
 function beyond(segment: Segment, selection: Selection, after: Position, descending: boolean): Selection {
   const { day, count } = segment.footer
   const { time, sequence } = after
-  const before = { ...selection, to: Math.min(selection.to, boundary()) }
-  const rest = { ...selection, from: Math.max(selection.from, boundary()) }
-  return descending ? before : rest
+  const { from, to, bits } = selection
+  return descending
+    ? { from, to: Math.min(to, boundary()), bits }
+    : { from: Math.max(from, boundary()), to, bits }
 
   function boundary(): number {
     if (after.day !== day) return after.day > day ? count : 0

@@ -1,6 +1,6 @@
 import { createByteWriter } from './bytes.ts'
 import { writeDictionary } from './dictionary-writer.ts'
-import { type Grouped, groupByStream, sequenceRange, sortLines } from './line-order.ts'
+import { type Grouped, groupByStream, rankStreams, sequenceRange, sortLines } from './line-order.ts'
 import type { Lines } from './lines.ts'
 import {
   compress,
@@ -37,7 +37,7 @@ export function writeSegment(lines: Lines, sink: Sink, means: Partial<SegmentMea
     },
   }
   const order = sortLines(lines)
-  const grouped = groupByStream(lines, order)
+  const grouped = groupByStream(lines, order, rankStreams(lines.streams))
   const footer: Footer = {
     version: 2,
     day: lines.day,

@@ -142,6 +142,10 @@ export function openSegment(id: string, source: Source, shared: Shared): Segment
     dictionary: openDictionary(footer, {
       block: (index, piece, isPassing) => cached(`words/${index}`, piece, isPassing),
       list: source.read,
+      known: {
+        find: key => cache.find(`${id}/word/${key}`),
+        keep: (key, value, bytes) => cache.keep(`${id}/word/${key}`, value, bytes),
+      },
     }),
     timeOf: document => timesOf(document).times[document % timeBlockSize] ?? 0,
     sequenceOf: document => timesOf(document).sequences[document % timeBlockSize] ?? 0,

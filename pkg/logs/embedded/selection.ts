@@ -8,7 +8,13 @@ import type { Segment } from './segment.ts'
 import { createVerifier } from './verifier.ts'
 
 /** Documents from `from` up to `to` that are selected; all of them when there is no bitmap. */
-export type Selection = { readonly from: number; readonly to: number; readonly bits: Bitmap | undefined }
+export type Selection = {
+  readonly from: number
+  readonly to: number
+  readonly bits: Bitmap | undefined
+  /** How many they are, where that is known already. */
+  readonly count?: number | undefined
+}
 
 const nothing: Selection = { from: 0, to: 0, bits: undefined }
 
@@ -25,9 +31,11 @@ export function* select(segment: Segment, filter: LogFilter): Generator<void, Se
   if (scope !== undefined && isEmpty(scope)) return nothing
   const { expression } = filter
   if (expression === undefined) return { from, to, bits: scope }
-  const { must, may } = findCandidates(segment, expression)
+  const { must, may, count } = findCandidates(segment, expression)
+  if (isEmpty(may)) return nothing
   const bits = scope === undefined ? must : and(must, scope)
-  if (must === may) return { from, to, bits }
+  const isWhole = scope === undefined && from === 0 && to === segment.footer.count
+  if (must === may) return { from, to, bits, count: isWhole ? count : undefined }
   const open = andNot(scope === undefined ? may : and(may, scope), must)
   yield* verify(segment, { expression, from, to, open, bits })
   return { from, to, bits }

@@ -6,8 +6,8 @@ import type { Selection } from './selection.ts'
 
 const dayMs = 86_400_000
 
-export function countSelected({ from, to, bits }: Selection): number {
-  return bits === undefined ? to - from : countBits(bits, from, to)
+export function countSelected({ from, to, bits, count }: Selection): number {
+  return count ?? (bits === undefined ? to - from : countBits(bits, from, to))
 }
 
 /** The streams that have lines among those selected: those of the segment itself where that is all of them. */

@@ -32,21 +32,30 @@ export function findText(segment: Segment, test: PlainTest): Candidates {
 
 function findIndexed(indexed: Indexed, test: PlainTest): Candidates {
   const { segment } = indexed
-  if (test.kind === 'words') return findPhrase(indexed, test.words.map(fold), test.prefix)
+  if (test.kind === 'words') {
+    const words = test.words.map(fold)
+    const [first] = words
+    const isWord = words.length === 1 && first !== undefined && !test.prefix
+    return isWord ? findWord(indexed, first) : findPhrase(indexed, words, test.prefix)
+  }
   if (test.kind !== 'contains') return unsure(segment, all(segment))
   const found = findPart(indexed, fold(test.text))
   return test.caseSensitive ? unsure(segment, found.may) : found
+}
+
+function findWord({ segment, dictionary }: Indexed, word: string): Candidates {
+  const { bits, count } = dictionary.documentsOf(word)
+  return Buffer.byteLength(word) >= maxWordBytes ? unsure(segment, bits) : exactly(bits, count)
 }
 
 function findPhrase({ segment, dictionary }: Indexed, words: readonly string[], prefix: boolean): Candidates {
   const { footer } = segment
   let found: Bitmap | undefined
   for (const [i, word] of words.entries()) {
-    const bits = emptyBitmap(footer.count)
-    if (prefix && i === words.length - 1) dictionary.addPrefix(word, bits)
-    else dictionary.addWord(word, bits)
+    const isOpen = prefix && i === words.length - 1
+    const bits = isOpen ? withPrefix(segment, dictionary, word) : dictionary.documentsOf(word).bits
     found = found === undefined ? bits : and(found, bits)
-    if (isEmpty(found)) return none(segment)
+    if (isEmpty(found)) return none
   }
   if (found === undefined) return exactly(all(segment))
   if (words.some(word => Buffer.byteLength(word) >= maxWordBytes)) return unsure(segment, found)
@@ -54,10 +63,9 @@ function findPhrase({ segment, dictionary }: Indexed, words: readonly string[], 
   if (countBits(found, 0, footer.count) <= fewLines) return unsure(segment, found)
   const together = findSideBySide(dictionary, words, prefix, found)
   if (together === undefined) return unsure(segment, found)
-  if (dictionary.countWord(manyWords) === 0) return exactly(together)
-  const crowded = emptyBitmap(footer.count)
-  dictionary.addWord(manyWords, crowded)
-  return { must: andNot(together, crowded), may: or(together, and(found, crowded)) }
+  const crowded = dictionary.documentsOf(manyWords)
+  if (crowded.count === 0) return exactly(together)
+  return { must: andNot(together, crowded.bits), may: or(together, and(found, crowded.bits)) }
 }
 
 /** A text anywhere: the words within it are whole, but for those at its ends. */
@@ -73,12 +81,12 @@ function findPart(indexed: Indexed, text: string): Candidates {
     if (ends.start && !ends.end && words.length > 1) continue
     const bits = findOpenWord(indexed, word, ends)
     found = found === undefined ? bits : and(found, bits)
-    if (isEmpty(found)) return none(segment)
+    if (isEmpty(found)) return none
   }
   if (found === undefined) return text === '' ? exactly(all(segment)) : unsure(segment, all(segment))
   const isWord =
     words.length === 1 && words[0]?.length === text.length && Buffer.byteLength(text) < maxWordBytes
-  return isWord && dictionary.countWord(longWord) === 0 ? exactly(found) : unsure(segment, found)
+  return isWord && dictionary.documentsOf(longWord).count === 0 ? exactly(found) : unsure(segment, found)
 }
 
 /** The documents with a word that may go on at one end or both. */
@@ -87,9 +95,14 @@ function findOpenWord(
   word: string,
   open: { readonly start: boolean; readonly end: boolean },
 ): Bitmap {
+  if (!open.start) return open.end ? withPrefix(segment, dictionary, word) : dictionary.documentsOf(word).bits
   const bits = emptyBitmap(segment.footer.count)
-  if (open.start) dictionary.addPart(word, !open.end, bits)
-  else if (open.end) dictionary.addPrefix(word, bits)
-  else dictionary.addWord(word, bits)
+  dictionary.addPart(word, !open.end, bits)
+  return bits
+}
+
+function withPrefix(segment: Segment, dictionary: Dictionary, prefix: string): Bitmap {
+  const bits = emptyBitmap(segment.footer.count)
+  dictionary.addPrefix(prefix, bits)
   return bits
 }

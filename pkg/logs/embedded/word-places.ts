@@ -19,6 +19,21 @@ export function positions(
   return found
 }
 
+/** Where a whole word begins among words in the order of their bytes; -1 when it is not there. */
+export function placeOf(words: Buffer, wanted: Buffer): number {
+  let [low, high] = [0, words.length]
+  while (low < high) {
+    let start = (low + high) >>> 1
+    while (start > low && words[start - 1] !== 0) start -= 1
+    const end = words.indexOf(0, start)
+    const difference = words.compare(wanted, 0, wanted.length, start, end)
+    if (difference === 0) return start
+    if (difference < 0) low = end + 1
+    else high = start
+  }
+  return -1
+}
+
 /** The numbers of the words at these places, each once. */
 export function numbersOf(words: Buffer, places: readonly number[]): readonly number[] {
   const numbers: number[] = []

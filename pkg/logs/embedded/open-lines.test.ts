@@ -1,0 +1,54 @@
+import { expect } from 'chai'
+import { createLinesBuilder, type Stream } from './lines.ts'
+import { openLines } from './open-lines.ts'
+import { readRecord } from './selection.ts'
+
+const day = 20_000
+
+describe('openLines', () => {
+  const streamOf = (pod: string): Stream => ({
+    namespace: 'ns',
+    pod,
+    container: 'c',
+    host: '',
+    dockerId: pod,
+  })
+  const [web, db, late] = [streamOf('web'), streamOf('db'), streamOf('late')]
+
+  function build() {
+    const builder = createLinesBuilder(day)
+    const add = (time: number, stream: Stream, text: string) => {
+      const bytes = Buffer.from(text)
+      builder.add(time, builder.count(), stream, bytes, 0, bytes.length)
+    }
+    add(30, web, 'third')
+    add(10, db, 'first')
+    add(20, web, 'second')
+    return { builder, add }
+  }
+
+  it('has lines in the order of time, and which stream each is of', () => {
+    const segment = openLines('x', build().builder.finish())
+    const records = [0, 1, 2].map(document => readRecord(segment, document))
+    expect(records.map(({ pod, log }) => `${pod} ${log}`)).to.deep.equal([
+      'db first',
+      'web second',
+      'web third',
+    ])
+    expect([...segment.streamStarts]).to.deep.equal([0, 2, 3])
+    expect([...segment.documents()]).to.deep.equal([1, 2, 0])
+    expect(segment.documentsOf([0])).to.deep.equal(Uint32Array.of(0b110))
+  })
+
+  it('is what it was when more comes, also of streams that were not there', () => {
+    const { builder, add } = build()
+    const segment = openLines('x', builder.finish())
+    add(5, late, 'later')
+    expect(segment.footer).to.deep.include({ count: 3, firstTime: 10, lastTime: 30, streams: [web, db] })
+    expect([...segment.streamStarts]).to.deep.equal([0, 2, 3])
+    expect(readRecord(segment, 0).log).to.equal('first')
+    const grown = openLines('x', builder.finish())
+    expect(grown.footer).to.deep.include({ count: 4, firstTime: 5, streams: [web, db, late] })
+    expect(readRecord(grown, 0)).to.deep.include({ pod: 'late', log: 'later' })
+  })
+})
