@@ -92,7 +92,10 @@ function residentMegabytes(pid: number, key: 'VmRSS' | 'VmHWM'): number {
   return Math.round(Number(new RegExp(`${key}:\\s+(\\d+)`).exec(status)?.[1]) / 1024)
 }
 
-/** What ingest and questions take of each other: the figures of both at once beside those of each alone. */
+/**
+ * What ingest and questions take of each other: the figures of both at once beside those of each alone. A question is asked
+ * alone of as many lines as it is asked of beside ingest, which adds some: before it and after it.
+ */
 async function benchTogether(
   env: BenchEnv,
   embedded: Side,
@@ -104,9 +107,14 @@ async function benchTogether(
   const some = (name: string, endSeconds: number) =>
     writeLines(join(env.runDir, `${name}.ndjson`), linesTogether, endSeconds)
   const [first, second] = [some('alone', end - 1), some('together', end - 2)]
-  const { ms: alone } = await askWhile(question, () => sleep(4000))
+  const askAlone = async (): Promise<number> => {
+    await sleep(2000)
+    return (await askWhile(question, () => sleep(4000))).ms
+  }
   const rate = await ingest(first)
+  const before = await askAlone()
   const together = await askWhile(question, () => ingest(second))
+  const alone = (before + (await askAlone())) / 2
   report('ingest beside questions; alone, lines/s', together.result, rate, { target: 2 / 3, least: true })
   report('question beside ingest; alone, ms', together.ms, alone, { target: 4 / 3 })
 }

@@ -78,9 +78,11 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
   await removeStrangers(folder, manifest)
   const recent = createRecentBatches(manifest.recentBatches, rememberedBatches)
 
+  const memoryMb = memoryBytes / 1024 / 1024
   const thread = (name: string, more: Pick<ThreadSettings, 'data' | 'greet'> & { heapMb?: number } = {}) =>
     createThread({
-      heapMb: Math.max(Math.floor(memoryBytes / 4 / 1024 / 1024), 64),
+      heapMb: Math.max(Math.floor(memoryMb / 4), 64),
+      youngMb: Math.max(Math.floor((memoryMb * 3) / 64), 6),
       ...more,
       // What runs may be these files or what was compiled from them.
       script: new URL(`./${name}-thread${extname(import.meta.filename)}`, import.meta.url),
@@ -173,6 +175,7 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
   return {
     append,
     ingest,
+    untilAnswered: precedence.untilAnswered,
     query: (query, limits) => ahead(() => reader.query(query, limits)),
     statistics: (filter, limits) => ahead(() => reader.statistics(filter, limits)),
     histogram: (filter, interval, limits) => ahead(() => reader.histogram(filter, interval, limits)),

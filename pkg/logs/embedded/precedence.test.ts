@@ -76,4 +76,46 @@ describe('createPrecedence', () => {
     expect(heldMs).to.satisfy((all: readonly number[]) => all.some(ms => ms > 2 && ms < mostHeldMs - 5))
     expect(Atomics.load(new Int32Array(precedence.memory), 0)).to.equal(0)
   })
+
+  describe('untilAnswered', () => {
+    const waitedMs = async (): Promise<number> => {
+      const startedAt = performance.now()
+      await precedence.untilAnswered()
+      return performance.now() - startedAt
+    }
+
+    it('is nothing when nobody asks, or no longer', () => {
+      expect(precedence.untilAnswered()).to.equal(undefined)
+      precedence.goAhead()()
+      expect(precedence.untilAnswered()).to.equal(undefined)
+    })
+
+    it('lasts until the last of several questions is answered, for all who wait', async () => {
+      const [first, second] = [precedence.goAhead(), precedence.goAhead()]
+      let answered = 0
+      const waiting = [1, 2].map(async () => {
+        await precedence.untilAnswered()
+        return answered
+      })
+      first()
+      answered = 1
+      await sleep(5)
+      answered = 2
+      second()
+      expect(await Promise.all(waiting)).to.deep.equal([2, 2])
+    })
+
+    it('lasts half of the time at most when there is always another question', async () => {
+      const questions = setInterval(() => precedence.goAhead(), 10)
+      try {
+        precedence.goAhead()
+        expect(await waitedMs()).to.be.at.least(mostHeldMs - 1)
+        const startedAt = performance.now()
+        while (precedence.untilAnswered() === undefined) await sleep(1)
+        expect(performance.now() - startedAt).to.be.at.least(mostHeldMs - 2)
+      } finally {
+        clearInterval(questions)
+      }
+    })
+  })
 })

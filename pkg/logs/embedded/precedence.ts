@@ -3,6 +3,11 @@ export type Precedence = {
   readonly memory: SharedArrayBuffer
   /** A question is asked: who gives way does so until the function that is returned is called, or it takes long. */
   readonly goAhead: () => () => void
+  /**
+   * For what goes on in the same thread: to be waited for while there are questions, half of the time at most; undefined when
+   * there is nothing to wait for.
+   */
+  readonly untilAnswered: () => Promise<void> | undefined
 }
 
 const mostHeldMs = 50
@@ -10,8 +15,31 @@ const mostHeldMs = 50
 export function createPrecedence(): Precedence {
   const memory = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
   const asked = new Int32Array(memory)
+  let waiting: { readonly answered: Promise<void>; readonly goOn: () => void } | undefined
+  let freeUntil = 0
+
+  function wait(): Promise<void> {
+    const { promise: answered, resolve } = Promise.withResolvers<void>()
+    const since = performance.now()
+    const goOn = (): void => {
+      clearTimeout(patience)
+      waiting = undefined
+      const now = performance.now()
+      freeUntil = now + (now - since)
+      resolve()
+    }
+    // While there is always another question, too.
+    const patience = setTimeout(goOn, mostHeldMs)
+    waiting = { answered, goOn }
+    return answered
+  }
+
   return {
     memory,
+    untilAnswered: () => {
+      if (waiting !== undefined) return waiting.answered
+      return Atomics.load(asked, 0) === 0 || performance.now() < freeUntil ? undefined : wait()
+    },
     goAhead: () => {
       Atomics.add(asked, 0, 1)
       let isOver = false
@@ -19,7 +47,9 @@ export function createPrecedence(): Precedence {
         if (isOver) return
         isOver = true
         clearTimeout(patience)
-        if (Atomics.sub(asked, 0, 1) === 1) Atomics.notify(asked, 0)
+        if (Atomics.sub(asked, 0, 1) > 1) return
+        Atomics.notify(asked, 0)
+        waiting?.goOn()
       }
       // What lasts is not helped by it.
       const patience = setTimeout(end, mostHeldMs)

@@ -14,6 +14,7 @@ describe('createThread', () => {
     thread = createThread({
       script: new URL('./thread-fixtures.ts', import.meta.url),
       heapMb: 64,
+      youngMb: 6,
       greet: () => ({ greeting: ++greeted }),
       ...(idleMs === undefined ? {} : { idleMs }),
       onBreak: error => console.error(error),

@@ -27,6 +27,8 @@ export type Thread = {
 export type ThreadSettings = {
   readonly script: URL
   readonly heapMb: number
+  /** Of it for what has just been made: with more, it is looked through less often. */
+  readonly youngMb: number
   readonly data?: object
   /** What it must be told first, each time it starts. */
   readonly greet?: () => object
@@ -44,7 +46,7 @@ type Running = {
 const defaultIdleMs = 3 * 60_000
 
 export function createThread(settings: ThreadSettings): Thread {
-  const { script, heapMb, data, greet, idleMs = defaultIdleMs, onBreak } = settings
+  const { script, heapMb, youngMb, data, greet, idleMs = defaultIdleMs, onBreak } = settings
   const ending = new Set<Promise<unknown>>()
   let lastId = 0
   let isStopped = false
@@ -52,7 +54,7 @@ export function createThread(settings: ThreadSettings): Thread {
 
   function start(): Running {
     const worker = new Worker(script, {
-      resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 6 },
+      resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: youngMb },
       ...(data === undefined ? {} : { workerData: data }),
     })
     const started: Running = { worker, open: new Map(), idle: undefined }

@@ -17,21 +17,28 @@ const bodyWithinMs = 30_000
  * The whole body, decompressed. What is over the limit is noticed as it comes, so a small body that unpacks to a large one
  * costs no more than the limit.
  *
- * @param given mediaTypes: what is taken; a body without Content-Type is taken too. memory: what the body is put into
+ * @param given mediaTypes: what is taken; a body without Content-Type is taken too. memory: what the body is put into.
+ *   beforeEach: what the sender waits for before each piece is taken, where there is something
  * @throws Status 400 for one that is broken off or does not unpack, 413, 415
  */
 export async function readBody(
   req: IncomingMessage,
-  given: { readonly mediaTypes: readonly string[]; readonly limitBytes: number; readonly memory: BodyMemory },
+  given: {
+    readonly mediaTypes: readonly string[]
+    readonly limitBytes: number
+    readonly memory: BodyMemory
+    readonly beforeEach: () => Promise<void> | undefined
+  },
 ): Promise<Buffer> {
-  const { mediaTypes, limitBytes, memory } = given
+  const { mediaTypes, limitBytes, memory, beforeEach } = given
   checkMediaType(req, mediaTypes)
   const length = Number(req.headers['content-length'] ?? 0)
   if (length > limitBytes) throw tooLarge(limitBytes)
   const decoded = decode(req)
   const timer = setTimeout(() => req.destroy(), bodyWithinMs)
   try {
-    return await collect(decoded, { limitBytes, memory, expectedBytes: decoded === req ? length : 0 })
+    const expectedBytes = decoded === req ? length : 0
+    return await collect(decoded, { limitBytes, memory, expectedBytes, beforeEach })
   } finally {
     clearTimeout(timer)
   }
@@ -66,13 +73,21 @@ function decode(req: IncomingMessage): Readable | NodeJS.ReadWriteStream {
 
 async function collect(
   stream: AsyncIterable<string | Buffer>,
-  means: { readonly limitBytes: number; readonly expectedBytes: number; readonly memory: BodyMemory },
+  means: {
+    readonly limitBytes: number
+    readonly expectedBytes: number
+    readonly memory: BodyMemory
+    readonly beforeEach: () => Promise<void> | undefined
+  },
 ): Promise<Buffer> {
-  const { limitBytes, expectedBytes, memory } = means
+  const { limitBytes, expectedBytes, memory, beforeEach } = means
   let body = memory.take(Math.max(expectedBytes, 1))
   let length = 0
   try {
     for await (const chunk of stream) {
+      const wait = beforeEach()
+      // Most often there is nothing, and a promise for each piece is not free.
+      if (wait !== undefined) await wait
       const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
       const end = length + bytes.length
       if (end > limitBytes) throw tooLarge(limitBytes)

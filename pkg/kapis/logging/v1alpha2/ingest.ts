@@ -10,7 +10,7 @@ import { mediaTypeOf, readBody } from './body.ts'
 import { createBodyMemory } from './body-memory.ts'
 
 export type IngestOptions = {
-  readonly store: Pick<LogStore, 'ingest'>
+  readonly store: Pick<LogStore, 'ingest' | 'untilAnswered'>
   readonly limits: IngestLimits
   /** Whether the caller may send logs. @throws Status 401, 403, 503 */
   readonly authorize: (identity: Identity) => Promise<void> | void
@@ -45,7 +45,8 @@ export function createIngest({ store, limits, authorize, observe }: IngestOption
   let batches = 0
 
   const take: Take = async (req, mediaTypes, form) => {
-    const body = await readBody(req, { mediaTypes, limitBytes: limits.batchBytes, memory })
+    const beforeEach = (): Promise<void> | undefined => store.untilAnswered?.()
+    const body = await readBody(req, { mediaTypes, limitBytes: limits.batchBytes, memory, beforeEach })
     try {
       const ingested = await store.ingest({ ...form, body, limits })
       const { taken, refused } = ingested
