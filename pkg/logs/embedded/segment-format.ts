@@ -52,8 +52,8 @@ export function compress(bytes: Uint8Array): Buffer {
 
 export function decompress(bytes: Buffer): Buffer {
   const size = contentSize(bytes)
-  // Told nothing, zlib makes it of pieces of 16 KiB, and copies them.
-  return size < 64 ? zstdDecompressSync(bytes) : zstdDecompressSync(bytes, { chunkSize: size })
+  // Told nothing, zlib makes it of pieces of 16 KiB, and copies them; of a piece that is filled to its end it makes another.
+  return size < 64 ? zstdDecompressSync(bytes) : zstdDecompressSync(bytes, { chunkSize: size + 1 })
 }
 
 // What is damaged may say anything.
