@@ -11,7 +11,7 @@ import { numbersOf, placeOf, positions } from './word-places.ts'
 
 /** Which documents of a segment have a word. Bitmaps that are given are added to. */
 export type Dictionary = {
-  /** Those that have exactly this word; not to be changed, and without length when there are none. */
+  /** Those that have exactly this word. Their bits are not to be changed, and have no length when there are none. */
   readonly documentsOf: (word: string) => Documents
   readonly addPrefix: (prefix: string, to: Bitmap) => void
   /** Words that contain a part; at their end, with `atEnd`. */

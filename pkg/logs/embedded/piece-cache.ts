@@ -20,6 +20,7 @@ export type PieceCache = {
 export function createPieceCache(limitBytes: number): PieceCache {
   const entries = new Map<string, { readonly value: object; readonly size: number }>()
   let total = 0
+
   function drop(key: string): void {
     total -= entries.get(key)?.size ?? 0
     entries.delete(key)

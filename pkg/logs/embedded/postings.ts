@@ -17,7 +17,7 @@ export type Posting = {
 export type Occurrences = { readonly documents: Uint32Array; readonly positions: Uint32Array }
 
 /** Adds the documents of a word to a bitmap. */
-export function addDocuments({ head, only, list }: Posting, to: Bitmap): void {
+export function addDocuments({ head, only, list }: Omit<Posting, 'positions'>, to: Bitmap): void {
   if (head === 2) {
     setBit(to, only)
     return

@@ -19,21 +19,20 @@ const entryBytes = 256
  *
  * @param count the documents of the segment
  */
-export function toWordDocuments(posting: Posting, count: number): WordDocuments {
+export function toWordDocuments(posting: Omit<Posting, 'positions'>, count: number): WordDocuments {
   const { head, only } = posting
   const own = head >>> 1
-  const bitmapOf = (from: Posting): Bitmap => {
+  const bitmapOf = (list: Posting['list']): Bitmap => {
     const bits = emptyBitmap(count)
-    addDocuments(from, bits)
+    addDocuments({ head, only, list }, bits)
     return bits
   }
   if (head % 2 === 1) {
-    const bits = bitmapOf(posting)
+    const bits = bitmapOf(posting.list)
     return { bits: () => bits, count: own, bytes: entryBytes + bits.byteLength }
   }
   const list = copyOf(head === 2 ? Buffer.alloc(0) : posting.list())
-  const kept: Posting = { head, only, list: () => list, positions: () => list }
-  return { bits: () => bitmapOf(kept), count: own, bytes: entryBytes + list.length }
+  return { bits: () => bitmapOf(() => list), count: own, bytes: entryBytes + list.length }
 }
 
 /** What was read may be a small part of some memory, all of which would be kept. */

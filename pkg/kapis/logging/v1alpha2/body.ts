@@ -10,6 +10,15 @@ const decoders: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
   deflate: createInflate,
   zstd: createZstdDecompress,
 }
+
+type Means = {
+  readonly limitBytes: number
+  /** What the body is put into. */
+  readonly memory: BodyMemory
+  /** What the sender waits for before each piece is taken, where there is something. */
+  readonly beforeEach: () => Promise<void> | undefined
+}
+
 // A shipper sends what it has; who takes longer holds memory that others wait for.
 const bodyWithinMs = 30_000
 
@@ -17,20 +26,14 @@ const bodyWithinMs = 30_000
  * The whole body, decompressed. What is over the limit is noticed as it comes, so a small body that unpacks to a large one
  * costs no more than the limit.
  *
- * @param given mediaTypes: what is taken; a body without Content-Type is taken too. memory: what the body is put into.
- *   beforeEach: what the sender waits for before each piece is taken, where there is something
+ * @param given mediaTypes: what is taken; a body without Content-Type is taken too
  * @throws Status 400 for one that is broken off or does not unpack, 413, 415
  */
 export async function readBody(
   req: IncomingMessage,
-  given: {
-    readonly mediaTypes: readonly string[]
-    readonly limitBytes: number
-    readonly memory: BodyMemory
-    readonly beforeEach: () => Promise<void> | undefined
-  },
+  given: Means & { readonly mediaTypes: readonly string[] },
 ): Promise<Buffer> {
-  const { mediaTypes, limitBytes, memory, beforeEach } = given
+  const { mediaTypes, limitBytes } = given
   checkMediaType(req, mediaTypes)
   const length = Number(req.headers['content-length'] ?? 0)
   if (length > limitBytes) throw tooLarge(limitBytes)
@@ -38,7 +41,7 @@ export async function readBody(
   const timer = setTimeout(() => req.destroy(), bodyWithinMs)
   try {
     const expectedBytes = decoded === req ? length : 0
-    return await collect(decoded, { limitBytes, memory, expectedBytes, beforeEach })
+    return await collect(decoded, expectedBytes, given)
   } finally {
     clearTimeout(timer)
   }
@@ -73,14 +76,9 @@ function decode(req: IncomingMessage): Readable | NodeJS.ReadWriteStream {
 
 async function collect(
   stream: AsyncIterable<string | Buffer>,
-  means: {
-    readonly limitBytes: number
-    readonly expectedBytes: number
-    readonly memory: BodyMemory
-    readonly beforeEach: () => Promise<void> | undefined
-  },
+  expectedBytes: number,
+  { limitBytes, memory, beforeEach }: Means,
 ): Promise<Buffer> {
-  const { limitBytes, expectedBytes, memory, beforeEach } = means
   let body = memory.take(Math.max(expectedBytes, 1))
   let length = 0
   try {
