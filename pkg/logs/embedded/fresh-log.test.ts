@@ -150,6 +150,59 @@ describe('createFreshLog', () => {
     expect(find(log, frequent)).to.deep.equal(wanted(frequent))
   })
 
+  it('indexes lines that have not grown to a block once none came for half a second', async () => {
+    const wal = await createWriteAheadLog(folder, 1)
+    const file = writeAheadLogFile(folder, 1)
+    const log = createFreshLog('quiet', means)
+    const append = async (count: number): Promise<void> => {
+      const frame = nextFrame(count)
+      await wal.append(frame, (_, offset) =>
+        log.extend({ file, from: 0, to: offset + frame.bytes.length }, true),
+      )
+    }
+    const add = async (count: number): Promise<void> => {
+      await append(count)
+      for (const _ of log.work(room));
+    }
+    const withIndex = (): number => log.segments(true).filter(({ dictionary }) => dictionary).length
+    const findAll = (): void => {
+      for (const test of tests) {
+        expect(search(log.segments(true), test), JSON.stringify(test)).to.deep.equal(wanted(test))
+      }
+    }
+    await add(1200)
+    const [early] = log.segments(true)
+    expect([withIndex(), log.indexBytes()]).to.deep.equal([0, 0])
+    await sleep(520)
+    for (const _ of log.work({ left: () => 0 }));
+    expect(withIndex()).to.equal(0)
+    for (const _ of log.work(room));
+    // Of the day with a tenth of the lines there are too few for an index.
+    expect([withIndex(), log.segments(true).length, log.indexBytes() > 0]).to.deep.equal([1, 2, true])
+    findAll()
+    const shown = log.segments(true)
+    const found = wanted(frequent)
+    await add(700)
+    expect([withIndex(), log.indexBytes()]).to.deep.equal([0, 0])
+    findAll()
+    await sleep(520)
+    const work = log.work(room)
+    for (let step = 0; step < 3; step += 1) work.next()
+    // A question reads what came meanwhile, so the index is not of all any more.
+    await append(100)
+    findAll()
+    for (const _ of work);
+    expect(withIndex()).to.equal(0)
+    findAll()
+    await sleep(520)
+    for (const _ of log.work(room));
+    expect(withIndex()).to.equal(2)
+    findAll()
+    expect(search(shown, frequent)).to.deep.equal(found)
+    expect(early?.footer.count).to.be.within(1000, 1200)
+    await wal.close()
+  })
+
   it('makes no index where there is no room for one', async () => {
     const wal = await createWriteAheadLog(folder, 1)
     const frame = nextFrame(5000)

@@ -4,7 +4,7 @@ import { firstTo } from './line-order.ts'
 import { copyLines, createLinesBuilder, type Lines, type LinesBuilder } from './lines.ts'
 import { type LogRange, readLogRange } from './log-range.ts'
 import { openLines } from './open-lines.ts'
-import { packWords } from './packed-words.ts'
+import { type PackedWords, packWords } from './packed-words.ts'
 import type { Segment } from './segment.ts'
 import type { Indexer } from './word-index.ts'
 import type { LineLists } from './word-lists.ts'
@@ -35,7 +35,15 @@ export type Room = { readonly left: () => number }
 type Shown = { readonly since: number; isShown: boolean }
 
 /** A question that it was shown to may go on reading what is in the memory of the builder. */
-type Growing = Shown & { readonly builder: LinesBuilder; segment: Segment | undefined }
+type Growing = Shown & {
+  readonly builder: LinesBuilder
+  segment: Segment | undefined
+  /** When it last grew. */
+  grewAt: number
+  /** How many lines it had when its index was begun, and what that takes. */
+  indexed: number
+  bytes: number
+}
 
 /** A block does not grow any more. */
 type Block = Shown & {
@@ -51,6 +59,8 @@ type Block = Shown & {
 const blockLines = 2048
 // Lines are found within a second of their answer.
 const recentMs = 500
+// A look through so few takes less than what an index costs each time.
+const bareLines = 128
 const keptBytes = 4 * 1024 * 1024
 
 /** Of all fresh logs of a thread. */
@@ -82,7 +92,8 @@ export function createFreshLog(id: string, { indexer, streams }: FreshMeans): Fr
     const builder = spare ?? createLinesBuilder(day, expected)
     spare = undefined
     builder.clear(day)
-    growing.set(day, { builder, segment: undefined, since, isShown: false })
+    const grewAt = performance.now()
+    growing.set(day, { builder, segment: undefined, since, isShown: false, grewAt, indexed: 0, bytes: 0 })
     return builder
   }
 
@@ -112,6 +123,8 @@ export function createFreshLog(id: string, { indexer, streams }: FreshMeans): Fr
     const one = growing.get(day)
     if (one === undefined) return
     one.segment = undefined
+    one.bytes = 0
+    one.grewAt = performance.now()
     if (one.builder.count() < blockLines) return
     const lines = copyLines(one.builder.finish())
     if (!one.isShown && lines.text.length <= keptBytes) spare = one.builder
@@ -120,15 +133,42 @@ export function createFreshLog(id: string, { indexer, streams }: FreshMeans): Fr
     growing.delete(day)
   }
 
-  function* index(block: Block): Generator<void, void> {
-    const { lines } = block
-    block.isTaken = true
+  function* indexed(lines: Lines): Generator<void, PackedWords> {
     const words = yield* indexer(lines, firstTo(lines.count))
     yield
     const packed = yield* packWords(words, lines.count)
     yield
-    block.segment = openLines(id, lines, packed)
+    return packed
+  }
+
+  function* index(block: Block): Generator<void, void> {
+    block.isTaken = true
+    const packed = yield* indexed(block.lines)
+    block.segment = openLines(id, block.lines, packed)
     block.bytes = packed.bytes
+  }
+
+  function toIndex(): Generator<void, void> | undefined {
+    const block = blocks.find(({ isTaken }) => !isTaken)
+    if (block !== undefined) return index(block)
+    const moment = performance.now() - recentMs
+    const quiet = [...growing.values()].find(
+      ({ builder, indexed, grewAt }) =>
+        grewAt < moment && builder.count() >= bareLines && builder.count() !== indexed,
+    )
+    return quiet && indexQuiet(quiet)
+  }
+
+  /** What has not grown for a while, as the end of a log that is a segment soon, would be looked through by each question. */
+  function* indexQuiet(one: Growing): Generator<void, void> {
+    const lines = one.builder.finish()
+    one.indexed = lines.count
+    // So that nothing else comes into this memory.
+    one.isShown = true
+    const packed = yield* indexed(lines)
+    if (one.builder.count() !== lines.count) return
+    one.segment = openLines(id, lines, packed)
+    one.bytes = packed.bytes
   }
 
   return {
@@ -156,15 +196,15 @@ export function createFreshLog(id: string, { indexer, streams }: FreshMeans): Fr
     },
     *work(room) {
       for (;;) {
-        const next = room.left() > 0 ? blocks.find(({ isTaken }) => !isTaken) : undefined
-        if (next === undefined && readTo >= arrivals.reached()) return
+        const indexing = room.left() > 0 ? toIndex() : undefined
+        if (indexing === undefined && readTo >= arrivals.reached()) return
         // What a question would wait for comes first.
-        if (next === undefined || readTo < arrivals.reachedBefore(recentMs / 2)) readOn()
-        else yield* index(next)
+        if (indexing === undefined || readTo < arrivals.reachedBefore(recentMs / 2)) readOn()
+        else yield* indexing
         yield
       }
     },
     recentBytes: () => arrivals.reached() - arrivals.reachedBefore(recentMs),
-    indexBytes: () => blocks.reduce((total, { bytes }) => total + bytes, 0),
+    indexBytes: () => [...blocks, ...growing.values()].reduce((total, { bytes }) => total + bytes, 0),
   }
 }

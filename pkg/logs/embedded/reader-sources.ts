@@ -56,8 +56,7 @@ export function createReaderSources(parts: {
       const log = logs.get(source.id) ?? createFreshLog(source.id, means)
       logs.set(source.id, log)
       log.extend(source.log, source.isNew)
-      hasGrown = true
-      tending ??= tendAll()
+      beginTending()
     } else if (!files.has(source.id)) {
       // A thread that was just started has been told of the newest already.
       const segment = openSegment(source.id, openSource(source), shared)
@@ -72,6 +71,12 @@ export function createReaderSources(parts: {
     files.delete(id)
     open.isRemoved = true
     closeUnused(open)
+  }
+
+  function beginTending(): void {
+    if (logs.size === 0) return
+    hasGrown = true
+    tending ??= tendAll()
   }
 
   function* tendAll(): Generator<void, void> {
@@ -106,6 +111,8 @@ export function createReaderSources(parts: {
       const recentBytes = [...logs.values()].reduce((sum, log) => sum + log.recentBytes(), 0)
       const isAll = isWhole || recentBytes < fewBytes
       const fresh = [...logs.values()].flatMap(log => attempt(() => log.segments(isAll)) ?? [])
+      // What has stopped growing is not looked through a second time.
+      beginTending()
       return {
         segments: [...using.map(({ segment }) => segment), ...fresh],
         release: () => {
