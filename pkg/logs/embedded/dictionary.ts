@@ -22,10 +22,13 @@ export type Dictionary = {
 
 type Block = { readonly words: Buffer; readonly entries: Buffer }
 type Access = {
-  /** Decompressed. @param isPassing whether all of them are looked at, one after the other */
-  readonly block: (index: number, piece: Piece, isPassing: boolean) => Buffer
+  /** Decompressed. */
+  readonly block: (index: number, piece: Piece) => Buffer
+  /** One of all, which are looked at one after the other: its bytes hold no longer. */
+  readonly through: (index: number, piece: Piece, look: (bytes: Buffer) => void) => void
   /** As it stands in the file. */
   readonly list: (piece: Piece) => Buffer
+  readonly useList: (piece: Piece, work: (bytes: Buffer) => void) => void
   /** What was found of words before. */
   readonly known: Pick<PieceCache, 'find' | 'keep'>
 }
@@ -34,11 +37,7 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
   const { dictionary, version } = footer
   const zero = Buffer.of(0)
 
-  function load(index: number, isPassing: boolean): Block {
-    const bytes = access.block(index, dictionary.at(index), isPassing)
-    const length = bytes.readUInt32LE(0)
-    return { words: bytes.subarray(4, 4 + length), entries: bytes.subarray(4 + length) }
-  }
+  const load = (index: number): Block => toBlock(access.block(index, dictionary.at(index)))
 
   /** Tells of the words with these numbers within a block, which ascend. Nothing is made for those between. */
   function walk(index: number, { entries }: Block, numbers: readonly number[], { only, list }: Walk): void {
@@ -80,7 +79,7 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
       only: document => setBit(to, document),
       list: (head, offset, length) => void lists.push({ head, offset, length }),
     })
-    addLists(lists, access.list, to)
+    addLists(lists, access.useList, to)
   }
 
   function passPositions(reader: { readonly varint: () => number }): void {
@@ -96,23 +95,11 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
     return { head, only: 0, list: () => access.list(list), positions }
   }
 
-  /** @param use what to do with the words that are selected, and where they are */
-  function useMatching(
-    index: number,
-    select: (words: Buffer) => readonly number[],
-    use: Use,
-    isPassing = false,
-  ): void {
-    const block = load(index, isPassing)
-    const starts = select(block.words)
-    if (starts.length > 0) use(index, block, numbersOf(block.words, starts))
-  }
-
   function visitWord(word: string, visit: Visit): void {
     const index = findPiece(dictionary, word)
     if (index < 0) return
     const wanted = Buffer.from(word, 'latin1')
-    const block = load(index, false)
+    const block = load(index)
     const place = placeOf(block.words, wanted)
     if (place >= 0) visitEntries(index, block, numbersOf(block.words, [place]), visit)
   }
@@ -123,9 +110,10 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
     for (let index = Math.max(findPiece(dictionary, key), 0); index < dictionary.count; index += 1) {
       const first = dictionary.firstAt(index)
       if (first > key && !first.startsWith(key)) break
-      const select = (words: Buffer): readonly number[] =>
-        positions(words, after, 1, words.subarray(0, wanted.length).equals(wanted) ? [0] : [])
-      useMatching(index, select, use)
+      const block = load(index)
+      const isFirst = block.words.subarray(0, wanted.length).equals(wanted)
+      const starts = positions(block.words, after, 1, isFirst ? [0] : [])
+      if (starts.length > 0) use(index, block, numbersOf(block.words, starts))
     }
   }
 
@@ -151,9 +139,12 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
     addPart: (part, atEnd, to) => {
       const bytes = Buffer.from(part)
       const wanted = atEnd ? Buffer.concat([bytes, zero]) : bytes
-      const add: Use = (index, block, numbers) => addEntries(index, block, numbers, to)
       for (let index = 0; index < dictionary.count; index += 1) {
-        useMatching(index, words => positions(words, wanted, 0), add, true)
+        access.through(index, dictionary.at(index), bytes => {
+          const block = toBlock(bytes)
+          const starts = positions(block.words, wanted, 0)
+          if (starts.length > 0) addEntries(index, block, numbersOf(block.words, starts), to)
+        })
       }
       visitWord(longWord, posting => addDocuments(posting, to))
     },
@@ -177,6 +168,11 @@ type Walk = {
   readonly list: (head: number, offset: number, length: number, tail: number) => void
 }
 type Use = (index: number, block: Block, numbers: readonly number[]) => void
+
+function toBlock(bytes: Buffer): Block {
+  const length = bytes.readUInt32LE(0)
+  return { words: bytes.subarray(4, 4 + length), entries: bytes.subarray(4 + length) }
+}
 
 /** A word as it is kept: its bytes, cut, as one character each. */
 function toKey(word: string): string {

@@ -21,5 +21,12 @@ export function segmentOf(lines: Lines, shared: Shared, id = 's'): Segment {
   writeSegment(lines, part => parts.push(Buffer.from(part)))
   const bytes = Buffer.concat(parts)
   const read = ({ offset, length }: Piece) => bytes.subarray(offset, offset + length)
-  return openSegment(id, { size: bytes.length, read, close: () => undefined }, shared)
+  // Whoever keeps what was lent finds something else there.
+  const use = <T>(piece: Piece, work: (bytes: Buffer) => T): T => {
+    const lent = Buffer.from(read(piece))
+    const result = work(lent)
+    lent.fill(0xff)
+    return result
+  }
+  return openSegment(id, { size: bytes.length, read, use, close: () => undefined }, shared)
 }

@@ -38,9 +38,9 @@ describe('addLists', () => {
     setBit(bits, count - 1)
     addLists(
       lists,
-      ({ offset, length }) => {
+      ({ offset, length }, work) => {
         reads.push(length)
-        return Buffer.from(file.view().subarray(offset, offset + length))
+        work(Buffer.from(file.view().subarray(offset, offset + length)))
       },
       bits,
     )

@@ -9,16 +9,25 @@ export type List = Piece & { readonly head: number }
 const nearBytes = 4096
 const mostBytes = 256 * 1024
 
-/** Adds the documents of lists, which are in the order in which they lie. */
-export function addLists(lists: readonly List[], read: (piece: Piece) => Buffer, to: Bitmap): void {
+/**
+ * Adds the documents of lists, which are in the order in which they lie.
+ *
+ * @param use reads a piece of the file, for as long as the work goes on
+ */
+export function addLists(
+  lists: readonly List[],
+  use: (piece: Piece, work: (bytes: Buffer) => void) => void,
+  to: Bitmap,
+): void {
   let near: List[] = []
   let from = 0
   let end = 0
 
   function flush(): void {
     if (near.length === 0) return
-    const bytes = read({ offset: from, length: end - from })
-    for (const { head, offset } of near) addList({ bytes, at: offset - from }, head, to)
+    use({ offset: from, length: end - from }, bytes => {
+      for (const { head, offset } of near) addList({ bytes, at: offset - from }, head, to)
+    })
     near = []
   }
 

@@ -18,3 +18,8 @@ export function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer
 export function release({ buffer }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
+
+/** The same, but nothing where they are a small part of other memory, such as the pool that Node.js takes small buffers from. */
+export function releaseOwn(bytes: Uint8Array): void {
+  if (2 * bytes.byteLength > bytes.buffer.byteLength) release(bytes)
+}

@@ -42,7 +42,7 @@ describe('createPieceCache', () => {
   })
 
   it('makes what it does not have once, and what passes through only takes the room that is left', () => {
-    const cache = createPieceCache(50)
+    const cache = createPieceCache(60)
     let made = 0
     const get = (key: string, isPassing: boolean) =>
       cache.get(
@@ -59,5 +59,21 @@ describe('createPieceCache', () => {
     for (const key of 'efghefgh') get(key, true)
     expect(made).to.equal(4 + 1 + 3 + 3)
     expect(known(cache, 'abcdefgh')).to.equal('abcde')
+    expect(['d', 'e', 'f'].map(cache.has)).to.deep.equal([true, true, false])
+  })
+
+  it('does not give to what passes through the room that was made for others', () => {
+    const cache = createPieceCache(80)
+    for (const key of 'abcdefghi') keep(cache, key)
+    expect(known(cache, 'abcdefghi')).to.equal('cdefghi')
+    for (const key of 'xyz')
+      cache.get(
+        key,
+        () => ({ key }),
+        () => 10,
+        true,
+      )
+    keep(cache, 'j')
+    expect(known(cache, 'cdefghijxyz')).to.equal('cdefghij')
   })
 })

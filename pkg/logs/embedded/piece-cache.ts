@@ -13,12 +13,14 @@ export type PieceCache = {
   ) => T
   /** What was kept under a key; undefined when it was not, or had to go. */
   readonly find: <T extends object>(key: string) => T | undefined
+  readonly has: (key: string) => boolean
   readonly keep: (key: string, value: object, bytes: number) => void
   readonly forget: (prefix: string) => void
 }
 
 export function createPieceCache(limitBytes: number): PieceCache {
   const entries = new Map<string, { readonly value: object; readonly size: number }>()
+  const somewhat = limitBytes / 8
   let total = 0
 
   function drop(key: string): void {
@@ -43,7 +45,7 @@ export function createPieceCache(limitBytes: number): PieceCache {
     if (total <= limitBytes) return
     // Some together: whoever looks for the oldest passes the places of those that went before.
     for (const oldest of entries.keys()) {
-      if (total <= limitBytes - limitBytes / 8) break
+      if (total <= limitBytes - somewhat) break
       drop(oldest)
     }
   }
@@ -51,6 +53,7 @@ export function createPieceCache(limitBytes: number): PieceCache {
   return {
     find,
     keep,
+    has: key => entries.has(key),
     get: <T extends object>(
       key: string,
       load: () => T,
@@ -61,7 +64,8 @@ export function createPieceCache(limitBytes: number): PieceCache {
       if (known !== undefined) return known
       const value = load()
       const size = bytes(value)
-      if (!isPassing || total + size <= limitBytes) keep(key, value, size)
+      // Not the room that was made for others: they would have it made again and again.
+      if (!isPassing || total + size <= limitBytes - somewhat) keep(key, value, size)
       return value
     },
     forget: prefix => {

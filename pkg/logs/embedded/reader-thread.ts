@@ -40,6 +40,8 @@ const sliceMs = 5
 const tendingMs = 1
 const longMs = 100
 
+// What shares its memory with others cannot be let go of by itself, and what is kept of it would keep all.
+Buffer.poolSize = 0
 // Before segments that are made, and behind the thread that serves all requests.
 standBack(3)
 const settings: ReaderSettings = workerData

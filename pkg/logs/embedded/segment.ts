@@ -1,22 +1,18 @@
 import type { Bitmap } from './bitmap.ts'
+import { openBlocks, pass } from './blocks.ts'
 import { createByteReader } from './bytes.ts'
 import { type Dictionary, openDictionary } from './dictionary.ts'
 import { invert, toStarts } from './line-order.ts'
 import { findPiece, type OpenFooter, packFooter, type Share } from './open-footer.ts'
 import type { PieceCache } from './piece-cache.ts'
-import { decodeFooter, decompress, type Piece, timeBlockSize } from './segment-format.ts'
+import { decodeFooter, timeBlockSize } from './segment-format.ts'
+import type { Source } from './source.ts'
 import { decodeDocuments, decodeStreams, keyOfStreams } from './stream-documents.ts'
+import { openTextBlocks, type TextBlocks } from './text-blocks.ts'
 import type { TextColumn } from './text-scan.ts'
-import type { TextTest } from './text-test.ts'
 
-/** Bytes of a segment: a file, or memory. */
-export type Source = {
-  readonly size: number
-  readonly read: (piece: Piece) => Buffer
-  readonly close: () => void
-}
-
-export type Segment = {
+/** Texts are named by their places in `documents`. */
+export type Segment = TextBlocks & {
   readonly id: string
   readonly footer: Pick<
     OpenFooter,
@@ -37,17 +33,12 @@ export type Segment = {
   readonly streamStarts: Uint32Array
   /** Where in `documents` each document is, which is where its text lies. */
   readonly places: () => Uint32Array
-  /** The text at a place of `documents`, as UTF-8. */
-  readonly textAt: (place: number) => Buffer
-  /** Whether it passes; of many, looked at one after the other, nothing is made for each. */
-  readonly testText: (place: number, passes: TextTest) => boolean
   /** What it answered before, of one that never changes. */
   readonly answers?: Pick<PieceCache, 'find' | 'keep'> | undefined
   readonly close: () => void
 }
 
 type Times = { readonly times: Float64Array; readonly sequences: Float64Array }
-type Texts = { readonly first: number; readonly bytes: Buffer; readonly starts: Uint32Array }
 
 /** What segments that are open at a time have together. */
 export type Shared = {
@@ -62,15 +53,8 @@ export function openSegment(id: string, source: Source, shared: Shared): Segment
   const stored = decodeFooter(source.size, source.read)
   const streamStarts = toStarts(stored.streams.map(({ lines }) => lines))
   const footer = packFooter(stored, share)
-  const load = (piece: Piece): Buffer => decompress(source.read(piece))
-  const cached = (name: string, piece: Piece, isPassing = false): Buffer =>
-    cache.get(
-      `${id}/${name}`,
-      () => load(piece),
-      bytes => bytes.length,
-      isPassing,
-    )
-  let texts: Texts | undefined
+  const blocks = openBlocks(id, source, cache)
+  const { load } = blocks
 
   function timesOf(document: number): Times {
     const index = Math.floor(document / timeBlockSize)
@@ -109,15 +93,6 @@ export function openSegment(id: string, source: Source, shared: Shared): Segment
     )
   }
 
-  function textsWith(place: number, isPassing: boolean): Texts {
-    if (texts === undefined || place < texts.first || place >= texts.first + texts.starts.length - 1) {
-      const index = findPiece(footer.texts, place)
-      const piece = footer.texts.at(index)
-      texts = cutTexts(footer.texts.firstAt(index), cached(`text/${index}`, piece, isPassing))
-    }
-    return texts
-  }
-
   return {
     id,
     footer,
@@ -131,17 +106,16 @@ export function openSegment(id: string, source: Source, shared: Shared): Segment
         () => decodeStreams(() => load(footer.documents), footer.count, streamStarts, streams),
         value => value.byteLength,
       ),
-    textAt: place => {
-      const { first, bytes, starts } = textsWith(place, false)
-      return bytes.subarray(starts[place - first], starts[place - first + 1])
-    },
-    testText: (place, passes) => {
-      const { first, bytes, starts } = textsWith(place, true)
-      return passes(bytes, starts[place - first] ?? 0, starts[place - first + 1] ?? 0)
-    },
+    ...openTextBlocks(footer, blocks),
     dictionary: openDictionary(footer, {
-      block: (index, piece, isPassing) => cached(`words/${index}`, piece, isPassing),
+      block: (index, piece) => blocks.get(`words/${index}`, piece),
+      through: (index, piece, look) => {
+        const passing = blocks.enter(`words/${index}`, piece)
+        look(passing.bytes)
+        pass(passing)
+      },
       list: source.read,
+      useList: source.use,
       known: {
         find: key => cache.find(`${id}/word/${key}`),
         keep: (key, value, bytes) => cache.keep(`${id}/word/${key}`, value, bytes),
@@ -193,11 +167,4 @@ function decodeTimes(bytes: Buffer, count: number, firstTime: number): Times {
     expected = sequence + 1
   }
   return { times, sequences }
-}
-
-function cutTexts(first: number, block: Buffer): Texts {
-  const count = block.readUInt32LE(0)
-  const starts = new Uint32Array(count + 1)
-  for (let i = 0; i < count; i += 1) starts[i + 1] = (starts[i] ?? 0) + block.readUInt32LE(4 + 4 * i)
-  return { first, bytes: block.subarray(4 + 4 * count), starts }
 }
