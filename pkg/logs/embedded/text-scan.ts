@@ -26,7 +26,7 @@ type Verdict = 'yes' | 'unsure' | 'no'
 
 const chunkBytes = 64 * 1024
 /** U+212A, the only character beyond ASCII that folds to one of ASCII: a `k`. */
-const kelvin = Buffer.from('\u212a').toString('latin1')
+export const kelvin = Buffer.from('\u212a').toString('latin1')
 
 /**
  * Looks through many lines at once, as bytes: `must` surely pass, `may` is all that could; undefined when bytes do not tell. A
@@ -155,6 +155,6 @@ function toPhrase(words: readonly string[], prefix: boolean): Pattern | undefine
   return { text: wanted.word, following, folds: true, whole: { start: true, end }, isAll }
 }
 
-function isAscii(text: string): boolean {
+export function isAscii(text: string): boolean {
   return Buffer.byteLength(text) === text.length
 }

@@ -4,7 +4,11 @@ import { createByteSearch } from '../regex/automaton.ts'
 import { compileRegex } from '../regex/program.ts'
 import { parseRegex } from '../regex/syntax.ts'
 import { fold } from '../words.ts'
+import { isAscii, kelvin } from './text-scan.ts'
 import { foldTable } from './word-index.ts'
+
+// As much as a block of a segment has.
+const stringBytes = 64 * 1024
 
 /** A test of the text from `start` up to `end`. */
 export type TextTest = (bytes: Buffer, start: number, end: number) => boolean
@@ -24,6 +28,9 @@ export function createTextTest(test: Test): TextTest {
   if (test.kind === 'contains' && test.caseSensitive && test.text.isWellFormed()) {
     return createPartTest(Buffer.from(test.text))
   }
+  if (test.kind === 'contains' && !test.caseSensitive && isAscii(test.text)) {
+    return createFoldedPartTest(fold(test.text), fallback)
+  }
   return fallback
 }
 
@@ -38,6 +45,37 @@ function createPartTest(wanted: Buffer): TextTest {
       within = bytes
       from = start
       found = at === -1 ? Number.POSITIVE_INFINITY : at
+    }
+    return found + wanted.length <= end
+  }
+}
+
+/** The same without case, of ASCII: texts become one string, a byte a character. */
+function createFoldedPartTest(wanted: string, fallback: TextTest): TextTest {
+  let within: Buffer | undefined
+  let text = ''
+  let isPlain = true
+  /** Where the string begins and ends among the bytes. */
+  let [first, last] = [0, 0]
+  let from = 0
+  let found = 0
+
+  function read(bytes: Buffer, start: number, end: number): void {
+    within = bytes
+    first = from = start
+    last = Math.max(end, Math.min(start + stringBytes, bytes.length))
+    text = bytes.toString('latin1', first, last).toLowerCase()
+    isPlain = !wanted.includes('k') || !text.includes(kelvin)
+  }
+
+  return (bytes, start, end) => {
+    const isOther = bytes !== within || start < first || end > last
+    if (isOther) read(bytes, start, end)
+    if (!isPlain) return fallback(bytes, start, end)
+    if (isOther || start < from || found < start) {
+      const at = text.indexOf(wanted, start - first)
+      from = start
+      found = at === -1 ? Number.POSITIVE_INFINITY : first + at
     }
     return found + wanted.length <= end
   }
