@@ -1,4 +1,4 @@
-import { releaseOwn } from './own-memory.ts'
+import { releaseOwn } from '../own-memory.ts'
 import type { PieceCache } from './piece-cache.ts'
 import { decompress, type Piece } from './segment-format.ts'
 import type { Source } from './source.ts'

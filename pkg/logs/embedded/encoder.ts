@@ -1,7 +1,7 @@
 import type { RawBatch } from '../ingest/raw-batch.ts'
+import { toBuffer } from '../own-memory.ts'
 import type { EncodedBatch } from './batch-encoder.ts'
 import type { EncoderQuestion } from './encoder-thread.ts'
-import { toBuffer } from './own-memory.ts'
 import type { Thread } from './thread.ts'
 
 /**

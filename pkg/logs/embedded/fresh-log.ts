@@ -1,7 +1,8 @@
+import { release } from '../own-memory.ts'
 import { createArrivals } from './arrivals.ts'
 import { type Frame, type KnownStreams, readingFrame } from './frame.ts'
 import { firstTo } from './line-order.ts'
-import { copyLines, createLinesBuilder, type Lines, type LinesBuilder } from './lines.ts'
+import { copyLines, createLinesBuilder, type Lines, type LinesBuilder, releaseLines } from './lines.ts'
 import { type LogRange, readLogRange } from './log-range.ts'
 import { openLines } from './open-lines.ts'
 import { type PackedWords, packWords } from './packed-words.ts'
@@ -26,6 +27,8 @@ export type FreshLog = {
   readonly recentBytes: () => number
   /** How much memory its indexes take. */
   readonly indexBytes: () => number
+  /** Lets go of its memory: no question reads what it was shown any more. */
+  readonly close: () => void
 }
 
 /** How much memory the indexes of all fresh lines may take; lines without one are looked through. */
@@ -206,5 +209,18 @@ export function createFreshLog(id: string, { indexer, streams }: FreshMeans): Fr
     },
     recentBytes: () => arrivals.reached() - arrivals.reachedBefore(recentMs),
     indexBytes: () => [...blocks, ...growing.values()].reduce((total, { bytes }) => total + bytes, 0),
+    // Some twenty megabytes a second while lines come in and somebody asks.
+    close: () => {
+      for (const { lines, segment } of blocks) {
+        segment?.close()
+        releaseLines(lines)
+      }
+      for (const { builder, segment } of growing.values()) {
+        segment?.close()
+        releaseLines(builder.finish())
+      }
+      if (spare !== undefined) releaseLines(spare.finish())
+      release(space)
+    },
   }
 }

@@ -1,12 +1,12 @@
 import type { Turns } from '../../request/turns.ts'
 import { insufficientStorage, Status, tooManyRequests, unavailable } from '../../status/status.ts'
 import type { RawBatch } from '../ingest/raw-batch.ts'
+import { release } from '../own-memory.ts'
 import type { LogRecord } from '../record.ts'
 import type { AppendResult, LogStore } from '../store.ts'
 import type { EncodedBatch } from './batch-encoder.ts'
 import { createFrameEncoder, type Frame, numberFrame, type UnnumberedFrame } from './frame.ts'
 import { createGarbage, type Garbage } from './garbage.ts'
-import { release } from './own-memory.ts'
 import type { RecentBatches } from './recent-batches.ts'
 import { refusalOf } from './storable.ts'
 

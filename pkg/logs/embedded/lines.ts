@@ -1,3 +1,4 @@
+import { release } from '../own-memory.ts'
 import type { LogRecord } from '../record.ts'
 
 /** Where lines come from: all of a record but its time and text. Lines of one container share it. */
@@ -170,4 +171,9 @@ export function copyLines(lines: Lines): Lines {
     streamOf: streamOf.slice(),
     textStarts: textStarts.slice(),
   }
+}
+
+/** Lets go of their memory at once, and of all that a builder has that they are of. */
+export function releaseLines({ times, sequences, streamOf, text, textStarts }: Lines): void {
+  for (const column of [times, sequences, streamOf, text, textStarts]) release(column)
 }

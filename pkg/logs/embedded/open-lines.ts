@@ -1,3 +1,4 @@
+import { release } from '../own-memory.ts'
 import { emptyBitmap, setBit } from './bitmap.ts'
 import { type Grouped, groupByStream, invert, sequenceRange, sortLines } from './line-order.ts'
 import type { Lines } from './lines.ts'
@@ -85,6 +86,11 @@ export function openLines(id: string, lines: Lines, words?: PackedWords): Segmen
       const line = order[byStream().documents[place] ?? 0] ?? 0
       return passes(text, textStarts[line] ?? 0, textStarts[line + 1] ?? 0)
     },
-    close: () => undefined,
+    // The lines themselves are whose they were.
+    close: () => {
+      words?.close()
+      for (const made of [order, places, documentOfLine, grouped?.documents])
+        if (made !== undefined) release(made)
+    },
   }
 }

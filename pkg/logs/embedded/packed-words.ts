@@ -1,3 +1,4 @@
+import { release } from '../own-memory.ts'
 import { type Bitmap, emptyBitmap, noDocuments, setBit } from './bitmap.ts'
 import type { Dictionary } from './dictionary.ts'
 import { hashByte, hashSeed, slotOf, type Vocabulary } from './vocabulary.ts'
@@ -9,6 +10,8 @@ export type PackedWords = {
   readonly dictionaryOf: (documentOf: () => Uint32Array) => Dictionary
   /** How much memory it takes. */
   readonly bytes: number
+  /** Lets go of it at once: nobody asks any more. */
+  readonly close: () => void
 }
 
 type Numbers = Uint16Array | Uint32Array
@@ -101,7 +104,11 @@ export function* packWords(
   }
 
   const parts = [wordStarts, words, lines, slots, starts]
-  return { dictionaryOf, bytes: parts.reduce((total, { byteLength }) => total + byteLength, 0) }
+  return {
+    dictionaryOf,
+    bytes: parts.reduce((total, { byteLength }) => total + byteLength, 0),
+    close: () => parts.forEach(release),
+  }
 }
 
 function numbers(length: number, largest: number): Numbers {

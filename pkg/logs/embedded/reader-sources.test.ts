@@ -54,4 +54,36 @@ describe('createReaderSources', () => {
     expect(segments.reduce((sum, { footer }) => sum + footer.count, 0)).to.equal(5000)
     release()
   })
+
+  it('lets go of lines that have become a segment once no question reads them any more', async () => {
+    const sources = createReaderSources({
+      cache: createPieceCache(megabyte),
+      answers: createPieceCache(megabyte),
+      freshBytes: 16 * megabyte,
+      report: error => expect.fail(String(error)),
+    })
+    const records = Array.from({ length: 5000 }, (_, i) => ({
+      ...stream,
+      timeNs: BigInt(i),
+      log: `line ${i}`,
+    }))
+    const bytes = [0, 2500].map(from => frameOf(records.slice(from, from + 2500), 1 + from).bytes)
+    const file = join(folder, 'fresh')
+    await writeFile(file, Buffer.concat(bytes))
+    const to = Buffer.concat(bytes).length
+    sources.change({ add: [{ id: 'fresh', log: { file, from: 0, to }, isNew: false }], remove: [] })
+    sources.tend(() => false)
+    const [early, late] = [sources.take(true), sources.take(true)]
+    sources.change({ add: [], remove: ['fresh'] })
+    expect(sources.take(true).segments).to.deep.equal([])
+    early.release()
+    const textsOf = (segments: typeof late.segments): readonly string[] =>
+      segments.flatMap(segment =>
+        Array.from({ length: segment.footer.count }, (_, place) => segment.textAt(place).toString()),
+      )
+    expect(textsOf(late.segments).toSorted()).to.deep.equal(records.map(({ log }) => log).toSorted())
+    expect(late.segments.map(({ dictionary }) => dictionary?.documentsOf('line').count)[0]).to.be.above(2000)
+    late.release()
+    expect(late.segments.map(({ column }) => column?.bytes.length)).to.deep.equal(late.segments.map(() => 0))
+  })
 })

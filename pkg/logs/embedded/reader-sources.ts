@@ -27,7 +27,8 @@ export type ReaderSources = {
   readonly isUntended: () => boolean
 }
 
-type Open = { readonly segment: Segment; users: number; isRemoved: boolean }
+/** A segment, or lines that are in none. Questions read on in what was removed after they began. */
+type Open<T extends Closable> = { readonly source: T; users: number; isRemoved: boolean }
 
 // What is less than this, of what has just come, is read when it is asked for.
 const fewBytes = 2 * 1024 * 1024
@@ -42,35 +43,36 @@ export function createReaderSources(parts: {
 }): ReaderSources {
   const { cache, answers, freshBytes, report } = parts
   const shared = { cache, answers, share: createStreamPool().share }
-  const files = new Map<string, Open>()
-  const logs = new Map<string, FreshLog>()
+  const files = new Map<string, Open<Segment>>()
+  const logs = new Map<string, Open<FreshLog>>()
   const means: FreshMeans = { indexer: createIndexer(createListMaker()), streams: createKnownStreams() }
   let tending: Generator<void, void> | undefined
   let hasGrown = false
   const room = {
-    left: () => [...logs.values()].reduce((left, log) => left - log.indexBytes(), freshBytes),
+    left: () => [...logs.values()].reduce((left, { source }) => left - source.indexBytes(), freshBytes),
   }
 
   function add(source: ReaderSource): void {
     if ('log' in source) {
-      const log = logs.get(source.id) ?? createFreshLog(source.id, means)
+      const log = logs.get(source.id) ?? opened(createFreshLog(source.id, means))
       logs.set(source.id, log)
-      log.extend(source.log, source.isNew)
+      log.source.extend(source.log, source.isNew)
       beginTending()
     } else if (!files.has(source.id)) {
       // A thread that was just started has been told of the newest already.
       const segment = openSegment(source.id, openSource(source), shared)
-      files.set(source.id, { segment, users: 0, isRemoved: false })
+      files.set(source.id, opened(segment))
     }
   }
 
   function remove(id: string): void {
+    for (const open of [logs.get(id), files.get(id)]) {
+      if (open === undefined) continue
+      open.isRemoved = true
+      closeUnused(open)
+    }
     logs.delete(id)
-    const open = files.get(id)
-    if (open === undefined) return
     files.delete(id)
-    open.isRemoved = true
-    closeUnused(open)
   }
 
   function beginTending(): void {
@@ -83,7 +85,7 @@ export function createReaderSources(parts: {
     while (hasGrown) {
       hasGrown = false
       for (const [id, log] of logs) {
-        const work = log.work(room)
+        const work = log.source.work(room)
         // What has become a segment meanwhile has no file any more.
         while (logs.has(id) && !work.next().done) yield
       }
@@ -106,15 +108,15 @@ export function createReaderSources(parts: {
       for (const source of change.add) attempt(() => add(source))
     },
     take: isWhole => {
-      const using = [...files.values()]
+      const using = [...files.values(), ...logs.values()]
       for (const open of using) open.users += 1
-      const recentBytes = [...logs.values()].reduce((sum, log) => sum + log.recentBytes(), 0)
+      const recentBytes = [...logs.values()].reduce((sum, { source }) => sum + source.recentBytes(), 0)
       const isAll = isWhole || recentBytes < fewBytes
-      const fresh = [...logs.values()].flatMap(log => attempt(() => log.segments(isAll)) ?? [])
+      const fresh = [...logs.values()].flatMap(({ source }) => attempt(() => source.segments(isAll)) ?? [])
       // What has stopped growing is not looked through a second time.
       beginTending()
       return {
-        segments: [...using.map(({ segment }) => segment), ...fresh],
+        segments: [...[...files.values()].map(({ source }) => source), ...fresh],
         release: () => {
           for (const open of using) {
             open.users -= 1
@@ -132,6 +134,12 @@ export function createReaderSources(parts: {
   }
 }
 
-function closeUnused({ segment, isRemoved, users }: Open): void {
-  if (isRemoved && users === 0) segment.close()
+type Closable = { readonly close: () => void }
+
+function opened<T extends Closable>(source: T): Open<T> {
+  return { source, users: 0, isRemoved: false }
+}
+
+function closeUnused({ source, isRemoved, users }: Open<Closable>): void {
+  if (isRemoved && users === 0) source.close()
 }

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { releaseOwn } from './own-memory.ts'
+import { releaseOwn } from '../own-memory.ts'
 import type { Piece } from './segment-format.ts'
 
 /** Bytes of a segment: a file, or memory. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import { releaseWhole } from '../../../logs/own-memory.ts'
 import { badRequest, Status, tooLarge } from '../../../status/status.ts'
 import type { BodyMemory } from './body-memory.ts'
 
@@ -40,8 +41,8 @@ export async function readBody(
   const decoded = decode(req)
   const timer = setTimeout(() => req.destroy(), bodyWithinMs)
   try {
-    const expectedBytes = decoded === req ? length : 0
-    return await collect(decoded, expectedBytes, given)
+    const isPlain = decoded === req
+    return await collect(decoded, { ...given, expectedBytes: isPlain ? length : 0, letGo: isPlain })
   } finally {
     clearTimeout(timer)
   }
@@ -74,10 +75,19 @@ function decode(req: IncomingMessage): Readable | NodeJS.ReadWriteStream {
   return req.pipe(decoder)
 }
 
+/** @param means letGo: whether nobody else has what comes */
 async function collect(
   stream: AsyncIterable<string | Buffer>,
-  expectedBytes: number,
-  { limitBytes, memory, beforeEach }: Means,
+  {
+    limitBytes,
+    memory,
+    beforeEach,
+    expectedBytes,
+    letGo,
+  }: Means & {
+    readonly expectedBytes: number
+    readonly letGo: boolean
+  },
 ): Promise<Buffer> {
   let body = memory.take(Math.max(expectedBytes, 1))
   let length = 0
@@ -97,6 +107,8 @@ async function collect(
       }
       bytes.copy(body, length)
       length = end
+      // The parser makes one for each 16 KiB, and after ten megabytes of them V8 would look at all that the front has.
+      if (letGo) releaseWhole(bytes)
     }
   } catch (error) {
     memory.give(body)

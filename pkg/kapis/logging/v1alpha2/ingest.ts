@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { IngestLimits } from '../../../logs/ingest/limits.ts'
 import type { BatchForm, Ingested, Protocol } from '../../../logs/ingest/raw-batch.ts'
+import { releaseWhole } from '../../../logs/own-memory.ts'
 import type { LogStore } from '../../../logs/store.ts'
 import type { AuthenticatedExchange, Handler } from '../../../request/exchange.ts'
 import type { Identity } from '../../../request/identity.ts'
@@ -92,6 +93,8 @@ const ingestBulk: Handle = async (take, { req, res, info }) => {
   const index = info.parts.length === 3 ? (info.parts[1] ?? '') : ''
   const { answer } = await take(req, bulkTypes, { protocol: 'bulk', index })
   const took = Buffer.from(`{"took":${Math.round(performance.now() - startedAt)},`)
+  // Some hundred bytes a line, which were made for this answer alone.
+  res.once('close', () => releaseWhole(answer))
   sendParts(res, 200, [took, answer], { 'content-type': json })
 }
 

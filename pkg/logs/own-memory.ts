@@ -15,11 +15,16 @@ export function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer
  * Lets go of memory at once, of which these bytes are all. What has lived for some milliseconds is old for V8, and once some
  * megabytes of buffers are, it collects everything.
  */
-export function release({ buffer }: Uint8Array): void {
-  if (buffer instanceof ArrayBuffer) buffer.transfer(0)
+export function release({ buffer }: ArrayBufferView): void {
+  if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0)
 }
 
-/** The same, but nothing where they are a small part of other memory, such as the pool that Node.js takes small buffers from. */
+/** The same, but nothing where they are a part of other memory. */
+export function releaseWhole(bytes: Uint8Array): void {
+  if (bytes.byteLength === bytes.buffer.byteLength) release(bytes)
+}
+
+/** The same, where they are nobody else's even if they do not fill it; nothing in the pool that Node.js takes small buffers from. */
 export function releaseOwn(bytes: Uint8Array): void {
   if (2 * bytes.byteLength > bytes.buffer.byteLength) release(bytes)
 }
