@@ -56,7 +56,7 @@ async function nodesP99(env: BenchEnv): Promise<number> {
     token: env.kapisToken,
     connections: 4,
     perSecond: 50,
-    seconds: 4,
+    seconds: 10,
     gzip: false,
   })
   return p99Ms
