@@ -9,6 +9,7 @@ import type { LogRecord } from '../record.ts'
 import { createKnownStreams, type Frame } from './frame.ts'
 import { frameOf } from './frame-fixtures.ts'
 import { createFreshLog, type FreshLog } from './fresh-log.ts'
+import { createLineMemory } from './line-memory.ts'
 import { dayNs } from './lines.ts'
 import { searchPage } from './search.ts'
 import type { Segment } from './segment.ts'
@@ -17,7 +18,12 @@ import { createListMaker } from './word-lists.ts'
 import { createWriteAheadLog, writeAheadLogFile } from './write-ahead-log.ts'
 
 const room = { left: () => 1e9 }
-const means = { indexer: createIndexer(createListMaker()), streams: createKnownStreams() }
+const means = {
+  indexer: createIndexer(createListMaker()),
+  streams: createKnownStreams(),
+  // For some of the lines.
+  memory: createLineMemory(512 * 1024),
+}
 const words = [
   'error',
   'ERROR',
@@ -201,6 +207,30 @@ describe('createFreshLog', () => {
     expect(search(shown, frequent)).to.deep.equal(found)
     expect(early?.footer.count).to.be.within(1000, 1200)
     await wal.close()
+  })
+
+  it('finds the same in memory that lines before had', async () => {
+    const own = { ...means, memory: createLineMemory(64 * 1024 * 1024) }
+    let given = 0
+    for (const [i, count] of [7000, 9000, 3000, 8000].entries()) {
+      records = []
+      const frame = nextFrame(count)
+      const wal = await createWriteAheadLog(folder, i + 1)
+      await wal.append(frame, () => undefined)
+      await wal.close()
+      const log = createFreshLog(`log-${i}`, own)
+      log.extend({ file: writeAheadLogFile(folder, i + 1), from: 0, to: frame.bytes.length }, false)
+      for (const _ of log.work(room));
+      for (const test of tests) expect(find(log, test), JSON.stringify(test)).to.deep.equal(wanted(test))
+      const { buffer } = log.segments(true)[0]?.column?.bytes ?? Buffer.alloc(0)
+      expect(buffer).to.be.instanceOf(SharedArrayBuffer)
+      log.close()
+      // It is there for the next.
+      const again = own.memory.take(1)
+      given += again.buffer instanceof SharedArrayBuffer ? 1 : 0
+      own.memory.give(again)
+    }
+    expect(given).to.equal(4)
   })
 
   it('makes no index where there is no room for one', async () => {

@@ -1,6 +1,7 @@
 import { release } from '../own-memory.ts'
 import { createArrivals } from './arrivals.ts'
 import { type Frame, type KnownStreams, readingFrame } from './frame.ts'
+import type { LineMemory } from './line-memory.ts'
 import { firstTo } from './line-order.ts'
 import { copyLines, createLinesBuilder, type Lines, type LinesBuilder, releaseLines } from './lines.ts'
 import { type LogRange, readLogRange } from './log-range.ts'
@@ -71,9 +72,10 @@ export type FreshMeans = {
   /** One of them is worked on at a time. */
   readonly indexer: Indexer<LineLists>
   readonly streams: KnownStreams
+  readonly memory: LineMemory
 }
 
-export function createFreshLog(id: string, { indexer, streams }: FreshMeans): FreshLog {
+export function createFreshLog(id: string, { indexer, streams, memory }: FreshMeans): FreshLog {
   let file = ''
   let readTo = 0
   const arrivals = createArrivals(recentMs)
@@ -83,6 +85,14 @@ export function createFreshLog(id: string, { indexer, streams }: FreshMeans): Fr
   // What comes next goes where what came before was.
   let spare: LinesBuilder | undefined
   let space = Buffer.alloc(0)
+  /** Of blocks and indexes, those too that took the place of others. */
+  const taken: Buffer[] = []
+
+  function keep(size: number): Buffer {
+    const bytes = memory.take(size)
+    taken.push(bytes)
+    return bytes
+  }
 
   function take(size: number): Buffer {
     if (size > keptBytes) return Buffer.allocUnsafeSlow(size)
@@ -129,7 +139,7 @@ export function createFreshLog(id: string, { indexer, streams }: FreshMeans): Fr
     one.bytes = 0
     one.grewAt = performance.now()
     if (one.builder.count() < blockLines) return
-    const lines = copyLines(one.builder.finish())
+    const lines = copyLines(one.builder.finish(), keep)
     if (!one.isShown && lines.text.length <= keptBytes) spare = one.builder
     const { since, isShown } = one
     blocks.push({ segment: undefined, lines, isTaken: false, bytes: 0, since, isShown })
@@ -139,7 +149,7 @@ export function createFreshLog(id: string, { indexer, streams }: FreshMeans): Fr
   function* indexed(lines: Lines): Generator<void, PackedWords> {
     const words = yield* indexer(lines, firstTo(lines.count))
     yield
-    const packed = yield* packWords(words, lines.count)
+    const packed = yield* packWords(words, lines.count, keep)
     yield
     return packed
   }
@@ -209,12 +219,9 @@ export function createFreshLog(id: string, { indexer, streams }: FreshMeans): Fr
     },
     recentBytes: () => arrivals.reached() - arrivals.reachedBefore(recentMs),
     indexBytes: () => [...blocks, ...growing.values()].reduce((total, { bytes }) => total + bytes, 0),
-    // Some twenty megabytes a second while lines come in and somebody asks.
     close: () => {
-      for (const { lines, segment } of blocks) {
-        segment?.close()
-        releaseLines(lines)
-      }
+      for (const { segment } of blocks) segment?.close()
+      taken.forEach(memory.give)
       for (const { builder, segment } of growing.values()) {
         segment?.close()
         releaseLines(builder.finish())

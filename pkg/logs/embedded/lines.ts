@@ -1,5 +1,6 @@
 import { release } from '../own-memory.ts'
 import type { LogRecord } from '../record.ts'
+import { cutMemory } from './line-memory.ts'
 
 /** Where lines come from: all of a record but its time and text. Lines of one container share it. */
 export type Stream = Omit<LogRecord, 'timeNs' | 'log'>
@@ -158,19 +159,24 @@ export function createLinesBuilder(
   }
 }
 
-/** The same in memory that has nothing else in it: a builder's has room for more. */
-export function copyLines(lines: Lines): Lines {
-  const text = Buffer.allocUnsafeSlow(lines.text.length)
-  lines.text.copy(text)
-  const { times, sequences, streamOf, textStarts } = lines
-  return {
+/** @param take the memory for all of it, which has nothing else in it: a builder's has room for more */
+export function copyLines(lines: Lines, take: (size: number) => Buffer): Lines {
+  const { count, times, sequences, streamOf, text, textStarts } = lines
+  const cut = cutMemory(take(24 * count + 4 + text.length))
+  const copy = {
     ...lines,
-    text,
-    times: times.slice(),
-    sequences: sequences.slice(),
-    streamOf: streamOf.slice(),
-    textStarts: textStarts.slice(),
+    times: cut.float64(count),
+    sequences: cut.float64(count),
+    streamOf: cut.uint32(count),
+    textStarts: cut.uint32(count + 1),
+    text: cut.bytes(text.length),
   }
+  copy.times.set(times)
+  copy.sequences.set(sequences)
+  copy.streamOf.set(streamOf)
+  copy.textStarts.set(textStarts)
+  text.copy(copy.text)
+  return copy
 }
 
 /** Lets go of their memory at once, and of all that a builder has that they are of. */

@@ -86,9 +86,8 @@ export function openLines(id: string, lines: Lines, words?: PackedWords): Segmen
       const line = order[byStream().documents[place] ?? 0] ?? 0
       return passes(text, textStarts[line] ?? 0, textStarts[line + 1] ?? 0)
     },
-    // The lines themselves are whose they were.
+    // The lines themselves and their words are whose they were.
     close: () => {
-      words?.close()
       for (const made of [order, places, documentOfLine, grouped?.documents])
         if (made !== undefined) release(made)
     },

@@ -1,6 +1,6 @@
-import { release } from '../own-memory.ts'
 import { type Bitmap, emptyBitmap, noDocuments, setBit } from './bitmap.ts'
 import type { Dictionary } from './dictionary.ts'
+import { cutMemory } from './line-memory.ts'
 import { hashByte, hashSeed, slotOf, type Vocabulary } from './vocabulary.ts'
 import { longWord, maxWordBytes } from './word-index.ts'
 import type { LineLists } from './word-lists.ts'
@@ -10,30 +10,47 @@ export type PackedWords = {
   readonly dictionaryOf: (documentOf: () => Uint32Array) => Dictionary
   /** How much memory it takes. */
   readonly bytes: number
-  /** Lets go of it at once: nobody asks any more. */
-  readonly close: () => void
 }
 
 type Numbers = Uint16Array | Uint32Array
 
 const turn = 2048
 
-/** Copies which of them a word has: lines[starts[id]] up to lines[starts[id + 1]]. Yields now and then. */
+/**
+ * Copies which of them a word has: lines[starts[id]] up to lines[starts[id + 1]]. Yields now and then.
+ *
+ * @param take the memory for all of it
+ */
 export function* packWords(
   index: LineLists & { readonly vocabulary: Vocabulary },
   lineCount: number,
+  take: (size: number) => Buffer,
 ): Generator<void, PackedWords> {
   const { vocabulary, documents } = index
   const { size } = vocabulary
-  const starts = index.starts.slice()
-  const wordStarts = new Uint32Array(size + 1)
+  // An id plus one in each slot that is taken, of which two thirds are at most.
+  const slotCount = 2 ** Math.ceil(Math.log2(1.5 * size + 1))
+  const [isFew, areFewWords] = [lineCount <= 0x10000, size < 0xffff]
+  const wordBytes = size === 0 ? 0 : vocabulary.end(size - 1)
+  const memory = take(
+    8 * (size + 1) + documents.length * (isFew ? 2 : 4) + slotCount * (areFewWords ? 2 : 4) + wordBytes,
+  )
+  const cut = cutMemory(memory)
+  const starts = cut.uint32(size + 1)
+  const wordStarts = cut.uint32(size + 1)
+  // Wide numbers come before narrow ones.
+  const [wideLines, wideSlots] = [isFew ? 0 : documents.length, areFewWords ? 0 : slotCount]
+  const wide = { lines: cut.uint32(wideLines), slots: cut.uint32(wideSlots) }
+  const lines: Numbers = isFew ? cut.uint16(documents.length) : wide.lines
+  const slots: Numbers = areFewWords ? cut.uint16(slotCount) : wide.slots
+  const words = cut.bytes(wordBytes)
+  starts.set(index.starts)
+  lines.set(documents)
+  wordStarts[0] = 0
   for (let id = 0; id < size; id += 1) wordStarts[id + 1] = vocabulary.end(id)
   yield
-  const words = Buffer.allocUnsafeSlow(wordStarts[size] ?? 0)
-  vocabulary.bytes().copy(words, 0, 0, words.length)
-  const lines = lineCount <= 0x10000 ? new Uint16Array(documents) : documents.slice()
-  // An id plus one in each slot that is taken, of which two thirds are at most.
-  const slots = numbers(2 ** Math.ceil(Math.log2(1.5 * size + 1)), size + 1)
+  vocabulary.bytes().copy(words, 0, 0, wordBytes)
+  slots.fill(0)
   const mask = slots.length - 1
   for (let id = 0; id < size; id += 1) {
     if (id % turn === 0) yield
@@ -103,16 +120,7 @@ export function* packWords(
     }
   }
 
-  const parts = [wordStarts, words, lines, slots, starts]
-  return {
-    dictionaryOf,
-    bytes: parts.reduce((total, { byteLength }) => total + byteLength, 0),
-    close: () => parts.forEach(release),
-  }
-}
-
-function numbers(length: number, largest: number): Numbers {
-  return largest <= 0xffff ? new Uint16Array(length) : new Uint32Array(length)
+  return { dictionaryOf, bytes: memory.length }
 }
 
 function hashOf(bytes: Buffer, start: number, end: number): number {

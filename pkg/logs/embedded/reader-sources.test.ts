@@ -62,7 +62,7 @@ describe('createReaderSources', () => {
       freshBytes: 16 * megabyte,
       report: error => expect.fail(String(error)),
     })
-    const records = Array.from({ length: 5000 }, (_, i) => ({
+    const records = Array.from({ length: 4000 }, (_, i) => ({
       ...stream,
       timeNs: BigInt(i),
       log: `line ${i}`,
@@ -83,7 +83,9 @@ describe('createReaderSources', () => {
       )
     expect(textsOf(late.segments).toSorted()).to.deep.equal(records.map(({ log }) => log).toSorted())
     expect(late.segments.map(({ dictionary }) => dictionary?.documentsOf('line').count)[0]).to.be.above(2000)
+    // The block is full, and the rest has not grown to one.
+    const growing = late.segments.at(-1)?.column?.bytes
     late.release()
-    expect(late.segments.map(({ column }) => column?.bytes.length)).to.deep.equal(late.segments.map(() => 0))
+    expect(growing?.length).to.equal(0)
   })
 })

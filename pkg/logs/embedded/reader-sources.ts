@@ -1,5 +1,6 @@
 import { createKnownStreams } from './frame.ts'
 import { createFreshLog, type FreshLog, type FreshMeans } from './fresh-log.ts'
+import { createLineMemory } from './line-memory.ts'
 import type { LogRange } from './log-range.ts'
 import type { PieceCache } from './piece-cache.ts'
 import { openSegment, type Segment } from './segment.ts'
@@ -45,7 +46,11 @@ export function createReaderSources(parts: {
   const shared = { cache, answers, share: createStreamPool().share }
   const files = new Map<string, Open<Segment>>()
   const logs = new Map<string, Open<FreshLog>>()
-  const means: FreshMeans = { indexer: createIndexer(createListMaker()), streams: createKnownStreams() }
+  const means: FreshMeans = {
+    indexer: createIndexer(createListMaker()),
+    streams: createKnownStreams(),
+    memory: createLineMemory(2 * freshBytes),
+  }
   let tending: Generator<void, void> | undefined
   let hasGrown = false
   const room = {
