@@ -1,6 +1,6 @@
 import { release } from '../own-memory.ts'
 import type { LogRecord } from '../record.ts'
-import { cutMemory } from './line-memory.ts'
+import { cutMemory } from './cut.ts'
 
 /** Where lines come from: all of a record but its time and text. Lines of one container share it. */
 export type Stream = Omit<LogRecord, 'timeNs' | 'log'>

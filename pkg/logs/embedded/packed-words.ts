@@ -1,6 +1,6 @@
 import { type Bitmap, emptyBitmap, noDocuments, setBit } from './bitmap.ts'
+import { cutMemory } from './cut.ts'
 import type { Dictionary } from './dictionary.ts'
-import { cutMemory } from './line-memory.ts'
 import { hashByte, hashSeed, slotOf, type Vocabulary } from './vocabulary.ts'
 import { longWord, maxWordBytes } from './word-index.ts'
 import type { LineLists } from './word-lists.ts'

@@ -77,6 +77,7 @@ describe('createReaderSources', () => {
     sources.change({ add: [], remove: ['fresh'] })
     expect(sources.take(true).segments).to.deep.equal([])
     early.release()
+    early.release()
     const textsOf = (segments: typeof late.segments): readonly string[] =>
       segments.flatMap(segment =>
         Array.from({ length: segment.footer.count }, (_, place) => segment.textAt(place).toString()),

@@ -1,6 +1,6 @@
+import { createSharedMemory } from '../shared-memory.ts'
 import { createKnownStreams } from './frame.ts'
 import { createFreshLog, type FreshLog, type FreshMeans } from './fresh-log.ts'
-import { createLineMemory } from './line-memory.ts'
 import type { LogRange } from './log-range.ts'
 import type { PieceCache } from './piece-cache.ts'
 import { openSegment, type Segment } from './segment.ts'
@@ -49,7 +49,7 @@ export function createReaderSources(parts: {
   const means: FreshMeans = {
     indexer: createIndexer(createListMaker()),
     streams: createKnownStreams(),
-    memory: createLineMemory(2 * freshBytes),
+    memory: createSharedMemory({ limitBytes: 2 * freshBytes, stepBytes: 64 * 1024 }),
   }
   let tending: Generator<void, void> | undefined
   let hasGrown = false
@@ -120,9 +120,13 @@ export function createReaderSources(parts: {
       const fresh = [...logs.values()].flatMap(({ source }) => attempt(() => source.segments(isAll)) ?? [])
       // What has stopped growing is not looked through a second time.
       beginTending()
+      let isReleased = false
       return {
         segments: [...[...files.values()].map(({ source }) => source), ...fresh],
         release: () => {
+          // A second time would let go of what another question still reads.
+          if (isReleased) return
+          isReleased = true
           for (const open of using) {
             open.users -= 1
             closeUnused(open)

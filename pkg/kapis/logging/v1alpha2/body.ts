@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import { releaseWhole } from '../../../logs/own-memory.ts'
+import type { SharedMemory } from '../../../logs/shared-memory.ts'
 import { badRequest, Status, tooLarge } from '../../../status/status.ts'
-import type { BodyMemory } from './body-memory.ts'
 
 const decoders: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
   gzip: createGunzip,
@@ -15,13 +15,15 @@ const decoders: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
 type Means = {
   readonly limitBytes: number
   /** What the body is put into. */
-  readonly memory: BodyMemory
+  readonly memory: SharedMemory
   /** What the sender waits for before each piece is taken, where there is something. */
   readonly beforeEach: () => Promise<void> | undefined
 }
 
 // A shipper sends what it has; who takes longer holds memory that others wait for.
 const bodyWithinMs = 30_000
+// Of a body that does not say its length; it grows.
+const firstBytes = 64 * 1024
 
 /**
  * The whole body, decompressed. What is over the limit is noticed as it comes, so a small body that unpacks to a large one
@@ -89,7 +91,7 @@ async function collect(
     readonly letGo: boolean
   },
 ): Promise<Buffer> {
-  let body = memory.take(Math.max(expectedBytes, 1))
+  let body = memory.take(Math.max(expectedBytes, firstBytes))
   let length = 0
   try {
     for await (const chunk of stream) {

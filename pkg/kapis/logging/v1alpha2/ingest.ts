@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import type { IngestLimits } from '../../../logs/ingest/limits.ts'
 import type { BatchForm, Ingested, Protocol } from '../../../logs/ingest/raw-batch.ts'
 import { releaseWhole } from '../../../logs/own-memory.ts'
+import { createSharedMemory } from '../../../logs/shared-memory.ts'
 import type { LogStore } from '../../../logs/store.ts'
 import type { AuthenticatedExchange, Handler } from '../../../request/exchange.ts'
 import type { Identity } from '../../../request/identity.ts'
 import { sendParts } from '../../../request/respond.ts'
 import { badRequest, methodNotAllowed, tooManyRequests, unknownResource } from '../../../status/status.ts'
 import { mediaTypeOf, readBody } from './body.ts'
-import { createBodyMemory } from './body-memory.ts'
 
 export type IngestOptions = {
   readonly store: Pick<LogStore, 'ingest' | 'untilAnswered'>
@@ -21,6 +21,8 @@ export type IngestOptions = {
 
 // Each holds its body and its lines in memory.
 const maxBatches = 8
+// Of each what shippers send unless told otherwise, and as much again.
+const bodyMemory = { limitBytes: maxBatches * 4 * 1024 * 1024, stepBytes: 256 * 1024 }
 const json = 'application/json'
 const protobuf = 'application/x-protobuf'
 // curl's --data-binary says so of whatever it sends.
@@ -42,7 +44,7 @@ const lineTypes = [
  * @throws Status 400, 401, 403, 404, 405, 413, 415, 429, 503, 507
  */
 export function createIngest({ store, limits, authorize, observe }: IngestOptions): Handler {
-  const memory = createBodyMemory()
+  const memory = createSharedMemory(bodyMemory)
   let batches = 0
 
   const take: Take = async (req, mediaTypes, form) => {
