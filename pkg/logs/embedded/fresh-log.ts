@@ -17,15 +17,17 @@ export type FreshLog = {
   /** @param isNew whether what it grew by has just come */
   readonly extend: (range: LogRange, isNew: boolean) => void
   /**
-   * All lines of what it was extended by; unless it is to be whole, without what came in the last half second and was not read
-   * and indexed ahead.
+   * All lines of what it was extended by; unless it is to be whole, without what has just come and was not read and indexed
+   * ahead.
    *
    * @throws Error when the file cannot be read
    */
   readonly segments: (isWhole: boolean) => readonly Segment[]
+  /** Nothing more is expected to come. */
+  readonly end: () => void
   /** Reads and indexes ahead of questions; yields about twice a millisecond, and ends when there is nothing left to do. */
   readonly work: (room: Room) => Generator<void, void>
-  /** How many bytes came in the last half second. */
+  /** How many bytes have just come. */
   readonly recentBytes: () => number
   /** How much memory its indexes take. */
   readonly indexBytes: () => number
@@ -36,8 +38,9 @@ export type FreshLog = {
 /** How much memory the indexes of all fresh lines may take; lines without one are looked through. */
 export type Room = { readonly left: () => number }
 
-// Lines are found within a second of their answer.
-const recentMs = 500
+// Lines are found within a second of their answer. It is most of one, because what is not indexed by then is looked through.
+const recentMs = 800
+const quietMs = 500
 // A look through so few takes less than what an index costs each time.
 const bareLines = 128
 const keptBytes = 4 * 1024 * 1024
@@ -55,6 +58,7 @@ export function createFreshLog(id: string, { indexer, streams, memory }: FreshMe
   let file = ''
   let readTo = 0
   const arrivals = createArrivals(recentMs)
+  let isEnded = false
   let reading: Generator<void, void> | undefined
   let space = Buffer.alloc(0)
   /** Of blocks and indexes, those too that took the place of others. */
@@ -112,7 +116,8 @@ export function createFreshLog(id: string, { indexer, streams, memory }: FreshMe
   function toIndex(): Generator<void, void> | undefined {
     const block = blocks.full.find(({ isTaken }) => !isTaken)
     if (block !== undefined) return index(block)
-    const moment = performance.now() - recentMs
+    const isAll = isEnded && readTo >= arrivals.reached()
+    const moment = isAll ? Number.POSITIVE_INFINITY : performance.now() - quietMs
     const quiet = blocks
       .growing()
       .find(
@@ -157,6 +162,9 @@ export function createFreshLog(id: string, { indexer, streams, memory }: FreshMe
         block.isShown = true
       }
       return [...shown, ...growing].flatMap(({ segment, isShown }) => (isShown && segment) || [])
+    },
+    end: () => {
+      isEnded = true
     },
     *work(room) {
       for (;;) {

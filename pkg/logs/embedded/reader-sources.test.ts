@@ -89,4 +89,34 @@ describe('createReaderSources', () => {
     late.release()
     expect(growing?.length).to.equal(0)
   })
+
+  it('indexes all of a log once the next has begun', async () => {
+    const sources = createReaderSources({
+      cache: createPieceCache(megabyte),
+      answers: createPieceCache(megabyte),
+      freshBytes: 16 * megabyte,
+      report: error => expect.fail(String(error)),
+    })
+    const add = async (id: string): Promise<void> => {
+      const records = Array.from({ length: 1000 }, (_, i) => ({
+        ...stream,
+        timeNs: BigInt(i),
+        log: `line ${i}`,
+      }))
+      const { bytes } = frameOf(records, 1)
+      const file = join(folder, id)
+      await writeFile(file, bytes)
+      sources.change({ add: [{ id, log: { file, from: 0, to: bytes.length }, isNew: true }], remove: [] })
+      sources.tend(() => false)
+    }
+    const indexed = (): readonly boolean[] => {
+      const { segments, release } = sources.take(true)
+      release()
+      return segments.map(({ dictionary }) => dictionary !== undefined)
+    }
+    await add('fresh-1')
+    expect(indexed()).to.deep.equal([false])
+    await add('fresh-2')
+    expect(indexed()).to.deep.equal([true, false])
+  })
 })

@@ -59,8 +59,7 @@ export function createReaderSources(parts: {
 
   function add(source: ReaderSource): void {
     if ('log' in source) {
-      const log = logs.get(source.id) ?? opened(createFreshLog(source.id, means))
-      logs.set(source.id, log)
+      const log = logs.get(source.id) ?? begin(source.id)
       log.source.extend(source.log, source.isNew)
       beginTending()
     } else if (!files.has(source.id)) {
@@ -68,6 +67,14 @@ export function createReaderSources(parts: {
       const segment = openSegment(source.id, openSource(source), shared)
       files.set(source.id, opened(segment))
     }
+  }
+
+  /** Lines come into one log after the other. */
+  function begin(id: string): Open<FreshLog> {
+    for (const { source } of logs.values()) source.end()
+    const log = opened(createFreshLog(id, means))
+    logs.set(id, log)
+    return log
   }
 
   function remove(id: string): void {
