@@ -67,6 +67,8 @@ export async function ingestAll(
   path: string,
 ): Promise<number> {
   const descriptor = openSync(file, 'r')
+  // While lines were written nothing else ran here, and a connection may have been closed for having been idle.
+  await sleep(100)
   const start = performance.now()
   let next = 0
   const sender = async (): Promise<void> => {
