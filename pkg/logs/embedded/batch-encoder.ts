@@ -1,5 +1,6 @@
+import { createAnswerWriter } from '../ingest/answer-writer.ts'
 import type { Ingested, RawBatch } from '../ingest/raw-batch.ts'
-import { joinAnswer, readBatch } from '../ingest/read-batch.ts'
+import { readBatch } from '../ingest/read-batch.ts'
 import { createFrameEncoder, type UnnumberedFrame } from './frame.ts'
 import { refusalOf } from './storable.ts'
 
@@ -20,6 +21,7 @@ const giveWayLines = 32
 /** @param giveWay called every half a millisecond; does not return as long as others go first */
 export function createBatchEncoder(giveWay: () => void): BatchEncoder {
   const encoder = createFrameEncoder()
+  const writeAnswer = createAnswerWriter()
 
   return (batch, firstDay) => {
     const reading = readBatch(batch)
@@ -37,7 +39,7 @@ export function createBatchEncoder(giveWay: () => void): BatchEncoder {
     const refusal = reading.refusal?.(problems)
     const result = {
       ...{ taken, refused: problems.size },
-      answer: refusal === undefined ? joinAnswer([...reading.answer(problems)]) : Buffer.alloc(0),
+      answer: refusal === undefined ? writeAnswer(reading.answer(problems)) : Buffer.alloc(0),
       ...(refusal === undefined ? {} : { refusal }),
     }
     return taken === 0 ? result : { ...result, frame: encoder.finish() }

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { LogRecord } from '../record.ts'
 import { type ByteReader, type ByteWriter, createByteReader, createByteWriter } from './bytes.ts'
-import { dayNs, isSameStream, type LinesBuilder, type Stream, streamKey } from './lines.ts'
+import { dayNs, type LinesBuilder, type Stream } from './lines.ts'
+import { createStreamNumbers } from './stream-numbers.ts'
 
 /**
  * A batch of lines as it stands in the write-ahead log: the length and the checksum of what follows, the key of the batch,
@@ -35,26 +36,10 @@ const readingTurn = 96
 
 export function createFrameEncoder(): FrameEncoder {
   let [streams, lines] = [createByteWriter(), createByteWriter()]
-  const ids = new Map<string, number>()
-  // By the container: what comes from the same as another line is told without a key of its own.
-  const latest = new Map<string, { readonly record: LogRecord; readonly stream: number }>()
+  const numbers = createStreamNumbers(stream => writeStream(stream, streams))
   const time = new BigUint64Array(1)
   const halves = new Uint32Array(time.buffer)
   let count = 0
-
-  function streamOf(record: LogRecord): number {
-    const known = latest.get(record.dockerId)
-    if (known !== undefined && isSameStream(known.record, record)) return known.stream
-    const key = streamKey(record)
-    let stream = ids.get(key)
-    if (stream === undefined) {
-      stream = ids.size
-      ids.set(key, stream)
-      writeStream(record, streams)
-    }
-    latest.set(record.dockerId, { record, stream })
-    return stream
-  }
 
   return {
     begin: () => {
@@ -62,19 +47,18 @@ export function createFrameEncoder(): FrameEncoder {
       if (lines.length() > keptBytes) [streams, lines] = [createByteWriter(), createByteWriter()]
       streams.clear()
       lines.clear()
-      ids.clear()
-      latest.clear()
+      numbers.begin()
       count = 0
     },
     add: record => {
       time[0] = record.timeNs
-      lines.varint(streamOf(record))
+      lines.varint(numbers.of(record))
       lines.uint32(halves[0] ?? 0)
       lines.uint32(halves[1] ?? 0)
       lines.text(record.log)
       count += 1
     },
-    finish: (id = '') => toFrame({ streams, lines, streamCount: ids.size, count, id }),
+    finish: (id = '') => toFrame({ streams, lines, streamCount: numbers.count(), count, id }),
   }
 }
 
@@ -191,8 +175,8 @@ function readStream(frame: Buffer, reader: ByteReader, known: KnownStreams): Str
   return stream
 }
 
-function writeStream(record: LogRecord, to: { readonly text: (value: string) => void }): void {
-  const { namespace, pod, container, host, dockerId, labels } = record
+function writeStream(stream: Stream, to: { readonly text: (value: string) => void }): void {
+  const { namespace, pod, container, host, dockerId, labels } = stream
   for (const value of [namespace, pod, container, host, dockerId]) to.text(value)
   to.text(labels === undefined ? '' : JSON.stringify(labels))
 }

@@ -22,11 +22,13 @@ export function readBulk(body: Buffer, index: string, limits: IngestLimits): Bat
   }
 }
 
-/** Not the whole items: their texts are most of the batch. */
+/** Not the whole items: their texts are most of the batch. Without an id of its own each is as the one before. */
 function* remember(items: Iterable<BulkItem>, names: Name[]): Generator<BulkItem> {
+  let last: Name | undefined
   for (const item of items) {
     const { action, index, id } = item
-    names.push({ action, index, id })
+    if (last?.action !== action || last.index !== index || last.id !== id) last = { action, index, id }
+    names.push(last)
     yield item
   }
 }

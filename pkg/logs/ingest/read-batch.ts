@@ -31,9 +31,3 @@ function* upTo(limit: number, lines: Iterable<Line>): Generator<Line> {
   if (count <= limit) return
   throw new Status(413, 'RequestEntityTooLarge', `the batch has ${count} lines, the limit is ${limit}`)
 }
-
-export function joinAnswer(pieces: readonly (string | Uint8Array)[]): Buffer {
-  return pieces.every(piece => typeof piece === 'string')
-    ? Buffer.from(pieces.join(''))
-    : Buffer.concat(pieces.map(piece => (typeof piece === 'string' ? Buffer.from(piece) : piece)))
-}
