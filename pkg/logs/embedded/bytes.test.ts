@@ -29,6 +29,17 @@ describe('createByteWriter and createByteReader', () => {
     expect([reader.byte(), reader.at()]).to.deep.equal([7, bytes.length])
   })
 
+  it('lets go of its memory when it grows, and when it is told to', () => {
+    const writer = createByteWriter(4)
+    writer.uint32(1)
+    const before = writer.view()
+    writer.uint32(2)
+    const bytes = writer.view()
+    expect([before.length, [...bytes]]).to.deep.equal([0, [1, 0, 0, 0, 2, 0, 0, 0]])
+    writer.release()
+    expect(bytes.length).to.equal(0)
+  })
+
   it('passes over a text, and tells where it lies', () => {
     const writer = createByteWriter()
     for (const text of texts) writer.text(text)

@@ -1,3 +1,5 @@
+import { release } from '../own-memory.ts'
+
 /** Bytes that grow as they are written. */
 export type ByteWriter = {
   readonly length: () => number
@@ -14,6 +16,8 @@ export type ByteWriter = {
   /** What was written; shares its memory, so it holds until more is written. */
   readonly view: () => Buffer
   readonly clear: () => void
+  /** Lets go of its memory. Nothing is written any more. */
+  readonly release: () => void
 }
 
 export function createByteWriter(capacity = 1024): ByteWriter {
@@ -24,6 +28,7 @@ export function createByteWriter(capacity = 1024): ByteWriter {
     if (used + size <= buffer.length) return
     const larger = Buffer.allocUnsafeSlow(Math.max(2 * buffer.length, used + size))
     buffer.copy(larger, 0, 0, used)
+    release(buffer)
     buffer = larger
   }
 
@@ -85,6 +90,7 @@ export function createByteWriter(capacity = 1024): ByteWriter {
     clear: () => {
       used = 0
     },
+    release: () => release(buffer),
   }
 }
 

@@ -1,5 +1,6 @@
+import { release } from '../own-memory.ts'
 import { createByteWriter } from './bytes.ts'
-import { compress, dictionaryBlockBytes, type Footer, type Output } from './segment-format.ts'
+import { dictionaryBlockBytes, type Footer, type Output, useCompressed } from './segment-format.ts'
 import type { WordIndex } from './word-index.ts'
 
 // What a call to the compressor costs at least is soon more than what it saves.
@@ -20,6 +21,7 @@ export function writeDictionary(index: WordIndex, count: number, output: Output)
   const entries = createByteWriter(4096)
   const block = createByteWriter(2 * dictionaryBlockBytes)
   const plain = createByteWriter(1 << 16)
+  const bitmap = Buffer.allocUnsafeSlow(4 * ((count + 31) >>> 5))
   let first = ''
   let listsBefore = 0
 
@@ -28,18 +30,23 @@ export function writeDictionary(index: WordIndex, count: number, output: Output)
     block.uint32(words.length())
     block.bytes(words.view())
     block.bytes(entries.view())
-    pieces.push({ ...output.put(compress(block.view())), first, lists: listsBefore })
+    pieces.push({ ...useCompressed(block.view(), output.put), first, lists: listsBefore })
     words.clear()
     entries.clear()
     listsBefore = lists.length()
   }
 
-  function pack(from: number, to: number): { readonly bytes: Buffer; readonly isPacked: boolean } {
+  /** Adds the positions to the lists. */
+  function writePositions(from: number, to: number): void {
     plain.clear()
     for (let i = from; i < to; i += 1) plain.varint(positions[i] ?? 0)
     const bytes = plain.view()
-    const packed = bytes.length < worthPacking ? bytes : compress(bytes)
-    return packed.length < bytes.length ? { bytes: packed, isPacked: true } : { bytes, isPacked: false }
+    const write = (part: Buffer): void => {
+      lists.bytes(part)
+      entries.varint(2 * part.length + (part === bytes ? 0 : 1))
+    }
+    if (bytes.length < worthPacking) write(bytes)
+    else useCompressed(bytes, packed => write(packed.length < bytes.length ? packed : bytes))
   }
 
   function writeEntry(id: number): void {
@@ -54,21 +61,41 @@ export function writeDictionary(index: WordIndex, count: number, output: Output)
       for (let i = placesFrom; i < placesEnd; i += 1) entries.varint(positions[i] ?? 0)
       return
     }
-    const own = documents.subarray(from, end)
     const before = lists.length()
-    const isBitmap = writeList(own, count, lists)
-    entries.varint(2 * own.length + (isBitmap ? 1 : 0))
+    // A step takes a byte at least, and below one in 128 often two.
+    const isBitmap = end - from >= bitmap.length
+    if (isBitmap) writeBitmap(from, end)
+    else writeSteps(from, end)
+    entries.varint(2 * (end - from) + (isBitmap ? 1 : 0))
     entries.varint(lists.length() - before)
-    const { bytes, isPacked } = pack(placesFrom, placesEnd)
-    lists.bytes(bytes)
-    entries.varint(2 * bytes.length + (isPacked ? 1 : 0))
+    writePositions(placesFrom, placesEnd)
+  }
+
+  function writeSteps(from: number, end: number): void {
+    let before = 0
+    for (let i = from; i < end; i += 1) {
+      const document = documents[i] ?? 0
+      lists.varint(document - before)
+      before = document
+    }
+  }
+
+  /** One bit for each document of the segment. */
+  function writeBitmap(from: number, end: number): void {
+    bitmap.fill(0)
+    for (let i = from; i < end; i += 1) {
+      const document = documents[i] ?? 0
+      bitmap[document >>> 3] = (bitmap[document >>> 3] ?? 0) | (1 << (document & 7))
+    }
+    lists.bytes(bitmap)
   }
 
   const sorted = vocabulary.sorted()
   for (let i = 0; i < sorted.length; i += 1) {
     const id = sorted[i] ?? 0
     if (starts[id] === starts[id + 1]) continue
-    const [from, to] = [vocabulary.start(id), vocabulary.end(id)]
+    const from = vocabulary.start(id)
+    const to = vocabulary.end(id)
     if (words.length() === 0) first = arena.toString('latin1', from, to)
     words.slice(arena, from, to)
     words.byte(0)
@@ -77,33 +104,10 @@ export function writeDictionary(index: WordIndex, count: number, output: Output)
   }
   if (words.length() > 0) finishBlock()
   const { offset } = output.put(lists.view())
+  for (const writer of [lists, words, entries, block, plain]) writer.release()
+  release(sorted)
+  release(bitmap)
   return pieces.map(piece => ({ ...piece, lists: piece.lists + offset }))
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
-
-/** Steps from document to document, or one bit for each document of the segment when that is shorter. */
-function writeList(
-  documents: Uint32Array,
-  count: number,
-  lists: { readonly varint: (value: number) => void; readonly bytes: (source: Uint8Array) => void },
-): boolean {
-  const bitmapBytes = 4 * ((count + 31) >>> 5)
-  // A step takes a byte at least, and below one in 128 often two.
-  if (documents.length >= bitmapBytes) {
-    const bits = Buffer.alloc(bitmapBytes)
-    for (let i = 0; i < documents.length; i += 1) {
-      const document = documents[i] ?? 0
-      bits[document >>> 3] = (bits[document >>> 3] ?? 0) | (1 << (document & 7))
-    }
-    lists.bytes(bits)
-    return true
-  }
-  let before = 0
-  for (let i = 0; i < documents.length; i += 1) {
-    const document = documents[i] ?? 0
-    lists.varint(document - before)
-    before = document
-  }
-  return false
-}

@@ -6,7 +6,6 @@ import { runInNewContext } from 'node:vm'
  * looks, which is more than the store may take, and then looks at everything. So its threads are told to.
  */
 export type Garbage = {
-  readonly collect: () => void
   /**
    * Called now and then. Once this many bytes of buffers have come on top of what was left the last time, collects what is young, which
    * takes a millisecond and is nearly all of it.
@@ -35,7 +34,6 @@ export function createGarbage(): Garbage {
   }
 
   return {
-    collect: () => gc(),
     collectYoungBeyond: bytes => collectBeyond(bytes, false),
     collectBeyond: bytes => collectBeyond(bytes, true),
   }

@@ -17,6 +17,11 @@ export type IndexerQuestion = Ingredients & {
   readonly firstNumber: number
 }
 
+// Of a segment nothing is left; of those that are made one, what was read of them.
+const mostGarbageBytes = 8 * 1024 * 1024
+
+// What shares its memory with others cannot be let go of by itself.
+Buffer.poolSize = 0
 // Nobody waits for it.
 standBack(5)
 const settings: IndexerSettings = workerData
@@ -25,7 +30,6 @@ const means = {
   indexer: createIndexer(createListGatherer()),
   memory: createMergeMemory(),
 }
-// A segment takes many times its size while it is made, and little of that is kept for the next.
 const garbage = createGarbage()
 
 parentPort?.on('message', (question: IndexerQuestion & { readonly id: number }) => {
@@ -35,5 +39,5 @@ parentPort?.on('message', (question: IndexerQuestion & { readonly id: number }) 
   } catch (error) {
     parentPort?.postMessage(toAnswer(id, error))
   }
-  setImmediate(garbage.collect)
+  garbage.collectBeyond(mostGarbageBytes)
 })

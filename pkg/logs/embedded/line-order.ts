@@ -1,3 +1,4 @@
+import { release } from '../own-memory.ts'
 import type { Lines, Stream } from './lines.ts'
 
 /** The indexes of the lines in the order of time, then of arrival. Lines that come in order already, batch by batch, cost little. */
@@ -6,7 +7,8 @@ export function sortLines({ count, times, sequences }: Lines): Uint32Array {
   // Where stretches begin that are in order.
   let runs: number[] = count > 0 ? [0] : []
   const isBehind = (a: number, b: number): boolean => {
-    const [timeA, timeB] = [times[a] ?? 0, times[b] ?? 0]
+    const timeA = times[a] ?? 0
+    const timeB = times[b] ?? 0
     return timeA > timeB || (timeA === timeB && (sequences[a] ?? 0) > (sequences[b] ?? 0))
   }
   for (let i = 1; i < count; i += 1) if (isBehind(i - 1, i)) runs.push(i)
@@ -20,11 +22,13 @@ export function sortLines({ count, times, sequences }: Lines): Uint32Array {
     }
   }
 
-  for (let other = new Uint32Array(count); runs.length > 1; [order, other] = [other, order]) {
+  let other = new Uint32Array(count)
+  for (; runs.length > 1; [order, other] = [other, order]) {
     for (let i = 0; i < runs.length; i += 2)
       merge(runs[i] ?? 0, runs[i + 1] ?? count, runs[i + 2] ?? count, other)
     runs = runs.filter((_, i) => i % 2 === 0)
   }
+  release(other)
   return order
 }
 
@@ -58,7 +62,11 @@ export function rankStreams(streams: readonly Stream[]): readonly number[] {
  */
 export function groupByStream(lines: Lines, order: Uint32Array, ranked: readonly number[]): Grouped {
   const counts = new Uint32Array(ranked.length)
-  for (const id of lines.streamOf) counts[id] = (counts[id] ?? 0) + 1
+  const { streamOf } = lines
+  for (let line = 0; line < streamOf.length; line += 1) {
+    const id = streamOf[line] ?? 0
+    counts[id] = (counts[id] ?? 0) + 1
+  }
   const streamStarts = toStarts(ranked.map(id => counts[id] ?? 0))
   const next = new Uint32Array(ranked.length)
   ranked.forEach((id, stream) => {
@@ -66,7 +74,7 @@ export function groupByStream(lines: Lines, order: Uint32Array, ranked: readonly
   })
   const documents = new Uint32Array(lines.count)
   for (let document = 0; document < order.length; document += 1) {
-    const id = lines.streamOf[order[document] ?? 0] ?? 0
+    const id = streamOf[order[document] ?? 0] ?? 0
     const place = next[id] ?? 0
     documents[place] = document
     next[id] = place + 1
@@ -87,7 +95,8 @@ export function toStarts(lengths: readonly number[]): Uint32Array {
 export function sequenceRange(sequences: Float64Array): { firstSequence: number; lastSequence: number } {
   let first = Number.POSITIVE_INFINITY
   let last = 0
-  for (const sequence of sequences) {
+  for (let i = 0; i < sequences.length; i += 1) {
+    const sequence = sequences[i] ?? 0
     if (sequence < first) first = sequence
     if (sequence > last) last = sequence
   }

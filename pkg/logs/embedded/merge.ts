@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { release } from '../own-memory.ts'
 import { readingFrame } from './frame.ts'
 import { createLinesBuilder, type LinesBuilder } from './lines.ts'
 import { type LogRange, readLogRange } from './log-range.ts'
@@ -102,10 +103,11 @@ function addSegment(segment: Segment, lines: LinesBuilder, giveWay: () => void):
       if (place % turn === turn - 1) giveWay()
       const document = documents[place] ?? 0
       const source = segment.textAt(place)
-      const [time, sequence] = [times[document] ?? 0, sequences[document] ?? 0]
-      lines.add(time, sequence, stream, source, 0, source.length)
+      lines.add(times[document] ?? 0, sequences[document] ?? 0, stream, source, 0, source.length)
     }
   })
+  release(times)
+  release(sequences)
 }
 
 function sum(numbers: readonly number[]): number {

@@ -1,4 +1,5 @@
 import { constants, crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { release } from '../own-memory.ts'
 import type { Stream } from './lines.ts'
 
 /**
@@ -42,10 +43,25 @@ const magic = Buffer.from('KLOGSEG1')
 /** Length and checksum of the footer, and the magic. */
 export const tailBytes = 8 + magic.length
 
-export function compress(bytes: Uint8Array): Buffer {
+/**
+ * Compresses, and lets go of what that makes when the work is done.
+ *
+ * @returns what the work returns
+ */
+export function useCompressed<T>(bytes: Uint8Array, work: (packed: Buffer) => T): T {
+  const packed = compress(bytes)
+  try {
+    return work(packed)
+  } finally {
+    // What is larger than Node.js's pool for small buffers is not that pool.
+    if (packed.buffer.byteLength > Buffer.poolSize) release(packed)
+  }
+}
+
+function compress(bytes: Uint8Array): Buffer {
   return zstdCompressSync(bytes, {
-    // Of the default of 16 KiB each, small pieces would leave most.
-    chunkSize: Math.min(Math.max(bytes.length + (bytes.length >>> 8) + 64, 64), 16 * 1024),
+    // At least what it may come to, so that it is all in one buffer, and never in one that others have a part of.
+    chunkSize: Math.max(bytes.length + (bytes.length >>> 8) + 64, 2 * Buffer.poolSize),
     params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
   })
 }
@@ -72,11 +88,12 @@ function contentSize(frame: Buffer): number {
 }
 
 export function encodeFooter(footer: Footer): Buffer {
-  const body = compress(Buffer.from(JSON.stringify(footer)))
-  const tail = Buffer.alloc(8)
-  tail.writeUInt32LE(body.length, 0)
-  tail.writeUInt32LE(crc32(body), 4)
-  return Buffer.concat([body, tail, magic])
+  return useCompressed(Buffer.from(JSON.stringify(footer)), body => {
+    const tail = Buffer.alloc(8)
+    tail.writeUInt32LE(body.length, 0)
+    tail.writeUInt32LE(crc32(body), 4)
+    return Buffer.concat([body, tail, magic])
+  })
 }
 
 /** @param read a part of the segment */

@@ -1,20 +1,21 @@
+import { release } from '../own-memory.ts'
 import { createByteWriter } from './bytes.ts'
 import { writeDictionary } from './dictionary-writer.ts'
 import { type Grouped, groupByStream, rankStreams, sequenceRange, sortLines } from './line-order.ts'
 import type { Lines } from './lines.ts'
 import {
-  compress,
   encodeFooter,
   type Footer,
   type Output,
   type Piece,
   textBlockBytes,
   timeBlockSize,
+  useCompressed,
 } from './segment-format.ts'
 import { createIndexer, type Indexer, type WordIndex } from './word-index.ts'
 import { createListGatherer, type WordLists } from './word-lists.ts'
 
-/** Takes the parts of a segment as they are made, in order. */
+/** Takes the parts of a segment as they are made, in order; each holds until it returns. */
 export type Sink = (bytes: Uint8Array) => void
 
 export type SegmentMeans = {
@@ -53,6 +54,8 @@ export function writeSegment(lines: Lines, sink: Sink, means: Partial<SegmentMea
     dictionary: writeDictionary(indexWords(lines, order, { giveWay, indexer }), lines.count, output),
   }
   sink(encodeFooter(footer))
+  release(order)
+  release(grouped.documents)
   return footer
 }
 
@@ -70,6 +73,7 @@ function writeTexts(
   documents: Uint32Array,
   output: Output,
 ): Footer['texts'] {
+  const { text, textStarts } = lines
   const pieces: (Piece & { first: number })[] = []
   const head = createByteWriter(4096)
   const body = createByteWriter(2 * textBlockBytes)
@@ -80,16 +84,18 @@ function writeTexts(
     body.clear()
     for (; place < documents.length && body.length() < textBlockBytes; place += 1) {
       const line = order[documents[place] ?? 0] ?? 0
-      const [start, end] = [lines.textStarts[line] ?? 0, lines.textStarts[line + 1] ?? 0]
+      const start = textStarts[line] ?? 0
+      const end = textStarts[line + 1] ?? 0
       head.uint32(end - start)
-      body.slice(lines.text, start, end)
+      body.slice(text, start, end)
     }
     block.clear()
     block.uint32(place - first)
     block.bytes(head.view())
     block.bytes(body.view())
-    pieces.push({ ...output.put(compress(block.view())), first })
+    pieces.push({ ...useCompressed(block.view(), output.put), first })
   }
+  for (const writer of [head, body, block]) writer.release()
   return pieces
 }
 
@@ -113,8 +119,9 @@ function writeTimes({ times, sequences }: Lines, order: Uint32Array, output: Out
       block.varint(step < 0 ? -2 * step - 1 : 2 * step)
       sequence = next + 1
     }
-    pieces.push({ ...output.put(compress(block.view())), firstTime })
+    pieces.push({ ...useCompressed(block.view(), output.put), firstTime })
   }
+  block.release()
   return pieces
 }
 
@@ -133,5 +140,7 @@ function writeDocuments({ streams, streamStarts, documents }: Grouped, output: O
       before = document
     }
   }
-  return output.put(compress(steps.view()))
+  const piece = useCompressed(steps.view(), output.put)
+  steps.release()
+  return piece
 }

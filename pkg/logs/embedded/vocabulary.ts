@@ -1,3 +1,5 @@
+import { release } from '../own-memory.ts'
+
 /** The distinct words of a segment, numbered in the order of their first appearance. */
 export type Vocabulary = {
   readonly size: number
@@ -7,7 +9,7 @@ export type Vocabulary = {
   readonly start: (id: number) => number
   readonly end: (id: number) => number
   readonly bytes: () => Buffer
-  /** The numbers, in the order of the words' bytes. */
+  /** The numbers, in the order of the words' bytes; the caller's own. */
   readonly sorted: () => Uint32Array
   /** Forgets all words, and keeps the memory for others. */
   readonly clear: () => void
@@ -106,14 +108,17 @@ function sortWords(arena: Buffer, starts: Uint32Array, size: number): Uint32Arra
   const prefixBytes = Math.floor((53 - Math.log2(idSpan)) / 8)
   const keys = new Float64Array(size)
   for (let id = 0; id < size; id += 1) {
-    const [start, end] = [starts[id] ?? 0, starts[id + 1] ?? 0]
+    const start = starts[id] ?? 0
+    const end = starts[id + 1] ?? 0
     let prefix = 0
     for (let i = 0; i < prefixBytes; i += 1)
       prefix = prefix * 256 + (start + i < end ? (arena[start + i] ?? 0) : 0)
     keys[id] = prefix * idSpan + id
   }
   keys.sort()
-  const ids = Uint32Array.from(keys, key => key % idSpan)
+  // No `from`: what it makes of each number is garbage.
+  const ids = new Uint32Array(size)
+  for (let i = 0; i < size; i += 1) ids[i] = (keys[i] ?? 0) % idSpan
   const compare = (a: number, b: number): number => {
     const lengthA = (starts[a + 1] ?? 0) - (starts[a] ?? 0)
     const lengthB = (starts[b + 1] ?? 0) - (starts[b] ?? 0)
@@ -128,8 +133,27 @@ function sortWords(arena: Buffer, starts: Uint32Array, size: number): Uint32Arra
     const prefix = Math.floor((keys[from] ?? 0) / idSpan)
     let to = from + 1
     while (to < size && Math.floor((keys[to] ?? 0) / idSpan) === prefix) to += 1
-    if (to > from + 1) ids.subarray(from, to).sort(compare)
+    if (to - from > fewWords) ids.subarray(from, to).sort(compare)
+    else insertInOrder(ids, from, to, compare)
     from = to
   }
+  release(keys)
   return ids
+}
+
+// A view of each few that begin alike, and what sorts them, would be most of the garbage.
+const fewWords = 16
+
+function insertInOrder(
+  ids: Uint32Array,
+  from: number,
+  to: number,
+  compare: (a: number, b: number) => number,
+): void {
+  for (let i = from + 1; i < to; i += 1) {
+    const id = ids[i] ?? 0
+    let at = i
+    for (; at > from && compare(ids[at - 1] ?? 0, id) > 0; at -= 1) ids[at] = ids[at - 1] ?? 0
+    ids[at] = id
+  }
 }

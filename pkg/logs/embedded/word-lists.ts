@@ -29,11 +29,10 @@ export type WordsOfLines = {
   readonly manyWords: number
 }
 
-/** Where the entries of each word begin, of which there are seen[3 * id + column]. */
-function startsOf(seen: Uint32Array, size: number, column: 1 | 2): Uint32Array {
-  const starts = new Uint32Array(size + 1)
+/** Notes where the entries of each word begin, of which there are seen[3 * id + column]. */
+function putStarts(starts: Uint32Array, seen: Uint32Array, size: number, column: 1 | 2): void {
+  starts[0] = 0
   for (let id = 0; id < size; id += 1) starts[id + 1] = (starts[id] ?? 0) + (seen[3 * id + column] ?? 0)
-  return starts
 }
 
 /** Less than half a millisecond. */
@@ -42,12 +41,28 @@ const turn = 256
 // As many as lines have that are put into a segment at once, and some more.
 const keptEntries = 1 << 22
 
+/** Of each word: where its entries begin, where the next one goes, and the position before that in the same line. */
+type Columns = {
+  readonly starts: Uint32Array
+  readonly placeStarts: Uint32Array
+  readonly next: Uint32Array
+  readonly nextPlace: Uint32Array
+  readonly before: Uint16Array
+}
+
+function columnsOf(size: number): Columns {
+  const column = (): Uint32Array => new Uint32Array(size + 1)
+  const columns = { starts: column(), placeStarts: column(), next: column(), nextPlace: column() }
+  return { ...columns, before: new Uint16Array(size + 1) }
+}
+
 /**
  * From the words of each line to the lines of each word; it yields now and then. In memory that is used again: the lists hold until
  * the next are made.
  */
 export function createListGatherer(): (words: WordsOfLines) => Generator<void, WordLists> {
   let kept = { documents: new Uint32Array(0), positions: new Uint16Array(0) }
+  let keptColumns = columnsOf(0)
 
   function take(entries: number, places: number): typeof kept {
     if (entries <= kept.documents.length && places <= kept.positions.length) return kept
@@ -56,11 +71,20 @@ export function createListGatherer(): (words: WordsOfLines) => Generator<void, W
     return taken
   }
 
+  function takeColumns(size: number): Columns {
+    if (size < keptColumns.starts.length) return keptColumns
+    const taken = columnsOf(size + (size >>> 1))
+    if (size <= keptEntries) keptColumns = taken
+    return taken
+  }
+
   return function* ({ found, documentEnds, seen, size, longWord, manyWords }) {
-    const [starts, placeStarts] = [startsOf(seen, size, 1), startsOf(seen, size, 2)]
-    const [next, nextPlace] = [starts.slice(), placeStarts.slice()]
+    const { starts, placeStarts, next, nextPlace, before } = takeColumns(size)
+    putStarts(starts, seen, size, 1)
+    putStarts(placeStarts, seen, size, 2)
+    next.set(starts)
+    nextPlace.set(placeStarts)
     const { documents, positions } = take(starts[size] ?? 0, placeStarts[size] ?? 0)
-    const before = new Uint16Array(size)
 
     function put(id: number, document: number, position: number): void {
       // Of what goes through here, any array or object of two would be most of a thread's garbage.
@@ -89,7 +113,8 @@ export function createListGatherer(): (words: WordsOfLines) => Generator<void, W
       }
     }
     return {
-      ...{ starts, placeStarts },
+      starts: starts.subarray(0, size + 1),
+      placeStarts: placeStarts.subarray(0, size + 1),
       documents: documents.subarray(0, starts[size] ?? 0),
       positions: positions.subarray(0, placeStarts[size] ?? 0),
     }
