@@ -40,6 +40,7 @@ const turn = 256
 
 // As many as lines have that are put into a segment at once, and some more.
 const keptEntries = 1 << 22
+const keptWords = 1 << 19
 
 /** Of each word: where its entries begin, where the next one goes, and the position before that in the same line. */
 type Columns = {
@@ -74,7 +75,7 @@ export function createListGatherer(): (words: WordsOfLines) => Generator<void, W
   function takeColumns(size: number): Columns {
     if (size < keptColumns.starts.length) return keptColumns
     const taken = columnsOf(size + (size >>> 1))
-    if (size <= keptEntries) keptColumns = taken
+    if (size <= keptWords) keptColumns = taken
     return taken
   }
 
