@@ -59,6 +59,7 @@ describe('createLogFace', () => {
       closing: closing.signal,
       ...given,
     })
+    await loopback?.close()
     loopback = await startLoopback(async (req, res) => {
       try {
         const place = req.url?.startsWith('/container') ? isOneOf('container', ['till']) : undefined
