@@ -26,5 +26,5 @@ export function releaseWhole(bytes: Uint8Array): void {
 
 /** The same, where they are nobody else's even if they do not fill it; nothing in the pool that Node.js takes small buffers from. */
 export function releaseOwn(bytes: Uint8Array): void {
-  if (2 * bytes.byteLength > bytes.buffer.byteLength) release(bytes)
+  if (bytes.buffer.byteLength > Buffer.poolSize) release(bytes)
 }

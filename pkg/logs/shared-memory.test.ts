@@ -50,6 +50,10 @@ describe('createSharedMemory', () => {
     const memory = create(16)
     const small = Array.from({ length: 16 }, () => memory.take(1))
     expect(memory.take(2 * stepBytes).buffer).to.be.instanceOf(ArrayBuffer)
+    memory.give(small[0] ?? Buffer.alloc(0))
+    expect(memory.take(2 * stepBytes).buffer).to.be.instanceOf(ArrayBuffer)
+    // It would not have been enough.
+    expect(memory.take(1).buffer).to.equal(small[0]?.buffer)
     for (const bytes of small.slice(0, 3)) memory.give(bytes)
     const large = memory.take(2 * stepBytes)
     expect(large.buffer).to.be.instanceOf(SharedArrayBuffer)

@@ -2,8 +2,8 @@ import { release } from './own-memory.ts'
 
 /**
  * Memory that other threads may read, and that is used again. Of buffers that come and go V8 collects everything once there are
- * some megabytes of them, needed or not; what is shared it leaves out of its count. So there is never more of it than a limit,
- * and none of it is left to V8 to be found; what is beyond the limit is what V8 counts.
+ * some megabytes of them, needed or not; what is shared it leaves out of its count. So there is never more of it in use than a
+ * limit, and next to none of it is left to V8 to be found; what is beyond the limit is what V8 counts.
  */
 export type SharedMemory = {
   /** So many bytes, which are nobody else's until they are given back. They begin where numbers of any size may. */
@@ -30,9 +30,10 @@ export function createSharedMemory(limits: {
     if (8 * wanted > limitBytes) return undefined
     const found = kept.findIndex(({ byteLength }) => byteLength >= wanted)
     if (found >= 0) return kept.splice(found, 1)[0]
-    // What is too small for anybody makes room for what is good for more, and never the other way.
-    while (made + wanted > limitBytes && kept.length > 0) made -= kept.shift()?.byteLength ?? 0
-    if (made + wanted > limitBytes) return undefined
+    // What is too small makes room for what is good for more, where that is enough, and never the other way: it comes to an end.
+    const unused = kept.reduce((sum, { byteLength }) => sum + byteLength, 0)
+    if (made - unused + wanted > limitBytes) return undefined
+    while (made + wanted > limitBytes) made -= kept.shift()?.byteLength ?? 0
     made += wanted
     return new SharedArrayBuffer(wanted)
   }

@@ -67,7 +67,8 @@ describe('kubectl through the front and beside it', function () {
   }
 
   async function ranOneWay(way: Way, { args, stdin, env }: Step): Promise<Ran> {
-    const connect = ways.find(([name]) => name === way)?.[1] ?? []
+    const connect = new Map(ways).get(way)
+    if (connect === undefined) throw new Error(`there is no way ${way}`)
     const options = {
       timeoutMs: 60_000,
       ...(stdin === undefined ? {} : { stdin }),

@@ -10,6 +10,13 @@ const stream = { namespace: 'ns', pod: 'pod', container: 'c', host: '', dockerId
 const megabyte = 1024 * 1024
 
 describe('createReaderSources', () => {
+  const create = (report: (error: unknown) => void) =>
+    createReaderSources({
+      cache: createPieceCache(megabyte),
+      answers: createPieceCache(megabyte),
+      freshBytes: 16 * megabyte,
+      report,
+    })
   let folder: string
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'kapis-sources-'))
@@ -18,12 +25,7 @@ describe('createReaderSources', () => {
 
   it('reads no more of lines that have become a segment, and goes on with others', async () => {
     const reported: unknown[] = []
-    const sources = createReaderSources({
-      cache: createPieceCache(megabyte),
-      answers: createPieceCache(megabyte),
-      freshBytes: 16 * megabyte,
-      report: error => reported.push(error),
-    })
+    const sources = create(error => reported.push(error))
     const addLog = async (id: string, first: number): Promise<string> => {
       const records = Array.from({ length: 5000 }, (_, i) => ({
         ...stream,
@@ -56,12 +58,7 @@ describe('createReaderSources', () => {
   })
 
   it('lets go of lines that have become a segment once no question reads them any more', async () => {
-    const sources = createReaderSources({
-      cache: createPieceCache(megabyte),
-      answers: createPieceCache(megabyte),
-      freshBytes: 16 * megabyte,
-      report: error => expect.fail(String(error)),
-    })
+    const sources = create(error => expect.fail(String(error)))
     const records = Array.from({ length: 4000 }, (_, i) => ({
       ...stream,
       timeNs: BigInt(i),
@@ -91,12 +88,7 @@ describe('createReaderSources', () => {
   })
 
   it('indexes all of a log once the next has begun', async () => {
-    const sources = createReaderSources({
-      cache: createPieceCache(megabyte),
-      answers: createPieceCache(megabyte),
-      freshBytes: 16 * megabyte,
-      report: error => expect.fail(String(error)),
-    })
+    const sources = create(error => expect.fail(String(error)))
     const add = async (id: string): Promise<void> => {
       const records = Array.from({ length: 1000 }, (_, i) => ({
         ...stream,

@@ -1,5 +1,5 @@
 import { constants, crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import { release } from '../own-memory.ts'
+import { releaseOwn } from '../own-memory.ts'
 import type { Stream } from './lines.ts'
 
 /**
@@ -53,8 +53,7 @@ export function useCompressed<T>(bytes: Uint8Array, work: (packed: Buffer) => T)
   try {
     return work(packed)
   } finally {
-    // What is larger than Node.js's pool for small buffers is not that pool.
-    if (packed.buffer.byteLength > Buffer.poolSize) release(packed)
+    releaseOwn(packed)
   }
 }
 

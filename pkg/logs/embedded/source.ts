@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { releaseOwn } from '../own-memory.ts'
+import { release } from '../own-memory.ts'
 import type { Piece } from './segment-format.ts'
 
 /** Bytes of a segment: a file, or memory. */
@@ -30,7 +30,7 @@ export function openSource({ file }: SourceName): Source {
     use: (piece, work) => {
       const bytes = read(piece)
       const result = work(bytes)
-      releaseOwn(bytes)
+      release(bytes)
       return result
     },
     close: () => closeSync(descriptor),
