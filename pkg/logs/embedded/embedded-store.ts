@@ -20,6 +20,7 @@ import { createRecentBatches } from './recent-batches.ts'
 import { replay } from './replay.ts'
 import { firstKeptDay, type Retention } from './retention.ts'
 import { createThread, type ThreadSettings } from './thread.ts'
+import { standHelpersBack } from './thread-priority.ts'
 import { createUpkeep } from './upkeep.ts'
 import { createWriteAheadLog } from './write-ahead-log.ts'
 
@@ -48,6 +49,8 @@ const lookMs = 20
 const encoderHeapMb = 768
 // An answer is written, and read by who asked, before there is a crowd for the processor again.
 const answerMs = 1
+// Behind all that wait for them, so that none of these makes another wait.
+const helpersNice = 5
 
 /**
  * A log store in a folder: a write-ahead log and immutable segments with an index of words (ADR 5).
@@ -78,6 +81,7 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
   await removeStrangers(folder, manifest)
   const recent = createRecentBatches(manifest.recentBatches, rememberedBatches)
 
+  standHelpersBack(helpersNice)
   const memoryMb = memoryBytes / 1024 / 1024
   const thread = (name: string, more: Pick<ThreadSettings, 'data' | 'greet'> & { heapMb?: number } = {}) =>
     createThread({

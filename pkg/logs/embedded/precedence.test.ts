@@ -16,7 +16,7 @@ describe('createPrecedence', () => {
   let precedence: Precedence
   let worker: Worker | undefined
   beforeEach(() => {
-    precedence = createPrecedence()
+    precedence = createPrecedence(() => undefined)
   })
   afterEach(() => worker?.terminate())
 
@@ -87,6 +87,16 @@ describe('createPrecedence', () => {
     it('is nothing when nobody asks, or no longer', () => {
       expect(precedence.untilAnswered()).to.equal(undefined)
       precedence.goAhead()()
+      expect(precedence.untilAnswered()).to.equal(undefined)
+    })
+
+    it('is the pace of ingest for a second after a question, and nothing before and later', async () => {
+      const resting = Promise.resolve()
+      precedence = createPrecedence(() => resting)
+      expect(precedence.untilAnswered()).to.equal(undefined)
+      precedence.goAhead()()
+      expect(precedence.untilAnswered()).to.equal(resting)
+      await sleep(1010)
       expect(precedence.untilAnswered()).to.equal(undefined)
     })
 

@@ -1,22 +1,27 @@
+import { createPace, type Pace } from './pace.ts'
+
 /** Whether somebody waits for an answer, in memory that all threads of a store share. */
 export type Precedence = {
   readonly memory: SharedArrayBuffer
   /** A question is asked: who gives way does so until the function that is returned is called, or it takes long. */
   readonly goAhead: () => () => void
   /**
-   * For what goes on in the same thread: to be waited for while there are questions, half of the time at most; undefined when
-   * there is nothing to wait for.
+   * For what goes on in the same thread: to be waited for while there are questions, half of the time at most, and between
+   * those that come one soon after the other, so that they find a processor; undefined when there is nothing to wait for.
    */
   readonly untilAnswered: () => Promise<void> | undefined
 }
 
 const mostHeldMs = 50
+const soonMs = 1000
 
-export function createPrecedence(): Precedence {
+/** @param pace of what goes on between questions */
+export function createPrecedence(pace: Pace = createPace()): Precedence {
   const memory = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
   const asked = new Int32Array(memory)
   let waiting: { readonly answered: Promise<void>; readonly goOn: () => void } | undefined
   let freeUntil = 0
+  let askedAt = Number.NEGATIVE_INFINITY
 
   function wait(): Promise<void> {
     const { promise: answered, resolve } = Promise.withResolvers<void>()
@@ -38,10 +43,13 @@ export function createPrecedence(): Precedence {
     memory,
     untilAnswered: () => {
       if (waiting !== undefined) return waiting.answered
-      return Atomics.load(asked, 0) === 0 || performance.now() < freeUntil ? undefined : wait()
+      const now = performance.now()
+      if (Atomics.load(asked, 0) > 0 && now >= freeUntil) return wait()
+      return now - askedAt < soonMs ? pace() : undefined
     },
     goAhead: () => {
       Atomics.add(asked, 0, 1)
+      askedAt = performance.now()
       let isOver = false
       const end = (): void => {
         if (isOver) return
