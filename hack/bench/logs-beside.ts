@@ -5,7 +5,7 @@ import type { Question } from './asker.ts'
 import type { BenchEnv } from './env.ts'
 import { measure, median } from './load.ts'
 
-const rounds = 3
+const rounds = 5
 
 /** Milliseconds of a question, asked again and again with a pause until the work is done; and what the work came to. */
 export async function askWhile<T>(
