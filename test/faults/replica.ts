@@ -5,6 +5,7 @@ import { request } from 'node:https'
 import { dirname, join } from 'node:path'
 import { createPortFinder } from '../../hack/controlplane/ports.ts'
 import { childEnvironment } from '../../hack/controlplane/settings.ts'
+import { platformConfigPath } from '../../pkg/oauth/endpoints/platform-config.ts'
 import { uniqueName } from '../e2e/cluster.ts'
 import { eventually } from '../e2e/http.ts'
 import { scratch, setting } from '../e2e/run.ts'
@@ -20,7 +21,7 @@ export type Replica = {
   readonly set: (wrong: Partial<Wrong>) => void
   /** kill -9; returns when nothing of it is left. */
   readonly kill: (program: Program) => Promise<void>
-  /** Starts what was killed; returns when it answers. */
+  /** Starts what was killed; returns when it is ready. */
   readonly start: (program: Program) => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -80,7 +81,8 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     )
   }
   const url = `https://127.0.0.1:${port}`
-  const probes = { apiserver: '/readyz', oauth: '/oauth/keys' }
+  // Its keys would do for a listener that answers at all: until it has read its users, everything but them is a 503.
+  const probes = { apiserver: '/readyz', oauth: platformConfigPath(setting('KAPIS_GROUP_DOMAIN')) }
   const programs: readonly Program[] = options.hasOwnListener ? ['oauth', 'apiserver'] : ['apiserver']
   const children = new Map(programs.map(program => [program, launch(program)]))
   const front = children.get('apiserver')
