@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process'
+import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Question } from './asker.ts'
@@ -30,12 +30,14 @@ export async function askWhile<T>(
 }
 
 /**
- * The p99 of one node while something goes on in the log store, and while nothing does, interleaved: the one divided by the
- * other.
+ * The p99 of one node in milliseconds, while something goes on and while nothing does, interleaved.
  *
  * @param disturb called for each round; what it returns ends it
  */
-export async function disturbNodes(env: BenchEnv, disturb: () => () => Promise<void>): Promise<number> {
+export async function disturbNodes(
+  env: BenchEnv,
+  disturb: () => () => Promise<void>,
+): Promise<{ readonly quietMs: number; readonly disturbedMs: number }> {
   const quiet: number[] = []
   const disturbed: number[] = []
   for (let round = 0; round < rounds; round += 1) {
@@ -47,7 +49,17 @@ export async function disturbNodes(env: BenchEnv, disturb: () => () => Promise<v
       await stop()
     }
   }
-  return median(disturbed) / median(quiet)
+  return { quietMs: median(quiet), disturbedMs: median(disturbed) }
+}
+
+/** A program that has nothing to do with Kapis keeps one processor, and is to go behind all others. */
+export function startLoop(): () => Promise<void> {
+  const loop = spawn('nice', ['-n', '5', process.execPath, '-e', 'for (;;);'], { stdio: 'ignore' })
+  const ended = once(loop, 'exit')
+  return async () => {
+    loop.kill('SIGKILL')
+    await ended
+  }
 }
 
 async function nodesP99(env: BenchEnv): Promise<number> {

@@ -8,7 +8,7 @@ import { median } from './load.ts'
 import { createPlainSend, firstLine, ingestAll, type Side, sideOf } from './log-client.ts'
 import { type LineFile, writeLines } from './log-lines.ts'
 import { questions } from './log-questions.ts'
-import { askWhile, disturbNodes } from './logs-beside.ts'
+import { askWhile, disturbNodes, startLoop } from './logs-beside.ts'
 import { startPlane } from './plane.ts'
 import { report } from './verdict.ts'
 
@@ -148,20 +148,22 @@ async function benchDisturbance(
       return asking
     }
   })
+  report('p99 of a node: store busy; idle, ms', busy.disturbedMs, busy.quietMs, { target: 1.2 })
+  const loop = await disturbNodes(env, startLoop)
+  const taken = (loop.disturbedMs / loop.quietMs).toFixed(2)
+  console.log(`  with a processor that another program keeps instead: ${taken} times what it is without`)
   const engine = peer.pids.get('opensearch')
-  const stopped =
-    engine === undefined
-      ? Number.NaN
-      : await disturbNodes(peer, () => {
-          process.kill(engine, 'SIGSTOP')
-          const asking = [1, 2, 3, 4].map(() => askOf(openSearch))
-          return async () => {
-            process.kill(engine, 'SIGCONT')
-            await Promise.all(asking)
-          }
-        })
-  report('p99 of a node, with the store busy', busy, 1, { target: 1.2 })
-  report('p99 of a node, with OpenSearch stopped', stopped, 1, { target: 1.2 })
+  if (engine === undefined) throw new Error('there is no OpenSearch to stop')
+  const stopped = await disturbNodes(peer, () => {
+    process.kill(engine, 'SIGSTOP')
+    const asking = [1, 2, 3, 4].map(() => askOf(openSearch))
+    return async () => {
+      process.kill(engine, 'SIGCONT')
+      await Promise.all(asking)
+    }
+  })
+  const { disturbedMs, quietMs } = stopped
+  report('p99 of a node: OpenSearch stopped; idle', disturbedMs, quietMs, { target: 1.2 })
 }
 
 type Timed = { readonly ms: number; readonly firstMs: number; readonly total: number }
