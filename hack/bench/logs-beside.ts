@@ -30,21 +30,21 @@ export async function askWhile<T>(
 }
 
 /**
- * The p99 of one node in milliseconds, while something goes on and while nothing does, interleaved.
+ * The p99 of small requests in milliseconds, while something goes on and while nothing does, interleaved.
  *
  * @param disturb called for each round; what it returns ends it
  */
-export async function disturbNodes(
+export async function comparedP99(
   env: BenchEnv,
+  path: string,
   disturb: () => () => Promise<void>,
 ): Promise<{ readonly quietMs: number; readonly disturbedMs: number }> {
-  const quiet: number[] = []
-  const disturbed: number[] = []
+  const [quiet, disturbed]: [number[], number[]] = [[], []]
   for (let round = 0; round < rounds; round += 1) {
-    quiet.push(await nodesP99(env))
+    quiet.push(await p99(env, path))
     const stop = disturb()
     try {
-      disturbed.push(await nodesP99(env))
+      disturbed.push(await p99(env, path))
     } finally {
       await stop()
     }
@@ -62,13 +62,13 @@ export function startLoop(): () => Promise<void> {
   }
 }
 
-async function nodesP99(env: BenchEnv): Promise<number> {
+async function p99(env: BenchEnv, path: string): Promise<number> {
   const { p99Ms } = await measure(env.hey, {
-    url: `${env.kapisUrl}/apis/resources.${env.groupDomain}/v1alpha3/nodes/worker-1`,
+    url: `${env.kapisUrl}${path}`,
     token: env.kapisToken,
     connections: 4,
     perSecond: 50,
-    seconds: 10,
+    seconds: 8,
     gzip: false,
   })
   return p99Ms

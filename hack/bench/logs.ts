@@ -8,7 +8,7 @@ import { median } from './load.ts'
 import { createPlainSend, firstLine, ingestAll, type Side, sideOf } from './log-client.ts'
 import { type LineFile, writeLines } from './log-lines.ts'
 import { questions } from './log-questions.ts'
-import { askWhile, disturbNodes, startLoop } from './logs-beside.ts'
+import { askWhile, comparedP99, startLoop } from './logs-beside.ts'
 import { startPlane } from './plane.ts'
 import { report } from './verdict.ts'
 
@@ -134,11 +134,12 @@ async function benchDisturbance(
   peer: BenchEnv,
   openSearch: Side,
 ): Promise<void> {
-  let asked = 0
+  let questionsAsked = 0
   // Another one each time: what was asked before is answered out of memory.
   const askOf = ({ kapis, tenant }: Side) =>
-    kapis('GET', `${tenant}?q=${encodeURIComponent(`/=1.*u49[^${asked++}]/`)}&size=1`)
-  const busy = await disturbNodes(env, () => {
+    kapis('GET', `${tenant}?q=${encodeURIComponent(`/=1.*u49[^${questionsAsked++}]/`)}&size=1`)
+  const node = `/apis/resources.${env.groupDomain}/v1alpha3/nodes/worker-1`
+  const busy = await comparedP99(env, node, () => {
     let isDone = false
     const asking = (async () => {
       while (!isDone) await askOf(embedded)
@@ -149,21 +150,24 @@ async function benchDisturbance(
     }
   })
   report('p99 of a node: store busy; idle, ms', busy.disturbedMs, busy.quietMs, { target: 1.2 })
-  const loop = await disturbNodes(env, startLoop)
+  const loop = await comparedP99(env, node, startLoop)
   const taken = (loop.disturbedMs / loop.quietMs).toFixed(2)
   console.log(`  with a processor that another program keeps instead: ${taken} times what it is without`)
   const engine = peer.pids.get('opensearch')
   if (engine === undefined) throw new Error('there is no OpenSearch to stop')
-  const stopped = await disturbNodes(peer, () => {
+  const stop = () => {
     process.kill(engine, 'SIGSTOP')
     const asking = [1, 2, 3, 4].map(() => askOf(openSearch))
     return async () => {
       process.kill(engine, 'SIGCONT')
       await Promise.all(asking)
     }
-  })
-  const { disturbedMs, quietMs } = stopped
-  report('p99 of a node: OpenSearch stopped; idle', disturbedMs, quietMs, { target: 1.2 })
+  }
+  const asked = { 'a node': node, oauth: '/oauth/userinfo', proxy: '/api/v1/nodes/worker-1' }
+  for (const [name, path] of Object.entries(asked)) {
+    const { disturbedMs, quietMs } = await comparedP99(peer, path, stop)
+    report(`p99 of ${name}: store stopped; idle, ms`, disturbedMs, quietMs, { target: 1.2 })
+  }
 }
 
 type Timed = { readonly ms: number; readonly firstMs: number; readonly total: number }
