@@ -81,7 +81,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     )
   }
   const url = `https://127.0.0.1:${port}`
-  // Its keys would do for a listener that answers at all: until it has read its users, everything but them is a 503.
+  // A listener gives its keys before it has read its users, and says 503 to logins until then.
   const probes = { apiserver: '/readyz', oauth: platformConfigPath(setting('KAPIS_GROUP_DOMAIN')) }
   const programs: readonly Program[] = options.hasOwnListener ? ['oauth', 'apiserver'] : ['apiserver']
   const children = new Map(programs.map(program => [program, launch(program)]))
