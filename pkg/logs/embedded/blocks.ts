@@ -1,6 +1,7 @@
 import { releaseOwn } from '../own-memory.ts'
+import type { Decompress } from './decompress.ts'
 import type { PieceCache } from './piece-cache.ts'
-import { decompress, type Piece } from './segment-format.ts'
+import type { Piece } from './segment-format.ts'
 import type { Source } from './source.ts'
 
 /** Pieces of a segment, decompressed. */
@@ -15,7 +16,7 @@ export type Blocks = {
 export type Passing = { readonly bytes: Buffer; readonly isKept: boolean }
 
 /** @param id of the segment; `cache` is for those of others too */
-export function openBlocks(id: string, source: Source, cache: PieceCache): Blocks {
+export function openBlocks(id: string, source: Source, cache: PieceCache, decompress: Decompress): Blocks {
   const load = (piece: Piece): Buffer => source.use(piece, decompress)
   const find = (key: string, piece: Piece, isPassing: boolean): Buffer =>
     cache.get(

@@ -1,13 +1,14 @@
 import { type Bitmap, type Documents, noDocuments, setBit } from './bitmap.ts'
 import { createByteReader } from './bytes.ts'
-import { addLists, type List } from './near-lists.ts'
+import type { Decompress } from './decompress.ts'
+import { addLists } from './near-lists.ts'
 import { findPiece, type OpenFooter } from './open-footer.ts'
 import type { PieceCache } from './piece-cache.ts'
 import { addDocuments, type Posting } from './postings.ts'
-import { decompress, type Piece } from './segment-format.ts'
+import type { Piece } from './segment-format.ts'
 import { toWordDocuments, type WordDocuments } from './word-documents.ts'
 import { longWord, maxWordBytes } from './word-index.ts'
-import { numbersOf, placeOf, positions } from './word-places.ts'
+import { countWords, numbersWith, placeOf, rangeOf } from './word-places.ts'
 
 /** Which documents of a segment have a word. Bitmaps that are given are added to. */
 export type Dictionary = {
@@ -29,6 +30,7 @@ type Access = {
   /** As it stands in the file. */
   readonly list: (piece: Piece) => Buffer
   readonly useList: (piece: Piece, work: (bytes: Buffer) => void) => void
+  readonly decompress: Decompress
   /** What was found of words before. */
   readonly known: Pick<PieceCache, 'find' | 'keep'>
 }
@@ -39,30 +41,28 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
 
   const load = (index: number): Block => toBlock(access.block(index, dictionary.at(index)))
 
-  /** Tells of the words with these numbers within a block, which ascend. Nothing is made for those between. */
-  function walk(index: number, { entries }: Block, numbers: readonly number[], { only, list }: Walk): void {
+  /** Tells of some words of a block. Nothing is made for those between. */
+  function walk(index: number, { entries }: Block, { from, to, has }: Some, { only, list }: Walk): void {
     const reader = createByteReader(entries)
     let offset = dictionary.listsAt(index)
-    let next = 0
-    for (let number = 0; next < numbers.length; number += 1) {
-      const wanted = number === numbers[next]
-      if (wanted) next += 1
+    for (let number = 0; number < to; number += 1) {
+      const isWanted = number >= from && has(number)
       const head = reader.varint()
       const size = reader.varint()
       if (head === 2) {
         const at = reader.at()
         passPositions(reader)
-        if (wanted) only(size, at, reader.at())
+        if (isWanted) only(size, at, reader.at())
         continue
       }
       const tail = version > 1 ? reader.varint() : 0
-      if (wanted) list(head, offset, size, tail)
+      if (isWanted) list(head, offset, size, tail)
       offset += size + Math.floor(tail / 2)
     }
   }
 
-  function visitEntries(index: number, block: Block, numbers: readonly number[], visit: Visit): void {
-    walk(index, block, numbers, {
+  function visitEntries(index: number, block: Block, some: Some, visit: Visit): void {
+    walk(index, block, some, {
       only(document, at, end) {
         const positions = (): Buffer => block.entries.subarray(at, end)
         visit({ head: 2, only: document, list: positions, positions })
@@ -73,13 +73,10 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
     })
   }
 
-  function addEntries(index: number, block: Block, numbers: readonly number[], to: Bitmap): void {
-    const lists: List[] = []
-    walk(index, block, numbers, {
-      only: document => setBit(to, document),
-      list: (head, offset, length) => void lists.push({ head, offset, length }),
-    })
-    addLists(lists, access.useList, to)
+  function addEntries(index: number, block: Block, some: Some, to: Bitmap): void {
+    const lists = addLists(access.useList, to)
+    walk(index, block, some, { only: document => setBit(to, document), list: lists.add })
+    lists.finish()
   }
 
   function passPositions(reader: { readonly varint: () => number }): void {
@@ -90,7 +87,7 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
   function toPosting(head: number, list: Piece, length: number, isPacked: boolean): Posting {
     const positions = (): Buffer => {
       const bytes = access.list({ offset: list.offset + list.length, length })
-      return isPacked ? decompress(bytes) : bytes
+      return isPacked ? access.decompress(bytes) : bytes
     }
     return { head, only: 0, list: () => access.list(list), positions }
   }
@@ -101,19 +98,21 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
     const wanted = Buffer.from(word, 'latin1')
     const block = load(index)
     const place = placeOf(block.words, wanted)
-    if (place >= 0) visitEntries(index, block, numbersOf(block.words, [place]), visit)
+    if (place < 0) return
+    const from = countWords(block.words, 0, place)
+    visitEntries(index, block, { from, to: from + 1, has: always }, visit)
   }
 
   function usePrefix(key: string, use: Use): void {
     const wanted = Buffer.from(key, 'latin1')
-    const after = Buffer.concat([zero, wanted])
     for (let index = Math.max(findPiece(dictionary, key), 0); index < dictionary.count; index += 1) {
       const first = dictionary.firstAt(index)
       if (first > key && !first.startsWith(key)) break
       const block = load(index)
-      const isFirst = block.words.subarray(0, wanted.length).equals(wanted)
-      const starts = positions(block.words, after, 1, isFirst ? [0] : [])
-      if (starts.length > 0) use(index, block, numbersOf(block.words, starts))
+      const range = rangeOf(block.words, wanted)
+      if (range.from === range.to) continue
+      const from = countWords(block.words, 0, range.from)
+      use(index, block, { from, to: from + countWords(block.words, range.from, range.to), has: always })
     }
   }
 
@@ -133,7 +132,7 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
     documentsOf,
     addPrefix: (prefix, to) => {
       const key = toKey(prefix)
-      usePrefix(key, (index, block, numbers) => addEntries(index, block, numbers, to))
+      usePrefix(key, (index, block, some) => addEntries(index, block, some, to))
       if (key.length === maxWordBytes) visitWord(longWord, posting => addDocuments(posting, to))
     },
     addPart: (part, atEnd, to) => {
@@ -142,8 +141,8 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
       for (let index = 0; index < dictionary.count; index += 1) {
         access.through(index, dictionary.at(index), bytes => {
           const block = toBlock(bytes)
-          const starts = positions(block.words, wanted, 0)
-          if (starts.length > 0) addEntries(index, block, numbersOf(block.words, starts), to)
+          const numbers = numbersWith(block.words, wanted)
+          if (numbers.length > 0) addEntries(index, block, among(numbers), to)
         })
       }
       visitWord(longWord, posting => addDocuments(posting, to))
@@ -152,8 +151,7 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
       if (version === 1) return undefined
       const found: Posting[] = []
       const collect: Visit = posting => found.push(posting)
-      if (prefix)
-        usePrefix(toKey(word), (index, block, numbers) => visitEntries(index, block, numbers, collect))
+      if (prefix) usePrefix(toKey(word), (index, block, some) => visitEntries(index, block, some, collect))
       else visitWord(toKey(word), collect)
       return found.length > limit ? undefined : found
     },
@@ -167,7 +165,22 @@ type Walk = {
   /** A word of several: as a Posting has it; `tail` is twice the length of its positions, plus one when they are packed. */
   readonly list: (head: number, offset: number, length: number, tail: number) => void
 }
-type Use = (index: number, block: Block, numbers: readonly number[]) => void
+/** Words of a block, by their numbers: from `from` up to `to` those that it has, asked in order. */
+type Some = { readonly from: number; readonly to: number; readonly has: (number: number) => boolean }
+type Use = (index: number, block: Block, some: Some) => void
+
+const always = (): boolean => true
+
+/** @param numbers in order */
+function among(numbers: readonly number[]): Some {
+  let next = 0
+  const has = (number: number): boolean => {
+    const isNext = number === numbers[next]
+    if (isNext) next += 1
+    return isNext
+  }
+  return { from: numbers[0] ?? 0, to: (numbers.at(-1) ?? -1) + 1, has }
+}
 
 function toBlock(bytes: Buffer): Block {
   const length = bytes.readUInt32LE(0)

@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { release } from '../own-memory.ts'
+import { createDecompress } from './decompress.ts'
 import { readingFrame } from './frame.ts'
 import { createLinesBuilder, type LinesBuilder } from './lines.ts'
 import { type LogRange, readLogRange } from './log-range.ts'
@@ -72,10 +73,10 @@ function collectLines(
     return created
   }
   // Each piece is read once; those of the times are read document by document.
-  const cache = createPieceCache(2 * 1024 * 1024)
+  const shared = { cache: createPieceCache(2 * 1024 * 1024), decompress: createDecompress() }
   const take = memory.bytes(sum(logs.map(({ from, to }) => to - from)))
   const frames = logs.flatMap(range => readLogRange(range, take))
-  const opened = segments.map(name => openSegment(name.id, openSource(name), { cache }))
+  const opened = segments.map(name => openSegment(name.id, openSource(name), shared))
   const expected = {
     lines: sum(frames.map(({ count }) => count)) + sum(opened.map(({ footer }) => footer.count)) + 1,
     bytes:

@@ -1,14 +1,14 @@
 import { expect } from 'chai'
 import { emptyBitmap, setBit, takeBits } from './bitmap.ts'
 import { createByteWriter } from './bytes.ts'
-import { addLists, type List } from './near-lists.ts'
+import { addLists } from './near-lists.ts'
 
 const count = 64_000
 
 describe('addLists', () => {
   it('adds what each of the lists has, be they near each other or not, and reads as little as that takes', () => {
     const file = createByteWriter()
-    const lists: List[] = []
+    const lists: { readonly head: number; readonly offset: number; readonly length: number }[] = []
     const wanted = new Set<number>()
     const add = (head: number, write: () => void): void => {
       const offset = file.length()
@@ -36,14 +36,12 @@ describe('addLists', () => {
     const reads: number[] = []
     const bits = emptyBitmap(count)
     setBit(bits, count - 1)
-    addLists(
-      lists,
-      ({ offset, length }, work) => {
-        reads.push(length)
-        work(Buffer.from(file.view().subarray(offset, offset + length)))
-      },
-      bits,
-    )
+    const adder = addLists(({ offset, length }, work) => {
+      reads.push(length)
+      work(Buffer.from(file.view().subarray(offset, offset + length)))
+    }, bits)
+    for (const { head, offset, length } of lists) adder.add(head, offset, length)
+    adder.finish()
     const found = takeBits(bits, { from: 0, to: count }, Number.POSITIVE_INFINITY, false)
     expect(found).to.deep.equal([...wanted, count - 1].sort((a, b) => a - b))
     expect(reads).to.have.length.within(3, lists.length / 2)
@@ -52,7 +50,7 @@ describe('addLists', () => {
 
   it('reads nothing for no lists', () => {
     const bits = emptyBitmap(count)
-    addLists([], () => expect.fail('something was read'), bits)
+    addLists(() => expect.fail('something was read'), bits).finish()
     expect(takeBits(bits, { from: 0, to: count }, 1, false)).to.deep.equal([])
   })
 })

@@ -22,15 +22,11 @@ export function addDocuments({ head, only, list }: Omit<Posting, 'positions'>, t
     setBit(to, only)
     return
   }
-  addList({ bytes: list(), at: 0 }, head, to)
+  addList(list(), 0, head, to)
 }
 
 /** Adds the documents of a list that begins at a place among others. */
-export function addList(
-  { bytes, at }: { readonly bytes: Buffer; readonly at: number },
-  head: number,
-  to: Bitmap,
-): void {
+export function addList(bytes: Buffer, at: number, head: number, to: Bitmap): void {
   if (head % 2 === 1) {
     for (let i = 0; i < to.length; i += 1) to[i] = (to[i] ?? 0) | bytes.readUInt32LE(at + 4 * i)
     return

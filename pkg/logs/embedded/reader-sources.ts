@@ -1,4 +1,5 @@
 import { createSharedMemory } from '../shared-memory.ts'
+import { createDecompress } from './decompress.ts'
 import { createKnownStreams } from './frame.ts'
 import { createFreshLog, type FreshLog, type FreshMeans } from './fresh-log.ts'
 import type { LogRange } from './log-range.ts'
@@ -43,7 +44,7 @@ export function createReaderSources(parts: {
   readonly report: (error: unknown) => void
 }): ReaderSources {
   const { cache, answers, freshBytes, report } = parts
-  const shared = { cache, answers, share: createStreamPool().share }
+  const shared = { cache, answers, share: createStreamPool().share, decompress: createDecompress() }
   const files = new Map<string, Open<Segment>>()
   const logs = new Map<string, Open<FreshLog>>()
   const means: FreshMeans = {

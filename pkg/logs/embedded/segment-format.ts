@@ -1,5 +1,6 @@
-import { constants, crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { constants, crc32, zstdCompressSync } from 'node:zlib'
 import { releaseOwn } from '../own-memory.ts'
+import { decompressOnce } from './decompress.ts'
 import type { Stream } from './lines.ts'
 
 /**
@@ -65,27 +66,6 @@ function compress(bytes: Uint8Array): Buffer {
   })
 }
 
-export function decompress(bytes: Buffer): Buffer {
-  const size = contentSize(bytes)
-  // Told nothing, zlib makes it of pieces of 16 KiB, and copies them; of a piece that is filled to its end it makes another.
-  return size < 64 ? zstdDecompressSync(bytes) : zstdDecompressSync(bytes, { chunkSize: size + 1 })
-}
-
-// What is damaged may say anything.
-const mostAtOnce = 64 * 1024 * 1024
-
-/** How long the content of a frame is, where its head says so (RFC 8878, section 3.1.1.1); 0 where it does not. */
-function contentSize(frame: Buffer): number {
-  const flags = frame[4] ?? 0
-  const isSingle = (flags >>> 5) & 1
-  const at = 6 - isSingle + ((2 ** (flags & 3)) >>> 1)
-  const form = flags >>> 6
-  if (frame.length < at + 8 || form === 0) return 0
-  if (form === 1) return 256 + frame.readUInt16LE(at)
-  const size = form === 2 ? frame.readUInt32LE(at) : 0
-  return size > mostAtOnce ? 0 : size
-}
-
 export function encodeFooter(footer: Footer): Buffer {
   return useCompressed(Buffer.from(JSON.stringify(footer)), body => {
     const tail = Buffer.alloc(8)
@@ -103,7 +83,7 @@ export function decodeFooter(size: number, read: (piece: Piece) => Buffer): Foot
   if (!tail.subarray(8).equals(magic) || length + tailBytes > size) throw new Error('segment: not whole')
   const body = read({ offset: size - tailBytes - length, length })
   if (crc32(body) !== tail.readUInt32LE(4)) throw new Error('segment: the footer is damaged')
-  const footer: Footer = JSON.parse(decompress(body).toString())
+  const footer: Footer = JSON.parse(decompressOnce(body).toString())
   if (footer.version !== 1 && footer.version !== 2)
     throw new Error(`segment: version ${footer.version} is not known`)
   return footer

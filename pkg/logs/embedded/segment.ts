@@ -1,6 +1,7 @@
 import type { Bitmap } from './bitmap.ts'
 import { openBlocks, pass } from './blocks.ts'
 import { createByteReader } from './bytes.ts'
+import { type Decompress, decompressOnce } from './decompress.ts'
 import { type Dictionary, openDictionary } from './dictionary.ts'
 import { invert, toStarts } from './line-order.ts'
 import { findPiece, type OpenFooter, packFooter, type Share } from './open-footer.ts'
@@ -46,14 +47,15 @@ export type Shared = {
   /** Where there is none nothing that was answered is kept. */
   readonly answers?: PieceCache
   readonly share?: Share
+  readonly decompress?: Decompress
 }
 
 export function openSegment(id: string, source: Source, shared: Shared): Segment {
-  const { cache, answers, share = streams => streams } = shared
+  const { cache, answers, share = streams => streams, decompress = decompressOnce } = shared
   const stored = decodeFooter(source.size, source.read)
   const streamStarts = toStarts(stored.streams.map(({ lines }) => lines))
   const footer = packFooter(stored, share)
-  const blocks = openBlocks(id, source, cache)
+  const blocks = openBlocks(id, source, cache, decompress)
   const { load } = blocks
 
   function timesOf(document: number): Times {
@@ -116,6 +118,7 @@ export function openSegment(id: string, source: Source, shared: Shared): Segment
       },
       list: source.read,
       useList: source.use,
+      decompress,
       known: {
         find: key => cache.find(`${id}/word/${key}`),
         keep: (key, value, bytes) => cache.keep(`${id}/word/${key}`, value, bytes),

@@ -1,26 +1,19 @@
 import { expect } from 'chai'
-import { numbersOf, placeOf, positions } from './word-places.ts'
+import { countWords, numbersWith, placeOf, rangeOf } from './word-places.ts'
 
 const words = Buffer.from('err\0error\0terror\0errors\0')
-const zero = Buffer.from('\0')
 
-describe('positions and numbersOf', () => {
-  it('tell which words have a part, each once', () => {
-    expect(numbersOf(words, positions(words, Buffer.from('r'), 0))).to.deep.equal([0, 1, 2, 3])
-    expect(numbersOf(words, positions(words, Buffer.from('ror'), 0))).to.deep.equal([1, 2, 3])
-    expect(numbersOf(words, positions(words, Buffer.from('absent'), 0))).to.deep.equal([])
+describe('numbersWith', () => {
+  it('tells which words have a text within, each once', () => {
+    expect(numbersWith(words, Buffer.from('r'))).to.deep.equal([0, 1, 2, 3])
+    expect(numbersWith(words, Buffer.from('ror'))).to.deep.equal([1, 2, 3])
+    expect(numbersWith(words, Buffer.from('ror\0'))).to.deep.equal([1, 2])
+    expect(numbersWith(words, Buffer.from('absent'))).to.deep.equal([])
+    expect(numbersWith(Buffer.alloc(0), Buffer.from('r'))).to.deep.equal([])
   })
-
-  it('tell which words begin with something, behind the first', () => {
-    const wanted = Buffer.concat([zero, Buffer.from('err')])
-    expect(positions(words, wanted, 1)).to.deep.equal([4, 17])
-    expect(numbersOf(words, positions(words, wanted, 1, [0]))).to.deep.equal([0, 1, 3])
-  })
-
-  it('find no word behind the last', () => expect(positions(words, zero, 1)).to.deep.equal([4, 10, 17]))
 })
 
-describe('placeOf', () => {
+describe('placeOf and rangeOf', () => {
   const wordsOf = (list: readonly string[]) => Buffer.from(list.map(word => `${word}\0`).join(''), 'latin1')
   const lists = [
     [],
@@ -39,6 +32,16 @@ describe('placeOf', () => {
       for (const word of list) expect(begins(placeOf(words, Buffer.from(word, 'latin1')))).to.equal(word)
       for (const word of others.filter(other => !list.includes(other))) {
         expect(placeOf(words, Buffer.from(word, 'latin1')), word).to.equal(-1)
+      }
+    })
+
+    it(`finds which of ${list.length} words from ${list[0]} on begin with something`, () => {
+      const words = wordsOf(list)
+      for (const prefix of [...others, ...list.slice(0, 9), ...list.map(word => word.slice(0, 3))]) {
+        const { from, to } = rangeOf(words, Buffer.from(prefix, 'latin1'))
+        const found = words.toString('latin1', from, to).split('\0').slice(0, -1)
+        expect(found, prefix).to.deep.equal(list.filter(word => word.startsWith(prefix)))
+        expect(countWords(words, from, to)).to.equal(found.length)
       }
     })
   }
