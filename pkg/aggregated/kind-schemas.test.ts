@@ -1,3 +1,4 @@
+import { setImmediate as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createKindSchemas } from './kind-schemas.ts'
 
@@ -49,17 +50,45 @@ describe('createKindSchemas', () => {
         return Promise.reject(new Error('secret'))
       },
     })
-    const error = await schemas().then(
-      () => undefined,
-      reason => reason,
-    )
+    const error = await refusalOf(schemas())
     expect(error).to.include({ code: 503 })
-    expect(String(error.message)).to.not.include('secret')
+    expect(String(error)).to.not.include('secret')
     isUp = true
     expect(await schemas()).to.have.property('Widget')
   })
 
-  it('reads a document again when its hash is another, and keeps what it knows when nothing answers', async () => {
+  it('is 503 once it has waited long enough, and has what is read after that', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    const schemas = createKindSchemas({
+      kinds,
+      patienceMs: 5,
+      async read(path) {
+        await released
+        return read(path)
+      },
+    })
+    expect(await refusalOf(schemas())).to.include({ code: 503 })
+    expect(await refusalOf(schemas())).to.include({ code: 503 })
+    release()
+    await pause()
+    expect(await schemas()).to.have.property('Widget')
+    expect(asked).to.deep.equal([root, `${root}/${key}?hash=A`])
+  })
+
+  it('answers who keeps the orchestrator from answering, with what it knows', async () => {
+    let isLocked = false
+    const schemas = createKindSchemas({
+      kinds,
+      freshMs: 0,
+      read: path => (isLocked ? new Promise(() => undefined) : read(path)),
+    })
+    const first = await schemas()
+    isLocked = true
+    expect(await schemas()).to.equal(first)
+    expect(await schemas()).to.equal(first)
+  })
+
+  it('reads a document again when its hash is another, behind who asks, and keeps what it knows when nothing answers', async () => {
     let hash = 'A'
     const schemas = createKindSchemas({
       kinds,
@@ -72,11 +101,24 @@ describe('createKindSchemas', () => {
     })
     const first = await schemas()
     expect(await schemas()).to.equal(first)
+    await pause()
     expect(asked).to.deep.equal([root, `${root}/${key}?hash=A`, root])
     hash = 'B'
+    expect(await schemas()).to.equal(first)
+    await pause()
     const second = await schemas()
     expect(second).to.deep.equal({ Widget: { description: 'B' } })
+    await pause()
     hash = ''
+    expect(await schemas()).to.equal(second)
+    await pause()
     expect(await schemas()).to.equal(second)
   })
 })
+
+async function refusalOf(asked: Promise<unknown>): Promise<unknown> {
+  return asked.then(
+    () => undefined,
+    reason => reason,
+  )
+}

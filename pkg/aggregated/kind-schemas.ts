@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { membersOf, textOf } from '../kube/object.ts'
 import { unavailable } from '../status/status.ts'
 import { type SourceKind, schemasOfKinds } from './schema/of-kinds.ts'
@@ -9,27 +10,32 @@ export type KindSchemasOptions = {
   readonly read: (path: string) => Promise<unknown>
   /** For how long what was read is taken for the present state: kube-apiserver asks one document after the other. */
   readonly freshMs?: number
+  /** How long is waited for the orchestrator while nothing is known. */
+  readonly patienceMs?: number
 }
 
 /**
- * Schemas of kinds, read from the orchestrator's own documents when first they are asked for. Its index names each document
- * by its hash, so they are read again only when one has changed; until then the same value is given.
+ * Schemas of kinds, read from the orchestrator's own documents. Its index names each document by its hash, so they are read
+ * again only when one has changed; until then the same value is given.
  *
- * What is known stays good while the orchestrator does not answer.
+ * What is known is given at once, and read anew behind it: kube-apiserver asks an aggregated server for its documents with a
+ * lock held that its own /openapi/v3 needs (kube-aggregator, openapiv3 `UpdateAPIServiceSpec`), so who asked it back before
+ * answering would wait until one of both gives up, and with it everybody in the cluster who applies or explains.
  *
- * @throws Status 503 while nothing is known yet
+ * @throws Status 503 while nothing is known
  */
 export function createKindSchemas({
   kinds,
   read,
   freshMs = 5_000,
+  patienceMs = 2_000,
 }: KindSchemasOptions): () => Promise<Schemas> {
   const keys = new Set(kinds.map(({ source }) => keyOf(source)))
   let known: { readonly schemas: Schemas; readonly urls: string } | undefined
   let readAt = Number.NEGATIVE_INFINITY
-  let reading: Promise<Schemas> | undefined
+  let reading: Promise<void> | undefined
 
-  async function update(): Promise<Schemas> {
+  async function update(): Promise<void> {
     const { paths } = membersOf(await read('/openapi/v3'))
     const index = membersOf(paths)
     // A group that is not served yet has no document.
@@ -43,25 +49,32 @@ export function createKindSchemas({
       known = { schemas: schemasOfKinds(kinds, documents), urls: together }
     }
     readAt = performance.now()
-    return known.schemas
   }
 
-  async function updateOrKeep(): Promise<Schemas> {
-    try {
-      return await update()
-    } catch (error) {
-      if (known !== undefined) return known.schemas
-      throw unavailable('the orchestrator does not tell the schemas of its kinds yet', error)
-    } finally {
+  /** One at a time, for all that ask. */
+  function updating(): Promise<void> {
+    reading ??= update().finally(() => {
       reading = undefined
-    }
+    })
+    return reading
   }
 
   return async () => {
-    if (known !== undefined && performance.now() - readAt < freshMs) return known.schemas
-    reading ??= updateOrKeep()
-    return reading
+    if (known === undefined) {
+      const reason = await Promise.race([updating().catch(error => error), expired(patienceMs)])
+      if (known === undefined)
+        throw unavailable('the orchestrator does not tell the schemas of its kinds yet', reason)
+    } else if (performance.now() - readAt >= freshMs) {
+      // What is known stays good while the orchestrator does not answer.
+      updating().catch(() => undefined)
+    }
+    return known.schemas
   }
+}
+
+async function expired(ms: number): Promise<Error> {
+  await sleep(ms, undefined, { ref: false })
+  return new Error('timeout')
 }
 
 function keyOf({ group, version }: SourceKind['source']): string {

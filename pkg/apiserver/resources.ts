@@ -14,6 +14,7 @@ import { serveOldResources } from '../kapis/resources/v1alpha2/serve.ts'
 import { serveResources } from '../kapis/resources/v1alpha3/read.ts'
 import { serveAny, toNativePath } from '../kapis/serve-any.ts'
 import type { KubeClient } from '../kube/client.ts'
+import { untilDone } from '../kube/until-done.ts'
 import { createRegistryClient } from '../registry/client.ts'
 import { createConnect } from '../registry/connect.ts'
 import type { AuthenticatedExchange, Handler } from '../request/exchange.ts'
@@ -104,6 +105,7 @@ export function createResources(options: ResourcesOptions): Resources {
   const groups = [
     { group: resourcesGroup(groupDomain), version: resourcesVersion, resources: aggregatedKinds },
   ]
+  const stopped = new AbortController()
   const kindSchemas = createKindSchemas({ kinds: aggregatedKinds, read: path => client.call({ path }) })
   const aggregated = { ...tools, collectionOf }
   const byPlural = (plural: string) => collectionOf(plural) ?? catalog.findByPlural(plural).then(obtain)
@@ -161,8 +163,13 @@ export function createResources(options: ResourcesOptions): Resources {
         problem: () => (cache.isSynced ? undefined : 'resources are still being read'),
       },
     ],
-    start: () => cache.start(),
+    start() {
+      // kube-apiserver asks for the documents a second after the group is available, and then not for a minute.
+      void untilDone(async () => void (await kindSchemas()), { logger, signal: stopped.signal })
+      return cache.start()
+    },
     stop() {
+      stopped.abort()
       cache.stop()
       connection.close()
     },

@@ -124,6 +124,16 @@ describe('parseUserDraft', () => {
       'User.iam.kapis.io "alice" is invalid: status.state: must be one of Active, Disabled, AuthLimitExceeded',
     ],
     [
+      'a name that is no string',
+      { ...alice, metadata: { name: { unknownMember: 1 } } },
+      'User.iam.kapis.io "" is invalid: metadata.name: must be a string',
+    ],
+    [
+      'a name that a replacement would read something into',
+      { ...alice, metadata: { name: "$&$'" } },
+      `User.iam.kapis.io "$&$'" is invalid: metadata.name: must be a DNS-1123 subdomain of at most 63 characters: lower-case letters, digits, "-" and "."`,
+    ],
+    [
       'labels that are no strings',
       { ...alice, metadata: { name: 'alice', labels: { a: 1 } } },
       'User.iam.kapis.io "alice" is invalid: metadata.labels: must map names to strings',

@@ -46,7 +46,7 @@ export function parseUserDraft(body: unknown, groupDomain: string, name?: string
     ...specCauses(spec),
     ...stateCauses(status.state),
   ]
-  if (causes.length > 0) throw invalidUser(groupDomain, String(given ?? ''), causes)
+  if (causes.length > 0) throw invalidUser(groupDomain, typeof given === 'string' ? given : '', causes)
   const { password, ...rest } = spec
   return {
     name: String(given),
@@ -62,7 +62,7 @@ export function parseUserDraft(body: unknown, groupDomain: string, name?: string
 /** 422 as kube-apiserver words it. */
 export function invalidUser(groupDomain: string, name: string, causes: readonly Cause[]): Status {
   const { message, details, ...status } = invalid({ group: `iam.${groupDomain}`, kind: 'User' }, causes)
-  const named = message.replace('""', JSON.stringify(name))
+  const named = message.replace('""', () => JSON.stringify(name))
   return new Status(status.code, status.reason, named, { details: { ...details, name } })
 }
 
