@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createTurns, type Turns } from '../../request/turns.ts'
 import { unavailable } from '../../status/status.ts'
 import type { LogStore } from '../store.ts'
+import { createBustle } from './bustle.ts'
 import { createCatalog, removeStrangers } from './catalog.ts'
 import { encodeIn } from './encoder.ts'
 import type { EncoderSettings } from './encoder-thread.ts'
@@ -108,7 +109,8 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
     show: add => readerThread.tell({ kind: 'segments', add, remove: [] } satisfies ReaderOrder),
   })
   const cacheBytes = Math.floor(memoryBytes / 24)
-  const data: ReaderSettings = { cacheBytes, precedence: precedence.memory }
+  const bustle = createBustle()
+  const data: ReaderSettings = { cacheBytes, precedence: precedence.memory, bustle: bustle.memory }
   const greet = (): ReaderOrder => ({
     kind: 'segments',
     add: [...catalog.names(), ...fresh.names()],
@@ -169,9 +171,11 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
 
   async function ahead<T>(ask: () => Promise<T>): Promise<T> {
     const end = precedence.goAhead()
+    const leave = bustle.follow()
     try {
       return await ask()
     } finally {
+      leave()
       setTimeout(end, answerMs)
     }
   }

@@ -15,6 +15,7 @@ describe('createReaderSources', () => {
       cache: createPieceCache(megabyte),
       answers: createPieceCache(megabyte),
       freshBytes: 16 * megabyte,
+      rest: () => undefined,
       report,
     })
   let folder: string

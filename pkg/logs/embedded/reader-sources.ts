@@ -1,5 +1,5 @@
 import { createSharedMemory } from '../shared-memory.ts'
-import { createDecompress } from './decompress.ts'
+import { createDecompress, type Decompress } from './decompress.ts'
 import { createKnownStreams } from './frame.ts'
 import { createFreshLog, type FreshLog, type FreshMeans } from './fresh-log.ts'
 import type { LogRange } from './log-range.ts'
@@ -35,16 +35,25 @@ type Open<T extends Closable> = { readonly source: T; users: number; isRemoved: 
 // What is less than this, of what has just come, is read when it is asked for.
 const fewBytes = 2 * 1024 * 1024
 
-/** @param report called with what cannot be read: the others must go on being found */
+/**
+ * @param rest called before each piece that is unpacked
+ * @param report called with what cannot be read: the others must go on being found
+ */
 export function createReaderSources(parts: {
   readonly cache: PieceCache
   readonly answers: PieceCache
   /** What the indexes of lines that are in no segment may take. */
   readonly freshBytes: number
+  readonly rest: () => void
   readonly report: (error: unknown) => void
 }): ReaderSources {
-  const { cache, answers, freshBytes, report } = parts
-  const shared = { cache, answers, share: createStreamPool().share, decompress: createDecompress() }
+  const { cache, answers, freshBytes, rest, report } = parts
+  const unpack = createDecompress()
+  const decompress: Decompress = frame => {
+    rest()
+    return unpack(frame)
+  }
+  const shared = { cache, answers, share: createStreamPool().share, decompress }
   const files = new Map<string, Open<Segment>>()
   const logs = new Map<string, Open<FreshLog>>()
   const means: FreshMeans = {

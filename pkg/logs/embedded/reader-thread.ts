@@ -3,17 +3,23 @@ import { timedOut } from '../../status/status.ts'
 import type { LogFilter } from '../filter.ts'
 import type { Interval } from '../interval.ts'
 import type { LogQuery } from '../store.ts'
+import { createIsBusy } from './bustle.ts'
 import { createGarbage } from './garbage.ts'
 import { createPieceCache } from './piece-cache.ts'
 import { createIsAsked } from './precedence.ts'
 import { createReaderSources, type SourceChange } from './reader-sources.ts'
+import { createRests } from './rests.ts'
 import { searchArrivals, searchHistogram, searchPage, searchStatistics, type Work } from './search.ts'
 import type { Segment } from './segment.ts'
 import { toAnswer } from './thread.ts'
 import { standBack } from './thread-priority.ts'
 
-/** `precedence`: the memory of who goes first. */
-export type ReaderSettings = { readonly cacheBytes: number; readonly precedence: SharedArrayBuffer }
+/** `precedence`: the memory of who goes first; `bustle`: that of what is done for others. */
+export type ReaderSettings = {
+  readonly cacheBytes: number
+  readonly precedence: SharedArrayBuffer
+  readonly bustle: SharedArrayBuffer
+}
 
 export type ReaderQuestion = { readonly timeoutMs: number } & (
   | { readonly kind: 'query'; readonly query: LogQuery }
@@ -46,14 +52,18 @@ Buffer.poolSize = 0
 standBack(3)
 const settings: ReaderSettings = workerData
 const isAsked = createIsAsked(settings.precedence)
+const isBusy = createIsBusy(settings.bustle)
 const garbage = createGarbage()
 const sources = createReaderSources({
   cache: createPieceCache(settings.cacheBytes),
   answers: createPieceCache(settings.cacheBytes / 4),
   freshBytes: settings.cacheBytes,
+  rest: createRests(() => isLong && isBusy() && !isAsked()),
   report: error => parentPort?.postMessage(toAnswer(0, error)),
 })
 let running: Running[] = []
+/** Whether all that is asked takes long anyhow. */
+let isLong = false
 let isScheduled = false
 
 parentPort?.on(
@@ -103,12 +113,19 @@ function schedule(): void {
   setImmediate(() => {
     isScheduled = false
     const [first] = running
+    isLong = isAllLong()
     if (first !== undefined) advance(first)
+    isLong = false
     // Somebody who waits for little is not to wait for this too.
-    if (running.every(({ startedAt }) => performance.now() - startedAt > longMs)) tend()
+    if (isAllLong()) tend()
     garbage.collectBeyond(settings.cacheBytes / 2)
     schedule()
   })
+}
+
+function isAllLong(): boolean {
+  const now = performance.now()
+  return running.every(({ startedAt }) => now - startedAt > longMs)
 }
 
 /** A moment, or until a question is on its way. */

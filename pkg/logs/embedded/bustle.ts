@@ -1,0 +1,52 @@
+import { performance } from 'node:perf_hooks'
+
+/** How much the thread that made it does, in memory that all threads of a store share. */
+export type Bustle = {
+  readonly memory: SharedArrayBuffer
+  /** Looks again and again until the function that is returned is called. */
+  readonly follow: () => () => void
+}
+
+const lookEveryMs = 100
+// A thousandth is what its own timers take; fifty small requests a second are one to two hundredths.
+const fewThousandths = 10
+
+export function createBustle(): Bustle {
+  const memory = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
+  const told = new Int32Array(memory)
+  let followers = 0
+  let timer: NodeJS.Timeout | undefined
+
+  function begin(): void {
+    let last = performance.eventLoopUtilization()
+    timer = setInterval(() => {
+      const present = performance.eventLoopUtilization()
+      const { utilization } = performance.eventLoopUtilization(present, last)
+      last = present
+      Atomics.store(told, 0, Math.round(1000 * utilization))
+    }, lookEveryMs).unref()
+  }
+
+  return {
+    memory,
+    follow() {
+      if (followers === 0) begin()
+      followers += 1
+      let isOver = false
+      return () => {
+        if (isOver) return
+        isOver = true
+        followers -= 1
+        if (followers > 0) return
+        clearInterval(timer)
+        Atomics.store(told, 0, 0)
+      }
+    },
+  }
+}
+
+/** Whether that thread answers others, for one that has the memory. */
+export function createIsBusy(memory: SharedArrayBuffer): () => boolean {
+  const told = new Int32Array(memory)
+  return () => Atomics.load(told, 0) >= fewThousandths
+}
