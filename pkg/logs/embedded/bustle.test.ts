@@ -3,32 +3,51 @@ import { expect } from 'chai'
 import { createBustle, createIsBusy } from './bustle.ts'
 
 describe('createBustle', () => {
-  const bustle = createBustle()
-  const isBusy = createIsBusy(bustle.memory)
-  /** Until it is as expected, with some work in between or none. */
-  const until = async (expected: boolean, workMs: number): Promise<void> => {
-    for (const deadline = performance.now() + 10_000; isBusy() !== expected; await sleep(20)) {
+  /** Until it is as expected; a busy machine takes its time. */
+  const until = async (isBusy: () => boolean, expected: boolean): Promise<void> => {
+    for (const deadline = performance.now() + 10_000; isBusy() !== expected; await sleep(10))
       if (performance.now() > deadline) expect(isBusy()).to.equal(expected)
-      for (const end = performance.now() + workMs; performance.now() < end; );
-    }
   }
 
-  it('says nothing while nobody follows', async () => {
-    for (const end = performance.now() + 200; performance.now() < end; );
-    await sleep(5)
-    expect(isBusy()).to.equal(false)
+  it('tells much from little, for as long as anybody follows', async () => {
+    let part = 0.5
+    let begun = 0
+    const bustle = createBustle(() => {
+      begun += 1
+      return () => part
+    })
+    const isBusy = createIsBusy(bustle.memory)
+    expect([isBusy(), begun]).to.deep.equal([false, 0])
+    const [first, second] = [bustle.follow(), bustle.follow()]
+    await until(isBusy, true)
+    part = 0.009
+    await until(isBusy, false)
+    part = 0.01
+    await until(isBusy, true)
+    first()
+    first()
+    part = 0
+    await until(isBusy, false)
+    part = 1
+    await until(isBusy, true)
+    second()
+    expect([isBusy(), begun]).to.deep.equal([false, 1])
+    bustle.follow()()
+    expect([isBusy(), begun]).to.deep.equal([false, 2])
   })
 
-  it('tells a thread that works from one that does not, until nobody follows any more', async () => {
-    const ends = [bustle.follow(), bustle.follow()]
-    await until(true, 10)
-    await until(false, 0)
-    await until(true, 10)
-    ends[0]?.()
-    ends[0]?.()
-    await until(false, 0)
-    await until(true, 10)
-    ends[1]?.()
-    expect(isBusy()).to.equal(false)
+  it('measures the thread that made it', async () => {
+    const bustle = createBustle()
+    const isBusy = createIsBusy(bustle.memory)
+    const leave = bustle.follow()
+    const work = setInterval(() => {
+      for (const end = performance.now() + 10; performance.now() < end; );
+    }, 20)
+    try {
+      await until(isBusy, true)
+    } finally {
+      clearInterval(work)
+      leave()
+    }
   })
 })

@@ -11,20 +11,16 @@ const lookEveryMs = 100
 // A thousandth is what its own timers take; fifty small requests a second are one to two hundredths.
 const fewThousandths = 10
 
-export function createBustle(): Bustle {
+/** @param measure begins; what it returns tells the part of the time, from 0 to 1, in which something was done since it was last asked */
+export function createBustle(measure: () => () => number = measureThread): Bustle {
   const memory = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
   const told = new Int32Array(memory)
   let followers = 0
   let timer: NodeJS.Timeout | undefined
 
   function begin(): void {
-    let last = performance.eventLoopUtilization()
-    timer = setInterval(() => {
-      const present = performance.eventLoopUtilization()
-      const { utilization } = performance.eventLoopUtilization(present, last)
-      last = present
-      Atomics.store(told, 0, Math.round(1000 * utilization))
-    }, lookEveryMs).unref()
+    const look = measure()
+    timer = setInterval(() => Atomics.store(told, 0, Math.round(1000 * look())), lookEveryMs).unref()
   }
 
   return {
@@ -49,4 +45,14 @@ export function createBustle(): Bustle {
 export function createIsBusy(memory: SharedArrayBuffer): () => boolean {
   const told = new Int32Array(memory)
   return () => Atomics.load(told, 0) >= fewThousandths
+}
+
+function measureThread(): () => number {
+  let last = performance.eventLoopUtilization()
+  return () => {
+    const present = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(present, last)
+    last = present
+    return utilization
+  }
 }

@@ -3,19 +3,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { frameOf } from './frame-fixtures.ts'
+import { linesOf } from './lines-fixtures.ts'
 import { createPieceCache } from './piece-cache.ts'
 import { createReaderSources } from './reader-sources.ts'
+import { writeSegment } from './segment-writer.ts'
 
 const stream = { namespace: 'ns', pod: 'pod', container: 'c', host: '', dockerId: '' }
 const megabyte = 1024 * 1024
 
 describe('createReaderSources', () => {
-  const create = (report: (error: unknown) => void) =>
+  const create = (report: (error: unknown) => void, rest: () => void = () => undefined) =>
     createReaderSources({
       cache: createPieceCache(megabyte),
       answers: createPieceCache(megabyte),
       freshBytes: 16 * megabyte,
-      rest: () => undefined,
+      rest,
       report,
     })
   let folder: string
@@ -111,5 +113,28 @@ describe('createReaderSources', () => {
     expect(indexed()).to.deep.equal([false])
     await add('fresh-2')
     expect(indexed()).to.deep.equal([true, false])
+  })
+
+  it('rests before it unpacks a piece of a segment', async () => {
+    let rests = 0
+    const sources = create(
+      error => expect.fail(String(error)),
+      () => {
+        rests += 1
+      },
+    )
+    const file = join(folder, 'segment')
+    const parts: Buffer[] = []
+    const texts = Array.from({ length: 2000 }, (_, i) => `line ${i}`)
+    writeSegment(linesOf(texts), part => parts.push(Buffer.from(part)))
+    await writeFile(file, Buffer.concat(parts))
+    sources.change({ add: [{ id: 'segment', file }], remove: [] })
+    const { segments, release } = sources.take(true)
+    const opened = rests
+    expect(segments[0]?.textAt(7).toString()).to.equal('line 7')
+    expect(rests).to.equal(opened + 1)
+    expect(segments[0]?.textAt(8).toString()).to.equal('line 8')
+    expect(rests).to.equal(opened + 1)
+    release()
   })
 })

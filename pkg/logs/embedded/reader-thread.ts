@@ -58,12 +58,10 @@ const sources = createReaderSources({
   cache: createPieceCache(settings.cacheBytes),
   answers: createPieceCache(settings.cacheBytes / 4),
   freshBytes: settings.cacheBytes,
-  rest: createRests(() => isLong && isBusy() && !isAsked()),
+  rest: createRests(() => isBusy() && !isAsked() && areAllLong()),
   report: error => parentPort?.postMessage(toAnswer(0, error)),
 })
 let running: Running[] = []
-/** Whether all that is asked takes long anyhow. */
-let isLong = false
 let isScheduled = false
 
 parentPort?.on(
@@ -113,17 +111,16 @@ function schedule(): void {
   setImmediate(() => {
     isScheduled = false
     const [first] = running
-    isLong = isAllLong()
     if (first !== undefined) advance(first)
-    isLong = false
     // Somebody who waits for little is not to wait for this too.
-    if (isAllLong()) tend()
+    if (areAllLong()) tend()
     garbage.collectBeyond(settings.cacheBytes / 2)
     schedule()
   })
 }
 
-function isAllLong(): boolean {
+/** Whether all that is asked takes long anyhow. */
+function areAllLong(): boolean {
   const now = performance.now()
   return running.every(({ startedAt }) => now - startedAt > longMs)
 }
