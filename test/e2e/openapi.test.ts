@@ -65,6 +65,20 @@ describe('OpenAPI', function () {
     expect(indexAgain.code).to.equal(304)
   })
 
+  it('holds up nobody at kube-apiserver, whose own documents wait while it reads those of the group', async () => {
+    const metrics = await kubectlOutput('get', '--raw', '/metrics')
+    const queue = 'name="open_api_v3_aggregation_controller"'
+    const read = (kind: string, labels: string) => {
+      const line = metrics
+        .split('\n')
+        .find(line => line.startsWith(`workqueue_work_duration_seconds_${kind}{${labels}} `))
+      return Number(line?.split(' ')[1])
+    }
+    const all = read('count', queue)
+    expect(all).to.be.greaterThan(0)
+    expect(all - read('bucket', `${queue},le="1"`), 'those that took more than a second').to.equal(0)
+  })
+
   it('leaves the documents of the orchestrator to the orchestrator', async () => {
     const core = JSON.parse((await askAs(nobody, '/openapi/v3/api/v1')).body)
     expect(core.paths).to.have.property('/api/v1/nodes')

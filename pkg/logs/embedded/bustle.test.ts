@@ -20,9 +20,9 @@ describe('createBustle', () => {
     expect([isBusy(), begun]).to.deep.equal([false, 0])
     const [first, second] = [bustle.follow(), bustle.follow()]
     await until(isBusy, true)
-    part = 0.009
+    part = 0.004
     await until(isBusy, false)
-    part = 0.01
+    part = 0.005
     await until(isBusy, true)
     first()
     first()

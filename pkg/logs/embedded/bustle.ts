@@ -8,8 +8,8 @@ export type Bustle = {
 }
 
 const lookEveryMs = 100
-// A thousandth is what its own timers take; fifty small requests a second are one to two hundredths.
-const fewThousandths = 10
+// Its own timers take one to one and a half thousandths; fifty small requests a second take 11 to 20.
+const fewThousandths = 5
 
 /** @param measure begins; what it returns tells the part of the time, from 0 to 1, in which something was done since it was last asked */
 export function createBustle(measure: () => () => number = measureThread): Bustle {
