@@ -9,7 +9,7 @@ export type RestMeans = {
 
 // Of three processors two are left.
 const fewProcessors = 2
-// As much rest as leaves the p99 of others where it was: docs/adr/0005-embedded-log-store.md has what less and more do.
+// As much rest as leaves the p99 of others where it was: docs/log-store-performance.md has what less and more do.
 const workMs = 0.3
 const restMs = 0.7
 
