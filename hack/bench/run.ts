@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { BenchEnv } from './env.ts'
 import { benchLists } from './lists.ts'
-import { benchLogs } from './logs.ts'
+import { benchLogs, logsClusterSize } from './logs.ts'
 import { benchNodes } from './nodes.ts'
 import { benchOAuth } from './oauth.ts'
 import { repository, startPlane } from './plane.ts'
@@ -33,14 +33,9 @@ async function main(): Promise<void> {
   }
   // What is shipped into a log store is work that the peers do not do: it is there when logs are measured.
   const logStore = only.length === 0 || only.includes('logs') ? 'embedded' : 'none'
-  // Lists are of objects of their own: the reports of thousands of nodes would weigh on both servers alike.
-  const small = chosen === alone ? { NODES: '3', PODS: '10' } : {}
-  const nodes = only.length > 0 && only.every(name => name === 'lists') ? '200' : '5000'
   const settings = {
-    NODES: nodes,
-    PODS: '1000',
+    ...sizeFor(only),
     LOG_STORE: logStore,
-    ...small,
     ...process.env,
     RUN_DIR: runDir,
   }
@@ -54,6 +49,16 @@ async function main(): Promise<void> {
   } finally {
     plane.stop()
   }
+}
+
+/** Of the cluster: the reports of thousands of nodes weigh on whatever is measured beside them. */
+function sizeFor(only: readonly string[]): { readonly NODES: string; readonly PODS: string } {
+  const [name] = only.length === 1 ? only : []
+  if (name !== undefined && name in alone) return { NODES: '3', PODS: '10' }
+  // As many as beside OpenSearch.
+  if (name === 'logs') return logsClusterSize
+  // Lists are of objects of their own.
+  return { NODES: name === 'lists' ? '200' : '5000', PODS: '1000' }
 }
 
 await main().catch(error => {

@@ -13,6 +13,6 @@ export function report(
   const met = least ? ratio >= target : ratio <= target
   const column = (value: number): string =>
     (value >= 1000 ? String(Math.round(value)) : value.toFixed(1)).padStart(9)
-  const verdict = met ? '' : `  MISSED (${least ? '>=' : '<='} ${target})`
+  const verdict = met ? '' : `  MISSED (${least ? '>=' : '<='} ${Number(target.toFixed(2))})`
   console.log(`${name.padEnd(42)}${column(own)}${column(theirs)}${ratio.toFixed(2).padStart(8)}${verdict}`)
 }
