@@ -66,6 +66,7 @@ describe('OpenAPI', function () {
   })
 
   it('holds up nobody at kube-apiserver, whose own documents wait while it reads those of the group', async () => {
+    // It reads them anew about once a minute: by itself this test comes before that, in the whole run behind several.
     const metrics = await kubectlOutput('get', '--raw', '/metrics')
     const queue = 'name="open_api_v3_aggregation_controller"'
     const read = (kind: string, labels: string) => {
