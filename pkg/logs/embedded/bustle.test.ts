@@ -1,6 +1,9 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { createBustle, createIsBusy } from './bustle.ts'
+import { createBustle, createIsBusy, createTurns } from './bustle.ts'
 
 describe('createBustle', () => {
   /** Until it is as expected; a busy machine takes its time. */
@@ -48,6 +51,28 @@ describe('createBustle', () => {
     } finally {
       clearInterval(work)
       leave()
+    }
+  })
+
+  it('tells of requests to servers of the process, for as long as anybody follows', async () => {
+    const bustle = createBustle()
+    const turns = createTurns(bustle.memory)
+    const server = createServer((_, response) => void response.end()).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const ask = async (): Promise<string> => (await fetch(`http://127.0.0.1:${port}`)).text()
+    try {
+      await ask()
+      expect(turns()).to.equal(0)
+      const leave = bustle.follow()
+      await ask()
+      await until(() => turns() === 2, true)
+      leave()
+      await ask()
+      expect(turns()).to.equal(2)
+    } finally {
+      server.close()
+      server.closeAllConnections()
     }
   })
 })

@@ -1,6 +1,7 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { performance } from 'node:perf_hooks'
 
-/** How much the thread that made it does, in memory that all threads of a store share. */
+/** How much the thread that made it does, and when it answers requests, in memory that all threads of a store share. */
 export type Bustle = {
   readonly memory: SharedArrayBuffer
   /** Looks again and again until the function that is returned is called. */
@@ -10,17 +11,24 @@ export type Bustle = {
 const lookEveryMs = 100
 // Its own timers take one to one and a half thousandths; fifty small requests a second take 11 to 20.
 const fewThousandths = 5
+// Node.js tells of each request that a server of the process takes and has answered.
+const channels = ['http.server.request.start', 'http.server.response.finish']
 
 /** @param measure begins; what it returns tells the part of the time, from 0 to 1, in which something was done since it was last asked */
 export function createBustle(measure: () => () => number = measureThread): Bustle {
-  const memory = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
+  const memory = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)
   const told = new Int32Array(memory)
   let followers = 0
   let timer: NodeJS.Timeout | undefined
 
+  function count(): void {
+    Atomics.add(told, 1, 1)
+  }
+
   function begin(): void {
     const look = measure()
     timer = setInterval(() => Atomics.store(told, 0, Math.round(1000 * look())), lookEveryMs).unref()
+    for (const channel of channels) subscribe(channel, count)
   }
 
   return {
@@ -35,6 +43,7 @@ export function createBustle(measure: () => () => number = measureThread): Bustl
         followers -= 1
         if (followers > 0) return
         clearInterval(timer)
+        for (const channel of channels) unsubscribe(channel, count)
         Atomics.store(told, 0, 0)
       }
     },
@@ -45,6 +54,12 @@ export function createBustle(measure: () => () => number = measureThread): Bustl
 export function createIsBusy(memory: SharedArrayBuffer): () => boolean {
   const told = new Int32Array(memory)
   return () => Atomics.load(told, 0) >= fewThousandths
+}
+
+/** How often a request began or was answered since then, for one that has the memory: another number is all that it tells. */
+export function createTurns(memory: SharedArrayBuffer): () => number {
+  const told = new Int32Array(memory)
+  return () => Atomics.load(told, 1)
 }
 
 function measureThread(): () => number {

@@ -3,7 +3,7 @@ import { timedOut } from '../../status/status.ts'
 import type { LogFilter } from '../filter.ts'
 import type { Interval } from '../interval.ts'
 import type { LogQuery } from '../store.ts'
-import { createIsBusy } from './bustle.ts'
+import { createIsBusy, createTurns } from './bustle.ts'
 import { createGarbage } from './garbage.ts'
 import { createPieceCache } from './piece-cache.ts'
 import { createIsAsked } from './precedence.ts'
@@ -45,6 +45,7 @@ type Running = {
 const sliceMs = 5
 const tendingMs = 1
 const longMs = 100
+const shortMs = 15
 
 // What shares its memory with others cannot be let go of by itself, and what is kept of it would keep all.
 Buffer.poolSize = 0
@@ -58,7 +59,10 @@ const sources = createReaderSources({
   cache: createPieceCache(settings.cacheBytes),
   answers: createPieceCache(settings.cacheBytes / 4),
   freshBytes: settings.cacheBytes,
-  rest: createRests(() => isBusy() && !isAsked() && areAllLong()),
+  rest: createRests({
+    isWanted: () => running.length > 0 && isBusy() && areAllOlder(shortMs),
+    turns: createTurns(settings.bustle),
+  }),
   report: error => parentPort?.postMessage(toAnswer(0, error)),
 })
 let running: Running[] = []
@@ -113,16 +117,16 @@ function schedule(): void {
     const [first] = running
     if (first !== undefined) advance(first)
     // Somebody who waits for little is not to wait for this too.
-    if (areAllLong()) tend()
+    if (areAllOlder(longMs)) tend()
     garbage.collectBeyond(settings.cacheBytes / 2)
     schedule()
   })
 }
 
-/** Whether all that is asked takes long anyhow. */
-function areAllLong(): boolean {
+/** Whether all that is asked takes longer anyhow. */
+function areAllOlder(ms: number): boolean {
   const now = performance.now()
-  return running.every(({ startedAt }) => now - startedAt > longMs)
+  return running.every(({ startedAt }) => now - startedAt > ms)
 }
 
 /** A moment, or until a question is on its way. */

@@ -7,27 +7,54 @@ export type RestMeans = {
   readonly processors: number
 }
 
+/** `isWanted`: whether what goes on lasts, and others are busy; `turns`: another number once others were asked or have answered. */
+export type RestSigns = {
+  readonly isWanted: () => boolean
+  readonly turns: () => number
+}
+
 // Of three processors two are left.
 const fewProcessors = 2
-// As much rest as leaves the p99 of others where it was: docs/log-store-performance.md has what less and more do.
 const workMs = 0.3
+const pauseMs = 0.2
+// As long as it takes to answer what is small, and its client to have it.
 const restMs = 0.7
+// For each millisecond of work, and of what it did not need before: others are never all of it.
+const restsOfWork = 7 / 3
+const mostSavedMs = 2.5
 
 /**
- * For a thread whose work lasts: what it calls within it, each fraction of a millisecond. Where processors are few it rests
- * most of the time while others are answered. Who waits for the processor that it has would wait for the kernel to take it away:
- * that is a slice of 1.4 ms and the next tick, 4 ms in all, whatever the nice of both (Linux 6.18, EEVDF without preemption).
- *
- * @param isWanted whether what goes on lasts, and others are answered
+ * For a thread whose work lasts: what it calls within it, each fraction of a millisecond. Where processors are few it stops
+ * while a request is answered, and for a moment after each bit of work, as one may be waiting to be. Who waits for the processor
+ * that it has would wait for the kernel to take it away: that is a slice of 1.4 ms and the next tick, 4 ms in all, whatever
+ * the nice of both (Linux 6.18, EEVDF without preemption). docs/log-store-performance.md has what less and more of it do.
  */
-export function createRests(isWanted: () => boolean, means: Partial<RestMeans> = {}): () => void {
+export function createRests({ isWanted, turns }: RestSigns, means: Partial<RestMeans> = {}): () => void {
   const { now, sleep, processors } = { ...createMeans(), ...means }
   if (processors > fewProcessors) return () => undefined
-  let restedAt = Number.NEGATIVE_INFINITY
+  let wokeAt = Number.NEGATIVE_INFINITY
+  let savedMs = mostSavedMs
+  let seen = turns()
+
   return () => {
-    if (!isWanted() || now() - restedAt < workMs) return
-    sleep(restMs)
-    restedAt = now()
+    if (!isWanted()) return
+    const workedMs = now() - wokeAt
+    const isQuiet = turns() === seen
+    const allowedMs = Math.min(mostSavedMs, savedMs + workedMs * restsOfWork)
+    if (isQuiet ? workedMs < workMs : allowedMs < restMs) return
+    savedMs = allowedMs
+    const stop = (ms: number): void => {
+      sleep(ms)
+      savedMs -= ms
+    }
+    if (isQuiet) stop(pauseMs)
+    else {
+      do {
+        seen = turns()
+        stop(restMs)
+      } while (turns() !== seen && savedMs >= restMs)
+    }
+    wokeAt = now()
   }
 }
 
