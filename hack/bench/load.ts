@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { type ChildProcess, execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
 export type Load = {
@@ -40,7 +40,7 @@ export async function buildLoadClient(directory: string, output: string): Promis
  */
 export async function measure(hey: string, load: Load): Promise<Outcome> {
   const length = load.requests === undefined ? ['-z', `${load.seconds}s`] : ['-n', String(load.requests)]
-  const { stdout } = await runClient(hey, load, length)
+  const stdout = await runClient(hey, load, length).output
   const statuses = [...stdout.matchAll(/^\s+\[(\d{3})\]\s+(\d+) responses/gm)]
   const total = Number(/Total:\s+([\d.]+) secs/.exec(stdout)?.[1])
   const ok = Number(statuses.find(([, code]) => code === '200')?.[2] ?? 0)
@@ -59,11 +59,11 @@ export function startLoad(hey: string, load: Load): { readonly end: () => Promis
   const startedAt = performance.now()
   const running = runClient(hey, load, ['-z', `${load.seconds}s`, '-o', 'csv'])
   // Told by `end`.
-  running.catch(() => {})
+  running.output.catch(() => {})
   return {
     async end() {
       running.child.kill('SIGINT')
-      const { stdout } = await running
+      const stdout = await running.output
       const [head, ...rows] = stdout.trim().split('\n')
       const names = head?.split(',') ?? []
       const cells = rows.map(row => row.split(','))
@@ -78,7 +78,9 @@ export function startLoad(hey: string, load: Load): { readonly end: () => Promis
   }
 }
 
-function runClient(hey: string, load: Load, length: readonly string[]) {
+type Client = { readonly child: ChildProcess; readonly output: Promise<string> }
+
+function runClient(hey: string, load: Load, length: readonly string[]): Client {
   // Asked for by hand, gzip is not unpacked by the client: what is measured is the server.
   const args = [...length, '-c', String(load.connections), '-disable-compression']
   if (load.gzip) args.push('-H', 'Accept-Encoding: gzip')
@@ -88,7 +90,13 @@ function runClient(hey: string, load: Load, length: readonly string[]) {
   if (load.token !== undefined) args.push('-H', `Authorization: Bearer ${load.token}`)
   for (const line of load.headers ?? []) args.push('-H', line)
   const command = [...(load.cores === undefined ? [] : ['taskset', '-c', load.cores]), hey, ...args, load.url]
-  return run(command[0] ?? hey, command.slice(1), { maxBuffer: 64 * 1024 * 1024 })
+  const running = run(command[0] ?? hey, command.slice(1), { maxBuffer: 64 * 1024 * 1024 })
+  const output = running.then(
+    ({ stdout }) => stdout,
+    // Its own error has all arguments, and so the token.
+    ({ code, stderr }) => Promise.reject(new Error(`the load client ended with ${code}: ${stderr}`)),
+  )
+  return { child: running.child, output }
 }
 
 function refused({ url }: Load, stdout: string): string {
