@@ -111,6 +111,6 @@ export function median(values: readonly number[]): number {
 
 /** The value that all but one of a hundred do not exceed. */
 export function percentile99(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b)
+  const sorted = Float64Array.from(values).sort()
   return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN
 }

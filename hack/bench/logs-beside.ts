@@ -11,7 +11,7 @@ type Span = { readonly from: number; readonly to: number }
 
 // Slow requests come in groups: of forty turns the quotient is good to some 15 %, so as many more are taken as it needs to be told
 // from what is wanted.
-const [fewestTurns, mostTurns] = [40, 120]
+const [turnsAtOnce, mostTurns] = [40, 120]
 const turnMs = 2000
 const settleMs = 300
 
@@ -88,7 +88,7 @@ async function takeTurns(
   }
   let answered: readonly Answered[] = []
   try {
-    for (let turn = 0; turn < fewestTurns; turn += 1) {
+    for (let turn = 0; turn < turnsAtOnce; turn += 1) {
       quiet.push(await span())
       const stop = disturb()
       try {

@@ -45,6 +45,7 @@ type Running = {
 const sliceMs = 5
 const tendingMs = 1
 const longMs = 100
+// What takes less is over before others would notice it.
 const shortMs = 15
 
 // What shares its memory with others cannot be let go of by itself, and what is kept of it would keep all.
@@ -123,7 +124,7 @@ function schedule(): void {
   })
 }
 
-/** Whether all that is asked takes longer anyhow. */
+/** Whether everything that is asked has taken more than that already. */
 function areAllOlder(ms: number): boolean {
   const now = performance.now()
   return running.every(({ startedAt }) => now - startedAt > ms)

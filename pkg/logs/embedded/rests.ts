@@ -19,7 +19,7 @@ const workMs = 0.3
 const pauseMs = 0.2
 // As long as it takes to answer what is small, and its client to have it.
 const restMs = 0.7
-// For each millisecond of work, and of what it did not need before: others are never all of it.
+// A millisecond of work allows so many of rest, of which a few can be saved: three tenths of the time are its own, whatever others ask.
 const restsOfWork = 7 / 3
 const mostSavedMs = 2.5
 
