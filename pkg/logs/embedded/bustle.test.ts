@@ -12,13 +12,17 @@ describe('createBustle', () => {
       if (performance.now() > deadline) expect(isBusy()).to.equal(expected)
   }
 
-  it('tells much from little, for as long as anybody follows', async () => {
+  it('tells much from little, for as long as anybody follows and a second more', async () => {
     let part = 0.5
     let begun = 0
-    const bustle = createBustle(() => {
-      begun += 1
-      return () => part
-    })
+    let laterMs = 0
+    const bustle = createBustle(
+      () => {
+        begun += 1
+        return () => part
+      },
+      () => performance.now() + laterMs,
+    )
     const isBusy = createIsBusy(bustle.memory)
     expect([isBusy(), begun]).to.deep.equal([false, 0])
     const [first, second] = [bustle.follow(), bustle.follow()]
@@ -34,9 +38,17 @@ describe('createBustle', () => {
     part = 1
     await until(isBusy, true)
     second()
-    expect([isBusy(), begun]).to.deep.equal([false, 1])
     bustle.follow()()
-    expect([isBusy(), begun]).to.deep.equal([false, 2])
+    expect([isBusy(), begun]).to.deep.equal([true, 2])
+    part = 0
+    const third = bustle.follow()
+    await until(isBusy, false)
+    part = 1
+    await until(isBusy, true)
+    third()
+    laterMs += 1001
+    bustle.follow()()
+    expect([isBusy(), begun]).to.deep.equal([false, 4])
   })
 
   it('measures the thread that made it', async () => {

@@ -4,30 +4,44 @@ import { performance } from 'node:perf_hooks'
 /** How much the thread that made it does, and when it answers requests, in memory that all threads of a store share. */
 export type Bustle = {
   readonly memory: SharedArrayBuffer
-  /** Looks again and again until the function that is returned is called. */
+  /** Looks again and again until the function that is returned is called; what was seen last holds for a second more. */
   readonly follow: () => () => void
 }
 
 const lookEveryMs = 100
+// Who follows soon after another has not to wait for a look: of questions of 300 ms that is a third of the time.
+const heldMs = 1000
 // Its own timers take one to one and a half thousandths; fifty small requests a second take 11 to 20.
 const fewThousandths = 5
 // Node.js tells of each request that a server of the process takes and has answered.
 const channels = ['http.server.request.start', 'http.server.response.finish']
 
-/** @param measure begins; what it returns tells the part of the time, from 0 to 1, in which something was done since it was last asked */
-export function createBustle(measure: () => () => number = measureThread): Bustle {
+/**
+ * @param measure begins; what it returns tells the part of the time, from 0 to 1, in which something was done since it was last asked
+ * @param now the clock in milliseconds
+ */
+export function createBustle(
+  measure: () => () => number = measureThread,
+  now = () => performance.now(),
+): Bustle {
   const memory = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)
   const told = new Int32Array(memory)
   let followers = 0
   let timer: NodeJS.Timeout | undefined
+  let lookedAt = Number.NEGATIVE_INFINITY
 
   function count(): void {
     Atomics.add(told, 1, 1)
   }
 
   function begin(): void {
+    if (now() - lookedAt > heldMs) Atomics.store(told, 0, 0)
+    // Only what is done meanwhile: what is asked takes this thread some milliseconds too, before and after.
     const look = measure()
-    timer = setInterval(() => Atomics.store(told, 0, Math.round(1000 * look())), lookEveryMs).unref()
+    timer = setInterval(() => {
+      Atomics.store(told, 0, Math.round(1000 * look()))
+      lookedAt = now()
+    }, lookEveryMs).unref()
     for (const channel of channels) subscribe(channel, count)
   }
 
@@ -44,7 +58,6 @@ export function createBustle(measure: () => () => number = measureThread): Bustl
         if (followers > 0) return
         clearInterval(timer)
         for (const channel of channels) unsubscribe(channel, count)
-        Atomics.store(told, 0, 0)
       }
     },
   }
