@@ -49,6 +49,33 @@ describe('createPrecedence', () => {
     expect(Atomics.load(new Int32Array(precedence.memory), 0)).to.equal(0)
   })
 
+  it('lets others in for a second after a question, where processors are few', () => {
+    let nowMs = 5000
+    let pauses = 0
+    const means = {
+      now: () => nowMs,
+      sleep() {
+        pauses += 1
+      },
+    }
+    /** How often each stops within so much work. */
+    const pausesIn = (giveWay: () => void, ms: number): number => {
+      pauses = 0
+      for (const end = nowMs + ms; nowMs < end; nowMs += 0.25) giveWay()
+      return pauses
+    }
+    const few = createGiveWay(precedence.memory, { ...means, processors: 2 })
+    const many = createGiveWay(precedence.memory, { ...means, processors: 3 })
+    expect(pausesIn(few, 100)).to.equal(0)
+    precedence.goAhead()()
+    expect(pausesIn(few, 100)).to.equal(200)
+    expect(pausesIn(many, 100)).to.equal(0)
+    expect(pausesIn(few, 800)).to.be.greaterThan(0)
+    expect(pausesIn(few, 100)).to.equal(0)
+    precedence.goAhead()()
+    expect(pausesIn(few, 100)).to.equal(200)
+  })
+
   it('forgets what lasts', async () => {
     const end = precedence.goAhead()
     const asked = new Int32Array(precedence.memory)

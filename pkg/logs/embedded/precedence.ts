@@ -1,4 +1,5 @@
 import { createPace, type Pace } from './pace.ts'
+import { createPauses, type RestMeans } from './rests.ts'
 
 /** Whether somebody waits for an answer, in memory that all threads of a store share. */
 export type Precedence = {
@@ -17,7 +18,7 @@ const soonMs = 1000
 
 /** @param pace of what goes on between questions */
 export function createPrecedence(pace: Pace = createPace()): Precedence {
-  const memory = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
+  const memory = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)
   const asked = new Int32Array(memory)
   let waiting: { readonly answered: Promise<void>; readonly goOn: () => void } | undefined
   let freeUntil = 0
@@ -49,6 +50,7 @@ export function createPrecedence(pace: Pace = createPace()): Precedence {
     },
     goAhead: () => {
       Atomics.add(asked, 0, 1)
+      Atomics.add(asked, 1, 1)
       askedAt = performance.now()
       let isOver = false
       const end = (): void => {
@@ -73,14 +75,15 @@ export function createIsAsked(memory: SharedArrayBuffer): () => boolean {
 }
 
 /**
- * For a thread whose work nobody waits for: what it calls about every millisecond. It sleeps while there are questions, for
- * half of its time at most.
+ * For a thread whose work nobody waits for: what it calls about every millisecond, or more often. It sleeps while there are
+ * questions, for half of its time at most; and where processors are few, for moments while they come one soon after the other.
  */
-export function createGiveWay(memory: SharedArrayBuffer): () => void {
+export function createGiveWay(memory: SharedArrayBuffer, means: Partial<RestMeans> = {}): () => void {
   const asked = new Int32Array(memory)
+  const pause = createPauses(createIsAskedSoon(asked, means.now), means)
   let freeUntil = 0
   return () => {
-    if (Atomics.load(asked, 0) === 0) return
+    if (Atomics.load(asked, 0) === 0) return pause()
     const since = performance.now()
     if (since < freeUntil) return
     let now = since
@@ -90,5 +93,17 @@ export function createGiveWay(memory: SharedArrayBuffer): () => void {
       open = Atomics.load(asked, 0)
     }
     freeUntil = now + (now - since)
+  }
+}
+
+/** Whether a question came within the last second, or since it was last called. */
+function createIsAskedSoon(asked: Int32Array, now = () => performance.now()): () => boolean {
+  let seen = 0
+  let seenAt = Number.NEGATIVE_INFINITY
+  return () => {
+    const count = Atomics.load(asked, 1)
+    if (count !== seen) seenAt = now()
+    seen = count
+    return now() - seenAt < soonMs
   }
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createRests } from './rests.ts'
+import { createPauses, createRests } from './rests.ts'
 
 describe('createRests', () => {
   let nowMs: number
@@ -97,5 +97,34 @@ describe('createRests', () => {
     const startedAt = performance.now()
     rest()
     expect(performance.now() - startedAt).to.be.within(0.1, 1000)
+  })
+})
+
+describe('createPauses', () => {
+  it('stops for a moment after each bit of work, while it is wanted and processors are few', () => {
+    let nowMs = 1000
+    let isWanted = true
+    let stoppedMs: number[] = []
+    const means = {
+      now: () => nowMs,
+      sleep(ms: number) {
+        nowMs += ms
+        stoppedMs.push(ms)
+      },
+    }
+    const pausesOf = (pause: () => void): readonly number[] => {
+      stoppedMs = []
+      for (let piece = 0; piece < 10; piece += 1) {
+        pause()
+        nowMs += 0.2
+      }
+      return stoppedMs
+    }
+    expect(pausesOf(createPauses(() => isWanted, { ...means, processors: 2 }))).to.deep.equal([
+      0.1, 0.1, 0.1, 0.1, 0.1,
+    ])
+    expect(pausesOf(createPauses(() => isWanted, { ...means, processors: 3 }))).to.deep.equal([])
+    isWanted = false
+    expect(pausesOf(createPauses(() => isWanted, { ...means, processors: 1 }))).to.deep.equal([])
   })
 })

@@ -22,6 +22,7 @@ const restMs = 0.7
 // A millisecond of work allows so many of rest, of which a few can be saved: three tenths of the time are its own, whatever others ask.
 const restsOfWork = 7 / 3
 const mostSavedMs = 2.5
+const shortPauseMs = 0.1
 
 /**
  * For a thread whose work lasts: what it calls within it, each fraction of a millisecond. Where processors are few it stops
@@ -54,6 +55,21 @@ export function createRests({ isWanted, turns }: RestSigns, means: Partial<RestM
         stop(restMs)
       } while (turns() !== seen && savedMs >= restMs)
     }
+    wokeAt = now()
+  }
+}
+
+/**
+ * For a thread whose work nobody waits for: what it calls within it. Where processors are few it stops for a moment after each bit
+ * of work for as long as it is wanted: who is about to ask would wait behind it otherwise, and cannot say so before.
+ */
+export function createPauses(isWanted: () => boolean, means: Partial<RestMeans> = {}): () => void {
+  const { now, sleep, processors } = { ...createMeans(), ...means }
+  if (processors > fewProcessors) return () => undefined
+  let wokeAt = Number.NEGATIVE_INFINITY
+  return () => {
+    if (!isWanted() || now() - wokeAt < workMs) return
+    sleep(shortPauseMs)
     wokeAt = now()
   }
 }
