@@ -91,7 +91,9 @@ export function requestsOf(
 export function toText(value: unknown, contentType: string): string {
   if (contentType !== 'application/x-www-form-urlencoded') return JSON.stringify(value)
   const fields = new URLSearchParams()
-  for (const [name, field] of Object.entries(members(value))) fields.append(name, String(field))
+  // An object may have a toString that is none.
+  for (const [name, field] of Object.entries(members(value)))
+    fields.append(name, typeof field === 'string' ? field : JSON.stringify(field))
   return String(fields)
 }
 
