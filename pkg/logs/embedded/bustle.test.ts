@@ -15,14 +15,14 @@ describe('createBustle', () => {
   it('tells much from little, for as long as anybody follows and a second more', async () => {
     let part = 0.5
     let begun = 0
-    let laterMs = 0
-    const bustle = createBustle(
-      () => {
+    let nowMs = 0
+    const bustle = createBustle({
+      measure: () => {
         begun += 1
         return () => part
       },
-      () => performance.now() + laterMs,
-    )
+      now: () => nowMs,
+    })
     const isBusy = createIsBusy(bustle.memory)
     expect([isBusy(), begun]).to.deep.equal([false, 0])
     const [first, second] = [bustle.follow(), bustle.follow()]
@@ -46,7 +46,7 @@ describe('createBustle', () => {
     part = 1
     await until(isBusy, true)
     third()
-    laterMs += 1001
+    nowMs += 1001
     bustle.follow()()
     expect([isBusy(), begun]).to.deep.equal([false, 4])
   })
@@ -66,25 +66,46 @@ describe('createBustle', () => {
     }
   })
 
-  it('tells of requests to servers of the process, for as long as anybody follows', async () => {
-    const bustle = createBustle()
-    const turns = createTurns(bustle.memory)
-    const server = createServer((_, response) => void response.end()).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    const ask = async (): Promise<string> => (await fetch(`http://127.0.0.1:${port}`)).text()
-    try {
+  describe('of requests to servers of the process', () => {
+    const server = createServer((_, response) => void response.end())
+    const ask = async (): Promise<string> => {
+      const { port } = server.address() as AddressInfo
+      return (await fetch(`http://127.0.0.1:${port}`)).text()
+    }
+    before(() => once(server.listen(0, '127.0.0.1'), 'listening'))
+    after(() => {
+      server.close()
+      server.closeAllConnections()
+    })
+
+    it('tells for as long as anybody follows, and a while more', async () => {
+      const bustle = createBustle()
+      const turns = createTurns(bustle.memory)
       await ask()
       expect(turns()).to.equal(0)
       const leave = bustle.follow()
       await ask()
       await until(() => turns() === 2, true)
       leave()
+      bustle.follow()()
+      await ask()
+      await until(() => turns() === 4, true)
+    })
+
+    it('does not tell after that', async () => {
+      const bustle = createBustle({ countedMs: 1 })
+      const turns = createTurns(bustle.memory)
+      const leave = bustle.follow()
+      await ask()
+      await until(() => turns() === 2, true)
+      leave()
+      await sleep(50)
       await ask()
       expect(turns()).to.equal(2)
-    } finally {
-      server.close()
-      server.closeAllConnections()
-    }
+      const leaveAgain = bustle.follow()
+      await ask()
+      await until(() => turns() === 4, true)
+      leaveAgain()
+    })
   })
 })

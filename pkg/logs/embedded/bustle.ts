@@ -16,19 +16,28 @@ const fewThousandths = 5
 // Node.js tells of each request that a server of the process takes and has answered.
 const channels = ['http.server.request.start', 'http.server.response.finish']
 
-/**
- * @param measure begins; what it returns tells the part of the time, from 0 to 1, in which something was done since it was last asked
- * @param now the clock in milliseconds
- */
-export function createBustle(
-  measure: () => () => number = measureThread,
-  now = () => performance.now(),
-): Bustle {
+export type BustleMeans = {
+  /** Begins; what it returns tells the part of the time, from 0 to 1, in which something was done since it was last asked. */
+  readonly measure: () => () => number
+  /** The clock in milliseconds. */
+  readonly now: () => number
+  /** For how many milliseconds requests are counted after nobody follows any more. */
+  readonly countedMs: number
+}
+
+// Who comes or goes on a channel changes what V8 has compiled for it, and with that what serves all requests: it would be compiled
+// anew with each question. To count a request takes less than a microsecond.
+const countedMs = 60_000
+
+export function createBustle(means: Partial<BustleMeans> = {}): Bustle {
+  const { measure, now, countedMs: keptMs } = { ...defaults, ...means }
   const memory = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)
   const told = new Int32Array(memory)
   let followers = 0
   let timer: NodeJS.Timeout | undefined
   let lookedAt = Number.NEGATIVE_INFINITY
+  let forgetting: NodeJS.Timeout | undefined
+  let isCounting = false
 
   function count(): void {
     Atomics.add(told, 1, 1)
@@ -42,7 +51,18 @@ export function createBustle(
       Atomics.store(told, 0, Math.round(1000 * look()))
       lookedAt = now()
     }, lookEveryMs).unref()
+    clearTimeout(forgetting)
+    if (isCounting) return
+    isCounting = true
     for (const channel of channels) subscribe(channel, count)
+  }
+
+  function leave(): void {
+    clearInterval(timer)
+    forgetting = setTimeout(() => {
+      isCounting = false
+      for (const channel of channels) unsubscribe(channel, count)
+    }, keptMs).unref()
   }
 
   return {
@@ -55,9 +75,7 @@ export function createBustle(
         if (isOver) return
         isOver = true
         followers -= 1
-        if (followers > 0) return
-        clearInterval(timer)
-        for (const channel of channels) unsubscribe(channel, count)
+        if (followers === 0) leave()
       }
     },
   }
@@ -74,6 +92,8 @@ export function createTurns(memory: SharedArrayBuffer): () => number {
   const told = new Int32Array(memory)
   return () => Atomics.load(told, 1)
 }
+
+const defaults: BustleMeans = { measure: measureThread, now: () => performance.now(), countedMs }
 
 function measureThread(): () => number {
   let last = performance.eventLoopUtilization()

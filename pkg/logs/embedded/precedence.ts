@@ -18,6 +18,7 @@ const soonMs = 1000
 
 /** @param pace of what goes on between questions */
 export function createPrecedence(pace: Pace = createPace()): Precedence {
+  // How many are being asked, and how many ever were.
   const memory = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)
   const asked = new Int32Array(memory)
   let waiting: { readonly answered: Promise<void>; readonly goOn: () => void } | undefined

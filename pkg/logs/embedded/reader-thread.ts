@@ -5,6 +5,7 @@ import type { Interval } from '../interval.ts'
 import type { LogQuery } from '../store.ts'
 import { createIsBusy, createTurns } from './bustle.ts'
 import { createGarbage } from './garbage.ts'
+import { createLasting } from './lasting.ts'
 import { createPieceCache } from './piece-cache.ts'
 import { createIsAsked } from './precedence.ts'
 import { createReaderSources, type SourceChange } from './reader-sources.ts'
@@ -45,8 +46,6 @@ type Running = {
 const sliceMs = 5
 const tendingMs = 1
 const longMs = 100
-// What takes less is over before others would notice it.
-const shortMs = 15
 
 // What shares its memory with others cannot be let go of by itself, and what is kept of it would keep all.
 Buffer.poolSize = 0
@@ -55,13 +54,14 @@ standBack(3)
 const settings: ReaderSettings = workerData
 const isAsked = createIsAsked(settings.precedence)
 const isBusy = createIsBusy(settings.bustle)
+const lasting = createLasting()
 const garbage = createGarbage()
 const sources = createReaderSources({
   cache: createPieceCache(settings.cacheBytes),
   answers: createPieceCache(settings.cacheBytes / 4),
   freshBytes: settings.cacheBytes,
   rest: createRests({
-    isWanted: () => running.length > 0 && isBusy() && areAllOlder(shortMs),
+    isWanted: () => isBusy() && lasting.isSo(running),
     turns: createTurns(settings.bustle),
   }),
   report: error => parentPort?.postMessage(toAnswer(0, error)),
@@ -158,6 +158,7 @@ function advance(one: Running): void {
 }
 
 function end(one: Running): void {
+  lasting.ended(one)
   running = running.filter(other => other !== one)
   one.release()
 }
