@@ -25,19 +25,23 @@ export type BustleMeans = {
   readonly countedMs: number
 }
 
-// Who comes or goes on a channel changes what V8 has compiled for it, and with that what serves all requests: it would be compiled
-// anew with each question. To count a request takes less than a microsecond.
-const countedMs = 60_000
+const defaults: BustleMeans = {
+  measure: measureThread,
+  now: () => performance.now(),
+  // Who comes or goes on a channel changes what V8 has compiled for it, and with that what serves all requests: it would be
+  // compiled anew with each question.
+  countedMs: 60_000,
+}
 
 export function createBustle(means: Partial<BustleMeans> = {}): Bustle {
-  const { measure, now, countedMs: keptMs } = { ...defaults, ...means }
+  const { measure, now, countedMs } = { ...defaults, ...means }
   const memory = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)
   const told = new Int32Array(memory)
   let followers = 0
   let timer: NodeJS.Timeout | undefined
   let lookedAt = Number.NEGATIVE_INFINITY
+  // Requests are counted from the first follower on until this is over.
   let forgetting: NodeJS.Timeout | undefined
-  let isCounting = false
 
   function count(): void {
     Atomics.add(told, 1, 1)
@@ -51,18 +55,16 @@ export function createBustle(means: Partial<BustleMeans> = {}): Bustle {
       Atomics.store(told, 0, Math.round(1000 * look()))
       lookedAt = now()
     }, lookEveryMs).unref()
+    if (forgetting === undefined) for (const channel of channels) subscribe(channel, count)
     clearTimeout(forgetting)
-    if (isCounting) return
-    isCounting = true
-    for (const channel of channels) subscribe(channel, count)
   }
 
   function leave(): void {
     clearInterval(timer)
     forgetting = setTimeout(() => {
-      isCounting = false
+      forgetting = undefined
       for (const channel of channels) unsubscribe(channel, count)
-    }, keptMs).unref()
+    }, countedMs).unref()
   }
 
   return {
@@ -92,8 +94,6 @@ export function createTurns(memory: SharedArrayBuffer): () => number {
   const told = new Int32Array(memory)
   return () => Atomics.load(told, 1)
 }
-
-const defaults: BustleMeans = { measure: measureThread, now: () => performance.now(), countedMs }
 
 function measureThread(): () => number {
   let last = performance.eventLoopUtilization()
