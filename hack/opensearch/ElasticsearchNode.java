@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -19,30 +20,43 @@ import org.elasticsearch.node.Node;
 
 /**
  * One Elasticsearch node of 7.17 to 9 on loopback, until SIGTERM: the server with the modules that an index of lines needs. Of
- * these the transport is published, and must not stand on the class path; of the other there is a source. Usage: java -cp
- * LIBRARIES ElasticsearchNode.java FOLDER HTTP-PORT VERSION FOLDER-OF-LIBRARIES WORDS-PLUGIN-SOURCE
+ * these the transport is published, and must not stand on the class path; of the other there is a source. With the libraries
+ * of its security it speaks TLS alone, with http.crt and http.key of FOLDER/config, and knows the users of the file realm there.
+ * Usage: java -cp LIBRARIES ElasticsearchNode.java FOLDER HTTP-PORT VERSION FOLDER-OF-LIBRARIES WORDS-PLUGIN-SOURCE
+ * [FOLDER-OF-SECURITY KEYS-PLUGIN-SOURCE]
  */
 public class ElasticsearchNode {
+    /** Of the libraries for logins by SAML, which Maven Central does not have: what the JVM looks for whether or not they are used. */
+    private static final List<String> SAML = List.of("org.opensaml.core.xml.XMLObject",
+            "org.opensaml.saml.saml2.core.RequestAbstractType", "org.opensaml.saml.saml2.core.StatusResponseType");
+    private static final String TRANSPORT = "{netty,transport-netty4}-*.jar";
+
     public static void main(String[] args) throws Exception {
         final Path home = Path.of(args[0]);
         final String version = args[2];
         final boolean is7 = version.startsWith("7.");
+        final boolean isSecured = args.length > 5;
         // Version 8 and later do not start before somebody said how they log.
         if (!is7) Class.forName("org.elasticsearch.common.logging.LogConfigurator").getMethod("configureESLogging").invoke(null);
         final Path modules = home.resolve("modules");
         if (!Files.exists(modules)) {
             final String transport = is7 ? "transport.Netty4Plugin" : "transport.netty4.Netty4Plugin";
-            copy(Path.of(args[3]), describe(modules, version, "transport-netty4", "org.elasticsearch." + transport));
-            compile(Path.of(args[4]), describe(modules, version, "words", "WordsPlugin"), home.resolve("classes"));
+            copy(Path.of(args[3]), TRANSPORT, describe(modules, version, "transport-netty4", "org.elasticsearch." + transport));
+            compile(List.of(Path.of(args[4])), describe(modules, version, "words", "WordsPlugin"));
+            if (isSecured) secure(modules, version, Path.of(args[3]), Path.of(args[5]), Path.of(args[6]));
         }
-        final Settings settings = Settings.builder().put("path.home", home).put("cluster.name", "kapis")
+        final Settings.Builder settings = Settings.builder().put("path.home", home).put("cluster.name", "kapis")
                 .put("node.name", "kapis").put("discovery.type", "single-node").put("network.host", "127.0.0.1")
                 .put("http.port", args[1]).put("transport.port", 0)
                 // It would refuse new indices on a disk that is nine tenths full of what others have there.
-                .put("cluster.routing.allocation.disk.threshold_enabled", false).build();
+                .put("cluster.routing.allocation.disk.threshold_enabled", false);
+        if (isSecured) {
+            settings.put("xpack.security.enabled", true).put("xpack.security.http.ssl.enabled", true)
+                    .put("xpack.security.http.ssl.certificate", "http.crt").put("xpack.security.http.ssl.key", "http.key");
+        }
         final Path config = Files.createDirectories(home.resolve("config"));
         final Node node = create(
-                InternalSettingsPreparer.prepareEnvironment(settings, Map.of(), config, () -> "kapis"), modules);
+                InternalSettingsPreparer.prepareEnvironment(settings.build(), Map.of(), config, () -> "kapis"), modules);
         node.start();
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
             try {
@@ -54,28 +68,53 @@ public class ElasticsearchNode {
         new CountDownLatch(1).await();
     }
 
-    private static Path describe(Path modules, String version, String name, String plugin) throws IOException {
+    private static void secure(Path modules, String version, Path libraries, Path security, Path keys) throws IOException {
+        final String xpack = "org.elasticsearch.xpack.";
+        copy(security, "{[!x],x-pack-core}*.jar", describe(modules, version, "x-pack-core", xpack + "core.XPackPlugin"));
+        final Path module = describe(modules, version, "x-pack-security", xpack + "security.Security",
+                "extended.plugins=x-pack-core");
+        copy(security, "x-pack-security-*.jar", module);
+        // Its transport is the other one, secured, and is loaded with a copy of it.
+        copy(libraries, TRANSPORT, module);
+        final Path sources = Files.createTempDirectory(modules.getParent(), "saml");
+        final List<Path> interfaces = new ArrayList<>();
+        for (String name : SAML) {
+            final int dot = name.lastIndexOf('.');
+            final Path source = sources.resolve(name.substring(dot + 1) + ".java");
+            interfaces.add(Files.writeString(source, "package " + name.substring(0, dot) + "; public interface "
+                    + name.substring(dot + 1) + " {}"));
+        }
+        compile(interfaces, module);
+        compile(List.of(keys), describe(modules, version, "keys", "KeysPlugin"));
+    }
+
+    private static Path describe(Path modules, String version, String name, String plugin, String... more)
+            throws IOException {
         final Path folder = Files.createDirectories(modules.resolve(name));
-        Files.write(folder.resolve("plugin-descriptor.properties"), List.of("name=" + name, "description=" + name,
-                "version=" + version, "elasticsearch.version=" + version, "java.version=1.8", "classname=" + plugin));
+        final List<String> lines = new ArrayList<>(List.of("name=" + name, "description=" + name, "version=" + version,
+                "elasticsearch.version=" + version, "java.version=1.8", "classname=" + plugin));
+        lines.addAll(List.of(more));
+        Files.write(folder.resolve("plugin-descriptor.properties"), lines);
         return folder;
     }
 
-    private static void copy(Path libraries, Path module) throws IOException {
-        try (DirectoryStream<Path> jars = Files.newDirectoryStream(libraries, "{netty,transport-netty4}-*.jar")) {
+    private static void copy(Path libraries, String which, Path module) throws IOException {
+        try (DirectoryStream<Path> jars = Files.newDirectoryStream(libraries, which)) {
             for (Path jar : jars) Files.copy(jar, module.resolve(jar.getFileName()));
         }
     }
 
-    private static void compile(Path source, Path module, Path classes) throws IOException {
-        Files.createDirectories(classes);
-        final int code = ToolProvider.getSystemJavaCompiler().run(null, null, null, "-proc:none", "-cp",
-                System.getProperty("java.class.path"), "-d", classes.toString(), source.toString());
-        if (code != 0) throw new IllegalStateException(source + " does not compile");
-        try (JarOutputStream jar = new JarOutputStream(Files.newOutputStream(module.resolve("words.jar")));
-                DirectoryStream<Path> files = Files.newDirectoryStream(classes)) {
-            for (Path file : files) {
-                jar.putNextEntry(new JarEntry(file.getFileName().toString()));
+    private static void compile(List<Path> sources, Path module) throws IOException {
+        final Path classes = Files.createTempDirectory(module.getParent().getParent(), "classes");
+        final List<String> args = new ArrayList<>(List.of("-proc:none", "-cp", System.getProperty("java.class.path"), "-d",
+                classes.toString()));
+        for (Path source : sources) args.add(source.toString());
+        final int code = ToolProvider.getSystemJavaCompiler().run(null, null, null, args.toArray(String[]::new));
+        if (code != 0) throw new IllegalStateException(sources + " does not compile");
+        try (JarOutputStream jar = new JarOutputStream(Files.newOutputStream(module.resolve("compiled.jar")));
+                Stream<Path> files = Files.walk(classes)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                jar.putNextEntry(new JarEntry(classes.relativize(file).toString()));
                 jar.write(Files.readAllBytes(file));
             }
         }

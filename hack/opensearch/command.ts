@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { type Engine, findEngine } from './engines.ts'
+import { type Engine, findEngine, findSecured } from './engines.ts'
 import { ensureLibraries } from './install.ts'
 import { findJava } from './java.ts'
 
@@ -8,8 +8,14 @@ export type Command = { readonly command: string; readonly args: readonly string
 
 /** Whether there is a Java for the engine: of what it needs, that alone is not to be had everywhere. */
 export function hasJava(): boolean {
-  return findJava(findEngine().oldestJava) !== undefined
+  return hasJavaFor(findEngine())
 }
+
+export function hasJavaFor({ oldestJava }: Engine): boolean {
+  return findJava(oldestJava) !== undefined
+}
+
+export type Where = { readonly folder: string; readonly port: number; readonly heapMb?: number }
 
 /**
  * How a node is started that keeps its data in a folder and listens on a port of loopback: OpenSearch 3, or the engine that
@@ -17,35 +23,47 @@ export function hasJava(): boolean {
  *
  * @throws Error when there is no Java, or the engine cannot be had
  */
-export async function openSearchCommand(
-  { folder, port, heapMb = 1024 }: { folder: string; port: number; heapMb?: number },
-  say: (line: string) => void,
-): Promise<Command> {
+export async function openSearchCommand(where: Where, say: (line: string) => void): Promise<Command> {
   const engine = findEngine()
-  const command = findJava(engine.oldestJava)
-  if (command === undefined) {
-    throw new Error(
-      `${engine.name} needs Java ${engine.oldestJava} or later: none is in JAVA_HOME, on PATH or in /usr/lib/jvm`,
-    )
-  }
-  const libraries = await ensureLibraries(engine, say)
-  return {
-    command,
-    args: [
-      `-Xms${heapMb}m`,
-      `-Xmx${heapMb}m`,
-      '--enable-native-access=ALL-UNNAMED',
-      '--add-modules=jdk.incubator.vector',
-      ...launch(engine, libraries, folder, String(port)),
-    ],
-  }
+  const java = javaOf(engine)
+  return command(java, where, launch(engine, await ensureLibraries(engine, say), where))
 }
 
-function launch({ launcher, version }: Engine, libraries: string, ...where: readonly string[]): string[] {
-  const source = join(import.meta.dirname, launcher)
-  if (launcher !== 'ElasticsearchNode.java') return ['-cp', join(libraries, '*'), source, ...where]
+/**
+ * How an Elasticsearch is started that asks who calls. Its folder has in `config` what it presents (`http.crt` and `http.key`,
+ * as PEM) and its users (`users` and `users_roles`, of Elasticsearch's file realm).
+ *
+ * @throws Error as {@link openSearchCommand} does
+ */
+export async function securedCommand(where: Where, say: (line: string) => void): Promise<Command> {
+  const { engine, security } = findSecured()
+  const java = javaOf(engine)
+  const [own, more] = [await ensureLibraries(engine, say), await ensureLibraries(security, say)]
+  return command(java, where, [...launch(engine, own, where), more, source('KeysPlugin.java')])
+}
+
+function javaOf({ name, oldestJava }: Engine): string {
+  const java = findJava(oldestJava)
+  if (java !== undefined) return java
+  throw new Error(
+    `${name} needs Java ${oldestJava} or later: none is in JAVA_HOME, on PATH or in /usr/lib/jvm`,
+  )
+}
+
+function command(java: string, { heapMb = 1024 }: Where, launched: readonly string[]): Command {
+  const memory = [`-Xms${heapMb}m`, `-Xmx${heapMb}m`]
+  const modules = ['--enable-native-access=ALL-UNNAMED', '--add-modules=jdk.incubator.vector']
+  return { command: java, args: [...memory, ...modules, ...launched] }
+}
+
+function launch({ launcher, version }: Engine, libraries: string, { folder, port }: Where): string[] {
+  const where = [source(launcher), folder, String(port)]
+  if (launcher !== 'ElasticsearchNode.java') return ['-cp', join(libraries, '*'), ...where]
   const server = readdirSync(libraries).filter(name => !/^(netty|transport-netty4)-/.test(name))
   const classPath = server.map(name => join(libraries, name)).join(delimiter)
-  const words = join(import.meta.dirname, 'WordsPlugin.java')
-  return ['-cp', classPath, source, ...where, version, libraries, words]
+  return ['-cp', classPath, ...where, version, libraries, source('WordsPlugin.java')]
+}
+
+function source(name: string): string {
+  return join(import.meta.dirname, name)
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { engineNames, findEngine, usual } from './engines.ts'
+import { engineNames, findEngine, findSecured, usual } from './engines.ts'
 
 describe('findEngine', () => {
   for (const name of engineNames) {
@@ -27,3 +27,19 @@ describe('findEngine', () => {
     )
   })
 })
+
+describe('findSecured', () => {
+  it('pins security of the same version as the server, and none of its libraries again', () => {
+    const { engine, security } = findSecured()
+    const names = (file: string) => readFileSync(file, 'utf8').trim().split('\n').map(toName)
+    expect(names(security.checksums)).to.include(`x-pack-security-${engine.version}.jar`)
+    // Elasticsearch refuses a module with a class that the server has.
+    expect(names(security.checksums).filter(name => names(engine.checksums).includes(name))).to.deep.equal([])
+    expect(security.version).to.not.equal(engine.version)
+  })
+})
+
+function toName(line: string): string {
+  expect(line).to.match(/^[0-9a-f]{64} {2}[\w.-]+\.jar$/)
+  return line.slice(66)
+}

@@ -1,17 +1,21 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A search engine that can be started here: what it is started by, and the oldest Java that runs it. */
-export type Engine = {
+/** Jars that Maven resolves: what names them, and their checksums. */
+export type Libraries = {
   readonly name: string
   readonly version: string
+  readonly pom: string
+  readonly checksums: string
+}
+
+/** A search engine that can be started here: what it is started by, and the oldest Java that runs it. */
+export type Engine = Libraries & {
   /** A source beside this file. */
   readonly launcher: 'OpenSearchNode.java' | 'ElasticsearchRunnerNode.java' | 'ElasticsearchNode.java'
   readonly oldestJava: number
   /** Whether it runs Painless, whose module is not published for the later Elasticsearch. */
   readonly hasScripts: boolean
-  readonly pom: string
-  readonly checksums: string
 }
 
 const known = {
@@ -34,8 +38,19 @@ export function findEngine(given = process.env.STORE): Engine {
   const name = given || usual
   const found = Object.entries(known).find(([each]) => each === name)
   if (found === undefined) throw new Error(`STORE=${name}: must be one of ${engineNames.join(', ')}`)
-  const folder = join(import.meta.dirname, name)
-  const pom = join(folder, 'pom.xml')
+  const { pom, checksums } = filesOf(name)
   const version = /<version>(\d[\d.]+)<\/version>\s*<\/dependency>/.exec(readFileSync(pom, 'utf8'))?.[1]
-  return { name, version: String(version), ...found[1], pom, checksums: join(folder, 'checksums.txt') }
+  return { name, version: String(version), ...found[1], pom, checksums }
+}
+
+/** The engine that can also be started with TLS, users and API keys, and what it needs for that beside its own libraries. */
+export function findSecured(): { readonly engine: Engine; readonly security: Libraries } {
+  const engine = findEngine('elasticsearch-9.5')
+  const name = `${engine.name}-security`
+  return { engine, security: { name, version: `${engine.version}-security`, ...filesOf(name) } }
+}
+
+function filesOf(name: string): Pick<Libraries, 'pom' | 'checksums'> {
+  const folder = join(import.meta.dirname, name)
+  return { pom: join(folder, 'pom.xml'), checksums: join(folder, 'checksums.txt') }
 }

@@ -4,16 +4,16 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSy
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { withLock } from '../controlplane/lock.ts'
-import type { Engine } from './engines.ts'
+import type { Libraries } from './engines.ts'
 
 /**
- * The folder with an engine's libraries: from the cache that all clones share, else resolved by Maven from its pom.xml, each
+ * The folder with libraries of an engine: from the cache that all clones share, else resolved by Maven from its pom.xml, each
  * file held against its checksums.txt.
  *
  * @throws Error when Maven is missing or fails, or a file is another one
  */
 export async function ensureLibraries(
-  { name, version, pom, checksums }: Engine,
+  { name, version, pom, checksums }: Libraries,
   say: (line: string) => void,
 ): Promise<string> {
   const parent = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'kapis/opensearch')
@@ -24,7 +24,7 @@ export async function ensureLibraries(
     if (existsSync(folder)) return folder
     const scratch = mkdtempSync(`${folder}.new-`)
     try {
-      say(`${name} is not in the cache yet: asking Maven for it (30 to 70 MB)`)
+      say(`${name} is not in the cache yet: asking Maven for it (10 to 70 MB)`)
       await resolve(pom, scratch)
       check(scratch, checksums)
       renameSync(scratch, folder)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createPortFinder } from '../../hack/controlplane/ports.ts'
-import { openSearchCommand } from '../../hack/opensearch/command.ts'
+import { type Command, openSearchCommand, type Where } from '../../hack/opensearch/command.ts'
 
 export type OpenSearch = {
   readonly url: string
@@ -20,12 +20,28 @@ export type OpenSearch = {
 const readyWithinMs = 120_000
 
 /** A real node of its own for one test file; LOG_STORE's own is left alone. */
-export async function startOpenSearch(): Promise<OpenSearch> {
+export function startOpenSearch(): Promise<OpenSearch> {
+  return startNode({
+    toCommand: where => openSearchCommand(where, () => undefined),
+    toUrl: port => `http://127.0.0.1:${port}`,
+    isReady: async url => (await fetch(`${url}/_cluster/health`)).ok,
+  })
+}
+
+export type NodeKind = {
+  readonly toCommand: (where: Where) => Promise<Command>
+  readonly toUrl: (port: number) => string
+  /** May throw for no. */
+  readonly isReady: (url: string) => Promise<boolean>
+}
+
+/** The same of any search engine. */
+export async function startNode({ toCommand, toUrl, isReady }: NodeKind): Promise<OpenSearch> {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-opensearch-'))
   const ports = createPortFinder()
   const port = await ports.any()
-  const { command, args } = await openSearchCommand({ folder, port, heapMb: 512 }, () => undefined)
-  const url = `http://127.0.0.1:${port}`
+  const { command, args } = await toCommand({ folder, port, heapMb: 512 })
+  const url = toUrl(port)
   let child: ChildProcess | undefined
 
   async function start(): Promise<void> {
@@ -38,10 +54,10 @@ export async function startOpenSearch(): Promise<OpenSearch> {
       })
     }
     const deadline = Date.now() + readyWithinMs
-    while (!(await isReady(url))) {
+    while (!(await isReady(url).catch(() => false))) {
       if (started.exitCode !== null || Date.now() > deadline) {
         await stop()
-        throw new Error(`OpenSearch is not ready:\n${said}`)
+        throw new Error(`the search engine is not ready:\n${said}`)
       }
       await sleep(200)
     }
@@ -57,14 +73,6 @@ export async function startOpenSearch(): Promise<OpenSearch> {
   }
   await start()
   return { url, pid: () => child?.pid ?? 0, kill, start, stop }
-}
-
-async function isReady(url: string): Promise<boolean> {
-  try {
-    return (await fetch(`${url}/_cluster/health`)).ok
-  } catch {
-    return false
-  }
 }
 
 function ended(child: ChildProcess): Promise<void> {

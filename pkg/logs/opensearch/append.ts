@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { isRecord } from '../../kube/object.ts'
 import { insufficientStorage, tooManyRequests, unavailable } from '../../status/status.ts'
 import type { AppendResult, LogBatch } from '../store.ts'
-import { reasonOf, type SearchClient } from './client.ts'
+import { reasonOf, refusedCredentials, type SearchClient } from './client.ts'
 import { toDocument } from './document.ts'
 import { indexOf } from './indices.ts'
 
@@ -71,6 +71,8 @@ function readItem(item: unknown): string | undefined {
   if (/flood-stage|cluster_block/.test(said)) {
     throw insufficientStorage(`the log store takes no more lines: ${said}`)
   }
+  // A request that may be made can be of documents that may not: then it is answered with 200. The lines are not at fault.
+  if (status === 401 || status === 403) throw refusedCredentials(new Error(said))
   if (status === 429) throw tooManyRequests('the log store has too much to do', 1)
   if (status >= 500) throw unavailable(`the log store answered ${status}: ${said}`, undefined, 5)
   return said

@@ -8,6 +8,7 @@ import { isRecord } from '../../kube/object.ts'
 import {
   badRequest,
   insufficientStorage,
+  type Status,
   timedOut,
   tooManyRequests,
   unavailable,
@@ -90,9 +91,13 @@ function toStatus(error: unknown): unknown {
   if (/too_many_clauses|too_many_buckets|max_determinized|too complex|query_shard_exception/.test(said)) {
     return badRequest(`the log store refuses the question: ${said}`)
   }
-  if (code === 401 || code === 403)
-    return unavailable('the log store refuses the credentials of Kapis', cause, 30)
+  if (code === 401 || code === 403) return refusedCredentials(cause)
   return unavailable(`the log store answered ${code}: ${said}`, cause, 5)
+}
+
+/** It is Kapis that has no right, or no longer: whoever asked has done nothing wrong, and may ask again once that is mended. */
+export function refusedCredentials(cause: Error): Status {
+  return unavailable('the log store refuses the credentials of Kapis', cause, 30)
 }
 
 /** What may stand in a log: the client's own errors hold the whole request, credentials included. */

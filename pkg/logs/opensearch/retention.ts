@@ -16,11 +16,12 @@ export async function deleteExpired(
   prefix: string,
   { days, nowMs }: { readonly days: number; readonly nowMs: number },
 ): Promise<readonly string[]> {
-  const answer = await client.call({ method: 'GET', path: `/${prefix}-*/_alias`, timeoutMs: withinMs })
+  // Another replica may delete some meanwhile.
+  const querystring = { ignore_unavailable: 'true' }
+  const path = `/${prefix}-*/_alias`
+  const answer = await client.call({ method: 'GET', path, querystring, timeoutMs: withinMs })
   const expired = findExpired(Object.keys(isRecord(answer) ? answer : {}), prefix, { days, nowMs })
   for (const name of expired) {
-    // Another replica may have been first.
-    const querystring = { ignore_unavailable: 'true' }
     await client.call({ method: 'DELETE', path: `/${name}`, querystring, timeoutMs: withinMs })
   }
   return expired

@@ -21,27 +21,42 @@ export type OpenSearchOptions = {
   readonly turns: Turns
   /** Of indices that are Kapis' alone: the days that are kept, today included. Without it nothing is deleted. */
   readonly retentionDays?: number
+  /** After how long a template that the engine refused is tried again: a minute when left out. */
+  readonly setUpAgainMs?: number
 }
 
 const setUpWithinMs = 10_000
+const setUpAgainAfterMs = 60_000
 const retentionMs = 3_600_000
 
 /** Logs in OpenSearch or Elasticsearch, in the indices that Fluent Bit itself makes and fills there. */
 export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
   const { engine, credentials, prefix, logger, turns, retentionDays } = options
+  const { setUpAgainMs = setUpAgainAfterMs } = options
   const client = createSearchClient(engine, credentials)
   const search = { client, prefix }
   let setUp: Promise<void> | undefined
+  let retrying: NodeJS.Timeout | undefined
   let expiring: NodeJS.Timeout | undefined
   let isClosed = false
 
   /** Before the first line, so that the first index is made by the template. */
   function ready(): Promise<void> {
-    setUp ??= putTemplate(client, prefix, logger).catch(error => {
+    setUp ??= prepare().catch(error => {
       setUp = undefined
       throw error
     })
     return setUp
+  }
+
+  async function prepare(): Promise<void> {
+    const refusal = await putTemplate(client, prefix)
+    if (refusal === undefined) return
+    // Somebody else's template for these indices, or no right to make one: lines are stored as it says then. Either may change.
+    logger.warn({ err: refusal }, 'the index template of the log store cannot be set')
+    retrying = setTimeout(() => {
+      setUp = undefined
+    }, setUpAgainMs).unref()
   }
 
   async function expire(days: number): Promise<void> {
@@ -86,12 +101,14 @@ export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
     async close() {
       isClosed = true
       clearInterval(expiring)
+      clearTimeout(retrying)
       await client.close()
     },
   }
 }
 
-async function putTemplate(client: SearchClient, prefix: string, logger: Logger): Promise<void> {
+/** @returns why the engine will not have it; undefined when it has */
+async function putTemplate(client: SearchClient, prefix: string): Promise<unknown> {
   const put = (rawType: 'wildcard' | 'keyword') =>
     client.call({
       method: 'PUT',
@@ -104,10 +121,10 @@ async function putTemplate(client: SearchClient, prefix: string, logger: Logger)
       if (isRefusal(error)) return put('keyword')
       throw error
     })
+    return undefined
   } catch (error) {
-    // Somebody else's template for these indices, or no right to make one: lines are stored as it says then.
-    if (!isRefusal(error)) throw error
-    logger.warn({ err: error }, 'the index template of the log store cannot be set')
+    if (isRefusal(error)) return error
+    throw error
   }
 }
 
