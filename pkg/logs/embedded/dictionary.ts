@@ -40,6 +40,9 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
   const zero = Buffer.of(0)
 
   const load = (index: number): Block => toBlock(access.block(index, dictionary.at(index)))
+  const keep: Open = (index, look) => look(load(index))
+  const pass: Open = (index, look) =>
+    access.through(index, dictionary.at(index), bytes => look(toBlock(bytes)))
 
   /** Tells of some words of a block. Nothing is made for those between. */
   function walk(index: number, { entries }: Block, { from, to, has }: Some, { only, list }: Walk): void {
@@ -103,16 +106,18 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
     visitEntries(index, block, { from, to: from + 1, has: always }, visit)
   }
 
-  function usePrefix(key: string, use: Use): void {
+  /** @param open how each block with such words is looked at */
+  function usePrefix(key: string, open: Open, use: Use): void {
     const wanted = Buffer.from(key, 'latin1')
     for (let index = Math.max(findPiece(dictionary, key), 0); index < dictionary.count; index += 1) {
       const first = dictionary.firstAt(index)
       if (first > key && !first.startsWith(key)) break
-      const block = load(index)
-      const range = rangeOf(block.words, wanted)
-      if (range.from === range.to) continue
-      const from = countWords(block.words, 0, range.from)
-      use(index, block, { from, to: from + countWords(block.words, range.from, range.to), has: always })
+      open(index, block => {
+        const range = rangeOf(block.words, wanted)
+        if (range.from === range.to) return
+        const from = countWords(block.words, 0, range.from)
+        use(index, block, { from, to: from + countWords(block.words, range.from, range.to), has: always })
+      })
     }
   }
 
@@ -132,15 +137,14 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
     documentsOf,
     addPrefix: (prefix, to) => {
       const key = toKey(prefix)
-      usePrefix(key, (index, block, some) => addEntries(index, block, some, to))
+      usePrefix(key, pass, (index, block, some) => addEntries(index, block, some, to))
       if (key.length === maxWordBytes) visitWord(longWord, posting => addDocuments(posting, to))
     },
     addPart: (part, atEnd, to) => {
       const bytes = Buffer.from(part)
       const wanted = atEnd ? Buffer.concat([bytes, zero]) : bytes
       for (let index = 0; index < dictionary.count; index += 1) {
-        access.through(index, dictionary.at(index), bytes => {
-          const block = toBlock(bytes)
+        pass(index, block => {
           const numbers = numbersWith(block.words, wanted)
           if (numbers.length > 0) addEntries(index, block, among(numbers), to)
         })
@@ -151,7 +155,9 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
       if (version === 1) return undefined
       const found: Posting[] = []
       const collect: Visit = posting => found.push(posting)
-      if (prefix) usePrefix(toKey(word), (index, block, some) => visitEntries(index, block, some, collect))
+      // Positions are read later, out of the blocks themselves.
+      if (prefix)
+        usePrefix(toKey(word), keep, (index, block, some) => visitEntries(index, block, some, collect))
       else visitWord(toKey(word), collect)
       return found.length > limit ? undefined : found
     },
@@ -167,6 +173,8 @@ type Walk = {
 }
 /** Words of a block, by their numbers: from `from` up to `to` those that it has, asked in order. */
 type Some = { readonly from: number; readonly to: number; readonly has: (number: number) => boolean }
+/** Looks at a block. */
+type Open = (index: number, look: (block: Block) => void) => void
 type Use = (index: number, block: Block, some: Some) => void
 
 const always = (): boolean => true

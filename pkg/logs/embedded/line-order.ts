@@ -104,7 +104,7 @@ export function sequenceRange(sequences: Float64Array): { firstSequence: number;
 }
 
 /** For each document its index in `documents`. */
-export function invert(documents: Uint32Array): Uint32Array {
+export function invert(documents: Uint32Array): Uint32Array<ArrayBuffer> {
   const places = new Uint32Array(documents.length)
   for (let place = 0; place < documents.length; place += 1) places[documents[place] ?? 0] = place
   return places

@@ -44,6 +44,11 @@ export function openLines(id: string, lines: Lines, words?: PackedWords): Segmen
     return low
   }
 
+  function findPlaces(): Uint32Array {
+    places ??= invert(byStream().documents)
+    return places
+  }
+
   return {
     id,
     footer: {
@@ -64,6 +69,7 @@ export function openLines(id: string, lines: Lines, words?: PackedWords): Segmen
     sequenceOf,
     lowerBound,
     documents: () => byStream().documents,
+    passDocuments: () => ({ documents: byStream().documents, places: findPlaces, leave: () => undefined }),
     documentsOf: wanted => {
       const bits = emptyBitmap(count)
       const { documents, streamStarts } = byStream()
@@ -74,10 +80,7 @@ export function openLines(id: string, lines: Lines, words?: PackedWords): Segmen
       }
       return bits
     },
-    places: () => {
-      places ??= invert(byStream().documents)
-      return places
-    },
+    places: findPlaces,
     textAt: place => {
       const line = order[byStream().documents[place] ?? 0] ?? 0
       return text.subarray(textStarts[line], textStarts[line + 1])
@@ -86,6 +89,7 @@ export function openLines(id: string, lines: Lines, words?: PackedWords): Segmen
       const line = order[byStream().documents[place] ?? 0] ?? 0
       return passes(text, textStarts[line] ?? 0, textStarts[line + 1] ?? 0)
     },
+    leaveTexts: () => undefined,
     // The lines themselves and their words are whose they were.
     close: () => {
       for (const made of [order, places, documentOfLine, grouped?.documents])

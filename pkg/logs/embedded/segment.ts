@@ -1,3 +1,4 @@
+import { release, releaseOwn } from '../own-memory.ts'
 import type { Bitmap } from './bitmap.ts'
 import { openBlocks, pass } from './blocks.ts'
 import { createByteReader } from './bytes.ts'
@@ -29,6 +30,8 @@ export type Segment = TextBlocks & {
   readonly lowerBound: (time: number, sequence?: number) => number
   /** All documents, stream by stream; stream s has those from streamStarts[s] up to streamStarts[s + 1]. */
   readonly documents: () => Uint32Array
+  /** The same, and `places`, for who goes through them once: they take no other's room. */
+  readonly passDocuments: () => PassingDocuments
   /** Those of some streams, named by their places in the footer; not to be changed. */
   readonly documentsOf: (streams: readonly number[]) => Bitmap
   readonly streamStarts: Uint32Array
@@ -37,6 +40,13 @@ export type Segment = TextBlocks & {
   /** What it answered before, of one that never changes. */
   readonly answers?: Pick<PieceCache, 'find' | 'keep'> | undefined
   readonly close: () => void
+}
+
+/** What was asked for holds until `leave` lets go of it, unless others have it too. */
+export type PassingDocuments = {
+  readonly documents: Uint32Array
+  readonly places: () => Uint32Array
+  readonly leave: () => void
 }
 
 type Times = { readonly times: Float64Array; readonly sequences: Float64Array }
@@ -87,12 +97,33 @@ export function openSegment(id: string, source: Source, shared: Shared): Segment
     return low
   }
 
+  function loadDocuments(): Uint32Array<ArrayBuffer> {
+    const bytes = load(footer.documents)
+    const documents = decodeDocuments(bytes, footer.count, streamStarts)
+    releaseOwn(bytes)
+    return documents
+  }
+
   function documents(): Uint32Array {
-    return cache.get(
-      `${id}/documents`,
-      () => decodeDocuments(load(footer.documents), footer.count, streamStarts),
-      value => value.byteLength,
-    )
+    return cache.get(`${id}/documents`, loadDocuments, bytesOf)
+  }
+
+  function passDocuments(): PassingDocuments {
+    const own: Uint32Array<ArrayBuffer>[] = []
+    function enter(name: string, make: () => Uint32Array<ArrayBuffer>): Uint32Array {
+      const key = `${id}/${name}`
+      const found = cache.get(key, make, bytesOf, true)
+      // Asked now: what is in the cache may be in another question's hands by the end, wherever it is by then.
+      if (!cache.has(key)) own.push(found)
+      return found
+    }
+    const passing = enter('documents', loadDocuments)
+    let places: Uint32Array | undefined
+    return {
+      documents: passing,
+      places: () => (places ??= enter('places', () => invert(passing))),
+      leave: () => own.forEach(release),
+    }
   }
 
   return {
@@ -101,6 +132,7 @@ export function openSegment(id: string, source: Source, shared: Shared): Segment
     streamStarts,
     lowerBound,
     documents,
+    passDocuments,
     // Asked for with each question about a namespace, and an eighth to a thirtieth of what all documents take.
     documentsOf: streams =>
       cache.get(
@@ -126,12 +158,7 @@ export function openSegment(id: string, source: Source, shared: Shared): Segment
     }),
     timeOf: document => timesOf(document).times[document % timeBlockSize] ?? 0,
     sequenceOf: document => timesOf(document).sequences[document % timeBlockSize] ?? 0,
-    places: () =>
-      cache.get(
-        `${id}/places`,
-        () => invert(documents()),
-        value => value.byteLength,
-      ),
+    places: () => cache.get(`${id}/places`, () => invert(documents()), bytesOf),
     answers: answers && {
       find: name => answers.find(`${id}/${name}`),
       keep: (name, value, bytes) => answers.keep(`${id}/${name}`, value, bytes),
@@ -142,6 +169,10 @@ export function openSegment(id: string, source: Source, shared: Shared): Segment
       source.close()
     },
   }
+}
+
+function bytesOf({ byteLength }: Uint32Array): number {
+  return byteLength
 }
 
 /** The documents among which the first one not before a moment must be. */

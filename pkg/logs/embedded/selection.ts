@@ -1,11 +1,12 @@
 import type { Expression } from '../expression.ts'
 import type { LogFilter } from '../filter.ts'
+import { release } from '../own-memory.ts'
 import type { LogRecord } from '../record.ts'
 import { and, andNot, type Bitmap, countBits, hasBit, isEmpty, setBit } from './bitmap.ts'
 import { findCandidates, findScope } from './candidates.ts'
 import { dayOf, timeInDay, toRecord, toTimeNs } from './lines.ts'
 import type { Segment } from './segment.ts'
-import { createVerifier } from './verifier.ts'
+import { createVerifier, type Verifier } from './verifier.ts'
 
 /** Documents from `from` up to `to` that are selected; all of them when there is no bitmap. */
 export type Selection = {
@@ -20,6 +21,8 @@ const nothing: Selection = { from: 0, to: 0, bits: undefined }
 
 /** How many texts are looked at before others have their turn. */
 const turn = 500
+// Of fewer than one of so many it is sooner worked out where they lie.
+const fewFactor = 8
 
 /**
  * What a filter selects of a segment. A generator, so that long work can be put aside or given up: it yields now and then.
@@ -41,30 +44,69 @@ export function* select(segment: Segment, filter: LogFilter): Generator<void, Se
   return { from, to, bits }
 }
 
-/** Adds to `bits` those of `open` that really match, in the order in which their texts lie. */
-function* verify(
-  segment: Segment,
-  work: Pick<Selection, 'from' | 'to'> & { expression: Expression; open: Bitmap; bits: Bitmap },
-): Generator<void, void> {
-  const { expression, open, bits } = work
-  const wanted = toPlaces(segment, open, work)
-  if (wanted.length === 0) return
+/**
+ * Adds to `bits` those of `open` that really match, in the order in which their texts lie. What is needed for it is let go of: a
+ * store of many segments has no room for it, and what waits for a collection while this thread rests is old by then, and
+ * collected with everything there is.
+ */
+function* verify(segment: Segment, work: Verification): Generator<void, void> {
+  const { expression, from, to, open } = work
+  const count = countBits(open, from, to)
+  if (count === 0) return
   const matches = createVerifier(segment, expression)
-  const order = segment.documents()
+  yield* count * fewFactor < segment.footer.count
+    ? verifyFew(segment, work, matches)
+    : verifyMany(segment, work, matches)
+}
+
+type Verification = Pick<Selection, 'from' | 'to'> & {
+  readonly expression: Expression
+  readonly open: Bitmap
+  readonly bits: Bitmap
+}
+
+function* verifyFew(segment: Segment, work: Verification, matches: Verifier): Generator<void, void> {
+  const { documents, places, leave } = segment.passDocuments()
+  const wanted = toPlaces(places(), work.open, work)
   let stream = 0
   for (let i = 0; i < wanted.length; i += 1) {
     if (i % turn === turn - 1) yield
     const place = wanted[i] ?? 0
     while ((segment.streamStarts[stream + 1] ?? 0) <= place) stream += 1
-    if (matches(stream, place)) setBit(bits, order[place] ?? 0)
+    if (matches(stream, place)) setBit(work.bits, documents[place] ?? 0)
   }
+  release(wanted)
+  leave()
+  segment.leaveTexts()
+}
+
+/** The same of so many that to go through all costs no more than to sort them. */
+function* verifyMany(segment: Segment, work: Verification, matches: Verifier): Generator<void, void> {
+  const { from, to, open, bits } = work
+  const { streamStarts } = segment
+  const { documents, leave } = segment.passDocuments()
+  let looked = 0
+  for (let stream = 0; stream + 1 < streamStarts.length; stream += 1) {
+    const end = streamStarts[stream + 1] ?? 0
+    for (let place = streamStarts[stream] ?? 0; place < end; place += 1) {
+      const document = documents[place] ?? 0
+      if (document < from || document >= to || !hasBit(open, document)) continue
+      if (matches(stream, place)) setBit(bits, document)
+      looked += 1
+      if (looked % turn === 0) yield
+    }
+  }
+  leave()
+  segment.leaveTexts()
 }
 
 /** Where the documents of a bitmap lie, in order. */
-function toPlaces(segment: Segment, bits: Bitmap, { from, to }: Pick<Selection, 'from' | 'to'>): Uint32Array {
+function toPlaces(
+  places: Uint32Array,
+  bits: Bitmap,
+  { from, to }: Pick<Selection, 'from' | 'to'>,
+): Uint32Array<ArrayBuffer> {
   const wanted = new Uint32Array(countBits(bits, from, to))
-  if (wanted.length === 0) return wanted
-  const places = segment.places()
   let at = 0
   for (let document = from; at < wanted.length; document += 1) {
     if (bits[document >>> 5] === 0) document |= 31

@@ -5,7 +5,11 @@ import { forEachStep, passSteps } from './steps.ts'
 // A segment lists the documents of its streams in steps, one stream after the other.
 
 /** All documents, stream by stream. */
-export function decodeDocuments(bytes: Buffer, count: number, streamStarts: Uint32Array): Uint32Array {
+export function decodeDocuments(
+  bytes: Buffer,
+  count: number,
+  streamStarts: Uint32Array,
+): Uint32Array<ArrayBuffer> {
   const documents = new Uint32Array(count)
   let place = 0
   const take = (document: number): void => {

@@ -1,3 +1,4 @@
+import { release } from '../own-memory.ts'
 import { type Blocks, type Passing, pass } from './blocks.ts'
 import { findPiece, type OpenFooter } from './open-footer.ts'
 import type { TextTest } from './text-test.ts'
@@ -8,6 +9,8 @@ export type TextBlocks = {
   readonly textAt: (place: number) => Buffer
   /** Whether it passes; of many, looked at one after the other, nothing is made for each. */
   readonly testText: (place: number, passes: TextTest) => boolean
+  /** Nobody asks for more of them now: lets go of the block that was looked at last. */
+  readonly leaveTexts: () => void
 }
 
 type Texts = { readonly first: number; readonly bytes: Buffer; readonly starts: Uint32Array }
@@ -17,10 +20,15 @@ export function openTextBlocks({ texts }: OpenFooter, blocks: Blocks): TextBlock
   /** The last one, unless somebody else may have it. */
   let passing: Passing | undefined
 
+  function leaveTexts(): void {
+    if (passing !== undefined) pass(passing)
+    if (last !== undefined) release(last.starts)
+    last = passing = undefined
+  }
+
   function blockWith(place: number, isPassing: boolean): Texts {
     if (last === undefined || place < last.first || place >= last.first + last.starts.length - 1) {
-      if (passing !== undefined) pass(passing)
-      last = passing = undefined
+      leaveTexts()
       const index = findPiece(texts, place)
       const [name, piece] = [`text/${index}`, texts.at(index)]
       if (isPassing) passing = blocks.enter(name, piece)
@@ -32,6 +40,7 @@ export function openTextBlocks({ texts }: OpenFooter, blocks: Blocks): TextBlock
   }
 
   return {
+    leaveTexts,
     textAt: place => {
       const { first, bytes, starts } = blockWith(place, false)
       return bytes.subarray(starts[place - first], starts[place - first + 1])
