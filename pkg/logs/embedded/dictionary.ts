@@ -39,8 +39,7 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
   const { dictionary, version } = footer
   const zero = Buffer.of(0)
 
-  const load = (index: number): Block => toBlock(access.block(index, dictionary.at(index)))
-  const keep: Open = (index, look) => look(load(index))
+  const keep: Open = (index, look) => look(toBlock(access.block(index, dictionary.at(index))))
   const pass: Open = (index, look) =>
     access.through(index, dictionary.at(index), bytes => look(toBlock(bytes)))
 
@@ -95,18 +94,19 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
     return { head, only: 0, list: () => access.list(list), positions }
   }
 
-  function visitWord(word: string, visit: Visit): void {
+  /** @param open how the block with the word is looked at, as in all that follows */
+  function visitWord(word: string, open: Open, visit: Visit): void {
     const index = findPiece(dictionary, word)
     if (index < 0) return
     const wanted = Buffer.from(word, 'latin1')
-    const block = load(index)
-    const place = placeOf(block.words, wanted)
-    if (place < 0) return
-    const from = countWords(block.words, 0, place)
-    visitEntries(index, block, { from, to: from + 1, has: always }, visit)
+    open(index, block => {
+      const place = placeOf(block.words, wanted)
+      if (place < 0) return
+      const from = countWords(block.words, 0, place)
+      visitEntries(index, block, { from, to: from + 1, has: always }, visit)
+    })
   }
 
-  /** @param open how each block with such words is looked at */
   function usePrefix(key: string, open: Open, use: Use): void {
     const wanted = Buffer.from(key, 'latin1')
     for (let index = Math.max(findPiece(dictionary, key), 0); index < dictionary.count; index += 1) {
@@ -125,7 +125,7 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
     const key = toKey(word)
     let found = access.known.find<WordDocuments>(key)
     if (found === undefined) {
-      visitWord(key, posting => {
+      visitWord(key, pass, posting => {
         found = toWordDocuments(posting, footer.count)
         access.known.keep(key, found, found.bytes)
       })
@@ -138,7 +138,7 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
     addPrefix: (prefix, to) => {
       const key = toKey(prefix)
       usePrefix(key, pass, (index, block, some) => addEntries(index, block, some, to))
-      if (key.length === maxWordBytes) visitWord(longWord, posting => addDocuments(posting, to))
+      if (key.length === maxWordBytes) visitWord(longWord, pass, posting => addDocuments(posting, to))
     },
     addPart: (part, atEnd, to) => {
       const bytes = Buffer.from(part)
@@ -149,7 +149,7 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
           if (numbers.length > 0) addEntries(index, block, among(numbers), to)
         })
       }
-      visitWord(longWord, posting => addDocuments(posting, to))
+      visitWord(longWord, pass, posting => addDocuments(posting, to))
     },
     postings: (word, prefix, limit) => {
       if (version === 1) return undefined
@@ -158,7 +158,7 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
       // Positions are read later, out of the blocks themselves.
       if (prefix)
         usePrefix(toKey(word), keep, (index, block, some) => visitEntries(index, block, some, collect))
-      else visitWord(toKey(word), collect)
+      else visitWord(toKey(word), keep, collect)
       return found.length > limit ? undefined : found
     },
   }

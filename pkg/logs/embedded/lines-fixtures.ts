@@ -1,3 +1,4 @@
+import { releaseOwn } from '../own-memory.ts'
 import { createLinesBuilder, type Lines } from './lines.ts'
 import { openSegment, type Segment, type Shared } from './segment.ts'
 import type { Piece } from './segment-format.ts'
@@ -26,6 +27,7 @@ export function segmentOf(lines: Lines, shared: Shared, id = 's'): Segment {
     const lent = Buffer.from(read(piece))
     const result = work(lent)
     lent.fill(0xff)
+    releaseOwn(lent)
     return result
   }
   return openSegment(id, { size: bytes.length, read, use, close: () => undefined }, shared)
