@@ -106,7 +106,8 @@ async function takeTurns(
 }
 
 // It would go on for ever when the bench is killed, and weigh on all that is measured after it.
-const loopWhileWatched = 'const { ppid } = process; for (let i = 1; i % 1e8 !== 0 || process.ppid === ppid; i++);'
+const loopWhileWatched =
+  'const { ppid } = process; for (let i = 1; i % 1e8 !== 0 || process.ppid === ppid; i++);'
 
 /** A program that has nothing to do with Kapis keeps one processor, and is to go behind all others. */
 export function startLoop(): () => Promise<void> {
