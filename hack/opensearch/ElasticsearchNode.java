@@ -42,8 +42,10 @@ public class ElasticsearchNode {
         if (!Files.exists(modules)) {
             final String transport = is7 ? "transport.Netty4Plugin" : "transport.netty4.Netty4Plugin";
             copy(Path.of(args[3]), TRANSPORT, describe(modules, version, "transport-netty4", "org.elasticsearch." + transport));
-            compile(List.of(Path.of(args[4])), describe(modules, version, "words", "WordsPlugin"));
-            if (isSecured) secure(modules, version, Path.of(args[3]), Path.of(args[5]), Path.of(args[6]));
+            final String words = isSecured ? "KeysPlugin" : "WordsPlugin";
+            final Stream<String> sources = Stream.of(args).skip(4).filter(arg -> arg.endsWith(".java"));
+            compile(sources.map(Path::of).toList(), describe(modules, version, "words", words));
+            if (isSecured) secure(modules, version, Path.of(args[3]), Path.of(args[5]));
         }
         final Settings.Builder settings = Settings.builder().put("path.home", home).put("cluster.name", "kapis")
                 .put("node.name", "kapis").put("discovery.type", "single-node").put("network.host", "127.0.0.1")
@@ -68,7 +70,7 @@ public class ElasticsearchNode {
         new CountDownLatch(1).await();
     }
 
-    private static void secure(Path modules, String version, Path libraries, Path security, Path keys) throws IOException {
+    private static void secure(Path modules, String version, Path libraries, Path security) throws IOException {
         final String xpack = "org.elasticsearch.xpack.";
         copy(security, "{[!x],x-pack-core}*.jar", describe(modules, version, "x-pack-core", xpack + "core.XPackPlugin"));
         final Path module = describe(modules, version, "x-pack-security", xpack + "security.Security",
@@ -85,7 +87,6 @@ public class ElasticsearchNode {
                     + name.substring(dot + 1) + " {}"));
         }
         compile(interfaces, module);
-        compile(List.of(keys), describe(modules, version, "keys", "KeysPlugin"));
     }
 
     private static Path describe(Path modules, String version, String name, String plugin, String... more)

@@ -1,4 +1,5 @@
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import org.apache.lucene.analysis.TokenStream;
 import org.apache.lucene.analysis.miscellaneous.TruncateTokenFilter;
@@ -27,17 +28,21 @@ public class WordsPlugin extends Plugin implements AnalysisPlugin {
     public Map<String, AnalysisProvider<TokenFilterFactory>> getTokenFilters() {
         return Map.of("truncate", AnalysisPlugin.requiresAnalysisSettings((index, environment, name, settings) -> {
             final int length = settings.getAsInt("length", -1);
-            return new TokenFilterFactory() {
-                @Override
-                public String name() {
-                    return name;
-                }
-
-                @Override
-                public TokenStream create(TokenStream tokens) {
-                    return new TruncateTokenFilter(tokens, length);
-                }
-            };
+            return filter(name, tokens -> new TruncateTokenFilter(tokens, length));
         }));
+    }
+
+    static TokenFilterFactory filter(String name, UnaryOperator<TokenStream> filter) {
+        return new TokenFilterFactory() {
+            @Override
+            public String name() {
+                return name;
+            }
+
+            @Override
+            public TokenStream create(TokenStream tokens) {
+                return filter.apply(tokens);
+            }
+        };
     }
 }
