@@ -1,7 +1,8 @@
 import { daySeconds } from './log-lines.ts'
 
 /**
- * What is asked of both stores: a name, and the parameters of the log API.
+ * What is asked of both stores: a name, and the parameters of the log API. `{n}` is to be the number of the round: what was
+ * asked before may be answered out of memory.
  *
  * @param end the Unix second at which the day of the lines ends
  */
@@ -14,7 +15,9 @@ export function questions(end: number): readonly (readonly [string, string])[] {
     ],
     ['frequent word, the same', `q=error&namespaces=ns-7&${sixHours}&size=100`],
     ['absent word', 'q=absentword&size=100'],
+    ['absent word, another each time', 'q=absent{n}word&size=100'],
     ['rare word, 11 lines', 'q=kernelpanic&size=100'],
+    ['path of some lines, another each time', 'q=4{n}0123&size=100'],
     ['count of a frequent word over all', 'q=error&size=1'],
     ['30-minute histogram over all', 'operation=histogram&interval=30m'],
     ['the same, one namespace', 'operation=histogram&interval=30m&namespaces=ns-7'],

@@ -212,7 +212,7 @@ async function time(side: Side, query: string, asked = rounds): Promise<Timed> {
   let body = ''
   for (let round = 0; round < asked; round += 1) {
     const start = performance.now()
-    const answer = await side.kapis('GET', `${side.tenant}?${query}`)
+    const answer = await side.kapis('GET', `${side.tenant}?${query.replace('{n}', `${round}`)}`)
     times.push(performance.now() - start)
     if (answer.code !== 200) throw new Error(`${side.name}: ${query} answered ${answer.code}: ${answer.body}`)
     body = answer.body
