@@ -17,7 +17,7 @@ export function questions(end: number): readonly (readonly [string, string])[] {
     ['absent word', 'q=absentword&size=100'],
     ['absent word, another each time', 'q=absent{n}word&size=100'],
     ['rare word, 11 lines', 'q=kernelpanic&size=100'],
-    ['path of some lines, another each time', 'q=4{n}0123&size=100'],
+    ['number in ten lines, another each time', 'q=4{n}0123&size=100'],
     ['count of a frequent word over all', 'q=error&size=1'],
     ['30-minute histogram over all', 'operation=histogram&interval=30m'],
     ['the same, one namespace', 'operation=histogram&interval=30m&namespaces=ns-7'],
