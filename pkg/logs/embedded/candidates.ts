@@ -50,7 +50,7 @@ export function findScope(segment: Segment, scope: Scope): Bitmap | undefined {
   const { footer } = segment
   const permitted = new Map(scope.map(({ namespace, sinceNs }) => [namespace, sinceNs]))
   const whole: number[] = []
-  const begun: { stream: number; sinceTime: number }[] = []
+  const begun: Begun[] = []
   footer.streams.forEach(({ namespace }, stream) => {
     const sinceNs = permitted.get(namespace)
     if (sinceNs === undefined || dayOf(sinceNs) > footer.day) return
@@ -62,7 +62,7 @@ export function findScope(segment: Segment, scope: Scope): Bitmap | undefined {
   if (begun.length === 0) return bits
   // The segment may keep it for whoever asks next.
   const own = bits.slice()
-  for (const { stream, sinceTime } of begun) addSince(segment, stream, own, sinceTime)
+  addSince(segment, begun, own)
   return own
 }
 
@@ -75,14 +75,24 @@ function findStreams(segment: Segment, field: Exclude<Field, 'log'>, test: Test)
   return exactly(segment.documentsOf(streams))
 }
 
-function addSince(segment: Segment, stream: number, bits: Bitmap, sinceTime: number): void {
-  const { streamStarts } = segment
-  const documents = segment.documents()
-  const from = segment.lowerBound(sinceTime)
-  for (let place = streamStarts[stream] ?? 0, end = streamStarts[stream + 1] ?? 0; place < end; place += 1) {
-    const document = documents[place] ?? 0
-    if (document >= from) setBit(bits, document)
+/** A stream of which some may be read: what is not before this moment. */
+type Begun = { readonly stream: number; readonly sinceTime: number }
+
+function addSince(segment: Segment, begun: readonly Begun[], bits: Bitmap): void {
+  const { count, streams } = segment.footer
+  const firstOf = new Uint32Array(streams.length).fill(count)
+  // Namespaces have many streams each.
+  const bounds = new Map<number, number>()
+  for (const { stream, sinceTime } of begun) {
+    const bound = bounds.get(sinceTime) ?? segment.lowerBound(sinceTime)
+    bounds.set(sinceTime, bound)
+    firstOf[stream] = bound
   }
+  const from = [...bounds.values()].reduce((least, bound) => Math.min(least, bound), count)
+  segment.useStreams(streamOf => {
+    for (let document = from; document < count; document += 1)
+      if (document >= (firstOf[streamOf[document] ?? 0] ?? count)) setBit(bits, document)
+  })
 }
 
 /** What selects streams costs little and often leaves nothing. */

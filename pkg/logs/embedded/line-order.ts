@@ -1,5 +1,7 @@
 import { release } from '../own-memory.ts'
 import type { Lines, Stream } from './lines.ts'
+import { emptyColumn, type StreamColumn } from './stream-column.ts'
+import { groupDocuments } from './stream-documents.ts'
 
 /** The indexes of the lines in the order of time, then of arrival. Lines that come in order already, batch by batch, cost little. */
 export function sortLines({ count, times, sequences }: Lines): Uint32Array {
@@ -41,6 +43,8 @@ export function firstTo(count: number): Uint32Array<ArrayBuffer> {
 
 export type Grouped = {
   readonly streams: readonly Stream[]
+  /** Which of them each document is of. */
+  readonly column: StreamColumn
   /** All documents, stream by stream; stream s has those from streamStarts[s] up to streamStarts[s + 1]. */
   readonly documents: Uint32Array
   readonly streamStarts: Uint32Array
@@ -61,26 +65,21 @@ export function rankStreams(streams: readonly Stream[]): readonly number[] {
  * @param ranked that of the streams
  */
 export function groupByStream(lines: Lines, order: Uint32Array, ranked: readonly number[]): Grouped {
-  const counts = new Uint32Array(ranked.length)
   const { streamOf } = lines
-  for (let line = 0; line < streamOf.length; line += 1) {
-    const id = streamOf[line] ?? 0
-    counts[id] = (counts[id] ?? 0) + 1
-  }
-  const streamStarts = toStarts(ranked.map(id => counts[id] ?? 0))
-  const next = new Uint32Array(ranked.length)
+  const rankOf = new Uint32Array(ranked.length)
   ranked.forEach((id, stream) => {
-    next[id] = streamStarts[stream] ?? 0
+    rankOf[id] = stream
   })
-  const documents = new Uint32Array(lines.count)
+  const column = emptyColumn(order.length, ranked.length)
+  const counts = ranked.map(() => 0)
   for (let document = 0; document < order.length; document += 1) {
-    const id = streamOf[order[document] ?? 0] ?? 0
-    const place = next[id] ?? 0
-    documents[place] = document
-    next[id] = place + 1
+    const stream = rankOf[streamOf[order[document] ?? 0] ?? 0] ?? 0
+    column[document] = stream
+    counts[stream] = (counts[stream] ?? 0) + 1
   }
+  const streamStarts = toStarts(counts)
   const streams = ranked.flatMap(id => lines.streams[id] ?? [])
-  return { streams, documents, streamStarts }
+  return { streams, column, documents: groupDocuments(column, streamStarts), streamStarts }
 }
 
 /** Where each begins of things of these lengths that follow each other, and where the last one ends. */
@@ -103,9 +102,9 @@ export function sequenceRange(sequences: Float64Array): { firstSequence: number;
   return { firstSequence: first, lastSequence: last }
 }
 
-/** For each document its index in `documents`. */
-export function invert(documents: Uint32Array): Uint32Array<ArrayBuffer> {
-  const places = new Uint32Array(documents.length)
-  for (let place = 0; place < documents.length; place += 1) places[documents[place] ?? 0] = place
-  return places
+/** For each line which document it is, where `order` is the line of each document. */
+export function invert(order: Uint32Array): Uint32Array<ArrayBuffer> {
+  const documents = new Uint32Array(order.length)
+  for (let document = 0; document < order.length; document += 1) documents[order[document] ?? 0] = document
+  return documents
 }

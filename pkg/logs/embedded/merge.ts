@@ -95,7 +95,7 @@ function collectLines(
 
 function addSegment(segment: Segment, lines: LinesBuilder, giveWay: () => void): void {
   const { footer, streamStarts } = segment
-  const documents = segment.documents()
+  const { documents, leave } = segment.groupDocuments()
   const times = Float64Array.from({ length: footer.count }, (_, document) => segment.timeOf(document))
   const sequences = Float64Array.from({ length: footer.count }, (_, document) => segment.sequenceOf(document))
   footer.streams.forEach((stream, index) => {
@@ -107,6 +107,7 @@ function addSegment(segment: Segment, lines: LinesBuilder, giveWay: () => void):
       lines.add(times[document] ?? 0, sequences[document] ?? 0, stream, source, 0, source.length)
     }
   })
+  leave()
   release(times)
   release(sequences)
 }

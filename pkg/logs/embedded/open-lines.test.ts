@@ -1,9 +1,19 @@
 import { expect } from 'chai'
 import { createLinesBuilder, type Stream } from './lines.ts'
 import { openLines } from './open-lines.ts'
-import { readRecord } from './selection.ts'
+import { readRecords } from './records.ts'
+import type { Segment } from './segment.ts'
 
 const day = 20_000
+
+function recordsOf(segment: Segment, documents: readonly number[]) {
+  const lines = documents.map(document => ({ segment, document }))
+  const work = readRecords(lines)
+  for (;;) {
+    const { done, value } = work.next()
+    if (done) return lines.flatMap(line => value.get(line) ?? [])
+  }
+}
 
 describe('openLines', () => {
   const streamOf = (pod: string): Stream => ({
@@ -29,14 +39,14 @@ describe('openLines', () => {
 
   it('has lines in the order of time, and which stream each is of', () => {
     const segment = openLines('x', build().builder.finish())
-    const records = [0, 1, 2].map(document => readRecord(segment, document))
-    expect(records.map(({ pod, log }) => `${pod} ${log}`)).to.deep.equal([
+    expect(recordsOf(segment, [0, 1, 2]).map(({ pod, log }) => `${pod} ${log}`)).to.deep.equal([
       'db first',
       'web second',
       'web third',
     ])
     expect([...segment.streamStarts]).to.deep.equal([0, 2, 3])
-    expect([...segment.documents()]).to.deep.equal([1, 2, 0])
+    expect([...segment.groupDocuments().documents]).to.deep.equal([1, 2, 0])
+    expect(segment.useStreams(streamOf => [...streamOf])).to.deep.equal([1, 0, 0])
     expect(segment.documentsOf([0])).to.deep.equal(Uint32Array.of(0b110))
   })
 
@@ -46,9 +56,9 @@ describe('openLines', () => {
     add(5, late, 'later')
     expect(segment.footer).to.deep.include({ count: 3, firstTime: 10, lastTime: 30, streams: [web, db] })
     expect([...segment.streamStarts]).to.deep.equal([0, 2, 3])
-    expect(readRecord(segment, 0).log).to.equal('first')
+    expect(recordsOf(segment, [0])).to.have.nested.property('[0].log', 'first')
     const grown = openLines('x', builder.finish())
     expect(grown.footer).to.deep.include({ count: 4, firstTime: 5, streams: [web, db, late] })
-    expect(readRecord(grown, 0)).to.deep.include({ pod: 'late', log: 'later' })
+    expect(recordsOf(grown, [0])[0]).to.deep.include({ pod: 'late', log: 'later' })
   })
 })

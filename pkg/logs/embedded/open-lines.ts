@@ -1,9 +1,9 @@
 import { release } from '../own-memory.ts'
-import { emptyBitmap, setBit } from './bitmap.ts'
 import { type Grouped, groupByStream, invert, sequenceRange, sortLines } from './line-order.ts'
 import type { Lines } from './lines.ts'
 import type { PackedWords } from './packed-words.ts'
 import type { Segment } from './segment.ts'
+import { documentsOfStreams, type UseStreams } from './stream-documents.ts'
 
 /**
  * Lines as they came in, to be searched like a segment. Without their words, what is asked of the texts is answered by a look
@@ -24,7 +24,6 @@ export function openLines(id: string, lines: Lines, words?: PackedWords): Segmen
     )
     return grouped
   }
-  let places: Uint32Array | undefined
   let documentOfLine: Uint32Array | undefined
   const documentsOfLines = (): Uint32Array => {
     documentOfLine ??= invert(order)
@@ -44,10 +43,7 @@ export function openLines(id: string, lines: Lines, words?: PackedWords): Segmen
     return low
   }
 
-  function findPlaces(): Uint32Array {
-    places ??= invert(byStream().documents)
-    return places
-  }
+  const useStreams: UseStreams = work => work(byStream().column)
 
   return {
     id,
@@ -68,19 +64,9 @@ export function openLines(id: string, lines: Lines, words?: PackedWords): Segmen
     timeOf,
     sequenceOf,
     lowerBound,
-    documents: () => byStream().documents,
-    passDocuments: () => ({ documents: byStream().documents, places: findPlaces, leave: () => undefined }),
-    documentsOf: wanted => {
-      const bits = emptyBitmap(count)
-      const { documents, streamStarts } = byStream()
-      for (const stream of wanted) {
-        const end = streamStarts[stream + 1] ?? 0
-        for (let place = streamStarts[stream] ?? 0; place < end; place += 1)
-          setBit(bits, documents[place] ?? 0)
-      }
-      return bits
-    },
-    places: findPlaces,
+    useStreams,
+    groupDocuments: () => ({ documents: byStream().documents, leave: () => undefined }),
+    documentsOf: wanted => documentsOfStreams(useStreams, byStream().streamStarts, wanted),
     textAt: place => {
       const line = order[byStream().documents[place] ?? 0] ?? 0
       return text.subarray(textStarts[line], textStarts[line + 1])
@@ -92,7 +78,7 @@ export function openLines(id: string, lines: Lines, words?: PackedWords): Segmen
     leaveTexts: () => undefined,
     // The lines themselves and their words are whose they were.
     close: () => {
-      for (const made of [order, places, documentOfLine, grouped?.documents])
+      for (const made of [order, documentOfLine, grouped?.documents, grouped?.column])
         if (made !== undefined) release(made)
     },
   }

@@ -5,8 +5,9 @@ import type { Histogram, Hit, LogQuery, QueryResult, Statistics } from '../store
 import { createRecall } from './answers.ts'
 import { takeBits } from './bitmap.ts'
 import { dayOf, type Stream, timeInDay, toTimeNs } from './lines.ts'
+import { type Line, readRecords } from './records.ts'
 import type { Segment } from './segment.ts'
-import { readRecord, type Selection, select } from './selection.ts'
+import { type Selection, select } from './selection.ts'
 import { bucketsOf, countSelected, streamsOf } from './tally.ts'
 
 const maxBuckets = 10_000
@@ -14,7 +15,7 @@ const maxBuckets = 10_000
 /** Where a record stands among all others: its moment, and when it arrived. */
 export type Position = { readonly day: number; readonly time: number; readonly sequence: number }
 
-type Place = Position & { readonly segment: Segment; readonly document: number }
+type Place = Position & Line
 
 /** Work that yields now and then, so that it can be put aside or given up. */
 export type Work<T> = Generator<void, T>
@@ -52,12 +53,7 @@ export function* searchPage(segments: readonly Segment[], query: LogQuery): Work
     const found = takeSelected(range, wanted, descending).map(document => placeOf(segment, document))
     places = mergePlaces(places, found, compare).slice(0, wanted)
   }
-  const hits: Hit[] = []
-  for (const { segment, document, ...position } of places.slice(skipped)) {
-    hits.push({ record: readRecord(segment, document), cursor: toCursor(position) })
-    if (hits.length % 100 === 0) yield
-  }
-  return { total: withTotal ? total : undefined, hits }
+  return { total: withTotal ? total : undefined, hits: yield* readHits(places.slice(skipped)) }
 }
 
 export function* searchStatistics(segments: readonly Segment[], filter: LogFilter): Work<Statistics> {
@@ -125,10 +121,15 @@ export function* searchArrivals(
     yield
   }
   places.sort((a, b) => a.sequence - b.sequence)
-  return places.slice(0, wanted.size).map(({ segment, document, ...position }) => ({
-    record: readRecord(segment, document),
-    cursor: toCursor(position),
-  }))
+  return yield* readHits(places.slice(0, wanted.size))
+}
+
+function* readHits(places: readonly Place[]): Work<readonly Hit[]> {
+  const records = yield* readRecords(places)
+  return places.flatMap(place => {
+    const record = records.get(place)
+    return record === undefined ? [] : [{ record, cursor: toCursor(place) }]
+  })
 }
 
 /** The sequence that a cursor of this store ends with. */

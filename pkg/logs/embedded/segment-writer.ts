@@ -12,6 +12,7 @@ import {
   timeBlockSize,
   useCompressed,
 } from './segment-format.ts'
+import { writeColumn } from './stream-column.ts'
 import { createIndexer, type Indexer, type WordIndex } from './word-index.ts'
 import { createListGatherer, type WordLists } from './word-lists.ts'
 
@@ -40,7 +41,7 @@ export function writeSegment(lines: Lines, sink: Sink, means: Partial<SegmentMea
   const order = sortLines(lines)
   const grouped = groupByStream(lines, order, rankStreams(lines.streams))
   const footer: Footer = {
-    version: 2,
+    version: 3,
     day: lines.day,
     count: lines.count,
     firstTime: lines.times[order[0] ?? 0] ?? 0,
@@ -50,12 +51,13 @@ export function writeSegment(lines: Lines, sink: Sink, means: Partial<SegmentMea
     streams: grouped.streams.map((stream, i) => ({ ...stream, lines: linesOf(grouped, i) })),
     texts: writeTexts(lines, order, grouped.documents, output),
     times: writeTimes(lines, order, output),
-    documents: writeDocuments(grouped, output),
+    streamOf: writeColumn(grouped.column, output),
     dictionary: writeDictionary(indexWords(lines, order, { giveWay, indexer }), lines.count, output),
   }
   sink(encodeFooter(footer))
   release(order)
   release(grouped.documents)
+  release(grouped.column)
   return footer
 }
 
@@ -127,20 +129,4 @@ function writeTimes({ times, sequences }: Lines, order: Uint32Array, output: Out
 
 function linesOf({ streamStarts }: Grouped, stream: number): number {
   return (streamStarts[stream + 1] ?? 0) - (streamStarts[stream] ?? 0)
-}
-
-function writeDocuments({ streams, streamStarts, documents }: Grouped, output: Output): Piece {
-  const steps = createByteWriter(2 * documents.length + 16)
-  let place = 0
-  for (let stream = 0; stream < streams.length; stream += 1) {
-    let before = 0
-    for (const end = streamStarts[stream + 1] ?? 0; place < end; place += 1) {
-      const document = documents[place] ?? 0
-      steps.varint(document - before)
-      before = document
-    }
-  }
-  const piece = useCompressed(steps.view(), output.put)
-  steps.release()
-  return piece
 }

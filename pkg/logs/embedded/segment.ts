@@ -1,19 +1,20 @@
-import { release, releaseOwn } from '../own-memory.ts'
+import { release } from '../own-memory.ts'
 import type { Bitmap } from './bitmap.ts'
 import { openBlocks, pass } from './blocks.ts'
 import { createByteReader } from './bytes.ts'
 import { type Decompress, decompressOnce } from './decompress.ts'
 import { type Dictionary, openDictionary } from './dictionary.ts'
-import { invert, toStarts } from './line-order.ts'
+import { toStarts } from './line-order.ts'
 import { findPiece, type OpenFooter, packFooter, type Share } from './open-footer.ts'
 import type { PieceCache } from './piece-cache.ts'
 import { decodeFooter, timeBlockSize } from './segment-format.ts'
 import type { Source } from './source.ts'
-import { decodeDocuments, decodeStreams, keyOfStreams } from './stream-documents.ts'
+import { useColumn } from './stream-column.ts'
+import { documentsOfStreams, groupDocuments, keyOfStreams, type UseStreams } from './stream-documents.ts'
 import { openTextBlocks, type TextBlocks } from './text-blocks.ts'
 import type { TextColumn } from './text-scan.ts'
 
-/** Texts are named by their places in `documents`. */
+/** Texts are named by their places: all documents stand stream by stream, in each in order. */
 export type Segment = TextBlocks & {
   readonly id: string
   readonly footer: Pick<
@@ -28,26 +29,21 @@ export type Segment = TextBlocks & {
   readonly sequenceOf: (document: number) => number
   /** The first document that is not before this moment, or arrived not before this sequence in this moment. */
   readonly lowerBound: (time: number, sequence?: number) => number
-  /** All documents, stream by stream; stream s has those from streamStarts[s] up to streamStarts[s + 1]. */
-  readonly documents: () => Uint32Array
-  /** The same, and `places`, for who goes through them once: they take no other's room. */
-  readonly passDocuments: () => PassingDocuments
-  /** Those of some streams, named by their places in the footer; not to be changed. */
+  /** Which stream each document is of, by its place in the footer. */
+  readonly useStreams: UseStreams
+  /** The document at each place. */
+  readonly groupDocuments: () => Grouping
+  /** The documents of some streams; not to be changed. */
   readonly documentsOf: (streams: readonly number[]) => Bitmap
+  /** Stream s has the places from streamStarts[s] up to streamStarts[s + 1]. */
   readonly streamStarts: Uint32Array
-  /** Where in `documents` each document is, which is where its text lies. */
-  readonly places: () => Uint32Array
   /** What it answered before, of one that never changes. */
   readonly answers?: Pick<PieceCache, 'find' | 'keep'> | undefined
   readonly close: () => void
 }
 
-/** What was asked for holds until `leave` lets go of it, unless others have it too. */
-export type PassingDocuments = {
-  readonly documents: Uint32Array
-  readonly places: () => Uint32Array
-  readonly leave: () => void
-}
+/** Holds until `leave` lets go of it. */
+export type Grouping = { readonly documents: Uint32Array; readonly leave: () => void }
 
 type Times = { readonly times: Float64Array; readonly sequences: Float64Array }
 
@@ -97,47 +93,24 @@ export function openSegment(id: string, source: Source, shared: Shared): Segment
     return low
   }
 
-  function loadDocuments(): Uint32Array<ArrayBuffer> {
-    const bytes = load(footer.documents)
-    const documents = decodeDocuments(bytes, footer.count, streamStarts)
-    releaseOwn(bytes)
-    return documents
-  }
-
-  function documents(): Uint32Array {
-    return cache.get(`${id}/documents`, loadDocuments, bytesOf)
-  }
-
-  function passDocuments(): PassingDocuments {
-    const own: Uint32Array<ArrayBuffer>[] = []
-    function enter(name: string, make: () => Uint32Array<ArrayBuffer>): Uint32Array {
-      const key = `${id}/${name}`
-      const found = cache.get(key, make, bytesOf, true)
-      // Asked now: what is in the cache may be in another question's hands by the end, wherever it is by then.
-      if (!cache.has(key)) own.push(found)
-      return found
-    }
-    const passing = enter('documents', loadDocuments)
-    let places: Uint32Array | undefined
-    return {
-      documents: passing,
-      places: () => (places ??= enter('places', () => invert(passing))),
-      leave: () => own.forEach(release),
-    }
-  }
+  const useStreams: UseStreams = work =>
+    useColumn(footer.streamOf, streamStarts, { use: source.use, decompress }, work)
 
   return {
     id,
     footer,
     streamStarts,
     lowerBound,
-    documents,
-    passDocuments,
-    // Asked for with each question about a namespace, and an eighth to a thirtieth of what all documents take.
+    useStreams,
+    groupDocuments: () => {
+      const documents = useStreams(column => groupDocuments(column, streamStarts))
+      return { documents, leave: () => release(documents) }
+    },
+    // Asked for with each question about a namespace, and an eighth of what the streams take, or less.
     documentsOf: streams =>
       cache.get(
         `${id}/streams/${keyOfStreams(streams)}`,
-        () => decodeStreams(() => load(footer.documents), footer.count, streamStarts, streams),
+        () => documentsOfStreams(useStreams, streamStarts, streams),
         value => value.byteLength,
       ),
     ...openTextBlocks(footer, blocks),
@@ -158,7 +131,6 @@ export function openSegment(id: string, source: Source, shared: Shared): Segment
     }),
     timeOf: document => timesOf(document).times[document % timeBlockSize] ?? 0,
     sequenceOf: document => timesOf(document).sequences[document % timeBlockSize] ?? 0,
-    places: () => cache.get(`${id}/places`, () => invert(documents()), bytesOf),
     answers: answers && {
       find: name => answers.find(`${id}/${name}`),
       keep: (name, value, bytes) => answers.keep(`${id}/${name}`, value, bytes),
@@ -169,10 +141,6 @@ export function openSegment(id: string, source: Source, shared: Shared): Segment
       source.close()
     },
   }
-}
-
-function bytesOf({ byteLength }: Uint32Array): number {
-  return byteLength
 }
 
 /** The documents among which the first one not before a moment must be. */

@@ -101,14 +101,6 @@ describe('select', () => {
     })
   }
 
-  it('leaves what another question has', () => {
-    const segment = segmentOf(lines, { cache: createPieceCache(100 * 1024 * 1024) })
-    const [documents, places] = [segment.documents(), segment.places()]
-    for (const source of ['seldom .*z$', '[xy]$']) run(segment, { ...everything, expression: regex(source) })
-    expect([documents.length, places.length]).to.deep.equal([count, count])
-    expect([documents[1], places[3]]).to.deep.equal([3, 1])
-  })
-
   it('leaves what another question has that goes through the same meanwhile, with no room', () => {
     const segment = segmentOf(lines, { cache: createPieceCache(0) })
     const expression = regex('[xy]$')

@@ -1,11 +1,11 @@
 import type { Expression } from '../expression.ts'
 import type { LogFilter } from '../filter.ts'
 import { release } from '../own-memory.ts'
-import type { LogRecord } from '../record.ts'
 import { and, andNot, type Bitmap, countBits, hasBit, isEmpty, setBit } from './bitmap.ts'
 import { findCandidates, findScope } from './candidates.ts'
-import { dayOf, timeInDay, toRecord, toTimeNs } from './lines.ts'
+import { dayOf, timeInDay } from './lines.ts'
 import type { Segment } from './segment.ts'
+import { locate } from './stream-documents.ts'
 import { createVerifier, type Verifier } from './verifier.ts'
 
 /** Documents from `from` up to `to` that are selected; all of them when there is no bitmap. */
@@ -66,17 +66,15 @@ type Verification = Pick<Selection, 'from' | 'to'> & {
 }
 
 function* verifyFew(segment: Segment, work: Verification, matches: Verifier): Generator<void, void> {
-  const { documents, places, leave } = segment.passDocuments()
-  const wanted = toPlaces(places(), work.open, work)
-  let stream = 0
+  const wanted = toDocuments(work.open, work)
+  const { documents, places, streams } = segment.useStreams(column =>
+    locate(column, segment.streamStarts, wanted),
+  )
   for (let i = 0; i < wanted.length; i += 1) {
     if (i % turn === turn - 1) yield
-    const place = wanted[i] ?? 0
-    while ((segment.streamStarts[stream + 1] ?? 0) <= place) stream += 1
-    if (matches(stream, place)) setBit(work.bits, documents[place] ?? 0)
+    if (matches(streams[i] ?? 0, places[i] ?? 0)) setBit(work.bits, documents[i] ?? 0)
   }
-  release(wanted)
-  leave()
+  for (const made of [wanted, documents, places, streams]) release(made)
   segment.leaveTexts()
 }
 
@@ -84,7 +82,7 @@ function* verifyFew(segment: Segment, work: Verification, matches: Verifier): Ge
 function* verifyMany(segment: Segment, work: Verification, matches: Verifier): Generator<void, void> {
   const { from, to, open, bits } = work
   const { streamStarts } = segment
-  const { documents, leave } = segment.passDocuments()
+  const { documents, leave } = segment.groupDocuments()
   let looked = 0
   for (let stream = 0; stream + 1 < streamStarts.length; stream += 1) {
     const end = streamStarts[stream + 1] ?? 0
@@ -100,19 +98,14 @@ function* verifyMany(segment: Segment, work: Verification, matches: Verifier): G
   segment.leaveTexts()
 }
 
-/** Where the documents of a bitmap lie, in order. */
-function toPlaces(
-  places: Uint32Array,
-  bits: Bitmap,
-  { from, to }: Pick<Selection, 'from' | 'to'>,
-): Uint32Array<ArrayBuffer> {
-  const wanted = new Uint32Array(countBits(bits, from, to))
+function toDocuments(bits: Bitmap, { from, to }: Pick<Selection, 'from' | 'to'>): Uint32Array<ArrayBuffer> {
+  const documents = new Uint32Array(countBits(bits, from, to))
   let at = 0
-  for (let document = from; at < wanted.length; document += 1) {
+  for (let document = from; at < documents.length; document += 1) {
     if (bits[document >>> 5] === 0) document |= 31
-    else if (hasBit(bits, document)) wanted[at++] = places[document] ?? 0
+    else if (hasBit(bits, document)) documents[at++] = document
   }
-  return wanted.sort()
+  return documents
 }
 
 /** The documents between the filter's first and last moment. */
@@ -123,23 +116,4 @@ export function timeRange(segment: Segment, { startNs, endNs }: LogFilter): { fr
   const from = startNs !== undefined && dayOf(startNs) === day ? segment.lowerBound(timeInDay(startNs)) : 0
   const to = endNs !== undefined && dayOf(endNs) === day ? segment.lowerBound(timeInDay(endNs) + 1) : count
   return { from, to }
-}
-
-export function readRecord(segment: Segment, document: number): LogRecord {
-  const place = segment.places()[document] ?? 0
-  const { streamStarts } = segment
-  let [low, high] = [0, streamStarts.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((streamStarts[middle] ?? 0) <= place) low = middle + 1
-    else high = middle
-  }
-  const timeNs = toTimeNs(segment.footer.day, segment.timeOf(document))
-  return recordAt(segment, low - 1, place, timeNs)
-}
-
-function recordAt(segment: Segment, stream: number, place: number, timeNs: bigint): LogRecord {
-  const source = segment.footer.streams[stream]
-  if (source === undefined) throw new RangeError(`segment ${segment.id}: there is no stream ${stream}`)
-  return toRecord(source, timeNs, segment.textAt(place).toString())
 }

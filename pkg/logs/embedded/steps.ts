@@ -25,10 +25,3 @@ export function forEachStep(
   }
   return at
 }
-
-/** @returns where what comes after so many steps begins */
-export function passSteps(bytes: Buffer, from: number, count: number): number {
-  let at = from
-  for (let left = count; left > 0 && at < bytes.length; at += 1) if ((bytes[at] ?? 0) < 0x80) left -= 1
-  return at
-}

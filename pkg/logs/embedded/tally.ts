@@ -15,16 +15,14 @@ export function streamsOf(segment: Segment, { from, to, bits }: Selection): read
   const { streams, count } = segment.footer
   if (from >= to) return []
   if (bits === undefined && from === 0 && to === count) return streams
-  const documents = segment.documents()
-  const isSelected = (document: number): boolean =>
-    document >= from && document < to && (bits === undefined || hasBit(bits, document))
-  return streams.filter((_, stream) => {
-    const end = segment.streamStarts[stream + 1] ?? 0
-    for (let place = segment.streamStarts[stream] ?? 0; place < end; place += 1) {
-      if (isSelected(documents[place] ?? 0)) return true
+  const isSeen = new Uint8Array(streams.length)
+  segment.useStreams(streamOf => {
+    for (let document = from; document < to; document += 1) {
+      if (bits === undefined || hasBit(bits, document)) isSeen[streamOf[document] ?? 0] = 1
+      else if (bits[document >>> 5] === 0) document |= 31
     }
-    return false
   })
+  return streams.filter((_, stream) => isSeen[stream] === 1)
 }
 
 export function* bucketsOf(
