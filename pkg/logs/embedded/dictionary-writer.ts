@@ -1,5 +1,6 @@
 import { release } from '../own-memory.ts'
 import { createByteWriter } from './bytes.ts'
+import { createBlockWriter } from './dictionary-block-writer.ts'
 import { dictionaryBlockBytes, type Footer, type Output, useCompressed } from './segment-format.ts'
 import type { WordIndex } from './word-index.ts'
 
@@ -7,31 +8,24 @@ import type { WordIndex } from './word-index.ts'
 const worthPacking = 256
 
 /**
- * A block of the dictionary is: how many bytes its words take, the words, each ended by a zero byte (no word has one), then
- * for each word twice the number of its documents, plus one when its list is a bitmap. When there is one document, that and
- * the word's positions in it follow; else the length of the list, and twice the length of the positions, plus one when those
- * are compressed. The lists follow the last block, in the order of the words, each with its positions.
+ * An entry of a word is twice the number of its documents, plus one when its list is a bitmap. When there is one document,
+ * that and the word's positions in it follow; else the length of the list, and twice the length of the positions, plus one
+ * when those are compressed. The lists follow the last block, in the order of the words, each with its positions.
  */
 export function writeDictionary(index: WordIndex, count: number, output: Output): Footer['dictionary'] {
   const { vocabulary, starts, documents, placeStarts, positions } = index
   const arena = vocabulary.bytes()
   const lists = createByteWriter(1 << 20)
   const pieces: Mutable<Footer['dictionary'][number]>[] = []
-  const words = createByteWriter(2 * dictionaryBlockBytes)
-  const entries = createByteWriter(4096)
-  const block = createByteWriter(2 * dictionaryBlockBytes)
+  const block = createBlockWriter()
+  const entries = createByteWriter(dictionaryBlockBytes)
   const plain = createByteWriter(1 << 16)
   const bitmap = Buffer.allocUnsafeSlow(4 * ((count + 31) >>> 5))
   let first = ''
   let listsBefore = 0
 
   function finishBlock(): void {
-    block.clear()
-    block.uint32(words.length())
-    block.bytes(words.view())
-    block.bytes(entries.view())
-    pieces.push({ ...useCompressed(block.view(), output.put), first, lists: listsBefore })
-    words.clear()
+    pieces.push({ ...block.finish(entries.view(), output), first, lists: listsBefore })
     entries.clear()
     listsBefore = lists.length()
   }
@@ -96,15 +90,14 @@ export function writeDictionary(index: WordIndex, count: number, output: Output)
     if (starts[id] === starts[id + 1]) continue
     const from = vocabulary.start(id)
     const to = vocabulary.end(id)
-    if (words.length() === 0) first = arena.toString('latin1', from, to)
-    words.slice(arena, from, to)
-    words.byte(0)
+    if (block.isEmpty()) first = arena.toString('latin1', from, to)
+    block.add(arena, from, to)
     writeEntry(id)
-    if (words.length() >= dictionaryBlockBytes) finishBlock()
+    if (block.isFull()) finishBlock()
   }
-  if (words.length() > 0) finishBlock()
+  if (!block.isEmpty()) finishBlock()
   const { offset } = output.put(lists.view())
-  for (const writer of [lists, words, entries, block, plain]) writer.release()
+  for (const writer of [lists, entries, block, plain]) writer.release()
   release(sorted)
   release(bitmap)
   return pieces.map(piece => ({ ...piece, lists: piece.lists + offset }))

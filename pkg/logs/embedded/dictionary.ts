@@ -1,14 +1,16 @@
 import { type Bitmap, type Documents, noDocuments, setBit } from './bitmap.ts'
 import { createByteReader } from './bytes.ts'
 import type { Decompress } from './decompress.ts'
+import { type DictionaryBlock, openDictionaryBlock, openWholeBlock } from './dictionary-block.ts'
 import { addLists } from './near-lists.ts'
 import { findPiece, type OpenFooter } from './open-footer.ts'
 import type { PieceCache } from './piece-cache.ts'
 import { addDocuments, type Posting } from './postings.ts'
 import type { Piece } from './segment-format.ts'
+import type { Source } from './source.ts'
 import { toWordDocuments, type WordDocuments } from './word-documents.ts'
 import { longWord, maxWordBytes } from './word-index.ts'
-import { countWords, numbersWith, placeOf, rangeOf } from './word-places.ts'
+import { numberOf, numbersThatBegin, numbersThatHave } from './word-numbers.ts'
 
 /** Which documents of a segment have a word. Bitmaps that are given are added to. */
 export type Dictionary = {
@@ -21,15 +23,7 @@ export type Dictionary = {
   readonly postings: (word: string, prefix: boolean, limit: number) => readonly Posting[] | undefined
 }
 
-type Block = { readonly words: Buffer; readonly entries: Buffer }
-type Access = {
-  /** Decompressed. */
-  readonly block: (index: number, piece: Piece) => Buffer
-  /** One of all, which are looked at one after the other: its bytes hold no longer. */
-  readonly through: (index: number, piece: Piece, look: (bytes: Buffer) => void) => void
-  /** As it stands in the file. */
-  readonly list: (piece: Piece) => Buffer
-  readonly useList: (piece: Piece, work: (bytes: Buffer) => void) => void
+type Access = Pick<Source, 'read' | 'use'> & {
   readonly decompress: Decompress
   /** What was found of words before. */
   readonly known: Pick<PieceCache, 'find' | 'keep'>
@@ -37,14 +31,21 @@ type Access = {
 
 export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
   const { dictionary, version } = footer
+  const { read, use, decompress } = access
+  const openBlock = version < 3 ? openWholeBlock : openDictionaryBlock
   const zero = Buffer.of(0)
 
-  const keep: Open = (index, look) => look(toBlock(access.block(index, dictionary.at(index))))
+  /** For whoever reads on in it later. */
+  const keep: Open = (index, look) => look(openBlock(read(dictionary.at(index)), decompress))
   const pass: Open = (index, look) =>
-    access.through(index, dictionary.at(index), bytes => look(toBlock(bytes)))
+    use(dictionary.at(index), bytes => {
+      const block = openBlock(bytes, decompress)
+      look(block)
+      block.leave()
+    })
 
   /** Tells of some words of a block. Nothing is made for those between. */
-  function walk(index: number, { entries }: Block, { from, to, has }: Some, { only, list }: Walk): void {
+  function walk(index: number, entries: Buffer, { from, to, has }: Some, { only, list }: Walk): void {
     const reader = createByteReader(entries)
     let offset = dictionary.listsAt(index)
     for (let number = 0; number < to; number += 1) {
@@ -63,10 +64,11 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
     }
   }
 
-  function visitEntries(index: number, block: Block, some: Some, visit: Visit): void {
-    walk(index, block, some, {
+  function visitEntries(index: number, block: DictionaryBlock, some: Some, visit: Visit): void {
+    const entries = block.entries()
+    walk(index, entries, some, {
       only(document, at, end) {
-        const positions = (): Buffer => block.entries.subarray(at, end)
+        const positions = (): Buffer => entries.subarray(at, end)
         visit({ head: 2, only: document, list: positions, positions })
       },
       list(head, offset, length, tail) {
@@ -75,9 +77,9 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
     })
   }
 
-  function addEntries(index: number, block: Block, some: Some, to: Bitmap): void {
-    const lists = addLists(access.useList, to)
-    walk(index, block, some, { only: document => setBit(to, document), list: lists.add })
+  function addEntries(index: number, block: DictionaryBlock, some: Some, to: Bitmap): void {
+    const lists = addLists(use, to)
+    walk(index, block.entries(), some, { only: document => setBit(to, document), list: lists.add })
     lists.finish()
   }
 
@@ -88,10 +90,10 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
 
   function toPosting(head: number, list: Piece, length: number, isPacked: boolean): Posting {
     const positions = (): Buffer => {
-      const bytes = access.list({ offset: list.offset + list.length, length })
-      return isPacked ? access.decompress(bytes) : bytes
+      const bytes = read({ offset: list.offset + list.length, length })
+      return isPacked ? decompress(bytes) : bytes
     }
-    return { head, only: 0, list: () => access.list(list), positions }
+    return { head, only: 0, list: () => read(list), positions }
   }
 
   /** @param open how the block with the word is looked at, as in all that follows */
@@ -100,23 +102,19 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
     if (index < 0) return
     const wanted = Buffer.from(word, 'latin1')
     open(index, block => {
-      const place = placeOf(block.words, wanted)
-      if (place < 0) return
-      const from = countWords(block.words, 0, place)
-      visitEntries(index, block, { from, to: from + 1, has: always }, visit)
+      const number = numberOf(block, wanted)
+      if (number >= 0) visitEntries(index, block, { from: number, to: number + 1, has: always }, visit)
     })
   }
 
-  function usePrefix(key: string, open: Open, use: Use): void {
+  function usePrefix(key: string, open: Open, useWords: Use): void {
     const wanted = Buffer.from(key, 'latin1')
     for (let index = Math.max(findPiece(dictionary, key), 0); index < dictionary.count; index += 1) {
       const first = dictionary.firstAt(index)
       if (first > key && !first.startsWith(key)) break
       open(index, block => {
-        const range = rangeOf(block.words, wanted)
-        if (range.from === range.to) return
-        const from = countWords(block.words, 0, range.from)
-        use(index, block, { from, to: from + countWords(block.words, range.from, range.to), has: always })
+        const { from, to } = numbersThatBegin(block, wanted)
+        if (from < to) useWords(index, block, { from, to, has: always })
       })
     }
   }
@@ -145,7 +143,7 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
       const wanted = atEnd ? Buffer.concat([bytes, zero]) : bytes
       for (let index = 0; index < dictionary.count; index += 1) {
         pass(index, block => {
-          const numbers = numbersWith(block.words, wanted)
+          const numbers = numbersThatHave(block, wanted)
           if (numbers.length > 0) addEntries(index, block, among(numbers), to)
         })
       }
@@ -174,8 +172,8 @@ type Walk = {
 /** Words of a block, by their numbers: from `from` up to `to` those that it has, asked in order. */
 type Some = { readonly from: number; readonly to: number; readonly has: (number: number) => boolean }
 /** Looks at a block. */
-type Open = (index: number, look: (block: Block) => void) => void
-type Use = (index: number, block: Block, some: Some) => void
+type Open = (index: number, look: (block: DictionaryBlock) => void) => void
+type Use = (index: number, block: DictionaryBlock, some: Some) => void
 
 const always = (): boolean => true
 
@@ -188,11 +186,6 @@ function among(numbers: readonly number[]): Some {
     return isNext
   }
   return { from: numbers[0] ?? 0, to: (numbers.at(-1) ?? -1) + 1, has }
-}
-
-function toBlock(bytes: Buffer): Block {
-  const length = bytes.readUInt32LE(0)
-  return { words: bytes.subarray(4, 4 + length), entries: bytes.subarray(4 + length) }
 }
 
 /** A word as it is kept: its bytes, cut, as one character each. */

@@ -1,6 +1,6 @@
 import { release } from '../own-memory.ts'
 import type { Bitmap } from './bitmap.ts'
-import { openBlocks, pass } from './blocks.ts'
+import { openBlocks } from './blocks.ts'
 import { createByteReader } from './bytes.ts'
 import { type Decompress, decompressOnce } from './decompress.ts'
 import { type Dictionary, openDictionary } from './dictionary.ts'
@@ -115,14 +115,8 @@ export function openSegment(id: string, source: Source, shared: Shared): Segment
       ),
     ...openTextBlocks(footer, blocks),
     dictionary: openDictionary(footer, {
-      block: (index, piece) => blocks.get(`words/${index}`, piece),
-      through: (index, piece, look) => {
-        const passing = blocks.enter(`words/${index}`, piece)
-        look(passing.bytes)
-        pass(passing)
-      },
-      list: source.read,
-      useList: source.use,
+      read: source.read,
+      use: source.use,
       decompress,
       known: {
         find: key => cache.find(`${id}/word/${key}`),
