@@ -1,12 +1,9 @@
 import { releaseOwn } from '../own-memory.ts'
-import type { Decompress } from './decompress.ts'
 import type { PieceCache } from './piece-cache.ts'
 import type { Piece } from './segment-format.ts'
-import type { Source } from './source.ts'
 
-/** Pieces of a segment, decompressed. */
+/** Pieces of a segment, as they are wanted: decompressed or not. */
 export type Blocks = {
-  readonly load: (piece: Piece) => Buffer
   /** Kept under a name, as long as there is room. */
   readonly get: (name: string, piece: Piece) => Buffer
   /** One of many that are gone through once: only kept where that takes no other's room, and else let go of by `pass`. */
@@ -16,8 +13,7 @@ export type Blocks = {
 export type Passing = { readonly bytes: Buffer; readonly isKept: boolean }
 
 /** @param id of the segment; `cache` is for those of others too */
-export function openBlocks(id: string, source: Source, cache: PieceCache, decompress: Decompress): Blocks {
-  const load = (piece: Piece): Buffer => source.use(piece, decompress)
+export function openBlocks(id: string, cache: PieceCache, load: (piece: Piece) => Buffer): Blocks {
   const find = (key: string, piece: Piece, isPassing: boolean): Buffer =>
     cache.get(
       key,
@@ -27,7 +23,6 @@ export function openBlocks(id: string, source: Source, cache: PieceCache, decomp
     )
 
   return {
-    load,
     get: (name, piece) => find(`${id}/${name}`, piece, false),
     enter: (name, piece) => {
       const key = `${id}/${name}`

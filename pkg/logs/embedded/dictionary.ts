@@ -1,4 +1,5 @@
 import { type Bitmap, type Documents, noDocuments, setBit } from './bitmap.ts'
+import { type Blocks, pass } from './blocks.ts'
 import { createByteReader } from './bytes.ts'
 import type { Decompress } from './decompress.ts'
 import { type DictionaryBlock, openDictionaryBlock, openWholeBlock } from './dictionary-block.ts'
@@ -24,6 +25,8 @@ export type Dictionary = {
 }
 
 type Access = Pick<Source, 'read' | 'use'> & {
+  /** As they are in the file. */
+  readonly blocks: Blocks
   readonly decompress: Decompress
   /** What was found of words before. */
   readonly known: Pick<PieceCache, 'find' | 'keep'>
@@ -31,18 +34,21 @@ type Access = Pick<Source, 'read' | 'use'> & {
 
 export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
   const { dictionary, version } = footer
-  const { read, use, decompress } = access
+  const { blocks, read, use, decompress } = access
   const openBlock = version < 3 ? openWholeBlock : openDictionaryBlock
   const zero = Buffer.of(0)
 
   /** For whoever reads on in it later. */
-  const keep: Open = (index, look) => look(openBlock(read(dictionary.at(index)), decompress))
-  const pass: Open = (index, look) =>
-    use(dictionary.at(index), bytes => {
-      const block = openBlock(bytes, decompress)
-      look(block)
-      block.leave()
-    })
+  const keep: Open = (index, look) =>
+    look(openBlock(blocks.get(`words/${index}`, dictionary.at(index)), decompress))
+
+  const through: Open = (index, look) => {
+    const passing = blocks.enter(`words/${index}`, dictionary.at(index))
+    const block = openBlock(passing.bytes, decompress)
+    look(block)
+    block.leave()
+    pass(passing)
+  }
 
   /** Tells of some words of a block. Nothing is made for those between. */
   function walk(index: number, entries: Buffer, { from, to, has }: Some, { only, list }: Walk): void {
@@ -123,7 +129,7 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
     const key = toKey(word)
     let found = access.known.find<WordDocuments>(key)
     if (found === undefined) {
-      visitWord(key, pass, posting => {
+      visitWord(key, through, posting => {
         found = toWordDocuments(posting, footer.count)
         access.known.keep(key, found, found.bytes)
       })
@@ -135,19 +141,19 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
     documentsOf,
     addPrefix: (prefix, to) => {
       const key = toKey(prefix)
-      usePrefix(key, pass, (index, block, some) => addEntries(index, block, some, to))
-      if (key.length === maxWordBytes) visitWord(longWord, pass, posting => addDocuments(posting, to))
+      usePrefix(key, through, (index, block, some) => addEntries(index, block, some, to))
+      if (key.length === maxWordBytes) visitWord(longWord, through, posting => addDocuments(posting, to))
     },
     addPart: (part, atEnd, to) => {
       const bytes = Buffer.from(part)
       const wanted = atEnd ? Buffer.concat([bytes, zero]) : bytes
       for (let index = 0; index < dictionary.count; index += 1) {
-        pass(index, block => {
+        through(index, block => {
           const numbers = numbersThatHave(block, wanted)
           if (numbers.length > 0) addEntries(index, block, among(numbers), to)
         })
       }
-      visitWord(longWord, pass, posting => addDocuments(posting, to))
+      visitWord(longWord, through, posting => addDocuments(posting, to))
     },
     postings: (word, prefix, limit) => {
       if (version === 1) return undefined

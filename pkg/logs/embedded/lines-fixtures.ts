@@ -20,11 +20,19 @@ export function linesOf(texts: readonly string[]): Lines {
 export function segmentOf(lines: Lines, shared: Shared, id = 's'): Segment {
   const parts: Buffer[] = []
   writeSegment(lines, part => parts.push(Buffer.from(part)))
-  const bytes = Buffer.concat(parts)
-  const read = ({ offset, length }: Piece) => bytes.subarray(offset, offset + length)
+  return segmentIn(Buffer.concat(parts), shared, id)
+}
+
+/** The segment that a file has. */
+export function segmentIn(bytes: Buffer, shared: Shared, id = 's'): Segment {
+  const read = ({ offset, length }: Piece) => {
+    const own = Buffer.allocUnsafeSlow(length)
+    bytes.copy(own, 0, offset, offset + length)
+    return own
+  }
   // Whoever keeps what was lent finds something else there.
   const use = <T>(piece: Piece, work: (bytes: Buffer) => T): T => {
-    const lent = Buffer.from(read(piece))
+    const lent = read(piece)
     const result = work(lent)
     lent.fill(0xff)
     releaseOwn(lent)

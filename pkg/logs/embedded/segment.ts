@@ -7,7 +7,7 @@ import { type Dictionary, openDictionary } from './dictionary.ts'
 import { toStarts } from './line-order.ts'
 import { findPiece, type OpenFooter, packFooter, type Share } from './open-footer.ts'
 import type { PieceCache } from './piece-cache.ts'
-import { decodeFooter, timeBlockSize } from './segment-format.ts'
+import { decodeFooter, type Piece, timeBlockSize } from './segment-format.ts'
 import type { Source } from './source.ts'
 import { useColumn } from './stream-column.ts'
 import { documentsOfStreams, groupDocuments, keyOfStreams, type UseStreams } from './stream-documents.ts'
@@ -61,8 +61,7 @@ export function openSegment(id: string, source: Source, shared: Shared): Segment
   const stored = decodeFooter(source.size, source.read)
   const streamStarts = toStarts(stored.streams.map(({ lines }) => lines))
   const footer = packFooter(stored, share)
-  const blocks = openBlocks(id, source, cache, decompress)
-  const { load } = blocks
+  const load = (piece: Piece): Buffer => source.use(piece, decompress)
 
   function timesOf(document: number): Times {
     const index = Math.floor(document / timeBlockSize)
@@ -113,8 +112,10 @@ export function openSegment(id: string, source: Source, shared: Shared): Segment
         () => documentsOfStreams(useStreams, streamStarts, streams),
         value => value.byteLength,
       ),
-    ...openTextBlocks(footer, blocks),
+    ...openTextBlocks(footer, openBlocks(id, cache, load)),
     dictionary: openDictionary(footer, {
+      // Of a block that is unpacked a quarter is looked at, and packed it takes half of the room.
+      blocks: openBlocks(id, cache, source.read),
       read: source.read,
       use: source.use,
       decompress,

@@ -5,6 +5,7 @@ import type { Piece } from './segment-format.ts'
 /** Bytes of a segment: a file, or memory. */
 export type Source = {
   readonly size: number
+  /** In memory that has nothing else in it. */
   readonly read: (piece: Piece) => Buffer
   /** The same for as long as the work goes on, and no longer: its memory is let go of. */
   readonly use: <T>(piece: Piece, work: (bytes: Buffer) => T) => T
