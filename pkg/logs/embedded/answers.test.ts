@@ -8,6 +8,7 @@ import { openLines } from './open-lines.ts'
 import { createPieceCache } from './piece-cache.ts'
 import type { Segment } from './segment.ts'
 import { countSelected } from './tally.ts'
+import { finish } from './work-fixtures.ts'
 
 const lines = linesOf(['a b', 'a', 'b', 'a c'])
 const firstNs = 20_000n * dayNs
@@ -36,10 +37,7 @@ describe('createRecall', () => {
       },
       () => bytes,
     )
-    const work = recall.find(segment)
-    let step = work.next()
-    while (!step.done) step = work.next()
-    return step.value.lines
+    return finish(recall.find(segment)).lines
   }
 
   it('finds out once what is asked again', () => {

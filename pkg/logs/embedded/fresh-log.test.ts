@@ -15,6 +15,7 @@ import { searchPage } from './search.ts'
 import type { Segment } from './segment.ts'
 import { createIndexer } from './word-index.ts'
 import { createListMaker } from './word-lists.ts'
+import { finish } from './work-fixtures.ts'
 import { createWriteAheadLog, writeAheadLogFile } from './write-ahead-log.ts'
 
 const room = { left: () => 1e9 }
@@ -90,14 +91,14 @@ describe('createFreshLog', () => {
   }
 
   function search(segments: readonly Segment[], test: Test): readonly string[] {
-    const work = searchPage(segments, {
-      filter: { scope: 'everything', expression: match('log', test) },
-      ...{ order: 'asc', size: 100_000, start: { from: 0 }, withTotal: true },
-    })
-    let step = work.next()
-    while (!step.done) step = work.next()
-    expect(step.value.total).to.equal(step.value.hits.length)
-    return step.value.hits.map(({ record }) => record.log)
+    const { total, hits } = finish(
+      searchPage(segments, {
+        filter: { scope: 'everything', expression: match('log', test) },
+        ...{ order: 'asc', size: 100_000, start: { from: 0 }, withTotal: true },
+      }),
+    )
+    expect(total).to.equal(hits.length)
+    return hits.map(({ record }) => record.log)
   }
 
   function wanted(test: Test): readonly string[] {

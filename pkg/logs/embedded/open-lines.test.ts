@@ -3,16 +3,14 @@ import { createLinesBuilder, type Stream } from './lines.ts'
 import { openLines } from './open-lines.ts'
 import { readRecords } from './records.ts'
 import type { Segment } from './segment.ts'
+import { finish } from './work-fixtures.ts'
 
 const day = 20_000
 
 function recordsOf(segment: Segment, documents: readonly number[]) {
   const lines = documents.map(document => ({ segment, document }))
-  const work = readRecords(lines)
-  for (;;) {
-    const { done, value } = work.next()
-    if (done) return lines.flatMap(line => value.get(line) ?? [])
-  }
+  const records = finish(readRecords(lines))
+  return lines.flatMap(line => records.get(line) ?? [])
 }
 
 describe('openLines', () => {

@@ -8,22 +8,18 @@ import { createPieceCache } from './piece-cache.ts'
 import type { Segment } from './segment.ts'
 import { select } from './selection.ts'
 import { maxPositions } from './word-lists.ts'
+import { finish } from './work-fixtures.ts'
 
 const segmentOfTexts = (texts: readonly string[]): Segment =>
   segmentOf(linesOf(texts), { cache: createPieceCache(1e6) })
 
 /** The documents that are found. */
 function find(segment: Segment, test: Test): readonly number[] {
-  const work = select(segment, { scope: 'everything', expression: match('log', test) })
-  for (;;) {
-    const step = work.next()
-    if (!step.done) continue
-    const { bits, from, to } = step.value
-    const found: number[] = []
-    for (let i = from; i < to; i += 1)
-      if (bits === undefined || ((bits[i >>> 5] ?? 0) >>> (i & 31)) & 1) found.push(i)
-    return found
-  }
+  const { bits, from, to } = finish(select(segment, { scope: 'everything', expression: match('log', test) }))
+  const found: number[] = []
+  for (let i = from; i < to; i += 1)
+    if (bits === undefined || ((bits[i >>> 5] ?? 0) >>> (i & 31)) & 1) found.push(i)
+  return found
 }
 
 describe('phrases', () => {

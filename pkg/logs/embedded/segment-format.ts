@@ -38,6 +38,8 @@ export type Piece = { readonly offset: number; readonly length: number }
  */
 export type StoredColumn = Piece & { readonly form: 'plain' | 'packed' | 'steps' }
 
+/** What stands in a file. */
+type StoredFooter = (Footer & { readonly version: 3 }) | EarlierFooter
 type EarlierFooter = Omit<Footer, 'version' | 'streamOf'> & {
   readonly version: 1 | 2
   readonly documents: Piece
@@ -93,9 +95,10 @@ export function decodeFooter(size: number, read: (piece: Piece) => Buffer): Foot
   if (!tail.subarray(8).equals(magic) || length + tailBytes > size) throw new Error('segment: not whole')
   const body = read({ offset: size - tailBytes - length, length })
   if (crc32(body) !== tail.readUInt32LE(4)) throw new Error('segment: the footer is damaged')
-  const footer: Footer | EarlierFooter = JSON.parse(decompressOnce(body).toString())
-  const { version } = footer
-  if ('documents' in footer) return { ...footer, streamOf: { ...footer.documents, form: 'steps' } }
-  if (version !== 3) throw new Error(`segment: version ${version} is not known`)
-  return footer
+  const footer: StoredFooter = JSON.parse(decompressOnce(body).toString())
+  if (footer.version === 3) return footer
+  const { documents, ...rest } = footer
+  if (rest.version !== 1 && rest.version !== 2)
+    throw new Error(`segment: version ${rest.version} is not known`)
+  return { ...rest, streamOf: { ...documents, form: 'steps' } }
 }

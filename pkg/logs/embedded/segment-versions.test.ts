@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { type Expression, isOneOf, match } from '../expression.ts'
-import type { LogQuery } from '../store.ts'
+import type { LogFilter } from '../filter.ts'
 import { createLinesBuilder } from './lines.ts'
-import { segmentOf } from './lines-fixtures.ts'
+import { segmentIn, segmentOf } from './lines-fixtures.ts'
 import { createPieceCache } from './piece-cache.ts'
-import { searchPage, searchStatistics, type Work } from './search.ts'
-import { openSegment, type Segment } from './segment.ts'
-import type { Piece } from './segment-format.ts'
+import { searchPage, searchStatistics } from './search.ts'
+import { decodeFooter, encodeFooter, type Piece } from './segment-format.ts'
+import { writeSegment } from './segment-writer.ts'
+import { finish } from './work-fixtures.ts'
 
 const count = 400
 
@@ -25,33 +26,15 @@ function makeLines() {
   return lines.finish()
 }
 
-function openStored(file: string): Segment {
-  const bytes = readFileSync(new URL(`testdata/${file}`, import.meta.url))
-  const read = ({ offset, length }: Piece) => Buffer.from(bytes.subarray(offset, offset + length))
-  const source = {
-    size: bytes.length,
-    read,
-    use: <T>(piece: Piece, work: (bytes: Buffer) => T): T => work(read(piece)),
-    close: () => undefined,
-  }
-  return openSegment('stored', source, { cache: createPieceCache(1024 * 1024) })
-}
-
-function finish<T>(work: Work<T>): T {
-  for (;;) {
-    const { done, value } = work.next()
-    if (done) return value
-  }
-}
-
 const log = (test: Extract<Expression, { op: 'match' }>['test']) => match('log', test)
 const words = (...list: readonly string[]) => ({ kind: 'words', words: list, prefix: false }) as const
 
 describe('a segment of version 2', () => {
-  const old = openStored('version-2.seg')
+  const file = readFileSync(new URL('testdata/version-2.seg', import.meta.url))
+  const old = segmentIn(file, { cache: createPieceCache(1024 * 1024) })
   const now = segmentOf(makeLines(), { cache: createPieceCache(1024 * 1024) })
   const page = { order: 'desc', size: count, start: { from: 0 }, withTotal: true } as const
-  const cases: readonly (readonly [string, LogQuery['filter'], number])[] = [
+  const cases: readonly (readonly [string, LogFilter, number])[] = [
     ['everything', { scope: 'everything' }, count],
     ['a word', { scope: 'everything', expression: log(words('seldom')) }, 8],
     ['a word that is in no line', { scope: 'everything', expression: log(words('never')) }, 0],
@@ -79,14 +62,26 @@ describe('a segment of version 2', () => {
       101,
     ],
   ]
-  for (const [name, filter, least] of cases) {
+  for (const [name, filter, total] of cases) {
     it(`answers like one of today: ${name}`, () => {
       const answers = [old, now].map(segment => ({
         page: finish(searchPage([segment], { filter, ...page })),
         statistics: finish(searchStatistics([segment], filter)),
       }))
       expect(answers[0]).to.deep.equal(answers[1])
-      expect(answers[0]?.page.total).to.equal(least)
+      expect(answers[0]?.page.total).to.equal(total)
     })
   }
+})
+
+describe('a segment of a version that is not known', () => {
+  it('is refused by its number', () => {
+    const parts: Buffer[] = []
+    const footer = writeSegment(makeLines(), part => parts.push(Buffer.from(part)))
+    // As a later program may write it, whatever else there is in it.
+    const later = JSON.parse(JSON.stringify({ ...footer, version: 4, documents: footer.streamOf }))
+    const bytes = Buffer.concat([...parts.slice(0, -1), encodeFooter(later)])
+    const read = ({ offset, length }: Piece) => bytes.subarray(offset, offset + length)
+    expect(() => decodeFooter(bytes.length, read)).to.throw('segment: version 4 is not known')
+  })
 })

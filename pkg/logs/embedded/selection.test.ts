@@ -8,6 +8,7 @@ import { segmentOf } from './lines-fixtures.ts'
 import { createPieceCache } from './piece-cache.ts'
 import type { Segment } from './segment.ts'
 import { type Selection, select } from './selection.ts'
+import { finish } from './work-fixtures.ts'
 
 const [count, day] = [30_000, 20_000]
 const streamOf = (i: number) => ({
@@ -32,11 +33,7 @@ function makeLines() {
 }
 
 function run(segment: Segment, filter: LogFilter): Selection {
-  const work = select(segment, filter)
-  for (;;) {
-    const { done, value } = work.next()
-    if (done) return value
-  }
+  return finish(select(segment, filter))
 }
 
 const regex = (source: string) => match('log', { kind: 'regex', source, caseSensitive: true })
@@ -107,8 +104,6 @@ describe('select', () => {
     const slow = select(segment, { ...everything, expression })
     for (let i = 0; i < 20; i += 1) slow.next()
     const quick = run(segment, { ...everything, expression })
-    let step = slow.next()
-    while (!step.done) step = slow.next()
-    expect(step.value).to.deep.equal(quick)
+    expect(finish(slow)).to.deep.equal(quick)
   })
 })

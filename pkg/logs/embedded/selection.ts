@@ -98,6 +98,7 @@ function* verifyMany(segment: Segment, work: Verification, matches: Verifier): G
   segment.leaveTexts()
 }
 
+/** Like takeBits, but tens of thousands of numbers are let go of at once. */
 function toDocuments(bits: Bitmap, { from, to }: Pick<Selection, 'from' | 'to'>): Uint32Array<ArrayBuffer> {
   const documents = new Uint32Array(countBits(bits, from, to))
   let at = 0

@@ -22,7 +22,7 @@ export function writeColumn(column: StreamColumn, output: Output): StoredColumn 
 }
 
 /**
- * @param streamStarts how many documents each stream has, as it tells where those of the next begin among all
+ * @param streamStarts where each stream begins where all documents stand stream by stream, and where the last one ends
  * @param work has the column until it returns
  */
 export function useColumn<T>(
@@ -41,7 +41,7 @@ export function useColumn<T>(
   }
 }
 
-/** The lowest byte first, as in all processors that Kapis is built for. */
+/** Numbers have the lowest byte first, as in all processors that Kapis is built for. */
 function viewOf(bytes: Buffer, streamStarts: Uint32Array): StreamColumn {
   const streams = streamStarts.length - 1
   const count = streamStarts[streams] ?? 0

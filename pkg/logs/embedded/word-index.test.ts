@@ -3,6 +3,7 @@ import type { Lines } from './lines.ts'
 import { linesOf } from './lines-fixtures.ts'
 import { createIndexer, type Indexer } from './word-index.ts'
 import { createListGatherer, createListMaker, type LineLists } from './word-lists.ts'
+import { finish } from './work-fixtures.ts'
 
 const batches: Readonly<Record<string, Lines>> = {
   many: linesOf(Array.from({ length: 3000 }, (_, i) => `error ${i % 7} n${i} error é${i % 3}`)),
@@ -13,13 +14,8 @@ const batches: Readonly<Record<string, Lines>> = {
 
 /** The lines of each word. */
 function indexOf(indexer: Indexer<LineLists>, lines: Lines): Readonly<Record<string, readonly number[]>> {
-  const steps = indexer(
-    lines,
-    Uint32Array.from({ length: lines.count }, (_, i) => i),
-  )
-  let step = steps.next()
-  while (!step.done) step = steps.next()
-  const { vocabulary, starts, documents } = step.value
+  const order = Uint32Array.from({ length: lines.count }, (_, i) => i)
+  const { vocabulary, starts, documents } = finish(indexer(lines, order))
   const words = Array.from({ length: vocabulary.size }, (_, id) => {
     const word = vocabulary.bytes().toString('utf8', vocabulary.start(id), vocabulary.end(id))
     return [word, [...documents.subarray(starts[id], starts[id + 1])]] as const
