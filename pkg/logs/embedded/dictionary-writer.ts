@@ -1,7 +1,9 @@
+import { crc32 } from 'node:zlib'
 import { release } from '../own-memory.ts'
 import { createByteWriter } from './bytes.ts'
 import { createBlockWriter } from './dictionary-block-writer.ts'
 import { dictionaryBlockBytes, type Footer, type Output, useCompressed } from './segment-format.ts'
+import { createWordFilter } from './word-filter.ts'
 import type { WordIndex } from './word-index.ts'
 
 // What a call to the compressor costs at least is soon more than what it saves.
@@ -10,9 +12,14 @@ const worthPacking = 256
 /**
  * An entry of a word is twice the number of its documents, plus one when its list is a bitmap. When there is one document,
  * that and the word's positions in it follow; else the length of the list, and twice the length of the positions, plus one
- * when those are compressed. The lists follow the last block, in the order of the words, each with its positions.
+ * when those are compressed. The lists follow the last block, in the order of the words, each with its positions; the filter
+ * of all words is behind them.
  */
-export function writeDictionary(index: WordIndex, count: number, output: Output): Footer['dictionary'] {
+export function writeDictionary(
+  index: WordIndex,
+  count: number,
+  output: Output,
+): Required<Pick<Footer, 'dictionary' | 'filter'>> {
   const { vocabulary, starts, documents, placeStarts, positions } = index
   const arena = vocabulary.bytes()
   const lists = createByteWriter(1 << 20)
@@ -85,6 +92,7 @@ export function writeDictionary(index: WordIndex, count: number, output: Output)
   }
 
   const sorted = vocabulary.sorted()
+  const filter = createWordFilter(sorted.length)
   for (let i = 0; i < sorted.length; i += 1) {
     const id = sorted[i] ?? 0
     if (starts[id] === starts[id + 1]) continue
@@ -92,15 +100,20 @@ export function writeDictionary(index: WordIndex, count: number, output: Output)
     const to = vocabulary.end(id)
     if (block.isEmpty()) first = arena.toString('latin1', from, to)
     block.add(arena, from, to)
+    filter.add(arena, from, to)
     writeEntry(id)
     if (block.isFull()) finishBlock()
   }
   if (!block.isEmpty()) finishBlock()
   const { offset } = output.put(lists.view())
-  for (const writer of [lists, entries, block, plain]) writer.release()
+  const stored = { ...output.put(filter.view()), crc: crc32(filter.view()) }
+  for (const writer of [lists, entries, block, plain, filter]) writer.release()
   release(sorted)
   release(bitmap)
-  return pieces.map(piece => ({ ...piece, lists: piece.lists + offset }))
+  return {
+    dictionary: pieces.map(piece => ({ ...piece, lists: piece.lists + offset })),
+    filter: stored,
+  }
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }

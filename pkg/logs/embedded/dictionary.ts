@@ -28,6 +28,8 @@ type Access = Pick<Source, 'read' | 'use'> & {
   /** As they are in the file. */
   readonly blocks: Blocks
   readonly decompress: Decompress
+  /** Whether it may have a word, by its bytes. */
+  readonly mayHave: (word: Uint8Array) => boolean
   /** What was found of words before. */
   readonly known: Pick<PieceCache, 'find' | 'keep'>
 }
@@ -104,9 +106,10 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
 
   /** @param open how the block with the word is looked at, as in all that follows */
   function visitWord(word: string, open: Open, visit: Visit): void {
+    const wanted = Buffer.from(word, 'latin1')
+    if (!access.mayHave(wanted)) return
     const index = findPiece(dictionary, word)
     if (index < 0) return
-    const wanted = Buffer.from(word, 'latin1')
     open(index, block => {
       const number = numberOf(block, wanted)
       if (number >= 0) visitEntries(index, block, { from: number, to: number + 1, has: always }, visit)

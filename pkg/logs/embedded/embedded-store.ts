@@ -110,7 +110,10 @@ async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
   })
   const cacheBytes = Math.floor(memoryBytes / 24)
   const bustle = createBustle()
-  const data: ReaderSettings = { cacheBytes, precedence: precedence.memory, bustle: bustle.memory }
+  const data: ReaderSettings = {
+    ...{ cacheBytes, filterBytes: 2 * cacheBytes },
+    ...{ precedence: precedence.memory, bustle: bustle.memory },
+  }
   const greet = (): ReaderOrder => ({
     kind: 'segments',
     add: [...catalog.names(), ...fresh.names()],

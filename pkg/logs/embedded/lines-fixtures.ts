@@ -38,5 +38,8 @@ export function segmentIn(bytes: Buffer, shared: Shared, id = 's'): Segment {
     releaseOwn(lent)
     return result
   }
-  return openSegment(id, { size: bytes.length, read, use, close: () => undefined }, shared)
+  const readInto = (offset: number, into: Buffer): void => {
+    bytes.copy(into, 0, offset, offset + into.length)
+  }
+  return openSegment(id, { size: bytes.length, read, readInto, use, close: () => undefined }, shared)
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -17,6 +17,7 @@ describe('createReaderSources', () => {
       cache: createPieceCache(megabyte),
       answers: createPieceCache(megabyte),
       freshBytes: 16 * megabyte,
+      filterBytes: megabyte,
       rest,
       report,
     })
@@ -115,6 +116,30 @@ describe('createReaderSources', () => {
     expect(indexed()).to.deep.equal([true, false])
   })
 
+  async function putSegment(): Promise<string> {
+    const file = join(folder, 'segment')
+    const parts: Buffer[] = []
+    const texts = Array.from({ length: 2000 }, (_, i) => `line ${i}`)
+    writeSegment(linesOf(texts), part => parts.push(Buffer.from(part)))
+    await writeFile(file, Buffer.concat(parts))
+    return file
+  }
+
+  it('looks into no file for a word that it does not have, once it is tended', async () => {
+    const sources = create(error => expect.fail(String(error)))
+    const file = await putSegment()
+    sources.change({ add: [{ id: 'segment', file }], remove: [] })
+    expect(sources.isUntended()).to.equal(true)
+    const { segments, release } = sources.take(true)
+    sources.tend(() => false)
+    expect(sources.isUntended()).to.equal(false)
+    await truncate(file)
+    const [dictionary] = segments.map(segment => segment.dictionary)
+    expect(dictionary?.documentsOf('absent').count).to.equal(0)
+    expect(() => dictionary?.documentsOf('line')).to.throw('segment: ends at')
+    release()
+  })
+
   it('rests before it unpacks a piece of a segment', async () => {
     let rests = 0
     const sources = create(
@@ -123,11 +148,7 @@ describe('createReaderSources', () => {
         rests += 1
       },
     )
-    const file = join(folder, 'segment')
-    const parts: Buffer[] = []
-    const texts = Array.from({ length: 2000 }, (_, i) => `line ${i}`)
-    writeSegment(linesOf(texts), part => parts.push(Buffer.from(part)))
-    await writeFile(file, Buffer.concat(parts))
+    const file = await putSegment()
     sources.change({ add: [{ id: 'segment', file }], remove: [] })
     const { segments, release } = sources.take(true)
     const opened = rests

@@ -7,6 +7,7 @@ import type { PieceCache } from './piece-cache.ts'
 import { openSegment, type Segment } from './segment.ts'
 import { openSource, type SourceName } from './source.ts'
 import { createStreamPool } from './stream-pool.ts'
+import { createWordFilters } from './word-filters.ts'
 import { createIndexer } from './word-index.ts'
 import { createListMaker } from './word-lists.ts'
 
@@ -44,16 +45,23 @@ export function createReaderSources(parts: {
   readonly answers: PieceCache
   /** What the indexes of lines that are in no segment may take. */
   readonly freshBytes: number
+  /** What filters of words may take. */
+  readonly filterBytes: number
   readonly rest: () => void
   readonly report: (error: unknown) => void
 }): ReaderSources {
-  const { cache, answers, freshBytes, rest, report } = parts
+  const { cache, answers, freshBytes, filterBytes, rest, report } = parts
   const unpack = createDecompress()
   const decompress: Decompress = frame => {
     rest()
     return unpack(frame)
   }
-  const shared = { cache, answers, share: createStreamPool().share, decompress }
+  const filters = createWordFilters(
+    createSharedMemory({ limitBytes: filterBytes, stepBytes: 16 * 1024 }),
+    filterBytes,
+    report,
+  )
+  const shared = { cache, answers, share: createStreamPool().share, decompress, filters }
   const files = new Map<string, Open<Segment>>()
   const logs = new Map<string, Open<FreshLog>>()
   const means: FreshMeans = {
@@ -63,6 +71,7 @@ export function createReaderSources(parts: {
   }
   let tending: Generator<void, void> | undefined
   let hasGrown = false
+  let haveFilesChanged = false
   const room = {
     left: () => [...logs.values()].reduce((left, { source }) => left - source.indexBytes(), freshBytes),
   }
@@ -74,8 +83,12 @@ export function createReaderSources(parts: {
       beginTending()
     } else if (!files.has(source.id)) {
       // A thread that was just started has been told of the newest already.
-      const segment = openSegment(source.id, openSource(source), shared)
+      const file = openSource(source)
+      const segment = openSegment(source.id, file, shared)
       files.set(source.id, opened(segment))
+      filters.add({ id: source.id, footer: segment.footer, readInto: file.readInto })
+      haveFilesChanged = true
+      beginTending()
     }
   }
 
@@ -95,15 +108,22 @@ export function createReaderSources(parts: {
     }
     logs.delete(id)
     files.delete(id)
+    filters.remove(id)
   }
 
   function beginTending(): void {
-    if (logs.size === 0) return
-    hasGrown = true
-    tending ??= tendAll()
+    hasGrown = logs.size > 0
+    if (hasGrown || haveFilesChanged) tending ??= tendAll()
   }
 
   function* tendAll(): Generator<void, void> {
+    while (hasGrown || haveFilesChanged) {
+      yield* tendLogs()
+      yield* tendFiles()
+    }
+  }
+
+  function* tendLogs(): Generator<void, void> {
     while (hasGrown) {
       hasGrown = false
       for (const [id, log] of logs) {
@@ -112,6 +132,12 @@ export function createReaderSources(parts: {
         while (logs.has(id) && !work.next().done) yield
       }
     }
+  }
+
+  function* tendFiles(): Generator<void, void> {
+    if (!haveFilesChanged) return
+    haveFilesChanged = false
+    yield* filters.load()
   }
 
   function attempt<T>(work: () => T): T | undefined {

@@ -18,6 +18,8 @@ import { standBack } from './thread-priority.ts'
 /** `precedence`: the memory of who goes first; `bustle`: that of what is done for others. */
 export type ReaderSettings = {
   readonly cacheBytes: number
+  /** What filters of words may take. */
+  readonly filterBytes: number
   readonly precedence: SharedArrayBuffer
   readonly bustle: SharedArrayBuffer
 }
@@ -60,6 +62,7 @@ const sources = createReaderSources({
   cache: createPieceCache(settings.cacheBytes),
   answers: createPieceCache(settings.cacheBytes / 4),
   freshBytes: settings.cacheBytes,
+  filterBytes: settings.filterBytes,
   rest: createRests({
     isWanted: () => isBusy() && lasting.isSo(running),
     turns: createTurns(settings.bustle),

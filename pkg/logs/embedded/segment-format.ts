@@ -28,6 +28,8 @@ export type Footer = {
   readonly streamOf: StoredColumn
   /** Words in order. `first` is its first word, `lists` where its words' lists of documents begin. */
   readonly dictionary: readonly (Piece & { readonly first: string; readonly lists: number })[]
+  /** None before 25 November 2026. */
+  readonly filter?: StoredFilter
 }
 
 export type Piece = { readonly offset: number; readonly length: number }
@@ -37,6 +39,9 @@ export type Piece = { readonly offset: number; readonly length: number }
  * before version 3, as the documents of each stream in steps, one stream after the other.
  */
 export type StoredColumn = Piece & { readonly form: 'plain' | 'packed' | 'steps' }
+
+/** Which words there may be, as `word-filter.ts` describes it. */
+export type StoredFilter = Piece & { readonly crc: number }
 
 /** What stands in a file. */
 type StoredFooter = (Footer & { readonly version: 3 }) | EarlierFooter

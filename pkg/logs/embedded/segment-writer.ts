@@ -52,7 +52,7 @@ export function writeSegment(lines: Lines, sink: Sink, means: Partial<SegmentMea
     texts: writeTexts(lines, order, grouped.documents, output),
     times: writeTimes(lines, order, output),
     streamOf: writeColumn(grouped.column, output),
-    dictionary: writeDictionary(indexWords(lines, order, { giveWay, indexer }), lines.count, output),
+    ...writeDictionary(indexWords(lines, order, { giveWay, indexer }), lines.count, output),
   }
   sink(encodeFooter(footer))
   release(order)

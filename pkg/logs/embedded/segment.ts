@@ -13,13 +13,22 @@ import { useColumn } from './stream-column.ts'
 import { documentsOfStreams, groupDocuments, keyOfStreams, type UseStreams } from './stream-documents.ts'
 import { openTextBlocks, type TextBlocks } from './text-blocks.ts'
 import type { TextColumn } from './text-scan.ts'
+import type { WordFilters } from './word-filters.ts'
 
 /** Texts are named by their places: all documents stand stream by stream, in each in order. */
 export type Segment = TextBlocks & {
   readonly id: string
   readonly footer: Pick<
     OpenFooter,
-    'day' | 'count' | 'streams' | 'firstTime' | 'lastTime' | 'firstSequence' | 'lastSequence' | 'textBytes'
+    | 'day'
+    | 'count'
+    | 'streams'
+    | 'firstTime'
+    | 'lastTime'
+    | 'firstSequence'
+    | 'lastSequence'
+    | 'textBytes'
+    | 'filter'
   >
   /** Which lines have which word; undefined when only the lines can tell. */
   readonly dictionary: Dictionary | undefined
@@ -54,10 +63,11 @@ export type Shared = {
   readonly answers?: PieceCache
   readonly share?: Share
   readonly decompress?: Decompress
+  readonly filters?: Pick<WordFilters, 'mayHave'>
 }
 
 export function openSegment(id: string, source: Source, shared: Shared): Segment {
-  const { cache, answers, share = streams => streams, decompress = decompressOnce } = shared
+  const { cache, answers, share = streams => streams, decompress = decompressOnce, filters } = shared
   const stored = decodeFooter(source.size, source.read)
   const streamStarts = toStarts(stored.streams.map(({ lines }) => lines))
   const footer = packFooter(stored, share)
@@ -119,6 +129,7 @@ export function openSegment(id: string, source: Source, shared: Shared): Segment
       read: source.read,
       use: source.use,
       decompress,
+      mayHave: word => filters === undefined || filters.mayHave(id, word),
       known: {
         find: key => cache.find(`${id}/word/${key}`),
         keep: (key, value, bytes) => cache.keep(`${id}/word/${key}`, value, bytes),
