@@ -15,6 +15,8 @@ import { numberOf, numbersThatBegin, numbersThatHave } from './word-numbers.ts'
 
 /** Which documents of a segment have a word. Bitmaps that are given are added to. */
 export type Dictionary = {
+  /** Whether it may have this word, as far as that can be told without a look into a file. */
+  readonly mayHave: (word: string) => boolean
   /** Those that have exactly this word. Their bits are not to be changed, and have no length when there are none. */
   readonly documentsOf: (word: string) => Documents
   readonly addPrefix: (prefix: string, to: Bitmap) => void
@@ -141,6 +143,7 @@ export function openDictionary(footer: OpenFooter, access: Access): Dictionary {
   }
 
   return {
+    mayHave: word => access.mayHave(Buffer.from(toKey(word), 'latin1')),
     documentsOf,
     addPrefix: (prefix, to) => {
       const key = toKey(prefix)

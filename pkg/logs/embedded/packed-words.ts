@@ -100,6 +100,7 @@ export function* packWords(
     }
 
     return {
+      mayHave: word => find(word) !== undefined,
       documentsOf: word => {
         const id = find(word)
         if (id === undefined) return noDocuments

@@ -6,6 +6,7 @@ import { findCandidates, findScope } from './candidates.ts'
 import { dayOf, timeInDay } from './lines.ts'
 import type { Segment } from './segment.ts'
 import { locate } from './stream-documents.ts'
+import { isSurelyNone } from './surely-none.ts'
 import { createVerifier, type Verifier } from './verifier.ts'
 
 /** Documents from `from` up to `to` that are selected; all of them when there is no bitmap. */
@@ -28,11 +29,12 @@ const fewFactor = 8
  * What a filter selects of a segment. A generator, so that long work can be put aside or given up: it yields now and then.
  */
 export function* select(segment: Segment, filter: LogFilter): Generator<void, Selection> {
+  const { expression } = filter
+  if (expression !== undefined && isSurelyNone(segment, expression)) return nothing
   const { from, to } = timeRange(segment, filter)
   if (from >= to) return nothing
   const scope = findScope(segment, filter.scope)
   if (scope !== undefined && isEmpty(scope)) return nothing
-  const { expression } = filter
   if (expression === undefined) return { from, to, bits: scope }
   const { must, may, count } = findCandidates(segment, expression)
   if (isEmpty(may)) return nothing
