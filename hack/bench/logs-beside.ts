@@ -13,7 +13,8 @@ type Span = { readonly from: number; readonly to: number }
 // from what is wanted.
 const [turnsAtOnce, mostTurns] = [40, 120]
 const turnMs = 2000
-const settleMs = 300
+// Each of another length, or what the machine does every second or two would meet the same turns again and again.
+const settleMs = { least: 200, more: 400 }
 
 /** Milliseconds of a question, asked again and again with a pause until the work is done; and what the work came to. */
 export async function askWhile<T>(
@@ -81,7 +82,7 @@ async function takeTurns(
   })
   const [quiet, disturbed]: [Span[], Span[]] = [[], []]
   const span = async (): Promise<Span> => {
-    await sleep(settleMs)
+    await sleep(settleMs.least + settleMs.more * Math.random())
     const from = performance.now()
     await sleep(turnMs)
     return { from, to: performance.now() }

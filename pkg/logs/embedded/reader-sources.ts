@@ -7,6 +7,7 @@ import type { PieceCache } from './piece-cache.ts'
 import { openSegment, type Segment } from './segment.ts'
 import { openSource, type SourceName } from './source.ts'
 import { createStreamPool } from './stream-pool.ts'
+import { pageBytes } from './word-filter.ts'
 import { createWordFilters } from './word-filters.ts'
 import { createIndexer } from './word-index.ts'
 import { createListMaker } from './word-lists.ts'
@@ -57,7 +58,7 @@ export function createReaderSources(parts: {
     return unpack(frame)
   }
   const filters = createWordFilters(
-    createSharedMemory({ limitBytes: filterBytes, stepBytes: 16 * 1024 }),
+    createSharedMemory({ limitBytes: filterBytes, stepBytes: pageBytes }),
     filterBytes,
     report,
   )

@@ -1,5 +1,12 @@
 import { expect } from 'chai'
-import { createWordFilter, hashWord, mayHave, type WordFilter } from './word-filter.ts'
+import {
+  createWordFilter,
+  hashWord,
+  mayHave,
+  openWordFilter,
+  pageBytes,
+  type WordFilter,
+} from './word-filter.ts'
 
 function filterOf(words: readonly string[]): WordFilter {
   const writer = createWordFilter(words.length)
@@ -11,8 +18,13 @@ function filterOf(words: readonly string[]): WordFilter {
     at += Buffer.byteLength(word)
     writer.add(bytes, from, at)
   }
-  const { buffer, byteOffset, length } = writer.view()
-  const filter = new Uint32Array(buffer, byteOffset, length / 4).slice()
+  const view = writer.view()
+  const pages = Array.from({ length: Math.ceil(view.length / pageBytes) }, (_, i) => {
+    const page = Buffer.alloc(pageBytes)
+    view.copy(page, 0, i * pageBytes)
+    return page
+  })
+  const filter = openWordFilter(view.length, pages)
   writer.release()
   return filter
 }
@@ -39,7 +51,8 @@ describe('createWordFilter', () => {
         has(filter, word),
       )
       expect(others.length / count).to.be.within(0.001, 0.05)
-      expect(filter.byteLength / count).to.be.within(1, 1.01)
+      expect((filter.blocks * 32) / count).to.be.within(1, 1.01)
+      expect(filter.pages.length).to.equal(2)
     })
   }
 
@@ -47,7 +60,7 @@ describe('createWordFilter', () => {
     for (const count of [0, 1, 2, 31, 32, 33, 64, 65]) {
       const words = Array.from({ length: count }, (_, i) => `w${i}`)
       const filter = filterOf(words)
-      expect(filter.length, `${count}`).to.equal(8 * Math.max(1, Math.ceil(count / 32)))
+      expect(filter.blocks, `${count}`).to.equal(Math.max(1, Math.ceil(count / 32)))
       expect(words.every(word => has(filter, word))).to.equal(true)
     }
     expect(has(filterOf([]), 'w')).to.equal(false)
@@ -59,7 +72,8 @@ describe('createWordFilter', () => {
   })
 
   it('is what files have: the same bits as on the day when the first was written', () => {
-    expect([...filterOf(['error', 'größe', '401230'])].map(n => n.toString(16))).to.deep.equal([
+    const [page = []] = filterOf(['error', 'größe', '401230']).pages
+    expect([...page].slice(0, 8).map(n => n.toString(16))).to.deep.equal([
       '10010800',
       '40004',
       '20024000',
@@ -70,4 +84,18 @@ describe('createWordFilter', () => {
       '20400004',
     ])
   })
+})
+
+describe('openWordFilter', () => {
+  for (const [bytes, count] of [
+    [0, 0],
+    [31, 1],
+    [pageBytes + 32, 1],
+    [pageBytes, 2],
+  ] as const) {
+    it(`refuses ${bytes} bytes in ${count} pages`, () => {
+      const pages = Array.from({ length: count }, () => Buffer.alloc(pageBytes))
+      expect(() => openWordFilter(bytes, pages)).to.throw(RangeError, `no ${bytes} bytes in ${count} pages`)
+    })
+  }
 })

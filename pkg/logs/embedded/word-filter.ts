@@ -5,8 +5,10 @@ import { hashByte, hashSeed } from './vocabulary.ts'
  * Which words there may be, in eight bits for each: of those that there are not it takes one in thirty for one that there is.
  * A split block Bloom filter (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007, as Apache
  * Parquet has it): a word has one bit in each of the eight numbers of one block.
+ *
+ * It is read in pages of one size, the last of which may be less full: what one lets go of is then room for another.
  */
-export type WordFilter = Uint32Array
+export type WordFilter = { readonly blocks: number; readonly pages: readonly Uint32Array[] }
 
 export type WordFilterWriter = {
   /** The word from `from` up to `to`. */
@@ -18,6 +20,8 @@ export type WordFilterWriter = {
 
 const wordsOfBlock = 32
 const numbersOfBlock = 8
+const pageBlocks = 512
+export const pageBytes = pageBlocks * numbersOfBlock * Uint32Array.BYTES_PER_ELEMENT
 const bitSalt = 0x9e3779b1
 
 // Odd numbers, those of Parquet: what is multiplied by each has other upper bits.
@@ -27,11 +31,12 @@ const salts = [
 
 /** @param words how many will be added */
 export function createWordFilter(words: number): WordFilterWriter {
-  const filter = new Uint32Array(Math.max(Math.ceil(words / wordsOfBlock), 1) * numbersOfBlock)
+  const blocks = Math.max(Math.ceil(words / wordsOfBlock), 1)
+  const filter = new Uint32Array(blocks * numbersOfBlock)
   return {
     add: (source, from, to) => {
       const hash = hashWord(source, from, to)
-      const first = firstOf(filter, hash)
+      const first = blockOf(blocks, hash) * numbersOfBlock
       const bits = mix(hash ^ bitSalt)
       for (let i = 0; i < numbersOfBlock; i += 1)
         filter[first + i] = (filter[first + i] ?? 0) | bitOf(bits, salts[i] ?? 0)
@@ -50,17 +55,32 @@ export function hashWord(source: Uint8Array, from = 0, to = source.length): numb
 
 /** Whether a word of this hash may have been added; surely not, where it says so. */
 export function mayHave(filter: WordFilter, hash: number): boolean {
-  const first = firstOf(filter, hash)
+  const block = blockOf(filter.blocks, hash)
+  const page = filter.pages[Math.floor(block / pageBlocks)]
+  if (page === undefined) throw new RangeError(`there is no page of block ${block}`)
+  const first = (block % pageBlocks) * numbersOfBlock
   const bits = mix(hash ^ bitSalt)
   for (let i = 0; i < numbersOfBlock; i += 1)
-    if (((filter[first + i] ?? 0) & bitOf(bits, salts[i] ?? 0)) === 0) return false
+    if (((page[first + i] ?? 0) & bitOf(bits, salts[i] ?? 0)) === 0) return false
   return true
 }
 
-/** Where its block begins. */
-function firstOf(filter: WordFilter, hash: number): number {
-  const blocks = filter.length / numbersOfBlock
-  return Math.floor(((hash >>> 0) / 2 ** 32) * blocks) * numbersOfBlock
+/** The one in which its bits are. */
+function blockOf(blocks: number, hash: number): number {
+  return Math.floor(((hash >>> 0) / 2 ** 32) * blocks)
+}
+
+/** @param pages as they were taken, each of a page's size */
+export function openWordFilter(bytes: number, pages: readonly Buffer[]): WordFilter {
+  const blocks = bytes / numbersOfBlock / Uint32Array.BYTES_PER_ELEMENT
+  const count = Math.ceil(blocks / pageBlocks)
+  if (!Number.isInteger(blocks) || blocks === 0 || count !== pages.length)
+    throw new RangeError(`a filter of words has no ${bytes} bytes in ${pages.length} pages`)
+  return { blocks, pages: pages.map(toNumbers) }
+}
+
+function toNumbers({ buffer, byteOffset, length }: Buffer): Uint32Array {
+  return new Uint32Array(buffer, byteOffset, length / Uint32Array.BYTES_PER_ELEMENT)
 }
 
 function bitOf(bits: number, salt: number): number {

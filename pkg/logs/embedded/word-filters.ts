@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import type { SharedMemory } from '../shared-memory.ts'
 import type { Footer } from './segment-format.ts'
 import type { Source } from './source.ts'
-import { hashWord, mayHave, type WordFilter } from './word-filter.ts'
+import { hashWord, mayHave, openWordFilter, pageBytes, type WordFilter } from './word-filter.ts'
 
 /**
  * Tells of segments whether they have a word without a look into their files, which takes a hundred times as long where these are
@@ -23,8 +23,10 @@ export type FilteredSegment = {
   readonly readInto: Source['readInto']
 }
 
+type Known = { readonly pages: readonly Buffer[]; readonly filter: WordFilter }
+
 /**
- * @param memory where they are: they stay, so V8 need not count them
+ * @param memory where their pages are: they stay, so V8 need not count them
  * @param report called with what cannot be read
  */
 export function createWordFilters(
@@ -33,20 +35,20 @@ export function createWordFilters(
   report: (error: unknown) => void,
 ): WordFilters {
   const segments = new Map<string, FilteredSegment>()
-  const known = new Map<string, { readonly bytes: Buffer; readonly filter: WordFilter }>()
+  const known = new Map<string, Known>()
 
   function forget(id: string): void {
     const found = known.get(id)
     if (found === undefined) return
     known.delete(id)
-    memory.give(found.bytes)
+    found.pages.forEach(memory.give)
   }
 
   function newest(): ReadonlySet<string> {
     const chosen = new Set<string>()
     let left = limitBytes
     for (const { id, footer } of [...segments.values()].toSorted(newestFirst)) {
-      left -= footer.filter?.length ?? 0
+      left -= pagesOf(footer.filter?.length ?? 0) * pageBytes
       if (left < 0) break
       chosen.add(id)
     }
@@ -56,14 +58,20 @@ export function createWordFilters(
   function read({ id, footer, readInto }: FilteredSegment): void {
     if (footer.filter === undefined) return
     const { offset, length, crc } = footer.filter
-    const bytes = memory.take(length)
+    const pages = Array.from({ length: pagesOf(length) }, () => memory.take(pageBytes))
     try {
-      readInto(offset, bytes)
+      let [sum, at] = [0, 0]
+      for (const page of pages) {
+        const part = page.subarray(0, Math.min(pageBytes, length - at))
+        readInto(offset + at, part)
+        sum = crc32(part, sum)
+        at += part.length
+      }
       // A bit that is lost would hide lines.
-      if (crc32(bytes) !== crc) throw new Error(`segment ${id}: the filter of its words is damaged`)
-      known.set(id, { bytes, filter: new Uint32Array(bytes.buffer, bytes.byteOffset, length / 4) })
+      if (sum !== crc) throw new Error(`segment ${id}: the filter of its words is damaged`)
+      known.set(id, { pages, filter: openWordFilter(length, pages) })
     } catch (error) {
-      memory.give(bytes)
+      pages.forEach(memory.give)
       // It is not tried again; questions look into the file.
       segments.delete(id)
       report(error)
@@ -95,4 +103,8 @@ export function createWordFilters(
 
 function newestFirst({ footer: a }: FilteredSegment, { footer: b }: FilteredSegment): number {
   return b.day - a.day || b.lastTime - a.lastTime
+}
+
+function pagesOf(bytes: number): number {
+  return Math.ceil(bytes / pageBytes)
 }
