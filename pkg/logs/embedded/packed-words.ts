@@ -1,7 +1,7 @@
 import { type Bitmap, emptyBitmap, noDocuments, setBit } from './bitmap.ts'
 import { cutMemory } from './cut.ts'
 import type { Dictionary } from './dictionary.ts'
-import { hashByte, hashSeed, slotOf, type Vocabulary } from './vocabulary.ts'
+import { hashBytes, slotOf, type Vocabulary } from './vocabulary.ts'
 import { longWord, maxWordBytes } from './word-index.ts'
 import type { LineLists } from './word-lists.ts'
 
@@ -54,7 +54,7 @@ export function* packWords(
   const mask = slots.length - 1
   for (let id = 0; id < size; id += 1) {
     if (id % turn === 0) yield
-    let slot = slotOf(hashOf(words, wordStarts[id] ?? 0, wordStarts[id + 1] ?? 0), mask)
+    let slot = slotOf(hashBytes(words, wordStarts[id] ?? 0, wordStarts[id + 1] ?? 0), mask)
     while (slots[slot] !== 0) slot = (slot + 1) & mask
     slots[slot] = id + 1
   }
@@ -69,7 +69,7 @@ export function* packWords(
 
   function find(word: string): number | undefined {
     const wanted = toBytes(word)
-    let slot = slotOf(hashOf(wanted, 0, wanted.length), mask)
+    let slot = slotOf(hashBytes(wanted, 0, wanted.length), mask)
     for (let taken = slots[slot] ?? 0; taken !== 0; taken = slots[slot] ?? 0) {
       const length = (wordStarts[taken] ?? 0) - (wordStarts[taken - 1] ?? 0)
       if (length === wanted.length && begins(taken - 1, wanted)) return taken - 1
@@ -122,12 +122,6 @@ export function* packWords(
   }
 
   return { dictionaryOf, bytes: memory.length }
-}
-
-function hashOf(bytes: Buffer, start: number, end: number): number {
-  let hash = hashSeed
-  for (let at = start; at < end; at += 1) hash = hashByte(hash, bytes[at] ?? 0)
-  return hash
 }
 
 function toBytes(word: string): Buffer {

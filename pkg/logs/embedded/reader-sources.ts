@@ -7,7 +7,6 @@ import type { PieceCache } from './piece-cache.ts'
 import { openSegment, type Segment } from './segment.ts'
 import { openSource, type SourceName } from './source.ts'
 import { createStreamPool } from './stream-pool.ts'
-import { pageBytes } from './word-filter.ts'
 import { createWordFilters } from './word-filters.ts'
 import { createIndexer } from './word-index.ts'
 import { createListMaker } from './word-lists.ts'
@@ -57,11 +56,7 @@ export function createReaderSources(parts: {
     rest()
     return unpack(frame)
   }
-  const filters = createWordFilters(
-    createSharedMemory({ limitBytes: filterBytes, stepBytes: pageBytes }),
-    filterBytes,
-    report,
-  )
+  const filters = createWordFilters(filterBytes, report)
   const shared = { cache, answers, share: createStreamPool().share, decompress, filters }
   const files = new Map<string, Open<Segment>>()
   const logs = new Map<string, Open<FreshLog>>()
@@ -119,24 +114,21 @@ export function createReaderSources(parts: {
 
   function* tendAll(): Generator<void, void> {
     while (hasGrown || haveFilesChanged) {
-      yield* tendLogs()
-      yield* tendFiles()
+      if (hasGrown) yield* tendLogs()
+      else yield* tendFiles()
     }
   }
 
   function* tendLogs(): Generator<void, void> {
-    while (hasGrown) {
-      hasGrown = false
-      for (const [id, log] of logs) {
-        const work = log.source.work(room)
-        // What has become a segment meanwhile has no file any more.
-        while (logs.has(id) && !work.next().done) yield
-      }
+    hasGrown = false
+    for (const [id, log] of logs) {
+      const work = log.source.work(room)
+      // What has become a segment meanwhile has no file any more.
+      while (logs.has(id) && !work.next().done) yield
     }
   }
 
   function* tendFiles(): Generator<void, void> {
-    if (!haveFilesChanged) return
     haveFilesChanged = false
     yield* filters.load()
   }

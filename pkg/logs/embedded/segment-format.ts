@@ -28,7 +28,7 @@ export type Footer = {
   readonly streamOf: StoredColumn
   /** Words in order. `first` is its first word, `lists` where its words' lists of documents begin. */
   readonly dictionary: readonly (Piece & { readonly first: string; readonly lists: number })[]
-  /** None before 25 November 2026. */
+  /** The first segments of version 3, and those before, have none. */
   readonly filter?: StoredFilter
 }
 

@@ -1,6 +1,5 @@
 import { expect } from 'chai'
 import { type Expression, match } from '../expression.ts'
-import type { Dictionary } from './dictionary.ts'
 import { linesOf, segmentOf } from './lines-fixtures.ts'
 import { createPieceCache } from './piece-cache.ts'
 import { isSurelyNone } from './surely-none.ts'
@@ -40,8 +39,7 @@ describe('isSurelyNone', () => {
   }
 
   it('is not so where nothing is known of its words', () => {
-    const dictionary: Dictionary | undefined = undefined
-    expect(isSurelyNone({ dictionary }, words('absent'))).to.equal(false)
+    expect(isSurelyNone({ dictionary: undefined }, words('absent'))).to.equal(false)
     const without = segmentOf(linesOf(['error']), { cache: createPieceCache(0) })
     expect(isSurelyNone(without, words('absent'))).to.equal(false)
   })

@@ -22,6 +22,13 @@ export function hashByte(hash: number, byte: number): number {
   return Math.imul(hash ^ byte, 0x01000193)
 }
 
+/** The same of the bytes from `from` up to `to`. */
+export function hashBytes(source: Uint8Array, from: number, to: number): number {
+  let hash = hashSeed
+  for (let i = from; i < to; i += 1) hash = hashByte(hash, source[i] ?? 0)
+  return hash
+}
+
 export function createVocabulary(): Vocabulary {
   // Each slot is an id, or -1, and the hash of its word side by side: a miss of the processor's cache costs more than all else.
   let slots = new Int32Array(1 << 16).fill(-1)

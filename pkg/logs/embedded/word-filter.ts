@@ -1,5 +1,5 @@
 import { release } from '../own-memory.ts'
-import { hashByte, hashSeed } from './vocabulary.ts'
+import { hashBytes } from './vocabulary.ts'
 
 /**
  * Which words there may be, in eight bits for each: of those that there are not it takes one in thirty for one that there is.
@@ -48,9 +48,7 @@ export function createWordFilter(words: number): WordFilterWriter {
 
 /** A number of 32 bits for a word, which `mayHave` wants. */
 export function hashWord(source: Uint8Array, from = 0, to = source.length): number {
-  let hash = hashSeed
-  for (let i = from; i < to; i += 1) hash = hashByte(hash, source[i] ?? 0)
-  return mix(hash)
+  return mix(hashBytes(source, from, to))
 }
 
 /** Whether a word of this hash may have been added; surely not, where it says so. */

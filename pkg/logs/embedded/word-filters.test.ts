@@ -1,6 +1,5 @@
 import { crc32 } from 'node:zlib'
 import { expect } from 'chai'
-import { createSharedMemory } from '../shared-memory.ts'
 import { createWordFilter, pageBytes } from './word-filter.ts'
 import { createWordFilters, type FilteredSegment, type WordFilters } from './word-filters.ts'
 
@@ -31,7 +30,7 @@ describe('createWordFilters', () => {
   const create = (
     limitBytes: number,
     report: (error: unknown) => void = error => expect.fail(String(error)),
-  ) => createWordFilters(createSharedMemory({ limitBytes, stepBytes: pageBytes }), limitBytes, report)
+  ) => createWordFilters(limitBytes, report)
   const load = (filters: WordFilters): number => [...filters.load()].length
   /** Of which segments it can say that they do not have a word. */
   const known = (filters: WordFilters, ids: readonly string[]): readonly string[] =>

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import type { SharedMemory } from '../shared-memory.ts'
+import { createSharedMemory } from '../shared-memory.ts'
 import type { Footer } from './segment-format.ts'
 import type { Source } from './source.ts'
 import { hashWord, mayHave, openWordFilter, pageBytes, type WordFilter } from './word-filter.ts'
@@ -25,15 +25,10 @@ export type FilteredSegment = {
 
 type Known = { readonly pages: readonly Buffer[]; readonly filter: WordFilter }
 
-/**
- * @param memory where their pages are: they stay, so V8 need not count them
- * @param report called with what cannot be read
- */
-export function createWordFilters(
-  memory: SharedMemory,
-  limitBytes: number,
-  report: (error: unknown) => void,
-): WordFilters {
+/** @param report called with what cannot be read */
+export function createWordFilters(limitBytes: number, report: (error: unknown) => void): WordFilters {
+  // They stay, so V8 need not count them.
+  const memory = createSharedMemory({ limitBytes, stepBytes: pageBytes })
   const segments = new Map<string, FilteredSegment>()
   const known = new Map<string, Known>()
 

@@ -1,6 +1,6 @@
 import { wordsOf } from '../words.ts'
 import type { Lines } from './lines.ts'
-import { createVocabulary, hashByte, hashSeed, type Vocabulary } from './vocabulary.ts'
+import { createVocabulary, hashByte, hashBytes, hashSeed, type Vocabulary } from './vocabulary.ts'
 import { maxPositions, type WordLists, type WordsOfLines } from './word-lists.ts'
 
 /**
@@ -128,12 +128,8 @@ export function createIndexer<Lists>(
     const words = wordsOf(text)
     for (let i = known; i < words.length; i += 1) {
       const bytes = Buffer.from(words[i] ?? '')
-      let hash = hashSeed
-      for (let at = 0; at < Math.min(bytes.length, maxWordBytes); at += 1) {
-        word[at] = bytes[at] ?? 0
-        hash = hashByte(hash, bytes[at] ?? 0)
-      }
-      noteWord(document, bytes.length, hash)
+      word.set(bytes.subarray(0, maxWordBytes))
+      noteWord(document, bytes.length, hashBytes(bytes, 0, Math.min(bytes.length, maxWordBytes)))
     }
   }
 
