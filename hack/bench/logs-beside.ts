@@ -13,7 +13,8 @@ type Span = { readonly from: number; readonly to: number }
 // from what is wanted.
 const [turnsAtOnce, mostTurns] = [40, 120]
 const turnMs = 2000
-// Each of another length, or what the machine does every second or two would meet the same turns again and again.
+// What comes every few seconds would meet the same turns again and again: kube-apiserver collects its garbage for 60 ms each 4.75 s
+// under this load, as long as two turns take. So pauses are of different lengths, and which of two turns is first is left to chance.
 const settleMs = { least: 200, more: 400 }
 
 /** Milliseconds of a question, asked again and again with a pause until the work is done; and what the work came to. */
@@ -90,13 +91,15 @@ async function takeTurns(
   let answered: readonly Answered[] = []
   try {
     for (let turn = 0; turn < turnsAtOnce; turn += 1) {
-      quiet.push(await span())
+      const isQuietFirst = Math.random() < 0.5
+      if (isQuietFirst) quiet.push(await span())
       const stop = disturb()
       try {
         disturbed.push(await span())
       } finally {
         await stop()
       }
+      if (!isQuietFirst) quiet.push(await span())
     }
   } finally {
     answered = await load.end()
