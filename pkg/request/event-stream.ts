@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream'
+import { sendOwnChunks, toChunk } from './chunked-body.ts'
 import type { Exchange } from './exchange.ts'
 import { openWebSocket } from './web-socket.ts'
 import { opcodes, toFrame } from './web-socket-frames.ts'
@@ -6,7 +7,8 @@ import { answerHandshake, isWebSocket } from './web-socket-handshake.ts'
 
 /** Where the events of a watch go. */
 export type EventStream = {
-  readonly name: 'body' | 'websocket'
+  /** Streams of one name frame alike. */
+  readonly name: 'body' | 'chunked body' | 'websocket'
   /** Whether the client has gone before anything was said. */
   readonly isGone: () => boolean
   /** Says 200 or 101; after that there can be no other answer. */
@@ -34,14 +36,17 @@ export function toEventStream(
       frame: event => toFrame(opcodes.text, event),
     }
   }
+  // HTTP/1.0 knows no chunks: its body ends with the connection.
+  const isChunked = res.useChunkedEncodingByDefault
   return {
-    name: 'body',
+    name: isChunked ? 'chunked body' : 'body',
     isGone,
     open() {
       res.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-cache, private' })
       res.flushHeaders()
+      if (isChunked) sendOwnChunks(res)
       return res
     },
-    frame: event => event,
+    frame: isChunked ? toChunk : event => event,
   }
 }
