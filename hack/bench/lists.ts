@@ -7,7 +7,7 @@ import { openWatchers, processorSeconds } from './watchers.ts'
 const namespace = 'bench-lists'
 const podCount = Number(process.env.BENCH_PODS ?? 10_000)
 const sizes = { small: 5_000, large: Number(process.env.BENCH_OBJECTS ?? 50_000) }
-const fanOut = { watchers: 1_000, updates: Number(process.env.BENCH_UPDATES ?? 1_000) }
+const fanOut = { watchers: 1_000, updates: Number(process.env.BENCH_UPDATES ?? 1_000), rounds: 5 }
 // Both servers end watches whose clients fall behind for long.
 const mostAhead = 20
 const rounds = 3
@@ -148,7 +148,7 @@ async function benchWatchers(env: BenchEnv, api: Api): Promise<void> {
     let isLost = false
     return forEach(
       0,
-      fanOut.updates,
+      fanOut.updates / fanOut.rounds,
       'updates',
       async i => {
         const due = (i - mostAhead) * fanOut.watchers
@@ -170,7 +170,7 @@ async function benchWatchers(env: BenchEnv, api: Api): Promise<void> {
     const [before, cpu] = [watchers.received(), processorSeconds(pid)]
     const received = () => watchers.received() - before
     await update(received)
-    const events = await until('events', fanOut.watchers * fanOut.updates, received)
+    const events = await until('events', (fanOut.watchers * fanOut.updates) / fanOut.rounds, received)
     const used = processorSeconds(pid) - cpu
     watchers.stop()
     await sleep(2_000)
@@ -185,20 +185,27 @@ async function benchWatchers(env: BenchEnv, api: Api): Promise<void> {
     kube: processorSeconds(kubePid) - start.kube,
     kapis: processorSeconds(kapisPid) - start.kapis,
   }
-  const kube = await told(`${env.kubeUrl}/api/v1/nodes?${query}`, env.kubeToken, kubePid)
   const group = `${env.kapisUrl}/apis/resources.${env.groupDomain}/v1alpha3`
-  const kapis = await told(`${group}/nodes?${query}`, env.kapisToken, kapisPid)
   const each = (used: number, events: number) => (Math.max(used, 0) / events) * 1e6
-  const [own, native] = [
-    each(kapis.used - idle.kapis, kapis.events),
-    each(kube.used - idle.kube, kube.events),
-  ]
+  const [own, native]: [number[], number[]] = [[], []]
+  const events = { kapis: 0, kube: 0 }
+  // By turns: a machine that others use as well is now faster and now slower.
+  for (let round = 0; round < fanOut.rounds; round++) {
+    const kube = await told(`${env.kubeUrl}/api/v1/nodes?${query}`, env.kubeToken, kubePid)
+    const kapis = await told(`${group}/nodes?${query}`, env.kapisToken, kapisPid)
+    own.push(each(kapis.used - idle.kapis, kapis.events))
+    native.push(each(kube.used - idle.kube, kube.events))
+    events.kapis += kapis.events
+    events.kube += kube.events
+  }
+  const ratios = own.map((us, i) => us / (native[i] ?? Number.NaN))
   const expected = fanOut.watchers * fanOut.updates
   console.log(
     `${fanOut.watchers} watchers of ${fanOut.updates} updates: events, us of processor time each (target: under half)`,
   )
-  console.log(`kapis           ${kapis.events} of ${expected} or more, ${own.toFixed(1)} us`)
-  console.log(`kube-apiserver  ${kube.events} of ${expected} or more, ${native.toFixed(1)} us`)
-  const isMet = kapis.events >= expected && own / native < 0.5
-  console.log(`ratio ${(own / native).toFixed(2)} ${isMet ? 'met' : 'MISSED'}`)
+  console.log(`kapis           ${events.kapis} of ${expected} or more, ${median(own).toFixed(1)} us`)
+  console.log(`kube-apiserver  ${events.kube} of ${expected} or more, ${median(native).toFixed(1)} us`)
+  const isMet = events.kapis >= expected && median(ratios) < 0.5
+  const all = ratios.map(ratio => ratio.toFixed(2)).join(', ')
+  console.log(`ratio ${median(ratios).toFixed(2)} (rounds ${all}) ${isMet ? 'met' : 'MISSED'}`)
 }
