@@ -84,13 +84,13 @@ describe('WatchHub', () => {
   })
 
   describe('many watchers of one channel', () => {
-    async function crowd() {
+    async function crowd({ members = 64, size = 0 } = {}) {
       const started = await start()
-      const { encoder } = createCountingEncoder()
+      const { encoder } = createCountingEncoder(size)
       const watchers = []
-      for (let i = 0; i < 64; i++) watchers.push(await started.join(all('x', encoder)))
+      for (let i = 0; i < members; i++) watchers.push(await started.join(all('x', encoder)))
       // Longer ago than events wait for each other.
-      await sleep(20)
+      await sleep(50)
       return { ...started, encoder, watchers }
     }
 
@@ -105,6 +105,42 @@ describe('WatchHub', () => {
       const deadline = Date.now() + 20_000
       while (!watchers.every(isTold) && Date.now() < deadline) await sleep(5)
       for (const { written } of watchers) expect(written().join('')).to.equal(all)
+    })
+
+    it('are told together for as long as telling them takes: 0.06 ms for each', async () => {
+      const { change, watchers } = await crowd({ members: 200 })
+      const told = () => watchers.reduce((writes, { written }) => writes + written().length, 0)
+      let isSeen = false
+      for (let tries = 0; !isSeen && tries < 20; tries++) {
+        const before = told()
+        await sleep(50)
+        // Something of the last try came only now.
+        if (told() !== before) continue
+        const startedAt = performance.now()
+        change('a')
+        change('b')
+        change('c')
+        const writes = told() - before
+        // Nothing is known when this thread was held up meanwhile.
+        if (performance.now() - startedAt >= 12) continue
+        expect(writes).to.equal(watchers.length)
+        isSeen = true
+      }
+      expect(isSeen).to.equal(true)
+    })
+
+    it('do not wait once there is much to tell', async () => {
+      const { change, watchers } = await crowd({ size: 100 * 1024 })
+      change('a')
+      change('b', 'c', 'd', 'e', 'f', 'g', 'h')
+      const name = (text: string) => text.replaceAll('x', '')
+      for (const { written } of watchers) {
+        expect(written().slice(0, 3).map(name)).to.deep.equal([
+          'ADDED a\n',
+          'ADDED b\nADDED c\nADDED d\n',
+          'ADDED e\nADDED f\nADDED g\n',
+        ])
+      }
     })
 
     it('are not overtaken by a bookmark, and one who comes late is told nothing twice', async () => {
