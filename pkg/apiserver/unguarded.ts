@@ -5,6 +5,7 @@ import type { KubeClient } from '../kube/client.ts'
 import { isOAuthPath } from '../proxy/oauth.ts'
 import type { Exchange, Handler } from '../request/exchange.ts'
 import type { ChainOptions } from './chain.ts'
+import { featuresOf } from './features.ts'
 import { createOrchestratorVersion } from './orchestrator-version.ts'
 import type { Probes } from './probes.ts'
 
@@ -24,7 +25,7 @@ export function createUnguarded(parts: UnguardedParts): ChainOptions['unguarded'
   const { groupDomain } = config
   const documents = createPublicDocuments({
     groupDomain,
-    features: new Set(featuresOf(config)),
+    features: featuresOf(config),
     versionInfo,
     orchestratorVersion: createOrchestratorVersion(client),
   })
@@ -45,15 +46,4 @@ export function createUnguarded(parts: UnguardedParts): ChainOptions['unguarded'
       return documents.handles(path) ? documents.handle(exchange) : probes.handle(exchange)
     },
   }
-}
-
-/** Under the names that consoles know. */
-function featuresOf({ logs, audit }: Config): readonly string[] {
-  return [
-    'authentication',
-    'authorization',
-    'kubernetes',
-    ...(logs.store === 'none' ? [] : ['logging']),
-    ...(audit.path === '' ? [] : ['auditing']),
-  ]
 }

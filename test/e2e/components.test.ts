@@ -399,7 +399,11 @@ describe('components, quotas and what everybody may know', function () {
   it('the features are for everybody', async () => {
     const answer = await askKapis(`/kapis/config.${groupDomain}/v1alpha2/configs/configz`)
     expect(answer.code).to.equal(200)
-    expect(JSON.parse(answer.body)).to.include({ authentication: true, authorization: true, devops: false })
+    const features: Readonly<Record<string, unknown>> = JSON.parse(answer.body)
+    expect(Object.values(features).every(feature => typeof feature === 'boolean')).to.equal(true)
+    expect(features).to.include({ devops: false, terminal: false })
+    const given = Object.keys(features).filter(name => features[name])
+    expect(given).to.deep.equal(['authentication', 'authorization', 'events', 'kubernetes', 'logging'])
     expect((await askKapis(`/kapis/config.${groupDomain}/v1alpha2/configs/gpu/kinds`)).body).to.equal('[]\n')
     expect((await askKapis('/kapis/version', { method: 'POST' })).code).to.equal(405)
   })
