@@ -173,4 +173,29 @@ describe('createSearchClient', () => {
     abort.abort(new Error('gone'))
     expect(await waiting.catch(reason => reason.message)).to.equal('gone')
   })
+
+  it('breaks off what the engine has already, and that ends nothing else', async () => {
+    const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>()
+    const { promise: closed, resolve: close } = Promise.withResolvers<void>()
+    const asked = await start(req => {
+      req.socket.once('close', () => close())
+      arrive()
+    })
+    const uncaught: unknown[] = []
+    const note = (error: unknown) => uncaught.push(error)
+    const others = process.rawListeners('uncaughtException').map(listener => listener as () => void)
+    process.removeAllListeners('uncaughtException').on('uncaughtException', note)
+    try {
+      const abort = new AbortController()
+      const waiting = asked.call({ ...call, signal: abort.signal })
+      await arrived
+      abort.abort(new Error('gone'))
+      expect(await waiting.catch(reason => reason.message)).to.equal('gone')
+      await closed
+    } finally {
+      process.off('uncaughtException', note)
+      for (const listener of others) process.on('uncaughtException', listener)
+    }
+    expect(uncaught).to.deep.equal([])
+  })
 })

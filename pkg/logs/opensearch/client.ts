@@ -59,7 +59,10 @@ async function send(transport: Transport, call: SearchCall): Promise<unknown> {
   signal?.throwIfAborted()
   const content = lines === undefined ? (body === undefined ? {} : { body }) : { bulkBody: lines }
   const request = transport.request({ method, path, querystring, ...content }, { requestTimeout: timeoutMs })
-  const abort = () => request.abort()
+  // Returning nothing: abort() returns the request, and what a listener's promise rejects with ends the process.
+  const abort = () => {
+    request.abort()
+  }
   signal?.addEventListener('abort', abort, { once: true })
   try {
     return (await request).body
