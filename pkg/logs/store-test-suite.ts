@@ -15,8 +15,14 @@ import type { LogStore, Order } from './store.ts'
  * one.
  *
  * @param firstNs the moment of the first line; the lines are of this day and the two after it
+ * @param untilFound waits until what was stored is found
  */
-export function testLogStore(open: () => Promise<LogStore>, firstNs: bigint, runs: number): void {
+export function testLogStore(
+  open: () => Promise<LogStore>,
+  firstNs: bigint,
+  runs: number,
+  untilFound?: () => Promise<void>,
+): void {
   const lines = makeLines(firstNs, 3000)
   const limits = { timeoutMs: 20_000 }
   let store: LogStore
@@ -34,6 +40,7 @@ export function testLogStore(open: () => Promise<LogStore>, firstNs: bigint, run
         expect(taken).to.equal(records.length)
       }
     }
+    await untilFound?.()
   })
   after(() => store.close())
 
@@ -215,6 +222,14 @@ const sources = [
   '.',
   'ed{2}le',
   '^\\S+$',
+  '\\btime',
+  'error\\S+x',
+  'GET\\s+\\w+',
+  'x\\W5',
+  '[!-/]T',
+  '[^ -Z]x',
+  '[--:]4',
+  '[\\]-b]_',
 ]
 const queries = [
   'error timeout',
@@ -225,6 +240,13 @@ const queries = [
   'err*',
   '*eedl*',
   'con*ion',
+  'con*ion*',
+  'er?or',
+  'a_b*',
+  '*rror',
+  '失败*',
+  '10.0.?.17',
+  '*or?x*',
   '10.0.0.*',
   'case:Error',
   '/5\\d3/ NOT timeout',

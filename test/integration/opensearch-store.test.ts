@@ -10,6 +10,7 @@ import { createMemoryStore, record } from '../../pkg/logs/fixtures.ts'
 import { createOpenSearchStore } from '../../pkg/logs/opensearch/store.ts'
 import type { Field, LogRecord } from '../../pkg/logs/record.ts'
 import type { LogStore, Order } from '../../pkg/logs/store.ts'
+import { testLogStore } from '../../pkg/logs/store-test-suite.ts'
 import { wordsOf } from '../../pkg/logs/words.ts'
 import { createTurns } from '../../pkg/request/turns.ts'
 import { rejectionOf } from '../../pkg/status/fixtures.ts'
@@ -43,21 +44,32 @@ describe('the OpenSearch store beside a look at every record', function () {
   let store: LogStore
   let other: LogStore
   const memory = createMemoryStore()
+  const openOf = (prefix: string, url = engine?.url ?? '') =>
+    createOpenSearchStore({
+      engine: { url, username: '', ca: '' },
+      credentials: { password: '', apiKey: '' },
+      prefix,
+      logger: createLogger({ program: 'test', level: 'error' }),
+      turns: createTurns(),
+    })
+  const refresh = async () => {
+    await fetch(`${engine?.url}/_refresh`, { method: 'POST' })
+  }
+  const put = async (path: string, body: object) => {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(`${engine?.url}${path}`, {
+      method: 'PUT',
+      headers,
+      body: JSON.stringify(body),
+    })
+    expect(answer.status, path).to.equal(200)
+  }
 
   before(async function () {
     if (!hasJava()) this.skip()
     engine = await startOpenSearch()
-    const logger = createLogger({ program: 'test', level: 'error' })
-    const make = (url: string) =>
-      createOpenSearchStore({
-        engine: { url, username: '', ca: '' },
-        credentials: { password: '', apiKey: '' },
-        prefix: 'conformance',
-        logger,
-        turns: createTurns(),
-      })
-    store = make(engine.url)
-    other = make('http://127.0.0.1:9')
+    store = openOf('conformance')
+    other = openOf('conformance', 'http://127.0.0.1:9')
     const records = fc.sample(arbitraryRecord, { numRuns: 600, seed: 7 })
     for (let at = 0; at < records.length; at += 100) {
       const batch = { records: records.slice(at, at + 100) }
@@ -66,7 +78,7 @@ describe('the OpenSearch store beside a look at every record', function () {
       expect((await store.append(batch)).duplicate).to.equal(true)
       await memory.append(batch)
     }
-    await fetch(`${engine.url}/_refresh`, { method: 'POST' })
+    await refresh()
   })
 
   after(async () => {
@@ -128,6 +140,83 @@ describe('the OpenSearch store beside a look at every record', function () {
       expect(seen).to.deep.equal(all.hits.map(hit => hit.record))
     })
   }
+
+  describe('with the lines and the questions of the embedded store', () => {
+    testLogStore(async () => openOf('same-lines'), startS * second, 300, refresh)
+  })
+
+  it('gives each line of one moment once, in an index of several shards', async () => {
+    const sharded = openOf('sharded')
+    const names = ['sharded-2026.11.20', 'sharded-2026.11.21']
+    for (const name of names) await put(`/${name}`, { settings: { number_of_shards: 3 } })
+    try {
+      const records = Array.from({ length: 400 }, (_, i) =>
+        record({ timeNs: i % 100 === 99 ? 1_795_168_801n * second : 1_795_168_800n * second, log: `${i}` }),
+      )
+      for (let at = 0; at < records.length; at += 50)
+        await sharded.append({ records: records.slice(at, at + 50) })
+      await refresh()
+      for (const order of ['asc', 'desc'] as const) {
+        const whole = { filter: { scope: 'everything' }, order, size: 400, withTotal: false } as const
+        const all = await sharded.query({ ...whole, start: { from: 0 } }, limits)
+        const inOrder = all.hits.map(hit => hit.record.log)
+        expect(new Set(inOrder).size).to.equal(400)
+        expect(new Set(all.hits.map(hit => hit.cursor)).size).to.equal(400)
+        for (const size of [1, 7, 100]) {
+          const seen: string[] = []
+          let start: { from: number } | { after: string } = { from: 0 }
+          for (;;) {
+            const { hits } = await sharded.query({ ...whole, size, start }, limits)
+            seen.push(...hits.map(hit => hit.record.log))
+            const last = hits.at(-1)
+            if (last === undefined) break
+            start = { after: last.cursor }
+          }
+          expect(seen, `${order} ${size}`).to.deep.equal(inOrder)
+        }
+        // A page that was reached by its number goes on by its cursor.
+        const later = await sharded.query({ ...whole, size: 5, start: { from: 50 } }, limits)
+        expect(later.hits).to.deep.equal(all.hits.slice(50, 55))
+      }
+    } finally {
+      await sharded.close()
+    }
+  })
+
+  it('gives ten thousand lines behind a cursor', async () => {
+    const many = openOf('many')
+    try {
+      const records = Array.from({ length: 10_010 }, (_, i) =>
+        record({ timeNs: startS * second + BigInt(i), log: `${i}` }),
+      )
+      await many.append({ records })
+      await refresh()
+      const query = { filter: { scope: 'everything' }, order: 'asc', withTotal: false } as const
+      const { hits: first } = await many.query({ ...query, size: 3, start: { from: 0 } }, limits)
+      const start = { after: first[2]?.cursor ?? '' }
+      const { hits } = await many.query({ ...query, size: 10_000, start }, limits)
+      expect(hits.map(hit => hit.record.log)).to.deep.equal(records.slice(3, 10_003).map(({ log }) => log))
+    } finally {
+      await many.close()
+    }
+  })
+
+  it('does not blame lines for an engine that may add no shard', async () => {
+    const full = openOf('full')
+    const limit = (value: number | null) =>
+      put('/_cluster/settings', { persistent: { 'cluster.max_shards_per_node': value } })
+    await limit(1)
+    try {
+      const { code, message, headers } = await rejectionOf(full.append({ records: [record()] }))
+      expect([code, headers['retry-after']]).to.deep.equal([503, '5'])
+      expect(message).to.match(/^the log store answered 400: validation_exception: .*maximum .*shards/)
+      await limit(null)
+      expect(await full.append({ records: [record()] })).to.deep.equal({ duplicate: false, rejected: [] })
+    } finally {
+      await limit(null)
+      await full.close()
+    }
+  })
 
   it('takes 10,000 namespaces, each from its creation on', async function () {
     if (!findEngine().hasScripts) this.skip()
@@ -214,19 +303,13 @@ describe('the OpenSearch store beside a look at every record', function () {
   })
 
   it('ends a question at its time limit', async () => {
-    const costly = createOpenSearchStore({
-      engine: { url: engine?.url ?? '', username: '', ca: '' },
-      credentials: { password: '', apiKey: '' },
-      prefix: 'costly',
-      logger: createLogger({ program: 'test', level: 'error' }),
-      turns: createTurns(),
-    })
+    const costly = openOf('costly')
     try {
       const records = Array.from({ length: 10_000 }, (_, i) =>
         record({ timeNs: startS * second, log: createHash('sha512').update(`${i}`).digest('hex').repeat(4) }),
       )
       await costly.append({ records })
-      await fetch(`${engine?.url}/costly-*/_refresh`, { method: 'POST' })
+      await refresh()
       // So many that it takes longer than the 200 ms after which an engine looks at its clock again.
       const endings = [...'ghijklmnopqrstuvwxyzGHIJKLMNOPQRSTUVWXYZ']
       const expression = anyOf(

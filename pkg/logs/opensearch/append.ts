@@ -9,6 +9,8 @@ import { indexOf } from './indices.ts'
 // Far below http.max_content_length of 100 MB, and large enough that the engine has something to do at once.
 const chunkBytes = 8 * 1024 * 1024
 const timeoutMs = 30_000
+// What an engine calls a document that it can never take, as the type of its error.
+const ofDocument = /^(mapper_parsing|document_parsing|strict_dynamic_mapping|illegal_argument)_exception\b/
 
 /**
  * Stores a batch. Each document's id is made from its record's own, or from the whole batch and its place in it, so that a
@@ -74,6 +76,7 @@ function readItem(item: unknown): string | undefined {
   // A request that may be made can be of documents that may not: then it is answered with 200. The lines are not at fault.
   if (status === 401 || status === 403) throw refusedCredentials(new Error(said))
   if (status === 429) throw tooManyRequests('the log store has too much to do', 1)
-  if (status >= 500) throw unavailable(`the log store answered ${status}: ${said}`, undefined, 5)
+  // All else is of the engine: no shard may be added, an index is closed. Whoever was told that a line is bad would drop it.
+  if (!ofDocument.test(said)) throw unavailable(`the log store answered ${status}: ${said}`, undefined, 5)
   return said
 }

@@ -1,40 +1,61 @@
 import { badRequest } from '../../status/status.ts'
 import { formatTime } from '../rfc3339.ts'
+import type { Order } from '../store.ts'
 
 /**
- * The sort key of a record: its time, where it stands in the order in which its shard took it, and the pod, for the case that
- * two shards took two records of one moment at the same place.
+ * Where a record stands: its time, where it stands in the order in which its shard took it, and how many of those that have both
+ * in common come up to it, itself included. Each shard counts for itself, so there may be one in each; the engine gives
+ * those in the order of the shards, always the same.
  */
-export type SortKey = readonly [time: string, sequence: number, pod: string | null]
+export type Place = { readonly time: string; readonly sequence: number; readonly nth: number }
 
-export const sortFields = (order: 'asc' | 'desc') => [
+export const sortFields = (order: Order) => [
   // Indices that others made have milliseconds; compared as nanoseconds they stand in one order with ours.
   { time: { order, numeric_type: 'date_nanos', unmapped_type: 'date' } },
   // An index without a line yet has no mapping, not even of its own fields.
   { _seq_no: { order, unmapped_type: 'long' } },
-  { 'kubernetes.pod_name.keyword': { order, unmapped_type: 'keyword', missing: '_first' } },
 ]
 
-/** @param sort what came with a hit: the time as nanoseconds since 1970 */
-export function toCursor(sort: unknown): string {
-  const [time, sequence, pod] = Array.isArray(sort) ? sort : []
-  const key: SortKey = [
-    formatTime(BigInt(String(time))),
-    Number(sequence),
-    typeof pod === 'string' ? pod : null,
-  ]
-  return Buffer.from(JSON.stringify(key)).toString('base64url')
+/** What `search_after` is, to begin with all that are at a place: the first of them that go on after it are known already. */
+export function searchAfter({ time, sequence }: Place, order: Order): readonly [string, number] {
+  return [time, order === 'asc' ? sequence - 1 : sequence + 1]
+}
+
+/**
+ * The places of the hits of a page.
+ *
+ * @param sorts what came with each: the time as nanoseconds since 1970, and the place in its shard
+ */
+export function placesOf(sorts: readonly unknown[]): readonly Place[] {
+  const places: Place[] = []
+  for (const sort of sorts) {
+    const [ns, number] = Array.isArray(sort) ? sort : []
+    const [time, sequence] = [formatTime(BigInt(String(ns))), Number(number)]
+    const last = places.at(-1)
+    const isSame = last?.time === time && last.sequence === sequence
+    places.push({ time, sequence, nth: isSame ? last.nth + 1 : 1 })
+  }
+  return places
+}
+
+export function toCursor({ time, sequence, nth }: Place): string {
+  return Buffer.from(JSON.stringify([time, sequence, nth])).toString('base64url')
 }
 
 /** @throws Status 400 */
-export function parseCursor(cursor: string): SortKey {
+export function parseCursor(cursor: string): Place {
   try {
-    const [time, sequence, pod] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
-    const isKey =
+    const [time, sequence, nth] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
+    const isPlace =
       /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/.test(time) &&
       Number.isSafeInteger(sequence) &&
-      (pod === null || typeof pod === 'string')
-    if (isKey) return [time, sequence, pod]
+      Number.isSafeInteger(nth) &&
+      nth > 0 &&
+      nth <= maxNth
+    if (isPlace) return { time, sequence, nth }
   } catch {}
   throw badRequest('cursor is none that this server gave out')
 }
+
+// An index of more shards is not known to exist.
+const maxNth = 1024

@@ -84,12 +84,12 @@ describe('toDsl', () => {
   })
 
   it('says what it cannot ask for', () => {
-    const expression = match('log', { kind: 'regex', source: 'a\\b', caseSensitive: true })
+    const expression = match('log', { kind: 'regex', source: 'a\\bb', caseSensitive: true })
     expect(refusalOf(() => toDsl({ scope: 'everything', expression }))).to.deep.equal({
       code: 400,
       reason: 'BadRequest',
       message:
-        'the regular expression "a\\\\b" cannot be searched for in this log store: \\b, \\B, and ^ or $ inside an expression are not possible in it',
+        'the regular expression "a\\\\bb" cannot be searched for in this log store: \\B, ^ or $ inside, and \\b but at an end beside a letter or digit are not possible in it',
     })
   })
 

@@ -130,7 +130,7 @@ function toFieldQuery(field: Extract<Field, string>, test: Test): Dsl {
       const value = toLuceneRegexp(parseRegex(test.source), test.caseSensitive)
       if (value === undefined) {
         throw badRequest(
-          `the regular expression ${JSON.stringify(test.source)} cannot be searched for in this log store: \\b, \\B, and ^ or $ inside an expression are not possible in it`,
+          `the regular expression ${JSON.stringify(test.source)} cannot be searched for in this log store: \\B, ^ or $ inside, and \\b but at an end beside a letter or digit are not possible in it`,
         )
       }
       return onWhole(name => regexp(name, value))

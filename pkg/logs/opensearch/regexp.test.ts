@@ -14,6 +14,14 @@ const expressible: readonly [source: string, lucene: string][] = [
   ['a.b&c@d#e~<1-2>', `${any}[a][^\\\n][b][\\&][c][\\@][d][\\#][e][\\~][\\<][1][\\-][2][\\>]${any}`],
   ['\\d', `${any}[0-9]${any}`],
   ['', `${any}${any}`],
+  ['[!-~]', `${any}[!-\\~]${any}`],
+  ['[^ -\\]]', `${any}[^ -\\]]${any}`],
+  ['[--a]', `${any}[\\-.-a]${any}`],
+  ['[\\]-b]', `${any}[\\]\\^_-b]${any}`],
+  ['[\\\\-]', `${any}[\\\\\\-]${any}`],
+  ['[\\\\-b]', `${any}[\\\\\\]\\^_-b]${any}`],
+  ['[^^-a]', `${any}[^\\^_-a]${any}`],
+  ['\\b连', `${any}[连]${any}`],
 ]
 
 describe('toLuceneRegexp', () => {
@@ -26,7 +34,16 @@ describe('toLuceneRegexp', () => {
     expect(toLuceneRegexp(parseRegex('^[a-c]$'), false)).to.equal('[a-cABC]\n?')
   })
 
-  for (const source of ['\\bx', 'x\\B', 'a^b', '(a$)b', '(^a|b)']) {
+  it('says where a word begins and ends', () => {
+    const said = toLuceneRegexp(parseRegex('\\bab\\b|c'), true) ?? ''
+    const [whole, other] = said.split(/\|(?=\(\.\|\n\)\*\[c\])/)
+    expect(whole).to.match(/^\(\(\.\|\n\)\*\[.+\]\)\?\[a\]\[b\]\(\[.+\]\(\.\|\n\)\*\)\?$/s)
+    expect(other).to.equal(`${any}[c]${any}`)
+    // An engine takes a thousand characters.
+    expect(said.length).to.be.below(500)
+  })
+
+  for (const source of ['\\b\\w', '\\b', 'a\\bb', 'x\\B', 'a^b', '(a$)b', '(^a|b)', '\\b\\b']) {
     it(`cannot say ${source}`, () => expect(toLuceneRegexp(parseRegex(source), true)).to.equal(undefined))
   }
 })

@@ -1,15 +1,18 @@
 import type { RegexNode } from '../regex/syntax.ts'
 import { foldCharacter } from '../words.ts'
+import { besideWords, boundaryBeside } from './word-boundary.ts'
 
 // Any characters, line breaks among them.
 const anything = '(.|\n)*'
 const maxFolded = 64
+const separator = `[${besideWords.map(([low, high]) => toRange(low, high)).join('')}]`
 
 /**
  * A regular expression in Lucene's syntax, which always stands for the whole text and has neither anchors nor boundaries.
  * Every character that is no ASCII letter or digit is escaped, so none has a meaning of its own.
  *
- * @returns undefined when it has an assertion that cannot be said there: `\b`, `\B`, or `^` and `$` inside
+ * @returns undefined when it has an assertion that cannot be said there: `\B`, `^` and `$` inside, and `\b` but at an end, beside
+ * what surely belongs to a word
  */
 export function toLuceneRegexp(root: RegexNode, caseSensitive: boolean): string | undefined {
   const options = root.kind === 'choice' ? root.options : [root]
@@ -24,15 +27,26 @@ export function escapeLucene(text: string): string {
 
 function toWhole(node: RegexNode, caseSensitive: boolean): string | undefined {
   const items = node.kind === 'sequence' ? [...node.items] : [node]
-  const isAnchored = (item: RegexNode | undefined, at: 'start' | 'end') =>
-    item?.kind === 'assert' && item.at === at
-  const fromStart = isAnchored(items[0], 'start')
-  if (fromStart) items.shift()
-  const toEnd = isAnchored(items.at(-1), 'end')
-  if (toEnd) items.pop()
+  const before = takeEdge(items, 'first')
+  const after = takeEdge(items, 'last')
+  if (before === undefined || after === undefined) return undefined
   const inner = items.map(item => toText(item, caseSensitive))
-  if (!inner.every(text => text !== undefined)) return undefined
-  return `${fromStart ? '' : anything}${inner.join('')}${toEnd ? '\n?' : anything}`
+  return inner.every(text => text !== undefined) ? `${before}${inner.join('')}${after}` : undefined
+}
+
+/** Takes an assertion off an end of an expression. @returns what may stand outside of that end; undefined when it cannot be said */
+function takeEdge(items: RegexNode[], side: 'first' | 'last'): string | undefined {
+  const [at, beside] = side === 'first' ? [0, 1] : [items.length - 1, items.length - 2]
+  const edge = items[at]
+  if (edge?.kind !== 'assert') return anything
+  const isAnchor = edge.at === (side === 'first' ? 'start' : 'end')
+  const demand = edge.at === 'boundary' ? boundaryBeside(items[beside], side) : undefined
+  if (!isAnchor && demand === undefined) return undefined
+  items.splice(at, 1)
+  if (demand === 'anything') return anything
+  if (demand === 'separator')
+    return side === 'first' ? `(${anything}${separator})?` : `(${separator}${anything})?`
+  return side === 'first' ? '' : '\n?'
 }
 
 function toText(node: RegexNode, caseSensitive: boolean): string | undefined {
@@ -66,10 +80,21 @@ function toSet(
   caseSensitive: boolean,
 ): string {
   const parts = ranges.map(([low, high]) => {
-    const range = low === high ? escapePoint(low) : `${escapePoint(low)}-${escapePoint(high)}`
+    const range = toRange(low, high)
     return caseSensitive ? range : range + otherCases(low, high)
   })
   return `[${negated ? '^' : ''}${parts.join('')}]`
+}
+
+/**
+ * Engines from Lucene 9 on take a character with a backslash for one that begins no range, so the lower bound stands as it is;
+ * those that would mean something there come before it, each by itself.
+ */
+function toRange(low: number, high: number): string {
+  if (low === high) return escapePoint(low)
+  const character = String.fromCodePoint(low)
+  if ('-]^\\'.includes(character)) return escapePoint(low) + toRange(low + 1, high)
+  return `${character}-${escapePoint(high)}`
 }
 
 /** The other cases of the characters of a range; of a wide one those of ASCII alone. */

@@ -2,9 +2,10 @@ import { isRecord } from '../../kube/object.ts'
 import { timedOut } from '../../status/status.ts'
 import type { LogFilter } from '../filter.ts'
 import { type Bucket, fillBuckets, type Interval } from '../interval.ts'
-import type { Histogram, Hit, LogQuery, QueryLimits, QueryResult, Statistics } from '../store.ts'
+import type { LogRecord } from '../record.ts'
+import type { Histogram, LogQuery, QueryLimits, QueryResult, Statistics } from '../store.ts'
 import { type SearchClient, tooSlow } from './client.ts'
-import { parseCursor, sortFields, toCursor } from './cursor.ts'
+import { type Place, parseCursor, placesOf, searchAfter, sortFields, toCursor } from './cursor.ts'
 import { toRecord } from './document.ts'
 import { type Dsl, toDsl } from './dsl.ts'
 import { indicesOf } from './indices.ts'
@@ -13,27 +14,61 @@ export type Search = { readonly client: SearchClient; readonly prefix: string }
 
 const kept = ['time', '@timestamp', 'log', 'kubernetes']
 const maxBuckets = 10_000
+// index.max_result_window
+const maxWindow = 10_000
+// Shards of a day's index; those of others that have more lose a cursor behind a page that was reached by from.
+const maxAtPlace = 32
 const dockerId = 'kubernetes.docker_id.keyword'
 // Up to so many distinct values the engine counts them exactly, or nearly so.
 const precision = 40_000
 // The engine gives up by itself first; this is for one that no longer does anything.
 const graceMs = 2_000
 
+/** Records that stand at one place, in several shards, are told apart by how many have come: some are asked for again. */
 export async function queryRecords(
   search: Search,
   query: LogQuery,
   limits: QueryLimits,
 ): Promise<QueryResult> {
   const { filter, order, size, start, withTotal } = query
-  const place = 'from' in start ? { from: start.from } : { search_after: parseCursor(start.after) }
+  const after = 'from' in start ? undefined : parseCursor(start.after)
+  // In front of a page there may be some that are at the place of its first.
+  const known = 'from' in start ? Math.min(start.from, maxAtPlace) : (after?.nth ?? 0)
+  const first = Math.min(size, maxWindow - known)
+  const place =
+    'from' in start ? { from: start.from - known } : after && { search_after: searchAfter(after, order) }
   const answer = await send(search, filter, limits, {
     ...place,
-    size,
+    size: first + known,
     sort: sortFields(order),
     track_total_hits: withTotal,
     _source: kept,
   })
-  return { total: withTotal ? totalOf(answer) : undefined, hits: hitsOf(answer) }
+  const found = hitsOf(answer)
+  const hits = found.slice(after === undefined ? known : countKnown(found, after))
+  const last = hits[first - 1]
+  const rest =
+    last === undefined || first === size
+      ? []
+      : (
+          await queryRecords(
+            search,
+            { filter, order, size: size - first, start: { after: toCursor(last.place) }, withTotal: false },
+            limits,
+          )
+        ).hits
+  return {
+    total: withTotal ? totalOf(answer) : undefined,
+    hits: [...hits.map(({ record, place: at }) => ({ record, cursor: toCursor(at) })), ...rest],
+  }
+}
+
+/** How many of those that were found come up to a place. */
+function countKnown(found: readonly Found[], { time, sequence, nth }: Place): number {
+  const beyond = found.findIndex(
+    ({ place }) => place.time !== time || place.sequence !== sequence || place.nth > nth,
+  )
+  return beyond < 0 ? found.length : beyond
 }
 
 export async function countRecords(
@@ -118,11 +153,16 @@ function totalOf(answer: unknown): number {
   return Number(isRecord(total) ? total.value : (total ?? 0))
 }
 
-function hitsOf(answer: unknown): readonly Hit[] {
-  const hits = member(answer, 'hits', 'hits')
-  return (Array.isArray(hits) ? hits : [])
-    .filter(isRecord)
-    .map(({ _source: source, sort }) => ({ record: toRecord(source), cursor: toCursor(sort) }))
+type Found = { readonly record: LogRecord; readonly place: Place }
+
+function hitsOf(answer: unknown): readonly Found[] {
+  const given = member(answer, 'hits', 'hits')
+  const hits = (Array.isArray(given) ? given : []).filter(isRecord)
+  const places = placesOf(hits.map(({ sort }) => sort))
+  return hits.flatMap(({ _source: source }, i) => {
+    const place = places[i]
+    return place === undefined ? [] : [{ record: toRecord(source), place }]
+  })
 }
 
 function member(value: unknown, ...path: readonly string[]): unknown {

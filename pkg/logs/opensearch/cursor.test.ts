@@ -1,0 +1,51 @@
+import { expect } from 'chai'
+import { refusalOf } from '../../status/fixtures.ts'
+import { parseCursor, placesOf, searchAfter, toCursor } from './cursor.ts'
+
+const time = '2020-05-16T16:00:42.608962453Z'
+
+describe('cursors of a search engine', () => {
+  it('tells records of several shards apart that stand at one place', () => {
+    const places = placesOf([
+      [1589644842608962453n, 7],
+      [1589644842608962453n, 7],
+      [1589644842608962453n, 8],
+      [1589644842608962454n, 8],
+    ])
+    expect(places.map(({ sequence, nth }) => [sequence, nth])).to.deep.equal([
+      [7, 1],
+      [7, 2],
+      [8, 1],
+      [8, 1],
+    ])
+    expect(places.map(place => parseCursor(toCursor(place)))).to.deep.equal(places)
+  })
+
+  it('goes on with all that stand there', () => {
+    expect(searchAfter({ time, sequence: 0, nth: 1 }, 'asc')).to.deep.equal([time, -1])
+    expect(searchAfter({ time, sequence: 7, nth: 3 }, 'desc')).to.deep.equal([time, 8])
+  })
+
+  const invalid: readonly unknown[] = [
+    [time, 7],
+    [time, 7, 0],
+    [time, 7, 1025],
+    [time, 7, 1.5],
+    [time, '7', 1],
+    ['now', 7, 1],
+    [`${time}||+1d`, 7, 1],
+    { time, sequence: 7, nth: 1 },
+    null,
+    7,
+  ]
+  for (const given of invalid) {
+    it(`refuses ${JSON.stringify(given)}`, () => {
+      const cursor = Buffer.from(JSON.stringify(given)).toString('base64url')
+      expect(refusalOf(() => parseCursor(cursor))).to.deep.equal({
+        code: 400,
+        reason: 'BadRequest',
+        message: 'cursor is none that this server gave out',
+      })
+    })
+  }
+})

@@ -1,0 +1,48 @@
+import { expect } from 'chai'
+import { parseRegex } from '../regex/syntax.ts'
+import { wordRole } from '../words.ts'
+import { besideWords, boundaryBeside } from './word-boundary.ts'
+
+describe('besideWords', () => {
+  const isBeside = (code: number) => besideWords.some(([low, high]) => low <= code && code <= high)
+
+  it('has nothing that belongs to a word', () => {
+    const wrong: number[] = []
+    for (const [low, high] of besideWords) {
+      for (let code = low; code <= high; code++) if (wordRole(code) === 'part') wrong.push(code)
+    }
+    expect(wrong).to.deep.equal([])
+  })
+
+  it('has all of ASCII and of what stands between words of most languages', () => {
+    for (let code = 0; code < 0x80; code++)
+      expect(isBeside(code), String(code)).to.equal(wordRole(code) === 'none')
+    for (const character of '«»¿¡…–—“”‘’„•→✓│─。、，：！？「」【】（）؟،।连ひ€№😀')
+      expect(isBeside(character.codePointAt(0) ?? 0), character).to.equal(true)
+  })
+
+  it('is in order, without overlaps', () => {
+    const ends = besideWords.flat()
+    expect(ends.toSorted((a, b) => a - b)).to.deep.equal(ends)
+  })
+})
+
+describe('boundaryBeside', () => {
+  const cases: readonly [source: string, side: 'first' | 'last', demand: string | undefined][] = [
+    ['a', 'first', 'separator'],
+    ['[a-z0-9]+', 'first', 'separator'],
+    ['(?:ab)', 'last', 'separator'],
+    ['连', 'last', 'anything'],
+    ['\\w', 'first', undefined],
+    ['-', 'first', undefined],
+    ['[^a]', 'first', undefined],
+    ['a*', 'last', undefined],
+    ['[a连]', 'last', undefined],
+    ['a|b', 'first', undefined],
+    ['', 'first', undefined],
+  ]
+  for (const [source, side, demand] of cases) {
+    it(`${side} of ${source || 'nothing'}: ${demand}`, () =>
+      expect(boundaryBeside(parseRegex(source), side)).to.equal(demand))
+  }
+})
