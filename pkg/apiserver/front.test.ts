@@ -183,6 +183,30 @@ describe('createTlsFront', () => {
   })
 })
 
+describe('an offer of another protocol', () => {
+  const heads: readonly (readonly [what: string, request: string, said: string])[] = [
+    ['without a body is taken up', 'POST / HTTP/1.1\r\nContent-Length: 0\r\n', 'taken up: '],
+    ['of a body with a length is ignored', 'POST / HTTP/1.1\r\nContent-Length: 2\r\n', 'asked: {}'],
+    ['of a body in chunks is ignored', 'DELETE / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n', 'asked: {}'],
+  ]
+  for (const [what, head, said] of heads) {
+    it(what, async () => {
+      const server = createPlainFront(async (req, res) => {
+        res.end(`asked: ${Buffer.concat(await req.toArray())}`)
+      }, limits)
+      server.on('upgrade', (_req, socket, early) => socket.end(`taken up: ${early}`))
+      try {
+        const socket = connectTcp(await listen(server, '127.0.0.1', 0), '127.0.0.1')
+        socket.write(`${head}Host: a\r\nConnection: Upgrade, close\r\nUpgrade: foo\r\n\r\n`)
+        if (!said.startsWith('taken')) socket.write(head.includes('chunked') ? '2\r\n{}\r\n0\r\n\r\n' : '{}')
+        expect(Buffer.concat(await socket.toArray()).toString()).to.include(said)
+      } finally {
+        await closeServer(server)
+      }
+    })
+  }
+})
+
 describe('listen', () => {
   it('tells the port that the system chose, and refuses one that is taken', async () => {
     const [a, b] = [createPlainFront(() => undefined, limits), createPlainFront(() => undefined, limits)]

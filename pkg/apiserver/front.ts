@@ -28,7 +28,16 @@ function toServerOptions({ headersSeconds, headerKilobytes }: FrontLimits) {
     connectionsCheckingInterval: Math.min(headersSeconds * 1000, 10_000),
     // Watches have no end; bodies have limits and deadlines of their own.
     requestTimeout: 0,
+    shouldUpgradeCallback: hasNoBody,
   }
+}
+
+/**
+ * Whether a request that offers another protocol may be taken up on it. Node reads no body of one that is, so that what a body
+ * says (a dry run, a condition) would be lost, or read as the other protocol; the offer may be ignored (RFC 9110 section 7.8).
+ */
+function hasNoBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] === undefined && !(Number(headers['content-length'] ?? 0) > 0)
 }
 
 /** HTTPS with client certificates asked for and not demanded: whether one counts is for the authenticators to say. */

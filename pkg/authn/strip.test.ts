@@ -11,13 +11,17 @@ describe('stripCredentials', () => {
       'admin',
       'x-remote-group',
       'g',
+      'X_Remote_User',
+      'admin',
+      'x-remote_Extra-a',
+      'admin',
       'Accept',
       'a',
     ])
     expect(req.headersDistinct.authorization).to.deep.equal(['Bearer secret'])
     stripCredentials(req)
     const all = JSON.stringify([req.headers, req.headersDistinct, req.rawHeaders])
-    expect(all).to.not.match(/secret|admin|x-remote/i)
+    expect(all).to.not.match(/secret|admin|x.remote/i)
     expect(req.headersDistinct.accept).to.deep.equal(['a'])
   })
 

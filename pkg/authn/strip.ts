@@ -6,7 +6,8 @@ import { partProtocols } from '../request/web-socket-handshake.ts'
 function isIdentity(name: string): boolean {
   const first = name[0]
   if (first === 'A' || first === 'a') return name.length === 13 && name.toLowerCase() === 'authorization'
-  return (first === 'X' || first === 'x') && name.toLowerCase().startsWith('x-remote-')
+  // CGI, WSGI and their like make one name of X-Remote-User and X_Remote_User: neither may be a caller's.
+  return (first === 'X' || first === 'x') && /^x[-_]remote[-_]/i.test(name)
 }
 
 function isProtocol(name: string): boolean {

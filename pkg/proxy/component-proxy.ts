@@ -39,6 +39,8 @@ export async function forwardToComponent(
   } catch (error) {
     // One that leads its callers astray is there all the same.
     if (error === refused) breaker.succeeded()
+    // What cannot be sent on says nothing of the component.
+    else if (error instanceof Status && error.code === 400) breaker.abandoned()
     else breaker.failed()
     throw error
   }

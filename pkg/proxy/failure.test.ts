@@ -32,6 +32,14 @@ describe('upstreamFailure', () => {
     ['HPE_INVALID_CONSTANT', 502, 'ServiceUnavailable', 'http_protocol_error', 'it broke off its answer'],
     ['UPSTREAM_HEAD_TIMEOUT', 504, 'Timeout', 'http_response_timeout', 'it did not answer in time'],
   ]
+  it("is the caller's own where the request cannot be sent on", () => {
+    const cause = Object.assign(new Error('the request cannot be sent on: its length'), {
+      code: 'REQUEST_INVALID',
+    })
+    const { code, message, headers } = upstreamFailure('it', cause)
+    expect([code, message, headers]).to.deep.equal([400, 'the request cannot be sent on: its length', {}])
+  })
+
   for (const [code, status, reason, token, text] of cases) {
     it(`${code} is ${status} with ${token}`, () => {
       const cause = errorWith(code)

@@ -1,4 +1,4 @@
-import { Status } from '../status/status.ts'
+import { badRequest, Status } from '../status/status.ts'
 
 /**
  * An upstream that did not answer, as the caller is told. Proxy-Status (RFC 9209) says that it is the proxy who speaks:
@@ -7,6 +7,8 @@ import { Status } from '../status/status.ts'
  * @param upstream what does not answer, in words
  */
 export function upstreamFailure(upstream: string, error: unknown): Status {
+  // It never left here, and is the caller's own.
+  if (error instanceof Error && errorCode(error) === 'REQUEST_INVALID') return badRequest(error.message)
   const { code, reason, token, text } = classify(error)
   return new Status(code, reason, `${upstream} ${text}`, {
     cause: error,

@@ -20,6 +20,10 @@ describe('forwardableHeaders', () => {
     ['belong to this hop, in old clients', ['Proxy-Connection', 'Proxy-Authorization', 'Proxy-Authenticate']],
     ['claim an identity', ['X-Remote-User', 'x-remote-group', 'X-REMOTE-EXTRA-Scopes', 'X-Remote-Uid']],
     [
+      'claim one where _ is -',
+      ['X_Remote_User', 'X-Remote_Group', 'impersonate_user', 'X_Forwarded_For', 'x_real_ip'],
+    ],
+    [
       'ask for another identity',
       ['Impersonate-User', 'impersonate-group', 'Impersonate-Extra-a', 'Impersonate-Uid'],
     ],

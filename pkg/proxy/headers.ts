@@ -16,8 +16,10 @@ const hopByHop = new Set([
   'upgrade',
 ])
 
-// Names that carry an identity or a route behind a proxy: only the proxy may say them, never its caller.
-const reserved = /^(x-remote-|impersonate-|x-forwarded-|forwarded$|x-real-ip$|x-client-ip$|x-kapis-)/
+// Names that carry an identity or a route behind a proxy: only the proxy may say them, never its caller. With underscores they are
+// the same to servers that make variables of them (CGI, WSGI).
+const reserved =
+  /^(x[-_]remote[-_]|impersonate[-_]|x[-_]forwarded[-_]|forwarded$|x[-_]real[-_]ip$|x[-_]client[-_]ip$|x[-_]kapis[-_])/
 
 /**
  * The caller's headers as they may go on: without those of this hop, and without those in which a caller could claim an

@@ -110,6 +110,36 @@ describe('hostile requests', function () {
     expect((await speak(first + second, 5_000)).codes).to.deep.equal([200, 401])
   })
 
+  it('a body goes on whatever other protocol its request offers', async () => {
+    const path = '/api/v1/namespaces/default/configmaps'
+    const name = `offered-${Date.now().toString(36)}`
+    const offer = `Host: a\r\n${auth}Content-Type: application/json\r\nConnection: Upgrade\r\nUpgrade: foo\r\n`
+    const object = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
+    const made = await speak(
+      `POST ${path} HTTP/1.1\r\n${offer}Content-Length: ${object.length}\r\n\r\n${object}`,
+    )
+    expect(made.codes, made.text).to.deep.equal([201])
+    const dryRun = JSON.stringify({ apiVersion: 'v1', kind: 'DeleteOptions', dryRun: ['All'] })
+    const chunk = `${dryRun.length.toString(16)}\r\n${dryRun}\r\n0\r\n\r\n`
+    const tried = await speak(
+      `DELETE ${path}/${name} HTTP/1.1\r\n${offer}Transfer-Encoding: chunked\r\n\r\n${chunk}`,
+    )
+    expect(tried.codes, tried.text).to.deep.equal([200])
+    const gone = await askRaw(`${path}/${name}`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${token}` },
+    })
+    expect(gone.code).to.equal(200)
+  })
+
+  it("a length beyond all bounds is the caller's mistake", async () => {
+    const { codes, text } = await speak(
+      `${post}${auth}Content-Type: application/json\r\nContent-Length: 1000000000000000000\r\n\r\n{`,
+    )
+    expect(codes, text).to.deep.equal([400])
+    expect(text).to.include('the request cannot be sent on: its length')
+  })
+
   const roots = [
     '/api/v1/namespaces/default',
     '/apis/apps/v1/namespaces/default',
