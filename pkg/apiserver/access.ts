@@ -31,6 +31,8 @@ type UserListener = (before: User | undefined, after: User | undefined) => void
 
 export type Access = {
   readonly authenticate: Authenticate
+  /** Whether the login by which a caller was found out has ended since. */
+  readonly hasEnded: (identity: Identity) => boolean
   readonly impersonate: Impersonate
   readonly authorize: Authorize
   /** Whether a caller may read a Secret. @throws Status 403 */
@@ -119,12 +121,19 @@ export function createAccess(options: AccessOptions): Access {
     },
     users: known,
   })
+  const kapisTokens = createKapisTokenAuthenticator({
+    verifier,
+    keys,
+    users: known,
+    sessions,
+    clockSkewSeconds,
+  })
   const union = createUnion(
     [
       createFrontProxyAuthenticator(() => authentication.current()),
       createClientCertificateAuthenticator(() => authentication.current()),
       basic,
-      createKapisTokenAuthenticator({ verifier, keys, users: known, sessions, clockSkewSeconds }),
+      kapisTokens,
       createTokenReviewAuthenticator({ client, isOurs: verifier.isOurs }),
     ],
     byTwo((method, result) => attempts({ method, result })),
@@ -146,6 +155,7 @@ export function createAccess(options: AccessOptions): Access {
       const found = union(req)
       return found instanceof Promise ? found.then(identified) : identified(found)
     },
+    hasEnded: kapisTokens.hasEnded,
     impersonate: (req, caller) => impersonate(req, caller, (info, who) => authorize(info, who, noQuery)),
     authorize,
     users,

@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Auditor, noAuditor } from '../audit/auditor.ts'
 import { jane, type Loopback, startLoopback } from '../request/fixtures.ts'
@@ -6,6 +7,7 @@ import { sendJson } from '../request/respond.ts'
 import { badRequest, Status, unauthorized } from '../status/status.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { type ChainOptions, createChain } from './chain.ts'
+import { createEndedLogins } from './ended-logins.ts'
 import { createInFlight } from './in-flight.ts'
 
 type Record = { readonly [key: string]: unknown }
@@ -28,6 +30,7 @@ describe('createChain', () => {
       accessLog: () => false,
       auditor: noAuditor,
       impersonate: async () => null,
+      endedLogins: createEndedLogins(() => false),
       inFlight: createInFlight(
         () => ({ reading: 0, mutating: 0 }),
         () => undefined,
@@ -69,6 +72,30 @@ describe('createChain', () => {
     const { get, steps } = await start()
     expect((await get('/livez')).text).to.equal('"alive"\n')
     expect(steps).to.deep.equal([])
+  })
+
+  it('breaks off what lasts when the login has ended, and nothing else', async () => {
+    let isEnded = false
+    const asked: string[] = []
+    const hasEnded = ({ username }: { readonly username: string }) => {
+      asked.push(username)
+      return isEnded
+    }
+    const { open, get } = await start({
+      endedLogins: createEndedLogins(hasEnded, 5),
+      impersonate: async () => ({ ...jane, username: 'other' }),
+      route: ({ res, info }) => {
+        res.flushHeaders()
+        if (info.verb !== 'watch') setTimeout(() => res.end('whole'), 50)
+      },
+    })
+    const watch = await open('/api/v1/nodes?watch=true')
+    await sleep(20)
+    isEnded = true
+    const failure = await watch.toArray().catch(error => error)
+    expect(failure).to.have.property('code', 'ECONNRESET')
+    expect(new Set(asked)).to.deep.equal(new Set(['jane']))
+    expect((await get('/api/v1/nodes')).text).to.equal('whole')
   })
 
   it('does not go on after a refusal', async () => {

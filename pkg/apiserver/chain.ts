@@ -10,6 +10,7 @@ import { renderKube } from '../status/render-kube.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { setIds } from './answer-ids.ts'
 import { startDeadline } from './deadline.ts'
+import type { EndedLogins } from './ended-logins.ts'
 import type { InFlight } from './in-flight.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import { limitRest } from './rest-of-request.ts'
@@ -41,6 +42,7 @@ export type ChainOptions = {
   /** Who. @throws Status 401, 503 */
   readonly authenticate: Authenticate
   readonly impersonate: Impersonate
+  readonly endedLogins: EndedLogins
   readonly inFlight: InFlight
   readonly requestSeconds: () => number
   /** May; or `elsewhere`, when whoever serves the request judges its caller. @throws Status 401, 403, 503 */
@@ -139,7 +141,7 @@ async function answer(options: Tools, req: IncomingMessage, res: ServerResponse)
     }
     if (impersonated !== null) acting = { ...authenticated, identity: impersonated }
     hold(options.inFlight.enter(acting))
-    await serve(options, acting, { hold, allowed })
+    await serve(options, acting, { hold, allowed, caller: caller.identity })
   } catch (error) {
     // What cannot be read as a request is an attempt all the same.
     if (exchange === undefined) audit(toExchange(unreadable, req, res, id))
@@ -154,20 +156,29 @@ async function answer(options: Tools, req: IncomingMessage, res: ServerResponse)
   }
 }
 
-type Course = { readonly hold: (end: () => void) => void; readonly allowed: () => void }
+type Course = {
+  readonly hold: (end: () => void) => void
+  readonly allowed: () => void
+  /** Whoever asks, whomever they act as. */
+  readonly caller: Identity
+}
 
 /** May, and the answer. Where nothing is waited for, no clock need run. */
 async function serve(
-  { authorize, route, requestSeconds }: ChainOptions,
+  { authorize, route, requestSeconds, endedLogins }: ChainOptions,
   exchange: AuthenticatedExchange,
-  { hold, allowed }: Course,
+  { hold, allowed, caller }: Course,
 ): Promise<void> {
+  const attend = () => {
+    hold(startDeadline(exchange, requestSeconds()))
+    hold(endedLogins.follow(exchange, caller))
+  }
   const decided = authorize(exchange)
   const isJudged = !(decided instanceof Promise)
-  if (!isJudged) hold(startDeadline(exchange, requestSeconds()))
+  if (!isJudged) attend()
   if ((isJudged ? decided : await decided) !== 'elsewhere') allowed()
   const served = route(exchange)
-  if (isJudged && !exchange.res.writableEnded) hold(startDeadline(exchange, requestSeconds()))
+  if (isJudged && !exchange.res.writableEnded) attend()
   if (served instanceof Promise) await served
 }
 

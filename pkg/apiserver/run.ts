@@ -34,6 +34,7 @@ import { observeCertificates } from './certificate-metrics.ts'
 import { createChain } from './chain.ts'
 import { createComponents } from './component-apis.ts'
 import { drain } from './drain.ts'
+import { createEndedLogins } from './ended-logins.ts'
 import { createPlainFront, createTlsFront, listen, toUpgradeListener, updateTls } from './front.ts'
 import { createIam } from './iam.ts'
 import { createLimits } from './limits.ts'
@@ -207,6 +208,7 @@ export async function runApiserver(
     }),
     authenticate: tracing.authenticate(access.authenticate),
     impersonate: access.impersonate,
+    endedLogins: createEndedLogins(access.hasEnded),
     // What goes to the orchestrator is judged there, as the caller; without one, here.
     authorize(exchange) {
       // Before anything else: whoever it goes on to is told who is calling, and not by which token.

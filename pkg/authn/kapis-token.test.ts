@@ -56,6 +56,19 @@ describe('createKapisTokenAuthenticator', () => {
     expect(state.verified).to.equal(2)
   })
 
+  it('says whether the login of a caller has ended since, of copies of its identity too', async () => {
+    const { state, ask, authenticator } = start()
+    const [identity, other] = [await ask(), await start().ask()]
+    if (identity === null || other === null) throw new Error('nobody')
+    const hasEnded = () => authenticator.hasEnded({ ...identity })
+    expect(hasEnded()).to.equal(false)
+    state.isRevoked = true
+    expect(hasEnded()).to.equal(true)
+    expect(authenticator.hasEnded(other)).to.equal(false)
+    Object.assign(state, { isRevoked: false, user: undefined })
+    expect(hasEnded()).to.equal(true)
+  })
+
   const changes: readonly (readonly [string, (state: ReturnType<typeof start>['state']) => object])[] = [
     ['the user is disabled', state => Object.assign(state, { user: { ...state.user, state: 'Disabled' } })],
     ['the user is gone', state => Object.assign(state, { user: undefined })],

@@ -1,5 +1,5 @@
 import type { Identity } from '../request/identity.ts'
-import { unauthorized } from '../status/status.ts'
+import { Status, unauthorized } from '../status/status.ts'
 import { isReadOnly } from '../token/live-audience.ts'
 import type { Authenticator } from './authenticator.ts'
 import { createBearerReader } from './bearer.ts'
@@ -36,6 +36,11 @@ export type KapisTokenOptions = {
 
 type Verified = { readonly claims: Claims; readonly keys: object; user: User; identity: Identity }
 
+export type KapisTokenAuthenticator = Authenticator & {
+  /** Whether the login of a caller who came with such a token has ended since, or its user is gone or disabled. */
+  readonly hasEnded: (identity: Identity) => boolean
+}
+
 const maxTokens = 10_000
 
 /**
@@ -43,22 +48,30 @@ const maxTokens = 10_000
  * away, because it may have been stolen, is good no longer, although it was before. Whether the user is still there and active, and
  * the login not ended, is asked for each request. Groups are the user's own of this moment, not those in the token.
  */
-export function createKapisTokenAuthenticator(options: KapisTokenOptions): Authenticator {
+export function createKapisTokenAuthenticator(options: KapisTokenOptions): KapisTokenAuthenticator {
   const { verifier, keys, users, sessions } = options
   const verified = new ExpiringCache<Verified>(maxTokens, () => Date.now())
   const readBearer = createBearerReader()
+  // By what names the credential: others make copies of an identity, and keep that.
+  const claimsOf = new WeakMap<Identity['extra'], Claims>()
 
   async function verify(token: string, key: string): Promise<Identity> {
     // Before the signature is checked: what changes meanwhile counts at the next request.
     const verifiedWith = keys.current()
     const claims = await verifier.verifyAccess(token)
     const user = findUser(claims)
-    const identity = toIdentity(user, claims)
+    const identity = identify(user, claims)
     verified.set(
       key,
       { claims, keys: verifiedWith, user, identity },
       (claims.exp + options.clockSkewSeconds) * 1000,
     )
+    return identity
+  }
+
+  function identify(user: User, claims: Claims): Identity {
+    const identity = toIdentity(user, claims)
+    claimsOf.set(identity.extra, claims)
     return identity
   }
 
@@ -84,9 +97,20 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Authe
       const user = findUser(known.claims)
       if (user !== known.user) {
         known.user = user
-        known.identity = toIdentity(user, known.claims)
+        known.identity = identify(user, known.claims)
       }
       return known.identity
+    },
+    hasEnded({ extra }) {
+      const claims = claimsOf.get(extra)
+      if (claims === undefined) return false
+      try {
+        findUser(claims)
+        return false
+      } catch (error) {
+        // What cannot be found out at the moment is no end.
+        return error instanceof Status && error.code === 401
+      }
     },
   }
 }

@@ -1,5 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { kubectl, kubectlOutput, uniqueName } from './cluster.ts'
 import { askAs, eventually, groupDomain } from './http.ts'
@@ -26,7 +27,7 @@ describe('kapis login', function () {
 
   before(async () => {
     await createUser({ username, password })
-    await kubectlOutput('create', 'clusterrole', binding, '--verb=get,list', '--resource=nodes')
+    await kubectlOutput('create', 'clusterrole', binding, '--verb=get,list,watch', '--resource=nodes')
     await kubectlOutput(
       'create',
       'clusterrolebinding',
@@ -134,6 +135,17 @@ describe('kapis login', function () {
     succeeded(await login())
     const { accessToken } = stored()
     expect((await askAs(accessToken, self)).code).to.equal(200)
+    const ends: string[] = []
+    for (const path of [
+      '/api/v1/nodes?watch=true',
+      `/kapis/resources.${groupDomain}/v1alpha3/namespaces?watch=true`,
+    ])
+      askAs(accessToken, path).then(
+        ({ code }) => ends.push(`${code}`),
+        error => ends.push(error.code),
+      )
+    await sleep(500)
+    expect(ends).to.deep.equal([])
     succeeded(await person.kapis(['logout']))
     const seconds = await eventually(
       async () => {
@@ -143,6 +155,8 @@ describe('kapis login', function () {
       20,
     )
     expect(seconds).to.be.below(2)
+    // What was begun with it is broken off.
+    await eventually(async () => expect(ends).to.deep.equal(['ECONNRESET', 'ECONNRESET']), 5_000)
     const refused = await person.kubectl('get', 'nodes')
     expect(refused.code).to.equal(1)
     expect(refused.stderr).to.include('there is no login at')
