@@ -79,6 +79,7 @@ async function verify({ registry }: RegistryTools, req: IncomingMessage): Promis
   const { sent, secret } = await readSecret(req)
   const logins = readDockerConfig(secret)
   if (logins.size === 0) throw badRequest('the Secret has no login to verify')
+  if (logins.has('')) throw badRequest('the Secret has a login without a host')
   for (const [host, login] of logins) await registry.verify(host, login)
   return sent
 }
@@ -94,9 +95,9 @@ async function readSecret(req: IncomingMessage): Promise<{ sent: unknown; secret
   }
   try {
     const body: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'))
-    // A Secret that is yet to be made has no resource version.
-    if (isRecord(body) && isRecord(body.metadata)) {
-      const secret = { ...body, metadata: { resourceVersion: '', ...body.metadata } }
+    // A Secret that is yet to be made has no resource version, and its name stands in the path already.
+    if (isRecord(body) && (body.metadata === undefined || isRecord(body.metadata))) {
+      const secret = { ...body, metadata: { name: '', resourceVersion: '', ...body.metadata } }
       if (isKubeObject(secret)) return { sent: body, secret }
     }
   } catch (error) {

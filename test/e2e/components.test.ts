@@ -207,6 +207,45 @@ describe('components, quotas and what everybody may know', function () {
     }
   })
 
+  it("the orchestrator's own roles give here what they give there", async () => {
+    const kinds = ['pods', 'resourcequotas', 'secrets', 'leases', 'roles', 'rolebindings']
+    const given: Readonly<Record<string, readonly string[]>> = {
+      view: ['pods', 'resourcequotas'],
+      edit: ['pods', 'resourcequotas', 'secrets', 'leases'],
+      admin: kinds,
+    }
+    for (const [role, own] of Object.entries(given)) {
+      await kubectlOutput('-n', namespace, 'create', 'serviceaccount', role)
+      const subject = `--serviceaccount=${namespace}:${role}`
+      await kubectlOutput('-n', namespace, 'create', 'rolebinding', role, `--clusterrole=${role}`, subject)
+      const bearer = await tokenOf(namespace, role)
+      const may = async (path: string) => (await askAs(bearer, path)).code === 200
+      await eventually(async () => {
+        const here = []
+        const there = []
+        for (const kind of kinds) {
+          if (await may(`/kapis/${group}/v1alpha3/namespaces/${namespace}/${kind}`)) here.push(kind)
+          const canI = await kubectl(
+            '-n',
+            namespace,
+            'auth',
+            'can-i',
+            'list',
+            kind,
+            '--as',
+            `system:serviceaccount:${namespace}:${role}`,
+          )
+          if (canI.stdout.startsWith('yes')) there.push(kind)
+        }
+        expect([here, there], role).to.deep.equal([own, own])
+        for (const numbers of ['quotas', 'abnormalworkloads'])
+          expect(await may(`/kapis/${group}/v1alpha2/namespaces/${namespace}/${numbers}`), numbers).to.equal(
+            true,
+          )
+      }, 20_000)
+    }
+  })
+
   describe('registries', () => {
     const base = `/kapis/${group}/v1alpha3/namespaces/${namespace}`
     const loginFor = (host: string) =>
@@ -228,6 +267,14 @@ describe('components, quotas and what everybody may know', function () {
         400,
         'type of the Secret must be kubernetes.io/dockerconfigjson',
       ],
+      [
+        'POST',
+        '/registrysecrets/login/verify',
+        '{"type":"kubernetes.io/dockerconfigjson"}',
+        400,
+        'data[".dockerconfigjson"] of the Secret is no JSON',
+      ],
+      ['POST', '/registrysecrets/login/verify', loginFor(''), 400, 'the Secret has a login without a host'],
       [
         'POST',
         '/registrysecrets/login/verify',
