@@ -63,7 +63,7 @@ describe('ResourceCache', () => {
       limits: () => ({ idleSeconds: 60, maxMegabytes: 1024, ...limits }),
     })
     running = { fake, cache }
-    const tell = (path: string, type: string, object: KubeObject) =>
+    const tell = (path: string, type: string, object: object) =>
       watches.get(path)?.write(`${JSON.stringify({ type, object })}\n`)
     return { cache, lists, watches, tell }
   }
@@ -167,6 +167,31 @@ describe('ResourceCache', () => {
         expect(refusal).to.be.instanceOf(Status).that.includes({ code, message })
       })
     }
+
+    it('is 404 once it is gone, its watchers are told, and it is followed anew when it is back', async () => {
+      let isThere = true
+      const { cache, lists, watches, tell } = await start(path =>
+        isThere || !path.startsWith('/apis/x.io') ? withGadgets(path) : 404,
+      )
+      await cache.start()
+      const before = await cache.obtain(gadgets('gadgets'))
+      let resets = 0
+      before.subscribe({ changed: () => undefined, reset: () => resets++ })
+      await until(() => watches.has('/apis/x.io/v1/gadgets'))
+      isThere = false
+      tell('/apis/x.io/v1/gadgets', 'ERROR', { code: 404, message: 'no' })
+      await until(() => resets === 1)
+      expect(before.isEnded).to.equal(true)
+      const refusal = await cache.obtain(gadgets('gadgets')).catch((error: unknown) => error)
+      expect(refusal).to.be.instanceOf(Status).that.includes({ code: 404 })
+      expect(cache.collections()).to.have.length(1)
+      const asked = lists.length
+      isThere = true
+      const after = await cache.obtain(gadgets('gadgets'))
+      expect(after).to.not.equal(before)
+      expect(after.get('', 'g1')?.version).to.equal(3)
+      expect(lists).to.have.length(asked + 1)
+    })
 
     it('is not begun before the rest is there', async () => {
       const { cache } = await start(withGadgets)

@@ -105,19 +105,13 @@ export class ResourceCache {
    */
   async obtain(kind: Kind): Promise<Collection> {
     const live = this.#live.get(toName(kind)) ?? this.#begin(kind)
-    try {
-      if (kind.plural === 'persistentvolumeclaims') {
-        // Without them the claims are shown all the same.
-        await this.#followSnapshotClasses(live).catch(err =>
-          this.#options.logger.warn({ err }, 'classes of volume snapshots cannot be read'),
-        )
-      }
-      return await live.ready()
-    } catch (error) {
-      // A kind that is not there is not asked for again and again behind its back.
-      if (live.isGone) this.#end(toName(kind), live)
-      throw error
+    if (kind.plural === 'persistentvolumeclaims') {
+      // Without them the claims are shown all the same.
+      await this.#followSnapshotClasses(live).catch(err =>
+        this.#options.logger.warn({ err }, 'classes of volume snapshots cannot be read'),
+      )
     }
+    return live.ready()
   }
 
   /** What is followed now. */
@@ -141,7 +135,16 @@ export class ResourceCache {
     const { client, groupDomain, logger } = this.#options
     const served = { kind, group: resourcesGroup(groupDomain), version: resourcesVersion }
     const decorate: Decorate | undefined = this.#decorators.of(`${kind.source.group}/${kind.plural}`)
-    const live = new LiveKind({ client, served, logger, ...(decorate === undefined ? {} : { decorate }) })
+    const live: LiveKind = new LiveKind({
+      client,
+      served,
+      logger,
+      ...(decorate === undefined ? {} : { decorate }),
+      // What is not there is not asked for again and again behind its back; if it comes back it is another kind.
+      gone: () => {
+        if (!alwaysFollowed.includes(kind)) this.#end(toName(kind), live)
+      },
+    })
     this.#live.set(toName(kind), live)
     return live
   }
@@ -154,18 +157,27 @@ export class ResourceCache {
     const kind = await this.#options.catalog.findByPlural('volumesnapshotclasses')
     if (kind === undefined) return
     const classes = await this.obtain(kind)
-    const tell = () =>
-      this.#decorators.setSnapshotDrivers(
-        new Set([...classes.entries()].map(({ facts }) => facts.values.driver ?? '')),
-      )
-    claims.release = classes.subscribe({ changed: tell, reset: tell })
+    const tell = () => {
+      const drivers = [...classes.entries()].map(({ facts }) => facts.values.driver ?? '')
+      this.#decorators.setSnapshotDrivers(new Set(classes.isEnded ? [] : drivers))
+    }
+    const unsubscribe = classes.subscribe({
+      changed: tell,
+      reset: () => {
+        tell()
+        if (!classes.isEnded) return
+        unsubscribe()
+        claims.release = undefined
+      },
+    })
+    claims.release = unsubscribe
     tell()
   }
 
   #sweep(): void {
     const idleSince = performance.now() - this.#options.limits().idleSeconds * 1000
     for (const [name, live] of this.#idle()) {
-      if (live.usedAtMs < idleSince || live.isGone) this.#end(name, live)
+      if (live.usedAtMs < idleSince) this.#end(name, live)
     }
     if (!this.#fits()) this.#makeRoom()
   }
@@ -194,6 +206,8 @@ export class ResourceCache {
     live.stop()
     live.release?.()
     this.#live.delete(name)
+    // Last: who is told of it may ask for the kind again.
+    live.collection.end()
   }
 }
 

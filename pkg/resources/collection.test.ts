@@ -168,6 +168,14 @@ describe('Collection', () => {
       }
     })
 
+    it('gives up when nothing will come any more', async () => {
+      const collection = collectionOf([])
+      const waiting = collection.waitFor(12, 60_000)
+      collection.end()
+      expect(await waiting).to.equal(false)
+      expect(await collection.waitFor(12, 60_000)).to.equal(false)
+    })
+
     it('gives up after its time', async () => {
       const collection = collectionOf([])
       const waiting = collection.waitFor(12, 10)

@@ -31,6 +31,7 @@ export class Collection {
   #history = new History(0)
   #version = 0
   #bytes = 0
+  #isEnded = false
   #waiters: { readonly version: number; readonly resolve: () => void }[] = []
 
   constructor(served: ServedKind, decorate?: Decorate) {
@@ -59,6 +60,11 @@ export class Collection {
 
   get isWatched(): boolean {
     return this.#subscribers.size > 0
+  }
+
+  /** Whether nothing will change here any more, since the kind is not followed. */
+  get isEnded(): boolean {
+    return this.#isEnded
   }
 
   get(namespace: string, name: string): Entry | undefined {
@@ -123,6 +129,7 @@ export class Collection {
   /** Resolves true once the state is at least `version`, false when it is not within `timeoutMs` or before `signal`. */
   async waitFor(version: number, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
     if (this.#version >= version) return true
+    if (this.#isEnded) return false
     const { promise, resolve } = Promise.withResolvers<void>()
     const waiter = { version, resolve }
     this.#waiters.push(waiter)
@@ -146,6 +153,13 @@ export class Collection {
     this.#views.clear()
     this.#history = new History(Number(resourceVersion))
     this.#advance(Number(resourceVersion))
+    for (const subscriber of this.#subscribers) subscriber.reset()
+  }
+
+  /** Lets go of whoever waits or watches: nothing will come any more. A list that is being answered still finds its objects. */
+  end(): void {
+    this.#isEnded = true
+    for (const waiter of this.#waiters) waiter.resolve()
     for (const subscriber of this.#subscribers) subscriber.reset()
   }
 

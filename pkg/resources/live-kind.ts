@@ -10,6 +10,8 @@ export type LiveKindOptions = {
   readonly served: ServedKind
   readonly decorate?: Decorate
   readonly logger: Logger
+  /** Told when the orchestrator says that there is no such kind (any more). */
+  readonly gone: () => void
 }
 
 // A watch is reopened within this time in ordinary life; after it, what is cached may be wrong and is not given out.
@@ -30,7 +32,7 @@ export class LiveKind {
   #disconnectedAtMs: number | undefined
   #refusal: unknown
 
-  constructor({ client, served, decorate, logger }: LiveKindOptions) {
+  constructor({ client, served, decorate, logger, gone }: LiveKindOptions) {
     const { plural, source } = served.kind
     this.#plural = plural
     this.collection = new Collection(served, decorate)
@@ -42,10 +44,12 @@ export class LiveKind {
         apply: this.collection.apply.bind(this.collection),
         failed: err => {
           this.#refusal = err
+          if (this.isGone) return gone()
           logger.warn({ err, resource: plural }, 'watch failed, trying again')
         },
         connected: connected => {
           this.#disconnectedAtMs = connected ? undefined : (this.#disconnectedAtMs ?? performance.now())
+          if (connected) this.#refusal = undefined
         },
       },
     })
@@ -75,11 +79,12 @@ export class LiveKind {
   /**
    * The collection, if it can be trusted now.
    *
-   * @throws Status 503 before the first list, and while the watch is broken for longer than a reconnection takes: an old
+   * @throws Status 404 for a kind that is gone, 503 before the first list, and while the watch is broken for longer than a reconnection takes: an old
    * answer would be a wrong one
    */
   current(): Collection {
     this.usedAtMs = performance.now()
+    if (this.isGone) throw unknownResource()
     if (!this.#isSynced) throw unavailable(`${this.#plural} are still being read from the orchestrator`)
     const since = this.#disconnectedAtMs
     if (since !== undefined && performance.now() - since > staleAfterMs)

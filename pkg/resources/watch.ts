@@ -72,6 +72,8 @@ type Followed = WatchRequest & { readonly endAtMs: number; readonly out: Writabl
 
 async function follow(collection: Collection, hub: WatchHub, request: Followed): Promise<void> {
   const { options, stream, out, encoder, visible } = request
+  // The kind may have gone while a version was waited for.
+  if (collection.isEnded) return void out.end()
   const matches = visible ? (entry: Entry) => request.matches(entry) && visible.has(entry) : request.matches
   const first = firstEvents(collection, { ...request, matches })
   if (first === undefined) {
