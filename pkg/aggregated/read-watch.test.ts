@@ -350,15 +350,6 @@ describe('serveWatch', () => {
       await until(() => hub.size === 0)
     })
 
-    it('comes in peace when the kind is gone, to those too who wait for a version of it', async () => {
-      const { collection, hub, watch } = await start()
-      const clients = await Promise.all(['resourceVersion=10', 'resourceVersion=99'].map(watch))
-      await until(() => hub.size === 1)
-      collection.end()
-      await until(() => clients.every(({ state }) => state === 'ended'))
-      expect(clients.map(({ writes }) => writes)).to.deep.equal([[], []])
-    })
-
     it('comes in peace when events were missed', async () => {
       const { collection, hub, watch } = await start()
       const client = await watch()

@@ -1,5 +1,6 @@
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import type { Identity } from '../request/identity.ts'
+import type { RequestInfo } from '../request/request-info.ts'
 import type { Collection } from '../resources/collection.ts'
 import type { PageCache } from '../resources/page-cache.ts'
 import type { Visible } from '../resources/visible.ts'
@@ -18,7 +19,7 @@ export type ReadOptions = {
    */
   readonly collectionOf: (plural: string) => Collection | undefined | Promise<Collection | undefined>
   /** What the caller may see of a kind, undefined for everything; asked for kinds of which not everybody sees the same. */
-  readonly visible: (plural: string, identity: Identity) => Promise<Visible | undefined> | undefined
+  readonly visible: (info: RequestInfo, identity: Identity) => Promise<Visible | undefined> | undefined
   readonly hub: WatchHub
   readonly pages: PageCache
 }
@@ -49,7 +50,7 @@ function read(
   if (req.method !== 'GET') throw methodNotAllowed(['GET'])
   // An object of a namespaced kind without its namespace is no object.
   if (namespaced && info.namespace === '' && info.parts.length > 1) throw unknownResource()
-  const narrowed = options.visible(info.resource, identity)
+  const narrowed = options.visible(info, identity)
   if (narrowed === undefined) return readAs(options, exchange, collection)
   return narrowed.then(seen => readAs(options, exchange, collection, seen))
 }

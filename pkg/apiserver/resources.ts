@@ -62,6 +62,8 @@ export type ResourcesOptions = {
   readonly hub: WatchHub
   /** Where role bindings give any right at all. */
   readonly grants: GrantIndex
+  /** Told whenever what is given in the whole cluster may have changed. */
+  readonly onClusterChange: (listener: () => void) => void
   /** To the orchestrator itself, as the caller. */
   readonly proxy: Handler
   /** The authority that callers of the issuer's URL have to trust; undefined when its certificate is not ours. */
@@ -77,6 +79,7 @@ const registryMs = 30_000
 /** Joins what is known of the orchestrator's resources with the faces that show it. */
 export function createResources(options: ResourcesOptions): Resources {
   const { client, config, live, logger, registry, hub, grants, proxy, maySecret, caPem, isUser } = options
+  const { onClusterChange } = options
   const { groupDomain } = config
   const aggregatedKinds = toAggregatedKinds(groupDomain)
   const catalog = createCatalog({ client, groupDomain })
@@ -95,6 +98,7 @@ export function createResources(options: ResourcesOptions): Resources {
     client,
     groupDomain,
     index: grants,
+    onClusterChange,
     namespaces: async () => {
       const namespaces = await collectionOf('namespaces')
       if (namespaces === undefined) throw new Error('namespaces are not among the aggregated kinds')

@@ -132,6 +132,7 @@ export async function runApiserver(
     registry,
     hub,
     grants: bindings.of('any'),
+    onClusterChange: listener => bindings.onClusterChange(listener),
     proxy,
     maySecret: access.maySecret,
     caPem() {

@@ -29,17 +29,19 @@ const rbac = '/apis/rbac.authorization.k8s.io/v1'
  */
 export class RbacIndex {
   readonly #listeners = new Set<() => void>()
+  readonly #clusterListeners = new Set<() => void>()
   readonly #bindings = new Map<string, Binding>()
   readonly #bySubject = new Map<string, Map<string, Binding>>()
   /** The roles that give it, by right. */
   readonly #roles = new Map<Right | 'any', Set<string>>()
   readonly #reflectors: readonly Reflector[]
+  readonly #clusterBindings: Reflector
   #isStarted = false
   #synced = false
 
   constructor({ client, logger }: { client: KubeClient; logger: Logger }) {
     const failed = (what: string) => (err: unknown) => logger.warn({ err }, `watching ${what} failed`)
-    const roles = (plural: string) => {
+    const roles = (plural: string, changed = () => this.#tell()) => {
       const known = new Set<string>()
       return new Reflector({
         client,
@@ -48,7 +50,7 @@ export class RbacIndex {
           replace: items => {
             for (const key of [...known]) this.#forgetRole(key, known)
             for (const item of items) this.#setRole(item, known)
-            this.#tell()
+            changed()
           },
           apply: events => {
             for (const { type, object } of events) {
@@ -56,7 +58,7 @@ export class RbacIndex {
               if (type === 'DELETED') this.#forgetRole(keyOfRole(object), known)
               else this.#setRole(object, known)
             }
-            this.#tell()
+            changed()
           },
           failed: failed(plural),
         },
@@ -82,17 +84,31 @@ export class RbacIndex {
         failed: failed('rolebindings'),
       },
     })
-    this.#reflectors = [roles('clusterroles'), roles('roles'), bindings]
+    const clusterChanged = () => {
+      for (const listener of this.#clusterListeners) listener()
+    }
+    const clusterRolesChanged = () => {
+      this.#tell()
+      clusterChanged()
+    }
+    this.#reflectors = [roles('clusterroles', clusterRolesChanged), roles('roles'), bindings]
+    this.#clusterBindings = new Reflector({
+      client,
+      path: `${rbac}/clusterrolebindings`,
+      sink: { replace: clusterChanged, apply: clusterChanged, failed: failed('clusterrolebindings') },
+    })
   }
 
   async start(): Promise<void> {
     this.#isStarted = true
+    // Nothing is read of them, so that nobody has to wait for them.
+    void this.#clusterBindings.start()
     await Promise.all(this.#reflectors.map(reflector => reflector.start()))
     this.#synced = true
   }
 
   stop(): void {
-    for (const reflector of this.#reflectors) reflector.stop()
+    for (const reflector of [...this.#reflectors, this.#clusterBindings]) reflector.stop()
   }
 
   /** Where a right is given. It must be asked before the start: of roles that are known already nothing but the answers is kept. */
@@ -107,6 +123,11 @@ export class RbacIndex {
         return () => this.#listeners.delete(listener)
       },
     }
+  }
+
+  /** Told whenever what is given in the whole cluster may have changed: cluster roles, and their bindings. */
+  onClusterChange(listener: () => void): void {
+    this.#clusterListeners.add(listener)
   }
 
   #grantsOf(roles: ReadonlySet<string>, identity: Identity): readonly Grant[] {

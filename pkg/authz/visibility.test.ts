@@ -7,6 +7,7 @@ import { Collection } from '../resources/collection.ts'
 import { Entry } from '../resources/entry.ts'
 import { event } from '../resources/fixtures.ts'
 import { toAggregatedKinds } from '../resources/kinds.ts'
+import type { Visible } from '../resources/visible.ts'
 import { createVisibility } from './visibility.ts'
 
 const groupDomain = 'kapis.io'
@@ -37,13 +38,15 @@ function object(
 /** Role bindings that can be changed, and an orchestrator that lets nobody (or everybody) list everything. */
 function start(bound: readonly string[], mayList = false) {
   let namespaces = bound
+  let answer: () => boolean = () => mayList
+  const clusterListeners: (() => void)[] = []
   const listeners = new Set<() => void>()
   const asked: unknown[] = []
   const client: KubeClient = {
     call: async ({ body }) => {
       const spec = isRecord(body) && isRecord(body.spec) ? body.spec : {}
       asked.push(spec.resourceAttributes)
-      return { status: { allowed: mayList } }
+      return { status: { allowed: answer() } }
     },
     stream: () => Promise.reject(new Error('nothing is streamed here')),
     close: () => undefined,
@@ -63,15 +66,22 @@ function start(bound: readonly string[], mayList = false) {
         return () => listeners.delete(listener)
       },
     },
+    onClusterChange: listener => clusterListeners.push(listener),
     namespaces: async () => collection,
   })
+  const changeCluster = (next: () => boolean) => {
+    answer = next
+    for (const listener of clusterListeners) listener()
+  }
   const bind = (...names: readonly string[]) => {
     namespaces = names
     for (const listener of listeners) listener()
   }
-  return { find, asked, bind, collection, listeners }
+  return { find, asked, bind, changeCluster, collection, listeners }
 }
 
+const list = (resource: string) => ({ verb: 'list', resource })
+const watch = (resource: string) => ({ verb: 'watch', resource })
 const namespace = (name: string) => Entry.from(servedOf('namespaces'), object(name))
 const workspace = (name: string, manager?: string) =>
   Entry.from(servedOf('workspaces'), object(name, manager === undefined ? {} : { manager }))
@@ -79,19 +89,19 @@ const workspace = (name: string, manager?: string) =>
 describe('createVisibility', () => {
   it('asks nothing about kinds of which everybody sees the same', async () => {
     const { find, asked } = start([])
-    expect(await find('nodes', jane)).to.equal(undefined)
-    expect(await find('pods', jane)).to.equal(undefined)
+    expect(await find(list('nodes'), jane)).to.equal(undefined)
+    expect(await find(list('pods'), jane)).to.equal(undefined)
     expect(asked).to.deep.equal([])
   })
 
   it('shows everything to superusers, and to those who may list everything', async () => {
     const nobody = start([])
-    expect(await nobody.find('namespaces', { ...jane, groups: ['system:masters'] })).to.equal(undefined)
+    expect(await nobody.find(list('namespaces'), { ...jane, groups: ['system:masters'] })).to.equal(undefined)
     expect(nobody.asked).to.deep.equal([])
     const everybody = start([], true)
-    expect(await everybody.find('namespaces', jane)).to.equal(undefined)
-    expect(await everybody.find('workspaces', jane)).to.equal(undefined)
-    await everybody.find('workspaces', jane)
+    expect(await everybody.find(list('namespaces'), jane)).to.equal(undefined)
+    expect(await everybody.find(list('workspaces'), jane)).to.equal(undefined)
+    await everybody.find(list('workspaces'), jane)
     expect(everybody.asked).to.deep.equal([
       { verb: 'list', group: '', resource: 'namespaces' },
       { verb: 'list', group: 'tenant.kapis.io', resource: 'workspaces' },
@@ -100,7 +110,7 @@ describe('createVisibility', () => {
 
   it('shows the namespaces that bindings name, and follows them', async () => {
     const { find, bind, listeners } = start(['a'])
-    const visible = await find('namespaces', jane)
+    const visible = await find(list('namespaces'), jane)
     const shown = () => ['a', 'b', 'c'].filter(name => visible?.has(namespace(name)))
     expect(shown()).to.deep.equal(['a'])
     let told = 0
@@ -117,19 +127,19 @@ describe('createVisibility', () => {
 
   it('stays as it was for a list, which nobody follows', async () => {
     const { find, bind } = start(['a'])
-    const before = await find('namespaces', jane)
+    const before = await find(list('namespaces'), jane)
     bind('b')
     expect(before?.has(namespace('a'))).to.equal(true)
-    const after = await find('namespaces', jane)
+    const after = await find(list('namespaces'), jane)
     expect(after?.has(namespace('a'))).to.equal(false)
     expect(after?.key).to.not.equal(before?.key)
     bind('a')
-    expect((await find('namespaces', jane))?.key).to.equal(before?.key)
+    expect((await find(list('namespaces'), jane))?.key).to.equal(before?.key)
   })
 
   it('shows the workspaces of visible namespaces, and those that the caller manages', async () => {
     const { find, bind, collection } = start(['a'])
-    const visible = await find('workspaces', jane)
+    const visible = await find(list('workspaces'), jane)
     const shown = () =>
       [workspace('w1'), workspace('w2'), workspace('w3', jane.username), workspace('w4', 'somebody')]
         .filter(entry => visible?.has(entry))
@@ -151,7 +161,78 @@ describe('createVisibility', () => {
   it('has no workspace for namespaces without one', async () => {
     const { find, collection } = start(['d'])
     collection.apply([event('ADDED', object('d', { version: 6 }))])
-    const visible = await find('workspaces', jane)
+    const visible = await find(list('workspaces'), jane)
     expect(visible?.has(workspace('w1'))).to.equal(false)
+  })
+
+  describe('a watch, when what is given in the whole cluster changes', () => {
+    const shown = (visible: Visible | undefined) =>
+      ['a', 'b', 'c'].filter(name => visible?.has(namespace(name))).join('')
+
+    it('of everything is told once that is not everything any more', async () => {
+      const { find, changeCluster } = start(['a'], true)
+      const visible = await find(watch('namespaces'), jane)
+      expect(visible?.isAll).to.equal(true)
+      let told = 0
+      const stop = visible?.onChange(() => told++)
+      changeCluster(() => true)
+      await sleep(600)
+      expect(told).to.equal(0)
+      changeCluster(() => false)
+      await sleep(600)
+      expect(told).to.equal(1)
+      // Nor is what was known before given to the list that follows.
+      expect(shown(await find(list('namespaces'), jane))).to.equal('a')
+      stop?.()
+    })
+
+    it('of everything is told too when nobody can say whether it still is', async () => {
+      const { find, changeCluster } = start(['a'], true)
+      const visible = await find(watch('namespaces'), jane)
+      const told = Promise.withResolvers<void>()
+      visible?.onChange(told.resolve)
+      changeCluster(() => {
+        throw new Error('no answer')
+      })
+      await told.promise
+    })
+
+    it('of what bindings give sees everything while it may, and then what they give', async () => {
+      const { find, changeCluster } = start(['a'])
+      const visible = await find(watch('namespaces'), jane)
+      const seen = [shown(visible)]
+      const stop = visible?.onChange(() => seen.push(shown(visible)))
+      changeCluster(() => true)
+      await sleep(600)
+      changeCluster(() => false)
+      await sleep(600)
+      expect(seen).to.deep.equal(['a', 'abc', 'a'])
+      stop?.()
+      changeCluster(() => true)
+      await sleep(600)
+      expect(seen).to.have.length(3)
+    })
+
+    it('is told of a change that came before it listened', async () => {
+      const { find, changeCluster } = start(['a'])
+      const visible = await find(watch('namespaces'), jane)
+      changeCluster(() => true)
+      await sleep(600)
+      const told = Promise.withResolvers<void>()
+      visible?.onChange(told.resolve)
+      await told.promise
+      expect(shown(visible)).to.equal('abc')
+    })
+
+    it('is looked at again for an orchestrator that hears of it late', async () => {
+      const { find, changeCluster } = start(['a'])
+      let asked = 0
+      const visible = await find(watch('namespaces'), jane)
+      const told = Promise.withResolvers<void>()
+      visible?.onChange(told.resolve)
+      changeCluster(() => ++asked > 1)
+      await told.promise
+      expect(asked).to.equal(2)
+    })
   })
 })

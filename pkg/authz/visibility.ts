@@ -1,29 +1,28 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ExpiringCache } from '../authn/expiring-cache.ts'
-import type { KubeClient } from '../kube/client.ts'
 import type { Identity } from '../request/identity.ts'
+import type { RequestInfo } from '../request/request-info.ts'
 import type { Collection } from '../resources/collection.ts'
 import type { Visible } from '../resources/visible.ts'
-import { decidingExtra } from './deciding-extra.ts'
+import { type All, everything, untilAll } from './follow-all.ts'
 import type { GrantIndex } from './rbac-index.ts'
-import { review } from './review.ts'
+import { createSeesAll, type SeesAllOptions } from './sees-all.ts'
 
-export type VisibilityOptions = {
-  readonly client: KubeClient
-  readonly groupDomain: string
+export type VisibilityOptions = SeesAllOptions & {
   /** Role bindings that give any right at all. */
   readonly index: GrantIndex
   /** The namespaces that there are, each with its workspace. @throws Status 503 */
   readonly namespaces: () => Promise<Collection>
 }
 
-/** What a caller may see of a kind; undefined when that is everything, at once for a kind that is not narrowed at all. */
-export type FindVisible = (plural: string, identity: Identity) => Promise<Visible | undefined> | undefined
+/** What of a request says what is seen by it. */
+export type Asked = Pick<RequestInfo, 'verb' | 'resource'>
 
-const superuserGroup = 'system:masters'
-const cacheMs = 10_000
-const maxCallers = 2048
+/**
+ * What a caller may see of a kind; undefined when that is everything, at once for a kind that is not narrowed at all. A watch
+ * of everything is told as well when it no longer may.
+ */
+export type FindVisible = (asked: Asked, identity: Identity) => Promise<Visible | undefined> | undefined
 
 /**
  * Namespaces and workspaces as their callers may see them, which RBAC cannot say of a list: whoever may list all of the
@@ -33,32 +32,32 @@ const maxCallers = 2048
  * @throws Status 503 when the orchestrator does not answer
  */
 export function createVisibility(options: VisibilityOptions): FindVisible {
-  const { client, index, groupDomain, namespaces } = options
-  const seesAll = new ExpiringCache<boolean>(maxCallers, () => performance.now())
+  const { index, namespaces } = options
+  const seesAll = createSeesAll(options)
 
-  async function maySeeAll(plural: string, identity: Identity): Promise<boolean> {
-    if (identity.groups.includes(superuserGroup)) return true
-    const { username: user, uid, groups } = identity
-    const extra = decidingExtra(identity)
-    const key = JSON.stringify([plural, user, uid, groups, extra])
-    const known = seesAll.get(key)
-    if (known !== undefined) return known
-    const group = plural === 'workspaces' ? `tenant.${groupDomain}` : ''
-    const resourceAttributes = { verb: 'list', group, resource: plural }
-    const { isAllowed } = await review(client, { user, uid, groups, extra, resourceAttributes })
-    seesAll.set(key, isAllowed, performance.now() + cacheMs)
-    return isAllowed
-  }
-
-  async function find(plural: 'namespaces' | 'workspaces', identity: Identity): Promise<Visible | undefined> {
-    if (await maySeeAll(plural, identity)) return undefined
-    if (plural === 'namespaces') return visibleNamespaces(index, identity)
-    return visibleWorkspaces(await namespaces(), visibleNamespaces(index, identity), identity)
+  async function find(plural: string, { verb }: Asked, identity: Identity): Promise<Visible | undefined> {
+    const round = seesAll.round()
+    const all: All = {
+      is: () => seesAll.of(plural, identity),
+      onRound(listener) {
+        // What was told before this moment was told to nobody.
+        if (seesAll.round() !== round) void listener()
+        return seesAll.onRound(listener)
+      },
+    }
+    if (await all.is()) return verb === 'watch' ? everything(all) : undefined
+    const visible =
+      plural === 'namespaces'
+        ? visibleNamespaces(index, identity)
+        : visibleWorkspaces(await namespaces(), visibleNamespaces(index, identity), identity)
+    return verb === 'watch' ? untilAll(visible, all) : visible
   }
 
   // Nearly all reads are of other kinds: they wait for nothing.
-  return (plural, identity) =>
-    plural === 'namespaces' || plural === 'workspaces' ? find(plural, identity) : undefined
+  return (asked, identity) =>
+    asked.resource === 'namespaces' || asked.resource === 'workspaces'
+      ? find(asked.resource, asked, identity)
+      : undefined
 }
 
 function visibleNamespaces(index: VisibilityOptions['index'], identity: Identity): Visible {

@@ -7,6 +7,8 @@ export type Visible = {
   /** Two with one key show the same, as long as neither is followed. */
   readonly key: string
   readonly has: (entry: Entry) => boolean
+  /** Nothing is hidden, until a change, after which this no longer says what is. */
+  readonly isAll?: true
   /** Told whenever what `has` answers may have changed, until the returned function is called. */
   readonly onChange: (listener: () => void) => () => void
 }

@@ -26,7 +26,7 @@ export type WatchRequest = {
   readonly encoder: Encoder
   /** Watchers with one key select and encode alike, and share the work of it. */
   readonly channelKey: string
-  /** Narrows what is told to what one caller may see; such a watch shares nothing with others. */
+  /** Narrows what is told to what one caller may see; such a watch shares nothing with others, but for one who sees all. */
   readonly visible?: Visible | undefined
   readonly stream: EventStream
 }
@@ -71,7 +71,8 @@ export async function serveWatch(
 type Followed = WatchRequest & { readonly endAtMs: number; readonly out: Writable }
 
 async function follow(collection: Collection, hub: WatchHub, request: Followed): Promise<void> {
-  const { options, stream, out, encoder, visible } = request
+  const { options, stream, out, encoder } = request
+  const visible = request.visible?.isAll ? undefined : request.visible
   // The kind may have gone while a version was waited for.
   if (collection.isEnded) return void out.end()
   const matches = visible ? (entry: Entry) => request.matches(entry) && visible.has(entry) : request.matches
@@ -93,13 +94,14 @@ async function follow(collection: Collection, hub: WatchHub, request: Followed):
         matches: request.matches,
         tell: (type, entry) => tell(({ event }) => event(type, entry)),
       })
-    : () => undefined
+    : // Who may not see all any more is shown what is left by the next list.
+      request.visible?.onChange(() => out.end())
   const stopBookmarks = startBookmarks(request, () =>
     tell(({ bookmark }) => bookmark(collection.version, false)),
   )
   out.once('close', () => {
     stopBookmarks()
-    stopSight()
+    stopSight?.()
     watcher.leave()
   })
   await watcher.begin(first)

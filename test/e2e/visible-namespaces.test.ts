@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import {
   accessToken,
@@ -146,6 +147,44 @@ describe('namespaces as their callers may see them', function () {
       expect(await listed(`${base}/namespaces`)).to.deep.equal([team(4), team(7)])
     } finally {
       await watch.stop()
+    }
+  })
+
+  it('a watch follows bindings for the whole cluster: everything comes, and ends with them', async () => {
+    const columns = ['-o', 'custom-columns=:type,:object.metadata.name']
+    const begin = () =>
+      follow('kubectl', [...caller, 'get', names, '-w', '--output-watch-events', '--no-headers', ...columns])
+    const tells = (watch: ReturnType<typeof begin>, event: string) =>
+      watch.line(line => line.trim().split(/ +/).join(' ') === event, 20_000)
+    const narrow = begin()
+    await tells(narrow, `ADDED ${team(4)}`)
+    await kubectlOutput(
+      'create',
+      'clusterrolebinding',
+      prefix,
+      '--clusterrole=view',
+      `--serviceaccount=${home}:two`,
+    )
+    try {
+      await tells(narrow, `ADDED ${team(11)}`)
+      expect(await listed(`${base}/namespaces`)).to.include(team(11))
+      const wide = begin()
+      try {
+        await tells(wide, `ADDED ${team(11)}`)
+        await kubectlOutput('delete', 'clusterrolebinding', prefix)
+        await Promise.race([wide.ended, sleep(20_000).then(() => expect.fail('it did not end'))])
+      } finally {
+        await wide.stop()
+      }
+      expect(await listed(`${base}/namespaces`)).to.deep.equal([team(4), team(7)])
+      await tells(narrow, `DELETED ${team(11)}`)
+      await kubectlOutput('label', 'namespace', team(11), 'touched=again')
+      await kubectlOutput('label', 'namespace', team(7), 'touched=again')
+      await tells(narrow, `MODIFIED ${team(7)}`)
+      expect(narrow.lines.filter(line => line.includes('MODIFIED') && line.includes(team(11)))).to.be.empty
+    } finally {
+      await narrow.stop()
+      await kubectl('delete', 'clusterrolebinding', prefix, '--ignore-not-found')
     }
   })
 

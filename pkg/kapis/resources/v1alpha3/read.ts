@@ -1,6 +1,7 @@
 import type { AuthenticatedExchange } from '../../../request/exchange.ts'
 import type { Identity } from '../../../request/identity.ts'
 import type { ListQuery } from '../../../request/list-query.ts'
+import type { RequestInfo } from '../../../request/request-info.ts'
 import type { Collection } from '../../../resources/collection.ts'
 import type { Visible } from '../../../resources/visible.ts'
 import { unknownResource } from '../../../status/status.ts'
@@ -19,7 +20,7 @@ export type ReadOptions = ReadTools & {
    */
   readonly collectionOf: (plural: string) => Collection | undefined | Promise<Collection | undefined>
   /** What the caller may see of a kind, undefined for everything; asked for kinds of which not everybody sees the same. */
-  readonly visible: (plural: string, identity: Identity) => Promise<Visible | undefined> | undefined
+  readonly visible: (info: RequestInfo, identity: Identity) => Promise<Visible | undefined> | undefined
 }
 
 /**
@@ -45,7 +46,7 @@ export async function serveResources(options: ReadOptions, exchange: Authenticat
       return podsOfService(services, query, info.namespace)
     })
   }
-  const narrowed = options.visible(info.resource, exchange.identity)
+  const narrowed = options.visible(info, exchange.identity)
   const visible = narrowed && (await narrowed)
   return readCollection(collection, options, exchange, { list: 'items', narrow, visible })
 }
