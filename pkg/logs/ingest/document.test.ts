@@ -95,4 +95,14 @@ describe('parseDocument', () => {
       expect(parseDocument(textOf(document), limits)).to.deep.equal({ problem })
     })
   }
+
+  it('takes a line of two days ahead, and none of more', () => {
+    const ahead = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+    const read = (at: string) => parseDocument(textOf({ time: at, log: 'x' }), limits)
+    expect(read(ahead(47)).problem).to.equal(undefined)
+    expect(read(ahead(49)).problem).to.match(/^time: is \S+Z, the limit is 2 days ahead of now, \S+Z$/)
+    expect(read('2262-04-11T23:47:16.854775807Z').problem).to.match(
+      /^time: is 2262-04-11T23:47:16\.854775807Z, the limit is 2 days/,
+    )
+  })
 })

@@ -8,6 +8,8 @@ export type IngestLimits = {
   /** Bytes of a body after decompression. */
   readonly batchBytes: number
   readonly batchLines: number
+  /** How far ahead the time of a line may lie. */
+  readonly aheadDays: number
 }
 
 export const defaultLimits: IngestLimits = {
@@ -20,4 +22,6 @@ export const defaultLimits: IngestLimits = {
   // Fluent Bit sends 2 MiB at most unless told otherwise, Elasticsearch takes 100 MiB.
   batchBytes: 32 * 1024 * 1024,
   batchLines: 100_000,
+  // A clock that is wrong by years would stretch every histogram; VictoriaLogs takes as much (futureRetention).
+  aheadDays: 2,
 }

@@ -54,6 +54,13 @@ describe('toLines of OTLP', () => {
       'timeUnixNano: is missing, and so is observedTimeUnixNano',
     ])
   })
+
+  it('refuses a record of more than two days ahead', () => {
+    const logRecords = [{ timeUnixNano: '4102444800000000000', body: { stringValue: 'a' } }]
+    const body = Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }))
+    const [line] = linesOf(readExportRequestJson(body))
+    expect(line?.problem).to.match(/^time: is 2100-01-01T00:00:00Z, the limit is 2 days ahead of now, /)
+  })
 })
 
 describe('readExportRequest', () => {
