@@ -22,12 +22,16 @@ export function everything(all: All): Visible {
   }
 }
 
-/** What is visible, and everything for as long as the caller may see all. */
-export function untilAll(visible: Visible, all: All): Visible {
-  let isAll = false
+/** What is visible, and everything that the request is about for as long as the caller may see all of it. */
+export function untilAll(
+  visible: Visible,
+  all: All,
+  first: { readonly isAll: boolean; readonly has: Visible['has'] },
+): Visible {
+  let { isAll } = first
   return {
     key: visible.key,
-    has: entry => isAll || visible.has(entry),
+    has: entry => (isAll && first.has(entry)) || visible.has(entry),
     onChange(listener) {
       let isStopped = false
       const stops = [

@@ -1,6 +1,7 @@
 import { ExpiringCache } from '../authn/expiring-cache.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Identity } from '../request/identity.ts'
+import type { RequestInfo } from '../request/request-info.ts'
 import { decidingExtra } from './deciding-extra.ts'
 import { review } from './review.ts'
 
@@ -11,10 +12,13 @@ export type SeesAllOptions = {
   readonly onClusterChange: (listener: () => void) => void
 }
 
-/** Who may list all of the orchestrator's own namespaces or workspaces. */
+/** What of a request says what is seen by it. */
+export type Asked = Pick<RequestInfo, 'verb' | 'resource' | 'name'>
+
+/** Who may list all of the orchestrator's own namespaces or workspaces, or do with the one that he names what he asks for. */
 export type SeesAll = {
   /** @throws Status 503 when the orchestrator does not answer */
-  readonly of: (plural: string, identity: Identity) => Promise<boolean>
+  readonly of: (asked: Asked, identity: Identity) => Promise<boolean>
   /** How often the answers have been forgotten because they may be others now. */
   readonly round: () => number
   /** Told of each such round, one listener after the other, until the returned function is called. */
@@ -24,19 +28,37 @@ export type SeesAll = {
 const superuserGroup = 'system:masters'
 const cacheMs = 10_000
 const maxCallers = 2048
+// Longer than any name that there is; a caller is not to fill the memory with names.
+const maxName = 253
 // What is told here of a binding may come before the orchestrator's authorizer has heard of it: it is asked soon, and once
 // more when it must have.
 const lookMs = { soon: 500, late: 5_000 }
 
 export function createSeesAll({ client, groupDomain, onClusterChange }: SeesAllOptions): SeesAll {
   const listeners = new Set<() => Promise<void>>()
-  let known = new ExpiringCache<boolean>(maxCallers, () => performance.now())
+  let known = createKnown()
   let rounds = 0
   let isDue = false
   let late: NodeJS.Timeout | undefined
 
+  async function may(
+    // An answer to a question of before a change is not kept for after it.
+    cache: ExpiringCache<boolean>,
+    identity: Identity,
+    resourceAttributes: Readonly<Record<string, string>>,
+  ): Promise<boolean> {
+    const { username: user, uid, groups } = identity
+    const extra = decidingExtra(identity)
+    const key = JSON.stringify([resourceAttributes, user, uid, groups, extra])
+    const found = cache.get(key)
+    if (found !== undefined) return found
+    const { isAllowed } = await review(client, { user, uid, groups, extra, resourceAttributes })
+    cache.set(key, isAllowed, performance.now() + cacheMs)
+    return isAllowed
+  }
+
   async function look(): Promise<void> {
-    known = new ExpiringCache(maxCallers, () => performance.now())
+    known = createKnown()
     rounds++
     // A thousand watches are not to become a thousand questions at once.
     for (const listener of [...listeners]) await listener()
@@ -54,20 +76,14 @@ export function createSeesAll({ client, groupDomain, onClusterChange }: SeesAllO
   })
 
   return {
-    async of(plural, identity) {
+    async of({ verb, resource, name }, identity) {
       if (identity.groups.includes(superuserGroup)) return true
-      // An answer to a question of before a change is not kept for after it.
-      const cache = known
-      const { username: user, uid, groups } = identity
-      const extra = decidingExtra(identity)
-      const key = JSON.stringify([plural, user, uid, groups, extra])
-      const found = cache.get(key)
-      if (found !== undefined) return found
-      const group = plural === 'workspaces' ? `tenant.${groupDomain}` : ''
-      const resourceAttributes = { verb: 'list', group, resource: plural }
-      const { isAllowed } = await review(client, { user, uid, groups, extra, resourceAttributes })
-      cache.set(key, isAllowed, performance.now() + cacheMs)
-      return isAllowed
+      const group = resource === 'workspaces' ? `tenant.${groupDomain}` : ''
+      if (await may(known.all, identity, { verb: 'list', group, resource })) return true
+      if (name === '' || name.length > maxName) return false
+      // The orchestrator takes a namespace to be inside itself, so that a RoleBinding in it may give the right to it.
+      const namespace = resource === 'namespaces' ? { namespace: name } : {}
+      return may(known.named, identity, { verb, group, resource, name, ...namespace })
     },
     round: () => rounds,
     onRound(listener) {
@@ -75,4 +91,10 @@ export function createSeesAll({ client, groupDomain, onClusterChange }: SeesAllO
       return () => listeners.delete(listener)
     },
   }
+}
+
+/** Apart, so that who asks for many by name drives out nobody's right to all. */
+function createKnown() {
+  const create = () => new ExpiringCache<boolean>(maxCallers, () => performance.now())
+  return { all: create(), named: create() }
 }

@@ -38,7 +38,7 @@ function object(
 /** Role bindings that can be changed, and an orchestrator that lets nobody (or everybody) list everything. */
 function start(bound: readonly string[], mayList = false) {
   let namespaces = bound
-  let answer: () => boolean = () => mayList
+  let answer: (asked: unknown) => boolean = () => mayList
   const clusterListeners: (() => void)[] = []
   const listeners = new Set<() => void>()
   const asked: unknown[] = []
@@ -46,7 +46,7 @@ function start(bound: readonly string[], mayList = false) {
     call: async ({ body }) => {
       const spec = isRecord(body) && isRecord(body.spec) ? body.spec : {}
       asked.push(spec.resourceAttributes)
-      return { status: { allowed: answer() } }
+      return { status: { allowed: answer(spec.resourceAttributes) } }
     },
     stream: () => Promise.reject(new Error('nothing is streamed here')),
     close: () => undefined,
@@ -69,7 +69,7 @@ function start(bound: readonly string[], mayList = false) {
     onClusterChange: listener => clusterListeners.push(listener),
     namespaces: async () => collection,
   })
-  const changeCluster = (next: () => boolean) => {
+  const changeCluster = (next: typeof answer) => {
     answer = next
     for (const listener of clusterListeners) listener()
   }
@@ -80,8 +80,8 @@ function start(bound: readonly string[], mayList = false) {
   return { find, asked, bind, changeCluster, collection, listeners }
 }
 
-const list = (resource: string) => ({ verb: 'list', resource })
-const watch = (resource: string) => ({ verb: 'watch', resource })
+const list = (resource: string) => ({ verb: 'list', resource, name: '' })
+const watch = (resource: string) => ({ verb: 'watch', resource, name: '' })
 const namespace = (name: string) => Entry.from(servedOf('namespaces'), object(name))
 const workspace = (name: string, manager?: string) =>
   Entry.from(servedOf('workspaces'), object(name, manager === undefined ? {} : { manager }))
@@ -155,6 +155,49 @@ describe('createVisibility', () => {
     await sleep(20)
     expect(shown()).to.deep.equal(['w3', 'w4'])
     expect(told).to.equal(2)
+    stop?.()
+  })
+
+  it('shows one that is asked for by name to whoever has the right to it, and to no list', async () => {
+    const { find, asked, changeCluster } = start(['a'])
+    changeCluster(attributes => isRecord(attributes) && attributes.name === 'b' && attributes.verb === 'get')
+    const get = (resource: string, name: string) => find({ verb: 'get', resource, name }, jane)
+    for (const resource of ['namespaces', 'workspaces']) {
+      const visible = await get(resource, 'b')
+      expect(['a', 'b'].filter(name => visible?.has(namespace(name)))).to.deep.equal(['b'])
+    }
+    for (const name of ['a', 'c', 'b'.repeat(254)]) {
+      const visible = await get('namespaces', name)
+      expect(visible?.has(namespace('a'))).to.equal(true)
+      expect(visible?.has(namespace(name))).to.equal(name === 'a')
+    }
+    expect(
+      (await find({ verb: 'list', resource: 'namespaces', name: 'b' }, jane))?.has(namespace('b')),
+    ).to.equal(false)
+    const all = { verb: 'list', group: '', resource: 'namespaces' }
+    const b = { group: '', resource: 'namespaces', namespace: 'b', name: 'b' }
+    expect(asked).to.deep.equal([
+      all,
+      { ...b, verb: 'get' },
+      { verb: 'list', group: 'tenant.kapis.io', resource: 'workspaces' },
+      { verb: 'get', group: 'tenant.kapis.io', resource: 'workspaces', name: 'b' },
+      { ...b, verb: 'get', namespace: 'a', name: 'a' },
+      { ...b, verb: 'get', namespace: 'c', name: 'c' },
+      { ...b, verb: 'list' },
+    ])
+  })
+
+  it('follows the right to one that is named, in a watch', async () => {
+    const { find, changeCluster } = start(['a'])
+    changeCluster(attributes => isRecord(attributes) && attributes.name === 'b')
+    const visible = await find({ verb: 'watch', resource: 'namespaces', name: 'b' }, jane)
+    const shown = () => ['a', 'b', 'c'].filter(name => visible?.has(namespace(name)))
+    expect(shown()).to.deep.equal(['a', 'b'])
+    const told = Promise.withResolvers<void>()
+    const stop = visible?.onChange(told.resolve)
+    changeCluster(() => false)
+    await told.promise
+    expect(shown()).to.deep.equal(['a'])
     stop?.()
   })
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Identity } from '../request/identity.ts'
-import type { RequestInfo } from '../request/request-info.ts'
 import type { Collection } from '../resources/collection.ts'
+import type { Entry } from '../resources/entry.ts'
 import type { Visible } from '../resources/visible.ts'
 import { type All, everything, untilAll } from './follow-all.ts'
 import type { GrantIndex } from './rbac-index.ts'
-import { createSeesAll, type SeesAllOptions } from './sees-all.ts'
+import { type Asked, createSeesAll, type SeesAllOptions } from './sees-all.ts'
 
 export type VisibilityOptions = SeesAllOptions & {
   /** Role bindings that give any right at all. */
@@ -14,9 +14,6 @@ export type VisibilityOptions = SeesAllOptions & {
   /** The namespaces that there are, each with its workspace. @throws Status 503 */
   readonly namespaces: () => Promise<Collection>
 }
-
-/** What of a request says what is seen by it. */
-export type Asked = Pick<RequestInfo, 'verb' | 'resource'>
 
 /**
  * What a caller may see of a kind; undefined when that is everything, at once for a kind that is not narrowed at all. A watch
@@ -27,7 +24,7 @@ export type FindVisible = (asked: Asked, identity: Identity) => Promise<Visible 
 /**
  * Namespaces and workspaces as their callers may see them, which RBAC cannot say of a list: whoever may list all of the
  * orchestrator's own sees all; everybody else sees the namespaces in which a role binding gives them any right, the
- * workspaces of these, and those that they manage.
+ * workspaces of these, and those that they manage. One that is asked for by its name is seen too by whoever has that right to it.
  *
  * @throws Status 503 when the orchestrator does not answer
  */
@@ -35,29 +32,36 @@ export function createVisibility(options: VisibilityOptions): FindVisible {
   const { index, namespaces } = options
   const seesAll = createSeesAll(options)
 
-  async function find(plural: string, { verb }: Asked, identity: Identity): Promise<Visible | undefined> {
+  async function find(asked: Asked, identity: Identity): Promise<Visible | undefined> {
+    const { verb, resource, name } = asked
     const round = seesAll.round()
     const all: All = {
-      is: () => seesAll.of(plural, identity),
+      is: () => seesAll.of(asked, identity),
       onRound(listener) {
         // What was told before this moment was told to nobody.
         if (seesAll.round() !== round) void listener()
         return seesAll.onRound(listener)
       },
     }
-    if (await all.is()) return verb === 'watch' ? everything(all) : undefined
+    const isAll = await all.is()
+    if (isAll && name === '') return verb === 'watch' ? everything(all) : undefined
+    // A right to one name shows no other, whatever else the request says.
+    const has = (entry: Entry) => name === '' || entry.name === name
+    if (isAll && verb !== 'watch') return { key: toSetKey('named', new Set([name])), has, onChange: never }
     const visible =
-      plural === 'namespaces'
+      resource === 'namespaces'
         ? visibleNamespaces(index, identity)
         : visibleWorkspaces(await namespaces(), visibleNamespaces(index, identity), identity)
-    return verb === 'watch' ? untilAll(visible, all) : visible
+    return verb === 'watch' ? untilAll(visible, all, { isAll, has }) : visible
   }
 
   // Nearly all reads are of other kinds: they wait for nothing.
   return (asked, identity) =>
-    asked.resource === 'namespaces' || asked.resource === 'workspaces'
-      ? find(asked.resource, asked, identity)
-      : undefined
+    asked.resource === 'namespaces' || asked.resource === 'workspaces' ? find(asked, identity) : undefined
+}
+
+function never(): () => void {
+  return () => undefined
 }
 
 function visibleNamespaces(index: VisibilityOptions['index'], identity: Identity): Visible {

@@ -188,6 +188,29 @@ describe('namespaces as their callers may see them', function () {
     }
   })
 
+  it('one is seen by whoever has a right to it by name', async () => {
+    const name = team(12)
+    const byName = ['--verb=get', '--resource=namespaces', `--resource-name=${name}`]
+    await kubectlOutput('create', 'clusterrole', prefix, ...byName)
+    await kubectlOutput(
+      'create',
+      'clusterrolebinding',
+      prefix,
+      `--clusterrole=${prefix}`,
+      `--serviceaccount=${home}:two`,
+    )
+    try {
+      await eventually(async () => {
+        expect((await askAs(token, `${base}/namespaces/${name}`)).code).to.equal(200)
+      }, 15_000)
+      expect(await byKubectl(name)).to.deep.equal([name])
+      expect((await askAs(token, `${base}/namespaces/${team(5)}`)).code).to.equal(404)
+      expect(await listed(`${base}/namespaces`)).to.deep.equal([team(4), team(7)])
+    } finally {
+      await kubectl('delete', 'clusterrolebinding,clusterrole', prefix)
+    }
+  })
+
   it('workspaces are those of the namespaces, and those that the caller manages', async () => {
     await eventually(async () => {
       expect(await listed(`${base}/workspaces`)).to.deep.equal([
