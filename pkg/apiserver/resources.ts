@@ -24,6 +24,7 @@ import { createCatalog } from '../resources/catalog.ts'
 import type { Collection } from '../resources/collection.ts'
 import type { Kind } from '../resources/kind.ts'
 import { resourcesGroup, resourcesVersion, toAggregatedKinds } from '../resources/kinds.ts'
+import { listAfresh } from '../resources/list-afresh.ts'
 import { PageCache } from '../resources/page-cache.ts'
 import type { WatchHub } from '../resources/watch-hub.ts'
 import { unavailable, unknownResource } from '../status/status.ts'
@@ -91,7 +92,10 @@ export function createResources(options: ResourcesOptions): Resources {
     limits: () => live().cache,
   })
 
-  const obtain = (kind: Kind | undefined) => (kind === undefined ? undefined : cache.obtain(kind))
+  const obtain = (kind: Kind | undefined) => {
+    if (!kind?.isListedOnly) return kind && cache.obtain(kind)
+    return listAfresh(client, { kind, group: resourcesGroup(groupDomain), version: resourcesVersion })
+  }
   const collectionOf = (plural: string) =>
     cache.collection(plural) ?? obtain(aggregatedKinds.find(kind => kind.plural === plural))
   const visible = createVisibility({

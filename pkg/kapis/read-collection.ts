@@ -55,7 +55,13 @@ export async function readCollection(
     throw unknownResource(`resource ${JSON.stringify(info.resource)} is not namespaced`)
   if (info.subresource !== '') throw unknownResource()
   if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
-  if (info.verb === 'watch' && isWatch(exchange.query)) return watch(collection, tools, exchange, style)
+  const wantsWatch = info.verb === 'watch' && isWatch(exchange.query)
+  if (wantsWatch && kind.isListedOnly)
+    throw methodNotAllowed(
+      ['GET', 'HEAD'],
+      `${info.resource} cannot be watched: the orchestrator only lists them`,
+    )
+  if (wantsWatch) return watch(collection, tools, exchange, style)
   // `/watch/nodes` and `/proxy/nodes/x` were authorized as another verb: a list or an object is another right.
   if (info.verb !== 'get' && info.verb !== 'list') throw badRequest(`${info.verb} is not supported here`)
   if (info.parts.length === (isInNamespace ? 4 : 2)) return getObject(collection, tools, exchange, style)

@@ -38,6 +38,7 @@ const core = {
       { plural: 'nodes', kind: 'Node', scope: 'Cluster' },
       { plural: 'events', kind: 'Event' },
       { plural: 'bindings', kind: 'Binding', verbs: ['create'] },
+      { plural: 'componentstatuses', kind: 'ComponentStatus', scope: 'Cluster', verbs: ['get', 'list'] },
     ],
   },
 }
@@ -75,6 +76,7 @@ describe('createCatalog', () => {
     ['widgets', '/apis/a.example.com/v1/widgets'],
     ['gadgets', undefined],
     ['bindings', undefined],
+    ['componentstatuses', '/api/v1/componentstatuses'],
     ['constructor', undefined],
     ['', undefined],
   ]
@@ -96,8 +98,13 @@ describe('createCatalog', () => {
     })
     expect((await catalog.find('', 'v1', 'nodes'))?.namespaced).to.equal(false)
     expect(await catalog.find('a.example.com', 'v2', 'widgets')).to.equal(undefined)
-    // Nothing can be followed that cannot be watched.
-    expect(await catalog.find('metrics.k8s.io', 'v1beta1', 'pods')).to.equal(undefined)
+    expect(await catalog.find('', 'v1', 'bindings')).to.equal(undefined)
+  })
+
+  it('tells what can only be listed', async () => {
+    const { catalog } = await start()
+    expect(await catalog.find('metrics.k8s.io', 'v1beta1', 'pods')).to.include({ isListedOnly: true })
+    expect(await catalog.findByPlural('pods')).to.not.have.property('isListedOnly')
   })
 
   it('asks once for many questions', async () => {

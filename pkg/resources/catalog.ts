@@ -5,7 +5,7 @@ import { plain } from './kinds/platform.ts'
 import { createKindTable, resourcesGroup } from './kinds.ts'
 
 export type Catalog = {
-  /** The kind of one group and version; undefined when the orchestrator does not serve it for listing and watching. */
+  /** The kind of one group and version; undefined when the orchestrator does not serve it for listing. */
   readonly find: (group: string, version: string, plural: string) => Promise<Kind | undefined>
   /** The kind that a plural alone means: the one of the table, else the platform's, else the orchestrator's own. */
   readonly findByPlural: (plural: string) => Promise<Kind | undefined>
@@ -45,7 +45,7 @@ export function createCatalog(options: {
   }
 
   function toKind(resource: Discovered): Kind {
-    const { group, version, plural, namespaced } = resource
+    const { group, version, plural, namespaced, isWatchable } = resource
     const traits: Traits = table.find(row => row.group === group && row.plural === plural)?.traits ?? plain
     const scope = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
     return {
@@ -60,6 +60,7 @@ export function createCatalog(options: {
       toFacts: traits.toFacts,
       filters: traits.filters,
       ...(traits.redact === undefined ? {} : { redact: traits.redact }),
+      ...(isWatchable ? {} : { isListedOnly: true }),
     }
   }
 
@@ -72,6 +73,8 @@ export function createCatalog(options: {
 
   function rank(kind: Kind): number {
     const { group } = kind.source
+    // Metrics are called as what they are of.
+    if (kind.isListedOnly) return 4
     if (table.some(row => row.plural === kind.plural && row.group === group)) return 0
     if (group === '') return 1
     return group.endsWith(`.${groupDomain}`) ? 2 : 3
@@ -104,6 +107,7 @@ type Discovered = {
   readonly singular: string
   readonly kind: string
   readonly namespaced: boolean
+  readonly isWatchable: boolean
 }
 
 async function readDiscovery(client: KubeClient): Promise<Discovered[]> {
@@ -118,7 +122,7 @@ function readGroup(item: Readonly<Record<string, unknown>>): Discovered[] {
     .flatMap(version =>
       itemsOf(version.resources)
         .map(membersOf)
-        .filter(({ verbs }) => ['list', 'watch'].every(verb => itemsOf(verbs).includes(verb)))
+        .filter(({ verbs }) => itemsOf(verbs).includes('list'))
         .map(resource => ({
           group,
           version: textOf(version.version),
@@ -126,6 +130,7 @@ function readGroup(item: Readonly<Record<string, unknown>>): Discovered[] {
           singular: textOf(resource.singularResource),
           kind: textOf(membersOf(resource.responseKind).kind),
           namespaced: resource.scope === 'Namespaced',
+          isWatchable: itemsOf(resource.verbs).includes('watch'),
         })),
     )
 }

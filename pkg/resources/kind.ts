@@ -60,6 +60,8 @@ export type Kind = Traits & {
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
   readonly columns: readonly Column[]
+  /** It cannot be watched, and is listed anew for each request. */
+  readonly isListedOnly?: true
 }
 
 /** The path of an object in the orchestrator's own API. */

@@ -1,9 +1,10 @@
 import type { KubeClient } from '../kube/client.ts'
 import { Reflector } from '../kube/reflector.ts'
-import { Status, unavailable, unknownResource } from '../status/status.ts'
+import { unavailable, unknownResource } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { Collection, type Decorate } from './collection.ts'
 import type { ServedKind } from './entry.ts'
+import { explainRefusal, isUnknown } from './explain-refusal.ts'
 
 export type LiveKindOptions = {
   readonly client: KubeClient
@@ -64,7 +65,7 @@ export class LiveKind {
 
   /** Whether the orchestrator has said that there is no such kind (any more). */
   get isGone(): boolean {
-    return this.#refusal instanceof Status && this.#refusal.code === 404
+    return isUnknown(this.#refusal)
   }
 
   /** Resolves once the first list is there. */
@@ -102,17 +103,7 @@ export class LiveKind {
       await Promise.race([this.#synced, promise])
       clearTimeout(timer)
     }
-    if (!this.#isSynced && this.#refusal !== undefined) throw this.#explain(this.#refusal)
+    if (!this.#isSynced && this.#refusal !== undefined) throw explainRefusal(this.#plural, this.#refusal)
     return this.current()
-  }
-
-  #explain(refusal: unknown): Status {
-    if (this.isGone) return unknownResource()
-    if (refusal instanceof Status && refusal.code === 403)
-      return unavailable(
-        `Kapis itself may not read ${this.#plural}: its ClusterRole does not grant it`,
-        refusal,
-      )
-    return unavailable(`${this.#plural} cannot be read from the orchestrator`, refusal)
   }
 }

@@ -113,8 +113,10 @@ export function unknownResource(message = 'the server could not find the request
 }
 
 /** 405; `allow` goes into the Allow header, which RFC 9110 section 15.5.6 requires. */
-export function methodNotAllowed(allow: readonly string[]): Status {
-  const message = 'the server does not allow this method on the requested resource'
+export function methodNotAllowed(
+  allow: readonly string[],
+  message = 'the server does not allow this method on the requested resource',
+): Status {
   return new Status(405, 'MethodNotAllowed', message, { details: {}, headers: { allow: allow.join(', ') } })
 }
 

@@ -7,8 +7,8 @@ import {
   startLoopback,
   toExchange,
 } from '../../../request/fixtures.ts'
-import type { Collection } from '../../../resources/collection.ts'
-import { collectionOf, node } from '../../../resources/fixtures.ts'
+import { Collection } from '../../../resources/collection.ts'
+import { collectionOf, node, servedNodes } from '../../../resources/fixtures.ts'
 import { PageCache } from '../../../resources/page-cache.ts'
 import { WatchHub } from '../../../resources/watch-hub.ts'
 import { renderKube } from '../../../status/render-kube.ts'
@@ -142,6 +142,17 @@ describe('serveResources', () => {
     expect(gunzipSync(zipped.body).equals(plain.body)).to.equal(true)
     expect(json(plain)).to.have.property('totalItems', 500)
     expect(json(plain).items).to.have.length(500)
+  })
+
+  it('watches nothing that the orchestrator only lists', async () => {
+    const kind = { ...servedNodes.kind, isListedOnly: true as const }
+    const collection = new Collection({ ...servedNodes, kind })
+    collection.replace(items, '10')
+    const { get } = await start(collection)
+    expect(json(await get(`${g}/nodes`))).to.have.property('totalItems', 3)
+    const { code, text } = await get(`${g}/nodes?watch=true`)
+    expect(code).to.equal(405)
+    expect(text).to.contain('nodes cannot be watched: the orchestrator only lists them')
   })
 
   it('answers HEAD with the head alone', async () => {

@@ -1,0 +1,41 @@
+import { expect } from 'chai'
+import { accessToken, group, kubectlOutput, makeNamespace, tokenOf, uniqueName, version } from './cluster.ts'
+import { askAs } from './http.ts'
+
+type Named = { readonly metadata: { readonly name: string } }
+
+const namespace = uniqueName('listed')
+const paths = ['/kapi/v1/componentstatuses', `/kapis/${group}/${version}/componentstatuses`]
+const namesOf = (items: readonly Named[]) => items.map(({ metadata }) => metadata.name)
+
+describe('kinds that can be listed and not watched', function () {
+  this.timeout(60_000)
+
+  it('are listed and shown, and not watched', async () => {
+    const token = await accessToken()
+    const native = JSON.parse(await kubectlOutput('get', '--raw', '/api/v1/componentstatuses'))
+    const names = namesOf(native.items).sort()
+    for (const path of paths) {
+      const answer = await askAs(token, `${path}?sortBy=name&ascending=true`)
+      expect(answer.code, answer.body).to.equal(200)
+      const { items, totalItems } = JSON.parse(answer.body)
+      expect(namesOf(items)).to.deep.equal(names)
+      expect(totalItems).to.equal(names.length)
+      const one = JSON.parse((await askAs(token, `${path}/${names[0]}`)).body)
+      expect(one).to.include({ kind: 'ComponentStatus', apiVersion: 'v1' })
+      const refusal = await askAs(token, `${path}?watch=true`)
+      expect(refusal.code).to.equal(405)
+      expect(refusal.body).to.contain('componentstatuses cannot be watched')
+    }
+  })
+
+  it('are for those who have the right', async () => {
+    await makeNamespace(namespace, ['nobody'])
+    try {
+      const token = await tokenOf(namespace, 'nobody')
+      for (const path of paths) expect((await askAs(token, path)).code).to.equal(403)
+    } finally {
+      await kubectlOutput('delete', 'namespace', namespace, '--wait=false')
+    }
+  })
+})
