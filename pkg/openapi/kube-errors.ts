@@ -8,6 +8,7 @@ const meanings: Readonly<Record<number, string>> = {
   404: 'There is no such object, or nothing is served here.',
   405: 'Another method is wanted; the header Allow names those that there are.',
   406: 'Nothing that Accept names can be served.',
+  408: 'The body did not come in time.',
   409: 'Somebody else has changed or made it meanwhile.',
   410: 'The resource version is too old: read the list again.',
   413: 'The body is too large.',

@@ -14,23 +14,28 @@ const decoders: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
 
 type Means = {
   readonly limitBytes: number
+  /** How long the whole body may take to come. */
+  readonly withinMs: number
+  /** Told how much memory the body takes, before it does. @throws Status 429 */
+  readonly hold: (bytes: number) => void
   /** What the body is put into. */
   readonly memory: SharedMemory
   /** What the sender waits for before each piece is taken, where there is something. */
   readonly beforeEach: () => Promise<void> | undefined
 }
 
-// A shipper sends what it has; who takes longer holds memory that others wait for.
-const bodyWithinMs = 30_000
 // Of a body that does not say its length; it grows.
 const firstBytes = 64 * 1024
+// Of one that says so; who sends slowly holds no more than this, or so many times what has come.
+const firstOfKnownBytes = 256 * 1024
+const aheadOfKnown = 4
 
 /**
  * The whole body, decompressed. What is over the limit is noticed as it comes, so a small body that unpacks to a large one
  * costs no more than the limit.
  *
  * @param given mediaTypes: what is taken; a body without Content-Type is taken too
- * @throws Status 400 for one that is broken off or does not unpack, 413, 415
+ * @throws Status 400 for one that is broken off or does not unpack, 408, 413, 415, 429
  */
 export async function readBody(
   req: IncomingMessage,
@@ -41,10 +46,20 @@ export async function readBody(
   const length = Number(req.headers['content-length'] ?? 0)
   if (length > limitBytes) throw tooLarge(limitBytes)
   const decoded = decode(req)
-  const timer = setTimeout(() => req.destroy(), bodyWithinMs)
+  const isPlain = decoded === req
+  const body = collect(decoded, { ...given, expectedBytes: isPlain ? length : 0, letGo: isPlain })
+  return inTime(body, given)
+}
+
+/** What comes after its time is let go of; most often nothing does, since the answer ends the connection. */
+async function inTime(body: Promise<Buffer>, { withinMs, memory }: Means): Promise<Buffer> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => {
+    body.then(memory.give, () => undefined)
+    late.reject(new Status(408, 'Timeout', `the body did not come within ${withinMs / 1000} s`))
+  }, withinMs)
   try {
-    const isPlain = decoded === req
-    return await collect(decoded, { ...given, expectedBytes: isPlain ? length : 0, letGo: isPlain })
+    return await Promise.race([body, late.promise])
   } finally {
     clearTimeout(timer)
   }
@@ -82,6 +97,7 @@ async function collect(
   stream: AsyncIterable<string | Buffer>,
   {
     limitBytes,
+    hold,
     memory,
     beforeEach,
     expectedBytes,
@@ -91,7 +107,11 @@ async function collect(
     readonly letGo: boolean
   },
 ): Promise<Buffer> {
-  let body = memory.take(Math.max(expectedBytes, firstBytes))
+  const take = (size: number): Buffer => {
+    hold(size)
+    return memory.take(size)
+  }
+  let body = take(firstOf(expectedBytes, limitBytes))
   let length = 0
   try {
     for await (const chunk of stream) {
@@ -102,7 +122,7 @@ async function collect(
       const end = length + bytes.length
       if (end > limitBytes) throw tooLarge(limitBytes)
       if (end > body.length) {
-        const larger = memory.take(Math.max(end, 2 * body.length))
+        const larger = take(Math.min(limitBytes, Math.max(end, nextOf(body.length, expectedBytes))))
         body.copy(larger, 0, 0, length)
         memory.give(body)
         body = larger
@@ -119,4 +139,13 @@ async function collect(
       : badRequest('the body is broken off, or is not what Content-Encoding says')
   }
   return body.subarray(0, length)
+}
+
+function firstOf(expectedBytes: number, limitBytes: number): number {
+  return Math.min(Math.max(Math.min(expectedBytes, firstOfKnownBytes), firstBytes), limitBytes)
+}
+
+/** A quarter is copied once where the length is known, and less than that of larger ones. */
+function nextOf(bytes: number, expectedBytes: number): number {
+  return expectedBytes > bytes ? Math.min(expectedBytes, aheadOfKnown * bytes) : 2 * bytes
 }

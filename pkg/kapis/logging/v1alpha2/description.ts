@@ -24,7 +24,7 @@ function ingest(
     body: { content: taken },
     answers: {
       200: { description: 'What became of the lines.', content: answer },
-      ...kubeErrors(413, 415, 507),
+      ...kubeErrors(408, 413, 415, 507),
     },
     security: ['bearer', 'clientCertificate', 'password'],
   }

@@ -90,6 +90,85 @@ describe('createIngest', () => {
     expect(logs()).to.have.length(40)
   })
 
+  describe('of many senders at once', () => {
+    let came = 0
+    const started = async (given: Pick<LogStore, 'ingest'>) => {
+      const silent = { authorize: () => undefined, observe: () => undefined }
+      const ingest = createIngest({ store: given, limits: defaultLimits, ...silent })
+      came = 0
+      loopback = await startLoopback(async (req, res) => {
+        try {
+          came++
+          await ingest(toExchange(req, res))
+        } catch (error) {
+          renderKube(res, error)
+        }
+      })
+    }
+    const begin = (headers: Record<string, string | number>) => {
+      const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+      const options = { host: '127.0.0.1', port: loopback?.port, path: `${base}/jsonlines`, agent: false }
+      const client = request({ ...options, method: 'POST', headers: { ...ndjson, ...headers } }, res =>
+        readAnswer(res).then(resolve, reject),
+      ).on('error', reject)
+      promise.catch(() => undefined)
+      return { client, answer: promise }
+    }
+    const sendOne = () => {
+      const { client, answer } = begin({})
+      client.end(document('a'))
+      return answer
+    }
+    const sendSlowly = () => {
+      const { client } = begin({ 'content-length': 8_000_000 })
+      client.write('{')
+      return client
+    }
+    const until = async (isSo: () => boolean) => {
+      while (!isSo()) await new Promise(resolve => setTimeout(resolve, 5))
+    }
+    afterEach(async () => {
+      await loopback?.close()
+      loopback = undefined
+    })
+
+    it('takes a batch while others come in slowly, of which there may be 64', async () => {
+      await started(store)
+      const slow = Array.from({ length: 63 }, sendSlowly)
+      await until(() => came === 63)
+      expect((await sendOne()).code).to.equal(200)
+      slow.push(sendSlowly())
+      await until(() => came === 65)
+      const refused = await sendOne()
+      expect([refused.code, refused.headers['retry-after']]).to.deep.equal([429, '1'])
+      for (const client of slow) client.destroy()
+    })
+
+    it('stores eight, and the next that has come once there is a place', async () => {
+      const storing = Promise.withResolvers<void>()
+      let stored = 0
+      const ingest: LogStore['ingest'] = async batch => {
+        stored++
+        await storing.promise
+        return store.ingest(batch)
+      }
+      await started({ ingest })
+      const late = begin({})
+      late.client.write(document('late'))
+      await until(() => came === 1)
+      const answers = Array.from({ length: 8 }, sendOne)
+      await until(() => stored === 8)
+      expect(refusal(await sendOne())).to.deep.equal([
+        429,
+        'too many batches are being stored; send this one again',
+      ])
+      late.client.end()
+      storing.resolve()
+      const codes = (await Promise.all([...answers, late.answer])).map(({ code }) => code)
+      expect(codes).to.deep.equal(Array(9).fill(200))
+    })
+  })
+
   describe('_bulk', () => {
     it('answers for each item, in order', async () => {
       const body = `{"create":{"_id":"7"}}\n${document('a')}\n{"index":{"_index":"x"}}\n{"log":"b"}\n`

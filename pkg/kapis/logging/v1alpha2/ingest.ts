@@ -8,6 +8,7 @@ import type { AuthenticatedExchange, Handler } from '../../../request/exchange.t
 import type { Identity } from '../../../request/identity.ts'
 import { sendParts } from '../../../request/respond.ts'
 import { badRequest, methodNotAllowed, tooManyRequests, unknownResource } from '../../../status/status.ts'
+import { createBodies, createPlaces, type Held } from './bodies.ts'
 import { mediaTypeOf, readBody } from './body.ts'
 
 export type IngestOptions = {
@@ -17,10 +18,15 @@ export type IngestOptions = {
   readonly authorize: (identity: Identity) => Promise<void> | void
   /** Told of each batch. */
   readonly observe: (protocol: Protocol, lines: { readonly taken: number; readonly refused: number }) => void
+  readonly bodyWithinMs?: number
 }
 
-// Each holds its body and its lines in memory.
+// That are stored at once: each has its lines in memory too.
 const maxBatches = 8
+// That are stored, or still come in; who sends slowly keeps none of the former from a place.
+const maxBodies = 64
+// A shipper sends what it has; who takes longer holds a place that others wait for.
+const defaultWithinMs = 30_000
 // Of each what shippers send unless told otherwise, and as much again.
 const bodyMemory = { limitBytes: maxBatches * 4 * 1024 * 1024, stepBytes: 256 * 1024 }
 const json = 'application/json'
@@ -41,24 +47,29 @@ const lineTypes = [
  * `POST …/ingest/_bulk`, `/ingest/{index}/_bulk`, `/ingest/jsonlines` and `/ingest/v1/logs`. An answer that says "stored" is
  * sent once the store has the lines on its disk.
  *
- * @throws Status 400, 401, 403, 404, 405, 413, 415, 429, 503, 507
+ * @throws Status 400, 401, 403, 404, 405, 408, 413, 415, 429, 503, 507
  */
-export function createIngest({ store, limits, authorize, observe }: IngestOptions): Handler {
+export function createIngest(options: IngestOptions): Handler {
+  const { store, limits, authorize, observe, bodyWithinMs = defaultWithinMs } = options
   const memory = createSharedMemory(bodyMemory)
-  let batches = 0
+  const beginBody = createBodies({ maxBodies, maxBytes: maxBatches * limits.batchBytes })
+  const places = createPlaces(maxBatches)
+  const beforeEach = (): Promise<void> | undefined => store.untilAnswered?.()
+  const means = { limitBytes: limits.batchBytes, withinMs: bodyWithinMs, memory, beforeEach }
 
-  const take: Take = async (req, mediaTypes, form) => {
-    const beforeEach = (): Promise<void> | undefined => store.untilAnswered?.()
-    const body = await readBody(req, { mediaTypes, limitBytes: limits.batchBytes, memory, beforeEach })
-    try {
-      const ingested = await store.ingest({ ...form, body, limits })
-      const { taken, refused } = ingested
-      observe(form.protocol, { taken, refused })
-      return ingested
-    } finally {
-      memory.give(body)
+  const takeFor =
+    ({ hold }: Held): Take =>
+    async (req, mediaTypes, form) => {
+      const body = await readBody(req, { ...means, mediaTypes, hold })
+      try {
+        const ingested = await places.within(() => store.ingest({ ...form, body, limits }))
+        const { taken, refused } = ingested
+        observe(form.protocol, { taken, refused })
+        return ingested
+      } finally {
+        memory.give(body)
+      }
     }
-  }
 
   return async exchange => {
     const { req, info, identity } = exchange
@@ -66,20 +77,20 @@ export function createIngest({ store, limits, authorize, observe }: IngestOption
     if (handle === undefined) throw unknownResource()
     if (req.method !== 'POST' && req.method !== 'PUT') throw methodNotAllowed(['POST', 'PUT'])
     await authorize(identity)
-    if (batches >= maxBatches)
-      throw tooManyRequests('too many batches are being stored; send this one again', 1)
-    batches++
+    // Not read for nothing: it would wait behind these.
+    if (places.areTaken()) throw tooManyRequests('too many batches are being stored; send this one again', 1)
+    const held = beginBody()
     try {
-      await handle(take, exchange)
+      await handle(takeFor(held), exchange)
     } finally {
-      batches--
+      held.end()
       // What is left of a body that was refused need not be read to keep the connection.
       if (!req.complete) exchange.res.shouldKeepAlive = false
     }
   }
 }
 
-/** Stores what a request brings. @throws Status 400, 413, 415, 429, 503, 507 */
+/** Stores what a request brings. @throws Status 400, 408, 413, 415, 429, 503, 507 */
 type Take = (req: IncomingMessage, mediaTypes: readonly string[], form: BatchForm) => Promise<Ingested>
 type Handle = (take: Take, exchange: AuthenticatedExchange) => Promise<void>
 
