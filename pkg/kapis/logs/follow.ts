@@ -29,6 +29,15 @@ export async function sendFollow(
   limits: QueryLimits & { readonly signal: AbortSignal },
 ): Promise<void> {
   const isEvents = (req.headers.accept ?? '').includes('text/event-stream')
+  const head = {
+    'content-type': isEvents ? 'text/event-stream; charset=utf-8' : 'application/x-ndjson',
+    'cache-control': 'no-cache, private, no-transform',
+    'x-content-type-options': 'nosniff',
+  }
+  if (req.method === 'HEAD') {
+    res.writeHead(200, head).end()
+    return
+  }
   const end = new AbortController()
   const signal = AbortSignal.any([limits.signal, end.signal])
   const { filter } = wanted
@@ -37,11 +46,7 @@ export async function sendFollow(
   const first = arriving?.next()
   first?.catch(() => undefined)
   const newest = filter && wanted.size > 0 ? await readNewest(store, filter, wanted.size, limits) : []
-  res.writeHead(200, {
-    'content-type': isEvents ? 'text/event-stream; charset=utf-8' : 'application/x-ndjson',
-    'cache-control': 'no-cache, private, no-transform',
-    'x-content-type-options': 'nosniff',
-  })
+  res.writeHead(200, head)
   res.flushHeaders()
   const write = createPacedWriter(res)
   const send = (hits: readonly Hit[]) => {

@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { expect } from 'chai'
 import { isOneOf } from '../../logs/expression.ts'
 import { createMemoryStore, record } from '../../logs/fixtures.ts'
@@ -251,6 +252,19 @@ describe('createLogFace', () => {
         expect(chunk).to.equal(`data: ${JSON.stringify(four)}\n\n`)
         closing.abort()
       }
+    })
+
+    it('has a head that ends at once, and leaves its connection to the next request', async () => {
+      const { port } = await start('everywhere')
+      const socket = connect(port, '127.0.0.1')
+      const toText = (method: string, path: string) => `${method} ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
+      socket.write(toText('HEAD', '/logs?follow=true') + toText('GET', '/logs?size=0'))
+      let text = ''
+      for await (const chunk of socket) {
+        text += String(chunk)
+        if (text.includes('{"query":{"total":4}}')) break
+      }
+      expect(text).to.match(/^HTTP\/1\.1 200 OK\r\ncontent-type: application\/x-ndjson\r\n/)
     })
 
     it('shows nothing to who may see nothing', async () => {
