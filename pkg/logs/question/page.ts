@@ -19,10 +19,17 @@ export function readTimes({ seconds }: Parameters): Pick<LogFilter, 'startNs' | 
   }
 }
 
+/** from and size, whatever they are used for. @throws Status 400 */
+export function readCounts({ integer }: Parameters): { readonly from: number; readonly size: number } {
+  return {
+    from: integer('from', { fallback: 0, max: 1e12 }),
+    size: integer('size', { fallback: 10, max: 1e12 }),
+  }
+}
+
 /** from, size and cursor. @throws Status 400 */
 export function readPage(parameters: Parameters): Pick<LogQuery, 'size' | 'start'> {
-  const from = parameters.integer('from', { fallback: 0, max: 1e12 })
-  const size = parameters.integer('size', { fallback: 10, max: 1e12 })
+  const { from, size } = readCounts(parameters)
   const after = parameters.text('cursor')
   if (after !== '' && from > 0)
     throw badRequest('from and cursor exclude each other: a cursor says where to go on')

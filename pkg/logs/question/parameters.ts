@@ -14,13 +14,17 @@ export type Parameters = {
 
 const maxListed = 20_000
 
-/** @throws Status 400 for a parameter that is not among `known` */
+/** @throws Status 400 for a parameter that is not among `known`, and for one that is given more than once and not the same */
 export function readParameters(query: URLSearchParams, known: readonly string[]): Parameters {
   for (const name of query.keys()) {
     if (!known.includes(name))
       throw badRequest(`${JSON.stringify(name)} is no parameter here; allowed are ${known.join(', ')}`)
   }
-  const text = (name: string) => query.getAll(name).at(-1) ?? ''
+  const valuesOf = (name: string) => [...new Set(query.getAll(name).filter(value => value !== ''))]
+  for (const name of new Set(query.keys())) {
+    if (valuesOf(name).length > 1) throw badRequest(`${name} is given more than once`)
+  }
+  const text = (name: string) => valuesOf(name)[0] ?? ''
   const refuse = (name: string, allowed: string) =>
     badRequest(`${name} must be ${allowed}, not ${JSON.stringify(text(name).slice(0, 100))}`)
 

@@ -5,7 +5,7 @@ import { type Interval, parseInterval } from '../interval.ts'
 import { parsePhrases, parseQuery } from '../query-language/parse.ts'
 import type { LogQuery, Order } from '../store.ts'
 import { wordsOf } from '../words.ts'
-import { readPage, readTimes } from './page.ts'
+import { readCounts, readPage, readTimes } from './page.ts'
 import { type Parameters, readParameters } from './parameters.ts'
 
 /** Which records are asked for, before it is known which of them the caller may see. */
@@ -88,12 +88,16 @@ export function parseQuestion(query: URLSearchParams): Question {
   const interval = parseInterval(parameters.text('interval') || '15m')
   const isFollowed = parameters.boolean('follow', false)
   if (isFollowed && operation !== 'query') throw badRequest('follow is possible with operation=query only')
+  // In form all are looked at, used or not: what is not understood is never left out in silence.
+  readCounts(parameters)
+  const form = readForm(parameters)
+  const neighbours = readNeighbours(parameters)
+  const withCursor = parameters.boolean('with_cursor', false)
   if (operation === 'statistics') return { operation, where }
   if (operation === 'histogram') return { operation, where, interval }
-  if (operation === 'export') return { operation, where, order, ...readForm(parameters) }
-  if (operation === 'context') return { operation, where, ...readAround(parameters) }
+  if (operation === 'export') return { operation, where, order, ...form }
+  if (operation === 'context') return { operation, where, ...readAround(parameters), ...neighbours }
   const page = readPage(parameters)
-  const withCursor = parameters.boolean('with_cursor', false)
   if (isFollowed) return { operation: 'follow', where, size: page.size, withCursor }
   return { operation, where, order, withCursor, ...page }
 }
@@ -143,7 +147,7 @@ function readForm({ choice, boolean }: Parameters) {
   return { format, withTime: boolean('with_time', isTable), withPod: boolean('with_pod', isTable) }
 }
 
-function readAround({ text, list, integer }: Parameters): Around {
+function readAround({ text, list }: Parameters): Omit<Around, 'before' | 'after'> {
   const one = (name: string) => {
     const [value, ...more] = list(name) ?? ['']
     if (more.length > 0) throw badRequest(`${name} must be one name with operation=context`)
@@ -156,7 +160,10 @@ function readAround({ text, list, integer }: Parameters): Around {
     namespace: one('namespaces'),
     pod: one('pods'),
     container: one('containers'),
-    before: integer('before', { fallback: 10, max: maxNeighbours }),
-    after: integer('after', { fallback: 10, max: maxNeighbours }),
   }
+}
+
+function readNeighbours({ integer }: Parameters): Pick<Around, 'before' | 'after'> {
+  const rule = { fallback: 10, max: maxNeighbours }
+  return { before: integer('before', rule), after: integer('after', rule) }
 }

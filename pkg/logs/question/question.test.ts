@@ -1,0 +1,36 @@
+import { expect } from 'chai'
+import { refusalOf } from '../../status/fixtures.ts'
+import { parseQuestion } from './question.ts'
+
+const parse = (query: string) => parseQuestion(new URLSearchParams(query))
+
+describe('parseQuestion', () => {
+  const invalid: Readonly<Record<string, string>> = {
+    'operation=statistics&from=abc': 'from',
+    'operation=histogram&size=-1': 'size',
+    'operation=export&size=abc': 'size',
+    'operation=export&with_cursor=maybe': 'with_cursor',
+    'format=bogus': 'format',
+    'with_time=maybe': 'with_time',
+    'operation=statistics&before=-3': 'before',
+    'namespaces=a&namespaces=b': 'namespaces',
+  }
+  for (const [query, name] of Object.entries(invalid)) {
+    it(`refuses ${query}`, () => {
+      const refusal = refusalOf(() => parse(query))
+      expect(refusal).to.include({ code: 400 })
+      expect(refusal)
+        .to.have.property('message')
+        .that.matches(new RegExp(`^${name} `))
+    })
+  }
+
+  it('takes what an operation does not use', () => {
+    const given = 'operation=statistics&from=5&size=20000&cursor=c&format=csv&before=3'
+    expect(parse(given).operation).to.equal('statistics')
+  })
+
+  it('takes a parameter that is given again as it was, or empty', () => {
+    expect(parse('namespaces=a&namespaces=a&namespaces=').where.namespaces).to.deep.equal(['a'])
+  })
+})
