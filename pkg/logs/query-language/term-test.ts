@@ -77,7 +77,7 @@ function logTest(pieces: readonly Piece[]): Test {
 }
 
 /** Text that has no words in it, like `=>`, can only be meant as it stands. */
-function textTest(text: string, prefix: boolean): Test {
+export function textTest(text: string, prefix: boolean): Test {
   const words = wordsOf(text)
   if (words.length === 0) return { kind: 'contains', text, caseSensitive: false }
   return { kind: 'words', words, prefix }

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { refusalOf } from '../../status/fixtures.ts'
+import { match } from '../expression.ts'
 import { parseQuestion } from './question.ts'
 
 const parse = (query: string) => parseQuestion(new URLSearchParams(query))
@@ -29,6 +30,15 @@ describe('parseQuestion', () => {
     const given = 'operation=statistics&from=5&size=20000&cursor=c&format=csv&before=3'
     expect(parse(given).operation).to.equal('statistics')
   })
+
+  for (const name of ['pod_query', 'workload_query', 'container_query']) {
+    it(`looks for a ${name} without words as it stands`, () => {
+      const field = name === 'container_query' ? 'container' : 'pod'
+      expect(parse(`${name}=---`).where.expression).to.deep.equal(
+        match(field, { kind: 'contains', text: '---', caseSensitive: false }),
+      )
+    })
+  }
 
   it('takes a parameter that is given again as it was, or empty', () => {
     expect(parse('namespaces=a&namespaces=a&namespaces=').where.namespaces).to.deep.equal(['a'])

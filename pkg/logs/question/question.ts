@@ -3,8 +3,8 @@ import { allOf, anyOf, type Expression, isOneOf, match } from '../expression.ts'
 import type { LogFilter } from '../filter.ts'
 import { type Interval, parseInterval } from '../interval.ts'
 import { parsePhrases, parseQuery } from '../query-language/parse.ts'
+import { textTest } from '../query-language/term-test.ts'
 import type { LogQuery, Order } from '../store.ts'
-import { wordsOf } from '../words.ts'
 import { readCounts, readPage, readTimes } from './page.ts'
 import { type Parameters, readParameters } from './parameters.ts'
 
@@ -121,10 +121,7 @@ function readExpression({ list, text }: Parameters): Expression | undefined {
   }
   const beginning = (field: 'pod' | 'container', name: string) => {
     const phrases = list(name)
-    return (
-      phrases &&
-      anyOf(phrases.map(phrase => match(field, { kind: 'words', words: wordsOf(phrase), prefix: true })))
-    )
+    return phrases && anyOf(phrases.map(phrase => match(field, textTest(phrase, true))))
   }
   const workloads = list('workloads')
   const parts = [
