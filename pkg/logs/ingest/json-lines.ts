@@ -9,8 +9,9 @@ export type NumberedLine = Line & { readonly line: number }
  * Reads one document a line, as Fluent Bit's http output sends with `Format json_lines`; a body that is a JSON array, its
  * `Format json`, is read too. Lines are parsed as they are asked for.
  */
-export function* parseJsonLines(body: Buffer, limits: IngestLimits): Generator<NumberedLine> {
-  if (body[0] === 0x5b) return yield* parseArray(body, limits)
+export function* parseJsonLines(sent: Buffer, limits: IngestLimits): Generator<NumberedLine> {
+  const body = sent.subarray(hasMark(sent) ? 3 : 0)
+  if (isArray(body)) return yield* parseArray(body, limits)
   let line = 0
   for (const text of splitLines(body)) {
     line++
@@ -18,9 +19,19 @@ export function* parseJsonLines(body: Buffer, limits: IngestLimits): Generator<N
   }
 }
 
+/** Whether it begins with the byte order mark of UTF-8, which JSON.parse takes for a mistake. */
+function hasMark(body: Buffer): boolean {
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf
+}
+
+function isArray(body: Buffer): boolean {
+  const first = body.find(byte => byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09)
+  return first === 0x5b
+}
+
 function* parseArray(body: Buffer, limits: IngestLimits): Generator<NumberedLine> {
   let line = 0
-  for (const text of splitArray(body.toString('utf8'))) {
+  for (const text of splitArray(body.toString('utf8').trimStart())) {
     line++
     yield { line, ...(text === undefined ? { problem: 'not valid JSON' } : parseDocument(text, limits)) }
   }

@@ -39,7 +39,12 @@ const bulkAnswer = object({
 const bulk = (parameters: readonly Parameter[]) =>
   ingest('Takes log lines as Elasticsearch’s _bulk does', {
     taken: content(
-      ['application/x-ndjson', 'application/json', 'application/vnd.elasticsearch+x-ndjson'],
+      [
+        'application/x-ndjson',
+        'application/json',
+        'application/vnd.elasticsearch+json',
+        'application/vnd.elasticsearch+x-ndjson',
+      ],
       lines,
     ),
     answer: content(['application/json'], bulkAnswer),

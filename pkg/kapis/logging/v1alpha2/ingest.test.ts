@@ -197,6 +197,11 @@ describe('createIngest', () => {
       expect(observed).to.deep.equal([['bulk', { taken: 1, refused: 1 }]])
     })
 
+    it('takes what clients of Elasticsearch 8 call it', async () => {
+      const headers = { 'content-type': 'application/vnd.elasticsearch+json; compatible-with=8' }
+      expect((await send('/_bulk', `{"create":{}}\n${document('a')}\n`, { headers })).code).to.equal(200)
+    })
+
     it('stores nothing when it cannot be read', async () => {
       const answer = await send('/_bulk', `{"create":{}}\n${document('a')}\n{"creat":{}}\n${document('b')}\n`)
       expect(refusal(answer)).to.deep.equal([

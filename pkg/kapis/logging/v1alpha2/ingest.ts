@@ -33,7 +33,8 @@ const json = 'application/json'
 const protobuf = 'application/x-protobuf'
 // curl's --data-binary says so of whatever it sends.
 const curlsOwn = 'application/x-www-form-urlencoded'
-const bulkTypes = ['application/x-ndjson', json, 'application/vnd.elasticsearch+x-ndjson', curlsOwn]
+const elasticTypes = ['application/vnd.elasticsearch+json', 'application/vnd.elasticsearch+x-ndjson']
+const bulkTypes = ['application/x-ndjson', json, ...elasticTypes, curlsOwn]
 const lineTypes = [
   'application/x-ndjson',
   'application/jsonl',
