@@ -34,8 +34,7 @@ export function itAnswersQuestions({ mine, ask, query }: LogScene): void {
   })
 
   it('gives the lines around one', async () => {
-    const where = `namespaces=${mine}&pods=web-0&q=line+8`
-    const { records } = await query(`${where}&q="line+8"&with_cursor=true`)
+    const { records } = await query(`namespaces=${mine}&pods=web-0&q="line+8"&with_cursor=true`)
     const { cursor } = records.find(({ log }: { log: string }) => log === 'ordinary line 8 of 20\n')
     const around = `namespaces=${mine}&pods=web-0&containers=web&before=2&after=1`
     const { context } = JSON.parse(
@@ -49,18 +48,19 @@ export function itAnswersQuestions({ mine, ask, query }: LogScene): void {
   })
 
   it('exports text, JSON lines and CSV, in the order asked for', async () => {
-    const where = `operation=export&namespaces=${mine}&pods=web-1&q=ordinary&sort=asc`
+    const where = `operation=export&namespaces=${mine}&pods=web-1&q=ordinary`
+    const ascending = `${where}&sort=asc`
     const wanted = Array.from({ length: 10 }, (_, i) => `ordinary line ${2 * i + 1} of 20\n`)
-    const text = await ask('admin', `${tenant}?${where}`)
+    const text = await ask('admin', `${tenant}?${ascending}`)
     expect([text.body, text.headers['content-disposition']]).to.deep.equal([wanted.join(''), 'attachment'])
-    const json = await ask('admin', `${tenant}?${where}&format=jsonl`)
+    const json = await ask('admin', `${tenant}?${ascending}&format=jsonl`)
     expect(
       json.body
         .trim()
         .split('\n')
         .map(line => JSON.parse(line).log),
     ).to.deep.equal(wanted)
-    const csv = await ask('admin', `${tenant}?${where}&format=csv&with_time=false`)
+    const csv = await ask('admin', `${tenant}?${ascending}&format=csv&with_time=false`)
     expect(csv.body.split('\r\n').slice(0, 2)).to.deep.equal([
       'namespace,pod,container,log',
       `${mine},web-1,web,"ordinary line 1 of 20\n"`,
