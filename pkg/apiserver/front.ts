@@ -3,6 +3,7 @@ import { createServer as createHttpsServer, type Server as HttpsServer } from 'n
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
+import { hasBody } from '../request/has-body.ts'
 import { http } from '../request/node-http.ts'
 import { answerClientError } from './client-error.ts'
 
@@ -28,7 +29,7 @@ function toServerOptions({ headersSeconds, headerKilobytes }: FrontLimits) {
     connectionsCheckingInterval: Math.min(headersSeconds * 1000, 10_000),
     // Watches have no end; bodies have limits and deadlines of their own.
     requestTimeout: 0,
-    shouldUpgradeCallback: hasNoBody,
+    shouldUpgradeCallback: mayUpgrade,
   }
 }
 
@@ -36,8 +37,8 @@ function toServerOptions({ headersSeconds, headerKilobytes }: FrontLimits) {
  * Whether a request that offers another protocol may be taken up on it. Node reads no body of one that is, so that what a body
  * says (a dry run, a condition) would be lost, or read as the other protocol; the offer may be ignored (RFC 9110 section 7.8).
  */
-function hasNoBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] === undefined && !(Number(headers['content-length'] ?? 0) > 0)
+function mayUpgrade(req: IncomingMessage): boolean {
+  return !hasBody(req)
 }
 
 /** HTTPS with client certificates asked for and not demanded: whether one counts is for the authenticators to say. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { hasBody } from '../request/has-body.ts'
 
 /**
  * Ends the connection of a request that has been answered while its body goes on coming. It is read for a while longer, so
@@ -6,9 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
  * as long as they like, by a body of a byte now and then behind a request that was refused.
  */
 export function limitRest(req: IncomingMessage, res: ServerResponse, withinMs = 5_000): void {
-  // RFC 9112 section 6.3: without one of these there is no body.
-  const { 'content-length': length, 'transfer-encoding': coding } = req.headers
-  if (length === undefined && coding === undefined) return
+  if (!hasBody(req)) return
   const { socket } = req
   res.once('finish', () => {
     if (req.complete) return

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/bcrypt'
-import { createWorkQueue } from './work-queue.ts'
+import { createWorkQueue } from '../request/work-queue.ts'
+import { unavailable } from '../status/status.ts'
 
 export type PasswordHasher = {
   readonly hash: (password: string) => Promise<string>
@@ -35,7 +36,13 @@ async function fillUp(stored: string): Promise<void> {
 /** bcrypt on the threads of the pool, never on the event loop, as many at once as there are cores. */
 export async function createPasswordHasher(threads = availableParallelism()): Promise<PasswordHasher> {
   const nobody = await hash(randomBytes(16).toString('hex'), cost)
-  const queue = createWorkQueue({ threads, maxWaiting })
+  // Hashing shares its threads with the signing of tokens and with name resolution: without a limit one burst of logins would
+  // hold up everything else.
+  const queue = createWorkQueue({
+    atOnce: threads,
+    maxWaiting,
+    refuse: () => unavailable('too many logins at once', undefined, 2),
+  })
   return {
     hash: password => queue.run(() => hash(password, cost)),
     verify: (password, stored, signal) =>

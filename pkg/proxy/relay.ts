@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PassThrough, type Readable } from 'node:stream'
+import { hasBody } from '../request/has-body.ts'
 import type { Status } from '../status/status.ts'
 import { createAnswerWriter, type Head } from './answer-writer.ts'
 import { isStaleConnection, upstreamFailure } from './failure.ts'
@@ -135,8 +136,7 @@ type Pair = { readonly req: IncomingMessage; readonly res: ServerResponse }
  * upstream that refuses before it has read all ends the one, and the client must still be able to read why.
  */
 function toBody(req: IncomingMessage): Readable | null {
-  const { 'content-length': length, 'transfer-encoding': encoding } = req.headers
-  if (encoding === undefined && (length === undefined || length === '0')) return null
+  if (!hasBody(req)) return null
   const body = new PassThrough()
   req.pipe(body)
   // Without an end of its own a body that was broken off would look complete.

@@ -1,41 +1,10 @@
-import { readFileSync } from 'node:fs'
-import { request } from 'node:https'
-import { createInterface } from 'node:readline'
 import { expect } from 'chai'
 import { accessToken, group, kubectl, kubectlOutput, makeNamespace, uniqueName, version } from './cluster.ts'
 import { askAs, eventually } from './http.ts'
-import { setting } from './run.ts'
+import { watch } from './watching.ts'
 
 const namespace = uniqueName('watch')
 const path = `/kapis/${group}/${version}/namespaces/${namespace}/configmaps`
-
-type Told = {
-  readonly type: string
-  readonly object: { readonly kind?: string; readonly metadata: Readonly<Record<string, unknown>> }
-}
-
-/** A watch under /kapis, with the events that it has told so far. */
-function watch(token: string, query: string) {
-  const events: Told[] = []
-  const state = { code: 0, isEnded: false }
-  const url = new URL(`${path}?watch=true&${query}`, setting('KAPIS_URL'))
-  const headers = { authorization: `Bearer ${token}` }
-  const req = request(url, { headers, ca: readFileSync(setting('KAPIS_CA')), agent: false }, res => {
-    state.code = res.statusCode ?? 0
-    const lines = createInterface(res)
-    lines.on('line', line => void events.push(JSON.parse(line)))
-    // A watch that is broken off, as at the end of a test.
-    lines.on('error', () => undefined)
-    res.on('end', () => {
-      state.isEnded = true
-    })
-    res.on('error', () => undefined)
-  })
-  req.on('error', () => undefined)
-  req.end()
-  const names = () => events.map(({ type, object }) => `${type} ${object.metadata.name ?? ''}`.trim())
-  return { events, names, state, stop: () => req.destroy() }
-}
 
 describe('watches of platform lists', function () {
   this.timeout(60_000)
@@ -43,7 +12,7 @@ describe('watches of platform lists', function () {
   let token = ''
   const running: { stop: () => void }[] = []
   const begin = (query: string) => {
-    const watching = watch(token, query)
+    const watching = watch(token, `${path}?watch=true&${query}`)
     running.push(watching)
     return watching
   }

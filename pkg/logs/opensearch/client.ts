@@ -5,6 +5,7 @@ import {
   TimeoutError,
 } from '@opensearch-project/opensearch/lib/errors.js'
 import { isRecord } from '../../kube/object.ts'
+import { createWorkQueue } from '../../request/work-queue.ts'
 import {
   badRequest,
   insufficientStorage,
@@ -40,16 +41,13 @@ const maxWaiting = 256
 /** OpenSearch 1 to 3 and Elasticsearch 7.10 to 9: only calls are used that all of them have. */
 export function createSearchClient(engine: SearchEngine, credentials: SearchCredentials): SearchClient {
   const transport = createTransport(engine, credentials)
-  const gate = createGate()
+  const queue = createWorkQueue({
+    atOnce: maxInFlight,
+    maxWaiting,
+    refuse: () => tooManyRequests('too many questions about logs at once', 1),
+  })
   return {
-    async call(call) {
-      const leave = await gate(call.signal)
-      try {
-        return await send(transport, call)
-      } finally {
-        leave()
-      }
-    },
+    call: call => queue.run(() => send(transport, call), call.signal),
     close: transport.close,
   }
 }
@@ -115,29 +113,4 @@ export function reasonOf(body: unknown): string {
   const roots = Array.isArray(error.root_cause) ? error.root_cause.filter(isRecord) : []
   const { type, reason } = roots[0] ?? error
   return `${type}: ${reason}`.slice(0, 300)
-}
-
-/** Lets a few through at once; the others wait, and too many are sent away. */
-function createGate(): (signal?: AbortSignal) => Promise<() => void> {
-  const waiting: (() => void)[] = []
-  let inFlight = 0
-  const leave = () => {
-    const next = waiting.shift()
-    if (next === undefined) inFlight--
-    else next()
-  }
-  return async signal => {
-    signal?.throwIfAborted()
-    if (inFlight < maxInFlight) {
-      inFlight++
-    } else {
-      if (waiting.length >= maxWaiting) throw tooManyRequests('too many questions about logs at once', 1)
-      await new Promise<void>(resolve => waiting.push(resolve))
-    }
-    let isGone = false
-    return () => {
-      if (!isGone) leave()
-      isGone = true
-    }
-  }
 }

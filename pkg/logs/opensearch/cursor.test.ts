@@ -1,17 +1,19 @@
 import { expect } from 'chai'
 import { refusalOf } from '../../status/fixtures.ts'
-import { parseCursor, placesOf, searchAfter, toCursor } from './cursor.ts'
+import { type Place, parseCursor, placeOf, searchAfter, toCursor } from './cursor.ts'
 
 const time = '2020-05-16T16:00:42.608962453Z'
 
 describe('cursors of a search engine', () => {
   it('tells records of several shards apart that stand at one place', () => {
-    const places = placesOf([
+    const places: Place[] = []
+    for (const sort of [
       [1589644842608962453n, 7],
       [1589644842608962453n, 7],
       [1589644842608962453n, 8],
       [1589644842608962454n, 8],
     ])
+      places.push(placeOf(sort, places.at(-1)))
     expect(places.map(({ sequence, nth }) => [sequence, nth])).to.deep.equal([
       [7, 1],
       [7, 2],

@@ -9,6 +9,9 @@ import type { Order } from '../store.ts'
  */
 export type Place = { readonly time: string; readonly sequence: number; readonly nth: number }
 
+// An index of more shards is not known to exist.
+const maxNth = 1024
+
 export const sortFields = (order: Order) => [
   // Indices that others made have milliseconds; compared as nanoseconds they stand in one order with ours.
   { time: { order, numeric_type: 'date_nanos', unmapped_type: 'date' } },
@@ -22,20 +25,16 @@ export function searchAfter({ time, sequence }: Place, order: Order): readonly [
 }
 
 /**
- * The places of the hits of a page.
+ * The place of a hit.
  *
- * @param sorts what came with each: the time as nanoseconds since 1970, and the place in its shard
+ * @param sort what came with it: the time as nanoseconds since 1970, and the place in its shard
+ * @param before the place of the hit before it, undefined for the first
  */
-export function placesOf(sorts: readonly unknown[]): readonly Place[] {
-  const places: Place[] = []
-  for (const sort of sorts) {
-    const [ns, number] = Array.isArray(sort) ? sort : []
-    const [time, sequence] = [formatTime(BigInt(String(ns))), Number(number)]
-    const last = places.at(-1)
-    const isSame = last?.time === time && last.sequence === sequence
-    places.push({ time, sequence, nth: isSame ? last.nth + 1 : 1 })
-  }
-  return places
+export function placeOf(sort: unknown, before: Place | undefined): Place {
+  const [ns, number] = Array.isArray(sort) ? sort : []
+  const [time, sequence] = [formatTime(BigInt(String(ns))), Number(number)]
+  const isSame = before?.time === time && before.sequence === sequence
+  return { time, sequence, nth: isSame ? before.nth + 1 : 1 }
 }
 
 export function toCursor({ time, sequence, nth }: Place): string {
@@ -56,6 +55,3 @@ export function parseCursor(cursor: string): Place {
   } catch {}
   throw badRequest('cursor is none that this server gave out')
 }
-
-// An index of more shards is not known to exist.
-const maxNth = 1024

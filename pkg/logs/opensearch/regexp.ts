@@ -9,7 +9,7 @@ const separator = `[${besideWords.map(([low, high]) => toRange(low, high)).join(
 
 /**
  * A regular expression in Lucene's syntax, which always stands for the whole text and has neither anchors nor boundaries.
- * Every character that is no ASCII letter or digit is escaped, so none has a meaning of its own.
+ * Every character that is no ASCII letter or digit is escaped, but where a range begins, so none has a meaning of its own.
  *
  * @returns undefined when it has an assertion that cannot be said there: `\B`, `^` and `$` inside, and `\b` but at an end, beside
  * what surely belongs to a word

@@ -5,7 +5,7 @@ import { type Bucket, fillBuckets, type Interval } from '../interval.ts'
 import type { LogRecord } from '../record.ts'
 import type { Histogram, LogQuery, QueryLimits, QueryResult, Statistics } from '../store.ts'
 import { type SearchClient, tooSlow } from './client.ts'
-import { type Place, parseCursor, placesOf, searchAfter, sortFields, toCursor } from './cursor.ts'
+import { type Place, parseCursor, placeOf, searchAfter, sortFields, toCursor } from './cursor.ts'
 import { toRecord } from './document.ts'
 import { type Dsl, toDsl } from './dsl.ts'
 import { indicesOf } from './indices.ts'
@@ -47,19 +47,16 @@ export async function queryRecords(
   const found = hitsOf(answer)
   const hits = found.slice(after === undefined ? known : countKnown(found, after))
   const last = hits[first - 1]
+  // What was asked for again took room in the window.
+  const left = { filter, order, size: size - first, withTotal: false }
   const rest =
-    last === undefined || first === size
-      ? []
-      : (
-          await queryRecords(
-            search,
-            { filter, order, size: size - first, start: { after: toCursor(last.place) }, withTotal: false },
-            limits,
-          )
-        ).hits
+    last && left.size > 0
+      ? await queryRecords(search, { ...left, start: { after: toCursor(last.place) } }, limits)
+      : undefined
+  const withCursors = hits.map(({ record, place: at }) => ({ record, cursor: toCursor(at) }))
   return {
     total: withTotal ? totalOf(answer) : undefined,
-    hits: [...hits.map(({ record, place: at }) => ({ record, cursor: toCursor(at) })), ...rest],
+    hits: rest ? [...withCursors, ...rest.hits] : withCursors,
   }
 }
 
@@ -156,13 +153,11 @@ function totalOf(answer: unknown): number {
 type Found = { readonly record: LogRecord; readonly place: Place }
 
 function hitsOf(answer: unknown): readonly Found[] {
-  const given = member(answer, 'hits', 'hits')
-  const hits = (Array.isArray(given) ? given : []).filter(isRecord)
-  const places = placesOf(hits.map(({ sort }) => sort))
-  return hits.flatMap(({ _source: source }, i) => {
-    const place = places[i]
-    return place === undefined ? [] : [{ record: toRecord(source), place }]
-  })
+  const hits = member(answer, 'hits', 'hits')
+  const found: Found[] = []
+  for (const { _source: source, sort } of (Array.isArray(hits) ? hits : []).filter(isRecord))
+    found.push({ record: toRecord(source), place: placeOf(sort, found.at(-1)?.place) })
+  return found
 }
 
 function member(value: unknown, ...path: readonly string[]): unknown {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { refusalOf } from '../../../status/fixtures.ts'
-import { createBodies, createPlaces } from './bodies.ts'
+import { createBodies } from './bodies.ts'
 
 describe('createBodies', () => {
   it('bounds how many there are, until they end', () => {
@@ -20,27 +20,5 @@ describe('createBodies', () => {
     expect(refusalOf(() => second.hold(41))).to.include({ code: 429 })
     first.end()
     second.hold(100)
-  })
-})
-
-describe('createPlaces', () => {
-  it('lets so many work at once, and the others in the order of coming', async () => {
-    const { within, areTaken } = createPlaces(2)
-    const begun: number[] = []
-    const works = Array.from({ length: 4 }, () => Promise.withResolvers<void>())
-    const ended = works.map(({ promise }, i) =>
-      within(() => {
-        begun.push(i)
-        return promise
-      }),
-    )
-    ended[1]?.catch(() => undefined)
-    expect([begun, areTaken()]).to.deep.equal([[0, 1], true])
-    works[1]?.reject(new Error('no'))
-    await ended[1]?.catch(() => undefined)
-    expect([begun, areTaken()]).to.deep.equal([[0, 1, 2], true])
-    for (const { resolve } of works) resolve()
-    await Promise.allSettled(ended)
-    expect([begun, areTaken()]).to.deep.equal([[0, 1, 2, 3], false])
   })
 })

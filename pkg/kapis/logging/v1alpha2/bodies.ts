@@ -40,29 +40,3 @@ export function createBodies({
     }
   }
 }
-
-/** Room for so many at once; whoever comes then waits, in the order of coming. */
-export type Places = {
-  readonly areTaken: () => boolean
-  readonly within: <T>(work: () => Promise<T>) => Promise<T>
-}
-
-export function createPlaces(count: number): Places {
-  const waiting: (() => void)[] = []
-  let taken = 0
-  return {
-    areTaken: () => taken >= count,
-    async within(work) {
-      if (taken < count) taken++
-      else await new Promise<void>(resolve => waiting.push(resolve))
-      try {
-        return await work()
-      } finally {
-        const next = waiting.shift()
-        // Who waited has the place that was given up.
-        if (next === undefined) taken--
-        else next()
-      }
-    },
-  }
-}

@@ -7,8 +7,9 @@ import type { LogStore } from '../../../logs/store.ts'
 import type { AuthenticatedExchange, Handler } from '../../../request/exchange.ts'
 import type { Identity } from '../../../request/identity.ts'
 import { sendParts } from '../../../request/respond.ts'
+import { createWorkQueue } from '../../../request/work-queue.ts'
 import { badRequest, methodNotAllowed, tooManyRequests, unknownResource } from '../../../status/status.ts'
-import { createBodies, createPlaces, type Held } from './bodies.ts'
+import { createBodies, type Held } from './bodies.ts'
 import { mediaTypeOf, readBody } from './body.ts'
 
 export type IngestOptions = {
@@ -54,7 +55,8 @@ export function createIngest(options: IngestOptions): Handler {
   const { store, limits, authorize, observe, bodyWithinMs = defaultWithinMs } = options
   const memory = createSharedMemory(bodyMemory)
   const beginBody = createBodies({ maxBodies, maxBytes: maxBatches * limits.batchBytes })
-  const places = createPlaces(maxBatches)
+  const refuse = () => tooManyRequests('too many batches are being stored; send this one again', 1)
+  const storing = createWorkQueue({ atOnce: maxBatches, maxWaiting: maxBodies, refuse })
   const beforeEach = (): Promise<void> | undefined => store.untilAnswered?.()
   const means = { limitBytes: limits.batchBytes, withinMs: bodyWithinMs, memory, beforeEach }
 
@@ -63,7 +65,7 @@ export function createIngest(options: IngestOptions): Handler {
     async (req, mediaTypes, form) => {
       const body = await readBody(req, { ...means, mediaTypes, hold })
       try {
-        const ingested = await places.within(() => store.ingest({ ...form, body, limits }))
+        const ingested = await storing.run(() => store.ingest({ ...form, body, limits }))
         const { taken, refused } = ingested
         observe(form.protocol, { taken, refused })
         return ingested
@@ -79,7 +81,7 @@ export function createIngest(options: IngestOptions): Handler {
     if (req.method !== 'POST' && req.method !== 'PUT') throw methodNotAllowed(['POST', 'PUT'])
     await authorize(identity)
     // Not read for nothing: it would wait behind these.
-    if (places.areTaken()) throw tooManyRequests('too many batches are being stored; send this one again', 1)
+    if (storing.pending() >= maxBatches) throw refuse()
     const held = beginBody()
     try {
       await handle(takeFor(held), exchange)

@@ -1,17 +1,22 @@
-import { unavailable } from '../status/status.ts'
+import type { Status } from '../status/status.ts'
 
 export type WorkQueue = {
-  /** @throws Status 503 when too many wait already; the signal's reason when it is aborted before its turn */
+  /** @throws what `refuse` makes when too many wait already; the signal's reason when it is aborted before its turn */
   readonly run: <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>
   /** Under way and waiting. */
   readonly pending: () => number
 }
 
-/**
- * First come, first served, a few at once. Hashing shares its threads with the signing of tokens and with name resolution:
- * without a limit one burst of logins would hold up everything else.
- */
-export function createWorkQueue({ threads, maxWaiting }: { threads: number; maxWaiting: number }): WorkQueue {
+/** First come, first served, a few at once. */
+export function createWorkQueue({
+  atOnce,
+  maxWaiting,
+  refuse,
+}: {
+  readonly atOnce: number
+  readonly maxWaiting: number
+  readonly refuse: () => Status
+}): WorkQueue {
   const waiting = new Set<() => void>()
   let running = 0
 
@@ -44,9 +49,9 @@ export function createWorkQueue({ threads, maxWaiting }: { threads: number; maxW
   return {
     async run(work, signal) {
       signal?.throwIfAborted()
-      if (running < threads) running++
+      if (running < atOnce) running++
       else if (waiting.size < maxWaiting) await turn(signal)
-      else throw unavailable('too many logins at once', undefined, 2)
+      else throw refuse()
       try {
         return await work()
       } finally {
