@@ -9,6 +9,7 @@ export type StatementKind =
   | 'code'
   | 'browser'
   | 'device'
+  | 'login-proof'
   | 'password-change'
   | 'provider-login'
   | 'provider-logout'

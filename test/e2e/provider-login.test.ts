@@ -117,6 +117,22 @@ describe('logins at an OpenID provider, through the front', function () {
     )
   })
 
+  for (const [prompt, demand] of [
+    [null, {}],
+    ['login', { prompt: 'login' }],
+    ['login', { max_age: '0' }],
+    ['login', { max_age: '3600', prompt: 'select_account' }],
+    ['select_account', { prompt: 'consent select_account' }],
+    [null, { prompt: 'consent' }],
+  ] as const) {
+    it(`are as new at the provider as a client demands: ${new URLSearchParams(demand)}`, async () => {
+      const request = new URLSearchParams({ client_id: clientId, response_type: 'code', ...demand })
+      const query = new URLSearchParams({ return_to: `/oauth/authorize?${request}` })
+      const answer = await askKapis(`/oauth/login/${provider}?${query}`)
+      expect(new URL(String(answer.headers.location)).searchParams.get('prompt')).to.equal(prompt)
+    })
+  }
+
   it('give tokens: a user is made, linked, and has the groups', async () => {
     const agent = newAgent()
     const { access_token, refresh_token, ...rest } = tokensOf(await logIn(agent, ann))

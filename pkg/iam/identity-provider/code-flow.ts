@@ -17,7 +17,7 @@ import {
 } from 'openid-client'
 import { Status } from '../../status/status.ts'
 import type { AppConfig } from './app-config.ts'
-import type { Transaction } from './identity.ts'
+import type { Transaction, UpstreamPrompt } from './identity.ts'
 import { providerFailed, refuse } from './refusal.ts'
 import type { UpstreamFetch } from './upstream-fetch.ts'
 
@@ -51,6 +51,7 @@ export async function toAuthorizationUrl(
   client: Configuration,
   { state, nonce, codeVerifier, redirectUri }: Transaction,
   scopes: readonly string[],
+  prompt?: UpstreamPrompt,
 ): Promise<URL> {
   return buildAuthorizationUrl(client, {
     redirect_uri: redirectUri,
@@ -59,6 +60,7 @@ export async function toAuthorizationUrl(
     code_challenge: await calculatePKCECodeChallenge(codeVerifier),
     code_challenge_method: 'S256',
     ...(scopes.includes('openid') ? { nonce } : {}),
+    ...(prompt === undefined ? {} : { prompt }),
   })
 }
 

@@ -31,7 +31,7 @@ export function createForgeProvider(
   return {
     kind: 'redirect',
     redirectUrl: config.redirectUrl,
-    begin: transaction => toAuthorizationUrl(client, transaction, config.scopes),
+    begin: (transaction, _signal, prompt) => toAuthorizationUrl(client, transaction, config.scopes, prompt),
     async finish(callback, transaction, outer) {
       try {
         return await within(config.timeoutMs, outer, async signal => {

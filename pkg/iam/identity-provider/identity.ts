@@ -39,13 +39,16 @@ export type Transaction = {
   readonly redirectUri: string
 }
 
+/** What the provider is asked to do although it may have a login of the person already (OpenID Connect Core section 3.1.2.1). */
+export type UpstreamPrompt = 'login' | 'select_account'
+
 /** Where the browser is sent away and comes back with a code. */
 export type RedirectProvider = {
   readonly kind: 'redirect'
   /** Where the provider sends the browser back to; '' for our own callback. */
   readonly redirectUrl: string
   /** Where to send the browser. @throws Status when the provider cannot be asked where that is */
-  readonly begin: (transaction: Transaction, signal: AbortSignal) => Promise<URL>
+  readonly begin: (transaction: Transaction, signal: AbortSignal, prompt?: UpstreamPrompt) => Promise<URL>
   /** @param callback the URL that the browser came back with. @throws Status as refusal.ts has them */
   readonly finish: (callback: URL, transaction: Transaction, signal: AbortSignal) => Promise<Identity>
   /** Where a browser is sent to be logged out there too; undefined where that is not wanted. */

@@ -68,10 +68,10 @@ export function createOidcProvider(config: OidcConfig): RedirectProvider {
     kind: 'redirect',
     redirectUrl: config.redirectUrl,
     logoutUrl: config.endpoint.endSessionURL === '' ? undefined : logout => toLogoutUrl(config, logout),
-    async begin(transaction, signal) {
+    async begin(transaction, signal, prompt) {
       try {
         return await within(config.timeoutMs, signal, async () =>
-          toAuthorizationUrl(await find(), transaction, config.scopes),
+          toAuthorizationUrl(await find(), transaction, config.scopes, prompt),
         )
       } catch (error) {
         throw toProviderError(error)

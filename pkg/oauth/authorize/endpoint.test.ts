@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { issuer } from '../../token/fixtures.ts'
-import { hiddenFieldsOf, locationOf } from '../browser/fixtures.ts'
-import { memoryUser } from '../fixtures.ts'
+import { createBrowser, hiddenFieldsOf, locationOf } from '../browser/fixtures.ts'
+import { type Answer, memoryUser } from '../fixtures.ts'
 import {
   type Authorization,
   authorizePath,
@@ -185,6 +186,116 @@ describe('/oauth/authorize', () => {
       await setup.authorize({ id_token_hint: id_token, prompt: 'none' }),
     ).searchParams.get('error')
     expect(error).to.equal('login_required')
+  })
+
+  describe('asks for one login at most', () => {
+    const page = (answer: Answer) => locationOf(answer).searchParams.get('return_to') ?? ''
+    /** The login page of a request, answered; then whatever the way back leads to. */
+    async function logInFor(params: Record<string, string>, username: string): Promise<Answer> {
+      const toLogin = await setup.authorize(params)
+      expect(locationOf(toLogin).pathname).to.equal('/oauth/login')
+      const back = await setup.browser.logIn(username, 'right', page(toLogin))
+      return setup.browser.get(back.headers.location as string)
+    }
+    async function hintOf(username: string): Promise<string> {
+      await setup.browser.logIn(username, 'right')
+      const { id_token } = JSON.parse((await setup.exchange(await setup.codeOf({ scope: 'openid' }))).body)
+      return id_token
+    }
+    const outcome = (answer: Answer) => {
+      const { pathname, searchParams } = locationOf(answer)
+      return searchParams.get('error') ?? (searchParams.has('code') ? 'code' : pathname)
+    }
+    beforeEach(() => setup.app.users.set('bob', memoryUser('bob')))
+
+    for (const params of [
+      { prompt: 'login' },
+      { prompt: 'select_account' },
+      { prompt: 'login select_account' },
+      { max_age: '0' },
+      { prompt: 'login', max_age: '0' },
+    ]) {
+      it(`with ${new URLSearchParams(params)}`, async () => {
+        await setup.browser.logIn('alice', 'right')
+        await sleep('max_age' in params ? 1100 : 0)
+        expect(outcome(await logInFor(params, 'alice'))).to.equal('code')
+      })
+
+      it(`with ${new URLSearchParams(params)}, and for one at least: the way back alone leads there again`, async () => {
+        await setup.browser.logIn('alice', 'right')
+        await sleep('max_age' in params ? 1100 : 0)
+        const returnTo = page(await setup.authorize(params))
+        expect(new URL(returnTo, issuer).searchParams.toString()).to.include(
+          String(new URLSearchParams(params)),
+        )
+        expect(outcome(await setup.browser.get(returnTo))).to.equal('/oauth/login')
+        // The proof of one request is none for another one, nor for another login.
+        const back = await setup.browser.logIn('alice', 'right', returnTo)
+        const proof = new URL(back.headers.location as string, issuer).searchParams.get('login_proof') ?? ''
+        const other = authorizePath({ ...params, state: 'another' })
+        expect(outcome(await setup.browser.get(`${other}&login_proof=${proof}`))).to.equal('/oauth/login')
+        expect(outcome(await setup.browser.get(`${returnTo}&login_proof=x`))).to.equal('/oauth/login')
+        const again = createBrowser(setup.app)
+        await again.logIn('alice', 'right')
+        await sleep('max_age' in params ? 1100 : 0)
+        expect(outcome(await again.get(back.headers.location as string))).to.equal('/oauth/login')
+      })
+    }
+
+    it('with the hint of another user: the other one, or an error', async () => {
+      const id_token_hint = await hintOf('alice')
+      await setup.browser.logIn('bob', 'right')
+      expect(outcome(await logInFor({ id_token_hint }, 'bob'))).to.equal('login_required')
+      const right = await logInFor({ id_token_hint }, 'alice')
+      expect(outcome(right)).to.equal('code')
+    })
+
+    it('and suggests the user of the hint', async () => {
+      const id_token_hint = await hintOf('alice')
+      await setup.browser.logIn('bob', 'right')
+      const toLogin = await setup.authorize({ id_token_hint })
+      expect(locationOf(toLogin).searchParams.get('login_hint')).to.equal('alice')
+    })
+
+    for (const [what, break_] of [
+      ['garbage', () => 'garbage'],
+      ['a changed signature', (hint: string) => `${hint.slice(0, -8)}AAAAAAAA`],
+      ['no algorithm', (hint: string) => `eyJhbGciOiJub25lIn0.${hint.split('.')[1]}.`],
+    ] as const) {
+      it(`with a hint that is ${what}: nothing is known by it`, async () => {
+        const id_token_hint = break_(await hintOf('alice'))
+        expect(outcome(await setup.authorize({ id_token_hint }))).to.equal('code')
+        expect(outcome(await setup.authorize({ id_token_hint, prompt: 'none' }))).to.equal('login_required')
+        setup.browser.cookies.delete('__Host-kapis-session')
+        expect(outcome(await logInFor({ id_token_hint }, 'alice'))).to.equal('code')
+      })
+    }
+
+    it('by way of the page that changes a password', async () => {
+      setup.app.users.set('new', memoryUser('new', { mustChangePassword: true }))
+      const returnTo = page(await setup.authorize({ prompt: 'login', max_age: '0' }))
+      const change = hiddenFieldsOf((await setup.browser.logIn('new', 'right', returnTo)).body)
+      const chosen = { new_password: 'My-Own-Choice-1', repeat: 'My-Own-Choice-1' }
+      const back = await setup.browser.post('/oauth/password', { ...change, ...chosen })
+      expect(outcome(await setup.browser.get(back.headers.location as string))).to.equal('code')
+    })
+
+    it('and none where the user chooses the login that there is', async () => {
+      await setup.browser.logIn('alice', 'right')
+      const toLogin = await setup.authorize({ prompt: 'select_account' })
+      const { body } = await setup.browser.get(toLogin.headers.location as string)
+      const [, href = ''] = /<a class="button" href="([^"]+)">Continue as alice</.exec(body) ?? []
+      const chosen = href.replaceAll('&amp;', '&')
+      expect(outcome(await setup.browser.get(chosen))).to.equal('code')
+      // A choice is no authentication.
+      const proof = new URL(chosen, issuer).searchParams.get('login_proof') ?? ''
+      for (const params of [{ prompt: 'login' }, { prompt: 'login select_account' }]) {
+        const path = `${authorizePath(params)}&login_proof=${proof}`
+        expect(outcome(await setup.browser.get(path))).to.equal('/oauth/login')
+        const page = await setup.browser.get((await setup.authorize(params)).headers.location as string)
+        expect(page.body).to.not.include('Continue as')
+      }
+    })
   })
 
   it("lets a client end its login and the browser's together", async () => {

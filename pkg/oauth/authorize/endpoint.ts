@@ -1,5 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
+import type { IdTokenHint } from '../../token/verify.ts'
 import type { TokenEvent } from '../audit.ts'
+import { proofParameter, readLoginProof } from '../browser/login-proof.ts'
 import type { BrowserOptions } from '../browser/options.ts'
 import { maxReturnTo, toLoginPath } from '../browser/return-to.ts'
 import { type BrowserLogin, readBrowserLogin } from '../browser/session.ts'
@@ -13,7 +15,13 @@ import { type AuthorizeRequest, findTarget, readAuthorizeRequest, type Target } 
 import { sendCode } from './send-code.ts'
 
 type Exchange = { readonly req: Request; readonly res: Response }
-type Asked = { readonly target: Target; readonly request: AuthorizeRequest; readonly params: Form }
+type Asked = {
+  readonly target: Target
+  readonly request: AuthorizeRequest
+  readonly params: Form
+  /** That the login page was answered for this request. */
+  readonly proof: string | undefined
+}
 
 /**
  * GET and POST /oauth/authorize (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2): the browser comes from a client,
@@ -24,13 +32,15 @@ export function createAuthorize(options: BrowserOptions): RequestHandler {
   return withErrorPage(productName, async (req, res) => {
     const event: TokenEvent = { endpoint: 'authorize' }
     try {
-      const params = readParameters(req)
+      const params = new Map(readParameters(req))
+      const proof = params.get(proofParameter)
+      params.delete(proofParameter)
       const target = findTarget(registry, params)
       event.client = target.client.name
       const path = toPath(params)
       // A form from another site comes without the cookie (SameSite); the same by GET brings it along.
       if (req.method === 'POST') res.redirect(303, path)
-      else await answer(options, { req, res }, { target, params }, event)
+      else await answer(options, { req, res }, { target, params, proof }, event)
     } catch (error) {
       audit.failed(req, event, error)
       throw error
@@ -55,12 +65,13 @@ function toPath(params: Form): string {
 async function answer(
   options: BrowserOptions,
   exchange: Exchange,
-  { target, params }: Pick<Asked, 'target' | 'params'>,
+  asked: Omit<Asked, 'request'>,
   event: TokenEvent,
 ): Promise<void> {
+  const { target, params } = asked
   try {
     const request = readAuthorizeRequest(params, target.client)
-    await decide(options, exchange, { target, request, params }, event)
+    await decide(options, exchange, { ...asked, request }, event)
   } catch (error) {
     const told = toAnswer(error)
     if (told === undefined) throw error
@@ -75,17 +86,19 @@ async function decide(
   asked: Asked,
   event: TokenEvent,
 ): Promise<void> {
-  const { target, request, params } = asked
-  const { prompts } = request
-  const isSilent = prompts.has('none')
-  const login = await findLogin(options, exchange.req, request)
-  if (login === undefined || prompts.has('login') || prompts.has('select_account')) {
+  const { target, request } = asked
+  const isSilent = request.prompts.has('none')
+  const hint = await readHint(options, request)
+  const login = await findLogin(options, exchange.req, asked, hint)
+  if (login === undefined) {
     if (isSilent) throw oauthError(400, 'login_required', '')
-    exchange.res.set('cache-control', 'no-store').redirect(302, toLogin(params))
+    exchange.res.set('cache-control', 'no-store').redirect(302, toLogin(asked, hint))
     return
   }
-  event.user = login.user.name
   const user = login.user.name
+  event.user = user
+  if (hint !== undefined && hint.sub !== user)
+    throw oauthError(400, 'login_required', 'another user than that of the id_token_hint has logged in')
   if (await needsConsent(options.tools, target.client, { ...request, user })) {
     if (isSilent) throw oauthError(400, 'consent_required', '')
     sendConsentPage(options, exchange, { ...asked, login })
@@ -95,28 +108,46 @@ async function decide(
   options.audit.succeeded(exchange.req, event)
 }
 
-/** The browser's login, if it is recent enough and of the user whom the client means. */
+/**
+ * Whom the client means. A hint that cannot be verified names nobody: it is ignored, unless there is no other way to make
+ * sure of the user than what it says (OpenID Connect Core section 3.1.2.1).
+ *
+ * @throws Status login_required
+ */
+async function readHint(
+  { tools }: BrowserOptions,
+  { idTokenHint, prompts }: AuthorizeRequest,
+): Promise<IdTokenHint | undefined> {
+  if (idTokenHint === undefined) return undefined
+  const hint = await tools.verifier.readIdTokenHint(idTokenHint)
+  if (hint === undefined && prompts.has('none'))
+    throw oauthError(400, 'login_required', 'the id_token_hint cannot be verified')
+  return hint
+}
+
+/**
+ * The browser's login; undefined when the user has to log in first. Once the user has done so for this request, nothing of
+ * it asks for another login, or there would be no end to it.
+ */
 async function findLogin(
   { tools }: BrowserOptions,
   req: Request,
-  { maxAgeSeconds, idTokenHint }: AuthorizeRequest,
+  { request, params, proof }: Asked,
+  hint: IdTokenHint | undefined,
 ): Promise<BrowserLogin | undefined> {
   const login = await readBrowserLogin(tools, req)
   if (login === undefined) return undefined
-  if (maxAgeSeconds !== undefined && Date.now() / 1000 - login.authTime > maxAgeSeconds) return undefined
-  if (idTokenHint === undefined) return login
-  const hint = await tools.verifier.readIdTokenHint(idTokenHint)
-  return hint?.sub === login.user.name ? login : undefined
+  const proven = await readLoginProof(tools.statements, proof, { sid: login.sid, params })
+  if (proven === 'login') return login
+  const { prompts, maxAgeSeconds = Number.POSITIVE_INFINITY } = request
+  const isTooOld = Date.now() / 1000 - login.authTime > maxAgeSeconds
+  const isOther = hint !== undefined && hint.sub !== login.user.name
+  const isToChoose = prompts.has('select_account') && proven !== 'choice'
+  return prompts.has('login') || isTooOld || isOther || isToChoose ? undefined : login
 }
 
-/** The way back from the login page asks for no further login: the one there is new. */
-function toLogin(params: Form): string {
-  const rest = new Map(params)
-  rest.delete('max_age')
-  const prompts = (rest.get('prompt') ?? '').split(' ').filter(prompt => prompt === 'consent')
-  rest.delete('prompt')
-  if (prompts.length > 0) rest.set('prompt', prompts.join(' '))
-  const hint = params.get('login_hint')
-  const returnTo = `/oauth/authorize?${new URLSearchParams([...rest])}`
-  return toLoginPath(returnTo, hint === undefined ? {} : { login_hint: hint.slice(0, 254) })
+/** The login page, which comes back to the whole request. */
+function toLogin({ params }: Asked, hint: IdTokenHint | undefined): string {
+  const username = params.get('login_hint') ?? hint?.sub
+  return toLoginPath(toPath(params), username === undefined ? {} : { login_hint: username.slice(0, 254) })
 }

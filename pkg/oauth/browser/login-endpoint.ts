@@ -4,7 +4,7 @@ import { Status } from '../../status/status.ts'
 import type { TokenEvent } from '../audit.ts'
 import { type Form, readForm, readParameters } from '../form.ts'
 import { listLoginButtons } from '../login-buttons.ts'
-import { loginPage } from '../pages/login-page.ts'
+import { type CurrentLogin, loginPage } from '../pages/login-page.ts'
 import { sendPage } from '../pages/page.ts'
 import { withErrorPage } from '../pages/wrong-page.ts'
 import { meetAtProvider } from '../provider-login.ts'
@@ -14,21 +14,43 @@ import { assertMayStay } from '../user-state.ts'
 import { requireRight } from '../verdict.ts'
 import { issueCsrfToken, requireOwnForm } from './csrf.ts'
 import { formTargetsOf } from './form-targets.ts'
+import { readAuthorizationRequest, withLoginProof } from './login-proof.ts'
 import { sendNewcomerPage } from './newcomer-endpoint.ts'
 import type { BrowserOptions } from './options.ts'
 import { sendPasswordPage } from './password-endpoint.ts'
 import { readReturnTo } from './return-to.ts'
-import { beginBrowserLogin } from './session.ts'
+import { logBrowserIn, readBrowserLogin } from './session.ts'
 import { explainWrongLogin, isWrongLogin } from './wrong-login.ts'
 
-type Shown = { readonly params: Form; readonly username: string; readonly error?: Status }
+type Shown = {
+  readonly params: Form
+  readonly username: string
+  readonly error?: Status
+  readonly current?: CurrentLogin | undefined
+}
 
 /** GET /oauth/login?return_to=: the page that asks who somebody is. */
 export function createLoginPage(options: BrowserOptions): RequestHandler {
   return withErrorPage(options.productName, async (req, res) => {
     const params = readParameters(req)
-    sendLoginPage(options, { req, res }, { params, username: params.get('login_hint') ?? '' })
+    const current = await findChoice(options, req, readReturnTo(params.get('return_to')))
+    sendLoginPage(options, { req, res }, { params, username: params.get('login_hint') ?? '', current })
   })
+}
+
+/** The login that the user may go on with, where a client wants no more than that an account is chosen. */
+async function findChoice(
+  { tools }: BrowserOptions,
+  req: Request,
+  returnTo: string,
+): Promise<CurrentLogin | undefined> {
+  const params = readAuthorizationRequest(returnTo)
+  if (params?.get('prompt') !== 'select_account') return undefined
+  const login = await readBrowserLogin(tools, req)
+  if (login === undefined) return undefined
+  const { user, sid } = login
+  const href = await withLoginProof(tools.statements, returnTo, { kind: 'choice', sid })
+  return { username: user.name, href }
 }
 
 /** POST /oauth/login: name and password, judged by us or by an identity provider. */
@@ -62,9 +84,9 @@ export function createLogin(options: BrowserOptions): RequestHandler {
         await sendPasswordPage(options, { req, res }, { user, returnTo: readReturnTo(form.get('return_to')) })
         return
       }
-      await beginBrowserLogin(tools, { req, res }, { user, provider })
+      const returnTo = readReturnTo(form.get('return_to'))
+      await logBrowserIn(tools, { req, res }, { user, provider, returnTo })
       audit.succeeded(req, event)
-      res.set('cache-control', 'no-store').redirect(303, readReturnTo(form.get('return_to')))
     } catch (error) {
       audit.failed(req, event, error)
       if (!(error instanceof Status) || !isWrongLogin(error)) throw error
@@ -91,7 +113,7 @@ async function authenticate(
 function sendLoginPage(
   options: BrowserOptions,
   { req, res }: { req: Request; res: Response },
-  { params, username, error }: Shown,
+  { params, username, error, current }: Shown,
 ): void {
   const returnTo = readReturnTo(params.get('return_to'))
   const buttons = listLoginButtons(options.tools.providers.store.all())
@@ -101,6 +123,7 @@ function sendLoginPage(
     returnTo,
     provider,
     buttons,
+    current,
     username,
     error: error && explainWrongLogin(error, provider),
   })

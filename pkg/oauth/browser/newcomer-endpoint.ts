@@ -18,7 +18,7 @@ import { formTargetsOf } from './form-targets.ts'
 import { issueNewcomerTicket, readNewcomerTicket } from './newcomer-ticket.ts'
 import type { BrowserOptions } from './options.ts'
 import { readReturnTo, toLoginPath } from './return-to.ts'
-import { beginBrowserLogin } from './session.ts'
+import { logBrowserIn } from './session.ts'
 import { explainWrongLogin, isWrongLogin } from './wrong-login.ts'
 
 type Exchange = { readonly req: Request; readonly res: Response }
@@ -102,9 +102,9 @@ function createSettlement(options: BrowserOptions, wants: Newcomer['wants'], set
         const user = await settle({ req, res }, newcomer, form)
         event.user = user.name
         const { idToken } = newcomer.identity
-        await beginBrowserLogin(tools, { req, res }, { user, provider: newcomer.config.name, idToken })
+        const provider = newcomer.config.name
+        await logBrowserIn(tools, { req, res }, { user, provider, idToken, returnTo })
         audit.succeeded(req, event)
-        res.set('cache-control', 'no-store').redirect(303, returnTo)
       } catch (cause) {
         const error = toOAuthError(tools.providers, newcomer.config.name, cause)
         if (!(error instanceof Status) || !isWrongLogin(error)) throw error

@@ -13,7 +13,7 @@ import { issueCsrfToken, requireOwnForm } from './csrf.ts'
 import { formTargetsOf } from './form-targets.ts'
 import type { BrowserOptions } from './options.ts'
 import { readReturnTo, toLoginPath } from './return-to.ts'
-import { beginBrowserLogin } from './session.ts'
+import { logBrowserIn } from './session.ts'
 
 const ticketSeconds = 600
 
@@ -62,9 +62,8 @@ export function createPasswordChange(options: BrowserOptions): RequestHandler {
         return
       }
       const changed = await changePassword(user, await hasher.hash(password)).catch(toOAuthConflict)
-      await beginBrowserLogin(tools, { req, res }, { user: changed, provider: '' })
+      await logBrowserIn(tools, { req, res }, { user: changed, provider: '', returnTo })
       audit.succeeded(req, event)
-      res.set('cache-control', 'no-store').redirect(303, returnTo)
     } catch (error) {
       audit.failed(req, event, error)
       throw error

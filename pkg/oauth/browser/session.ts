@@ -8,6 +8,7 @@ import { sourceOf } from '../source.ts'
 import { assertPasswordIsOwn } from '../user-state.ts'
 import { type CookieName, clearCookie, readCookie, setCookie } from './cookie.ts'
 import { keepIdToken } from './id-token-cookie.ts'
+import { withLoginProof } from './login-proof.ts'
 
 const cookie: CookieName = '__Host-kapis-session'
 
@@ -56,13 +57,14 @@ export async function readBrowserLogin(
  * Logs a browser in: for whoever has made sure who is sitting there. The browser's earlier login ends, and its cookie gets a
  * value that nobody has seen before (session fixation).
  *
+ * @returns the sid of the login
  * @throws Status invalid_grant for a user who has to change his password first
  */
-export async function beginBrowserLogin(
+async function beginBrowserLogin(
   tools: Tools,
   { req, res }: { req: IncomingMessage; res: Response },
   { user, provider, idToken }: Proof,
-): Promise<void> {
+): Promise<string> {
   assertPasswordIsOwn(user)
   await endBrowserLogin(tools, { req, res }, 'another login with the same browser')
   const { refreshTokenSeconds, loginMaxAgeSeconds } = tools.lifetimes
@@ -93,6 +95,18 @@ export async function beginBrowserLogin(
   setCookie(res, cookie, value)
   keepIdToken({ req, res }, idToken)
   tools.recordLogin({ user, provider, source: sourceOf(req) })
+  return sid
+}
+
+/** Logs a browser in and sends it on to `returnTo`, which learns that the user has authenticated for it. */
+export async function logBrowserIn(
+  tools: Tools,
+  exchange: { req: IncomingMessage; res: Response },
+  proof: Proof & { readonly returnTo: string },
+): Promise<void> {
+  const sid = await beginBrowserLogin(tools, exchange, proof)
+  const target = await withLoginProof(tools.statements, proof.returnTo, { kind: 'login', sid })
+  exchange.res.set('cache-control', 'no-store').redirect(303, target)
 }
 
 /** @returns the login that has ended, if there was one */

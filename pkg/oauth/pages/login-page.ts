@@ -2,23 +2,30 @@ import { type Html, html } from '../../request/html.ts'
 import type { LoginButton } from '../login-buttons.ts'
 import { errorNote, hiddenFields } from './page.ts'
 
+/** A login that the browser has already, and the link that goes on with it. */
+export type CurrentLogin = { readonly username: string; readonly href: string }
+
 export type LoginPage = {
   readonly csrf: string
   readonly returnTo: string
   /** Whose password is asked for: an identity provider of kind `password`; undefined for our own. */
   readonly provider: LoginButton | undefined
   readonly buttons: readonly LoginButton[]
+  /** Where an account is to be chosen and there is one to choose. */
+  readonly current: CurrentLogin | undefined
   /** What was typed before, or what the client suggests. */
   readonly username: string
   readonly error: string | undefined
 }
 
 /** The password form, and the other ways to log in. */
-export function loginPage({ csrf, returnTo, provider, buttons, username, error }: LoginPage): Html {
+export function loginPage(page: LoginPage): Html {
+  const { csrf, returnTo, provider, buttons, current, username, error } = page
   const describedBy = error === undefined ? undefined : html` aria-describedby="error"`
   const focus = (isHere: boolean) => (isHere ? html` autofocus` : undefined)
   const others = buttons.filter(({ name }) => name !== provider?.name)
   return html`${errorNote(error)}
+${current && continueWith(current)}
 <form method="post" action="/oauth/login">
 ${hiddenFields({ csrf, return_to: returnTo, ...(provider ? { provider: provider.name } : {}) })}
 <label for="username">${provider ? 'User name' : 'User name or e-mail address'}</label>
@@ -28,6 +35,11 @@ ${hiddenFields({ csrf, return_to: returnTo, ...(provider ? { provider: provider.
 <button>${provider ? provider.displayName : 'Log in'}</button>
 </form>
 ${provider || others.length > 0 ? otherWays(others, returnTo, provider !== undefined) : undefined}`
+}
+
+function continueWith({ username, href }: CurrentLogin): Html {
+  return html`<p><a class="button" href="${href}">Continue as ${username}</a></p>
+<p class="or">or log in with another account</p>`
 }
 
 function otherWays(buttons: readonly LoginButton[], returnTo: string, withOwn: boolean): Html {

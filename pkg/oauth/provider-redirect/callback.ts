@@ -4,7 +4,7 @@ import type { TokenEvent } from '../audit.ts'
 import { audited } from '../audited.ts'
 import { sendNewcomerPage } from '../browser/newcomer-endpoint.ts'
 import type { BrowserOptions } from '../browser/options.ts'
-import { beginBrowserLogin } from '../browser/session.ts'
+import { logBrowserIn } from '../browser/session.ts'
 import { oauthError } from '../error.ts'
 import { readParameters } from '../form.ts'
 import type { GrantTools } from '../grant.ts'
@@ -52,8 +52,8 @@ export function createCallback(options: BrowserOptions): RequestHandler {
         return sendNewcomerPage(options, { req, res }, { newcomer, returnTo: state.returnTo })
       const user = requireUser(tools.providers, admitted)
       event.user = user.name
-      await beginBrowserLogin(tools, { req, res }, { user, provider: idp, idToken })
-      return res.redirect(303, state.returnTo)
+      const { returnTo } = state
+      return logBrowserIn(tools, { req, res }, { user, provider: idp, idToken, returnTo })
     }
     event.client = state.clientId
     const client = registry.find(state.clientId)?.client

@@ -1,6 +1,8 @@
 import type { Request, RequestHandler, Response } from 'express'
+import type { UpstreamPrompt } from '../../iam/identity-provider/identity.ts'
 import type { TokenEvent } from '../audit.ts'
 import { audited } from '../audited.ts'
+import { readAuthorizationRequest } from '../browser/login-proof.ts'
 import type { BrowserOptions } from '../browser/options.ts'
 import { readReturnTo } from '../browser/return-to.ts'
 import { endpointBase } from '../endpoint-base.ts'
@@ -39,9 +41,11 @@ export function createRedirectStart(options: BrowserOptions): RequestHandler {
     if (destination.clientId !== '') event.client = destination.clientId
     const redirectUri = client.redirectUrl || `${base}/callback/${encodeURIComponent(config.name)}`
     const transaction = newTransaction(redirectUri)
-    const location = await client.begin(transaction, goneSignal(res)).catch(error => {
-      throw toOAuthError(tools.providers, config.name, error)
-    })
+    const location = await client
+      .begin(transaction, goneSignal(res), toPrompt(destination.returnTo))
+      .catch(error => {
+        throw toOAuthError(tools.providers, config.name, error)
+      })
     await keepState(tools.statements, res, { provider: config.name, transaction, ...destination })
     res.set({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }).redirect(303, location.href)
   }
@@ -50,6 +54,17 @@ export function createRedirectStart(options: BrowserOptions): RequestHandler {
     const handle = audited(audit, 'login', (_req, _res, event) => start({ req, res, journey }, event))
     await handle(req, res, () => undefined)
   })
+}
+
+/**
+ * What an authorization request demands of its login holds for the provider too, which may have a login of the person already:
+ * nobody knows how old that is.
+ */
+function toPrompt(returnTo: string): UpstreamPrompt | undefined {
+  const params = readAuthorizationRequest(returnTo)
+  const prompts = (params?.get('prompt') ?? '').split(' ')
+  if (prompts.includes('login') || params?.has('max_age')) return 'login'
+  return prompts.includes('select_account') ? 'select_account' : undefined
 }
 
 type Destination = Pick<LoginState, 'returnTo' | 'clientId' | 'scope'>

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import type { Statements } from '../../token/statement.ts'
+import { type Form, parseQuery } from '../form.ts'
+
+/** The parameter of an authorization request by which it says that its login page was answered. */
+export const proofParameter = 'login_proof'
+
+/** `login`: the user has authenticated for this request. `choice`: the user has chosen the login that there is. */
+export type ProofKind = 'login' | 'choice'
+
+// A login goes straight on to its request; a choice is a link on a page that somebody has to read first.
+const lifeSeconds: Readonly<Record<ProofKind, number>> = { login: 120, choice: 600 }
+
+type Proven = { readonly kind: ProofKind; readonly sid: string }
+
+/**
+ * Adds to an authorization request that its login page was answered. The request keeps `prompt` and `max_age`: without the
+ * proof, which is good for this request and this login alone, it leads to the login page again (OpenID Connect Core
+ * section 3.1.2.3). Any other path is returned as it is.
+ */
+export async function withLoginProof(
+  statements: Statements,
+  returnTo: string,
+  { kind, sid }: Proven,
+): Promise<string> {
+  const params = readAuthorizationRequest(returnTo)
+  if (params === undefined) return returnTo
+  const claims = { kind, sid, request: digestOf(params) }
+  const proof = await statements.sign('login-proof', claims, { lifeSeconds: lifeSeconds[kind] })
+  return `${returnTo}&${proofParameter}=${proof}`
+}
+
+/** @returns what was proven for the login `sid` and the request; undefined for anything else */
+export async function readLoginProof(
+  statements: Statements,
+  proof: string | undefined,
+  { sid, params }: { readonly sid: string; readonly params: Form },
+): Promise<ProofKind | undefined> {
+  const claims = proof === undefined ? undefined : await statements.verify('login-proof', proof)
+  if (claims?.sid !== sid || claims.request !== digestOf(params)) return undefined
+  return claims.kind === 'login' || claims.kind === 'choice' ? claims.kind : undefined
+}
+
+/** The parameters of the authorization request that a login page goes on to; undefined for any other path. */
+export function readAuthorizationRequest(returnTo: string): Form | undefined {
+  const [path, query = ''] = returnTo.split(/\?(.*)/s)
+  if (path !== '/oauth/authorize') return undefined
+  try {
+    const params = new Map(parseQuery(query))
+    params.delete(proofParameter)
+    return params
+  } catch {
+    // The authorization endpoint says what is wrong with it.
+    return undefined
+  }
+}
+
+/** Of the parameters as they were read: how a path spells them does not matter. */
+function digestOf(params: Form): string {
+  return createHash('sha256')
+    .update(String(new URLSearchParams([...params])))
+    .digest('base64url')
+}
