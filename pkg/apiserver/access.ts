@@ -13,6 +13,7 @@ import type { PasswordChecker } from '../iam/password-check.ts'
 import { SessionStore } from '../iam/session-store.ts'
 import type { User } from '../iam/user.ts'
 import { UserStore } from '../iam/user-store.ts'
+import type { RequireRight } from '../kapis/iam/v1alpha2/permit.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { ClientAddress } from '../request/client-address.ts'
 import type { Identity } from '../request/identity.ts'
@@ -37,6 +38,8 @@ export type Access = {
   readonly authorize: Authorize
   /** Whether a caller may read a Secret. @throws Status 403 */
   readonly maySecret: (identity: Identity, namespace: string, name: string) => Promise<void>
+  /** Whether a caller has a right of RBAC at the cluster scope. @throws Status 403, 503 */
+  readonly requireRight: RequireRight
   readonly checks: readonly Check[]
   readonly users: UserStore
   readonly onUserChange: (listener: UserListener) => void
@@ -166,6 +169,10 @@ export function createAccess(options: AccessOptions): Access {
     async maySecret(identity, namespace, name) {
       const path = `/api/v1/namespaces/${namespace}/secrets/${name}`
       await authorize(parseRequestInfo('GET', path, noQuery), identity, noQuery)
+    },
+    async requireRight(identity, { subresource = '', ...right }) {
+      const nowhere = { isResource: true, path: '', prefix: 'api', version: '', namespace: '', parts: [] }
+      await authorize({ ...nowhere, ...right, subresource }, identity, noQuery)
     },
     checks: [
       {

@@ -14,7 +14,7 @@ export type IamParts = {
   readonly client: KubeClient
   readonly config: Config
   readonly clientAddress: ClientAddress
-  readonly access: Pick<Access, 'users' | 'onUserChange' | 'acceptPasswords'>
+  readonly access: Pick<Access, 'users' | 'onUserChange' | 'acceptPasswords' | 'requireRight'>
   readonly list: Handler
   readonly rest: Handler
   readonly logger: Logger
@@ -47,6 +47,7 @@ export async function createIam(parts: IamParts): Promise<Iam> {
     users,
     writer: createUserWriter({ client, groupDomain, hasher, users }),
     passwords,
+    requireRight: access.requireRight,
     clientAddress,
     list,
     rest,

@@ -6,6 +6,7 @@ import { toMetaTime } from './lock-keeper.ts'
 import type { PasswordHasher } from './password.ts'
 import { iamVersion, isPasswordHash, type User, type UserState, usersPath } from './user.ts'
 import { invalidUser, type UserDraft } from './user-draft.ts'
+import { rightsToChange, rightsToCreate, rightsToSetPassword, type UserRights } from './user-rights.ts'
 import { problemAt } from './user-rules.ts'
 
 export type UserWriterOptions = {
@@ -15,28 +16,40 @@ export type UserWriterOptions = {
   readonly users: { readonly find: (login: string) => User | undefined }
 }
 
-export type WriteOptions = { readonly isDryRun: boolean }
+/**
+ * Asks whether the caller has the rights that a change takes. It is called for each attempt, with what that attempt changes, and
+ * before anything is written.
+ *
+ * @throws Status 403, 503
+ */
+export type Permit = (name: string, rights: UserRights) => Promise<void>
 
-/** Writes users as Kapis itself: whether the caller may is settled before. What comes back holds no password hash. */
+export type WriteOptions = { readonly isDryRun: boolean; readonly permit: Permit }
+
+/**
+ * Writes users as Kapis itself: RBAC has allowed the caller to write users before, and `permit` decides about what else a
+ * change takes. What comes back holds no password hash.
+ */
 export type UserWriter = {
   readonly read: (name: string) => Promise<KubeObject>
   readonly create: (draft: UserDraft, options: WriteOptions) => Promise<KubeObject>
   /** Replaces what was read: 409 when the draft names another resource version than the stored one. */
   readonly update: (draft: UserDraft, options: WriteOptions) => Promise<KubeObject>
   readonly setState: (name: string, state: UserState, reason: string) => Promise<KubeObject>
-  /** @param isOwn the user chose it, so that it is no longer one that was given */
-  readonly setPassword: (name: string, password: string, isOwn: boolean) => Promise<void>
-  readonly remove: (name: string, options: WriteOptions) => Promise<void>
+  /** @param permit undefined for the user's own, chosen with the current one: it is no longer one that was given */
+  readonly setPassword: (name: string, password: string, permit: Permit | undefined) => Promise<void>
+  readonly remove: (name: string, options: Pick<WriteOptions, 'isDryRun'>) => Promise<void>
 }
 
 const attempts = 5
+const mergePatch = 'application/merge-patch+json'
 
 export function createUserWriter({ client, groupDomain, hasher, users }: UserWriterOptions): UserWriter {
   const resource = { group: `iam.${groupDomain}`, resource: 'users' }
   const changedAt = `iam.${groupDomain}/last-password-change-time`
   const uninitialized = `iam.${groupDomain}/uninitialized`
   const pathOf = (name: string) => `${usersPath(groupDomain)}/${encodeURIComponent(name)}`
-  const dryRun = ({ isDryRun }: WriteOptions) => (isDryRun ? '?dryRun=All' : '')
+  const dryRun = ({ isDryRun }: Pick<WriteOptions, 'isDryRun'>) => (isDryRun ? '?dryRun=All' : '')
 
   async function stored(name: string): Promise<KubeObject> {
     try {
@@ -51,6 +64,15 @@ export function createUserWriter({ client, groupDomain, hasher, users }: UserWri
     const holder = users.find(String(spec.email))
     if (holder === undefined || holder.name === name) return
     throw invalidUser(groupDomain, name, problemAt('spec.email', 'is the address of another user'))
+  }
+
+  /** As kube-apiserver words it. */
+  function conflict(name: string): Status {
+    const { group, resource: kind } = resource
+    const what = `${kind}.${group} ${JSON.stringify(name)}`
+    const why = 'the object has been modified; please apply your changes to the latest version and try again'
+    const details = { name, group, kind }
+    return new Status(409, 'Conflict', `Operation cannot be fulfilled on ${what}: ${why}`, { details })
   }
 
   async function toHash(password: string): Promise<string> {
@@ -77,9 +99,7 @@ export function createUserWriter({ client, groupDomain, hasher, users }: UserWri
     const body = { metadata: { resourceVersion: user.metadata.resourceVersion }, status: changed }
     if (current.state === state) return user
     const path = `${pathOf(user.metadata.name)}/status`
-    return parseObject(
-      await client.call({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body }),
-    )
+    return parseObject(await client.call({ method: 'PATCH', path, contentType: mergePatch, body }))
   }
 
   /** A write that names no version of its own is tried again when somebody else was faster. */
@@ -96,6 +116,11 @@ export function createUserWriter({ client, groupDomain, hasher, users }: UserWri
 
   async function replace(draft: UserDraft, options: WriteOptions): Promise<KubeObject> {
     const before = await stored(draft.name)
+    // The rights are asked for the version that is replaced, and for no other.
+    const { resourceVersion } = before.metadata
+    if (draft.resourceVersion !== '' && draft.resourceVersion !== resourceVersion) throw conflict(draft.name)
+    await options.permit(draft.name, rightsToChange(before, draft, groupDomain))
+    requireFreeEmail(draft)
     const known = isRecord(before.spec) ? before.spec.password : undefined
     const password = draft.password === undefined ? known : await toHash(draft.password)
     const changed = password === known ? before.metadata.annotations?.[changedAt] : toMetaTime(Date.now())
@@ -107,7 +132,7 @@ export function createUserWriter({ client, groupDomain, hasher, users }: UserWri
     const metadata = {
       ...before.metadata,
       ...('metadata' in body && isRecord(body.metadata) ? body.metadata : {}),
-      resourceVersion: draft.resourceVersion || before.metadata.resourceVersion,
+      resourceVersion,
       managedFields: undefined,
     }
     const call = {
@@ -121,6 +146,7 @@ export function createUserWriter({ client, groupDomain, hasher, users }: UserWri
   return {
     read: async name => withoutHash(await stored(name)),
     async create(draft, options) {
+      await options.permit(draft.name, rightsToCreate(draft))
       requireFreeEmail(draft)
       const password = draft.password === undefined ? undefined : await toHash(draft.password)
       const times = password === undefined ? {} : { [changedAt]: toMetaTime(Date.now()) }
@@ -131,7 +157,6 @@ export function createUserWriter({ client, groupDomain, hasher, users }: UserWri
       return withoutHash(await putState(parseObject(answer), draft.state ?? 'Active', ''))
     },
     async update(draft, options) {
-      requireFreeEmail(draft)
       const write = () => replace(draft, options)
       const written = await (draft.resourceVersion === '' ? again(write) : write())
       if (options.isDryRun || draft.state === undefined) return withoutHash(written)
@@ -139,16 +164,21 @@ export function createUserWriter({ client, groupDomain, hasher, users }: UserWri
     },
     setState: (name, state, reason) =>
       again(async () => withoutHash(await putState(await stored(name), state, reason))),
-    async setPassword(name, password, isOwn) {
-      const hash = await toHash(password)
-      const annotations = { [changedAt]: toMetaTime(Date.now()), ...(isOwn ? { [uninitialized]: null } : {}) }
-      const body = { metadata: { annotations }, spec: { password: hash } }
-      const contentType = 'application/merge-patch+json'
-      try {
-        await client.call({ method: 'PATCH', path: pathOf(name), contentType, body })
-      } catch (error) {
-        throw error instanceof Status && error.code === 404 ? notFound(resource, name) : error
-      }
+    setPassword(name, password, permit) {
+      let hash: string | undefined
+      return again(async () => {
+        const before = await stored(name)
+        await permit?.(name, rightsToSetPassword(before))
+        hash ??= await toHash(password)
+        const isOwn = permit === undefined
+        const annotations = {
+          [changedAt]: toMetaTime(Date.now()),
+          ...(isOwn ? { [uninitialized]: null } : {}),
+        }
+        const { uid, resourceVersion } = before.metadata
+        const body = { metadata: { uid, resourceVersion, annotations }, spec: { password: hash } }
+        await client.call({ method: 'PATCH', path: pathOf(name), contentType: mergePatch, body })
+      })
     },
     async remove(name, options) {
       await stored(name)

@@ -25,6 +25,7 @@ describe('putPassword', () => {
           passwords: { check: async () => verdict },
           sourceOf: () => ({ address: '192.0.2.1', userAgent: '' }),
           isOwn: () => true,
+          permitOf: () => async () => undefined,
           audit: (_exchange: unknown, ...event: readonly unknown[]) => void events.push(event),
         }
         refused.resolve(await rejectionOf(putPassword(options, toExchange(req, res))))

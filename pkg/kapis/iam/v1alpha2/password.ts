@@ -1,7 +1,7 @@
 import type { PasswordChecker } from '../../../iam/password-check.ts'
 import { invalidUser } from '../../../iam/user-draft.ts'
 import { passwordProblem, problemAt } from '../../../iam/user-rules.ts'
-import type { UserWriter } from '../../../iam/user-writer.ts'
+import type { Permit, UserWriter } from '../../../iam/user-writer.ts'
 import { isRecord } from '../../../kube/object.ts'
 import type { AuthenticatedExchange } from '../../../request/exchange.ts'
 import { sendJson } from '../../../request/respond.ts'
@@ -14,13 +14,15 @@ export type PasswordOptions = {
   readonly passwords: Pick<PasswordChecker, 'check'>
   readonly sourceOf: (exchange: AuthenticatedExchange) => { address: string; userAgent: string }
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
+  readonly permitOf: (exchange: AuthenticatedExchange) => Permit
   /** @param refusal why it was not done, in one word of a fixed set */
   readonly audit: (exchange: AuthenticatedExchange, action: string, user: string, refusal?: string) => void
 }
 
 /**
  * PUT /users/{user}/password `{currentPassword, password}`. One's own takes the current one, which is counted by the lockout
- * like a login: a stolen token must not be a way to guess it. Whoever may update users/password sets those of others.
+ * like a login: a stolen token must not be a way to guess it. Setting another's takes the right to update users/password,
+ * and to impersonate the user and every group that the user is in.
  *
  * Every login of the user ends.
  */
@@ -50,7 +52,7 @@ export async function putPassword(options: PasswordOptions, exchange: Authentica
     }
     if (currentPassword === password) throw badRequest('password must be another one than currentPassword')
   }
-  await writer.setPassword(info.name, password, isOwn)
+  await writer.setPassword(info.name, password, isOwn ? undefined : options.permitOf(exchange))
   audit(exchange, 'set password', info.name)
   sendJson(res, 200, { message: 'success' })
 }

@@ -10,6 +10,7 @@ import type { Logger } from '../../../telemetry/logger.ts'
 import type { iamPaths } from './description.ts'
 import { getLoginRecords } from './login-records.ts'
 import { putPassword } from './password.ts'
+import { createPermits, type RequireRight } from './permit.ts'
 import { putState } from './state.ts'
 import { createUser, serveUser } from './users.ts'
 
@@ -19,6 +20,7 @@ export type IamOptions = {
   readonly users: { readonly get: (name: string) => User | undefined }
   readonly writer: UserWriter
   readonly passwords: PasswordChecker
+  readonly requireRight: RequireRight
   readonly clientAddress: (req: AuthenticatedExchange['req']) => string
   /** Lists and watches of the cache, as `{items, totalItems}`. */
   readonly list: Handler
@@ -36,12 +38,12 @@ export type IamFace = {
 /**
  * `/kapis/iam.<group domain>/v1alpha2`: users, their passwords, states and login records.
  *
- * Users are written with the rights of Kapis: RBAC has said before that the caller may do the same to users, and the audit
- * says who it was. As the caller it could not be done whole, since a change of state is another right in the orchestrator,
- * and its answers would carry the password hash.
+ * Users are written with the rights of Kapis, once RBAC has allowed the caller to write users and permit.ts has asked for what
+ * else the change takes. The audit says who it was.
  */
 export function createIamFace(options: IamOptions): IamFace {
-  const { client, groupDomain, users, writer, passwords, clientAddress, logger } = options
+  const { client, groupDomain, users, writer, passwords, requireRight, clientAddress, logger } = options
+  const permitOf = createPermits({ client, groupDomain, requireRight })
   const group = `iam.${groupDomain}`
 
   /** By uid: a certificate or a service account that only bears the name is somebody else. */
@@ -66,7 +68,7 @@ export function createIamFace(options: IamOptions): IamFace {
     return { address: clientAddress(req), userAgent: String(req.headers['user-agent'] ?? '').slice(0, 256) }
   }
 
-  const tools = { client, groupDomain, writer, passwords, sourceOf, isOwn: isOwnUser, audit }
+  const tools = { client, groupDomain, writer, passwords, permitOf, sourceOf, isOwn: isOwnUser, audit }
   const routes: Readonly<Record<keyof ReturnType<typeof iamPaths>, Handler>> = {
     '/users': serveCollection,
     '/users/{user}': exchange => serveUser(tools, exchange),

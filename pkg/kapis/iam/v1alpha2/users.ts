@@ -1,6 +1,6 @@
 import type { UserState } from '../../../iam/user.ts'
 import { parseUserDraft } from '../../../iam/user-draft.ts'
-import type { UserWriter, WriteOptions } from '../../../iam/user-writer.ts'
+import type { Permit, UserWriter, WriteOptions } from '../../../iam/user-writer.ts'
 import { isRecord, type KubeObject } from '../../../kube/object.ts'
 import type { AuthenticatedExchange } from '../../../request/exchange.ts'
 import { sendJson } from '../../../request/respond.ts'
@@ -11,6 +11,7 @@ import { mergePatch } from './merge-patch.ts'
 export type UsersOptions = {
   readonly groupDomain: string
   readonly writer: UserWriter
+  readonly permitOf: (exchange: AuthenticatedExchange) => Permit
   /** A line of the audit. */
   readonly audit: (exchange: AuthenticatedExchange, action: string, user: string) => void
 }
@@ -20,9 +21,9 @@ const mergePatchType = 'application/merge-patch+json'
 
 /** POST /users. */
 export async function createUser(options: UsersOptions, exchange: AuthenticatedExchange): Promise<void> {
-  const { groupDomain, writer, audit } = options
+  const { groupDomain, writer, permitOf, audit } = options
   const draft = parseUserDraft(await readJson(exchange.req, ['application/json']), groupDomain)
-  const user = await writer.create(draft, writeOptions(exchange))
+  const user = await writer.create(draft, writeOptions(exchange, permitOf))
   audit(exchange, 'create', draft.name)
   sendJson(exchange.res, 201, toAnswer(user, groupDomain))
 }
@@ -35,7 +36,7 @@ export async function serveUser(options: UsersOptions, exchange: AuthenticatedEx
   if (method === 'GET' || method === 'HEAD')
     return sendJson(res, 200, toAnswer(await writer.read(info.name), groupDomain))
   if (method === 'DELETE') {
-    await writer.remove(info.name, writeOptions(exchange))
+    await writer.remove(info.name, { isDryRun: isDryRun(exchange) })
     audit(exchange, 'delete', info.name)
     return sendJson(res, 200, { message: 'success' })
   }
@@ -49,20 +50,23 @@ export async function serveUser(options: UsersOptions, exchange: AuthenticatedEx
 
 type Written = { readonly user: KubeObject; readonly state: UserState | undefined }
 
-async function put({ groupDomain, writer }: UsersOptions, exchange: AuthenticatedExchange): Promise<Written> {
+async function put(
+  { groupDomain, writer, permitOf }: UsersOptions,
+  exchange: AuthenticatedExchange,
+): Promise<Written> {
   const { req, info } = exchange
   const draft = parseUserDraft(await readJson(req, ['application/json']), groupDomain, info.name)
-  return { user: await writer.update(draft, writeOptions(exchange)), state: draft.state }
+  return { user: await writer.update(draft, writeOptions(exchange, permitOf)), state: draft.state }
 }
 
 /** RFC 7396, over the user as he is answered: what is not named stays, the password among it. */
 async function patch(
-  { groupDomain, writer }: UsersOptions,
+  { groupDomain, writer, permitOf }: UsersOptions,
   exchange: AuthenticatedExchange,
 ): Promise<Written> {
   const { req, info } = exchange
   const changes = await readJson(req, [mergePatchType])
-  const options = writeOptions(exchange)
+  const options = writeOptions(exchange, permitOf)
   for (let attempt = 1; ; attempt++) {
     const draft = parseUserDraft(mergePatch(await writer.read(info.name), changes), groupDomain, info.name)
     try {
@@ -80,11 +84,15 @@ function versionOf(changes: unknown): unknown {
   return isRecord(metadata) ? metadata.resourceVersion : undefined
 }
 
+function writeOptions(exchange: AuthenticatedExchange, permitOf: UsersOptions['permitOf']): WriteOptions {
+  return { isDryRun: isDryRun(exchange), permit: permitOf(exchange) }
+}
+
 /** @throws Status 400 for a dryRun that the orchestrator does not have either */
-function writeOptions({ query }: AuthenticatedExchange): WriteOptions {
+function isDryRun({ query }: AuthenticatedExchange): boolean {
   const dryRun = query.get('dryRun') ?? ''
   if (dryRun !== '' && dryRun !== 'All') throw badRequest(`dryRun must be All, not ${JSON.stringify(dryRun)}`)
-  return { isDryRun: dryRun === 'All' }
+  return dryRun === 'All'
 }
 
 /** With the path of the object in the orchestrator's own API, as in lists. */

@@ -1,0 +1,66 @@
+import { isNamedInRbac } from '../../../iam/identity-provider/named-in-rbac.ts'
+import type { UserRights } from '../../../iam/user-rights.ts'
+import type { Permit } from '../../../iam/user-writer.ts'
+import type { KubeClient } from '../../../kube/client.ts'
+import type { AuthenticatedExchange } from '../../../request/exchange.ts'
+import type { Identity } from '../../../request/identity.ts'
+import { Status } from '../../../status/status.ts'
+
+/** A verb on one object, as RBAC grants it at the cluster scope. */
+export type NamedRight = {
+  readonly verb: string
+  readonly group: string
+  readonly resource: string
+  readonly subresource?: string
+  readonly name: string
+}
+
+/** @throws Status 403 in kube-apiserver's words, 503 */
+export type RequireRight = (identity: Identity, right: NamedRight) => Promise<void>
+
+export type PermitOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  readonly requireRight: RequireRight
+}
+
+/** Asks RBAC, for the caller of a request, for the rights that a change of a user takes (see user-rights.ts). */
+export function createPermits(options: PermitOptions): (exchange: AuthenticatedExchange) => Permit {
+  const { client, groupDomain, requireRight } = options
+
+  async function require(identity: Identity, right: NamedRight, what: string): Promise<void> {
+    try {
+      await requireRight(identity, right)
+    } catch (error) {
+      if (!(error instanceof Status && error.code === 403)) throw error
+      const { code, reason, message, details } = error
+      throw new Status(code, reason, `${message}: ${what} requires it`, { details: details ?? {} })
+    }
+  }
+
+  async function requireUser(identity: Identity, name: string, when: UserRights['user']): Promise<void> {
+    if (when === 'never') return
+    const right = { verb: 'impersonate', group: '', resource: 'users', name }
+    if (when === 'always')
+      return require(identity, right, 'setting a password, an e-mail address or a link of this user')
+    try {
+      await require(identity, right, 'a user name to which RBAC already gives rights')
+    } catch (error) {
+      if (!(error instanceof Status && error.code === 403) || (await isNamedInRbac(client, name))) throw error
+    }
+  }
+
+  return ({ identity }) =>
+    async (name, { subresources, groups, user }) => {
+      for (const subresource of subresources) {
+        const right = { verb: 'update', group: `iam.${groupDomain}`, resource: 'users', subresource, name }
+        await require(identity, right, subresource === 'status'
+          ? 'a change of status.state'
+          : 'spec.password')
+      }
+      await requireUser(identity, name, user)
+      const what = user === 'always' ? 'logging in as a member of this group' : 'giving a user this group'
+      for (const group of groups)
+        await require(identity, { verb: 'impersonate', group: '', resource: 'groups', name: group }, what)
+    }
+}

@@ -1,0 +1,230 @@
+import { expect } from 'chai'
+import { type Accounts, createAccounts, type Rule } from './account.ts'
+import { type Answer, accessToken, kubectl, kubectlOutput, uniqueName } from './cluster.ts'
+import { askAs, eventually, groupDomain, logIn } from './http.ts'
+
+const group = `iam.${groupDomain}`
+const base = `/kapis/${group}/v1alpha2/users`
+const password = 'Correct horse 1'
+const merge = 'application/merge-patch+json'
+
+/** What the ClusterRole kapis:user-administrator gives for users. */
+const administrator: readonly Rule[] = [
+  {
+    apiGroups: [group],
+    resources: ['users', 'users/status'],
+    verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
+  },
+  { apiGroups: [group], resources: ['users/password'], verbs: ['update'] },
+]
+const impersonate = (resource: string, ...resourceNames: readonly string[]): Rule => ({
+  ...{ apiGroups: [''], resources: [resource], verbs: ['impersonate'] },
+  resourceNames,
+})
+const only = (verbs: readonly string[], ...resources: readonly string[]): Rule => ({
+  ...{ apiGroups: [group], resources, verbs },
+})
+
+/**
+ * Whoever may write users becomes nobody by it: a group, a password, an e-mail address and a name that RBAC knows take the right
+ * to impersonate, and a password or a state takes the right to the subresource that is for it.
+ */
+describe('who may write users', function () {
+  this.timeout(60_000)
+  const made: string[] = []
+  let accounts: Accounts
+  let admin: string
+  let plain: string
+
+  const send = (token: string, method: string, path: string, body: unknown, type = 'application/json') =>
+    askAs(token, path, { method, headers: { 'content-type': type }, body: JSON.stringify(body) })
+  const patch = (token: string, name: string, body: unknown) =>
+    send(token, 'PATCH', `${base}/${name}`, body, merge)
+  function draft(name: string, spec: object = {}, more: object = {}) {
+    made.push(name)
+    return { metadata: { name }, spec: { email: `${name}@e2e.test`, ...spec }, ...more }
+  }
+  async function newUser(spec: object = {}, more: object = {}): Promise<string> {
+    const name = uniqueName(`target${made.length}`)
+    expectCode(await send(admin, 'POST', base, draft(name, { password, ...spec }, more)), 201)
+    return name
+  }
+  const forbidden = (answer: Answer, target: string, why: string) => {
+    expect([answer.code, JSON.parse(answer.body).reason], answer.body).to.deep.equal([403, 'Forbidden'])
+    expect(JSON.parse(answer.body).message).to.include(`${target} is forbidden: User `).and.include(why)
+  }
+
+  before(async () => {
+    admin = await accessToken()
+    accounts = await createAccounts('escalation')
+    plain = await accounts.make('plain', administrator)
+  })
+  after(async () => {
+    for (const name of made) await kubectl('delete', `users.${group}`, name, '--ignore-not-found')
+    await kubectl('delete', 'clusterrolebinding', bound)
+    await accounts.remove()
+  })
+  const bound = uniqueName('jane')
+
+  it('makes users who are nobody yet, whole', async () => {
+    const name = uniqueName('ordinary')
+    expectCode(await send(plain, 'POST', base, draft(name, { password, displayName: 'O' })), 201)
+    expectCode(await patch(plain, name, { spec: { lang: 'de' } }), 200)
+    const read = JSON.parse((await askAs(plain, `${base}/${name}`)).body)
+    const changed = { ...read, spec: { ...read.spec, displayName: 'P' } }
+    expectCode(await send(plain, 'PUT', `${base}/${name}`, changed), 200)
+    await eventually(async () => expectCode(await logIn(name, password), 200), 3_000)
+    expectCode(await send(plain, 'PUT', `${base}/${name}/status`, { status: { state: 'Disabled' } }), 200)
+    expectCode(await askAs(plain, `${base}/${name}`, { method: 'DELETE' }), 200)
+  })
+
+  it('gives no group without the right to impersonate it', async () => {
+    const groups = ['platform-admins']
+    const why = 'cannot impersonate resource "groups" in API group "" at the cluster scope'
+    const refused = (answer: Answer) =>
+      forbidden(answer, 'groups "platform-admins"', `${why}: giving a user this group requires it`)
+    const fresh = uniqueName('grouped')
+    for (const query of ['', '?dryRun=All'])
+      refused(await send(plain, 'POST', base + query, draft(fresh, { groups })))
+    expectCode(await askAs(admin, `${base}/${fresh}`), 404)
+    const name = await newUser({ groups: ['kept'] })
+    refused(await patch(plain, name, { spec: { groups: ['kept', ...groups] } }))
+    const read = JSON.parse((await askAs(plain, `${base}/${name}`)).body)
+    refused(await send(plain, 'PUT', `${base}/${name}`, { ...read, spec: { ...read.spec, groups } }))
+    expect(JSON.parse((await askAs(admin, `${base}/${name}`)).body).spec.groups).to.deep.equal(['kept'])
+    // What the user has already, and less of it, gives nobody anything.
+    expectCode(await patch(plain, name, { spec: { groups: ['kept'], lang: 'en' } }), 200)
+    const giver = await accounts.make('giver', [...administrator, impersonate('groups', 'developers')])
+    expectCode(await patch(giver, name, { spec: { groups: ['developers'] } }), 200)
+    refused(await patch(giver, name, { spec: { groups: ['developers', ...groups] } }))
+    expectCode(await patch(plain, name, { spec: { groups: null } }), 200)
+  })
+
+  it('makes no user of a name that RBAC knows, without the right to impersonate it', async () => {
+    const view = ['--clusterrole=view', `--user=${bound}`]
+    await kubectlOutput('create', 'clusterrolebinding', bound, ...view)
+    const local = uniqueName('local')
+    await kubectlOutput(
+      '-n',
+      accounts.namespace,
+      'create',
+      'rolebinding',
+      local,
+      '--clusterrole=view',
+      `--user=${local}`,
+    )
+    for (const name of [bound, local]) {
+      forbidden(
+        await send(plain, 'POST', base, draft(name)),
+        `users "${name}"`,
+        'cannot impersonate resource "users"',
+      )
+      expectCode(await askAs(admin, `${base}/${name}`), 404)
+    }
+    const namer = await accounts.make('namer', [...administrator, impersonate('users', bound)])
+    expectCode(await send(namer, 'POST', base, draft(bound)), 201)
+  })
+
+  it('takes over no user without the right to impersonate the user and each group', async () => {
+    const name = await newUser({ groups: ['a-team', 'b-team'] })
+    const link = { [`${group}/identity-provider.corp`]: 'somebody' }
+    const labels = { [`${group}/identify-provider`]: 'corp', [`${group}/origin-uid`]: 'somebody' }
+    const takeovers: readonly [string, (token: string) => Promise<Answer>][] = [
+      ['password', token => send(token, 'PUT', `${base}/${name}/password`, { password: 'Another horse 2' })],
+      ['spec.password', token => patch(token, name, { spec: { password: 'Another horse 3' } })],
+      ['e-mail', token => patch(token, name, { spec: { email: `${uniqueName('mail')}@e2e.test` } })],
+      ['link', token => patch(token, name, { metadata: { annotations: link } })],
+      ['link of 3.4', token => patch(token, name, { metadata: { labels } })],
+    ]
+    const userOnly = await accounts.make('user-only', [...administrator, impersonate('users', name)])
+    const oneGroup = [...administrator, impersonate('users', name), impersonate('groups', 'a-team')]
+    const most = await accounts.make('most', oneGroup)
+    const every = await accounts.make('every', [...oneGroup, impersonate('groups', 'b-team')])
+    for (const [what, take] of takeovers) {
+      forbidden(await take(plain), `users "${name}"`, 'cannot impersonate resource "users"')
+      forbidden(await take(userOnly), 'groups "a-team"', 'logging in as a member of this group requires it')
+      forbidden(await take(most), 'groups "b-team"', 'cannot impersonate resource "groups"')
+      expectCode(await logIn(name, password), 200)
+      if (what === 'e-mail') expectCode(await take(every), 200)
+    }
+    const [reset] = takeovers
+    expectCode((await reset?.[1](every)) ?? { code: 0, body: '' }, 200)
+  })
+
+  it('counts the groups that an identity provider has told of', async () => {
+    const name = await newUser()
+    const observedAt = new Date().toISOString()
+    const providerGroups = [{ provider: 'corp', groups: ['told'], observedAt }]
+    const args = [
+      '--subresource=status',
+      '--type=merge',
+      '-p',
+      JSON.stringify({ status: { providerGroups } }),
+    ]
+    await kubectlOutput('patch', `users.${group}`, name, ...args)
+    const token = await accounts.make('unaware', [...administrator, impersonate('users', name)])
+    const reset = await send(token, 'PUT', `${base}/${name}/password`, { password: 'Another horse 2' })
+    forbidden(reset, 'groups "told"', 'cannot impersonate resource "groups"')
+  })
+
+  it('resets no password of the administrator', async () => {
+    const answers = [
+      await send(plain, 'PUT', `${base}/admin/password`, { password: 'Another horse 2' }),
+      await patch(plain, 'admin', { spec: { password: 'Another horse 2' } }),
+    ]
+    for (const answer of answers) forbidden(answer, 'users "admin"', 'cannot impersonate resource "users"')
+  })
+
+  describe('without the right to a subresource', () => {
+    let writer: string
+    before(async () => {
+      const all: Rule = { apiGroups: [''], resources: ['users', 'groups'], verbs: ['impersonate'] }
+      const verbs = ['get', 'create', 'update', 'patch']
+      writer = await accounts.make('writer', [only(verbs, 'users'), all])
+    })
+
+    it('sets no password, by whatever verb', async () => {
+      const name = await newUser()
+      const next = { password: 'Another horse 2' }
+      const spec = { email: `${name}@e2e.test`, ...next }
+      const why = 'cannot update resource "users/password"'
+      const fresh = uniqueName('with-password')
+      const answers = [
+        await send(writer, 'PUT', `${base}/${name}/password`, next),
+        await patch(writer, name, { spec: next }),
+        await send(writer, 'PUT', `${base}/${name}`, { spec }),
+        await send(writer, 'PUT', `${base}/${name}?dryRun=All`, { spec }),
+      ]
+      for (const answer of answers) forbidden(answer, `users.${group} "${name}"`, why)
+      forbidden(await send(writer, 'POST', base, draft(fresh, next)), `users.${group} "${fresh}"`, why)
+      expectCode(await logIn(name, password), 200)
+    })
+
+    it('sets no state, by whatever verb, and sends back the one that there is', async () => {
+      const name = await newUser()
+      const status = { state: 'Disabled' }
+      const spec = { email: `${name}@e2e.test` }
+      const why = 'cannot update resource "users/status"'
+      const answers = [
+        await send(writer, 'PUT', `${base}/${name}/status`, { status }),
+        await patch(writer, name, { status }),
+        await send(writer, 'PUT', `${base}/${name}`, { spec, status }),
+      ]
+      for (const answer of answers) forbidden(answer, `users.${group} "${name}"`, why)
+      const fresh = uniqueName('disabled')
+      forbidden(
+        await send(writer, 'POST', base, draft(fresh, {}, { status })),
+        `users.${group} "${fresh}"`,
+        why,
+      )
+      const read = JSON.parse((await askAs(writer, `${base}/${name}`)).body)
+      expect(read.status.state).to.equal('Active')
+      expectCode(await send(writer, 'PUT', `${base}/${name}`, read), 200)
+      expectCode(await patch(writer, name, { spec: { lang: 'en' }, status: { state: 'Active' } }), 200)
+    })
+  })
+})
+
+function expectCode({ code, body }: Pick<Answer, 'code' | 'body'>, wanted: number): void {
+  expect(code, body).to.equal(wanted)
+}
