@@ -12,6 +12,8 @@ const layers: readonly (readonly [name: string, rooms: readonly string[]])[] = [
       'pkg/telemetry',
       'pkg/config',
       'pkg/tracing',
+      'pkg/json',
+      'pkg/yaml',
     ],
   ],
   [
@@ -72,7 +74,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   'openid-client': ['pkg/iam'],
   pino: ['pkg/telemetry'],
   'prom-client': ['pkg/telemetry'],
-  yaml: ['pkg/kube', 'pkg/config', 'pkg/audit', 'pkg/aggregated', 'pkg/kapis', 'cmd'],
+  yaml: ['pkg/yaml', 'cmd'],
 }
 
 /** Why a file may not import a package; undefined when it may. Test files bring their own tools. */

@@ -2,60 +2,13 @@ import { expect } from 'chai'
 import { parse } from 'yaml'
 import { type Loopback, startLoopback } from '../request/fixtures.ts'
 import { sendJson } from '../request/respond.ts'
+import { trickyTexts } from '../yaml/fixtures.ts'
 import type { Accepted } from './accept.ts'
 import { contentType, reencode, reencodeList, toEncoding } from './encoding.ts'
 
 const json: Accepted = { media: 'json', as: 'object', version: 'v1', pretty: false }
 
-// Text that one version of YAML or another reads as something else than text.
-const tricky = [
-  ...['yes', 'no', 'on', 'off', 'y', 'n', 'Y', 'NO', 'true', 'False', 'null', '~', '', ' ', '-', '?', ':'],
-  ...[
-    '0777',
-    '0o17',
-    '0x1f',
-    '1_000',
-    '1e3',
-    '.5',
-    '12:30:45',
-    '190:20:30',
-    '2001-01-01',
-    '.inf',
-    'NaN',
-    '=',
-  ],
-  ...[
-    '# no comment',
-    'a: b',
-    'a #b',
-    '- a',
-    '&a',
-    '*a',
-    '!a',
-    '|',
-    '>',
-    '%',
-    '@',
-    '`',
-    '"',
-    "'",
-    '{',
-    '[',
-    '<<',
-  ],
-  ...[
-    'two\nlines',
-    'ends\n',
-    '\nbegins',
-    '  indented\n  lines\n',
-    'tab\there',
-    '\r\n',
-    'trailing ',
-    '\u2028',
-    '\u0085',
-  ],
-  ...['\u0000', '\u001b[31m', 'grün 証明書 🎉', '---', '...', 'x'.repeat(300), 'word '.repeat(60)],
-]
+const tricky = trickyTexts.filter(text => text.isWellFormed() && text !== '<<')
 const object = {
   kind: 'Node',
   metadata: { name: 'n1', annotations: Object.fromEntries(tricky.map((text, i) => [`a${i}`, text])) },
@@ -68,7 +21,7 @@ const object = {
     number: 1.5,
     large: 9_007_199_254_740_991,
   },
-  keys: Object.fromEntries(tricky.filter(key => key !== '<<').map((key, i) => [key, i])),
+  keys: Object.fromEntries(tricky.map((key, i) => [key, i])),
 }
 
 describe('reencode', () => {
@@ -81,6 +34,25 @@ describe('reencode', () => {
   it('indents by two spaces', () => {
     expect(reencode('{"a":[1,{}]}', 'pretty').toString()).to.equal('{\n  "a": [\n    1,\n    {}\n  ]\n}\n')
     expect(JSON.parse(reencode(source, 'pretty').toString())).to.deep.equal(object)
+  })
+
+  it('keeps numbers, escapes and the order of keys', () => {
+    const exact = '{"b":9007199254740993,"10":1.0,"9":"\\u003c"}'
+    expect(reencode(exact, 'pretty').toString()).to.equal(
+      '{\n  "b": 9007199254740993,\n  "10": 1.0,\n  "9": "\\u003c"\n}\n',
+    )
+    expect(reencode(exact, 'yaml').toString()).to.equal('b: 9007199254740993\n"10": 1.0\n"9": "<"\n')
+    expect(Buffer.concat([...reencodeList({ kind: 'List' }, 'items', [exact], 'yaml')]).toString()).to.equal(
+      'kind: List\nitems:\n- b: 9007199254740993\n  "10": 1.0\n  "9": "<"\n',
+    )
+  })
+
+  it('keeps an annotation with a line separator from becoming structure', () => {
+    const annotations = { note: 'x\u2028kind: Secret\u2029a\u0085b' }
+    const yaml = reencode(JSON.stringify({ kind: 'Node', metadata: { annotations } }), 'yaml').toString()
+    expect(yaml).to.equal(
+      'kind: Node\nmetadata:\n  annotations:\n    note: "x\\u2028kind: Secret\\u2029a\\u0085b"\n',
+    )
   })
 
   it('writes YAML that says the same', () => {

@@ -1,12 +1,10 @@
 import type { IncomingMessage } from 'node:http'
-import { stringify } from 'yaml'
+import { indentJson } from '../json/indent.ts'
+import { jsonToYaml } from '../yaml/write.ts'
 import type { Accepted } from './accept.ts'
 
 /** The written form of an answer. JSON without line breaks is the one that costs nothing. */
 export type Encoding = 'json' | 'pretty' | 'yaml'
-
-// kubectl and Go read YAML 1.1, to which a plain `yes` or `0777` is no text.
-const yamlOptions = { compat: 'yaml-1.1' } as const
 
 /** kube-apiserver indents for people: when asked to, and for the programs that people type into. */
 export function toEncoding(accepted: Accepted, req: IncomingMessage, query: URLSearchParams): Encoding {
@@ -21,13 +19,11 @@ export function contentType(encoding: Encoding): string {
   return encoding === 'yaml' ? 'application/yaml' : 'application/json'
 }
 
-/** Writes one object, given as JSON, in another form. */
+/** Writes one object, given as JSON, in another form. Numbers, escapes and the order of keys stay as they are. */
 export function reencode(json: Buffer | string, encoding: Encoding): Buffer {
   if (encoding === 'json') return Buffer.from(json)
-  const value: unknown = JSON.parse(json.toString())
-  return Buffer.from(
-    encoding === 'yaml' ? stringify(value, yamlOptions) : `${JSON.stringify(value, null, 2)}\n`,
-  )
+  const text = json.toString()
+  return Buffer.from(encoding === 'yaml' ? jsonToYaml(text) : `${indentJson(text)}\n`)
 }
 
 /**
@@ -51,12 +47,12 @@ function* yamlList(
   itemsKey: string,
   items: Iterable<Buffer | string>,
 ) {
-  yield Buffer.from(stringify(head, yamlOptions))
+  yield Buffer.from(jsonToYaml(JSON.stringify(head)))
   let isEmpty = true
   for (const item of items) {
     if (isEmpty) yield Buffer.from(`${itemsKey}:\n`)
     isEmpty = false
-    yield Buffer.from(stringify([JSON.parse(item.toString())], yamlOptions))
+    yield Buffer.from(jsonToYaml(`[${item}]`))
   }
   if (isEmpty) yield Buffer.from(`${itemsKey}: []\n`)
 }
@@ -70,8 +66,7 @@ function* prettyList(
   yield Buffer.from(`${opening},\n  "${itemsKey}": [`)
   let separator = '\n'
   for (const item of items) {
-    const text = JSON.stringify(JSON.parse(item.toString()), null, 2).replaceAll('\n', '\n    ')
-    yield Buffer.from(`${separator}    ${text}`)
+    yield Buffer.from(`${separator}    ${indentJson(item.toString(), '    ')}`)
     separator = ',\n'
   }
   yield Buffer.from(separator === '\n' ? ']\n}\n' : '\n  ]\n}\n')

@@ -1,5 +1,5 @@
-import { parse } from 'yaml'
 import { isRecord } from '../kube/object.ts'
+import { parseYaml } from '../yaml/read.ts'
 
 /** How much of a request is written down, from nothing to everything. */
 export const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
@@ -148,7 +148,7 @@ function members(
 
 function readYaml(text: string): unknown {
   try {
-    return parse(text)
+    return parseYaml(text)
   } catch (error) {
     throw new Error(`invalid audit policy: ${error instanceof Error ? error.message : String(error)}`)
   }

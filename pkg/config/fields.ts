@@ -138,8 +138,14 @@ export function integer(
   const number = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given
   if (typeof number === 'number' && Number.isInteger(number) && number >= rule.min && number <= rule.max)
     return number
-  fields.problem(key, `must be a whole number from ${rule.min} to ${rule.max}, not ${JSON.stringify(given)}`)
+  fields.problem(key, `must be a whole number from ${rule.min} to ${rule.max}, not ${toShown(given)}`)
   return rule.default
+}
+
+/** A value of a file, in a message. */
+function toShown(value: unknown): string {
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object'
+  return typeof value === 'string' ? JSON.stringify(value) : String(value)
 }
 
 /** IP addresses and CIDRs. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { parse } from 'yaml'
+import { parseYaml } from '../yaml/read.ts'
 import { type Config, ConfigError, parseConfig, type Secrets } from './config.ts'
 import { withEnvironment } from './env.ts'
 
@@ -31,7 +31,7 @@ export function readText({ configFile }: ConfigSource): string {
 
 /** @throws ConfigError with every problem at once */
 export function parseText(text: string, { flags, env }: ConfigSource): Loaded {
-  const file: unknown = orProblem(() => parse(text))
+  const file: unknown = orProblem(() => parseYaml(text))
   return { ...parseConfig(withEnvironment(file, { ...env, ...flags })), text }
 }
 

@@ -1,5 +1,5 @@
-import { parseDocument } from 'yaml'
 import { isRecord, type KubeObject } from '../kube/object.ts'
+import { parseYaml, YamlError } from '../yaml/read.ts'
 import type { Problem } from './fields.ts'
 
 export const documentKey = 'configuration.yaml'
@@ -15,19 +15,16 @@ export function readSecretDocument(secret: KubeObject, problems: Problem[]): unk
     problems.push({ path: documentKey, message: 'is required' })
     return undefined
   }
-  const document = parseDocument(Buffer.from(encoded, 'base64').toString('utf8'))
-  const [error] = document.errors
-  if (error !== undefined) {
-    const [start] = error.linePos ?? []
-    const place = start === undefined ? '' : ` at line ${start.line}, column ${start.col}`
-    problems.push({ path: documentKey, message: `is no YAML document (${error.code}${place})` })
-    return undefined
-  }
   try {
-    return document.toJS()
-  } catch {
-    // Aliases that go on for ever, or that nothing was named by.
-    problems.push({ path: documentKey, message: 'has aliases that cannot be resolved' })
+    return parseYaml(Buffer.from(encoded, 'base64').toString('utf8'))
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error
+    const place = error.place === '' ? '' : ` at ${error.place}`
+    const message =
+      error.code === 'BAD_ALIAS'
+        ? 'has aliases that cannot be resolved'
+        : `is not a YAML document (${error.code}${place})`
+    problems.push({ path: documentKey, message })
     return undefined
   }
 }

@@ -79,7 +79,7 @@ describe('ClientStore', () => {
         [
           {
             path: 'configuration.yaml',
-            message: 'is no YAML document (MISSING_CHAR at line 1, column 17)',
+            message: 'is not a YAML document (MISSING_CHAR at line 1, column 17)',
           },
         ],
       ],

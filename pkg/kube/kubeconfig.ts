@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { RequestOptions } from 'node:https'
 import { dirname, resolve } from 'node:path'
-import { parse } from 'yaml'
+import { parseYaml } from '../yaml/read.ts'
 import { isRecord } from './object.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -36,7 +36,7 @@ const userKeys = [
 export function readPlainKubeconfig(
   file: string,
 ): { readonly server: string; readonly options: () => Promise<RequestOptions> } | undefined {
-  const document: unknown = parse(readFileSync(file, 'utf8'))
+  const document: unknown = parseYaml(readFileSync(file, 'utf8'))
   if (!isRecord(document)) return undefined
   const context = named(document.contexts, document['current-context'], 'context')
   const cluster = named(document.clusters, context?.cluster, 'cluster')

@@ -1,8 +1,8 @@
-import { parse } from 'yaml'
 import { type Config, ConfigError, parseConfig } from '../../../pkg/config/config.ts'
 import { withEnvironment } from '../../../pkg/config/env.ts'
 import type { KubeClient } from '../../../pkg/kube/client.ts'
 import { itemsOf, membersOf, textOf } from '../../../pkg/kube/object.ts'
+import { parseYaml } from '../../../pkg/yaml/read.ts'
 import { apply, error, type Finding, read } from './check.ts'
 
 export type Configuration = { readonly config: Config | undefined; readonly findings: readonly Finding[] }
@@ -25,7 +25,7 @@ export async function readConfiguration(client: KubeClient, namespace: string): 
   const env = Object.fromEntries(variables.map(variable => [textOf(variable.name), textOf(variable.value)]))
   try {
     const text = textOf(membersOf(object.data)['kapis.yaml'])
-    const file: unknown = parse(kind === 'Secret' ? Buffer.from(text, 'base64').toString('utf8') : text)
+    const file: unknown = parseYaml(kind === 'Secret' ? Buffer.from(text, 'base64').toString('utf8') : text)
     return { config: parseConfig(withEnvironment(file, env)).config, findings: [] }
   } catch (cause) {
     const problems =

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseAllDocuments } from 'yaml'
 import { isRecord } from '../../../pkg/kube/object.ts'
+import { parseYamlDocuments } from '../../../pkg/yaml/read.ts'
 import { manifestsFolder } from '../manifests/build.ts'
 import { baseNames, customize, type Names } from '../manifests/customize.ts'
 
@@ -24,9 +24,7 @@ export function readManifests(names: Names): readonly ManifestObject[] {
   const files = globSync('{*,crds/*}.yaml', { cwd: folder }).filter(name => name !== 'kustomization.yaml')
   return files.flatMap(name => {
     const text = customize(readFileSync(join(folder, name), 'utf8'), baseNames, names)
-    return parseAllDocuments(text)
-      .map(document => document.toJS())
-      .filter(isManifest)
+    return parseYamlDocuments(text).filter(isManifest)
   })
 }
 

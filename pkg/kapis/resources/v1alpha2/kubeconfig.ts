@@ -1,7 +1,7 @@
-import { stringify } from 'yaml'
 import type { AuthenticatedExchange } from '../../../request/exchange.ts'
 import { send } from '../../../request/respond.ts'
 import { methodNotAllowed, notFound, unknownResource } from '../../../status/status.ts'
+import { toYaml } from '../../../yaml/write.ts'
 
 export type KubeconfigTools = {
   readonly groupDomain: string
@@ -64,5 +64,5 @@ export function serveKubeconfig(tools: KubeconfigTools, { req, res, info }: Auth
     contexts: [{ name: context, context: { cluster: tools.url.hostname, user: name } }],
     'current-context': context,
   }
-  send(res, 200, Buffer.from(stringify(document)), { 'content-type': 'text/yaml; charset=utf-8' })
+  send(res, 200, Buffer.from(toYaml(document)), { 'content-type': 'text/yaml; charset=utf-8' })
 }

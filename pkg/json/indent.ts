@@ -1,0 +1,52 @@
+import { firstIn, nextIn, skipBlank, skipString, skipValue, valueAfter } from './scan.ts'
+
+// Indentation costs the square of the depth; what is deeper stays on one line.
+const maxDepth = 64
+
+/**
+ * JSON as JSON.stringify indents it, by two spaces. The source text of strings and numbers survives.
+ *
+ * @param margin what each line but the first begins with
+ */
+export function indentJson(json: string, margin = ''): string {
+  const out: string[] = []
+  write(json, skipBlank(json, 0), { out, margin, depth: 0 })
+  return out.join('')
+}
+
+type Place = { readonly out: string[]; readonly margin: string; readonly depth: number }
+
+/** @returns the position after the value */
+function write(json: string, start: number, { out, margin, depth }: Place): number {
+  const open = json[start]
+  const isObject = open === '{'
+  let at = isObject || open === '[' ? firstIn(json, start) : -1
+  if (at < 0 || depth >= maxDepth) {
+    const end = skipValue(json, start)
+    out.push(at < 0 ? withoutBlank(json, start, end) : json.slice(start, end))
+    return end
+  }
+  const inner = `${margin}  `
+  let separator = `${open}\n${inner}`
+  let end = start
+  while (at >= 0) {
+    out.push(separator)
+    separator = `,\n${inner}`
+    let valueAt = at
+    if (isObject) {
+      const keyEnd = skipString(json, at)
+      out.push(json.slice(at, keyEnd), ': ')
+      valueAt = valueAfter(json, keyEnd)
+    }
+    end = write(json, valueAt, { out, margin: inner, depth: depth + 1 })
+    at = nextIn(json, end)
+  }
+  out.push('\n', margin, isObject ? '}' : ']')
+  return skipBlank(json, end) + 1
+}
+
+/** A string, number or word as it is, and an empty container without the blanks inside. */
+function withoutBlank(json: string, start: number, end: number): string {
+  const first = json[start]
+  return first === '{' ? '{}' : first === '[' ? '[]' : json.slice(start, end)
+}

@@ -1,0 +1,87 @@
+/**
+ * Positions in JSON text (RFC 8259). Values are found without being parsed, so that their source text survives: numbers of any
+ * size, escapes, key order and duplicate keys. The text must be valid; JSON.parse decides that.
+ */
+
+const quote = 0x22
+const backslash = 0x5c
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const openBracket = 0x5b
+const closeBracket = 0x5d
+const comma = 0x2c
+
+/** The first position from `at` on that holds no white space. */
+export function skipBlank(text: string, at: number): number {
+  let i = at
+  for (;;) {
+    const code = text.charCodeAt(i)
+    if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return i
+    i++
+  }
+}
+
+/** The position after the string whose opening quote is at `at`. */
+export function skipString(text: string, at: number): number {
+  let end = text.indexOf('"', at + 1)
+  while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
+  return end < 0 ? text.length : end + 1
+}
+
+/** The position after the value that begins at `at`. Depth costs no stack. */
+export function skipValue(text: string, at: number): number {
+  const first = text.charCodeAt(at)
+  if (first === quote) return skipString(text, at)
+  let i = at
+  if (first !== openBrace && first !== openBracket) {
+    while (i < text.length && !endsScalar(text.charCodeAt(i))) i++
+    return i
+  }
+  let depth = 0
+  while (i < text.length) {
+    const code = text.charCodeAt(i)
+    if (code === quote) {
+      i = skipString(text, i)
+      continue
+    }
+    i++
+    if (code === openBrace || code === openBracket) depth++
+    else if ((code === closeBrace || code === closeBracket) && --depth === 0) return i
+  }
+  return i
+}
+
+/** The position of a container's first key or item; -1 when it is empty. `at` is that of its opening brace or bracket. */
+export function firstIn(text: string, at: number): number {
+  const i = skipBlank(text, at + 1)
+  const code = text.charCodeAt(i)
+  return code === closeBrace || code === closeBracket ? -1 : i
+}
+
+/** The position of the next key or item of a container, after a value that ended at `at`; -1 behind the last. */
+export function nextIn(text: string, at: number): number {
+  const i = skipBlank(text, at)
+  return text.charCodeAt(i) === comma ? skipBlank(text, i + 1) : -1
+}
+
+/** The position of the value of a key that ended at `at`. */
+export function valueAfter(text: string, at: number): number {
+  return skipBlank(text, skipBlank(text, at) + 1)
+}
+
+/** The string whose source text is from `start` to `end`, quotes included. */
+export function decodeString(text: string, start: number, end: number): string {
+  const inner = text.slice(start + 1, end - 1)
+  return inner.includes('\\') ? String(JSON.parse(text.slice(start, end))) : inner
+}
+
+/** An odd number of backslashes before a quote makes it part of the string. */
+function isEscaped(text: string, at: number): boolean {
+  let i = at - 1
+  while (text.charCodeAt(i) === backslash) i--
+  return (at - i) % 2 === 0
+}
+
+function endsScalar(code: number): boolean {
+  return code === comma || code === closeBrace || code === closeBracket || code <= 0x20
+}

@@ -1,0 +1,50 @@
+import { parse, parseAllDocuments, YAMLParseError } from 'yaml'
+
+/** Text that is not YAML. The message quotes the text, which may hold secrets; `place` and `code` do not. */
+export class YamlError extends Error {
+  /** Such as BAD_INDENT or DUPLICATE_KEY. */
+  readonly code: string
+  /** Such as "line 3, column 1"; '' when it has none. */
+  readonly place: string
+
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause })
+    const isParseError = cause instanceof YAMLParseError
+    const [start] = isParseError ? (cause.linePos ?? []) : []
+    // What else is thrown is about aliases: unknown ones, or so many that they would fill the memory.
+    this.code = isParseError ? cause.code : 'BAD_ALIAS'
+    this.place = start === undefined ? '' : `line ${start.line}, column ${start.col}`
+  }
+}
+
+/**
+ * The value of a YAML document (1.2 core schema), null for none. An integer that a number cannot hold exactly is a bigint.
+ *
+ * @throws YamlError
+ */
+export function parseYaml(text: string): unknown {
+  try {
+    return parse(text, toExact, { intAsBigInt: true })
+  } catch (error) {
+    throw new YamlError(error)
+  }
+}
+
+/** The values of all documents of a text. @throws YamlError */
+export function parseYamlDocuments(text: string): readonly unknown[] {
+  try {
+    return parseAllDocuments(text, { intAsBigInt: true }).map(document => {
+      const [error] = document.errors
+      if (error !== undefined) throw error
+      return document.toJS({ reviver: toExact })
+    })
+  } catch (error) {
+    throw new YamlError(error)
+  }
+}
+
+function toExact(_key: unknown, value: unknown): unknown {
+  if (typeof value !== 'bigint') return value
+  const number = Number(value)
+  return Number.isSafeInteger(number) ? number : value
+}

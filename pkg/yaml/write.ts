@@ -1,0 +1,148 @@
+import { decodeString, firstIn, nextIn, skipBlank, skipString, skipValue, valueAfter } from '../json/scan.ts'
+import { stringifyExactly } from '../json/stringify.ts'
+import { toLiteral, toNumber, toQuoted, toScalar } from './scalar.ts'
+
+// Indentation costs the square of the depth, and readers give up at some depth; what is deeper is written on one line.
+const maxBlockDepth = 64
+// A key on one line with its value may have 1024 characters (YAML 1.1 section 9.3).
+const maxKeyLength = 512
+
+/**
+ * Writes a value as a YAML document that every reader of YAML 1.1 (kubectl, go-yaml, PyYAML) and 1.2 reads as the same value.
+ * Members that are undefined are left out, as in JSON.
+ *
+ * @throws RangeError for a number that JSON cannot express: NaN and infinities
+ */
+export function toYaml(value: unknown): string {
+  return jsonToYaml(stringifyExactly(value))
+}
+
+/** The same of a value given as valid JSON, whose numbers and key order survive. */
+export function jsonToYaml(json: string): string {
+  const writer = new Writer(json)
+  writer.value(skipBlank(json, 0), { indent: '', depth: 0, isRoot: true })
+  return `${writer.text()}\n`
+}
+
+/** Where a value stands: the indentation of the collection that it is in. */
+type Place = { readonly indent: string; readonly depth: number; readonly isRoot?: boolean }
+
+class Writer {
+  readonly #json: string
+  readonly #out: string[] = []
+
+  constructor(json: string) {
+    this.#json = json
+  }
+
+  text(): string {
+    return this.#out.join('')
+  }
+
+  /** Writes the value at `at`, behind what is on the line already. @returns the position after it */
+  value(at: number, { indent, depth, isRoot = false }: Place): number {
+    const first = this.#json[at]
+    const isCollection = (first === '{' || first === '[') && firstIn(this.#json, at) >= 0
+    if (!isCollection) return this.#scalar(at, isRoot ? undefined : `${indent}  `)
+    if (depth >= maxBlockDepth) return this.#flow(at)
+    return first === '{'
+      ? this.#members(at, isRoot ? '' : `${indent}  `, depth)
+      : this.#items(at, isRoot ? '' : `${indent}  `, depth)
+  }
+
+  /** The first member goes on the line that there is, the others on lines of their own. */
+  #members(start: number, indent: string, depth: number): number {
+    const json = this.#json
+    let end = start + 1
+    let at = firstIn(json, start)
+    while (at >= 0) {
+      if (end !== start + 1) this.#out.push('\n', indent)
+      const keyEnd = skipString(json, at)
+      const key = toScalar(decodeString(json, at, keyEnd))
+      const valueAt = valueAfter(json, keyEnd)
+      if (key.length > maxKeyLength) {
+        this.#out.push('? ', key, '\n', indent, ': ')
+        end = this.#flow(valueAt)
+      } else {
+        this.#out.push(key, ':')
+        end = this.#memberValue(valueAt, indent, depth + 1)
+      }
+      at = nextIn(json, end)
+    }
+    return skipBlank(json, end) + 1
+  }
+
+  #memberValue(at: number, indent: string, depth: number): number {
+    const first = this.#json[at]
+    const isBlock = (first === '{' || first === '[') && firstIn(this.#json, at) >= 0 && depth < maxBlockDepth
+    if (!isBlock) {
+      this.#out.push(' ')
+      return this.value(at, { indent, depth })
+    }
+    // Items stand below the first letter of their key, as kubectl writes them.
+    const inner = first === '{' ? `${indent}  ` : indent
+    this.#out.push('\n', inner)
+    return first === '{' ? this.#members(at, inner, depth) : this.#items(at, inner, depth)
+  }
+
+  #items(start: number, indent: string, depth: number): number {
+    const json = this.#json
+    let end = start + 1
+    let at = firstIn(json, start)
+    while (at >= 0) {
+      if (end !== start + 1) this.#out.push('\n', indent)
+      this.#out.push('- ')
+      end = this.value(at, { indent, depth: depth + 1 })
+      at = nextIn(json, end)
+    }
+    return skipBlank(json, end) + 1
+  }
+
+  /** @param literalIndent that of the lines of a block literal; undefined where there cannot be one */
+  #scalar(at: number, literalIndent: string | undefined): number {
+    const json = this.#json
+    const end = skipValue(json, at)
+    const first = json[at]
+    if (first === '"') {
+      const text = decodeString(json, at, end)
+      const literal = literalIndent === undefined ? undefined : toLiteral(text, literalIndent)
+      this.#out.push(literal ?? toScalar(text))
+    } else if (first === '{' || first === '[') this.#out.push(first === '{' ? '{}' : '[]')
+    else this.#out.push(toWord(json.slice(at, end)))
+    return end
+  }
+
+  /** On one line, as JSON with blanks: text in double quotes. Depth costs no stack. */
+  #flow(start: number): number {
+    const json = this.#json
+    const end = skipValue(json, start)
+    let at = start
+    while (at < end) {
+      const first = json[at]
+      if (first === '"') {
+        const stringEnd = skipString(json, at)
+        const text = toQuoted(decodeString(json, at, stringEnd))
+        const isKey = json[skipBlank(json, stringEnd)] === ':'
+        this.#out.push(isKey && text.length > maxKeyLength ? `? ${text} ` : text)
+        at = stringEnd
+      } else if (first === ',' || first === ':') {
+        this.#out.push(first, ' ')
+        at++
+      } else if (first === '{' || first === '[' || first === '}' || first === ']') {
+        this.#out.push(first)
+        at++
+      } else {
+        const scalarEnd = skipValue(json, at)
+        this.#out.push(toWord(json.slice(at, scalarEnd)))
+        at = scalarEnd
+      }
+      at = skipBlank(json, at)
+    }
+    return end
+  }
+}
+
+/** A number, true, false or null. */
+function toWord(source: string): string {
+  return /^[-\d]/.test(source) ? toNumber(source) : source
+}
