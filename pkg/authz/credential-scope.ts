@@ -12,14 +12,21 @@ const questions: ReadonlySet<string> = new Set([
   'authorization.k8s.io/selfsubjectrulesreviews',
 ])
 
+// In whatever group: those of the platform API are the ones of Kubernetes.
+const secrets = 'secrets'
+
 /**
  * Holds a credential to its scope, before anything is asked about its owner: one that may only read does not write, does not
- * open a tunnel, and does not act as somebody else.
+ * open a tunnel, and does not act as somebody else. Nor does it read Secrets, in whatever form: they hold what makes their
+ * reader somebody else (signing keys, passwords, tokens of service accounts), and Kubernetes' own ClusterRole `view` leaves
+ * them out for the same reason.
  *
  * @throws Status 403
  */
 export function assertInScope(info: RequestInfo, identity: Identity): void {
   if (identity.isReadOnly !== true) return
+  if (info.resource === secrets)
+    throw forbidden(info, identity, 'a token that may only read reads no Secrets')
   const isReading = readingVerbs.has(info.verb) && !tunnels.has(info.subresource)
   const isQuestion = info.verb === 'create' && questions.has(`${info.group}/${info.resource}`)
   if (!isReading && !isQuestion) throw forbidden(info, identity, 'the token may only read')

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { SessionType } from '../iam/session.ts'
+import type { Session, SessionType } from '../iam/session.ts'
 import type { User } from '../iam/user.ts'
 import type { GrantTools } from './grant.ts'
 
@@ -11,12 +11,14 @@ export type LoneToken = {
   readonly lifeSeconds: number
   readonly displayName?: string
   readonly isLive?: boolean
+  /** The login that it is made by: what ends that because of its password or its identity provider ends the token too. */
+  readonly login?: Pick<Session, 'userGeneration' | 'credential' | 'provider'>
 }
 
 /** An access token without a refresh token. It has a session of its own, by which it can be ended like a login. */
 export async function issueLoneToken(
   tools: Pick<GrantTools, 'issuer' | 'sessions'>,
-  { user, type, clientId, scope, lifeSeconds, displayName = '', isLive = false }: LoneToken,
+  { user, type, clientId, scope, lifeSeconds, displayName = '', isLive = false, login }: LoneToken,
 ) {
   const sid = randomUUID()
   const { name: username, uid, groups } = user
@@ -28,10 +30,9 @@ export async function issueLoneToken(
     displayName,
     user: user.name,
     userUid: user.uid,
-    userGeneration: user.generation,
-    // No password had a part in it: it goes on when the password is changed.
-    credential: '',
-    provider: '',
+    userGeneration: login?.userGeneration ?? user.generation,
+    credential: login?.credential ?? '',
+    provider: login?.provider ?? '',
     clientId,
     scope,
     refreshId: '',

@@ -115,6 +115,94 @@ describe('personal access tokens', function () {
     expect(await askAs(token, '/api/v1/nodes')).to.include({ code: 401 })
   })
 
+  it('that may read, read no Secret, in whatever form and by whatever path', async () => {
+    const { token } = await create({ name: 'no-secrets', scope: 'read' })
+    const { token: full } = await create({ name: 'secrets' })
+    const resources = `resources.${domain}/v1alpha3`
+    const inNamespace = `namespaces/${namespace}/secrets`
+    const paths = [
+      '/api/v1/secrets',
+      `/api/v1/${inNamespace}`,
+      `/api/v1/${inNamespace}/kapis-signing-keys`,
+      `/api/v1/${inNamespace}/kapis-initial-admin`,
+      `/api/v1/${inNamespace}?fieldSelector=metadata.name%3Dkapis-signing-keys`,
+      `/kapi/v1/${inNamespace}`,
+      `/kapi/v1/${inNamespace}/kapis-signing-keys`,
+      `/kapis/${resources}/secrets`,
+      `/kapis/${resources}/${inNamespace}`,
+      `/kapis/${resources}/${inNamespace}/kapis-signing-keys`,
+    ]
+    const partial = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
+    const table = 'application/json;as=Table;g=meta.k8s.io;v=v1'
+    for (const at of paths) {
+      for (const accept of ['application/json', partial, table, 'application/yaml']) {
+        const answer = await askAs(token, at, { headers: { accept } })
+        expect(answer.code, `${at} ${accept}`).to.equal(403)
+        expect(JSON.parse(answer.body).message).to.match(/: a token that may only read reads no Secrets$/)
+      }
+      // The right is there: it is the token that has it not.
+      expect(await askAs(full, at), at).to.include({ code: 200 })
+      const watch = await askAs(token, `${at}${at.includes('?') ? '&' : '?'}watch=true&timeoutSeconds=1`)
+      expect(watch.code, at).to.equal(403)
+    }
+    const image = `/kapis/${resources}/namespaces/${namespace}/imageconfig?image=nginx&secret=kapis-signing-keys`
+    expect(await askAs(token, image)).to.include({ code: 403 })
+    const account = `/api/v1/namespaces/${namespace}/serviceaccounts/kapis/token`
+    expect(await send('POST', account, {}, token)).to.include({ code: 403 })
+  })
+
+  it('end themselves by a logout, and nothing else', async () => {
+    const { token } = await create({ name: 'leaked', scope: 'read' })
+    const all = { error: 'access_denied', error_description: 'all=true needs the access token of the login' }
+    expect(parsed(await send('POST', '/oauth/logout?all=true', undefined, token))).to.deep.equal([403, all])
+    expect(parsed(await send('GET', '/oauth/logout?all=true', undefined, token))).to.deep.equal([403, all])
+    expect(await send('GET', path)).to.include({ code: 200 })
+    expect(await send('POST', '/oauth/logout', undefined, token)).to.include({ code: 200 })
+    await eventually(
+      async () => void expect(await askAs(token, '/api/v1/nodes')).to.include({ code: 401 }),
+      withinMs,
+    )
+    expect(await send('GET', path)).to.include({ code: 200 })
+  })
+
+  it('are not made with a password that an administrator set, and end when one is changed', async () => {
+    const name = uniqueName('given')
+    const users = `/kapis/iam.${domain}/v1alpha2/users`
+    const own = { username: name, password: 'Correct horse 1' }
+    const annotations = { [`iam.${domain}/uninitialized`]: 'true' }
+    const spec = { email: `${name}@e2e.test`, password: own.password }
+    expect(await send('POST', users, { metadata: { name, annotations }, spec })).to.include({ code: 201 })
+    try {
+      const given = (await loginAs(own)).access_token
+      const year = { name: 'survivor', expiresInSeconds: 31_536_000 }
+      expect(parsed(await send('POST', path, year, given))).to.deep.equal([
+        403,
+        {
+          error: 'access_denied',
+          error_description: 'the password of this user was set by an administrator: change it first',
+        },
+      ])
+      const next = 'Another horse 2'
+      const change = { currentPassword: own.password, password: next }
+      expect(await send('PUT', `${users}/${name}/password`, change, given)).to.include({ code: 200 })
+      const chosen = (await loginAs({ username: name, password: next })).access_token
+      const made = await send('POST', path, year, chosen)
+      expect(made.code, made.body).to.equal(201)
+      const { token, id } = JSON.parse(made.body)
+      const at = `${users}/${name}`
+      expect(await askAs(token, at)).to.include({ code: 200 })
+      expect(await send('PUT', `${at}/password`, { password: 'A third horse 3' })).to.include({ code: 200 })
+      for (const each of [token, chosen])
+        await eventually(async () => void expect(await askAs(each, at)).to.include({ code: 401 }), withinMs)
+      await eventually(async () => {
+        const { spec: session } = Object(await kubectlJson('get', 'loginsession', id))
+        expect(session.ended).to.equal('password changed')
+      }, withinMs)
+    } finally {
+      await removeUser(name)
+    }
+  })
+
   it('are nothing for nobody', async () => {
     expect(parsed(await askKapis(path))).to.deep.equal([401, { error: 'login_required' }])
   })

@@ -20,7 +20,8 @@ export const personalAccessTokenPaths: Paths = {
     },
     post: {
       summary: 'Makes a personal access token, for a script',
-      description: 'It takes the token of a login: no token can outlive itself by making others.',
+      description:
+        'It takes the token of a login: no token can outlive itself by making others. With a password that an administrator set it is 403 until the user has changed it.',
       body: {
         content: json(
           object(

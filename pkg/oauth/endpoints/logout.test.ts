@@ -165,6 +165,24 @@ describe('/oauth/logout', () => {
     expect(endOf(sid)).to.equal('')
   })
 
+  for (const scope of ['read', 'full'])
+    it(`does not end every login by a personal access token (${scope}), which ends itself`, async () => {
+      const made = await app.ask('POST', '/oauth/personal-access-tokens', {
+        headers: { ...bearer(), 'content-type': 'application/json' },
+        body: JSON.stringify({ name: 'ci', scope }),
+      })
+      const { id, token } = JSON.parse(made.body)
+      const headers = { authorization: `Bearer ${token}` }
+      for (const all of [get({ all: 'true' }, headers), app.form('/oauth/logout', { all: 'true' }, headers)])
+        expect(parsed(await all)).to.deep.equal([
+          403,
+          { error: 'access_denied', error_description: 'all=true needs the access token of the login' },
+        ])
+      expect([endOf(sid), endOf(id)]).to.deep.equal(['', ''])
+      expect(parsed(await get({}, headers))).to.deep.equal(success)
+      expect([endOf(sid), endOf(id)]).to.deep.equal(['', 'logout'])
+    })
+
   it('refuses a parameter that is given twice', async () => {
     const answer = await app.ask('GET', '/oauth/logout?state=a&state=b', { headers: bearer() })
     expect(parsed(answer)).to.deep.equal([

@@ -5,6 +5,7 @@ import type { IdTokenHint } from '../../token/verify.ts'
 import { audited } from '../audited.ts'
 import { endBrowserLogin, readBrowserLogin } from '../browser/session.ts'
 import { toUpstreamLogout } from '../browser/upstream-logout.ts'
+import { requireCallerLogin } from '../caller-login.ts'
 import { oauthError } from '../error.ts'
 import { type Form, readParameters } from '../form.ts'
 import { takesHtml } from '../pages/wrong-page.ts'
@@ -19,7 +20,8 @@ type Presented = {
 
 /**
  * GET and POST /oauth/logout. The login of the bearer ends, or that of the id_token_hint (OpenID Connect RP-Initiated
- * Logout); with `all=true` every login of the bearer's user does. Who comes with neither is logged out already.
+ * Logout); with `all=true` every login of the bearer's user does, which takes the access token of a login: a personal access token
+ * ends itself and nothing else. Who comes with neither is logged out already.
  */
 export function createLogout({ issuer, registry, tools, audit }: EndpointOptions): RequestHandler {
   /** Where to go afterwards. It is judged first: whoever sends somebody astray must not log him out either. */
@@ -51,7 +53,8 @@ export function createLogout({ issuer, registry, tools, audit }: EndpointOptions
 
   async function endEvery({ caller }: Presented): Promise<void> {
     // A hint is shown around by clients: it ends what it names and no more.
-    if (caller === undefined) throw invalid('all=true needs the access token of the login')
+    if (caller === undefined) throw invalid(needsLogin)
+    await requireCallerLogin(tools, caller, needsLogin)
     for (const session of await tools.sessions.list(caller.user.name))
       if (session.type === '' || session.type === 'Browser')
         await endLogin(tools.sessions, session, 'logout of every login')
@@ -98,6 +101,8 @@ export function createLogout({ issuer, registry, tools, audit }: EndpointOptions
     else res.redirect(302, '/oauth/logged-out')
   }
 }
+
+const needsLogin = 'all=true needs the access token of the login'
 
 type Exchange = { readonly req: Request; readonly res: Response }
 type Leaving = { readonly whose: string | undefined; readonly target: string | undefined }

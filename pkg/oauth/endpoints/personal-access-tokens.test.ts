@@ -103,13 +103,47 @@ describe(path, () => {
     expect(app.sessions.get(id)?.ended).to.equal('')
   })
 
-  it('goes on when the password is changed, and not when the user is disabled', async () => {
-    const { token: pat } = await create({ name: 'a' })
+  it('is as good as the login that made it, and its user', async () => {
+    const { sid } = await app.tools.verifier.verifyAccess(token)
+    const login = app.sessions.get(sid)
+    if (login === undefined) throw new Error('no session')
+    app.sessions.set(sid, { ...login, provider: 'corp', credential: 'c1', userGeneration: 7 })
+    const { id, token: pat } = await create({ name: 'a' })
+    app.sessions.set(sid, login)
+    const proof = { provider: 'corp', credential: 'c1', userGeneration: 7 }
+    expect(app.sessions.get(id)).to.include(proof)
     const headers = { authorization: `Bearer ${pat}` }
-    app.users.set('alice', memoryUser('alice', { credential: 'c2', generation: 2 }))
-    expect(await app.ask('GET', '/oauth/userinfo', { headers })).to.include({ code: 200 })
     app.users.set('alice', memoryUser('alice', { state: 'Disabled' }))
     expect(await app.ask('GET', '/oauth/userinfo', { headers })).to.include({ code: 401 })
+  })
+
+  it('is neither made nor ended before a password that an administrator set is changed', async () => {
+    const { id } = await create({ name: 'a' })
+    app.users.set('alice', memoryUser('alice', { mustChangePassword: true }))
+    const refused = [
+      403,
+      {
+        error: 'access_denied',
+        error_description: 'the password of this user was set by an administrator: change it first',
+      },
+    ]
+    expect(parsed(await ask('POST', { name: 'b' }))).to.deep.equal(refused)
+    expect(parsed(await ask('DELETE', undefined, { at: `${path}/${id}` }))).to.deep.equal(refused)
+    expect(JSON.parse((await ask('GET')).body).items).to.have.length(1)
+  })
+
+  it('is made by no login that has ended, although the watch has not told of it', async () => {
+    const { sid } = await app.tools.verifier.verifyAccess(token)
+    const session = app.sessions.get(sid)
+    if (session === undefined) throw new Error('no session')
+    const isRevoked = app.tools.sessions.isRevoked
+    Object.assign(app.tools.sessions, { isRevoked: () => false })
+    app.sessions.set(sid, { ...session, ended: 'logout' })
+    try {
+      expect(parsed(await ask('POST', { name: 'b' }))).to.deep.equal([401, { error: 'login_required' }])
+    } finally {
+      Object.assign(app.tools.sessions, { isRevoked })
+    }
   })
 
   it('is not made, seen or ended by another token', async () => {

@@ -1,18 +1,19 @@
 import type { Request, RequestHandler } from 'express'
 import { endLogin } from '../../iam/end-login.ts'
 import type { Session } from '../../iam/session.ts'
-import { Status } from '../../status/status.ts'
 import type { TokenEvent } from '../audit.ts'
 import { audited } from '../audited.ts'
-import { oauthError, Refusal } from '../error.ts'
+import { requireCallerLogin, requireOwnPassword } from '../caller-login.ts'
+import { oauthError } from '../error.ts'
+import { loginRequired } from '../login-required.ts'
 import { issueLoneToken } from '../lone-token.ts'
 import { readCaller, type Standing } from '../standing.ts'
 import type { EndpointOptions } from './options.ts'
 import { readTokenRequest } from './personal-access-token-request.ts'
-import { loginRequired } from './userinfo.ts'
 
 const endpoint = 'personal-access-tokens'
 const maxTokens = 100
+const notALogin = 'personal access tokens are made and ended by a login, not by another token'
 
 export type PersonalAccessTokens = {
   readonly create: RequestHandler
@@ -22,17 +23,16 @@ export type PersonalAccessTokens = {
 
 /**
  * Tokens for scripts: long-lived, with a name, and with the rights of their owner or to read alone. They are sessions, so they
- * end with their user, and where they are good each is looked up each time. Only a login can make one: a token that leaks
- * must not be able to outlive itself.
+ * end with their user, and where they are good each is looked up each time. Only a login can make one, and not before its user
+ * has changed a password that somebody else knows: a token that leaks must not be able to outlive itself. When the password is
+ * changed, or the identity provider takes the login back, they end like the login that they were made by.
  */
 export function createPersonalAccessTokens({ tools, audit }: EndpointOptions): PersonalAccessTokens {
-  async function requireLogin(req: Request, event: TokenEvent): Promise<Standing> {
+  async function requireLogin(req: Request, event: TokenEvent): Promise<Standing & { login: Session }> {
     const caller = await readCaller(tools, req)
     if (caller === undefined) throw loginRequired()
     Object.assign(event, { user: caller.user.name, client: caller.claims.clientId })
-    const session = await tools.sessions.read(caller.claims.sid)
-    if (session?.type !== '') throw notALogin(caller.user.name)
-    return caller
+    return { ...caller, login: await requireCallerLogin(tools, caller, notALogin) }
   }
 
   async function listOwn(user: string): Promise<readonly Session[]> {
@@ -42,7 +42,9 @@ export function createPersonalAccessTokens({ tools, audit }: EndpointOptions): P
 
   return {
     create: audited(audit, endpoint, async (req, res, event) => {
-      const { user, claims } = await requireLogin(req, event)
+      const caller = await requireLogin(req, event)
+      requireOwnPassword(caller)
+      const { user, claims, login } = caller
       const { name, scope, lifeSeconds } = readTokenRequest(req)
       if ((await listOwn(user.name)).length >= maxTokens)
         throw oauthError(400, 'invalid_request', `there are ${maxTokens} personal access tokens already`)
@@ -54,6 +56,7 @@ export function createPersonalAccessTokens({ tools, audit }: EndpointOptions): P
         lifeSeconds,
         displayName: name,
         isLive: true,
+        login,
       })
       event.sid = session.sid
       res.set({ 'cache-control': 'no-store', pragma: 'no-cache' })
@@ -66,7 +69,9 @@ export function createPersonalAccessTokens({ tools, audit }: EndpointOptions): P
     }),
 
     remove: audited(audit, endpoint, async (req, res, event) => {
-      const { user } = await requireLogin(req, event)
+      const caller = await requireLogin(req, event)
+      requireOwnPassword(caller)
+      const { user } = caller
       const session = await tools.sessions.read(String(req.params.id))
       if (session === undefined || session.user !== user.name || !isGood(session))
         throw oauthError(404, 'invalid_request', 'there is no such personal access token')
@@ -94,9 +99,4 @@ function describe({ sid, displayName, scope, createdAtMs, expiresAtMs }: Session
 /** As the orchestrator writes times: without a fraction of a second. */
 function toTime(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
-}
-
-function notALogin(user: string): Status {
-  const message = 'personal access tokens are made and ended by a login, not by another token'
-  return new Status(403, 'access_denied', message, { cause: new Refusal('not_a_login', { user }) })
 }

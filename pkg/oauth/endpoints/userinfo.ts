@@ -1,10 +1,11 @@
 import type { Request, RequestHandler } from 'express'
 import type { User } from '../../iam/user.ts'
-import { Status, unauthorized } from '../../status/status.ts'
+import { unauthorized } from '../../status/status.ts'
 import { audited } from '../audited.ts'
 import { oauthError, Refusal } from '../error.ts'
 import { readForm } from '../form.ts'
 import type { GrantTools } from '../grant.ts'
+import { loginRequired } from '../login-required.ts'
 import { judgeAccess, readCaller, type Standing } from '../standing.ts'
 import type { EndpointOptions } from './options.ts'
 import { readPasswordCaller } from './password-caller.ts'
@@ -62,12 +63,4 @@ function profileOf({ name, displayName, lang }: User): object {
 
 function present(claims: Readonly<Record<string, string>>): object {
   return Object.fromEntries(Object.entries(claims).filter(([, value]) => value !== ''))
-}
-
-/** RFC 6750 section 3: without a credential the challenge says no more than which kind is wanted. */
-export function loginRequired(): Status {
-  return new Status(401, 'login_required', '', {
-    headers: { 'www-authenticate': 'Bearer realm="kapis"' },
-    cause: new Refusal('no_token'),
-  })
 }

@@ -1,0 +1,10 @@
+import { Status } from '../status/status.ts'
+import { Refusal } from './error.ts'
+
+/** RFC 6750 section 3: without a credential the challenge says no more than which kind is wanted. */
+export function loginRequired(): Status {
+  return new Status(401, 'login_required', '', {
+    headers: { 'www-authenticate': 'Bearer realm="kapis"' },
+    cause: new Refusal('no_token'),
+  })
+}
