@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { reviewToken } from '../../pkg/authn/token-review.ts'
 import { createKubeClient } from '../../pkg/kube/client.ts'
 import { loadEndpoint } from '../../pkg/kube/endpoint.ts'
-import { toImpersonation } from '../../pkg/proxy/impersonation.ts'
+import { toImpersonation } from '../../pkg/proxy/identity-headers.ts'
 import type { BenchEnv } from './env.ts'
 
 /** What goes with a request to kube-apiserver; `headers` are lines. */

@@ -94,6 +94,7 @@ async function answer(options: Tools, req: IncomingMessage, res: ServerResponse)
   const hold = (end: () => void) => void (isOver ? end() : atEnd.push(end))
   let exchange: Exchange | undefined
   let user: string | undefined
+  let impersonatedUser: string | undefined
   res.on('close', () => {
     isOver = true
     const seconds = (performance.now() - startedAt) / 1000
@@ -107,6 +108,7 @@ async function answer(options: Tools, req: IncomingMessage, res: ServerResponse)
         path: exchange?.info.path,
         code: res.statusCode,
         user,
+        ...(impersonatedUser === undefined ? {} : { impersonatedUser }),
         seconds,
         trace: traceId(req),
       })
@@ -139,7 +141,10 @@ async function answer(options: Tools, req: IncomingMessage, res: ServerResponse)
     } finally {
       identified(authenticated, impersonated ?? undefined)
     }
-    if (impersonated !== null) acting = { ...authenticated, identity: impersonated }
+    if (impersonated !== null) {
+      impersonatedUser = impersonated.username
+      acting = { ...authenticated, identity: impersonated, impersonator: caller.identity }
+    }
     hold(options.inFlight.enter(acting))
     await serve(options, acting, { hold, allowed, caller: caller.identity })
   } catch (error) {

@@ -31,6 +31,25 @@ describe('createUnion', () => {
     expect(await rejectionOf((async () => bad(req))())).to.include({ code: 401, message: 'Unauthorized' })
   })
 
+  it('refuses an identity that cannot be sent on unchanged, whoever else knows the caller', async () => {
+    const outcomes: string[] = []
+    const blank = { ...jane, groups: [' system:masters'] }
+    const union = createUnion([says('a', () => blank), says('b', () => jane)], (method, result) => {
+      outcomes.push(`${method} ${result}`)
+    })
+    const message =
+      'the identity from a authentication cannot be used: group " system:masters" must not begin or end with a space or a tab'
+    for (const _ of [1, 2]) {
+      const req = await received([])
+      expect(await rejectionOf((async () => union(req))())).to.include({
+        code: 403,
+        reason: 'Forbidden',
+        message,
+      })
+    }
+    expect(outcomes).to.deep.equal(['a failure', 'a failure'])
+  })
+
   it('stops at an authenticator that could not find out', async () => {
     const down = () => {
       throw unavailable('down')

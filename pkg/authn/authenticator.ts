@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Identity } from '../request/identity.ts'
 import { anonymous, withAuthenticatedGroup } from '../request/identity.ts'
+import { identityProblem } from '../request/identity-text.ts'
 import { Status, unauthorized } from '../status/status.ts'
 
 /** Finds out who calls: null when the request has no credential of this kind. @throws Status when it has a broken one */
@@ -17,9 +18,10 @@ export type AuthenticationObserver = (method: string, result: 'success' | 'failu
 
 /**
  * The first authenticator that knows the caller decides. A broken credential is remembered while the others are tried: if
- * none of them knows the caller the answer is 401, and never the anonymous user, as k8s.io/apiserver has it.
+ * none of them knows the caller the answer is 401, and never the anonymous user, as k8s.io/apiserver has it. An identity
+ * that cannot be sent on unchanged is refused here, whichever authenticator gave it.
  *
- * @throws Status 401; 503 when one of them could not find out
+ * @throws Status 401; 403 for an identity that cannot be used; 503 when one of them could not find out
  */
 export function createUnion(
   authenticators: readonly Authenticator[],
@@ -47,13 +49,16 @@ export function createUnion(
 
     function found(method: string, identity: Identity | null): Outcome {
       if (identity === null) return tryFrom(place + 1, req, broken)
+      const usable = complete(identity)
+      if (typeof usable === 'string') return refused(method, unusable(method, usable))
       observe(method, 'success')
-      return { identity: remembered(identity), method }
+      return { identity: usable, method }
     }
 
     function refused(method: string, error: unknown): Outcome {
       observe(method, 'failure')
-      if (error instanceof Status && error.code >= 500) throw error
+      // A caller who is known, but must not be let in, does not become another one.
+      if (error instanceof Status && (error.code >= 500 || error.code === 403)) throw error
       return tryFrom(place + 1, req, broken ?? error)
     }
   }
@@ -66,12 +71,17 @@ function nobody(broken: unknown): Authenticated {
 }
 
 // Identities live in the authenticators' caches; giving out one object for one identity lets others key on it.
-const completed = new WeakMap<Identity, Identity>()
+const completed = new WeakMap<Identity, Identity | string>()
 
-function remembered(identity: Identity): Identity {
+/** The identity with the groups that come with being authenticated; a text when it cannot be used, which says why. */
+function complete(identity: Identity): Identity | string {
   const known = completed.get(identity)
-  if (known) return known
-  const complete = withAuthenticatedGroup(identity)
-  completed.set(identity, complete)
-  return complete
+  if (known !== undefined) return known
+  const made = identityProblem(identity) ?? withAuthenticatedGroup(identity)
+  completed.set(identity, made)
+  return made
+}
+
+function unusable(method: string, problem: string): Status {
+  return new Status(403, 'Forbidden', `the identity from ${method} authentication cannot be used: ${problem}`)
 }

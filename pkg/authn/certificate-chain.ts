@@ -66,11 +66,13 @@ function isForClients({ keyUsage }: X509Certificate): boolean {
   return usages === undefined || usages.includes(clientAuth) || usages.includes(anyUsage)
 }
 
+/** The common name; '' without one. Of several the last counts, as Go's crypto/x509 and so kube-apiserver reads a subject. */
+export function commonName(certificate: X509Certificate): string {
+  return subjectValues(certificate, 'CN').at(-1) ?? ''
+}
+
 /** The values of one attribute of the subject, such as CN or O, in order. */
-export function subjectValues(
-  certificate: X509Certificate,
-  attribute: 'CN' | 'O' | 'UID',
-): readonly string[] {
+export function subjectValues(certificate: X509Certificate, attribute: 'CN' | 'O'): readonly string[] {
   const subject: Readonly<Record<string, unknown>> = { ...certificate.toLegacyObject().subject }
   const value = subject[attribute]
   if (typeof value === 'string') return [value]

@@ -3,7 +3,7 @@ import type { Identity } from '../request/identity.ts'
 import { unauthorized } from '../status/status.ts'
 import type { AuthenticationConfig } from './authentication-config.ts'
 import type { Authenticator } from './authenticator.ts'
-import { isTrusted, readPeerChain, subjectValues } from './certificate-chain.ts'
+import { commonName, isTrusted, readPeerChain, subjectValues } from './certificate-chain.ts'
 
 type Verdict = {
   readonly config: AuthenticationConfig
@@ -32,7 +32,7 @@ export function createClientCertificateAuthenticator(
       }
       if (!isTrusted(chain, current.clientAuthorities, Date.now()))
         throw unauthorized('the client certificate is of no known authority')
-      const username = subjectValues(leaf, 'CN')[0] ?? ''
+      const username = commonName(leaf)
       if (username === '') throw unauthorized('the client certificate has no common name')
       const identity: Identity = { username, uid: '', groups: subjectValues(leaf, 'O'), extra: {} }
       verdicts.set(req.socket, { config: current, identity, untilMs: leaf.validToDate.getTime() })

@@ -30,7 +30,7 @@ const config: AuthenticationConfig = parseAuthenticationConfig({
   'requestheader-extra-headers-prefix': '["X-Remote-Extra-"]',
 })
 
-type Outcome = Identity | null | 401
+type Outcome = Identity | null | 401 | 403
 
 describe('who a certificate says is calling, on a real TLS connection', () => {
   let server: Server
@@ -46,7 +46,7 @@ describe('who a certificate says is calling, on a real TLS connection', () => {
         const found = authenticator.authenticate(req)
         return found instanceof Promise ? null : found
       } catch (error) {
-        if (error instanceof Status && error.code === 401) return 401
+        if (error instanceof Status && (error.code === 401 || error.code === 403)) return error.code
         throw error
       }
     }
@@ -117,6 +117,16 @@ describe('who a certificate says is calling, on a real TLS connection', () => {
       groups: ['a,b', 'c'],
       extra: { 'example.org/scope': ['one', 'two'], 'bad%zz': ['kept'] },
     })
+  })
+
+  it('refuses bytes that are not UTF-8', async () => {
+    for (const name of ['X-Remote-User', 'X-Remote-Group', 'X-Remote-Uid', 'X-Remote-Extra-a'])
+      expect((await call(proxyPair, ['X-Remote-User', 'jane', name, 'a\xff'])).proxy, name).to.equal(403)
+  })
+
+  it('takes extra keys that are named like members of every object', async () => {
+    const { proxy } = await call(proxyPair, ['X-Remote-User', 'jane', 'X-Remote-Extra-constructor', 'x'])
+    expect(proxy).to.deep.include({ extra: { constructor: ['x'] } })
   })
 
   it('believes a uid only where the orchestrator says that it sets the header', async () => {

@@ -1,8 +1,11 @@
+import { hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Identity } from '../request/identity.ts'
+import { decodeExtraKey, decodeHeaderText } from '../request/identity-header.ts'
+import { Status } from '../status/status.ts'
 import type { AuthenticationConfig } from './authentication-config.ts'
 import type { Authenticator } from './authenticator.ts'
-import { type Chain, isTrusted, readPeerChain, subjectValues } from './certificate-chain.ts'
+import { type Chain, commonName, isTrusted, readPeerChain } from './certificate-chain.ts'
 
 /**
  * The caller as kube-apiserver's aggregator tells it in headers. They count only on a connection whose certificate leads to
@@ -19,7 +22,8 @@ export function createFrontProxyAuthenticator(config: () => AuthenticationConfig
       if (current === undefined || !isFrontProxy(req, current, verdicts)) return null
       const identity = readIdentity(req, current)
       if (identity === null) return null
-      const key = JSON.stringify([identity.username, identity.uid, identity.groups, identity.extra])
+      const { username, uid, groups, extra } = identity
+      const key = hash('sha256', JSON.stringify([username, uid, groups, extra]), 'base64')
       const known = identities.get(key)
       if (known) return known
       if (identities.size >= 4096) identities.clear()
@@ -45,43 +49,39 @@ export function isFrontProxy(
   const isProxy =
     leaf !== undefined &&
     isTrusted(chain, config.proxyAuthorities, nowMs) &&
-    (config.allowedNames.length === 0 ||
-      subjectValues(leaf, 'CN').some(name => config.allowedNames.includes(name)))
+    (config.allowedNames.length === 0 || config.allowedNames.includes(commonName(leaf)))
   verdicts.set(req.socket, { config, chain: isProxy && leaf ? [leaf] : [] })
   return isProxy
 }
 
-/** Reads the headers one by one: joined by commas, as node gives repeated ones, groups could not be told apart. */
+/**
+ * Reads the headers one by one: joined by commas, as node gives repeated ones, groups could not be told apart.
+ *
+ * @throws Status 403 for bytes that are not UTF-8: replaced, they would name somebody else
+ */
 function readIdentity(req: IncomingMessage, config: AuthenticationConfig): Identity | null {
   const values = (names: readonly string[]) =>
-    names.flatMap(name => req.headersDistinct[name] ?? []).map(decodeUtf8)
+    names.flatMap(name => (req.headersDistinct[name] ?? []).map(value => decode(name, value)))
   const username = values(config.usernameHeaders).find(value => value !== '')
   if (username === undefined) return null
-  const extra: Record<string, string[]> = {}
+  const extra = new Map<string, string[]>()
   for (const [name, given = []] of Object.entries(req.headersDistinct)) {
     const prefix = config.extraHeaderPrefixes.find(candidate => name.startsWith(candidate))
     if (prefix === undefined) continue
-    const key = percentDecode(name.slice(prefix.length))
-    extra[key] = [...(extra[key] ?? []), ...given.map(decodeUtf8)]
+    const key = decodeExtraKey(name.slice(prefix.length))
+    extra.set(key, [...(extra.get(key) ?? []), ...given.map(value => decode(name, value))])
   }
   return {
     username,
     // Only where kube-apiserver says that it sets the header: an older one passes on what its caller wrote.
     uid: values(config.uidHeaders).find(value => value !== '') ?? '',
     groups: values(config.groupHeaders).filter(value => value !== ''),
-    extra,
+    extra: Object.fromEntries(extra),
   }
 }
 
-/** Header bytes come as latin1 (RFC 9110 section 5.5); Kubernetes writes UTF-8. */
-function decodeUtf8(value: string): string {
-  return Buffer.from(value, 'latin1').toString('utf8')
-}
-
-function percentDecode(text: string): string {
-  try {
-    return decodeURIComponent(text).toLowerCase()
-  } catch {
-    return text
-  }
+function decode(name: string, value: string): string {
+  const text = decodeHeaderText(value)
+  if (text === undefined) throw new Status(403, 'Forbidden', `the header ${name} is not valid UTF-8`)
+  return text
 }

@@ -105,6 +105,21 @@ describe('impersonate', () => {
       'the header impersonate-user is given more than once',
     ],
     [
+      'a group that is not there',
+      [user, ['Impersonate-Group', '']],
+      'invalid impersonation headers: group "" must not be empty',
+    ],
+    [
+      'a control character',
+      [user, ['Impersonate-Extra-a', 'x\ty']],
+      'invalid impersonation headers: value of extra key a "x\\ty" must not contain control characters',
+    ],
+    [
+      'bytes that are not UTF-8',
+      [['Impersonate-User', 'a\xff']],
+      'the header impersonate-user is not valid UTF-8',
+    ],
+    [
       'a header that nobody knows',
       [user, ['Impersonate-Rank', 'x']],
       'the header impersonate-rank is not known: there are Impersonate-User, -Uid, -Group and -Extra-',
@@ -115,6 +130,20 @@ describe('impersonate', () => {
       expect(await ask(lines)).to.deep.equal({ asked: [], code: 400, message })
     })
   }
+
+  it('asks for the right on a user where a name is not one of a service account', async () => {
+    const name = 'system:serviceaccount:NS:sa'
+    expect(await ask([['Impersonate-User', name]])).to.deep.equal({
+      asked: [`impersonate users ${name}`],
+      identity: { ...nobody, username: name },
+    })
+  })
+
+  it('takes an extra key that is named like a member of every object', async () => {
+    expect(await ask([user, ['Impersonate-Extra-constructor', 'x']])).to.deep.include({
+      identity: { ...nobody, extra: { constructor: ['x'] } },
+    })
+  })
 
   it('is refused as soon as one part is', async () => {
     const lines = [user, ['Impersonate-Group', 'system:masters'], ['Impersonate-Group', 'a']] as const

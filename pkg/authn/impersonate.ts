@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import { anonymous, type Identity, withAuthenticatedGroup } from '../request/identity.ts'
+import { anonymous, type Identity, splitServiceAccount, withAuthenticatedGroup } from '../request/identity.ts'
+import { decodeExtraKey, decodeHeaderText } from '../request/identity-header.ts'
+import { identityProblem } from '../request/identity-text.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import { badRequest } from '../status/status.ts'
 
@@ -8,13 +10,12 @@ export type MayImpersonate = (info: RequestInfo, caller: Identity) => Promise<vo
 
 const claimPrefix = 'impersonate-'
 const extraPrefix = 'impersonate-extra-'
-const serviceAccount = /^system:serviceaccount:([^:]+):([^:]+)$/
 
 /**
  * Whom a request is to act as, once the orchestrator has allowed its caller to impersonate every part of that identity:
  * kube-apiserver's own checks, each with the verb `impersonate`. null when the request asks for nobody else.
  *
- * @throws Status 400 for a part without a user, 403 when one of them is not allowed
+ * @throws Status 400 for a part without a user or one that could not be sent on unchanged, 403 when one of them is not allowed
  */
 export function impersonate(
   req: Pick<IncomingMessage, 'rawHeaders'>,
@@ -35,15 +36,19 @@ async function actAs(claims: readonly Claim[], caller: Identity, may: MayImperso
   if (username === '') throw badRequest('Impersonate-User must be given with every other Impersonate- header')
   const uid = one('impersonate-uid')
   const groups = claims.filter(({ name }) => name === 'impersonate-group').map(({ value }) => value)
-  const extra: Record<string, string[]> = {}
+  const extra = new Map<string, string[]>()
   for (const { name, value } of claims) {
     if (!name.startsWith(extraPrefix)) continue
-    const key = decodeKey(name.slice(extraPrefix.length))
-    extra[key] = [...(extra[key] ?? []), value]
+    const key = decodeExtraKey(name.slice(extraPrefix.length))
+    extra.set(key, [...(extra.get(key) ?? []), value])
   }
+  const claimed = { username, uid, groups, extra: Object.fromEntries(extra) }
+  const target = withAuthenticatedGroup({ ...claimed, groups: groupsOf(username, groups) })
+  const problem = identityProblem(target)
+  if (problem !== undefined) throw badRequest(`invalid impersonation headers: ${problem}`)
 
-  for (const target of toTargets({ username, uid, groups, extra })) await may(toRequest(target), caller)
-  return withAuthenticatedGroup({ username, uid, groups: groupsOf(username, groups), extra })
+  for (const part of toTargets(claimed)) await may(toRequest(part), caller)
+  return target
 }
 
 type Target = {
@@ -58,11 +63,11 @@ const authentication = 'authentication.k8s.io'
 
 function toTargets({ username, uid, groups, extra }: Identity): readonly Target[] {
   const nowhere = { group: '', subresource: '', namespace: '' }
-  const account = serviceAccount.exec(username)
+  const account = splitServiceAccount(username)
   return [
-    account === null
+    account === undefined
       ? { ...nowhere, resource: 'users', name: username }
-      : { ...nowhere, resource: 'serviceaccounts', namespace: account[1] ?? '', name: account[2] ?? '' },
+      : { ...nowhere, resource: 'serviceaccounts', ...account },
     ...groups.map(name => ({ ...nowhere, resource: 'groups', name })),
     ...(uid === '' ? [] : [{ ...nowhere, group: authentication, resource: 'uids', name: uid }]),
     ...Object.entries(extra).flatMap(([subresource, values]) =>
@@ -77,9 +82,9 @@ function toRequest(target: Target): RequestInfo {
 
 /** The groups that a user has by being one, unless the caller names groups. */
 function groupsOf(username: string, given: readonly string[]): readonly string[] {
-  const account = serviceAccount.exec(username)
   if (given.length > 0) return given
-  if (account !== null) return ['system:serviceaccounts', `system:serviceaccounts:${account[1]}`]
+  const account = splitServiceAccount(username)
+  if (account !== undefined) return ['system:serviceaccounts', `system:serviceaccounts:${account.namespace}`]
   return username === anonymous.username ? anonymous.groups : []
 }
 
@@ -100,8 +105,9 @@ function readClaims({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): readon
       throw badRequest(
         `the header ${name} is not known: there are Impersonate-User, -Uid, -Group and -Extra-`,
       )
-    // Header bytes come as latin1 (RFC 9110 section 5.5); Kubernetes writes UTF-8.
-    claims.push({ name, value: Buffer.from(rawHeaders[i + 1] ?? '', 'latin1').toString('utf8') })
+    const value = decodeHeaderText(rawHeaders[i + 1] ?? '')
+    if (value === undefined) throw badRequest(`the header ${name} is not valid UTF-8`)
+    claims.push({ name, value })
   }
   return claims
 }
@@ -110,12 +116,4 @@ function readClaims({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): readon
 function isClaim(text: string, place: number): boolean {
   const first = text[0]
   return place % 2 === 0 && (first === 'I' || first === 'i') && text.toLowerCase().startsWith(claimPrefix)
-}
-
-function decodeKey(text: string): string {
-  try {
-    return decodeURIComponent(text).toLowerCase()
-  } catch {
-    return text
-  }
 }

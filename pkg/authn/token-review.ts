@@ -87,5 +87,7 @@ function toStrings(value: unknown): readonly string[] {
 
 function toExtra(value: unknown): Readonly<Record<string, readonly string[]>> {
   if (!isRecord(value)) return {}
-  return Object.fromEntries(Object.entries(value).map(([key, values]) => [key, toStrings(values)]))
+  const entries = Object.entries(value).map(([key, values]) => [key, toStrings(values)] as const)
+  // Without a value a field is not there: no header could say that it is.
+  return Object.fromEntries(entries.filter(([, values]) => values.length > 0))
 }

@@ -91,7 +91,7 @@ describe('parseUserDraft', () => {
     [
       'the orchestrator’s own groups',
       spec({ groups: ['dev', 'system:masters'] }),
-      'User.iam.kapis.io "alice" is invalid: spec.groups[1]: must not begin with "system:", which is the orchestrator\'s own',
+      'User.iam.kapis.io "alice" is invalid: spec.groups[1]: must not begin with "system:", which is reserved for Kubernetes',
     ],
     [
       'a group twice',

@@ -90,6 +90,29 @@ describe('passwordProblem', () => {
 describe('groupProblem', () => {
   table(groupProblem, {
     valid: ['dev', 'Team A', 'x'.repeat(253)],
-    invalid: ['', 'system:masters', 'system:', 'x'.repeat(254)],
+    invalid: [
+      ...['', 'system:masters', 'system:', 'x'.repeat(254)],
+      // What a reader of a header field would take for system:masters or for dev.
+      ...[
+        ' system:masters',
+        '\tsystem:masters',
+        '\u00a0system:masters',
+        '\u2003system:masters',
+        'dev ',
+        'dev\t',
+      ],
+      ...[
+        ' ',
+        '\ufeffdev',
+        'dev\n',
+        'a\rb',
+        'a\0b',
+        'a\u007fb',
+        'a\u0085b',
+        'a\u2028b',
+        'dev\ud800',
+        'dev\u200b',
+      ],
+    ],
   })
 })

@@ -32,9 +32,15 @@ export const passwordProblem: Rule = password => {
   return Buffer.byteLength(password) > 72 ? 'must have at most 72 bytes in UTF-8' : undefined
 }
 
+// Those that nobody sees, and those that readers of a name would write as something else.
+const invisible = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/u
+
+/** The same rule as in the schema of User: manifests/base/crds/users.yaml. */
 export const groupProblem: Rule = group => {
   if (group === '' || group.length > 253) return 'must have 1 to 253 characters'
-  return isReservedName(group) ? 'must not begin with "system:", which is the orchestrator\'s own' : undefined
+  if (invisible.test(group)) return 'must not contain control characters or invisible ones'
+  if (group.trim() !== group) return 'must not begin or end with white space'
+  return isReservedName(group) ? 'must not begin with "system:", which is reserved for Kubernetes' : undefined
 }
 
 /** @returns the problem as metav1.StatusCause */

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { KubeObject } from '../kube/object.ts'
+import { createLogger } from '../telemetry/logger.ts'
 import { createScriptedCollection, silent, until } from './fixtures.ts'
 import { UserStore } from './user-store.ts'
 
@@ -14,9 +15,9 @@ describe('UserStore', () => {
   let store: UserStore
   afterEach(() => store.stop())
 
-  async function follow(initial: readonly KubeObject[]) {
+  async function follow(initial: readonly KubeObject[], logger = silent) {
     const collection = createScriptedCollection(initial)
-    store = new UserStore({ client: collection.client, groupDomain: 'kapis.io', logger: silent })
+    store = new UserStore({ client: collection.client, groupDomain: 'kapis.io', logger })
     await store.start()
     return collection
   }
@@ -42,6 +43,28 @@ describe('UserStore', () => {
       collection.emit({ type: 'DELETED', object: user('zoe', 'shared@kapis.io') })
       return store.find('shared@kapis.io')?.name === 'mia'
     })
+  })
+
+  it('logs once which stored groups of a user are ignored', async () => {
+    const lines: string[] = []
+    const destination = { write: (line: string) => void lines.push(line) }
+    const logger = createLogger({ program: 'test', level: 'warn', destination })
+    const withGroups = (groups: readonly string[]) => ({
+      ...user('alice', 'alice@kapis.io'),
+      spec: { email: 'alice@kapis.io', groups },
+    })
+    const collection = await follow([withGroups(['dev', ' system:masters'])], logger)
+    expect(store.get('alice')?.groups).to.deep.equal(['dev'])
+    for (const groups of [['dev', ' system:masters', 'ops'], ['dev'], ['qa ', 'a', 'b']])
+      await until(() => {
+        collection.emit({ type: 'MODIFIED', object: withGroups(groups) })
+        return store.get('alice')?.groups.length === groups.filter(group => group.trim() === group).length
+      })
+    const logged = lines.map(line => JSON.parse(line)).map(({ user: name, groups }) => [name, groups])
+    expect(logged).to.deep.equal([
+      ['alice', [' system:masters']],
+      ['alice', ['qa ']],
+    ])
   })
 
   it('follows a user whose address changes', async () => {

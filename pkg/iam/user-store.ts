@@ -2,7 +2,7 @@ import type { KubeClient } from '../kube/client.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { Reflector } from '../kube/reflector.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import { toUser, type User, usersPath } from './user.ts'
+import { ignoredGroups, toUser, type User, usersPath } from './user.ts'
 import { readLinks, type UserLink } from './user-link.ts'
 
 export type UserStoreOptions = {
@@ -19,12 +19,16 @@ export class UserStore {
   readonly #byEmail = new Map<string, readonly User[]>()
   readonly #links = new Map<string, readonly UserLink[]>()
   readonly #byLink = new Map<string, ReadonlySet<string>>()
+  /** What was last logged of a user. */
+  readonly #ignored = new Map<string, string>()
+  readonly #logger: Logger
   readonly #groupDomain: string
   readonly #reflector: Reflector
   #isReady = false
 
   constructor(options: UserStoreOptions) {
     this.#groupDomain = options.groupDomain
+    this.#logger = options.logger
     this.#reflector = new Reflector({
       client: options.client,
       path: usersPath(options.groupDomain),
@@ -104,6 +108,7 @@ export class UserStore {
   #put(object: KubeObject): void {
     const user = toUser(object)
     this.#remove(user.name)
+    this.#logIgnored(user.name, ignoredGroups(object))
     this.#users.set(user.name, user)
     const links = readLinks(object.metadata, this.#groupDomain)
     if (links.length > 0) this.#links.set(user.name, links)
@@ -113,6 +118,20 @@ export class UserStore {
     if (email === '') return
     const holders = [...(this.#byEmail.get(email) ?? []), user]
     this.#byEmail.set(email, holders.sort(byAge))
+  }
+
+  /** Once, and again when they have changed: a user is written at each login. */
+  #logIgnored(name: string, groups: readonly string[]): void {
+    const now = JSON.stringify(groups)
+    if ((this.#ignored.get(name) ?? '[]') === now) return
+    if (groups.length === 0) this.#ignored.delete(name)
+    else {
+      this.#ignored.set(name, now)
+      this.#logger.warn(
+        { user: name, groups },
+        'groups of the user are ignored: they are not valid group names',
+      )
+    }
   }
 
   #remove(name: string): void {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { KubeObject } from '../kube/object.ts'
-import { toUser } from './user.ts'
+import { ignoredGroups, toUser } from './user.ts'
 
 const hash = `$2b$10$${'a'.repeat(53)}`
 const metadata = { name: 'alice', uid: 'u1', resourceVersion: '7', creationTimestamp: '2026-01-01T00:00:00Z' }
@@ -49,6 +49,14 @@ describe('toUser', () => {
     const groups = ['dev', 'system:masters', 7, null, 'system:']
     expect(toUser(user({ groups })).groups).to.deep.equal(['dev'])
     expect(toUser(user({ groups: 'system:masters' })).groups).to.deep.equal([])
+  })
+
+  it('ignores stored groups that the reader of a header would take for others', () => {
+    const groups = ['dev', ' system:masters', 'ops ', 'a\tb', '\u00a0system:masters']
+    const providerGroups = [{ provider: 'p', groups: [' qa', 'qa'], observedAt: '' }]
+    const object = user({ groups }, { providerGroups })
+    expect(toUser(object).groups).to.deep.equal(['dev', 'qa'])
+    expect(ignoredGroups(object)).to.deep.equal([...groups.slice(1), ' qa'])
   })
 
   for (const password of ['secret', '', '$2b$10$short', `$2b$31$${'a'.repeat(53)}`, `${hash}\n`, 7, null]) {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { KubeClient } from '../kube/client.ts'
 import { isRecord, type KubeObject, parseObject } from '../kube/object.ts'
 import { Status } from '../status/status.ts'
-import { isReservedName } from '../token/reserved-name.ts'
+import { groupProblem } from './user-rules.ts'
 
 export type UserState = 'Active' | 'Disabled' | 'AuthLimitExceeded'
 
@@ -80,11 +80,20 @@ export function toUser({ apiVersion = '', metadata, spec, status }: KubeObject):
   }
 }
 
-/** The schema refuses the orchestrator's own groups; a user that was stored before the schema must not gain them. */
+/** The schema refuses all others; a user who was stored before the schema must not gain them. */
 function toGroups(value: unknown): readonly string[] {
-  return Array.isArray(value)
-    ? value.filter(group => typeof group === 'string' && !isReservedName(group))
-    : []
+  return texts(value).filter(group => groupProblem(group) === undefined)
+}
+
+/** The stored groups of a user that do not count, because they could be read as other groups. */
+export function ignoredGroups({ spec, status }: KubeObject): readonly string[] {
+  const providers = isRecord(status) && Array.isArray(status.providerGroups) ? status.providerGroups : []
+  const stored = [spec, ...providers].filter(isRecord).flatMap(({ groups }) => texts(groups))
+  return stored.filter(group => groupProblem(group) !== undefined)
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter(item => typeof item === 'string') : []
 }
 
 function toProviderGroups(value: unknown): readonly ProviderGroups[] {

@@ -183,6 +183,7 @@ export async function runOAuth(
           registrar: createRegistrar({ client, groupDomain, users, logger }),
           link: createLinker({ client, groupDomain, users, logger }),
           putGroups,
+          logger,
         }),
         failed: (provider, err) => logger.warn({ provider, err }, 'an identity provider fails'),
       },

@@ -3,9 +3,9 @@ import { isLongRunning } from '../request/long-running.ts'
 import { Status } from '../status/status.ts'
 import type { ComponentUpstream } from './component-upstream.ts'
 import { forwardableHeaders, type HeaderLines } from './headers.ts'
+import { toRemoteHeaders } from './identity-headers.ts'
 import { refuseRedirect } from './redirect.ts'
 import { relay } from './relay.ts'
-import { toRemoteHeaders } from './remote-headers.ts'
 
 const notForward: ReadonlySet<string> = new Set(['authorization', 'cookie', 'host', 'expect', 'audit-id'])
 
@@ -21,12 +21,12 @@ export async function forwardToComponent(
   exchange: AuthenticatedExchange,
 ): Promise<void> {
   const { component, breaker } = upstream
-  if (!breaker.mayTry()) throw resting(component.name)
   const { req, res, info, query } = exchange
   const isLive = isLongRunning(info, query)
   const connections = isLive ? upstream.long : upstream.short
   const path = component.url.pathname.replace(/\/$/, '') + (req.url ?? '/')
   const outgoing = { connections, path, headers: componentHeaders(upstream, exchange), isLive }
+  if (!breaker.mayTry()) throw resting(component.name)
   const name = `the component ${component.name}`
   const ofRedirect = refuseRedirect(name, req)
   let refused: Status | undefined

@@ -8,7 +8,7 @@ import type { KubeConnections, KubeLine } from './connections.ts'
 import { upstreamFailure } from './failure.ts'
 import { forwardableHeaders, type HeaderLines } from './headers.ts'
 import type { RefusalByBody } from './held-refusal.ts'
-import { toImpersonation } from './impersonation.ts'
+import { toImpersonation } from './identity-headers.ts'
 import { relay } from './relay.ts'
 import { type HeaderBlock, toHeaderBlock } from './request-head.ts'
 
@@ -49,8 +49,9 @@ function createBlocks(): (identity: Identity, credential: HeaderLines) => Header
   return (identity, credential) => {
     const known = made.get(identity)
     if (known?.credential === credential) return known.block
+    const impersonation = toImpersonation(identity)
     try {
-      const block = toHeaderBlock([...toImpersonation(identity), ...credential])
+      const block = toHeaderBlock([...impersonation, ...credential])
       made.set(identity, { credential, block })
       return block
     } catch (error) {
@@ -89,7 +90,7 @@ export function createRefusalByBody(endpoint: Pick<Endpoint, 'refused'>): Refusa
       return notLetAct(body)
     }
     const isAboutKapis =
-      / is forbidden: User \\?"[^"\\]+\\?" cannot impersonate/.test(text) || isNotYetReady(text)
+      /forbidden: User \\?"[^"\\]+\\?" cannot impersonate/.test(text) || isNotYetReady(text)
     return isAboutKapis ? notLetAct(body) : undefined
   }
 }

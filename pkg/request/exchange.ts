@@ -17,7 +17,10 @@ export type Exchange = {
 }
 
 export type AuthenticatedExchange = Exchange & {
+  /** The user that the request acts as, and whose rights decide. */
   readonly identity: Identity
+  /** The caller whose credential it is, where that is another user (`kubectl --as`). */
+  readonly impersonator?: Identity
   /** Whether kube-apiserver's aggregator forwarded the request, and its caller is somebody else. */
   readonly isAggregated: boolean
 }

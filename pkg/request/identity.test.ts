@@ -1,5 +1,11 @@
 import { expect } from 'chai'
-import { anonymous, type Identity, isAnonymous, withAuthenticatedGroup } from './identity.ts'
+import {
+  anonymous,
+  type Identity,
+  isAnonymous,
+  splitServiceAccount,
+  withAuthenticatedGroup,
+} from './identity.ts'
 
 const aggregator: Identity = { username: 'system:aggregator', uid: '', groups: [], extra: {} }
 
@@ -27,6 +33,15 @@ describe('withAuthenticatedGroup', () => {
 
   it('does not add it to the anonymous caller', () => {
     expect(withAuthenticatedGroup(anonymous).groups).to.deep.equal(['system:unauthenticated'])
+    expect(withAuthenticatedGroup({ ...anonymous, groups: ['a'] }).groups).to.deep.equal([
+      'a',
+      'system:unauthenticated',
+    ])
+  })
+
+  it('does not add it to a caller in the other group, as kube-apiserver does not', () => {
+    const identity = { ...aggregator, groups: ['system:unauthenticated'] }
+    expect(withAuthenticatedGroup(identity)).to.equal(identity)
   })
 })
 
@@ -37,4 +52,29 @@ describe('anonymous', () => {
     expect(Object.isFrozen(anonymous)).to.equal(true)
     expect(Object.isFrozen(anonymous.groups)).to.equal(true)
   })
+})
+
+describe('splitServiceAccount', () => {
+  it('reads the user name of a service account', () => {
+    expect(splitServiceAccount('system:serviceaccount:ns-1:a.b')).to.deep.equal({
+      namespace: 'ns-1',
+      name: 'a.b',
+    })
+  })
+
+  for (const name of [
+    'ns:a:b',
+    'ns:',
+    ':a',
+    'NS:a',
+    'n.s:a',
+    'ns:A',
+    'ns:a b',
+    'ns:-a',
+    `ns:${'a'.repeat(254)}`,
+  ]) {
+    it(`takes system:serviceaccount:${name.slice(0, 20)} for an ordinary user, as kube-apiserver does`, () => {
+      expect(splitServiceAccount(`system:serviceaccount:${name}`)).to.equal(undefined)
+    })
+  }
 })

@@ -9,12 +9,13 @@ export type Identity = {
 }
 
 export const authenticatedGroup = 'system:authenticated'
+export const unauthenticatedGroup = 'system:unauthenticated'
 
 /** The caller without credentials, as kube-apiserver names it. */
 export const anonymous: Identity = Object.freeze({
   username: 'system:anonymous',
   uid: '',
-  groups: Object.freeze(['system:unauthenticated']),
+  groups: Object.freeze([unauthenticatedGroup]),
   extra: Object.freeze({}),
 })
 
@@ -23,10 +24,26 @@ export function isAnonymous(identity: Identity): boolean {
 }
 
 /**
- * Adds `system:authenticated`, as every kube-apiserver authenticator does. The aggregator calls as
- * `system:aggregator` without any group: without this addition its discovery calls would be refused.
+ * Adds the group that says whether the caller has a credential, unless one of the two is there already: the rule of
+ * kube-apiserver's authentication and impersonation filters. The aggregator calls as `system:aggregator` without any group:
+ * without this addition its discovery calls would be refused.
  */
 export function withAuthenticatedGroup(identity: Identity): Identity {
-  if (identity.groups.includes(authenticatedGroup) || isAnonymous(identity)) return identity
-  return { ...identity, groups: [...identity.groups, authenticatedGroup] }
+  const { groups } = identity
+  if (groups.includes(authenticatedGroup) || groups.includes(unauthenticatedGroup)) return identity
+  return {
+    ...identity,
+    groups: [...groups, isAnonymous(identity) ? unauthenticatedGroup : authenticatedGroup],
+  }
+}
+
+const dnsLabel = '[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?'
+const serviceAccountName = new RegExp(
+  `^system:serviceaccount:(${dnsLabel}):((?=.{1,253}$)${dnsLabel}(?:\\.${dnsLabel})*)$`,
+)
+
+/** The parts of a service account's user name; undefined for every other name, as kube-apiserver reads it. */
+export function splitServiceAccount(username: string): { namespace: string; name: string } | undefined {
+  const [, namespace, name] = serviceAccountName.exec(username) ?? []
+  return namespace === undefined || name === undefined ? undefined : { namespace, name }
 }

@@ -82,6 +82,11 @@ describe('logins at a directory, through the front', function () {
         `cn=sys,${groups}`,
         { objectClass: 'groupOfNames', cn: 'system:masters', member: [`uid=${alice},${people}`] },
       ],
+      // The name that a header field would turn into the one above.
+      [
+        `cn=\\20system:masters,${groups}`,
+        { objectClass: 'groupOfNames', cn: ' system:masters', member: [`uid=${alice},${people}`] },
+      ],
     ])
     await createUser({ username: local, password: 'Correct horse 1' })
     await configure()

@@ -62,7 +62,7 @@ describe('kapis migrate users', function () {
 
   const remarks = {
     alice:
-      'not in system:masters: groups of the orchestrator are given by it alone; has the global role platform-admin: give its rights by RBAC',
+      'not in system:masters: reserved for Kubernetes, or not a valid group name; has the global role platform-admin: give its rights by RBAC',
     carol: 'has no e-mail address, which Kapis wants',
   }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import {
   forgeClient,
@@ -145,6 +146,26 @@ describe('logins at an OpenID provider, through the front', function () {
     expect((await refresh(refresh_token)).code).to.equal(200)
     const left = [...agent.cookies(new URL(await base).host).keys()]
     expect(left.filter(name => name.includes('provider-login'))).to.deep.equal([])
+  })
+
+  it('gives no group that a header field would turn into another one', async () => {
+    await configure(document({ groupsPrefix: '' }))
+    const groups = [' system:masters', '\tsystem:masters', 'system:masters', `${ann}-ops `, `${ann}-dev`]
+    upstream.change(personAt(ann, { groups }))
+    await eventually(async () => {
+      const { access_token } = tokensOf(await logIn(newAgent(), ann))
+      expect(claimsOf(access_token)).to.deep.include({ sub: ann, groups: [`${ann}-dev`] })
+      expect((await bearer(access_token, '/api/v1/secrets')).code).to.equal(403)
+    }, 20_000)
+    const log = readFileSync(join(setting('KAPIS_LOGS_DIR'), 'oauth.log'), 'utf8')
+    const lines = log
+      .split('\n')
+      .filter(line => line.includes('groups from the identity provider are ignored'))
+    expect(
+      lines.some(line => JSON.parse(line).user === ann && JSON.parse(line).groups.length === 4),
+    ).to.equal(true)
+    await configure(document())
+    upstream.change(personAt(ann))
   })
 
   it('find the user again by the subject, whatever else has changed, and take groups away', async () => {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import {
   type Answer,
@@ -33,8 +35,13 @@ describe('users', function () {
   const made: string[] = []
   let admin: string
 
-  const send = (token: string, method: string, path: string, body: unknown, headers = json) =>
-    askAs(token, path, { method, headers, body: JSON.stringify(body) })
+  const send = (
+    token: string,
+    method: string,
+    path: string,
+    body: unknown,
+    headers: Readonly<Record<string, string>> = json,
+  ) => askAs(token, path, { method, headers, body: JSON.stringify(body) })
   const parse = (answer: Answer, code = 200): UserObject => {
     expect(answer.code, answer.body).to.equal(code)
     return JSON.parse(answer.body)
@@ -54,6 +61,41 @@ describe('users', function () {
   })
   after(async () => {
     for (const name of made) await kubectl('delete', `users.iam.${groupDomain}`, name, '--ignore-not-found')
+  })
+
+  it('are written with a log line that names the caller and the user they act as', async () => {
+    const deputy = await newUser()
+    const binding = uniqueName('deputy')
+    await kubectlOutput(
+      ...[
+        'create',
+        'clusterrolebinding',
+        binding,
+        '--clusterrole=kapis:user-administrator',
+        `--user=${deputy}`,
+      ],
+    )
+    try {
+      const name = uniqueName('audited')
+      made.push(name)
+      const body = { metadata: { name }, spec: { email: `${name}@e2e.test` } }
+      await eventually(async () => {
+        parse(await send(admin, 'POST', base, body, { ...json, 'impersonate-user': deputy }), 201)
+      }, 10_000)
+      parse(await send(admin, 'PUT', `${base}/${name}`, body))
+      const log = readFileSync(join(setting('KAPIS_LOGS_DIR'), 'apiserver.log'), 'utf8')
+      const lines = log
+        .split('\n')
+        .filter(line => line.includes('"audit":"user"') && line.includes(name))
+        .map(line => JSON.parse(line))
+        .map(({ action, by, impersonatedUser }) => ({ action, by, impersonatedUser }))
+      expect(lines).to.deep.equal([
+        { action: 'create', by: setting('KAPIS_USER'), impersonatedUser: deputy },
+        { action: 'update', by: setting('KAPIS_USER'), impersonatedUser: undefined },
+      ])
+    } finally {
+      await kubectl('delete', 'clusterrolebinding', binding)
+    }
   })
 
   it('are made with a password that is hashed, read and listed without it', async () => {

@@ -1,5 +1,6 @@
 import { iamVersion, isPasswordHash, usersPath } from '../../../pkg/iam/user.ts'
 import { linkAnnotation, readLinks } from '../../../pkg/iam/user-link.ts'
+import { groupProblem } from '../../../pkg/iam/user-rules.ts'
 import type { KubeClient } from '../../../pkg/kube/client.ts'
 import { isRecord, type KubeObject, parseObject } from '../../../pkg/kube/object.ts'
 import { Status } from '../../../pkg/status/status.ts'
@@ -93,9 +94,9 @@ function toStep(
   } = isRecord(user.spec) ? user.spec : {}
   const remarks: string[] = []
   const all = [...new Set([...texts(own), ...groups])].sort()
-  const reserved = all.filter(group => group.startsWith('system:'))
+  const reserved = all.filter(group => groupProblem(group) !== undefined)
   if (reserved.length > 0)
-    remarks.push(`not in ${reserved.join(', ')}: groups of the orchestrator are given by it alone`)
+    remarks.push(`not in ${reserved.join(', ')}: reserved for Kubernetes, or not a valid group name`)
   for (const role of roles) remarks.push(`has the global role ${role}: give its rights by RBAC`)
   const links = readLinks(user.metadata, from)
   const isHashed = typeof password === 'string' && isPasswordHash(password)

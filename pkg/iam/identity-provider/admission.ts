@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Status } from '../../status/status.ts'
+import type { Logger } from '../../telemetry/logger.ts'
 import type { User } from '../user.ts'
 import type { UserLink } from '../user-link.ts'
 import type { ProviderConfig } from './config.ts'
 import type { Identity } from './identity.ts'
 import type { Linker } from './link-writer.ts'
-import { type GroupWriter, toGroups } from './provider-groups.ts'
+import { type GroupWriter, readGroups } from './provider-groups.ts'
 import { refuse } from './refusal.ts'
 import type { Registrar } from './registration.ts'
 
@@ -17,6 +18,7 @@ export type AdmissionOptions = {
   readonly registrar: Registrar
   readonly link: Linker
   readonly putGroups: GroupWriter
+  readonly logger: Logger
 }
 
 /** Somebody who is nobody here yet, and who can become somebody on a page: a user that is made, or one that there is. */
@@ -44,7 +46,9 @@ export type Admission = {
 
 const seenWithinMs = 1_000
 
-export function createAdmission({ users, registrar, link, putGroups }: AdmissionOptions): Admission {
+export function createAdmission(options: AdmissionOptions): Admission {
+  const { users, registrar, link, putGroups, logger } = options
+
   async function find(config: ProviderConfig, identity: Identity): Promise<User | Newcomer> {
     const [linked, ...others] = users.findLinked({ provider: config.name, uid: identity.uid })
     if (others.length > 0)
@@ -72,13 +76,19 @@ export function createAdmission({ users, registrar, link, putGroups }: Admission
   }
 
   async function withGroups(user: User, { name, groupsPrefix }: ProviderConfig, { groups }: Identity) {
-    return seen(await putGroups(user, name, toGroups(groups ?? [], groupsPrefix)))
+    const read = readGroups(groups ?? [], groupsPrefix)
+    if (read.ignored.length > 0)
+      logger.warn(
+        { user: user.name, provider: name, groups: read.ignored },
+        'groups from the identity provider are ignored: they are reserved, or not valid group names',
+      )
+    return seen(await putGroups(user, name, read.groups))
   }
 
   return {
     async admit(config, identity) {
       // Those whose groups cannot be kept are told so before anything is made for them.
-      toGroups(identity.groups ?? [], config.groupsPrefix)
+      readGroups(identity.groups ?? [], config.groupsPrefix)
       const found = await find(config, identity)
       if ('wants' in found) return { newcomer: found }
       // One who may not log in is refused with what he has, and gets nothing new.

@@ -211,7 +211,13 @@ describe('readProviderConfig', () => {
       'groups of the orchestrator',
       { name: 'a', type: 'OIDCIdentityProvider', groupsPrefix: 'system:', provider: oidc },
       'groupsPrefix',
-      'must not begin with system:, which is the orchestrator’s own',
+      'must not begin with "system:", which is reserved for Kubernetes',
+    ],
+    [
+      'a prefix that readers of a header take off',
+      { name: 'a', type: 'OIDCIdentityProvider', groupsPrefix: ' ', provider: oidc },
+      'groupsPrefix',
+      'must not begin or end with white space',
     ],
     [
       'no issuer',

@@ -1,4 +1,5 @@
 import { type Fields, object, type Problem, seconds, text } from '../../config/fields.ts'
+import { groupProblem } from '../user-rules.ts'
 import { type ForgeConfig, readGitHubConfig, readGitLabConfig } from './forge-config.ts'
 import { type LdapConfig, readLdapConfig } from './ldap-config.ts'
 import { type OidcConfig, readOidcConfig } from './oidc-config.ts'
@@ -80,8 +81,9 @@ export function readProviderConfig(document: unknown, problems: Problem[]): Prov
     groupsPrefix: text(root, 'groupsPrefix', { default: '' }),
     groupsMaxAgeSeconds: seconds(root, 'groupsMaxAge', { default: 86_400, min: 7_200, max: 2_592_000 }),
   }
-  if (common.groupsPrefix.startsWith('system:'))
-    root.problem('groupsPrefix', 'must not begin with system:, which is the orchestrator’s own')
+  // A group has at least one character behind it, which takes white space off its end.
+  const prefixProblem = common.groupsPrefix === '' ? undefined : groupProblem(`${common.groupsPrefix}x`)
+  if (prefixProblem !== undefined) root.problem('groupsPrefix', prefixProblem)
   const type = types.find(known => known === root.value('type'))
   if (type === undefined) {
     root.problem('type', `must be one of ${types.join(', ')}`)

@@ -3,7 +3,7 @@ import { type EndableSessions, endLogin } from '../end-login.ts'
 import type { Session } from '../session.ts'
 import type { User } from '../user.ts'
 import type { UserLink } from '../user-link.ts'
-import { type GroupWriter, toGroups } from './provider-groups.ts'
+import { type GroupWriter, readGroups } from './provider-groups.ts'
 import type { Provider, ProviderEntry } from './store.ts'
 
 export type GroupKeeperOptions = {
@@ -74,7 +74,8 @@ export function createGroupKeeper(options: GroupKeeperOptions): GroupKeeper {
     try {
       const identity = await client.find(uid, signal)
       if (identity === undefined) await endLogins(bond)
-      await putGroups(bond.user, bond.provider, toGroups(identity?.groups ?? [], config.groupsPrefix))
+      const { groups } = readGroups(identity?.groups ?? [], config.groupsPrefix)
+      await putGroups(bond.user, bond.provider, groups)
       return true
     } catch (err) {
       logger.warn({ provider: bond.provider, err }, 'cannot look after the groups of a user')

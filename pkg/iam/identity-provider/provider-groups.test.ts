@@ -2,26 +2,34 @@ import { expect } from 'chai'
 import type { Call, KubeClient } from '../../kube/client.ts'
 import { Status } from '../../status/status.ts'
 import { toUser } from '../user.ts'
-import { createGroupWriter, toGroups } from './provider-groups.ts'
+import { createGroupWriter, readGroups } from './provider-groups.ts'
 import { refusalReason } from './refusal.ts'
 
-describe('toGroups', () => {
+describe('readGroups', () => {
   const cases: readonly [string, readonly string[], string, readonly string[]][] = [
     ['sorts, and counts each once', ['b', 'a', 'b'], '', ['a', 'b']],
     ['puts the prefix before them', ['a'], 'ldap:', ['ldap:a']],
     ['leaves out the orchestrator’s own', ['system:masters', 'a'], '', ['a']],
     ['and lets nobody make one of two halves', ['stem:masters'], 'sy', []],
     ['leaves out what is no name', ['', 'a\nb', 'x'.repeat(254)], '', []],
+    ['leaves out what readers of a header take for another', [' system:masters', '\u00a0a', 'b\t'], '', []],
+    ['and with a prefix before them too', ['a ', ' a'], 'ldap:', ['ldap: a']],
   ]
   for (const [what, told, prefix, expected] of cases) {
-    it(what, () => expect(toGroups(told, prefix)).to.deep.equal(expected))
+    it(what, () => {
+      const { groups, ignored } = readGroups(told, prefix)
+      expect(groups).to.deep.equal(expected)
+      expect([...groups, ...ignored].sort()).to.deep.equal(
+        [...new Set(told)].map(group => `${prefix}${group}`).sort(),
+      )
+    })
   }
 
   it('refuses more than can be kept, instead of some of them', () => {
     const many = Array.from({ length: 257 }, (_, i) => `g${i}`)
-    expect(toGroups(many.slice(1), '')).to.have.lengthOf(256)
+    expect(readGroups(many.slice(1), '').groups).to.have.lengthOf(256)
     try {
-      toGroups(many, '')
+      readGroups(many, '')
       expect.fail('it was taken')
     } catch (error) {
       expect(refusalReason(error)).to.equal('too_many_groups')

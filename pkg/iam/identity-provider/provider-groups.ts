@@ -1,30 +1,35 @@
 import type { KubeClient } from '../../kube/client.ts'
 import { parseObject } from '../../kube/object.ts'
 import { Status, unavailable } from '../../status/status.ts'
-import { isReservedName } from '../../token/reserved-name.ts'
 import { type ProviderGroups, toUser, type User, usersPath } from '../user.ts'
+import { groupProblem } from '../user-rules.ts'
 import { refuse } from './refusal.ts'
 
 const maxGroups = 256
-const maxGroupLength = 253
 const attempts = 5
 // What is the same is written again only to say that it still is.
 const observedAgainAfterMs = 3_600_000
 
+export type ReadGroups = {
+  /** The groups that count: with the prefix, sorted, each once. */
+  readonly groups: readonly string[]
+  /** Those that do not, with the prefix: reserved for Kubernetes, or read by some as another group. */
+  readonly ignored: readonly string[]
+}
+
 /**
- * The groups that count, of those that a provider tells: prefixed, sorted, without the orchestrator's own and without
- * names that no binding could hold.
+ * Reads the groups that a provider returns for a user.
  *
  * @throws Status when they are too many: a part of them would be rights at random
  */
-export function toGroups(told: readonly string[], prefix: string): readonly string[] {
-  const groups = [...new Set(told.map(group => `${prefix}${group}`))]
-    .filter(group => group !== prefix && group.length <= maxGroupLength)
-    .filter(group => !isReservedName(group) && !/\p{Cc}/u.test(group))
-    .sort()
+export function readGroups(returned: readonly string[], prefix: string): ReadGroups {
+  const all = [...new Set(returned)].map(group => ({ name: `${prefix}${group}`, isEmpty: group === '' }))
+  const isValid = ({ name, isEmpty }: (typeof all)[number]) => !isEmpty && groupProblem(name) === undefined
+  const namesOf = (entries: typeof all) => entries.map(({ name }) => name).sort()
+  const groups = namesOf(all.filter(isValid))
   if (groups.length > maxGroups)
-    throw refuse('too_many_groups', `the identity provider tells of more than ${maxGroups} groups`)
-  return groups
+    throw refuse('too_many_groups', `the identity provider returned more than ${maxGroups} groups`)
+  return { groups, ignored: namesOf(all.filter(entry => !isValid(entry))) }
 }
 
 export type GroupWriter = (

@@ -34,7 +34,7 @@ export type Registrar = {
   readonly register: (config: ProviderConfig, identity: Identity, chosen?: string) => Promise<User>
 }
 
-const email = /^[^@\s]{1,64}@[^@\s]{1,189}$/
+const email = /^[^@\s\p{C}]{1,64}@[^@\s\p{C}]{1,189}$/u
 const administrator = 'an administrator can link a user to it'
 
 /**

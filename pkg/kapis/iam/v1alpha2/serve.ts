@@ -53,13 +53,16 @@ export function createIamFace(options: IamOptions): IamFace {
   }
 
   function audit(
-    { id, identity, req }: AuthenticatedExchange,
+    { id, identity, impersonator, req }: AuthenticatedExchange,
     action: string,
     user: string,
     refusal?: string,
   ): void {
-    const by = { by: identity.username, sourceIp: clientAddress(req) }
-    const line = { audit: 'user', id, user, action, ...by }
+    const caller =
+      impersonator === undefined
+        ? { by: identity.username }
+        : { by: impersonator.username, impersonatedUser: identity.username }
+    const line = { audit: 'user', id, user, action, ...caller, sourceIp: clientAddress(req) }
     if (refusal === undefined) logger.info({ ...line, outcome: 'success' }, 'user changed')
     else logger.info({ ...line, outcome: 'failure', reason: refusal }, 'user not changed')
   }

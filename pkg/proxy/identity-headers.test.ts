@@ -1,0 +1,113 @@
+import { expect } from 'chai'
+import type { Identity } from '../request/identity.ts'
+import { Status } from '../status/status.ts'
+import { toImpersonation, toRemoteHeaders } from './identity-headers.ts'
+
+const nobody: Identity = { username: 'jane', uid: '', groups: [], extra: {} }
+
+describe('toImpersonation', () => {
+  const cases: readonly (readonly [what: string, identity: Identity, lines: readonly string[]])[] = [
+    ['a bare user', nobody, ['Impersonate-User', 'jane']],
+    [
+      'each group on a line of its own, in order',
+      { ...nobody, groups: ['b', 'a'] },
+      ['Impersonate-User', 'jane', 'Impersonate-Group', 'b', 'Impersonate-Group', 'a'],
+    ],
+    [
+      'all groups but the one that kube-apiserver adds',
+      { ...nobody, groups: ['dev', 'system:authenticated'] },
+      ['Impersonate-User', 'jane', 'Impersonate-Group', 'dev'],
+    ],
+    [
+      'a group to a service account without one, which would be given the groups of service accounts',
+      { ...nobody, username: 'system:serviceaccount:kube-system:a', groups: ['system:authenticated'] },
+      [
+        ...['Impersonate-User', 'system:serviceaccount:kube-system:a'],
+        ...['Impersonate-Group', 'system:authenticated'],
+      ],
+    ],
+    [
+      'the added group where kube-apiserver would not add it',
+      { ...nobody, groups: ['system:unauthenticated', 'system:authenticated'] },
+      [
+        ...['Impersonate-User', 'jane', 'Impersonate-Group', 'system:unauthenticated'],
+        ...['Impersonate-Group', 'system:authenticated'],
+      ],
+    ],
+    ['the uid', { ...nobody, uid: 'u-1' }, ['Impersonate-User', 'jane', 'Impersonate-Uid', 'u-1']],
+    [
+      'every value of an extra field',
+      { ...nobody, extra: { scopes: ['x', 'y'] } },
+      ['Impersonate-User', 'jane', 'Impersonate-Extra-scopes', 'x', 'Impersonate-Extra-scopes', 'y'],
+    ],
+    [
+      'an extra key that is no header name, as client-go encodes it',
+      { ...nobody, extra: { 'authentication.kubernetes.io/pod-name': ['p'], "a'b(c)*": ['q'] } },
+      [
+        ...['Impersonate-User', 'jane', 'Impersonate-Extra-authentication.kubernetes.io%2fpod-name', 'p'],
+        ...['Impersonate-Extra-a%27b%28c%29%2a', 'q'],
+      ],
+    ],
+  ]
+  for (const [what, identity, lines] of cases) {
+    it(`says ${what}`, () => {
+      expect(toImpersonation(identity)).to.deep.equal(lines)
+    })
+  }
+
+  it('writes names as UTF-8, which is what kube-apiserver reads', () => {
+    const [, user = ''] = toImpersonation({ ...nobody, username: 'Jörg' })
+    expect(Buffer.from(user, 'latin1').toString('utf8')).to.equal('Jörg')
+  })
+
+  it('is made once for an identity', () => {
+    const identity = { ...nobody }
+    expect(toImpersonation(identity)).to.equal(toImpersonation(identity))
+  })
+})
+
+describe('toRemoteHeaders', () => {
+  it('names all of an identity, every group and value on a line of its own', () => {
+    const identity = {
+      ...{ username: 'Jörg', uid: 'u-1', groups: ['b', 'system:authenticated'] },
+      extra: { 'acme.com/scopes': ['x', 'y'] },
+    }
+    expect(toRemoteHeaders(identity)).to.deep.equal([
+      ...['X-Remote-User', Buffer.from('Jörg').toString('latin1'), 'X-Remote-Uid', 'u-1'],
+      ...['X-Remote-Group', 'b', 'X-Remote-Group', 'system:authenticated'],
+      ...['X-Remote-Extra-acme.com%2fscopes', 'x', 'X-Remote-Extra-acme.com%2fscopes', 'y'],
+    ])
+  })
+
+  it('has no empty lines', () => {
+    expect(toRemoteHeaders({ username: 'a', uid: '', groups: [], extra: {} })).to.deep.equal([
+      'X-Remote-User',
+      'a',
+    ])
+  })
+})
+
+for (const write of [toImpersonation, toRemoteHeaders]) {
+  describe(`${write === toImpersonation ? 'toImpersonation' : 'toRemoteHeaders'}, an identity that a header would alter`, () => {
+    const bad: readonly Identity[] = [
+      { ...nobody, groups: [' system:masters'] },
+      { ...nobody, groups: ['dev', 'system:masters\t'] },
+      { ...nobody, username: 'admin ' },
+      { ...nobody, uid: ' u-1' },
+      { ...nobody, groups: ['a\r\nImpersonate-Group: system:masters'] },
+      { ...nobody, extra: { scopes: ['x', ' y'] } },
+      { ...nobody, extra: { Scopes: ['x'] } },
+    ]
+    for (const identity of bad) {
+      it(`is refused: ${JSON.stringify(identity)}`, () => {
+        try {
+          write(identity)
+          expect.fail('it was written')
+        } catch (error) {
+          expect(error).to.be.instanceOf(Status)
+          expect(error).to.include({ code: 403, reason: 'Forbidden' })
+        }
+      })
+    }
+  })
+}

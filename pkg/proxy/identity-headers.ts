@@ -1,0 +1,88 @@
+import {
+  authenticatedGroup,
+  type Identity,
+  splitServiceAccount,
+  unauthenticatedGroup,
+} from '../request/identity.ts'
+import { encodeExtraKey, encodeHeaderText } from '../request/identity-header.ts'
+import { identityProblem } from '../request/identity-text.ts'
+import { Status } from '../status/status.ts'
+import type { HeaderLines } from './headers.ts'
+
+type Names = {
+  readonly user: string
+  readonly uid: string
+  readonly group: string
+  readonly extraPrefix: string
+}
+
+const impersonation: Names = {
+  user: 'Impersonate-User',
+  uid: 'Impersonate-Uid',
+  group: 'Impersonate-Group',
+  extraPrefix: 'Impersonate-Extra-',
+}
+
+/** The headers that the published front-proxy configuration names; components believe them only behind the client certificate. */
+export const remoteHeaderNames = {
+  user: 'X-Remote-User',
+  uid: 'X-Remote-Uid',
+  group: 'X-Remote-Group',
+  extraPrefix: 'X-Remote-Extra-',
+} as const satisfies Names
+
+/**
+ * The headers with which Kapis, under its own credential, has kube-apiserver act as the caller.
+ *
+ * @throws Status 403 for an identity that a header cannot carry unchanged
+ */
+export const toImpersonation = remembering(identity =>
+  write(impersonation, identity, toImpersonatedGroups(identity)),
+)
+
+/**
+ * The headers in which kube-apiserver's aggregator names the caller to the servers behind it.
+ *
+ * @throws Status 403 for an identity that a header cannot carry unchanged
+ */
+export const toRemoteHeaders = remembering(identity => write(remoteHeaderNames, identity, identity.groups))
+
+/**
+ * The groups to name, so that kube-apiserver's impersonation filter gives the caller these and no others. The filter adds
+ * `system:authenticated` by itself. To a service account without any named group it adds the groups of service accounts, which
+ * a certificate with such a common name does not have.
+ */
+function toImpersonatedGroups({ username, groups }: Identity): readonly string[] {
+  const others = groups.filter(group => group !== authenticatedGroup)
+  const isLeftToAdd =
+    !others.includes(unauthenticatedGroup) &&
+    (others.length > 0 || splitServiceAccount(username) === undefined)
+  return isLeftToAdd ? others : groups
+}
+
+function write(names: Names, identity: Identity, groups: readonly string[]): HeaderLines {
+  const problem = identityProblem(identity)
+  if (problem !== undefined)
+    throw new Status(403, 'Forbidden', `the identity of the caller cannot be sent on: ${problem}`)
+  const { username, uid, extra } = identity
+  const lines = [names.user, encodeHeaderText(username)]
+  if (uid !== '') lines.push(names.uid, encodeHeaderText(uid))
+  for (const group of groups) lines.push(names.group, encodeHeaderText(group))
+  for (const [key, values] of Object.entries(extra)) {
+    for (const value of values)
+      lines.push(`${names.extraPrefix}${encodeExtraKey(key)}`, encodeHeaderText(value))
+  }
+  return lines
+}
+
+/** Authenticators hand out one object for one identity for as long as they remember it. */
+function remembering(make: (identity: Identity) => HeaderLines): (identity: Identity) => HeaderLines {
+  const made = new WeakMap<Identity, HeaderLines>()
+  return identity => {
+    const known = made.get(identity)
+    if (known !== undefined) return known
+    const lines = make(identity)
+    made.set(identity, lines)
+    return lines
+  }
+}

@@ -1,0 +1,297 @@
+import { expect } from 'chai'
+import {
+  askWithCertificate,
+  type ClientCertificate,
+  type Subject,
+  signClientCertificate,
+} from './client-certificate.ts'
+import { type Answer, accessToken, askKapis, kubectl, kubectlOutput, uniqueName } from './cluster.ts'
+import { askAs, eventually, groupDomain } from './http.ts'
+import { createUser, loginAs, removeUser } from './oauth.ts'
+import { run } from './run.ts'
+
+const users = `/kapis/iam.${groupDomain}/v1alpha2/users`
+const json = { 'content-type': 'application/json' }
+const review = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' })
+const reviews = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
+
+// A header field loses the blanks around its value: whoever reads it acts for somebody else.
+describe('an identity that a header field would alter', function () {
+  this.timeout(120_000)
+  const administrator = uniqueName('user-admin')
+  const group = uniqueName('blank')
+  let token = ''
+
+  before(async () => {
+    await createUser({ username: administrator, password: 'Correct horse 1' })
+    await kubectlOutput(
+      ...['create', 'clusterrolebinding', administrator],
+      ...['--clusterrole=kapis:user-administrator', `--user=${administrator}`],
+    )
+    // What a group without blanks may: whoever has the group with one must not get it.
+    await kubectlOutput('create', 'clusterrolebinding', group, '--clusterrole=view', `--group=${group}`)
+    token = (await loginAs({ username: administrator, password: 'Correct horse 1' })).access_token
+    await eventually(async () => expect((await askAs(token, users)).code).to.equal(200), 10_000)
+  })
+  after(async () => {
+    for (const name of [administrator, group]) await kubectl('delete', 'clusterrolebinding', name)
+    await removeUser(administrator)
+  })
+
+  describe('as a group of a user', () => {
+    const bad = [
+      ' system:masters',
+      'system:masters',
+      '\tsystem:masters',
+      '\u00a0system:masters',
+      'dev ',
+      'a\tb',
+      'a\u200bb',
+    ]
+    const name = uniqueName('blank-user')
+    const spec = (groups: readonly string[]) => ({ email: `${name}@e2e.test`, groups })
+    const send = (method: string, path: string, body: object, headers: typeof json) =>
+      askAs(token, path, { method, headers, body: JSON.stringify(body) })
+    const expectRefused = (answer: Answer, field: string) => {
+      const { code, details } = JSON.parse(answer.body)
+      expect([answer.code, code, details.causes[0].field], answer.body).to.deep.equal([422, 422, field])
+    }
+    before(() => createUser({ username: name, password: 'Correct horse 1' }))
+    after(() => removeUser(name))
+
+    for (const wrong of bad) {
+      it(`${JSON.stringify(wrong)} is 422, however it is written`, async () => {
+        const groups = ['dev', wrong]
+        const field = 'spec.groups[1]'
+        const other = {
+          metadata: { name: uniqueName('blank-new') },
+          spec: { ...spec(groups), email: 'new@e2e.test' },
+        }
+        expectRefused(await send('POST', users, other, json), field)
+        expectRefused(
+          await send('PUT', `${users}/${name}`, { metadata: { name }, spec: spec(groups) }, json),
+          field,
+        )
+        const merge = { 'content-type': 'application/merge-patch+json' }
+        expectRefused(await send('PATCH', `${users}/${name}`, { spec: { groups } }, merge), field)
+        // And past Kapis: the schema says the same.
+        const patch = ['patch', `users.iam.${groupDomain}`, name, '--type=merge']
+        for (const [part, body] of [
+          [[], { spec: { groups } }],
+          [
+            ['--subresource=status'],
+            { status: { providerGroups: [{ provider: 'p', groups, observedAt: '2026-01-01T00:00:00Z' }] } },
+          ],
+        ] as const) {
+          const { code, stderr } = await run('kubectl', [...patch, ...part, '-p', JSON.stringify(body)])
+          expect(code, stderr).to.equal(1)
+          expect(stderr).to.include('groups must not begin')
+        }
+      })
+    }
+  })
+
+  describe('in a client certificate', () => {
+    const ask = async (subject: Subject, path: string) => {
+      const pair = await signClientCertificate(subject)
+      const [kube, kapis] = [
+        await askWithCertificate('kube-apiserver', pair, path),
+        await askWithCertificate('kapis', pair, path),
+      ]
+      return { kube, kapis, pair }
+    }
+    const cases: readonly (readonly [what: string, subject: Subject])[] = [
+      [
+        'the group " system:masters"',
+        [
+          ['O', ' system:masters'],
+          ['CN', 'blank'],
+        ],
+      ],
+      [
+        'the group "system:masters "',
+        [
+          ['O', 'system:masters '],
+          ['CN', 'blank'],
+        ],
+      ],
+      [
+        'the group "\\tsystem:masters"',
+        [
+          ['O', '\tsystem:masters'],
+          ['CN', 'blank'],
+        ],
+      ],
+      [
+        'a group with a blank, whose name without one has a right',
+        [
+          ['O', `${group} `],
+          ['CN', 'blank'],
+        ],
+      ],
+      ['a user name with a blank', [['CN', ` ${administrator}`]]],
+      [
+        'several groups',
+        [
+          ['O', 'dev'],
+          ['O', ' system:masters'],
+          ['CN', 'blank'],
+        ],
+      ],
+    ]
+    for (const [what, subject] of cases) {
+      it(`has no more rights than at kube-apiserver: ${what}`, async () => {
+        const { kube, kapis, pair } = await ask(subject, '/api/v1/pods')
+        expect([kube.code, kapis.code], kapis.body).to.deep.equal([403, 403])
+        for (const path of [
+          '/api/v1/secrets',
+          `/kapis/resources.${groupDomain}/v1alpha3/namespaces`,
+          `/apis/resources.${groupDomain}/v1alpha3/nodes`,
+          users,
+        ])
+          expect((await askWithCertificate('kapis', pair, path)).code, path).to.equal(403)
+        const { message, reason } = JSON.parse(kapis.body)
+        expect(reason).to.equal('Forbidden')
+        expect(message).to.match(
+          /^the identity from client-certificate authentication cannot be used: (group|user name) "/,
+        )
+        expect(message).to.match(/must not begin or end with a space or a tab$/)
+      })
+    }
+
+    it('does not open a connection of another protocol either', async () => {
+      const pair = await signClientCertificate([
+        ['O', ' system:masters'],
+        ['CN', 'blank'],
+      ])
+      const path = '/api/v1/namespaces/default/pods/none/exec?command=id&stdout=true'
+      const headers = { connection: 'Upgrade', upgrade: 'SPDY/3.1' }
+      expect((await askWithCertificate('kapis', pair, path, { method: 'POST', headers })).code).to.equal(403)
+    })
+
+    it('stays refused when a good token comes along with it', async () => {
+      const pair = await signClientCertificate([
+        ['O', ' system:masters'],
+        ['CN', 'blank'],
+      ])
+      const headers = { authorization: `Bearer ${await accessToken()}` }
+      expect((await askWithCertificate('kapis', pair, '/api', { headers })).code).to.equal(403)
+    })
+  })
+
+  describe('in headers that impersonate', () => {
+    let admin = ''
+    before(async () => {
+      admin = await accessToken()
+    })
+    const bad: readonly (readonly [what: string, headers: Record<string, string>, message: RegExp])[] = [
+      [
+        'a tab within a group',
+        { 'impersonate-group': 'a\tb' },
+        /group "a\\tb" must not contain control characters$/,
+      ],
+      ['an empty group', { 'impersonate-group': '' }, /group "" must not be empty$/],
+      [
+        'bytes that are not UTF-8',
+        { 'impersonate-group': 'a\xff' },
+        /^the header impersonate-group is not valid UTF-8$/,
+      ],
+      [
+        'an extra key that lower case does not keep',
+        { 'impersonate-extra-%41': 'x' },
+        /extra key "A" must be in lower case and not empty$/,
+      ],
+    ]
+    for (const [what, headers, message] of bad) {
+      it(`is 400: ${what}`, async () => {
+        const answer = await askAs(admin, '/api', { headers: { 'impersonate-user': 'jane', ...headers } })
+        expect(answer.code, answer.body).to.equal(400)
+        expect(JSON.parse(answer.body).message).to.match(message)
+      })
+    }
+  })
+})
+
+describe('an identity', function () {
+  this.timeout(120_000)
+  const jane = uniqueName('jane')
+  // Without it whoever is in system:unauthenticated may not ask who they are.
+  before(() =>
+    kubectlOutput('create', 'clusterrolebinding', jane, '--clusterrole=system:basic-user', `--user=${jane}`),
+  )
+  after(() => kubectl('delete', 'clusterrolebinding', jane))
+  const whoAmI = async (server: 'kube-apiserver' | 'kapis', pair: ClientCertificate) => {
+    const answer = await askWithCertificate(server, pair, reviews, {
+      method: 'POST',
+      headers: json,
+      body: review,
+    })
+    expect(answer.code, answer.body).to.equal(201)
+    const { username, groups } = JSON.parse(answer.body).status.userInfo
+    return { username, groups: [...groups].sort() }
+  }
+  const subjects: readonly (readonly [what: string, subject: Subject])[] = [
+    [
+      'with groups',
+      [
+        ['O', 'dev'],
+        ['O', 'Domain Admins'],
+        ['CN', jane],
+      ],
+    ],
+    ['without a group', [['CN', jane]]],
+    [
+      'beyond ASCII',
+      [
+        ['O', '開発'],
+        ['CN', 'Jörg'],
+      ],
+    ],
+    [
+      'with two common names',
+      [
+        ['CN', 'first'],
+        ['O', 'dev'],
+        ['CN', 'last'],
+      ],
+    ],
+    ['named like a service account', [['CN', 'system:serviceaccount:kube-system:namespace-controller']]],
+    ['named nearly like a service account', [['CN', 'system:serviceaccount:KUBE:a']]],
+    [
+      'in the group of callers without a credential',
+      [
+        ['O', 'system:unauthenticated'],
+        ['CN', jane],
+      ],
+    ],
+    [
+      'in the group of callers with one',
+      [
+        ['O', 'system:authenticated'],
+        ['CN', jane],
+      ],
+    ],
+    [
+      'of a node',
+      [
+        ['O', 'system:nodes'],
+        ['CN', 'system:node:kwok-node-0'],
+      ],
+    ],
+  ]
+  for (const [what, subject] of subjects) {
+    it(`reaches kube-apiserver unchanged: ${what}`, async () => {
+      const pair = await signClientCertificate(subject)
+      expect(await whoAmI('kapis', pair)).to.deep.equal(await whoAmI('kube-apiserver', pair))
+    })
+  }
+
+  it('named like the anonymous user is refused', async () => {
+    const pair = await signClientCertificate([
+      ['O', 'dev'],
+      ['CN', 'system:anonymous'],
+    ])
+    expect((await askWithCertificate('kapis', pair, '/api/v1/pods')).code).to.equal(403)
+    expect((await askKapis('/api/v1/pods')).code).to.be.oneOf([401, 403])
+  })
+})
