@@ -4,7 +4,7 @@ import { chartFiles } from './chart/write.ts'
 import { ensureBinaries } from './controlplane/binaries.ts'
 import { repository } from './controlplane/settings.ts'
 
-// The twin of verify-chart: writes what of charts/kapis is made from manifests/ anew, which needs kubectl.
+// Writes what of charts/kapis is made from manifests/, which needs kubectl; verify-chart checks it without.
 
 const folder = join(repository, 'charts/kapis')
 const { signal } = new AbortController()

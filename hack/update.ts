@@ -1,18 +1,21 @@
 import { spawnSync } from 'node:child_process'
-import { globSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { repository } from './controlplane/settings.ts'
+import { generatedFiles, generatedManifests } from './generated.ts'
 
-// make update: formats the code and runs every generator, hack/update-*.ts, each the twin of a hack/verify-*.ts.
+// make update: formats the code and writes every generated file. The chart comes last, since it is made from generated manifests.
 
-/** The chart is made from overlays of which one is made itself, and of sources that may have to be formatted: one run must do. */
-const last = 'hack/update-chart.ts'
-const generators = globSync('hack/update-*.ts', { cwd: repository, exclude: ['**/*.test.ts', last] }).sort()
-const commands: readonly (readonly [string, ...string[]])[] = [
-  [join(repository, 'node_modules/.bin/biome'), 'check', '--write'],
-  ...[...generators, last].map(file => [process.execPath, file] as const),
-]
-for (const [command, ...args] of commands) {
+run(join(repository, 'node_modules/.bin/biome'), ['check', '--write'])
+const files = generatedFiles()
+rmSync(join(repository, generatedManifests), { recursive: true, force: true })
+for (const [path, text] of files) {
+  mkdirSync(dirname(join(repository, path)), { recursive: true })
+  writeFileSync(join(repository, path), text)
+}
+run(process.execPath, ['hack/update-chart.ts'])
+
+function run(command: string, args: readonly string[]): void {
   const { status } = spawnSync(command, args, { cwd: repository, stdio: 'inherit' })
   if (status !== 0) process.exit(1)
 }

@@ -9,6 +9,17 @@ const tool = (name: string) => join(repository, 'node_modules/.bin', name)
 const checks: readonly (readonly [string, ...string[]])[] = [
   [tool('tsc'), '-p', '.', '--noEmit'],
   [tool('biome'), 'ci', '--error-on-warnings', '--colors=off'],
+  [
+    tool('depcruise'),
+    '--config',
+    '.dependency-cruiser.mjs',
+    '--output-type',
+    'err',
+    'cmd',
+    'pkg',
+    'hack',
+    'test',
+  ],
   ...globSync('hack/verify-*.ts', { cwd: repository, exclude: ['**/*.test.ts'] })
     .sort()
     .map(file => [process.execPath, file] as const),

@@ -55,6 +55,7 @@ describe('the supply chain', () => {
     ['(BSD-3-Clause OR GPL-2.0)', true],
     ['GPL-2.0', false],
     ['MIT AND GPL-2.0', false],
+    ['Apache-2.0 AND MIT', true],
     ['', false],
   ] as const) {
     it(`finds ${license || 'no licence'} ${expected ? 'permissive' : 'not to be used'}`, () =>

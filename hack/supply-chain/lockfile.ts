@@ -50,12 +50,12 @@ const permissive = new Set([
   ...['Python-2.0', 'CC0-1.0'],
 ])
 
-/** Whether a licence, or one of several to choose from, is one of those (SPDX expressions without AND). */
+/** Whether an SPDX expression permits use: every term of AND, one of OR. Nested parentheses are not permissive. */
 export function isPermissive(license: string): boolean {
   return license
     .replace(/^\((.*)\)$/, '$1')
     .split(' OR ')
-    .some(one => permissive.has(one))
+    .some(choice => choice.split(' AND ').every(one => permissive.has(one)))
 }
 
 /**

@@ -6,7 +6,7 @@ import { output, scratch } from '../e2e/run.ts'
 
 let folder: Promise<string> | undefined
 
-/** What the image has in /kapis, made once for a test run: no package for development, and of the others only what they load. */
+/** What the image has in /kapis: the compiled programs and their production dependencies. Made once for a test run. */
 export function compiledPrograms(): Promise<string> {
   folder ??= compile(join(scratch, 'kapis'))
   return folder
@@ -23,8 +23,6 @@ async function compile(target: string): Promise<string> {
     const filter = (file: string) => basename(file) !== 'node_modules'
     cpSync(from, join(target, path), { recursive: true, filter })
   }
-  const prune = ['--experimental-import-meta-resolve', join(repository, 'hack/image/prune.ts'), target]
-  await output(process.execPath, prune)
   cpSync(join(repository, 'package.json'), join(target, 'package.json'))
   symlinkSync(join(repository, 'manifests'), join(target, 'manifests'))
   return target

@@ -1,9 +1,0 @@
-import { spawnSync } from 'node:child_process'
-import { join } from 'node:path'
-import { repository } from './controlplane/settings.ts'
-
-// The twin of verify-config: writes docs/config.md anew.
-const { status } = spawnSync(process.execPath, [join(repository, 'hack/verify-config.ts'), '--update'], {
-  stdio: 'inherit',
-})
-process.exit(status ?? 1)
