@@ -11,6 +11,7 @@ import type { LiveConfig } from '../config/live.ts'
 import { readCollection } from '../kapis/read-collection.ts'
 import { isOwnKubeconfig } from '../kapis/resources/v1alpha2/kubeconfig.ts'
 import { serveOldResources } from '../kapis/resources/v1alpha2/serve.ts'
+import { createNativeKinds } from '../kapis/resources/v1alpha3/native-kind.ts'
 import { serveResources } from '../kapis/resources/v1alpha3/read.ts'
 import { serveAny, toNativePath } from '../kapis/serve-any.ts'
 import type { KubeClient } from '../kube/client.ts'
@@ -19,6 +20,7 @@ import { createRegistryClient } from '../registry/client.ts'
 import { createConnect } from '../registry/connect.ts'
 import type { AuthenticatedExchange, Handler } from '../request/exchange.ts'
 import type { Identity } from '../request/identity.ts'
+import type { RequestInfo } from '../request/request-info.ts'
 import { ResourceCache } from '../resources/cache.ts'
 import { createCatalog } from '../resources/catalog.ts'
 import type { Collection } from '../resources/collection.ts'
@@ -47,6 +49,8 @@ export type Resources = {
   readonly documents: readonly DocumentFace[]
   /** What everybody may have without a right of RBAC: the own kubeconfig. */
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
+  /** What a request is authorized as, when that is another kind than its path names. @throws Status 503 */
+  readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | undefined
   readonly isAggregated: (plural: string) => boolean
   readonly checks: readonly Check[]
   /** Resolves once what is always followed has its first state. */
@@ -140,7 +144,21 @@ export function createResources(options: ResourcesOptions): Resources {
     ...components,
     kubeconfig: { groupDomain, url: new URL(config.oauth.issuer), caPem, isUser },
   }
-  const platform = { ...tools, components, registries, collectionOf: byPlural }
+  const isAggregated = (plural: string) => aggregatedKinds.some(kind => kind.plural === plural)
+  const nativeKinds = createNativeKinds({
+    group: resourcesGroup(groupDomain),
+    version: resourcesVersion,
+    isDeclared: isAggregated,
+    find: catalog.findByPlural,
+  })
+  const platform = {
+    ...tools,
+    components,
+    registries,
+    collectionOf,
+    nativeCollectionOf: (exchange: AuthenticatedExchange) => obtain(nativeKinds.of(exchange)),
+    services: () => components.collectionOf('services'),
+  }
   const any = {
     ...tools,
     collectionOf: (...names: Parameters<typeof catalog.find>) => catalog.find(...names).then(obtain),
@@ -164,7 +182,8 @@ export function createResources(options: ResourcesOptions): Resources {
       exchange.info.group === resourcesGroup(groupDomain) &&
       exchange.info.version === 'v1alpha2' &&
       isOwnKubeconfig(exchange),
-    isAggregated: plural => aggregatedKinds.some(kind => kind.plural === plural),
+    attributesOf: nativeKinds.attributesOf,
+    isAggregated,
     checks: [
       {
         name: 'informer-sync',

@@ -218,7 +218,10 @@ export async function runApiserver(
       if (iam.isOwn(exchange) || resources.isOwn(exchange)) return
       if (isForProxy(exchange, group) && !isAnonymous(exchange.identity)) return 'elsewhere'
       if (logs.judgesItself(exchange)) return 'elsewhere'
-      return access.authorize(exchange.info, exchange.identity, exchange.query)
+      const { info, identity, query } = exchange
+      const native = resources.attributesOf(exchange)
+      if (native === undefined) return access.authorize(info, identity, query)
+      return native.then(attributes => access.authorize(attributes, identity, query))
     },
     route,
     upgrade: async (exchange, head) => {

@@ -62,6 +62,8 @@ describe('serveResources', () => {
       },
       visible: async () => undefined,
       collectionOf: (plural: string) => (plural === 'nodes' ? collection : undefined),
+      nativeCollectionOf: () => undefined,
+      services: elsewhere,
     }
     loopback = await startLoopback(async (req, res) => {
       try {

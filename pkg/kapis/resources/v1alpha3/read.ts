@@ -14,11 +14,16 @@ export type ReadOptions = ReadTools & {
   readonly components: ComponentTools
   readonly registries: RegistryTools
   /**
-   * The collection of a plural, undefined when nothing has it; at once for the kinds that are always followed.
+   * The collection of a kind that this group declares, undefined for any other plural; at once for the kinds that are always
+   * followed.
    *
    * @throws Status 503 while it cannot be trusted
    */
   readonly collectionOf: (plural: string) => Collection | undefined | Promise<Collection | undefined>
+  /** The collection of the kind that a request was authorized for. @throws Status 503 while it cannot be trusted */
+  readonly nativeCollectionOf: (exchange: AuthenticatedExchange) => Promise<Collection> | undefined
+  /** That of Services. @throws Status 503 */
+  readonly services: () => Promise<Collection>
   /** What the caller may see of a kind, undefined for everything; asked for kinds of which not everybody sees the same. */
   readonly visible: (info: RequestInfo, identity: Identity) => Promise<Visible | undefined> | undefined
 }
@@ -34,17 +39,14 @@ export async function serveResources(options: ReadOptions, exchange: Authenticat
   // The more literal path first: no resource of these names can hide them.
   if (isForComponents(info.resource)) return serveComponents(options.components, exchange)
   if (isForRegistries(info.resource)) return serveRegistries(options.registries, exchange)
-  const found = options.collectionOf(info.resource)
+  const found = options.collectionOf(info.resource) ?? options.nativeCollectionOf(exchange)
   const collection = found instanceof Promise ? await found : found
   if (collection === undefined)
     throw unknownResource(`resource ${JSON.stringify(info.resource)} is not supported`)
 
   function narrow(query: ListQuery) {
     if (info.resource !== 'pods' || !query.filters.has('serviceName')) return undefined
-    return Promise.resolve(options.collectionOf('services')).then(services => {
-      if (services === undefined) throw unknownResource()
-      return podsOfService(services, query, info.namespace)
-    })
+    return options.services().then(services => podsOfService(services, query, info.namespace))
   }
   const narrowed = options.visible(info, exchange.identity)
   const visible = narrowed && (await narrowed)

@@ -1,0 +1,54 @@
+import type { AuthenticatedExchange } from '../../../request/exchange.ts'
+import type { RequestInfo } from '../../../request/request-info.ts'
+import type { Kind } from '../../../resources/kind.ts'
+import { isForComponents } from '../../components.ts'
+import { isForRegistries } from '../../registries.ts'
+
+export type NativeKindsOptions = {
+  /** resources.<group domain> */
+  readonly group: string
+  readonly version: string
+  /** The kinds that discovery declares in this group: RBAC grants them here. */
+  readonly isDeclared: (plural: string) => boolean
+  /** The kind that a plural means; undefined when kube-apiserver serves none of that name. @throws Status 503 */
+  readonly find: (plural: string) => Promise<Kind | undefined>
+}
+
+export type NativeKinds = {
+  /** What a request is to be authorized as; undefined for one that asks for what this group declares itself. */
+  readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | undefined
+  /** The kind that a request was authorized for; undefined where attributesOf has found none. */
+  readonly of: (exchange: AuthenticatedExchange) => Kind | undefined
+}
+
+/**
+ * Kinds that are served under resources.<group domain> although discovery does not declare them there, such as
+ * `/kapis/resources.<group domain>/v1alpha3/secrets`. A read of one takes the right on the kind itself, `secrets` in the core
+ * group: what `kubectl auth can-i` says of it. A plural is looked up once for each request, so that what was authorized is what
+ * is served.
+ */
+export function createNativeKinds(options: NativeKindsOptions): NativeKinds {
+  const { group, version, isDeclared, find } = options
+  // By the response: a request that becomes a WebSocket goes on as another exchange.
+  const found = new WeakMap<object, Kind>()
+
+  function isNative({ info }: AuthenticatedExchange): boolean {
+    const { prefix, resource } = info
+    const isHere =
+      (prefix === 'kapis' || prefix === 'kapi') && info.group === group && info.version === version
+    return isHere && !isDeclared(resource) && !isForComponents(resource) && !isForRegistries(resource)
+  }
+
+  async function lookUp({ res, info }: AuthenticatedExchange): Promise<RequestInfo> {
+    const kind = await find(info.resource)
+    // What there is not is authorized by the name that it was asked for, and then 404.
+    if (kind === undefined) return info
+    found.set(res, kind)
+    return { ...info, group: kind.source.group, version: kind.source.version }
+  }
+
+  return {
+    attributesOf: exchange => (isNative(exchange) ? lookUp(exchange) : undefined),
+    of: ({ res }) => found.get(res),
+  }
+}

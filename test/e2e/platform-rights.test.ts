@@ -1,0 +1,125 @@
+import { expect } from 'chai'
+import { type Accounts, createAccounts, type Rule } from './account.ts'
+import { accessToken, askKube, group, kubectlOutput, tokenOf, version } from './cluster.ts'
+import { apply, askAs, groupDomain } from './http.ts'
+import { setting } from './run.ts'
+
+const base = `/kapis/${group}/${version}`
+const reading = ['get', 'list', 'watch']
+const keys = `namespaces/${setting('KAPIS_NAMESPACE')}/secrets`
+const iam = `/apis/iam.${groupDomain}/v1alpha2`
+
+/** Kinds that resources.<group domain> serves and does not declare: a read takes the right on the kind itself. */
+describe('the platform API, of rights,', function () {
+  this.timeout(60_000)
+  let accounts: Accounts
+
+  before(async () => {
+    accounts = await createAccounts('platform-rights')
+  })
+  after(() => accounts.remove())
+
+  it('shows nobody a Secret, or any other kind, by the right to everything that it declares', async () => {
+    const everything: Rule = { apiGroups: [group], resources: ['*'], verbs: ['*'] }
+    const token = await accounts.make('everything', [everything])
+    for (const declared of [
+      'nodes',
+      'namespaces',
+      'pods',
+      'persistentvolumeclaims',
+      'deployments',
+      'workspaces',
+    ])
+      expect(await askAs(token, `${base}/${declared}`), declared).to.include({ code: 200 })
+    const others = ['secrets', keys, `${keys}/kapis-signing-keys`, `${keys}/kapis-initial-admin`]
+    others.push('configmaps', 'serviceaccounts', 'services', 'clusterroles', 'namespaces/default/roles')
+    others.push('users', 'users/admin', 'loginsessions', 'loginrecords', 'deviceauthorizations')
+    for (const at of others) {
+      for (const query of ['', '?watch=true&timeoutSeconds=1', '?q=a&fields=metadata.name&sortBy=name']) {
+        const answer = await askAs(token, `${base}/${at}${query}`)
+        expect(answer.code, `${at}${query} ${answer.body}`).to.equal(403)
+        expect(JSON.parse(answer.body).message).to.not.include(`in API group "${group}"`)
+      }
+      const short = await askAs(token, `/kapi/${group}/${version}/${at}`)
+      expect(short.code, at).to.equal(403)
+    }
+  })
+
+  it('refuses in the words of the kind itself', async () => {
+    const token = await accounts.make('nothing', [])
+    const who = `User "system:serviceaccount:${accounts.namespace}:nothing"`
+    const what = 'in API group "" in the namespace "default"'
+    const answer = await askAs(token, `${base}/namespaces/default/secrets/x`)
+    expect(JSON.parse(answer.body)).to.include({
+      code: 403,
+      message: `secrets "x" is forbidden: ${who} cannot get resource "secrets" ${what}`,
+    })
+  })
+
+  it('holds a right to its names', async () => {
+    const mine: Rule = { apiGroups: [''], resources: ['secrets'], verbs: reading, resourceNames: ['mine'] }
+    const token = await accounts.make('named', [mine])
+    const data = { mine: 'mine', other: 'other' }
+    for (const name of Object.keys(data))
+      await kubectlOutput(
+        '-n',
+        accounts.namespace,
+        'create',
+        'secret',
+        'generic',
+        name,
+        `--from-literal=k=${name}`,
+      )
+    const at = `${base}/namespaces/${accounts.namespace}/secrets`
+    expect(await askAs(token, `${at}/mine`)).to.include({ code: 200 })
+    for (const path of [at, `${at}/other`, `${base}/secrets`])
+      expect(await askAs(token, path), path).to.include({ code: 403 })
+  })
+
+  for (const role of ['view', 'edit', 'admin'])
+    it(`shows whoever is bound to ${role} in a namespace what kube-apiserver shows`, async () => {
+      const { namespace } = accounts
+      await kubectlOutput('-n', namespace, 'create', 'serviceaccount', role)
+      await apply({
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'RoleBinding',
+        metadata: { name: role, namespace },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+        subjects: [{ kind: 'ServiceAccount', name: role, namespace }],
+      })
+      const token = await tokenOf(namespace, role)
+      const core = ['pods', 'services', 'configmaps', 'secrets', 'serviceaccounts', 'endpoints', 'events']
+      const kinds: readonly (readonly [string, readonly string[]])[] = [
+        [
+          '/api/v1',
+          [...core, 'persistentvolumeclaims', 'limitranges', 'resourcequotas', 'replicationcontrollers'],
+        ],
+        [
+          '/apis/apps/v1',
+          ['deployments', 'statefulsets', 'daemonsets', 'replicasets', 'controllerrevisions'],
+        ],
+        ['/apis/batch/v1', ['jobs', 'cronjobs']],
+        ['/apis/networking.k8s.io/v1', ['ingresses', 'networkpolicies']],
+        ['/apis/rbac.authorization.k8s.io/v1', ['roles', 'rolebindings']],
+        ['/apis/coordination.k8s.io/v1', ['leases']],
+        ['/apis/autoscaling/v2', ['horizontalpodautoscalers']],
+        ['/apis/policy/v1', ['poddisruptionbudgets']],
+      ]
+      for (const [native, plurals] of kinds) {
+        for (const plural of plurals) {
+          for (const place of [`namespaces/${namespace}/`, 'namespaces/default/', '']) {
+            const wanted = await askKube(token, `${native}/${place}${plural}?limit=1`)
+            const given = await askAs(token, `${base}/${place}${plural}?limit=1`)
+            expect(given.code, `${place}${plural}: ${given.body}`).to.equal(wanted.code)
+          }
+        }
+      }
+      const wanted = await askKube(token, `${iam}/users`)
+      expect(await askAs(token, `${base}/users`)).to.include({ code: wanted.code })
+    })
+
+  it('answers 404 for a kind that there is not, to whoever may read everything', async () => {
+    const answer = await askAs(await accessToken(), `${base}/nothings`)
+    expect(answer.code).to.equal(404)
+  })
+})
