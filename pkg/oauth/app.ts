@@ -7,6 +7,11 @@ import { createProfileAnswer } from '../telemetry/profile-answer.ts'
 import type { KeySource } from '../token/key-source.ts'
 import type { TokenAudit } from './audit.ts'
 import { type AuthorizationCheck, requireSoundAuthorization } from './authorization.ts'
+import {
+  confirmationPath,
+  createLogoutConfirmation,
+  createLogoutDecision,
+} from './browser/logout-confirmation.ts'
 import type { BrowserOptions } from './browser/options.ts'
 import { createBrowserRoutes } from './browser/routes.ts'
 import { type ClientRegistry, createClientAuthentication } from './client.ts'
@@ -109,6 +114,13 @@ export function createOAuthApp(given: AppOptions): Express {
     .all(requireReady(isReady))
     .get(createLogout(options))
     .post(form, createLogout(options))
+    .all(refuseMethod('GET, POST'))
+  app
+    .route(confirmationPath)
+    .head(refuseMethod('GET, POST'))
+    .all(requireReady(isReady))
+    .get(createLogoutConfirmation(options))
+    .post(form, createLogoutDecision(options))
     .all(refuseMethod('GET, POST'))
   // Express answers HEAD as GET, and HEAD must end, begin and redeem nothing (RFC 9110 section 9.2.1).
   app.head('/oauth/login/:idp', refuseMethod('GET, POST'))

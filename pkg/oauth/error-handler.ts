@@ -2,7 +2,7 @@ import type { ErrorRequestHandler } from 'express'
 import { Status } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { oauthError, renderOAuth, toOAuth } from './error.ts'
-import { sendTroublePage, takesHtml } from './pages/wrong-page.ts'
+import { sendServerErrorPage, takesHtml } from './pages/error-page.ts'
 
 // A token that is much too long is no good token, and not a request that is too large.
 export const formLimit = '256kb'
@@ -17,7 +17,7 @@ export function toErrorHandler(logger: Logger, productName: string): ErrorReques
     const thrown = fromBodyParser(error)
     const trouble = toOAuth(thrown)
     const isShown = trouble.code >= 500 && takesHtml(req)
-    const status = isShown ? sendTroublePage(res, productName, trouble) : renderOAuth(res, thrown)
+    const status = isShown ? sendServerErrorPage(res, productName, trouble) : renderOAuth(res, thrown)
     const id = req.headers['x-request-id']
     if (status.code >= 500)
       logger.error({ id, path: req.path, err: status.cause ?? status }, 'token request failed')

@@ -10,6 +10,7 @@ export type StatementKind =
   | 'browser'
   | 'device'
   | 'login-proof'
+  | 'logout'
   | 'password-change'
   | 'provider-login'
   | 'provider-logout'
@@ -27,8 +28,9 @@ export type Statements = {
   readonly verify: (kind: StatementKind, token: string) => Promise<Statement | undefined>
 }
 
-// Those that a form carries may be longer: a newcomer may be in many groups.
-const maxLengthOf = (kind: StatementKind) => (kind === 'newcomer' ? 48 : 8) * 1024
+// A newcomer may be in many groups; a logout goes on to a URL with the state of a client.
+const maxKilobytes: Partial<Record<StatementKind, number>> = { newcomer: 48, logout: 16 }
+const maxLengthOf = (kind: StatementKind) => (maxKilobytes[kind] ?? 8) * 1024
 
 /**
  * Signed statements that any replica can read and nobody else can make: authorization codes, browser cookies, device codes.

@@ -168,6 +168,44 @@ describe('pages, in a browser', function () {
     expect(refused).to.equal('login_required')
   })
 
+  it('ask before a client logs its user out who is not named, by a form of its own site too', async () => {
+    const page = await openWindow(browser)
+    const first = await beginCode(config, party.redirectUri)
+    await page.goto(first.url.href)
+    await logIn(page, alice)
+    const tokens = await oidc.authorizationCodeGrant(config, await party.callback(), first.checks)
+    const bye = { post_logout_redirect_uri: `${party.origin}/bye`, state: 'x' }
+    const sendForm = async (fields: Readonly<Record<string, string>>) => {
+      const inputs = Object.entries(fields).map(([name, value]) => `<input name="${name}" value="${value}">`)
+      const action = new URL('/oauth/logout', issuer).href
+      party.pages.set('/out', `<form method="post" action="${action}">${inputs}<button>Out</button></form>`)
+      await page.goto(`${party.origin}/out`)
+      await page.getByRole('button', { name: 'Out' }).click()
+    }
+    const query = new URLSearchParams({ client_id: web.name, ...bye })
+    await page.goto(new URL(`/oauth/logout?${query}`, issuer).href)
+    expect(await headingOf(page)).to.equal('Log out?')
+    await keepScreenshot(page, 'logout')
+    await page.getByRole('button', { name: 'Stay logged in' }).click()
+    expect(page.url()).to.equal(`${party.origin}/bye?state=x`)
+    await sendForm({ client_id: web.name, ...bye })
+    expect(await headingOf(page)).to.equal('Log out?')
+    await page.getByRole('button', { name: 'Log out' }).click()
+    expect(page.url()).to.equal(`${party.origin}/bye?state=x`)
+    await page.goto(new URL('/oauth/session', issuer).href)
+    expect(await headingOf(page)).to.equal('Log in')
+    await logIn(page, alice)
+    await sendForm({ id_token_hint: tokens.id_token ?? '', ...bye })
+    expect(page.url()).to.equal(`${party.origin}/bye?state=x`)
+    await page.goto(new URL('/oauth/session', issuer).href)
+    expect(await headingOf(page)).to.equal('Log in')
+    await logIn(page, alice)
+    await page.goto(new URL(`/oauth/logout?id_token_hint=x`, issuer).href)
+    await keepScreenshot(page, 'logout-error')
+    await page.getByRole('link', { name: 'Log out of this platform' }).click()
+    expect(await headingOf(page)).to.equal('You are logged in')
+  })
+
   it('log out by a button, and say so', async () => {
     const page = await openWindow(browser)
     await page.goto(new URL('/oauth/session', issuer).href)

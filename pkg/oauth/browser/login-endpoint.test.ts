@@ -157,7 +157,8 @@ describe('the login page', () => {
     const page = await browser.get('/oauth/session')
     expect((await browser.post('/oauth/session', {})).code).to.equal(403)
     // A link from elsewhere asks first.
-    expect((await browser.get('/oauth/logout')).headers.location).to.equal('/oauth/session')
+    expect((await browser.get('/oauth/logout')).body).to.include('Log out?')
+    expect((await browser.get('/oauth/session')).code).to.equal(200)
     const answer = await browser.post('/oauth/session', hiddenFieldsOf(page.body))
     expect([answer.code, answer.headers.location]).to.deep.equal([303, '/oauth/logged-out'])
     expect((await browser.get('/oauth/session')).code).to.equal(302)

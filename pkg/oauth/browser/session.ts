@@ -10,7 +10,7 @@ import { type CookieName, clearCookie, readCookie, setCookie } from './cookie.ts
 import { keepIdToken } from './id-token-cookie.ts'
 import { withLoginProof } from './login-proof.ts'
 
-const cookie: CookieName = '__Host-kapis-session'
+export const loginCookie: CookieName = '__Host-kapis-session'
 
 /** A browser that somebody is logged in with. */
 export type BrowserLogin = {
@@ -41,7 +41,7 @@ export async function readBrowserLogin(
   tools: Tools,
   req: IncomingMessage,
 ): Promise<BrowserLogin | undefined> {
-  const value = readCookie(req, cookie)
+  const value = readCookie(req, loginCookie)
   const claims = value === undefined ? undefined : await tools.statements.verify('browser', value)
   if (claims === undefined) return undefined
   const { jti: sid, iat: authTime, uid, idp, generation } = claims
@@ -92,7 +92,7 @@ async function beginBrowserLogin(
   const claims = { sub: user.name, uid: user.uid, idp: provider, generation: user.generation }
   const value = await tools.statements.sign('browser', claims, { lifeSeconds, jti: sid })
   // No age: it goes when the browser is closed, and by itself when the login has expired.
-  setCookie(res, cookie, value)
+  setCookie(res, loginCookie, value)
   keepIdToken({ req, res }, idToken)
   tools.recordLogin({ user, provider, source: sourceOf(req) })
   return sid
@@ -119,7 +119,7 @@ export async function endBrowserLogin(
   if (login === undefined) return undefined
   const session = await tools.sessions.read(login.sid)
   if (session !== undefined) await endLogin(tools.sessions, session, why)
-  clearCookie(res, cookie)
+  clearCookie(res, loginCookie)
   keepIdToken({ req, res }, undefined)
   return login
 }

@@ -1,6 +1,7 @@
 import {
   type Answer,
   content,
+  json,
   type Operation,
   ok,
   type Parameter,
@@ -67,8 +68,15 @@ const logout: Operation = {
   summary: 'Ends the login of the bearer, or of the id_token_hint',
   parameters: logoutParameters,
   answers: {
-    ...ok(object({ message: text('', { const: 'success' }) }), 'Nobody is logged in any more.'),
+    200: {
+      description: 'Nobody is logged in any more; or a page that asks whether to log out.',
+      content: {
+        ...json(object({ message: text('', { const: 'success' }) })),
+        'text/html': { schema: text() },
+      },
+    },
     302: onward,
+    303: onward,
     ...pageErrors(413, 415),
   },
   security: ['bearer', 'browser', 'none'],
@@ -147,6 +155,16 @@ export const pagePaths: Paths = {
       ...logout,
       body: { required: false, content: content(['application/x-www-form-urlencoded'], { type: 'object' }) },
     },
+  },
+  '/oauth/logout/confirm': {
+    get: pageOperation('Asks whether to log out, where a logout came by a form of another site', [
+      requiredQuery('ticket', 'The logout that a client has asked for.'),
+    ]),
+    post: formOperation('Whether to log out', {
+      ticket: text(),
+      username: text(),
+      decision: oneOfTexts(['logout', 'stay']),
+    }),
   },
   '/oauth/callback/{idp}': {
     get: {

@@ -1,16 +1,23 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { ClientConfig } from '../../config/client.ts'
 import { endLogin } from '../../iam/end-login.ts'
+import { html } from '../../request/html.ts'
 import type { IdTokenHint } from '../../token/verify.ts'
-import { audited } from '../audited.ts'
-import { endBrowserLogin, readBrowserLogin } from '../browser/session.ts'
-import { toUpstreamLogout } from '../browser/upstream-logout.ts'
+import type { TokenEvent } from '../audit.ts'
+import {
+  isWithoutLoginCookie,
+  logOut,
+  logOutOrAsk,
+  toConfirmationPath,
+} from '../browser/logout-confirmation.ts'
+import type { BrowserOptions } from '../browser/options.ts'
+import { maxReturnTo, toLoginPath } from '../browser/return-to.ts'
+import { readBrowserLogin } from '../browser/session.ts'
 import { requireCallerLogin } from '../caller-login.ts'
 import { oauthError } from '../error.ts'
 import { type Form, readParameters } from '../form.ts'
-import { takesHtml } from '../pages/wrong-page.ts'
+import { takesHtml, type WayOn, withErrorPage } from '../pages/error-page.ts'
 import { readCaller, type Standing } from '../standing.ts'
-import type { EndpointOptions } from './options.ts'
 
 type Presented = {
   readonly hint: IdTokenHint | undefined
@@ -19,20 +26,26 @@ type Presented = {
 }
 
 /**
- * GET and POST /oauth/logout. The login of the bearer ends, or that of the id_token_hint (OpenID Connect RP-Initiated
- * Logout); with `all=true` every login of the bearer's user does, which takes the access token of a login: a personal access token
- * ends itself and nothing else. Who comes with neither is logged out already.
+ * GET and POST /oauth/logout. The login of the bearer ends, and with `all=true` every login of the
+ * bearer's user (a personal access token ends itself and nothing else); or a client sends the browser
+ * here to be logged out (OpenID Connect RP-Initiated Logout 1.0), with the ID token of the login as
+ * hint. Without either there is nothing to end but the browser's own login, about which its user is
+ * asked.
  */
-export function createLogout({ issuer, registry, tools, audit }: EndpointOptions): RequestHandler {
-  /** Where to go afterwards. It is judged first: whoever sends somebody astray must not log him out either. */
-  function findTarget(form: Form, clientId: string | undefined): string | undefined {
+export function createLogout(options: BrowserOptions): RequestHandler {
+  const { registry, tools, audit, productName } = options
+
+  /** Where to go afterwards. It is judged first: a request that leads astray must not log anybody out either. */
+  function findTarget(form: Form, clientId: string | undefined): string {
     const uri = form.get('post_logout_redirect_uri')
-    if (uri === undefined) return undefined
+    if (uri === undefined) return ''
     const client = clientId === undefined ? undefined : registry.find(clientId)?.client
     if (!client?.postLogoutRedirectURIs.includes(uri)) throw notAllowed(client)
     const state = form.get('state')
     if (state === undefined) return uri
-    return `${uri}${uri.includes('?') ? '&' : '?'}state=${encodeURIComponent(state)}`
+    const target = `${uri}${uri.includes('?') ? '&' : '?'}state=${encodeURIComponent(state)}`
+    if (target.length > maxReturnTo) throw invalid('the parameter state is too long')
+    return target
   }
 
   async function readHint(token: string | undefined): Promise<IdTokenHint | undefined> {
@@ -60,52 +73,63 @@ export function createLogout({ issuer, registry, tools, audit }: EndpointOptions
         await endLogin(tools.sessions, session, 'logout of every login')
   }
 
-  async function end({ caller, hint }: Presented): Promise<void> {
-    for (const sid of new Set([caller?.claims.sid, hint?.sid])) {
-      const session = sid === undefined ? undefined : await tools.sessions.read(sid)
-      if (session !== undefined) await endLogin(tools.sessions, session, 'logout')
-    }
+  /** A client's registered name: any other text that was given is not repeated. */
+  function toClientName(clientId: string | undefined): string {
+    return (clientId === undefined ? undefined : registry.find(clientId))?.client.name ?? ''
   }
 
-  return audited(audit, 'logout', async (req, res, event) => {
+  /** @returns whether the user is asked first */
+  async function handle({ req, res }: Exchange, event: TokenEvent): Promise<boolean> {
     const form = readParameters(req)
     const isAll = readFlag(form, 'all')
     const presented = await readPresented(req, form)
     const { caller, hint, clientId } = presented
     const target = findTarget(form, clientId)
-    Object.assign(event, {
-      client: clientId,
-      user: caller?.user.name ?? hint?.sub,
-      sid: caller?.claims.sid ?? hint?.sid,
-    })
+    const sid = caller?.claims.sid ?? hint?.sid
+    Object.assign(event, { client: clientId, user: caller?.user.name ?? hint?.sub, ...(sid ? { sid } : {}) })
     if (isAll) await endEvery(presented)
-    await end(presented)
-    const whose = caller?.user.name ?? hint?.sub
-    await leave({ req, res }, { whose, target })
-  })
-
-  /** The browser's own login ends too, or the next one would be through before anybody saw it. */
-  async function leave({ req, res }: Exchange, { whose, target }: Leaving): Promise<void> {
-    const browser = await readBrowserLogin(tools, req)
-    const isOwn = browser !== undefined && browser.user.name === whose
-    if (isOwn) await endBrowserLogin(tools, { req, res }, 'logout')
-    res.set({ 'cache-control': 'no-store', pragma: 'no-cache' })
-    const isPerson = target !== undefined || takesHtml(req)
-    const upstream =
-      isOwn && isPerson ? await toUpstreamLogout({ tools, issuer, req }, browser, target) : undefined
-    const next = upstream ?? target
-    if (next !== undefined) res.redirect(302, next)
-    else if (!isPerson) res.json({ message: 'success' })
-    // Anybody can send a browser here: its user is asked first.
-    else if (browser !== undefined && whose === undefined) res.redirect(302, '/oauth/session')
-    else res.redirect(302, '/oauth/logged-out')
+    const hinted = { user: hint?.sub ?? '', sid: hint?.sid ?? '', clientName: toClientName(clientId), target }
+    if (caller !== undefined) {
+      await logOut(options, { req, res }, { ...hinted, user: caller.user.name }, [caller.claims.sid])
+      return false
+    }
+    if (req.method === 'POST' && takesHtml(req) && isWithoutLoginCookie(req)) {
+      // A form of another site comes without the cookie (SameSite); a GET brings it along.
+      res.set('cache-control', 'no-store')
+      res.redirect(303, await toConfirmationPath(tools.statements, hinted))
+      return false
+    }
+    return logOutOrAsk(options, { req, res }, hinted)
   }
+
+  const wayOut: WayOn = async ({ req }) => {
+    const login = await readBrowserLogin(tools, req)
+    if (login === undefined)
+      return html`<p>Nobody is logged in with this browser.</p>
+<a class="button second" href="${toLoginPath('/oauth/session')}">Log in</a>`
+    return html`<p>You are still logged in as <strong>${login.user.name}</strong>.</p>
+<a class="button" href="/oauth/session">Log out of this platform</a>`
+  }
+
+  return withErrorPage(
+    productName,
+    async (req, res) => {
+      const event: TokenEvent = { endpoint: 'logout' }
+      try {
+        if (await handle({ req, res }, event)) audit.pending(req, event, 'confirmation_required')
+        else audit.succeeded(req, event)
+      } catch (error) {
+        audit.failed(req, event, error)
+        throw error
+      }
+    },
+    wayOut,
+  )
 }
 
 const needsLogin = 'all=true needs the access token of the login'
 
 type Exchange = { readonly req: Request; readonly res: Response }
-type Leaving = { readonly whose: string | undefined; readonly target: string | undefined }
 
 function readFlag(form: Form, name: string): boolean {
   const given = form.get(name) ?? 'false'

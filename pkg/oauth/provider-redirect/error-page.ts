@@ -2,8 +2,8 @@ import type { Request, RequestHandler, Response } from 'express'
 import { html } from '../../request/html.ts'
 import { Status } from '../../status/status.ts'
 import { toLoginPath } from '../browser/return-to.ts'
+import { takesHtml } from '../pages/error-page.ts'
 import { errorNote, sendPage } from '../pages/page.ts'
-import { takesHtml } from '../pages/wrong-page.ts'
 
 /** Where somebody is on the way to, as far as it is known by now. */
 export type Journey = { returnTo: string }

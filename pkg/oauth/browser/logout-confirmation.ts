@@ -1,0 +1,183 @@
+import type { Request, RequestHandler, Response } from 'express'
+import { endLogin } from '../../iam/end-login.ts'
+import type { Statements } from '../../token/statement.ts'
+import type { TokenEvent } from '../audit.ts'
+import { toFormTarget } from '../authorize/form-target.ts'
+import { oauthError } from '../error.ts'
+import { readForm, readParameters } from '../form.ts'
+import { takesHtml, withErrorPage } from '../pages/error-page.ts'
+import { logoutPage } from '../pages/logout-page.ts'
+import { sendPage } from '../pages/page.ts'
+import { readCookie } from './cookie.ts'
+import { issueCsrfToken, requireOwnForm } from './csrf.ts'
+import type { BrowserOptions } from './options.ts'
+import { type BrowserLogin, endBrowserLogin, loginCookie, readBrowserLogin } from './session.ts'
+import { findLogoutUrl, toUpstreamLogout } from './upstream-logout.ts'
+
+export const confirmationPath = '/oauth/logout/confirm'
+
+const lifeSeconds = 600
+
+/** A logout that a client asks for, as far as it has been verified. */
+export type LogoutRequest = {
+  /** User and login of the id_token_hint; '' without one. */
+  readonly user: string
+  readonly sid: string
+  /** '' for an unknown client. */
+  readonly clientName: string
+  /** Where the browser goes on, with the client's state; '' for our own page. */
+  readonly target: string
+}
+
+type Exchange = { readonly req: Request; readonly res: Response }
+
+/** A link to the confirmation of a logout, for ten minutes. */
+export async function toConfirmationPath(statements: Statements, request: LogoutRequest): Promise<string> {
+  const ticket = await issueTicket(statements, request)
+  return `${confirmationPath}?${new URLSearchParams({ ticket })}`
+}
+
+/**
+ * Logs the browser out, with the login of the hint. Who is logged in is asked first unless the hint is theirs (OpenID Connect
+ * RP-Initiated Logout 1.0 section 2).
+ *
+ * @returns whether the user is asked
+ */
+export async function logOutOrAsk(
+  options: BrowserOptions,
+  exchange: Exchange,
+  request: LogoutRequest,
+): Promise<boolean> {
+  const login = await readBrowserLogin(options.tools, exchange.req)
+  const isToAsk = login !== undefined && login.user.name !== request.user
+  if (isToAsk) await sendConfirmationPage(options, exchange, { login, request })
+  else await logOut(options, exchange, request)
+  return isToAsk
+}
+
+/** GET /oauth/logout/confirm: where a form of another site goes on, which comes without the cookie of the browser's login. */
+export function createLogoutConfirmation(options: BrowserOptions): RequestHandler {
+  const { tools, audit, productName } = options
+  return withErrorPage(productName, async (req, res) => {
+    const event: TokenEvent = { endpoint: 'logout' }
+    try {
+      const request = await requireTicket(tools.statements, readParameters(req).get('ticket'))
+      noteRequest(event, request)
+      if (await logOutOrAsk(options, { req, res }, request))
+        audit.pending(req, event, 'confirmation_required')
+      else audit.succeeded(req, event)
+    } catch (error) {
+      audit.failed(req, event, error)
+      throw error
+    }
+  })
+}
+
+/** POST /oauth/logout/confirm: the user's decision. */
+export function createLogoutDecision(options: BrowserOptions): RequestHandler {
+  const { tools, issuer, audit, productName } = options
+  return withErrorPage(productName, async (req, res) => {
+    const event: TokenEvent = { endpoint: 'logout' }
+    try {
+      const form = readForm(req)
+      requireOwnForm(req, form, issuer)
+      const request = await requireTicket(tools.statements, form.get('ticket'))
+      noteRequest(event, request)
+      const login = await readBrowserLogin(tools, req)
+      // A user who has logged in meanwhile was not asked.
+      if (login !== undefined && login.user.name !== form.get('username')) {
+        audit.pending(req, event, 'confirmation_required')
+        return sendConfirmationPage(options, { req, res }, { login, request })
+      }
+      event.user = login?.user.name ?? event.user
+      if (form.get('decision') !== 'logout') {
+        audit.refused(req, event, 'logout_refused')
+        return sendOn(res, request.target === '' ? '/oauth/session' : request.target)
+      }
+      const user = login?.user.name ?? request.user
+      await logOut(options, { req, res }, { ...request, user })
+      audit.succeeded(req, event)
+    } catch (error) {
+      audit.failed(req, event, error)
+      throw error
+    }
+  })
+}
+
+/**
+ * Ends the logins that are named and the browser's own, which is the user's, and sends the browser on. A program without a place
+ * to go to gets JSON.
+ */
+export async function logOut(
+  { tools, issuer }: Pick<BrowserOptions, 'tools' | 'issuer'>,
+  { req, res }: Exchange,
+  { user, sid, target }: LogoutRequest,
+  more: readonly string[] = [],
+): Promise<void> {
+  for (const id of new Set([...more, sid])) {
+    const session = id === '' ? undefined : await tools.sessions.read(id)
+    if (session !== undefined) await endLogin(tools.sessions, session, 'logout')
+  }
+  const browser = await readBrowserLogin(tools, req)
+  const isOwn = browser?.user.name === user
+  if (isOwn) await endBrowserLogin(tools, { req, res }, 'logout')
+  if (target === '' && !takesHtml(req)) {
+    res.set({ 'cache-control': 'no-store', pragma: 'no-cache' }).json({ message: 'success' })
+    return
+  }
+  const own = target === '' ? undefined : target
+  const upstream = isOwn ? await toUpstreamLogout({ tools, issuer, req }, browser, own) : undefined
+  sendOn(res, upstream ?? own ?? '/oauth/logged-out')
+}
+
+/** Whether the request cannot say which login the browser has. */
+export function isWithoutLoginCookie(req: Request): boolean {
+  return readCookie(req, loginCookie) === undefined
+}
+
+/** As text: a parser would write what the client has registered in another way. */
+function sendOn(res: Response, location: string): void {
+  res.set({ 'cache-control': 'no-store', pragma: 'no-cache', location })
+  res.status(res.req.method === 'GET' ? 302 : 303).end()
+}
+
+async function sendConfirmationPage(
+  { tools, productName: product }: BrowserOptions,
+  { req, res }: Exchange,
+  { login, request }: { readonly login: BrowserLogin; readonly request: LogoutRequest },
+): Promise<void> {
+  const body = logoutPage({
+    csrf: issueCsrfToken(req, res),
+    username: login.user.name,
+    clientName: request.clientName,
+    action: confirmationPath,
+    ticket: await issueTicket(tools.statements, request),
+  })
+  // The form goes on to the client, by way of the identity provider where there is one.
+  const upstream = findLogoutUrl(tools, login.provider)?.({ returnUri: '', state: '', idToken: '' })
+  const formTargets = [upstream?.href ?? '', request.target].filter(Boolean).map(toFormTarget)
+  sendPage(res, { product, title: 'Log out?', body, formTargets })
+}
+
+function issueTicket(
+  statements: Statements,
+  { user, sid, clientName, target }: LogoutRequest,
+): Promise<string> {
+  return statements.sign('logout', { sub: user, sid, client_id: clientName, target }, { lifeSeconds })
+}
+
+/** @throws Status invalid_request */
+async function requireTicket(statements: Statements, ticket: string | undefined): Promise<LogoutRequest> {
+  const claims = ticket === undefined ? undefined : await statements.verify('logout', ticket)
+  if (claims === undefined)
+    throw oauthError(400, 'invalid_request', 'the logout was asked for more than ten minutes ago', {
+      why: 'ticket_invalid',
+    })
+  const text = (name: string) => (typeof claims[name] === 'string' ? claims[name] : '')
+  return { user: text('sub'), sid: text('sid'), clientName: text('client_id'), target: text('target') }
+}
+
+function noteRequest(event: TokenEvent, { user, sid, clientName }: LogoutRequest): void {
+  if (clientName !== '') event.client = clientName
+  if (user !== '') Object.assign(event, { user, sid })
+}

@@ -1,0 +1,68 @@
+import type { Request, RequestHandler, Response } from 'express'
+import { type Html, html } from '../../request/html.ts'
+import { Status } from '../../status/status.ts'
+import { errorNote, sendPage } from './page.ts'
+
+type Exchange = { readonly req: Request; readonly res: Response }
+
+/** What an error page offers to go on with. */
+export type WayOn = (exchange: Exchange) => Promise<Html> | Html
+
+/**
+ * Shows people what programs get as JSON: a request that accepts HTML gets a page for an error that is meant for the caller.
+ * Any other error stays with the error handler of the app, which logs it.
+ */
+export function withErrorPage(
+  product: string,
+  handler: (req: Request, res: Response) => Promise<void>,
+  wayOn: WayOn = toOwnSession,
+): RequestHandler {
+  return async (req, res) => {
+    try {
+      await handler(req, res)
+    } catch (error) {
+      if (!takesHtml(req) || !(error instanceof Status) || error.code >= 500 || error.code === 401)
+        throw error
+      await sendErrorPage({ req, res }, { product, error, wayOn })
+    }
+  }
+}
+
+/** The page of an error that is meant for the caller. */
+export async function sendErrorPage(
+  exchange: Exchange,
+  { product, error, wayOn = toOwnSession }: { product: string; error: Status; wayOn?: WayOn },
+): Promise<void> {
+  const body = html`${errorNote(`${sentence(error.message || 'The request was refused')} (${error.reason})`)}
+${await wayOn(exchange)}`
+  exchange.res.set({ ...error.headers })
+  sendPage(exchange.res, { product, title: 'That did not work', body, code: error.code })
+}
+
+function toOwnSession(): Html {
+  return html`<p>Nothing was changed. Go back to the application that you came from and try again.</p>
+<a class="button second" href="/oauth/session">Go to your login</a>`
+}
+
+/** A failure of the server: whether anything came of the request is not known. */
+export function sendServerErrorPage(res: Response, product: string, status: Status): Status {
+  const text =
+    status.code === 503
+      ? 'Logins cannot be looked up at the moment.'
+      : 'Something has gone wrong on our side.'
+  const body = html`${errorNote(text)}
+<p>Go back to the application that you came from and try again in a moment.</p>
+<a class="button second" href="/oauth/session">Go to your login</a>`
+  res.set({ ...status.headers })
+  sendPage(res, { product, title: 'That did not work', body, code: status.code })
+  return status
+}
+
+/** Programs accept anything; browsers name HTML. */
+export function takesHtml(req: Request): boolean {
+  return (req.headers.accept ?? '').includes('text/html')
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

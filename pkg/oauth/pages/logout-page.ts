@@ -1,0 +1,27 @@
+import { type Html, html } from '../../request/html.ts'
+import { hiddenFields } from './page.ts'
+
+export type LogoutPage = {
+  readonly csrf: string
+  readonly username: string
+  /** The client that asks; '' for one that is not known. */
+  readonly clientName: string
+  /** The form's address, and what it sends along with the decision. */
+  readonly action: string
+  readonly ticket: string
+}
+
+/** Asks who is logged in whether to log out (OpenID Connect RP-Initiated Logout 1.0 section 2). */
+export function logoutPage({ csrf, username, clientName, action, ticket }: LogoutPage): Html {
+  const asked =
+    clientName === ''
+      ? html`<p>Do you want to log out?</p>`
+      : html`<p><strong>${clientName}</strong> asks to log you out. Do you want to log out?</p>`
+  return html`<p>You are logged in as <strong>${username}</strong>.</p>
+${asked}
+<form method="post" action="${action}">
+${hiddenFields({ csrf, ticket, username })}
+<button name="decision" value="logout">Log out</button>
+<button name="decision" value="stay" class="second">Stay logged in</button>
+</form>`
+}
