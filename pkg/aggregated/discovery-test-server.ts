@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http'
 import type { Exchange, Handler } from '../request/exchange.ts'
-import { parseRequestInfo } from '../request/request-info.ts'
-import { parseTarget } from '../request/target.ts'
+import { parseLine } from '../request/request-line.ts'
 import { renderKube } from '../status/render-kube.ts'
 
 export type Answer = {
@@ -20,10 +19,7 @@ export type TestServer = {
 export async function startTestServer(handle: Handler<Exchange>): Promise<TestServer> {
   const server = createServer(async (req, res) => {
     try {
-      const { path, rawPath, rawQuery } = parseTarget(req.url ?? '/')
-      const query = new URLSearchParams(rawQuery)
-      const info = parseRequestInfo(req.method ?? 'GET', path, query)
-      await handle({ req, res, id: 'test', info, rawPath, rawQuery, query })
+      await handle({ req, res, id: 'test', ...parseLine(req.method ?? 'GET', req.url ?? '/') })
     } catch (error) {
       renderKube(res, error)
     }

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import { type Loopback, startLoopback } from '../request/fixtures.ts'
+import { QueryParameters } from '../request/query-parameters.ts'
 import { sendJson } from '../request/respond.ts'
 import { trickyTexts } from '../yaml/fixtures.ts'
 import type { Accepted } from './accept.ts'
@@ -122,7 +123,7 @@ describe('toEncoding', () => {
   for (const [accepted, query, userAgent, expected] of table) {
     it(`is ${expected} for ${JSON.stringify(accepted)} ?${query} from ${userAgent}`, async () => {
       loopback = await startLoopback((req, res) =>
-        sendJson(res, 200, toEncoding({ ...json, ...accepted }, req, new URLSearchParams(query))),
+        sendJson(res, 200, toEncoding({ ...json, ...accepted }, req, new QueryParameters(query))),
       )
       const headers: Record<string, string> = userAgent === undefined ? {} : { 'user-agent': userAgent }
       expect((await loopback.get('/', { headers })).text).to.equal(`"${expected}"\n`)

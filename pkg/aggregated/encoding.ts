@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { indentJson } from '../json/indent.ts'
+import type { QueryParameters } from '../request/query-parameters.ts'
 import { jsonToYaml } from '../yaml/write.ts'
 import type { Accepted } from './accept.ts'
 
@@ -7,7 +8,7 @@ import type { Accepted } from './accept.ts'
 export type Encoding = 'json' | 'pretty' | 'yaml'
 
 /** kube-apiserver indents for people: when asked to, and for the programs that people type into. */
-export function toEncoding(accepted: Accepted, req: IncomingMessage, query: URLSearchParams): Encoding {
+export function toEncoding(accepted: Accepted, req: IncomingMessage, query: QueryParameters): Encoding {
   if (accepted.media === 'yaml') return 'yaml'
   if (accepted.pretty) return 'pretty'
   const asked = query.get('pretty')

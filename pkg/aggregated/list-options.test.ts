@@ -1,10 +1,11 @@
 import { expect } from 'chai'
+import { QueryParameters } from '../request/query-parameters.ts'
 import { entry } from '../resources/fixtures.ts'
 import { refusalOf } from '../status/fixtures.ts'
 import { isSelective, type ListOptions, matchesOptions, parseListOptions } from './list-options.ts'
 
 const parse = (query: string, verb: 'list' | 'watch' = 'list', name = '') =>
-  parseListOptions(new URLSearchParams(query), verb, name)
+  parseListOptions(new QueryParameters(query), verb, { name, namedBy: name === '' ? '' : 'path' })
 const defaults: ListOptions = {
   namespace: '',
   labels: [],
@@ -114,8 +115,7 @@ describe('parseListOptions', () => {
 
   for (const selector of ['metadata.name=n2', 'metadata.name!=n1', 'metadata.name=']) {
     it(`refuses ${selector} on the path of n1`, () => {
-      const query = new URLSearchParams({ fieldSelector: selector })
-      expect(refusalOf(() => parseListOptions(query, 'watch', 'n1'))).to.deep.equal({
+      expect(refusalOf(() => parse(`fieldSelector=${selector}`, 'watch', 'n1'))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',
         message: "fieldSelector metadata.name doesn't match requested name",

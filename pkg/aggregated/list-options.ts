@@ -1,5 +1,8 @@
-import { type FieldRequirement, matchesFields, parseFieldSelector } from '../request/field-selector.ts'
-import { type LabelRequirement, matchesLabels, parseLabelSelector } from '../request/label-selector.ts'
+import { type FieldRequirement, matchesFields, requireKnownFields } from '../request/field-selector.ts'
+import { type LabelRequirement, matchesLabels } from '../request/label-selector.ts'
+import type { QueryParameters } from '../request/query-parameters.ts'
+import type { RequestInfo } from '../request/request-info.ts'
+import { requirementsOf } from '../request/selector.ts'
 import { parseVersionQuery, type VersionQuery } from '../request/version-query.ts'
 import type { Entry } from '../resources/entry.ts'
 import { badRequest } from '../status/status.ts'
@@ -23,27 +26,28 @@ const knownFields = ['metadata.name', 'metadata.namespace']
 /**
  * Reads and checks the options of a list or watch as kube-apiserver does.
  *
- * @param name the object that the path itself names, or ''
- * @param namespace the namespace that the path names, or ''
+ * @param named the object by whose name the request was authorized: no other is selected
+ * @param namespace '' is all of them
  * @throws Status 400 for what cannot be read, 422 for what contradicts itself
  */
 export function parseListOptions(
-  query: URLSearchParams,
+  query: QueryParameters,
   verb: 'list' | 'watch',
-  name: string,
+  { name, namedBy }: Pick<RequestInfo, 'name' | 'namedBy'>,
   namespace = '',
 ): ListOptions {
-  const fields = parseFieldSelector(query.get('fieldSelector') ?? '', knownFields)
-  if (name !== '' && fields.some(({ field, operator, value }) => contradicts(name, field, operator, value))) {
+  const fields = requirementsOf(query.fieldSelector)
+  requireKnownFields(fields, knownFields)
+  const isOther = ({ field, operator, value }: FieldRequirement) => contradicts(name, field, operator, value)
+  if (namedBy === 'path' && fields.some(isOther))
     throw badRequest("fieldSelector metadata.name doesn't match requested name")
-  }
   const named: FieldRequirement[] =
-    name === '' ? [] : [{ field: 'metadata.name', operator: '=', value: name }]
+    namedBy === '' ? [] : [{ field: 'metadata.name', operator: '=', value: name }]
   const sendInitialEvents = boolean(query, 'sendInitialEvents')
   const options: ListOptions = {
     ...parseVersionQuery(query, { verb, sendInitialEvents }),
     namespace,
-    labels: parseLabelSelector(query.get('labelSelector') ?? ''),
+    labels: requirementsOf(query.labelSelector),
     fields: [...fields, ...named],
     limit: integer(query, 'limit'),
     continueToken: query.get('continue') ?? '',
@@ -74,15 +78,19 @@ export function isSelective(options: ListOptions): boolean {
 }
 
 /** Names a selection: lists and watches with one key select alike. */
-export function toSelectorKey(query: URLSearchParams, namespace = ''): string {
-  return JSON.stringify([query.get('labelSelector') ?? '', query.get('fieldSelector') ?? '', namespace])
+export function toSelectorKey(
+  { labelSelector, fieldSelector }: QueryParameters,
+  { name }: Pick<RequestInfo, 'name'>,
+  namespace = '',
+): string {
+  return JSON.stringify([labelSelector.text, fieldSelector.text, name, namespace])
 }
 
 function contradicts(name: string, field: string, operator: '=' | '!=', value: string): boolean {
   return field === 'metadata.name' && (value === name) !== (operator === '=')
 }
 
-function integer(query: URLSearchParams, name: string): number {
+function integer(query: QueryParameters, name: string): number {
   const text = query.get(name) ?? ''
   if (text === '') return 0
   if (/^\d{1,15}$/.test(text)) return Number(text)
@@ -90,7 +98,7 @@ function integer(query: URLSearchParams, name: string): number {
 }
 
 /** apimachinery's rule: present and neither false nor 0 is true. */
-function boolean(query: URLSearchParams, name: string): boolean | undefined {
+function boolean(query: QueryParameters, name: string): boolean | undefined {
   const text = query.get(name)?.toLowerCase()
   if (text === undefined) return undefined
   return text !== 'false' && text !== '0'

@@ -1,19 +1,20 @@
 import { expect } from 'chai'
+import { QueryParameters } from '../request/query-parameters.ts'
 import type { Collection } from '../resources/collection.ts'
 import { bookmark, collectionOf, createRandom, event, node } from '../resources/fixtures.ts'
 import { entriesOf } from '../resources/leaf.ts'
 import { rejectionOf, toRefusal } from '../status/fixtures.ts'
 import { formatContinueToken, parseContinueToken } from './continue-token.ts'
 import { listObjects } from './list.ts'
-import { parseListOptions } from './list-options.ts'
+import { parseListOptions, toSelectorKey } from './list-options.ts'
 
 async function list(collection: Collection, query: string | Record<string, string> = '') {
-  const params = new URLSearchParams(query)
-  const selectorKey = JSON.stringify([params.get('labelSelector'), params.get('fieldSelector')])
+  const params = new QueryParameters(String(new URLSearchParams(query)))
+  const unnamed = { name: '', namedBy: '' } as const
   const { selection, metadata } = await listObjects(
     collection,
-    parseListOptions(params, 'list', ''),
-    selectorKey,
+    parseListOptions(params, 'list', unnamed),
+    toSelectorKey(params, unnamed),
   )
   const names = [...entriesOf(selection)].map(({ name, version }) => `${name}@${version}`)
   return { names, metadata }

@@ -23,12 +23,13 @@ export async function readList(
   exchange: AuthenticatedExchange,
   visible?: Visible,
 ): Promise<void> {
-  const { req, query } = exchange
-  const namespace = collection.served.kind.namespaced ? exchange.info.namespace : ''
+  const { req, query, info } = exchange
+  const namespace = info.isInNamespace ? info.namespace : ''
   const wanted = negotiate(req.headers.accept, 'list')
-  const options = parseListOptions(query, 'list', '', namespace)
+  const options = parseListOptions(query, 'list', info, namespace)
   const includeObject = wanted.as === 'table' ? parseIncludeObject(query) : 'Metadata'
-  const result = await listObjects(collection, options, toSelectorKey(query, namespace), visible)
+  const selectorKey = toSelectorKey(query, info, namespace)
+  const result = await listObjects(collection, options, selectorKey, visible)
   const encoding = toEncoding(wanted, req, query)
   if (wanted.as === 'object' && encoding === 'json')
     return sendObjects({ collection, pages, result }, exchange)

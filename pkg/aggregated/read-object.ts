@@ -42,7 +42,7 @@ function sendObject(
   { collection, pages, wanted, visible }: Reading,
   { req, res, query, info }: AuthenticatedExchange,
 ): void {
-  const entry = collection.get(collection.served.kind.namespaced ? info.namespace : '', info.name)
+  const entry = collection.get(info.isInNamespace ? info.namespace : '', info.name)
   // Whoever may not see an object is not told that it exists.
   if (entry === undefined || visible?.has(entry) === false)
     throw notFound({ group: info.group, resource: info.resource }, info.name)

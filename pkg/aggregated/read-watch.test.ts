@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { toEventStream } from '../request/event-stream.ts'
 import { type Loopback, startLoopback } from '../request/fixtures.ts'
+import { parseLine } from '../request/request-line.ts'
 import type { Collection } from '../resources/collection.ts'
 import { bookmark, collectionOf, event, node, servedNodes } from '../resources/fixtures.ts'
 import { serveWatch } from '../resources/watch.ts'
@@ -98,10 +99,10 @@ describe('serveWatch', () => {
     const responses: ServerResponse[] = []
     const loopback = await startLoopback(async (req, res) => {
       responses.push(res)
-      const query = new URL(req.url ?? '/', 'http://x').searchParams
+      const { query, info } = parseLine('GET', req.url ?? '/')
       try {
-        const options = parseListOptions(query, 'watch', '')
-        const channelKey = toSelectorKey(query)
+        const options = parseListOptions(query, 'watch', info)
+        const channelKey = toSelectorKey(query, info)
         await serveWatch(collection, hub, {
           options,
           matches: matchesOptions(options),

@@ -1,5 +1,6 @@
 import { toEventStream } from '../request/event-stream.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
+import type { QueryParameters } from '../request/query-parameters.ts'
 import type { Collection } from '../resources/collection.ts'
 import type { Visible } from '../resources/visible.ts'
 import { serveWatch } from '../resources/watch.ts'
@@ -21,21 +22,20 @@ export async function readWatch(
   visible?: Visible,
 ): Promise<void> {
   const { req, query, info } = exchange
-  const namespace = collection.served.kind.namespaced ? info.namespace : ''
+  const namespace = info.isInNamespace ? info.namespace : ''
   const shape = toShape(negotiate(req.headers.accept, 'watch'), query)
-  const named = info.parts.length === (namespace === '' ? 2 : 4) ? info.name : ''
-  const options = parseListOptions(query, 'watch', named, namespace)
+  const options = parseListOptions(query, 'watch', info, namespace)
   await serveWatch(collection, hub, {
     options,
     matches: matchesOptions(options),
     encoder: createEncoder(collection.served, shape),
-    channelKey: `${JSON.stringify(shape)} ${named} ${toSelectorKey(query, namespace)}`,
+    channelKey: `${JSON.stringify(shape)} ${toSelectorKey(query, info, namespace)}`,
     visible,
     stream: toEventStream(exchange, 'application/json'),
   })
 }
 
-function toShape({ as, version }: Accepted, query: URLSearchParams): Shape {
+function toShape({ as, version }: Accepted, query: QueryParameters): Shape {
   if (as === 'table') return { as, version, includeObject: parseIncludeObject(query) }
   return as === 'partial' ? { as, version } : { as: 'object' }
 }

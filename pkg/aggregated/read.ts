@@ -1,6 +1,6 @@
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import type { Identity } from '../request/identity.ts'
-import type { RequestInfo } from '../request/request-info.ts'
+import { isInScope, type RequestInfo } from '../request/request-info.ts'
 import type { Collection } from '../resources/collection.ts'
 import type { PageCache } from '../resources/page-cache.ts'
 import type { Visible } from '../resources/visible.ts'
@@ -42,14 +42,9 @@ function read(
   collection: Collection | undefined,
 ): Promise<void> | void {
   const { req, info, identity } = exchange
-  const { namespaced } = collection?.served.kind ?? {}
-  const maxParts = namespaced && info.namespace !== '' ? 4 : 2
-  if (collection === undefined || info.subresource !== '' || info.parts.length > maxParts)
+  if (collection === undefined || info.subresource !== '' || !isInScope(info, collection.served.kind))
     throw unknownResource()
-  if (!namespaced && info.namespace !== '' && info.resource !== 'namespaces') throw unknownResource()
   if (req.method !== 'GET') throw methodNotAllowed(['GET'])
-  // An object of a namespaced kind without its namespace is no object.
-  if (namespaced && info.namespace === '' && info.parts.length > 1) throw unknownResource()
   const narrowed = options.visible(info, identity)
   if (narrowed === undefined) return readAs(options, exchange, collection)
   return narrowed.then(seen => readAs(options, exchange, collection, seen))

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { QueryParameters } from '../request/query-parameters.ts'
 import { collectionOf, entry, node } from '../resources/fixtures.ts'
 import { nodes } from '../resources/kinds/nodes.ts'
 import { selectPage } from '../resources/leaf.ts'
@@ -128,14 +129,14 @@ describe('parseIncludeObject', () => {
     ['includeObject=None', 'None'],
   ] as const) {
     it(`reads ?${query} as ${expected}`, () => {
-      expect(parseIncludeObject(new URLSearchParams(query))).to.equal(expected)
+      expect(parseIncludeObject(new QueryParameters(query))).to.equal(expected)
     })
   }
 
   for (const value of ['object', 'none', 'All', 'constructor']) {
     it(`refuses ${value}`, () => {
       expect(
-        refusalOf(() => parseIncludeObject(new URLSearchParams({ includeObject: value }))),
+        refusalOf(() => parseIncludeObject(new QueryParameters(`includeObject=${value}`))),
       ).to.deep.equal({
         code: 400,
         reason: 'BadRequest',

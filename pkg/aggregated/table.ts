@@ -1,3 +1,4 @@
+import type { QueryParameters } from '../request/query-parameters.ts'
 import { aggregatedForm, objectBytes } from '../resources/body.ts'
 import type { Entry } from '../resources/entry.ts'
 import type { Cell, Kind } from '../resources/kind.ts'
@@ -16,7 +17,7 @@ export type TableOptions = {
 }
 
 /** @throws Status 400 */
-export function parseIncludeObject(query: URLSearchParams): IncludeObject {
+export function parseIncludeObject(query: QueryParameters): IncludeObject {
   const text = query.get('includeObject') ?? ''
   if (text === '') return 'Metadata'
   if (text === 'Metadata' || text === 'Object' || text === 'None') return text

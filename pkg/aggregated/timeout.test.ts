@@ -1,8 +1,9 @@
 import { expect } from 'chai'
+import { QueryParameters } from '../request/query-parameters.ts'
 import { refusalOf } from '../status/fixtures.ts'
 import { checkTimeout } from './timeout.ts'
 
-const check = (timeout: string) => checkTimeout(new URLSearchParams({ timeout }))
+const check = (timeout: string) => checkTimeout(new QueryParameters(`timeout=${encodeURIComponent(timeout)}`))
 
 describe('checkTimeout', () => {
   for (const text of [

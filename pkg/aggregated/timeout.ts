@@ -1,3 +1,4 @@
+import type { QueryParameters } from '../request/query-parameters.ts'
 import { badRequest } from '../status/status.ts'
 
 const units = new Set(['ns', 'us', 'µs', 'μs', 'ms', 's', 'm', 'h'])
@@ -8,7 +9,7 @@ const units = new Set(['ns', 'us', 'µs', 'μs', 'ms', 's', 'm', 'h'])
  *
  * @throws Status 400
  */
-export function checkTimeout(query: URLSearchParams): void {
+export function checkTimeout(query: QueryParameters): void {
   const text = query.get('timeout') ?? ''
   if (text === '') return
   const why = durationFault(text)

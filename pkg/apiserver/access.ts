@@ -17,7 +17,7 @@ import type { RequireRight } from '../kapis/iam/v1alpha2/permit.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { ClientAddress } from '../request/client-address.ts'
 import type { Identity } from '../request/identity.ts'
-import { parseRequestInfo } from '../request/request-info.ts'
+import { toResourceInfo } from '../request/request-info.ts'
 import { unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Registry } from '../telemetry/metrics.ts'
@@ -147,7 +147,6 @@ export function createAccess(options: AccessOptions): Access {
     group,
     observe: byTwo((decision, source) => decisions({ decision, source })),
   })
-  const noQuery = new URLSearchParams()
 
   return {
     authenticate(req) {
@@ -159,7 +158,7 @@ export function createAccess(options: AccessOptions): Access {
       return found instanceof Promise ? found.then(identified) : identified(found)
     },
     hasEnded: kapisTokens.hasEnded,
-    impersonate: (req, caller) => impersonate(req, caller, (info, who) => authorize(info, who, noQuery)),
+    impersonate: (req, caller) => impersonate(req, caller, authorize),
     authorize,
     users,
     onUserChange: listener => void userListeners.push(listener),
@@ -167,12 +166,10 @@ export function createAccess(options: AccessOptions): Access {
       passwords = checker
     },
     async maySecret(identity, namespace, name) {
-      const path = `/api/v1/namespaces/${namespace}/secrets/${name}`
-      await authorize(parseRequestInfo('GET', path, noQuery), identity, noQuery)
+      await authorize(toResourceInfo({ verb: 'get', resource: 'secrets', namespace, name }), identity)
     },
-    async requireRight(identity, { subresource = '', ...right }) {
-      const nowhere = { isResource: true, path: '', prefix: 'api', version: '', namespace: '', parts: [] }
-      await authorize({ ...nowhere, ...right, subresource }, identity, noQuery)
+    async requireRight(identity, right) {
+      await authorize(toResourceInfo(right), identity)
     },
     checks: [
       {

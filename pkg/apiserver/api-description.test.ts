@@ -10,6 +10,7 @@ import { parseQuestion } from '../logs/question/question.ts'
 import { toOpenApi } from '../openapi/document.ts'
 import { methods } from '../openapi/operation.ts'
 import { parseListQuery } from '../request/list-query.ts'
+import { QueryParameters } from '../request/query-parameters.ts'
 import { plain } from '../resources/kinds/platform.ts'
 import { createKindTable } from '../resources/kinds.ts'
 import { toSelecting } from '../resources/selecting.ts'
@@ -89,12 +90,12 @@ describe('describeApi', () => {
 
 describe('the parameters that are described', () => {
   it('of logs are those that are taken: add a row to pkg/kapis/logs/description.ts', () => {
-    const taken = allowed(() => parseQuestion(new URLSearchParams('no-such-parameter=1')))
+    const taken = allowed(() => parseQuestion(new QueryParameters('no-such-parameter=1')))
     expect(logParameters.map(({ name }) => name)).to.have.members([...taken])
   })
 
   it('of lists are the filters that kinds have: add a row to pkg/kapis/resources/v1alpha3/description.ts', () => {
-    const query = parseListQuery(new URLSearchParams('no-such-filter=1'))
+    const query = parseListQuery(new QueryParameters('no-such-filter=1'))
     const kind = { ...plain, plural: 'things' }
     const taken = allowed(() => toSelecting(Object(kind), { query, namespace: '', groupDomain }))
     const ofKinds = createKindTable(groupDomain).flatMap(({ traits }) => Object.keys(traits.filters))

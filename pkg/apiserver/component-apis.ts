@@ -7,12 +7,16 @@ import type { ComponentUpstream } from '../proxy/component-upstream.ts'
 import { Components } from '../proxy/components.ts'
 import { remoteHeaderNames } from '../proxy/identity-headers.ts'
 import { componentUpgrade, forwardUpgrade } from '../proxy/upgrade.ts'
+import { refuseMethodOverride } from '../request/ambiguity.ts'
 import type { AuthenticatedExchange, Handler } from '../request/exchange.ts'
+import { methodNotAllowed } from '../status/status.ts'
+import { hasVerbPrefix } from '../request/request-info.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Peer, Tracing } from '../tracing/tracing.ts'
 
 export type RunningComponents = {
   readonly find: (group: string, version: string) => Handler | undefined
+  readonly serves: (group: string, version: string) => boolean
   /** Whether the request was for a component; resolves once it is over. */
   readonly upgrade: (exchange: AuthenticatedExchange, head: Buffer) => Promise<boolean>
   readonly start: () => void
@@ -69,15 +73,19 @@ export function createComponents({
   return {
     find(group, version) {
       const upstream = components.find(group, version)
-      return (
-        upstream && tracing.upstream(toPeer(upstream), exchange => forwardToComponent(upstream, exchange))
-      )
+      if (upstream === undefined) return undefined
+      return tracing.upstream(toPeer(upstream), exchange => {
+        requireOneMethod(exchange)
+        return forwardToComponent(upstream, exchange)
+      })
     },
+    serves: (group, version) => components.find(group, version) !== undefined,
     async upgrade(exchange, head) {
       const { info } = exchange
       if (info.prefix !== 'kapis' && info.prefix !== 'kapi') return false
       const upstream = components.find(info.group, info.version)
       if (upstream === undefined) return false
+      requireOneMethod(exchange)
       const forward = tracing.upstream(toPeer(upstream), (given: AuthenticatedExchange) =>
         forwardUpgrade(componentUpgrade(upstream, given), given, head),
       )
@@ -93,6 +101,18 @@ export function createComponents({
       components.stop()
     },
   }
+}
+
+/**
+ * A component must not take a request for another one than was authorized: one with the path prefix `watch` is a watch for
+ * servers that read it as Kubernetes does, whatever its method.
+ *
+ * @throws Status 400, 405
+ */
+function requireOneMethod({ req, info }: AuthenticatedExchange): void {
+  refuseMethodOverride(req)
+  const isReading = req.method === 'GET' || req.method === 'HEAD'
+  if (hasVerbPrefix(info) && info.verb !== 'proxy' && !isReading) throw methodNotAllowed(['GET', 'HEAD'])
 }
 
 function toPeer({ component: { name, url } }: ComponentUpstream): Peer {

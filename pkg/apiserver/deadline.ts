@@ -1,5 +1,6 @@
 import type { Exchange } from '../request/exchange.ts'
 import { isLongRunning } from '../request/long-running.ts'
+import type { QueryParameters } from '../request/query-parameters.ts'
 import { renderKube } from '../status/render-kube.ts'
 import { Status } from '../status/status.ts'
 
@@ -38,8 +39,8 @@ function timedOut(): Status {
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
 
 /** `?timeout=` is a Go duration and may shorten the deadline. What cannot be read is for whoever serves the request to refuse. */
-function deadlineMs(query: URLSearchParams, seconds: number): number {
-  const given = query.get('timeout')
+function deadlineMs(query: QueryParameters, seconds: number): number {
+  const given = query.first('timeout')
   const most = seconds * 1_000
   if (given === null || !/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(given)) return most
   let asked = 0

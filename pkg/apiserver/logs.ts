@@ -13,7 +13,7 @@ import { defaultLimits } from '../logs/ingest/limits.ts'
 import { openLogStore } from '../logs/open-store.ts'
 import type { AuthenticatedExchange, Handler } from '../request/exchange.ts'
 import { isAnonymous } from '../request/identity.ts'
-import { parseRequestInfo } from '../request/request-info.ts'
+import { toResourceInfo } from '../request/request-info.ts'
 import { createTurns } from '../request/turns.ts'
 import { unauthorized, unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -89,11 +89,17 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
       closing: closing.signal,
     })
     // Whatever the protocol, sending logs is one right: to create `ingest` in the logging group.
-    const sending = parseRequestInfo('POST', `/kapis/${logging}/${version}/ingest`, new URLSearchParams())
+    const sending = toResourceInfo({
+      prefix: 'kapis',
+      verb: 'create',
+      group: logging,
+      version,
+      resource: 'ingest',
+    })
     const ingest = createIngest({
       store,
       limits: defaultLimits,
-      authorize: identity => authorize(sending, identity, new URLSearchParams()),
+      authorize: identity => authorize(sending, identity),
       observe(protocol, { taken, refused }) {
         ingested.inc({ protocol, result: 'taken' }, taken)
         ingested.inc({ protocol, result: 'refused' }, refused)

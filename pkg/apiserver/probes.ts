@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Exchange } from '../request/exchange.ts'
+import type { QueryParameters } from '../request/query-parameters.ts'
 import { send } from '../request/respond.ts'
 
 /** One thing that must be so; `problem` says why it is not. */
@@ -46,7 +47,7 @@ export function createProbes(readiness: readonly Check[]): Probes {
   }
 }
 
-function answer(res: ServerResponse, probe: string, checks: readonly Check[], query: URLSearchParams): void {
+function answer(res: ServerResponse, probe: string, checks: readonly Check[], query: QueryParameters): void {
   const excluded = new Set(query.getAll('exclude'))
   const unknown = [...excluded].filter(name => !checks.some(check => check.name === name))
   const lines: string[] = []

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { QueryParameters } from '../request/query-parameters.ts'
 import { parseRequestInfo } from '../request/request-info.ts'
 import { createRegistry } from '../telemetry/metrics.ts'
 import { createRequestMetrics } from './request-metrics.ts'
@@ -14,7 +15,7 @@ function create() {
   const note = (method: string, url: string, code = 200) => {
     const [path = '', query = ''] = url.split('?')
     metrics.started()
-    metrics.finished(parseRequestInfo(method, path, new URLSearchParams(query)), code, 0.003)
+    metrics.finished(parseRequestInfo(method, path, new QueryParameters(query)), code, 0.003)
   }
   const lines = async (name: string) =>
     (await registry.metrics()).split('\n').filter(line => line.startsWith(name) && !line.startsWith('#'))

@@ -8,7 +8,9 @@ import type { GrantIndex } from '../authz/rbac-index.ts'
 import { createVisibility } from '../authz/visibility.ts'
 import type { Config } from '../config/config.ts'
 import type { LiveConfig } from '../config/live.ts'
+import { isForComponents } from '../kapis/components.ts'
 import { readCollection } from '../kapis/read-collection.ts'
+import { isForRegistries } from '../kapis/registries.ts'
 import { isOwnKubeconfig } from '../kapis/resources/v1alpha2/kubeconfig.ts'
 import { serveOldResources } from '../kapis/resources/v1alpha2/serve.ts'
 import { createNativeKinds } from '../kapis/resources/v1alpha3/native-kind.ts'
@@ -47,6 +49,8 @@ export type Resources = {
   /** The same reads, with lists as `{items, totalItems}`. */
   readonly items: Handler
   readonly documents: readonly DocumentFace[]
+  /** Whether what answers a request shows no more than its selectors select: then they may decide what is allowed. */
+  readonly selects: (info: RequestInfo) => boolean
   /** What everybody may have without a right of RBAC: the own kubeconfig. */
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
   /** What a request is authorized as, when that is another kind than its path names. @throws Status 503 */
@@ -178,6 +182,10 @@ export function createResources(options: ResourcesOptions): Resources {
       await readCollection(collection, tools, exchange, { list: 'items' })
     },
     documents: [createDiscovery(groups), createOpenApi(groups, kindSchemas)],
+    selects({ group, version, resource }) {
+      if (group !== resourcesGroup(groupDomain)) return true
+      return version === resourcesVersion && !isForComponents(resource) && !isForRegistries(resource)
+    },
     isOwn: exchange =>
       exchange.info.group === resourcesGroup(groupDomain) &&
       exchange.info.version === 'v1alpha2' &&

@@ -1,7 +1,8 @@
 import { isOwnDocument } from '../apidocs/documents.ts'
 import type { AuthenticatedExchange, Exchange, Handler } from '../request/exchange.ts'
+import { hasVerbPrefix } from '../request/request-info.ts'
 import { send, sendJson } from '../request/respond.ts'
-import { unknownResource } from '../status/status.ts'
+import { badRequest, unknownResource } from '../status/status.ts'
 import type { Registry } from '../telemetry/metrics.ts'
 
 export type DocumentFace = { readonly handles: (path: string) => boolean; readonly handle: Handler<Exchange> }
@@ -34,9 +35,15 @@ export function createRouter(options: RouterOptions): Handler {
     if (!info.isResource) return routeDocument(options, exchange)
     if (isPlatform(info.prefix)) {
       const face = options.platform.get(`${info.group}/${info.version}`)
-      if (face) return face(exchange)
+      if (face) {
+        exchange.query.refuseAmbiguous()
+        if (hasVerbPrefix(info) && info.verb !== 'watch')
+          throw badRequest(`${info.verb} is not supported below ${info.parts[0]}`)
+        return face(exchange)
+      }
       return (options.component(info.group, info.version) ?? options.any)(exchange)
     } else if (info.prefix === 'apis' && info.group === options.group && info.version === options.version) {
+      exchange.query.refuseAmbiguous()
       return options.aggregated(exchange)
     }
     return routeDocument(options, exchange)

@@ -21,6 +21,7 @@ import { forwardUpgrade, kubeUpgrade } from '../proxy/upgrade.ts'
 import { createClientAddress } from '../request/client-address.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import { isAnonymous } from '../request/identity.ts'
+import { withoutSelectors } from '../request/request-info.ts'
 import { resourcesGroup, resourcesVersion } from '../resources/kinds.ts'
 import { WatchHub } from '../resources/watch-hub.ts'
 import { collectGarbage } from '../telemetry/collect-garbage.ts'
@@ -212,16 +213,21 @@ export async function runApiserver(
     endedLogins: createEndedLogins(access.hasEnded),
     // What goes to the orchestrator is judged there, as the caller; without one, here.
     authorize(exchange) {
+      const { info, identity, query } = exchange
       // Before anything else: whoever it goes on to is told who is calling, and not by which token.
-      assertInScope(exchange.info, exchange.identity)
+      assertInScope(info, identity)
+      const isProxied = isForProxy(exchange, group)
+      // kube-apiserver reads the query of what it judges by itself.
+      if (!isProxied) query.refuseAmbiguousSelection()
       // One's own user and password: this much everybody may.
       if (iam.isOwn(exchange) || resources.isOwn(exchange)) return
-      if (isForProxy(exchange, group) && !isAnonymous(exchange.identity)) return 'elsewhere'
+      if (isProxied && !isAnonymous(identity)) return 'elsewhere'
       if (logs.judgesItself(exchange)) return 'elsewhere'
-      const { info, identity, query } = exchange
+      // One of another kind than its path names is one of what the resource cache selects.
       const native = resources.attributesOf(exchange)
-      if (native === undefined) return access.authorize(info, identity, query)
-      return native.then(attributes => access.authorize(attributes, identity, query))
+      if (native !== undefined) return native.then(attributes => access.authorize(attributes, identity))
+      const isSelecting = resources.selects(info) && !components.serves(info.group, info.version)
+      return access.authorize(isSelecting ? info : withoutSelectors(info), identity)
     },
     route,
     upgrade: async (exchange, head) => {

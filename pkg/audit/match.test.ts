@@ -4,15 +4,13 @@ import { parseRequestInfo } from '../request/request-info.ts'
 import { judge } from './match.ts'
 import { parsePolicy } from './policy.ts'
 
-const none = new URLSearchParams()
-
 /** The level that one rule, with Request as its level, gives to a request; None when it does not match. */
 function levelOf(rule: string, method: string, path: string): string {
-  return judge(policyOf(rule), parseRequestInfo(method, path, none), jane).level
+  return judge(policyOf(rule), parseRequestInfo(method, path), jane).level
 }
 
 function judgeNobody(rule: string): string {
-  return judge(policyOf(rule), parseRequestInfo('GET', '/api/v1/pods', none), undefined).level
+  return judge(policyOf(rule), parseRequestInfo('GET', '/api/v1/pods'), undefined).level
 }
 
 function policyOf(rule: string) {
@@ -67,8 +65,8 @@ describe('judge', () => {
       {level: None, verbs: [get]},
       {level: Metadata, omitStages: [RequestReceived], omitManagedFields: true},
       {level: RequestResponse}]}`)
-    expect(judge(policy, parseRequestInfo('GET', pods, none), jane).level).to.equal('None')
-    expect(judge(policy, parseRequestInfo('DELETE', pods, none), jane)).to.deep.equal({
+    expect(judge(policy, parseRequestInfo('GET', pods), jane).level).to.equal('None')
+    expect(judge(policy, parseRequestInfo('DELETE', pods), jane)).to.deep.equal({
       level: 'Metadata',
       omitStages: ['Panic', 'RequestReceived'],
       omitManagedFields: true,

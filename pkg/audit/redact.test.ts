@@ -2,8 +2,6 @@ import { expect } from 'chai'
 import { parseRequestInfo } from '../request/request-info.ts'
 import { cappedLevel, redactedUri } from './redact.ts'
 
-const none = new URLSearchParams()
-
 describe('cappedLevel', () => {
   const secret = [
     '/api/v1/namespaces/a/secrets/s',
@@ -19,7 +17,7 @@ describe('cappedLevel', () => {
   ]
   for (const path of secret) {
     it(`no body of ${path}`, () => {
-      const info = parseRequestInfo('POST', path, none)
+      const info = parseRequestInfo('POST', path)
       expect(cappedLevel('RequestResponse', info)).to.equal('Metadata')
       expect(cappedLevel('Request', info)).to.equal('Metadata')
       expect(cappedLevel('None', info)).to.equal('None')
@@ -27,7 +25,7 @@ describe('cappedLevel', () => {
   }
 
   it('others as the policy says', () => {
-    const info = parseRequestInfo('POST', '/api/v1/namespaces/a/configmaps', none)
+    const info = parseRequestInfo('POST', '/api/v1/namespaces/a/configmaps')
     expect(cappedLevel('RequestResponse', info)).to.equal('RequestResponse')
   })
 })

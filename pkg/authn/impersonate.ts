@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { anonymous, type Identity, splitServiceAccount, withAuthenticatedGroup } from '../request/identity.ts'
 import { decodeExtraKey, decodeHeaderText } from '../request/identity-header.ts'
 import { identityProblem } from '../request/identity-text.ts'
-import type { RequestInfo } from '../request/request-info.ts'
+import { type RequestInfo, toResourceInfo } from '../request/request-info.ts'
 import { badRequest } from '../status/status.ts'
 
 /** Whether a caller may impersonate one thing. @throws Status 403, 503 */
@@ -77,7 +77,7 @@ function toTargets({ username, uid, groups, extra }: Identity): readonly Target[
 }
 
 function toRequest(target: Target): RequestInfo {
-  return { ...target, isResource: true, path: '', prefix: 'api', verb: 'impersonate', version: '', parts: [] }
+  return toResourceInfo({ ...target, verb: 'impersonate' })
 }
 
 /** The groups that a user has by being one, unless the caller names groups. */

@@ -1,15 +1,14 @@
-import { type FieldRequirement, parseFieldSelector } from '../request/field-selector.ts'
+import type { FieldRequirement } from '../request/field-selector.ts'
 import type { Identity } from '../request/identity.ts'
-import { type LabelRequirement, parseLabelSelector } from '../request/label-selector.ts'
+import type { LabelRequirement } from '../request/label-selector.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import { decidingExtra } from './deciding-extra.ts'
 import type { ReviewSpec } from './review.ts'
 
-const selectiveVerbs = new Set(['list', 'watch', 'deletecollection'])
 const labelOperators = { in: 'In', notin: 'NotIn', exists: 'Exists', '!': 'DoesNotExist' } as const
 
 /** What is asked of the orchestrator for a request. Empty members are left out, as client-go leaves them out. */
-export function toReviewSpec(info: RequestInfo, identity: Identity, query: URLSearchParams): ReviewSpec {
+export function toReviewSpec(info: RequestInfo, identity: Identity): ReviewSpec {
   const { username: user, uid, groups } = identity
   const extra = decidingExtra(identity)
   if (!info.isResource) {
@@ -18,14 +17,14 @@ export function toReviewSpec(info: RequestInfo, identity: Identity, query: URLSe
   const { verb, group, version, resource, subresource, namespace, name } = info
   const named = { verb, group, version, resource, subresource, namespace, name }
   const given = Object.entries(named).filter(([, value]) => value !== '')
-  const selectors = selectiveVerbs.has(verb) ? toSelectors(query) : {}
-  return { user, uid, groups, extra, resourceAttributes: { ...Object.fromEntries(given), ...selectors } }
+  const resourceAttributes = { ...Object.fromEntries(given), ...toSelectors(info) }
+  return { user, uid, groups, extra, resourceAttributes }
 }
 
 /** The selectors, for authorizers that grant parts of a list (KEP-4601); what cannot be expressed is left out. */
-function toSelectors(query: URLSearchParams): Record<string, unknown> {
-  const fields = attempt(() => parseFieldSelector(query.get('fieldSelector') ?? ''))
-  const labels = attempt(() => parseLabelSelector(query.get('labelSelector') ?? ''))
+function toSelectors({ fieldSelector, labelSelector }: RequestInfo): Record<string, unknown> {
+  const { requirements: fields } = fieldSelector
+  const { requirements: labels } = labelSelector
   return {
     ...(fields.length > 0 ? { fieldSelector: { requirements: fields.map(toFieldRequirement) } } : {}),
     ...(labels.length > 0 && labels.every(isExpressible)
@@ -46,13 +45,4 @@ function isExpressible(requirement: LabelRequirement): requirement is Expressibl
 
 function toLabelRequirement({ key, operator, values }: Expressible) {
   return { key, operator: labelOperators[operator], ...(values.length > 0 ? { values } : {}) }
-}
-
-/** A selector that cannot be read is no selector here; whoever serves the request refuses it by name. */
-function attempt<T>(parse: () => readonly T[]): readonly T[] {
-  try {
-    return parse()
-  } catch {
-    return []
-  }
 }

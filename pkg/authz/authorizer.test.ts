@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { Identity } from '../request/identity.ts'
 import { anonymous } from '../request/identity.ts'
+import { QueryParameters } from '../request/query-parameters.ts'
 import { parseRequestInfo } from '../request/request-info.ts'
 import { withClocks } from '../status/clock-fixtures.ts'
 import { rejectionOf } from '../status/fixtures.ts'
@@ -31,8 +32,7 @@ function start(answer: (spec: ReviewSpec) => unknown = () => ({ allowed: true })
   })
   const ask = async (identity: Identity, method: string, url: string) => {
     const [path = '', search = ''] = url.split('?')
-    const query = new URLSearchParams(search)
-    await authorize(parseRequestInfo(method, path, query), identity, query)
+    await authorize(parseRequestInfo(method, path, new QueryParameters(search)), identity)
   }
   return { ask, specs, observed }
 }

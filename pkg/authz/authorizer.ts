@@ -15,11 +15,7 @@ export type AuthorizerOptions = {
   readonly observe: (decision: 'allowed' | 'denied' | 'error', source: 'rule' | 'cache' | 'review') => void
 }
 
-export type Authorize = (
-  info: RequestInfo,
-  identity: Identity,
-  query: URLSearchParams,
-) => Promise<void> | void
+export type Authorize = (info: RequestInfo, identity: Identity) => Promise<void> | void
 
 const superuserGroup = 'system:masters'
 const cacheMs = 10_000
@@ -66,19 +62,19 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
     }
   }
 
-  return (info, identity, query) => {
+  return (info, identity) => {
     assertInScope(info, identity)
     if (identity.groups.includes(superuserGroup)) {
       options.observe('allowed', 'rule')
       return
     }
-    const key = `${identityKey(identity)} ${requestKey(info, query)}`
+    const key = `${identityKey(identity)} ${requestKey(info)}`
     const known = decisions.get(key)
     if (known && known.untilMs > performance.now()) {
       options.observe(known.decision.isAllowed ? 'allowed' : 'denied', 'cache')
       return judge(known.decision, info, identity)
     }
-    return ask(key, toReviewSpec(info, identity, query)).then(decision => judge(decision, info, identity))
+    return ask(key, toReviewSpec(info, identity)).then(decision => judge(decision, info, identity))
   }
 }
 
@@ -96,24 +92,21 @@ function createIdentityKey(): (identity: Identity) => string {
 }
 
 /** Names what is asked for. What clients ask for often comes as one and the same RequestInfo each time. */
-function createRequestKey(): (info: RequestInfo, query: URLSearchParams) => string {
+function createRequestKey(): (info: RequestInfo) => string {
   const keys = new WeakMap<RequestInfo, string>()
-  return (info, query) => {
+  return info => {
     let key = keys.get(info)
     if (key === undefined) {
       key = JSON.stringify(toAttributes(info))
       keys.set(info, key)
     }
-    const { verb } = info
-    const isSelective =
-      info.isResource && (verb === 'list' || verb === 'watch' || verb === 'deletecollection')
-    if (!isSelective || query.size === 0) return key
-    return key + JSON.stringify([query.get('labelSelector'), query.get('fieldSelector')])
+    return key
   }
 }
 
 function toAttributes(info: RequestInfo): readonly string[] {
   if (!info.isResource) return [info.verb, info.path]
   const { verb, group, version, namespace, resource, subresource, name } = info
-  return [verb, group, version, namespace, resource, subresource, name]
+  const selectors = [info.fieldSelector.text, info.labelSelector.text]
+  return [verb, group, version, namespace, resource, subresource, name, ...selectors]
 }

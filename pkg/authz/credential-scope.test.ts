@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Identity } from '../request/identity.ts'
+import { QueryParameters } from '../request/query-parameters.ts'
 import { parseRequestInfo } from '../request/request-info.ts'
 import { Status } from '../status/status.ts'
 import { assertInScope } from './credential-scope.ts'
@@ -9,7 +10,7 @@ const reader: Identity = { username: 'jane', uid: 'u', groups: [], extra: {}, is
 function codeOf(method: string, path: string, identity: Identity): number {
   const [plain = '', query = ''] = path.split('?')
   try {
-    assertInScope(parseRequestInfo(method, plain, new URLSearchParams(query)), identity)
+    assertInScope(parseRequestInfo(method, plain, new QueryParameters(query)), identity)
     return 200
   } catch (error) {
     if (error instanceof Status) return error.code
@@ -67,7 +68,7 @@ describe('assertInScope', () => {
 
   it('refuses to act as somebody else', () => {
     const info = {
-      ...parseRequestInfo('GET', '/api/v1/users/bob', new URLSearchParams()),
+      ...parseRequestInfo('GET', '/api/v1/users/bob'),
       verb: 'impersonate',
     }
     let message = ''

@@ -1,10 +1,10 @@
 import { toEventStream } from '../request/event-stream.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import { type ListQuery, parseListQuery } from '../request/list-query.ts'
-import { isWatch } from '../request/request-info.ts'
+import { isInScope } from '../request/request-info.ts'
 import { acceptsGzip, collect, send, sendChunks } from '../request/respond.ts'
 import { parseVersion } from '../request/version-query.ts'
-import { parseListVersion, parseWatchQuery } from '../request/watch-query.ts'
+import { parseListVersion, parseWatchQuery, watchParameters } from '../request/watch-query.ts'
 import { type Form, gzipPieces, isWorthGzip, plainChunks, platformForm } from '../resources/body.ts'
 import type { Collection } from '../resources/collection.ts'
 import type { ServedKind } from '../resources/entry.ts'
@@ -50,22 +50,27 @@ export async function readCollection(
 ): Promise<void> {
   const { req, info } = exchange
   const { kind } = collection.served
-  const isInNamespace = info.namespace !== '' && info.resource !== 'namespaces'
-  if (isInNamespace && !kind.namespaced)
-    throw unknownResource(`resource ${JSON.stringify(info.resource)} is not namespaced`)
+  if (!isInScope(info, kind))
+    throw unknownResource(
+      `resource ${JSON.stringify(info.resource)} is ${kind.namespaced ? 'namespaced' : 'not namespaced'}`,
+    )
   if (info.subresource !== '') throw unknownResource()
   if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
-  const wantsWatch = info.verb === 'watch' && isWatch(exchange.query)
-  if (wantsWatch && kind.isListedOnly)
-    throw methodNotAllowed(
-      ['GET', 'HEAD'],
-      `${info.resource} cannot be watched: the orchestrator only lists them`,
-    )
-  if (wantsWatch) return watch(collection, tools, exchange, style)
-  // `/watch/nodes` and `/proxy/nodes/x` were authorized as another verb: a list or an object is another right.
-  if (info.verb !== 'get' && info.verb !== 'list') throw badRequest(`${info.verb} is not supported here`)
-  if (info.parts.length === (isInNamespace ? 4 : 2)) return getObject(collection, tools, exchange, style)
-  return listObjects(collection, tools, exchange, style)
+  switch (info.verb) {
+    case 'get':
+      return getObject(collection, tools, exchange, style)
+    case 'list':
+      return listObjects(collection, tools, exchange, style)
+    case 'watch':
+      if (kind.isListedOnly)
+        throw methodNotAllowed(
+          ['GET', 'HEAD'],
+          `${info.resource} cannot be watched: the orchestrator only lists them`,
+        )
+      return watch(collection, tools, exchange, style)
+    default:
+      throw badRequest(`${info.verb} is not supported here`)
+  }
 }
 
 function getObject(
@@ -86,7 +91,7 @@ function sendObject(
   { visible }: ReadStyle,
 ): void {
   const { kind } = collection.served
-  const entry = collection.get(kind.namespaced ? info.namespace : '', info.name)
+  const entry = collection.get(info.isInNamespace ? info.namespace : '', info.name)
   // Whoever may not see an object is not told that it exists.
   if (entry === undefined || visible?.has(entry) === false)
     throw notFound({ group: kind.source.group, resource: info.resource }, info.name)
@@ -100,8 +105,8 @@ async function listObjects(
   style: ReadStyle,
 ): Promise<void> {
   const { req, res } = exchange
-  const { version, rest } = parseListVersion(exchange.query)
-  const request = await toRequest(parseListQuery(rest), tools, exchange, style)
+  const version = parseListVersion(exchange.query)
+  const request = await toRequest(tools, exchange, style)
   if (version.resourceVersion !== '') await waitForVersion(collection, version.resourceVersion)
   const isExact = version.match === 'Exact'
   const listed = isExact
@@ -129,8 +134,8 @@ async function watch(
   exchange: AuthenticatedExchange,
   style: ReadStyle,
 ): Promise<void> {
-  const { watch: options, rest } = parseWatchQuery(exchange.query)
-  const request = await toRequest(parseListQuery(rest), tools, exchange, style)
+  const options = parseWatchQuery(exchange.query)
+  const request = await toRequest(tools, exchange, style)
   const { key, matches, readings } = toSelecting(collection.served.kind, request)
   for (const reading of readings) await reading.prepare(collection.entries())
   if (options.resourceVersion !== '') await waitForVersion(collection, options.resourceVersion)
@@ -146,17 +151,17 @@ async function watch(
 }
 
 async function toRequest(
-  query: ListQuery,
   { groupDomain }: ReadTools,
-  { info }: AuthenticatedExchange,
+  { info, query: parameters }: AuthenticatedExchange,
   { narrow, visible }: ReadStyle,
 ): Promise<ListRequest> {
+  const query = parseListQuery(parameters, watchParameters)
   const narrowed = await narrow?.(query)
-  // A list of namespaces is pinned to none, whatever the path says.
-  const namespace = info.resource === 'namespaces' ? '' : info.namespace
-  if (narrowed !== undefined) return { ...narrowed, namespace, groupDomain }
-  if (visible === undefined) return { query, namespace, groupDomain }
-  return { query, namespace, groupDomain, narrowing: { key: visible.key, matches: visible.has } }
+  // By what the request was authorized, it is limited too.
+  const limits = { namespace: info.isInNamespace ? info.namespace : '', name: info.name, groupDomain }
+  if (narrowed !== undefined) return { ...narrowed, ...limits }
+  if (visible === undefined) return { query, ...limits }
+  return { query, ...limits, narrowing: { key: visible.key, matches: visible.has } }
 }
 
 function toForm({ fields, managedFields }: ListQuery): Form {

@@ -8,6 +8,7 @@ import { parseImageReference } from '../registry/reference.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import type { Identity } from '../request/identity.ts'
 import { parseListQuery } from '../request/list-query.ts'
+import type { QueryParameters } from '../request/query-parameters.ts'
 import { sendJson } from '../request/respond.ts'
 import { badRequest, methodNotAllowed, Status, unknownResource } from '../status/status.ts'
 import type { registryPaths } from './registries-description.ts'
@@ -58,9 +59,7 @@ const routes: Readonly<Record<keyof typeof registryPaths, Serve>> = {
     const { host, repository } = parseImageReference(required(query, 'repository'), 'repository')
     const login = await loginFor(tools, exchange, host)
     const tags = await tools.registry.tags(host, repository, login)
-    const { page, limit, ascending } = parseListQuery(
-      new URLSearchParams([...query].filter(([key]) => paging.has(key))),
-    )
+    const { page, limit, ascending } = parseListQuery(query)
     const sorted = tags.toSorted()
     if (!ascending) sorted.reverse()
     const shown = limit < 0 ? sorted : sorted.slice((page - 1) * limit, page * limit)
@@ -71,8 +70,6 @@ const routes: Readonly<Record<keyof typeof registryPaths, Serve>> = {
 function requireRead({ req }: AuthenticatedExchange): void {
   if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
 }
-
-const paging = new Set(['page', 'limit', 'ascending'])
 
 /** Every login of the Secret is tried; it comes back as it was sent. */
 async function verify({ registry }: RegistryTools, req: IncomingMessage): Promise<unknown> {
@@ -120,7 +117,7 @@ async function loginFor(
   return login
 }
 
-function required(query: URLSearchParams, name: string): string {
+function required(query: QueryParameters, name: string): string {
   const value = query.get(name) ?? ''
   if (value === '')
     throw badRequest(name === 'repository' ? 'empty repository name' : `${name} must be given`)

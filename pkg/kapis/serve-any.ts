@@ -29,11 +29,9 @@ export async function serveAny(options: AnyOptions, exchange: AuthenticatedExcha
   return readCollection(collection, options, exchange, { list: 'kind' })
 }
 
-/** The same request under the orchestrator's own path. */
+/** The same request under kube-apiserver's own path. */
 export function toNativePath(exchange: AuthenticatedExchange): AuthenticatedExchange {
-  const { req, info } = exchange
-  const rest = (req.url ?? '').replace(/^\/+kapis?/, '')
-  // The one thing of a request that is changed in place: what forwards it reads the request itself.
-  req.url = (info.group === '' ? '/api' : '/apis') + rest
-  return exchange
+  const { info, rawPath } = exchange
+  const belowPrefix = rawPath.slice(rawPath.indexOf('/', 1))
+  return { ...exchange, rawPath: (info.group === '' ? '/api' : '/apis') + belowPrefix }
 }

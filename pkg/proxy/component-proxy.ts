@@ -1,5 +1,6 @@
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import { isLongRunning } from '../request/long-running.ts'
+import { formatTarget } from '../request/target.ts'
 import { Status } from '../status/status.ts'
 import type { ComponentUpstream } from './component-upstream.ts'
 import { forwardableHeaders, type HeaderLines } from './headers.ts'
@@ -24,7 +25,7 @@ export async function forwardToComponent(
   const { req, res, info, query } = exchange
   const isLive = isLongRunning(info, query)
   const connections = isLive ? upstream.long : upstream.short
-  const path = component.url.pathname.replace(/\/$/, '') + (req.url ?? '/')
+  const path = component.url.pathname.replace(/\/$/, '') + formatTarget(exchange)
   const outgoing = { connections, path, headers: componentHeaders(upstream, exchange), isLive }
   if (!breaker.mayTry()) throw resting(component.name)
   const name = `the component ${component.name}`

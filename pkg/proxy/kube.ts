@@ -3,6 +3,7 @@ import { isNotYetReady } from '../kube/own-refusal.ts'
 import type { AuthenticatedExchange, Handler } from '../request/exchange.ts'
 import type { Identity } from '../request/identity.ts'
 import { isLongRunning } from '../request/long-running.ts'
+import { formatTarget } from '../request/target.ts'
 import { Status } from '../status/status.ts'
 import type { KubeConnections, KubeLine } from './connections.ts'
 import { upstreamFailure } from './failure.ts'
@@ -28,7 +29,7 @@ export function createKubeProxy(endpoint: Endpoint, upstreams: KubeConnections):
     { connections, credential }: KubeLine,
     isLive: boolean,
   ) => {
-    const path = base + (exchange.req.url ?? '/')
+    const path = base + formatTarget(exchange)
     const headers = callerHeaders(exchange)
     const block = blockOf(exchange.identity, credential)
     const to = { connections, path, headers, block, isLive, upstream: orchestrator, refusalByBody }

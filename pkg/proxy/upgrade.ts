@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import type { Endpoint } from '../kube/endpoint.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import { http } from '../request/node-http.ts'
+import { formatTarget } from '../request/target.ts'
 import type { Status } from '../status/status.ts'
 import { componentHeaders } from './component-proxy.ts'
 import type { ComponentUpstream } from './component-upstream.ts'
@@ -40,7 +41,7 @@ export async function kubeUpgrade(
   return {
     options,
     isSecure: true,
-    path: basePath(endpoint) + (exchange.req.url ?? '/'),
+    path: basePath(endpoint) + formatTarget(exchange),
     headers: [...orchestratorHeaders(exchange), ...own, 'Host', endpoint.url.host],
     upstream: 'the orchestrator',
     refusalByBody: createRefusalByBody(endpoint),
@@ -54,7 +55,7 @@ export function componentUpgrade(target: ComponentUpstream, exchange: Authentica
   return {
     options: { host: url.hostname, port: url.port || (isSecure ? 443 : 80), agent: false, ...target.tls },
     isSecure,
-    path: url.pathname.replace(/\/$/, '') + (exchange.req.url ?? '/'),
+    path: url.pathname.replace(/\/$/, '') + formatTarget(exchange),
     headers: [...componentHeaders(target, exchange), 'Host', url.host],
     upstream: `the component ${name}`,
     refusal: refuseRedirect(`the component ${name}`, exchange.req),

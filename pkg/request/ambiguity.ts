@@ -16,3 +16,18 @@ export function refuseAmbiguousHost({ rawHeaders }: Pick<IncomingMessage, 'rawHe
     isNamed = true
   }
 }
+
+const overrides = ['x-http-method-override', 'x-http-method', 'x-method-override'] as const
+
+/**
+ * Refuses a header by which a server may take another method than the one that was authorized.
+ *
+ * @throws Status 400
+ */
+export function refuseMethodOverride({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): void {
+  for (const name of overrides) {
+    const value = headers[name]
+    if (value !== undefined && String(value).toUpperCase() !== method)
+      throw badRequest(`the header ${name} names another method than that of the request`)
+  }
+}

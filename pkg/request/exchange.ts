@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Identity } from './identity.ts'
+import type { QueryParameters } from './query-parameters.ts'
 import type { RequestInfo } from './request-info.ts'
 
 /** One request and its answer on their way through the filters. Filters hand on a wider copy, they do not mutate. */
@@ -9,9 +10,10 @@ export type Exchange = {
   /** Audit-Id: the caller's own when kube-apiserver sent one, so that both audit logs can be joined. */
   readonly id: string
   readonly info: RequestInfo
+  /** Path and query as they are handed on. */
   readonly rawPath: string
   readonly rawQuery: string
-  readonly query: URLSearchParams
+  readonly query: QueryParameters
   /** What was read behind the head of a request that wants another protocol; undefined for every other request. */
   readonly upgrade?: Buffer
 }

@@ -7,24 +7,37 @@ export type FieldRequirement = {
 }
 
 /**
- * Parses `metadata.name=a,metadata.namespace!=b` (k8s.io/apimachinery/pkg/fields). A backslash escapes `,`, `=` and
- * itself in values.
+ * Parses `metadata.name=a,metadata.namespace!=b` (k8s.io/apimachinery/pkg/fields), with the terms sorted as there. A field ends
+ * at the first operator; in values a backslash escapes `,`, `=` and itself.
  *
- * @param known the fields that may be named; any, when it is left out
- * @throws Status 400 on bad syntax, or when a field is not among them
+ * @throws Status 400 on bad syntax
  */
-export function parseFieldSelector(text: string, known?: readonly string[]): readonly FieldRequirement[] {
-  if (text === '') return []
-  return splitUnescaped(text).map(term => {
-    const match = /^((?:[^=!\\]|\\.)*?)(!=|==|=)(.*)$/s.exec(term)
-    if (!match) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`)
-    const field = match[1] ?? ''
-    if (known && !known.includes(field)) {
-      const allowed = known.map(name => JSON.stringify(name)).join(', ')
-      throw badRequest(`${JSON.stringify(field)} is not a known field selector: only ${allowed}`)
-    }
-    return { field, operator: match[2] === '!=' ? '!=' : '=', value: unescapeValue(match[3] ?? '', text) }
-  })
+export function parseFieldSelector(text: string): readonly FieldRequirement[] {
+  return splitUnescaped(text)
+    .toSorted()
+    .map(term => {
+      const operator = /!=|==?/.exec(term)
+      if (operator === null) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`)
+      const value = unescapeValue(term.slice(operator.index + operator[0].length), text)
+      return { field: term.slice(0, operator.index), operator: operator[0] === '!=' ? '!=' : '=', value }
+    })
+}
+
+/** @throws Status 400 when a field is not among the known ones */
+export function requireKnownFields(
+  requirements: readonly FieldRequirement[],
+  known: readonly string[],
+): void {
+  for (const { field } of requirements) {
+    if (known.includes(field)) continue
+    const allowed = known.map(name => JSON.stringify(name)).join(', ')
+    throw badRequest(`${JSON.stringify(field)} is not a known field selector: only ${allowed}`)
+  }
+}
+
+/** The value that a field must have, if the requirements name one. */
+export function requiredValue(requirements: readonly FieldRequirement[], field: string): string | undefined {
+  return requirements.find(required => required.field === field && required.operator === '=')?.value
 }
 
 export function matchesFields(

@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import type { AuthenticatedExchange } from './exchange.ts'
 import type { Identity } from './identity.ts'
-import { parseRequestInfo } from './request-info.ts'
-import { parseTarget } from './target.ts'
+import { parseLine } from './request-line.ts'
 
 export const jane: Identity = {
   username: 'jane',
@@ -82,8 +81,6 @@ export async function closeServer(server: {
 
 /** A request as the filters hand it to the faces. */
 export function toExchange(req: IncomingMessage, res: ServerResponse): AuthenticatedExchange {
-  const { path, rawPath, rawQuery } = parseTarget(req.url ?? '/')
-  const query = new URLSearchParams(rawQuery)
-  const info = parseRequestInfo(req.method ?? 'GET', path, query)
-  return { req, res, id: 'id-1', info, rawPath, rawQuery, query, identity: jane, isAggregated: false }
+  const line = parseLine(req.method ?? 'GET', req.url ?? '/')
+  return { req, res, id: 'id-1', ...line, identity: jane, isAggregated: false }
 }

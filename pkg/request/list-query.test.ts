@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { refusalOf } from '../status/fixtures.ts'
 import { type ListQuery, parseListQuery } from './list-query.ts'
+import { QueryParameters } from './query-parameters.ts'
 
 const defaults: ListQuery = {
   page: 1,
@@ -8,8 +9,8 @@ const defaults: ListQuery = {
   sortBy: 'createTime',
   ascending: false,
   managedFields: false,
-  labelSelector: '',
-  fieldSelector: '',
+  labelSelector: { text: '', requirements: [] },
+  fieldSelector: { text: '', requirements: [] },
   fields: '',
   filters: new Map(),
 }
@@ -24,10 +25,7 @@ describe('parseListQuery', () => {
     ['page=01', { page: 1 }],
     ['limit=0', { limit: 0 }],
     ['limit=-1', { limit: -1 }],
-    ['page=2&page=3', { page: 3 }],
-    ['limit=x&limit=5', { limit: 5 }],
     ['sortBy=name', { sortBy: 'name' }],
-    ['sortBy=name&sortBy=createTime', { sortBy: 'createTime' }],
     ...['1', 't', 'T', 'true', 'TRUE', 'True'].map((word): [string, Partial<ListQuery>] => [
       `ascending=${word}`,
       { ascending: true },
@@ -37,12 +35,21 @@ describe('parseListQuery', () => {
       { ascending: false },
     ]),
     ['managedFields=true', { managedFields: true }],
-    ['labelSelector=a%3Db%2C!c', { labelSelector: 'a=b,!c' }],
+    [
+      'labelSelector=a%3Db%2C!c',
+      {
+        labelSelector: {
+          text: 'a=b,!c',
+          requirements: [
+            { key: 'a', operator: 'in', values: ['b'] },
+            { key: 'c', operator: '!', values: [] },
+          ],
+        },
+      },
+    ],
     ['pretty=true', {}],
     ['name=web', filters(['name', 'web'])],
     ['name=', {}],
-    ['name=a&name=b', filters(['name', 'b'])],
-    ['name=a&name=', filters(['name', 'a'])],
     ['status=running&name=a+b', filters(['status', 'running'], ['name', 'a b'])],
     ['Page=2', filters(['Page', '2'])],
     ['__proto__=x', filters(['__proto__', 'x'])],
@@ -50,7 +57,7 @@ describe('parseListQuery', () => {
   ]
   for (const [query, expected] of valid) {
     it(`reads ?${query}`, () => {
-      expect(parseListQuery(new URLSearchParams(query))).to.deep.equal({ ...defaults, ...expected })
+      expect(parseListQuery(new QueryParameters(query))).to.deep.equal({ ...defaults, ...expected })
     })
   }
 
@@ -70,20 +77,27 @@ describe('parseListQuery', () => {
     ['page=%2B1', page('+1')],
     ['page=1%00', page('1\u0000')],
     ['page=9999999999', page('9999999999')],
-    ['page=1&page=0', page('0')],
     ['page=٣', page('٣')],
     ['limit=-2', limit('-2')],
     ['limit=ten', limit('ten')],
     ['limit=NaN', limit('NaN')],
     ['limit=Infinity', limit('Infinity')],
-    ['limit=10;drop', limit('10;drop')],
+    ['limit=10;drop', 'the query contains a ";" that must be percent-encoded'],
+    ['limit=10%3Bdrop', limit('10;drop')],
+    ['page=2&page=3', 'page is given more than once'],
+    ['page=2&page=2', 'page is given more than once'],
+    ['limit=&limit=5', 'limit is given more than once'],
+    ['name=a&name=', 'name is given more than once'],
+    ['name=a&%6eame=b', 'name is given more than once'],
+    ['name=a&Name=b', 'Name is given more than once'],
+    ['fieldSelector=&fieldSelector=', 'fieldSelector is given more than once'],
     ['ascending=yes', flag('ascending', 'yes')],
     ['ascending=tRuE', flag('ascending', 'tRuE')],
     ['managedFields=2', flag('managedFields', '2')],
   ]
   for (const [query, message] of invalid) {
     it(`refuses ?${query}`, () => {
-      expect(refusalOf(() => parseListQuery(new URLSearchParams(query)))).to.deep.equal({
+      expect(refusalOf(() => parseListQuery(new QueryParameters(query)))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',
         message,

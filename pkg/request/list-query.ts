@@ -1,4 +1,8 @@
 import { badRequest } from '../status/status.ts'
+import type { FieldRequirement } from './field-selector.ts'
+import type { LabelRequirement } from './label-selector.ts'
+import type { QueryParameters } from './query-parameters.ts'
+import type { Selector } from './selector.ts'
 
 /** The paging and sorting of a platform list; everything else in the query is a filter. */
 export type ListQuery = {
@@ -9,11 +13,11 @@ export type ListQuery = {
   readonly sortBy: string
   readonly ascending: boolean
   readonly managedFields: boolean
-  readonly labelSelector: string
-  readonly fieldSelector: string
+  readonly labelSelector: Selector<LabelRequirement>
+  readonly fieldSelector: Selector<FieldRequirement>
   /** Paths of the members that are wanted; '' for whole objects. */
   readonly fields: string
-  /** The remaining parameters; of a repeated one the last counts, an empty one is as if it were not given. */
+  /** The remaining parameters; an empty one is as if it were not given. */
   readonly filters: ReadonlyMap<string, string>
 }
 
@@ -35,32 +39,30 @@ const falseWords = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False'])
 /**
  * Reads the query of `GET …/{resources}`. Defaults: first page, no limit, newest first.
  *
+ * @param others parameters that somebody else reads
  * @throws Status 400 that names the parameter and what is allowed
  */
-export function parseListQuery(query: URLSearchParams): ListQuery {
+export function parseListQuery(query: QueryParameters, others: readonly string[] = []): ListQuery {
+  query.refuseAmbiguous()
   const filters = new Map<string, string>()
   for (const [key, value] of query) {
-    if (!ownParameters.has(key) && value !== '') filters.set(key, value)
+    if (value !== '' && !ownParameters.has(key) && !others.includes(key)) filters.set(key, value)
   }
   return {
     page: integer(query, 'page', { min: 1, fallback: 1 }),
     limit: integer(query, 'limit', { min: -1, fallback: -1 }),
-    sortBy: last(query, 'sortBy') || 'createTime',
+    sortBy: query.get('sortBy') || 'createTime',
     ascending: boolean(query, 'ascending'),
     managedFields: boolean(query, 'managedFields'),
-    labelSelector: last(query, 'labelSelector'),
-    fieldSelector: last(query, 'fieldSelector'),
-    fields: last(query, 'fields'),
+    labelSelector: query.labelSelector,
+    fieldSelector: query.fieldSelector,
+    fields: query.get('fields') ?? '',
     filters,
   }
 }
 
-function last(query: URLSearchParams, name: string): string {
-  return query.getAll(name).at(-1) ?? ''
-}
-
-function integer(query: URLSearchParams, name: string, rule: { min: number; fallback: number }): number {
-  const text = last(query, name)
+function integer(query: QueryParameters, name: string, rule: { min: number; fallback: number }): number {
+  const text = query.get(name) ?? ''
   if (text === '') return rule.fallback
   const value = /^-?\d{1,9}$/.test(text) ? Number(text) : Number.NaN
   if (value >= rule.min) return value
@@ -70,8 +72,8 @@ function integer(query: URLSearchParams, name: string, rule: { min: number; fall
   )
 }
 
-function boolean(query: URLSearchParams, name: string): boolean {
-  const text = last(query, name)
+function boolean(query: QueryParameters, name: string): boolean {
+  const text = query.get(name) ?? ''
   if (trueWords.has(text)) return true
   if (text === '' || falseWords.has(text)) return false
   throw badRequest(`${name} must be true or false, not ${JSON.stringify(text)}`)

@@ -1,10 +1,11 @@
 import { expect } from 'chai'
 import { isLongRunning } from './long-running.ts'
+import { QueryParameters } from './query-parameters.ts'
 import { parseRequestInfo } from './request-info.ts'
 
 function ask(method: string, target: string): boolean {
   const [path = '', query = ''] = target.split('?')
-  const parameters = new URLSearchParams(query)
+  const parameters = new QueryParameters(query)
   return isLongRunning(parseRequestInfo(method, path, parameters), parameters)
 }
 

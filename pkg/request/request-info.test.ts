@@ -1,107 +1,125 @@
 import { expect } from 'chai'
-import { isWatch, parseRequestInfo, type RequestInfo } from './request-info.ts'
-
-const empty = { group: '', version: '', namespace: '', resource: '', subresource: '', name: '' }
+import { QueryParameters } from './query-parameters.ts'
+import {
+  parseRequestInfo,
+  type RequestInfo,
+  isInScope,
+  toResourceInfo,
+  withoutSelectors,
+} from './request-info.ts'
 
 function read(method: string, url: string): RequestInfo {
   const [path = '', query = ''] = url.split('?')
-  return parseRequestInfo(method, path, new URLSearchParams(query))
+  return parseRequestInfo(method, path, new QueryParameters(query))
+}
+
+const attributes = [
+  'prefix',
+  'verb',
+  'group',
+  'version',
+  'namespace',
+  'resource',
+  'subresource',
+  'name',
+] as const
+type Expected = Partial<Pick<RequestInfo, (typeof attributes)[number] | 'isInNamespace' | 'namedBy'>>
+
+function attributesOf(info: RequestInfo): Expected {
+  const given = attributes.filter(name => info[name] !== '').map(name => [name, info[name]])
+  const { isInNamespace, namedBy } = info
+  return {
+    ...Object.fromEntries(given),
+    ...(isInNamespace ? { isInNamespace } : {}),
+    ...(namedBy === 'fieldSelector' ? { namedBy } : {}),
+  }
 }
 
 describe('parseRequestInfo', () => {
   const core = { prefix: 'api', version: 'v1' }
   const nodes = { prefix: 'apis', group: 'resources.kapis.io', version: 'v1alpha3', resource: 'nodes' }
   const g = '/apis/resources.kapis.io/v1alpha3'
-  type Row = readonly [method: string, url: string, expected: Partial<RequestInfo>]
+  const inNs = { ...core, namespace: 'ns', isInNamespace: true }
+  const bySelector = { namedBy: 'fieldSelector' } as const
 
-  const resources: readonly Row[] = [
+  const rows: readonly (readonly [request: string, expected: Expected])[] = [
     // Prefixes.
-    ['GET', '/api/v1/nodes', { ...core, verb: 'list', resource: 'nodes', parts: ['nodes'] }],
-    ['GET', `${g}/nodes`, { ...nodes, verb: 'list', parts: ['nodes'] }],
-    [
-      'GET',
-      '/kapis/resources.kapis.io/v1alpha3/nodes',
-      { ...nodes, prefix: 'kapis', verb: 'list', parts: ['nodes'] },
-    ],
-    [
-      'GET',
-      '/kapi/resources.kapis.io/v1alpha3/nodes',
-      { ...nodes, prefix: 'kapi', verb: 'list', parts: ['nodes'] },
-    ],
-    ['GET', `${g}/nodes/`, { ...nodes, verb: 'list', parts: ['nodes'] }],
+    ['GET /api/v1/nodes', { ...core, verb: 'list', resource: 'nodes' }],
+    [`GET ${g}/nodes`, { ...nodes, verb: 'list' }],
+    ['GET /kapis/resources.kapis.io/v1alpha3/nodes', { ...nodes, prefix: 'kapis', verb: 'list' }],
+    ['GET /kapi/resources.kapis.io/v1alpha3/nodes', { ...nodes, prefix: 'kapi', verb: 'list' }],
+    ['GET /kapi/v1/nodes', { ...core, prefix: 'kapi', verb: 'list', resource: 'nodes' }],
+    [`GET ${g}/nodes/`, { ...nodes, verb: 'list' }],
+    [`GET ${g}/nodes/n1/`, { ...nodes, verb: 'get', name: 'n1' }],
 
-    // Verbs.
-    ['HEAD', '/api/v1/nodes', { ...core, verb: 'list', resource: 'nodes', parts: ['nodes'] }],
-    ['GET', `${g}/nodes/n1`, { ...nodes, verb: 'get', name: 'n1', parts: ['nodes', 'n1'] }],
-    ['HEAD', `${g}/nodes/n1`, { ...nodes, verb: 'get', name: 'n1', parts: ['nodes', 'n1'] }],
-    ['POST', `${g}/nodes`, { ...nodes, verb: 'create', parts: ['nodes'] }],
-    ['PUT', `${g}/nodes/n1`, { ...nodes, verb: 'update', name: 'n1', parts: ['nodes', 'n1'] }],
-    ['PATCH', `${g}/nodes/n1`, { ...nodes, verb: 'patch', name: 'n1', parts: ['nodes', 'n1'] }],
-    ['DELETE', `${g}/nodes/n1`, { ...nodes, verb: 'delete', name: 'n1', parts: ['nodes', 'n1'] }],
-    ['DELETE', `${g}/nodes`, { ...nodes, verb: 'deletecollection', parts: ['nodes'] }],
+    // The verb follows from the method.
+    ['HEAD /api/v1/nodes', { ...core, verb: 'list', resource: 'nodes' }],
+    [`GET ${g}/nodes/n1`, { ...nodes, verb: 'get', name: 'n1' }],
+    [`HEAD ${g}/nodes/n1`, { ...nodes, verb: 'get', name: 'n1' }],
+    [`POST ${g}/nodes`, { ...nodes, verb: 'create' }],
+    [`PUT ${g}/nodes/n1`, { ...nodes, verb: 'update', name: 'n1' }],
+    [`PATCH ${g}/nodes/n1`, { ...nodes, verb: 'patch', name: 'n1' }],
+    [`DELETE ${g}/nodes/n1`, { ...nodes, verb: 'delete', name: 'n1' }],
+    [`DELETE ${g}/nodes`, { ...nodes, verb: 'deletecollection' }],
     // A method without a verb is granted to nobody but those who hold all of them.
-    ['OPTIONS', `${g}/nodes`, { ...nodes, verb: '', parts: ['nodes'] }],
-    ['TRACE', `${g}/nodes/n1`, { ...nodes, verb: '', name: 'n1', parts: ['nodes', 'n1'] }],
+    [`OPTIONS ${g}/nodes`, { ...nodes }],
+    [`TRACE ${g}/nodes/n1`, { ...nodes, name: 'n1' }],
+    [`MKCOL ${g}/nodes/n1`, { ...nodes, name: 'n1' }],
+    [`QUERY ${g}/watch/nodes`, { ...nodes }],
 
     // Watches.
-    ['GET', `${g}/nodes?watch=true`, { ...nodes, verb: 'watch', parts: ['nodes'] }],
-    ['GET', `${g}/nodes?watch=1`, { ...nodes, verb: 'watch', parts: ['nodes'] }],
-    ['GET', `${g}/nodes?watch`, { ...nodes, verb: 'watch', parts: ['nodes'] }],
-    ['GET', `${g}/nodes?watch=false`, { ...nodes, verb: 'list', parts: ['nodes'] }],
-    ['GET', `${g}/nodes?watch=0`, { ...nodes, verb: 'list', parts: ['nodes'] }],
-    ['GET', `${g}/nodes/n1?watch=true`, { ...nodes, verb: 'get', name: 'n1', parts: ['nodes', 'n1'] }],
-    ['POST', `${g}/nodes?watch=true`, { ...nodes, verb: 'create', parts: ['nodes'] }],
-    ['GET', `${g}/watch/nodes`, { ...nodes, verb: 'watch', parts: ['nodes'] }],
-    ['GET', `${g}/watch/nodes?watch=false`, { ...nodes, verb: 'watch', parts: ['nodes'] }],
-    ['GET', `${g}/watch/nodes/n1`, { ...nodes, verb: 'watch', name: 'n1', parts: ['nodes', 'n1'] }],
+    [`GET ${g}/nodes?watch=true`, { ...nodes, verb: 'watch' }],
+    [`GET ${g}/nodes?watch=1`, { ...nodes, verb: 'watch' }],
+    [`GET ${g}/nodes?watch`, { ...nodes, verb: 'watch' }],
+    [`GET ${g}/nodes?watch=`, { ...nodes, verb: 'watch' }],
+    [`GET ${g}/nodes?watch=yes`, { ...nodes, verb: 'watch' }],
+    [`GET ${g}/nodes?w%61tch=true`, { ...nodes, verb: 'watch' }],
+    [`HEAD ${g}/nodes?watch=true`, { ...nodes, verb: 'watch' }],
+    [`GET ${g}/nodes?watch=false`, { ...nodes, verb: 'list' }],
+    // apimachinery compares without regard to case.
+    [`GET ${g}/nodes?watch=FALSE`, { ...nodes, verb: 'list' }],
+    [`GET ${g}/nodes?watch=0`, { ...nodes, verb: 'list' }],
+    [`GET ${g}/nodes?Watch=true`, { ...nodes, verb: 'list' }],
+    [`GET ${g}/nodes/n1?watch=true`, { ...nodes, verb: 'get', name: 'n1' }],
+    [`POST ${g}/nodes?watch=true`, { ...nodes, verb: 'create' }],
+    [`DELETE ${g}/nodes?watch=true`, { ...nodes, verb: 'deletecollection' }],
+
+    // The old prefixes of watch and proxy: a request that writes is never a watch.
+    [`GET ${g}/watch/nodes`, { ...nodes, verb: 'watch' }],
+    [`HEAD ${g}/watch/nodes`, { ...nodes, verb: 'watch' }],
+    [`GET ${g}/watch/nodes?watch=false`, { ...nodes, verb: 'watch' }],
+    [`GET ${g}/watch/nodes/n1`, { ...nodes, verb: 'watch', name: 'n1' }],
+    ['GET /api/v1/watch/namespaces/ns/pods/p', { ...inNs, verb: 'watch', resource: 'pods', name: 'p' }],
+    [`POST ${g}/watch/nodes`, { ...nodes, verb: 'create' }],
+    [`PUT ${g}/watch/nodes/n1`, { ...nodes, verb: 'update', name: 'n1' }],
+    [`PATCH ${g}/watch/nodes/n1`, { ...nodes, verb: 'patch', name: 'n1' }],
+    [`DELETE ${g}/watch/nodes/n1`, { ...nodes, verb: 'delete', name: 'n1' }],
+    [`DELETE ${g}/watch/nodes`, { ...nodes, verb: 'deletecollection' }],
+    [`DELETE ${g}/watch/nodes?watch=true`, { ...nodes, verb: 'deletecollection' }],
     [
-      'GET',
-      '/api/v1/watch/namespaces/ns/pods/p',
+      'POST /kapis/x.io/v1/watch/namespaces/ns/secrets/s/verify',
       {
-        ...core,
-        verb: 'watch',
-        namespace: 'ns',
-        resource: 'pods',
-        name: 'p',
-        parts: ['namespaces', 'ns', 'pods', 'p'],
+        ...{ prefix: 'kapis', group: 'x.io', version: 'v1', verb: 'create' },
+        ...{ namespace: 'ns', isInNamespace: true, resource: 'secrets', name: 's', subresource: 'verify' },
       },
     ],
-    [
-      'GET',
-      '/api/v1/proxy/nodes/n1',
-      { ...core, verb: 'proxy', resource: 'nodes', name: 'n1', parts: ['nodes', 'n1'] },
-    ],
+    ['GET /api/v1/proxy/nodes/n1', { ...core, verb: 'proxy', resource: 'nodes', name: 'n1' }],
+    ['POST /api/v1/proxy/nodes/n1', { ...core, verb: 'proxy', resource: 'nodes', name: 'n1' }],
+    ['GET /api/v1/proxy/nodes/n1/logs/x', { ...core, verb: 'proxy', resource: 'nodes', name: 'n1' }],
+    ['GET /api/v1/watch/proxy/nodes', { ...core, verb: 'watch', resource: 'proxy', name: 'nodes' }],
 
     // Namespaces.
-    ['GET', '/api/v1/namespaces', { ...core, verb: 'list', resource: 'namespaces', parts: ['namespaces'] }],
+    ['GET /api/v1/namespaces', { ...core, verb: 'list', resource: 'namespaces' }],
     [
-      'GET',
-      '/api/v1/namespaces/ns',
-      {
-        ...core,
-        verb: 'get',
-        namespace: 'ns',
-        resource: 'namespaces',
-        name: 'ns',
-        parts: ['namespaces', 'ns'],
-      },
+      'GET /api/v1/namespaces/ns',
+      { ...core, verb: 'get', namespace: 'ns', resource: 'namespaces', name: 'ns' },
     ],
     [
-      'PUT',
-      '/api/v1/namespaces/ns/status',
-      {
-        ...core,
-        verb: 'update',
-        namespace: 'ns',
-        resource: 'namespaces',
-        name: 'ns',
-        subresource: 'status',
-        parts: ['namespaces', 'ns', 'status'],
-      },
+      'PUT /api/v1/namespaces/ns/status',
+      { ...core, verb: 'update', namespace: 'ns', resource: 'namespaces', name: 'ns', subresource: 'status' },
     ],
     [
-      'PUT',
-      '/api/v1/namespaces/ns/finalize',
+      'PUT /api/v1/namespaces/ns/finalize',
       {
         ...core,
         verb: 'update',
@@ -109,114 +127,131 @@ describe('parseRequestInfo', () => {
         resource: 'namespaces',
         name: 'ns',
         subresource: 'finalize',
-        parts: ['namespaces', 'ns', 'finalize'],
       },
     ],
     [
-      'GET',
-      '/api/v1/namespaces/ns/pods',
-      { ...core, verb: 'list', namespace: 'ns', resource: 'pods', parts: ['namespaces', 'ns', 'pods'] },
+      'GET /api/v1/namespaces/ns/status/s1',
+      { ...core, verb: 'get', namespace: 'ns', resource: 'namespaces', name: 'ns', subresource: 'status' },
+    ],
+    ['GET /api/v1/namespaces/ns/pods', { ...inNs, verb: 'list', resource: 'pods' }],
+    ['GET /api/v1/namespaces/ns/namespaces', { ...inNs, verb: 'list', resource: 'namespaces' }],
+    ['GET /api/v1/namespaces/ns/namespaces/x', { ...inNs, verb: 'get', resource: 'namespaces', name: 'x' }],
+    [
+      'GET /api/v1/namespaces/ns/pods/p/log',
+      { ...inNs, verb: 'get', resource: 'pods', name: 'p', subresource: 'log' },
     ],
     [
-      'GET',
-      '/api/v1/namespaces/ns/pods/p/log',
-      {
-        ...core,
-        verb: 'get',
-        namespace: 'ns',
-        resource: 'pods',
-        name: 'p',
-        subresource: 'log',
-        parts: ['namespaces', 'ns', 'pods', 'p', 'log'],
-      },
+      'POST /api/v1/namespaces/ns/services/s/proxy/admin/x',
+      { ...inNs, verb: 'create', resource: 'services', name: 's', subresource: 'proxy' },
     ],
-    [
-      'POST',
-      '/api/v1/namespaces/ns/services/s/proxy/admin/x',
-      {
-        ...core,
-        verb: 'create',
-        namespace: 'ns',
-        resource: 'services',
-        name: 's',
-        subresource: 'proxy',
-        parts: ['namespaces', 'ns', 'services', 's', 'proxy', 'admin', 'x'],
-      },
-    ],
-    // An object named like a prefix, a resource named like a subresource.
-    [
-      'GET',
-      '/api/v1/nodes/watch',
-      { ...core, verb: 'get', resource: 'nodes', name: 'watch', parts: ['nodes', 'watch'] },
-    ],
-    [
-      'GET',
-      '/apis/x.io/v1/namespaces/ns/status/s1',
-      {
-        prefix: 'apis',
-        group: 'x.io',
-        version: 'v1',
-        verb: 'get',
-        namespace: 'ns',
-        resource: 'status',
-        name: 's1',
-        parts: ['namespaces', 'ns', 'status', 's1'],
-      },
-    ],
+    // An object named like a prefix.
+    ['GET /api/v1/nodes/watch', { ...core, verb: 'get', resource: 'nodes', name: 'watch' }],
 
-    // A list pinned to a name is authorized by it.
+    // A list limited to a name is authorized by it.
     [
-      'GET',
-      `${g}/nodes?fieldSelector=metadata.name%3Dn1`,
-      { ...nodes, verb: 'list', name: 'n1', parts: ['nodes'] },
+      `GET ${g}/nodes?fieldSelector=metadata.name%3Dn1`,
+      { ...nodes, verb: 'list', name: 'n1', ...bySelector },
     ],
     [
-      'GET',
-      `${g}/nodes?fieldSelector=metadata.name==n1&watch=1`,
-      { ...nodes, verb: 'watch', name: 'n1', parts: ['nodes'] },
+      `GET ${g}/nodes?%66ieldSelector=metadata.name%3Dn1`,
+      { ...nodes, verb: 'list', name: 'n1', ...bySelector },
     ],
     [
-      'GET',
-      `${g}/nodes?fieldSelector=spec.x=y,metadata.name=n1`,
-      { ...nodes, verb: 'list', name: 'n1', parts: ['nodes'] },
+      `GET ${g}/nodes?fieldSelector=metadata.name==n1&watch=1`,
+      { ...nodes, verb: 'watch', name: 'n1', ...bySelector },
     ],
     [
-      'GET',
-      `${g}/watch/nodes?fieldSelector=metadata.name=n1`,
-      { ...nodes, verb: 'watch', name: 'n1', parts: ['nodes'] },
+      `GET ${g}/nodes?fieldSelector=spec.x=y,metadata.name=n1`,
+      { ...nodes, verb: 'list', name: 'n1', ...bySelector },
     ],
     [
-      'DELETE',
-      `${g}/nodes?fieldSelector=metadata.name=n1`,
-      { ...nodes, verb: 'deletecollection', name: 'n1', parts: ['nodes'] },
+      `GET ${g}/nodes?fieldSelector=metadata.name=n1,metadata.name!=n2`,
+      { ...nodes, verb: 'list', name: 'n1', ...bySelector },
     ],
-    ['POST', `${g}/nodes?fieldSelector=metadata.name=n1`, { ...nodes, verb: 'create', parts: ['nodes'] }],
+    [
+      `GET ${g}/nodes?fieldSelector=metadata.name=n2,metadata.name=n1`,
+      { ...nodes, verb: 'list', name: 'n1', ...bySelector },
+    ],
+    [
+      `GET ${g}/nodes?fieldSelector=metadata.name=a%5C,metadata.name%5C=b`,
+      { ...nodes, verb: 'list', name: 'a,metadata.name=b', ...bySelector },
+    ],
     // The path's own name is the one that counts.
+    [`GET ${g}/nodes/n2?fieldSelector=metadata.name=n1`, { ...nodes, verb: 'get', name: 'n2' }],
+    // A selector under the old prefix names nothing, and neither does one of what is deleted.
+    [`GET ${g}/watch/nodes?fieldSelector=metadata.name=n1`, { ...nodes, verb: 'watch' }],
+    [`DELETE ${g}/nodes?fieldSelector=metadata.name=n1`, { ...nodes, verb: 'deletecollection' }],
+    [`POST ${g}/nodes?fieldSelector=metadata.name=n1`, { ...nodes, verb: 'create' }],
+    // Selectors that let other names through, that cannot be read, or whose name is not one of an object.
+    ...[
+      ...[
+        'metadata.name!=n1',
+        'metadata.name=',
+        'xmetadata.name=n1',
+        'metadata.name=a=b',
+        'METADATA.NAME=n1',
+      ],
+      ...['metadata.name=n1,x', 'metadata.name=n1%5C', 'metadata.name=n1%5Cx', '+metadata.name=n1'],
+      ...['metadata.name=.', 'metadata.name=..', 'metadata.name=a/b', 'metadata.name=a%25b'],
+      ...['metadata.namespace=n1', 'metadata.name%5C=n1', "metadata['name']=n1"],
+    ].map((selector): [string, Expected] => [
+      `GET ${g}/nodes?fieldSelector=${selector}`,
+      { ...nodes, verb: 'list' },
+    ]),
+    [`GET ${g}/nodes?FieldSelector=metadata.name=n1`, { ...nodes, verb: 'list' }],
+    // What Go leaves out of a query is left out here.
+    [`GET ${g}/nodes?fieldSelector=metadata.name=n1;x=1`, { ...nodes, verb: 'list' }],
+    [`GET ${g}/nodes?fieldSelector=metadata.name=n1%zz`, { ...nodes, verb: 'list' }],
+    // Of a repeated one kube-apiserver takes the first; everybody else refuses it.
     [
-      'GET',
-      `${g}/nodes/n2?fieldSelector=metadata.name=n1`,
-      { ...nodes, verb: 'get', name: 'n2', parts: ['nodes', 'n2'] },
+      `GET ${g}/nodes?fieldSelector=metadata.name=n1&fieldSelector=metadata.name=n2`,
+      { ...nodes, verb: 'list', name: 'n1', ...bySelector },
     ],
-    // Selectors that let other names through pin nothing.
-    ['GET', `${g}/nodes?fieldSelector=metadata.name!=n1`, { ...nodes, verb: 'list', parts: ['nodes'] }],
-    ['GET', `${g}/nodes?fieldSelector=metadata.name=`, { ...nodes, verb: 'list', parts: ['nodes'] }],
-    ['GET', `${g}/nodes?fieldSelector=xmetadata.name=n1`, { ...nodes, verb: 'list', parts: ['nodes'] }],
-    ['GET', `${g}/nodes?fieldSelector=metadata.name=a=b`, { ...nodes, verb: 'list', parts: ['nodes'] }],
-    // Of a repeated selector the first counts, as for the list itself.
-    [
-      'GET',
-      `${g}/nodes?fieldSelector=metadata.name=n1&fieldSelector=metadata.name=n2`,
-      { ...nodes, verb: 'list', name: 'n1', parts: ['nodes'] },
-    ],
+    [`GET ${g}/nodes?fieldSelector=&fieldSelector=metadata.name=n2`, { ...nodes, verb: 'list' }],
+    [`GET ${g}/nodes?watch=false&watch=true`, { ...nodes, verb: 'list' }],
   ]
-  for (const [method, url, expected] of resources) {
-    it(`${method} ${url}`, () => {
-      const [path] = url.split('?')
-      expect(read(method, url)).to.deep.equal({ isResource: true, path, ...empty, ...expected })
+  for (const [request, expected] of rows) {
+    it(request, () => {
+      const [method = '', url = ''] = request.split(' ')
+      const info = read(method, url)
+      expect(attributesOf(info)).to.deep.equal(expected)
+      expect(info.path).to.equal(url.split('?')[0])
+      expect(info.isResource).to.equal(true)
+      expect(info).to.satisfy(Object.isFrozen)
     })
   }
 
-  const others: readonly [method: string, path: string, prefix: string][] = [
+  it('never takes a request that may write for one that reads', () => {
+    const reading = new Set(['get', 'list', 'watch'])
+    for (const [request] of rows) {
+      const [, url = ''] = request.split(' ')
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'get', ''])
+        expect(reading.has(read(method, url).verb), `${method} ${url}`).to.equal(false)
+    }
+  })
+
+  it('keeps the segments of the path as they came', () => {
+    expect(read('GET', '/api/v1/watch/namespaces/ns/pods/p/').parts).to.deep.equal([
+      'watch',
+      ...['namespaces', 'ns', 'pods', 'p'],
+    ])
+  })
+
+  it('has the selectors of what is listed, watched or deleted, and of nothing else', () => {
+    const query = 'fieldSelector=a%3Db&labelSelector=c'
+    const selectorsOf = (method: string, path: string) => {
+      const { fieldSelector, labelSelector } = read(method, `${path}?${query}`)
+      return [fieldSelector.text, labelSelector.text]
+    }
+    for (const method of ['GET', 'HEAD', 'DELETE'])
+      expect(selectorsOf(method, '/api/v1/pods')).to.deep.equal(['a=b', 'c'])
+    for (const method of ['POST', 'PUT', 'PATCH'])
+      expect(selectorsOf(method, '/api/v1/pods')).to.deep.equal(['', ''])
+    expect(selectorsOf('GET', '/api/v1/nodes/n1')).to.deep.equal(['', ''])
+    expect(selectorsOf('GET', '/api/v1/watch/pods')).to.deep.equal(['', ''])
+  })
+
+  const others: readonly (readonly [method: string, path: string, prefix: string])[] = [
     ['GET', '/', ''],
     ['GET', '/api', 'api'],
     ['GET', '/api/v1', 'api'],
@@ -225,6 +260,7 @@ describe('parseRequestInfo', () => {
     ['GET', '/apis/resources.kapis.io/v1alpha3', 'apis'],
     ['GET', '/apis/resources.kapis.io/v1alpha3/', 'apis'],
     ['GET', '/kapis/resources.kapis.io/v1alpha3', 'kapis'],
+    ['GET', '/kapi/v1', 'kapi'],
     ['GET', '/api/v1/watch', 'api'],
     ['POST', '/apis/g/v/proxy', 'apis'],
     ['GET', '/healthz', 'healthz'],
@@ -232,42 +268,64 @@ describe('parseRequestInfo', () => {
     ['POST', '/oauth/token', 'oauth'],
     ['GET', '/metrics', 'metrics'],
     ['GET', '/API/v1/nodes', 'API'],
+    ['GET', '/Kapis/g/v1/nodes', 'Kapis'],
     ['GET', '/api v1/nodes/x', 'api v1'],
     ['OPTIONS', '/version', 'version'],
   ]
   for (const [method, path, prefix] of others) {
     it(`${method} ${path} is no resource`, () => {
-      expect(read(method, path)).to.deep.equal({
-        isResource: false,
-        path,
-        prefix,
+      const info = read(method, path)
+      expect(attributesOf(info)).to.deep.equal({
+        ...(prefix === '' ? {} : { prefix }),
         verb: method.toLowerCase(),
-        ...empty,
-        parts: [],
       })
+      expect(info).to.deep.include({ isResource: false, path, parts: [] })
     })
   }
 })
 
-describe('isWatch', () => {
-  const table: readonly [string, boolean][] = [
-    ['', false],
-    ['watch', true],
-    ['watch=', true],
-    ['watch=true', true],
-    ['watch=1', true],
-    ['watch=yes', true],
-    ['watch=false', false],
-    // apimachinery compares without regard to case.
-    ['watch=False', false],
-    ['watch=FALSE', false],
-    ['watch=0', false],
-    ['watch=false&watch=true', false],
-    ['Watch=true', false],
+describe('toResourceInfo', () => {
+  it('is a right without a request', () => {
+    const target = { verb: 'get', resource: 'secrets', namespace: 'ns', name: 'a/../b' }
+    expect(attributesOf(toResourceInfo(target))).to.deep.equal({
+      ...{ prefix: 'api', isInNamespace: true },
+      ...target,
+    })
+  })
+})
+
+describe('withoutSelectors', () => {
+  it('leaves the name of the path alone', () => {
+    const listed = withoutSelectors(
+      read('GET', '/api/v1/pods?fieldSelector=metadata.name%3Da&labelSelector=b'),
+    )
+    expect(listed).to.deep.include({ verb: 'list', name: '', namedBy: '' })
+    expect([listed.fieldSelector.text, listed.labelSelector.text]).to.deep.equal(['', ''])
+    const object = read('GET', '/api/v1/nodes/n?fieldSelector=metadata.name%3Da')
+    expect(withoutSelectors(object)).to.equal(object)
+    expect(withoutSelectors(object).name).to.equal('n')
+  })
+})
+
+describe('isInScope', () => {
+  const rows: readonly (readonly [path: string, cluster: boolean, namespaced: boolean])[] = [
+    ['/api/v1/things', true, true],
+    ['/api/v1/things?fieldSelector=metadata.name%3Dx', true, true],
+    ['/api/v1/things/x', true, false],
+    ['/api/v1/watch/things/x', true, false],
+    ['/api/v1/namespaces/ns', true, false],
+    ['/api/v1/namespaces', true, true],
+    ['/api/v1/namespaces/ns/things', false, true],
+    ['/api/v1/namespaces/ns/things/x', false, true],
+    ['/api/v1/namespaces/ns/namespaces', false, true],
+    ['/api/v1/namespaces/ns/namespaces/x', false, true],
+    ['/api/v1/watch/namespaces/ns/namespaces', false, true],
   ]
-  for (const [query, expected] of table) {
-    it(`is ${expected} for ?${query}`, () => {
-      expect(isWatch(new URLSearchParams(query))).to.equal(expected)
+  for (const [path, cluster, namespaced] of rows) {
+    it(`of ${path}`, () => {
+      const info = read('GET', path)
+      expect(isInScope(info, { namespaced: false })).to.equal(cluster)
+      expect(isInScope(info, { namespaced: true })).to.equal(namespaced)
     })
   }
 })

@@ -1,21 +1,38 @@
+import { type FieldRequirement, requiredValue } from './field-selector.ts'
+import type { LabelRequirement } from './label-selector.ts'
+import { QueryParameters } from './query-parameters.ts'
+import type { Selector } from './selector.ts'
+
 /**
- * What a request asks for, read from method and URL alone: the attributes that authorization, audit, metrics and
- * routing share. Follows k8s.io/apiserver's RequestInfo, with the platform's prefixes beside api and apis.
+ * What a request asks for, read once from method and URL: what authorization, selection, audit, metrics and routing share.
+ * Follows k8s.io/apiserver's RequestInfo, with the platform's prefixes beside api and apis.
  */
 export type RequestInfo = {
   readonly isResource: boolean
   /** Percent-decoded path; what a non-resource request is authorized by. */
   readonly path: string
   readonly prefix: string
-  /** Lower case: get, list, watch, create, update, patch, delete, deletecollection; a method for non-resource paths. */
+  /**
+   * Lower case: get, list, watch, create, update, patch, delete, deletecollection, and proxy under the old path prefix of that
+   * name; the method for non-resource paths. Reading methods alone have reading verbs.
+   */
   readonly verb: string
   readonly group: string
   readonly version: string
+  /** Of `namespaces/x` itself too. */
   readonly namespace: string
+  /** Whether the path has the resource inside of a namespace. */
+  readonly isInNamespace: boolean
   readonly resource: string
   readonly subresource: string
+  /** The object by whose name the request is authorized: all that it may show. */
   readonly name: string
-  /** Segments after the version, as they stood in the URL (decoded). */
+  /** Where the name stands: a field selector names one as well. */
+  readonly namedBy: 'path' | 'fieldSelector' | ''
+  /** What list, watch and deletecollection are limited to; empty for other verbs. */
+  readonly fieldSelector: Selector<FieldRequirement>
+  readonly labelSelector: Selector<LabelRequirement>
+  /** Segments after the version (decoded), with an old path prefix of watch or proxy among them. */
   readonly parts: readonly string[]
 }
 
@@ -32,67 +49,134 @@ const methodVerbs: Readonly<Record<string, string>> = {
 }
 // `namespaces/x/status` is a subresource of the namespace and not a resource inside it.
 const namespaceSubresources = new Set(['status', 'finalize'])
+const selectiveVerbs = new Set(['list', 'watch', 'deletecollection'])
+const everything: Selector<never> = Object.freeze({ text: '', requirements: Object.freeze([]) })
+const noParameters = new QueryParameters('')
+
+type Selection = Pick<RequestInfo, 'name' | 'namedBy' | 'fieldSelector' | 'labelSelector'>
+
+const wholeSelection: Selection = Object.freeze({
+  name: '',
+  namedBy: '',
+  fieldSelector: everything,
+  labelSelector: everything,
+})
+const nothing = Object.freeze({
+  isResource: true,
+  path: '',
+  prefix: '',
+  group: '',
+  version: '',
+  namespace: '',
+  isInNamespace: false,
+  resource: '',
+  subresource: '',
+  ...wholeSelection,
+  parts: Object.freeze([]),
+})
 
 /**
  * @param method upper-case HTTP method
  * @param path percent-decoded path without the query (see parseTarget)
  */
-export function parseRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
+export function parseRequestInfo(method: string, path: string, query = noParameters): RequestInfo {
   const segments = path.split('/').filter(part => part !== '')
   const prefix = segments[0] ?? ''
   const grouped = prefix !== 'api' && !(prefix === 'kapi' && versionName.test(segments[1] ?? ''))
-  if (!prefixes.has(prefix) || segments.length < (grouped ? 4 : 3)) return nonResource(method, path, prefix)
-
+  const parts = Object.freeze(segments.slice(grouped ? 3 : 2))
+  const special = isVerbPrefix(parts[0]) ? parts[0] : ''
+  const rest = special === '' ? parts : parts.slice(1)
+  if (!prefixes.has(prefix) || rest.length === 0) {
+    return Object.freeze({ ...nothing, isResource: false, path, prefix, verb: method.toLowerCase() })
+  }
   const group = grouped ? (segments[1] ?? '') : ''
   const version = segments[grouped ? 2 : 1] ?? ''
-  let parts = segments.slice(grouped ? 3 : 2)
-  let verb = methodVerbs[method] ?? ''
-  // The old prefix form of watch and the node proxy verb come before the resource.
-  if (parts[0] === 'watch' || parts[0] === 'proxy') {
-    if (parts.length < 2) return nonResource(method, path, prefix)
-    verb = parts[0]
-    parts = parts.slice(1)
-  }
-  const target = splitResource(parts)
-  const name = target.name || nameInFieldSelector(verb, query)
-  if (target.name === '') verb = collectionVerb(verb, query)
-  return { isResource: true, path, prefix, verb, group, version, ...target, name, parts }
+  const target = splitResource(rest, special === 'proxy')
+  const verb = toVerb(method, special, target.name, query)
+  // Under the old prefixes the path alone says what is meant.
+  const selected = special === '' && selectiveVerbs.has(verb) ? selectionOf(verb, query) : wholeSelection
+  const named = target.name === '' ? selected : ({ name: target.name, namedBy: 'path' } as const)
+  return Object.freeze({
+    ...{ isResource: true, path, prefix, verb, group, version, parts },
+    ...target,
+    ...selected,
+    ...named,
+  })
 }
 
-function collectionVerb(verb: string, query: URLSearchParams): string {
+/** What Kapis asks about by itself: a right to a resource, without a request for it. */
+export function toResourceInfo(
+  target: Pick<RequestInfo, 'verb' | 'resource'> &
+    Partial<Pick<RequestInfo, 'prefix' | 'group' | 'version' | 'namespace' | 'subresource' | 'name'>>,
+): RequestInfo {
+  const isInNamespace = (target.namespace ?? '') !== ''
+  return Object.freeze({
+    ...{ ...nothing, prefix: 'api', isInNamespace, ...target },
+    namedBy: target.name ? 'path' : '',
+  })
+}
+
+/** The same request where whoever serves it may pass over selectors: then they must not decide what is allowed either. */
+export function withoutSelectors(info: RequestInfo): RequestInfo {
+  if (info.fieldSelector.text === '' && info.labelSelector.text === '') return info
+  const { name, namedBy } = info
+  const named = namedBy === 'path' ? { name, namedBy } : {}
+  return Object.freeze({ ...info, ...wholeSelection, ...named })
+}
+
+/**
+ * Whether kube-apiserver has such a path for a kind: none in a namespace for a cluster-scoped one, where a right in one namespace
+ * would be one to the whole cluster (CVE-2019-11247), and none outside of one for a namespaced object.
+ */
+export function isInScope(info: RequestInfo, { namespaced }: { readonly namespaced: boolean }): boolean {
+  return namespaced ? info.isInNamespace || info.namedBy !== 'path' : !info.isInNamespace
+}
+
+/** Whether the path has an old prefix that says watch or proxy where there is no resource. */
+export function hasVerbPrefix({ isResource, parts }: RequestInfo): boolean {
+  return isResource && isVerbPrefix(parts[0])
+}
+
+function isVerbPrefix(part: string | undefined): part is 'watch' | 'proxy' {
+  return part === 'watch' || part === 'proxy'
+}
+
+function toVerb(method: string, special: string, name: string, query: QueryParameters): string {
+  const isReading = method === 'GET' || method === 'HEAD'
+  // A right that is no reading one, whatever the method.
+  if (special === 'proxy') return 'proxy'
+  if (special === 'watch' && isReading) return 'watch'
+  const verb = methodVerbs[method] ?? ''
+  if (name !== '') return verb
   if (verb === 'get') return isWatch(query) ? 'watch' : 'list'
   return verb === 'delete' ? 'deletecollection' : verb
 }
 
-function splitResource(parts: readonly string[]) {
-  if (parts[0] === 'namespaces' && parts.length > 1) {
-    const namespace = parts[1] ?? ''
-    const inside = parts[2] ?? ''
-    if (parts.length > 2 && !(parts.length === 3 && namespaceSubresources.has(inside))) {
-      return { namespace, resource: inside, name: parts[3] ?? '', subresource: parts[4] ?? '' }
-    }
-    return { namespace, resource: 'namespaces', name: namespace, subresource: inside }
+function splitResource(parts: readonly string[], isProxy: boolean) {
+  const [first = '', second = '', third = ''] = parts
+  const isInNamespace = first === 'namespaces' && third !== '' && !namespaceSubresources.has(third)
+  const [resource = '', name = '', subresource = ''] = isInNamespace ? parts.slice(2) : parts
+  return {
+    namespace: first === 'namespaces' ? second : '',
+    isInNamespace,
+    resource,
+    name,
+    // What comes behind is that of another server.
+    subresource: isProxy ? '' : subresource,
   }
-  return { namespace: '', resource: parts[0] ?? '', name: parts[1] ?? '', subresource: parts[2] ?? '' }
 }
 
-/** A list pinned to one name is authorized with that name, so that RBAC's resourceNames hold for it. */
-function nameInFieldSelector(verb: string, query: URLSearchParams): string {
-  if (verb !== 'get' && verb !== 'watch' && verb !== 'delete') return ''
-  for (const term of (query.get('fieldSelector') ?? '').split(',')) {
-    const match = /^metadata\.name==?([^=!]+)$/.exec(term)
-    if (match?.[1]) return match[1]
-  }
-  return ''
+/** A list limited to one name is authorized with that name, so that RBAC's resourceNames hold for it. */
+function selectionOf(verb: string, { fieldSelector, labelSelector }: QueryParameters): Selection {
+  const name = requiredValue(fieldSelector.requirements, 'metadata.name') ?? ''
+  const isName = name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name)
+  // As kube-apiserver has it: what is deleted is limited by the selectors alone.
+  if (!isName || verb === 'deletecollection') return { ...wholeSelection, fieldSelector, labelSelector }
+  return { name, namedBy: 'fieldSelector', fieldSelector, labelSelector }
 }
 
 /** apimachinery's reading of a boolean parameter: present means true, unless it says false or 0. */
-export function isWatch(query: URLSearchParams): boolean {
-  const value = query.get('watch')?.toLowerCase()
+function isWatch(query: QueryParameters): boolean {
+  const value = query.first('watch')?.toLowerCase()
   return value !== undefined && value !== 'false' && value !== '0'
-}
-
-function nonResource(method: string, path: string, prefix: string): RequestInfo {
-  const empty = { group: '', version: '', namespace: '', resource: '', subresource: '', name: '' }
-  return { isResource: false, path, prefix, verb: method.toLowerCase(), ...empty, parts: [] }
 }

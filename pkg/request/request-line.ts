@@ -1,16 +1,16 @@
 import type { Exchange } from './exchange.ts'
+import { QueryParameters } from './query-parameters.ts'
 import { parseRequestInfo } from './request-info.ts'
 import { parseTarget } from './target.ts'
 
 /** What method and URL alone say. */
 export type RequestLine = Pick<Exchange, 'info' | 'rawPath' | 'rawQuery' | 'query'>
 
-// Nobody writes to a query.
-const noQuery = new URLSearchParams()
+const noQuery = new QueryParameters('')
 
 /** Stands for a line that cannot be read. */
 export const unreadable: RequestLine = {
-  info: parseRequestInfo('GET', '', noQuery),
+  info: parseRequestInfo('GET', ''),
   rawPath: '',
   rawQuery: '',
   query: noQuery,
@@ -39,8 +39,9 @@ export function createLineReader(): (method: string, url: string) => RequestLine
   }
 }
 
-function parseLine(method: string, url: string): RequestLine {
+/** @throws Status 400 */
+export function parseLine(method: string, url: string): RequestLine {
   const { path, rawPath, rawQuery } = parseTarget(url)
-  const query = rawQuery === '' ? noQuery : new URLSearchParams(rawQuery)
+  const query = rawQuery === '' ? noQuery : new QueryParameters(rawQuery)
   return { info: parseRequestInfo(method, path, query), rawPath, rawQuery, query }
 }

@@ -27,6 +27,11 @@ export function parseTarget(url: string): Target {
   return { path, rawPath, rawQuery }
 }
 
+/** The target as it came, to be handed on. */
+export function formatTarget({ rawPath, rawQuery }: Pick<Target, 'rawPath' | 'rawQuery'>): string {
+  return rawQuery === '' ? rawPath : `${rawPath}?${rawQuery}`
+}
+
 function decode(rawPath: string): string {
   if (/%2f|%5c/i.test(rawPath)) throw badRequest('the path contains an encoded slash or backslash')
   let path: string

@@ -1,12 +1,13 @@
 import { expect } from 'chai'
 import { refusalOf, statusOf } from '../status/fixtures.ts'
 import { toKubeStatus } from '../status/render-kube.ts'
+import { QueryParameters } from './query-parameters.ts'
 import { parseVersion, parseVersionQuery } from './version-query.ts'
 
 type Verb = 'list' | 'watch'
 
 function parse(text: string, verb: Verb) {
-  const query = new URLSearchParams(text)
+  const query = new QueryParameters(text)
   const sendInitialEvents = query.has('sendInitialEvents')
     ? query.get('sendInitialEvents') === 'true'
     : undefined
@@ -97,11 +98,11 @@ describe('parseVersionQuery', () => {
 describe('parseVersion', () => {
   for (const text of ['', '0', '7', '18446744073709551615']) {
     it(`reads ${JSON.stringify(text)}`, () =>
-      expect(parseVersion(new URLSearchParams({ resourceVersion: text }))).to.equal(text))
+      expect(parseVersion(new QueryParameters(`resourceVersion=${text}`))).to.equal(text))
   }
   for (const text of ['x', '-1', '007', '00', '1.5', '1e3', '0x1', ' 5', '18446744073709551616']) {
     it(`refuses ${JSON.stringify(text)}`, () =>
-      expect(refusalOf(() => parseVersion(new URLSearchParams({ resourceVersion: text })))).to.deep.equal({
+      expect(refusalOf(() => parseVersion(new QueryParameters(`resourceVersion=${text}`)))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',
         message: `Invalid value: ${JSON.stringify(text)}: resourceVersion must be a decimal integer without leading zeros`,

@@ -1,4 +1,5 @@
 import { badRequest, type Cause, invalid } from '../status/status.ts'
+import type { QueryParameters } from './query-parameters.ts'
 
 /** Which state a list or watch is to be of, as metav1.ListOptions says it. */
 export type VersionQuery = {
@@ -22,7 +23,7 @@ const maxVersion = 2n ** 64n - 1n
  *
  * @throws Status 400 for a version that cannot be read, 422 for what contradicts itself
  */
-export function parseVersionQuery(query: URLSearchParams, options: VersionOptions): VersionQuery {
+export function parseVersionQuery(query: QueryParameters, options: VersionOptions): VersionQuery {
   const resourceVersion = parseVersion(query)
   const match = query.get('resourceVersionMatch') ?? ''
   const isContinued = (query.get('continue') ?? '') !== ''
@@ -33,7 +34,7 @@ export function parseVersionQuery(query: URLSearchParams, options: VersionOption
 }
 
 /** @throws Status 400 */
-export function parseVersion(query: URLSearchParams): string {
+export function parseVersion(query: QueryParameters): string {
   const text = query.get('resourceVersion') ?? ''
   if (text === '' || (/^(0|[1-9]\d{0,19})$/.test(text) && BigInt(text) <= maxVersion)) return text
   throw badRequest(

@@ -1,12 +1,13 @@
 import { expect } from 'chai'
 import { refusalOf } from '../status/fixtures.ts'
+import { QueryParameters } from './query-parameters.ts'
 import { parseListVersion, parseWatchQuery } from './watch-query.ts'
 
-const parse = (text: string) => parseWatchQuery(new URLSearchParams(text))
+const parse = (text: string) => parseWatchQuery(new QueryParameters(text))
 
 describe('parseWatchQuery', () => {
-  it('parts how to watch from what to watch', () => {
-    const { watch, rest } = parse(
+  it('reads how to watch', () => {
+    const watch = parse(
       'watch=true&resourceVersion=12&allowWatchBookmarks=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=30&name=web&fields=metadata.name',
     )
     expect(watch).to.deep.equal({
@@ -16,11 +17,10 @@ describe('parseWatchQuery', () => {
       sendInitialEvents: true,
       timeoutSeconds: 30,
     })
-    expect(rest.toString()).to.equal('name=web&fields=metadata.name')
   })
 
   it('begins with the present state and leaves the rest to the server', () => {
-    expect(parse('watch=true').watch).to.deep.equal({
+    expect(parse('watch=true')).to.deep.equal({
       resourceVersion: '',
       match: '',
       allowWatchBookmarks: false,
@@ -54,26 +54,18 @@ describe('parseWatchQuery', () => {
 })
 
 describe('parseListVersion', () => {
-  const parseList = (text: string) => {
-    const { version, rest } = parseListVersion(new URLSearchParams(text))
-    return { ...version, rest: rest.toString() }
-  }
+  const parseList = (text: string) => parseListVersion(new QueryParameters(text))
+  const newest = { resourceVersion: '', match: '' }
 
-  it('leaves a query that says nothing of it as it is', () => {
-    const query = new URLSearchParams('name=web&limit=10')
-    expect(parseListVersion(query).rest).to.equal(query)
-    expect(parseList('name=web&limit=10')).to.include({ resourceVersion: '', match: '' })
-  })
-  it('parts the state that is asked for from what selects', () => {
+  it('is the newest state unless the query says otherwise', () => {
+    expect(parseList('name=web&limit=10')).to.deep.equal(newest)
     expect(parseList('resourceVersion=7&resourceVersionMatch=Exact&name=web')).to.deep.equal({
       resourceVersion: '7',
       match: 'Exact',
-      rest: 'name=web',
     })
   })
   it('passes over what is said of a watch, once it can be read', () => {
-    const rest = 'page=2'
-    expect(parseList('watch=false&allowWatchBookmarks=true&timeoutSeconds=5&page=2')).to.include({ rest })
+    expect(parseList('watch=false&allowWatchBookmarks=true&timeoutSeconds=5&page=2')).to.deep.equal(newest)
   })
 
   const refused: readonly [string, number, string][] = [

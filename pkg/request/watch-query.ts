@@ -1,4 +1,5 @@
 import { badRequest } from '../status/status.ts'
+import type { QueryParameters } from './query-parameters.ts'
 import { parseVersionQuery, type VersionQuery } from './version-query.ts'
 
 /** How a platform list is watched (`watch=true`), beside the filters that it shares with the list. */
@@ -9,7 +10,8 @@ export type WatchQuery = VersionQuery & {
   readonly timeoutSeconds: number
 }
 
-const ofWatches = [
+/** The parameters of a watch or of a version, which select nothing. */
+export const watchParameters: readonly string[] = [
   'watch',
   'resourceVersion',
   'resourceVersionMatch',
@@ -21,56 +23,46 @@ const newest: VersionQuery = { resourceVersion: '', match: '' }
 const ofPages = ['page', 'limit', 'sortBy', 'ascending']
 
 /**
- * Parts the parameters of a watch from those that select objects. Names and meaning are those of Kubernetes' own watches.
+ * Reads how to watch. Names and meaning are those of Kubernetes' own watches.
  *
  * @throws Status 400 that names the parameter and what is allowed, 422 in the words of kube-apiserver
  */
-export function parseWatchQuery(query: URLSearchParams): { watch: WatchQuery; rest: URLSearchParams } {
+export function parseWatchQuery(query: QueryParameters): WatchQuery {
   const paged = ofPages.find(name => query.get(name))
   if (paged !== undefined) throw badRequest(`${paged} cannot be used with watch=true: a watch has no pages`)
   const sendInitialEvents = initialEvents(query)
   return {
-    watch: {
-      ...parseVersionQuery(query, { verb: 'watch', sendInitialEvents }),
-      allowWatchBookmarks: boolean(query, 'allowWatchBookmarks'),
-      sendInitialEvents,
-      timeoutSeconds: number(query, 'timeoutSeconds'),
-    },
-    rest: without(query),
+    ...parseVersionQuery(query, { verb: 'watch', sendInitialEvents }),
+    allowWatchBookmarks: boolean(query, 'allowWatchBookmarks'),
+    sendInitialEvents,
+    timeoutSeconds: number(query, 'timeoutSeconds'),
   }
 }
 
 /**
- * Parts which state a list is to be of from what selects objects. As kube-apiserver does it, what is said of a watch alone is read
- * and has no meaning.
+ * Reads which state a list is to be of. As kube-apiserver does it, what is said of a watch alone is read and has no meaning.
  *
  * @throws Status 400, 422 in the words of kube-apiserver
  */
-export function parseListVersion(query: URLSearchParams): { version: VersionQuery; rest: URLSearchParams } {
-  if (!ofWatches.some(name => query.has(name))) return { version: newest, rest: query }
+export function parseListVersion(query: QueryParameters): VersionQuery {
+  if (!watchParameters.some(name => query.has(name))) return newest
   const version = parseVersionQuery(query, { verb: 'list', sendInitialEvents: initialEvents(query) })
   boolean(query, 'allowWatchBookmarks')
   number(query, 'timeoutSeconds')
-  return { version, rest: without(query) }
+  return version
 }
 
-function without(query: URLSearchParams): URLSearchParams {
-  const rest = new URLSearchParams(query)
-  for (const name of ofWatches) rest.delete(name)
-  return rest
-}
-
-function initialEvents(query: URLSearchParams): boolean | undefined {
+function initialEvents(query: QueryParameters): boolean | undefined {
   return query.has('sendInitialEvents') ? boolean(query, 'sendInitialEvents') : undefined
 }
 
-function number(query: URLSearchParams, name: string): number {
+function number(query: QueryParameters, name: string): number {
   const text = query.get(name) ?? ''
   if (text === '' || /^(0|[1-9]\d{0,14})$/.test(text)) return Number(text)
   throw badRequest(`${name} must be a whole number of at least 0, not ${JSON.stringify(text)}`)
 }
 
-function boolean(query: URLSearchParams, name: string): boolean {
+function boolean(query: QueryParameters, name: string): boolean {
   const text = query.get(name) ?? ''
   if (text === '' || text === 'false' || text === '0') return false
   if (text === 'true' || text === '1') return true

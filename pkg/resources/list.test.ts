@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { parseListQuery } from '../request/list-query.ts'
+import { QueryParameters } from '../request/query-parameters.ts'
 import { refusalOf } from '../status/fixtures.ts'
 import type { Collection } from './collection.ts'
 import { collectionOf, createRandom, event, node } from './fixtures.ts'
@@ -7,14 +8,14 @@ import { entriesOf } from './leaf.ts'
 import { listPage, listPageAt, type Page } from './list.ts'
 
 function page(collection: Collection, query: string, namespace = '') {
-  const parsed = parseListQuery(new URLSearchParams(query))
+  const parsed = parseListQuery(new QueryParameters(query))
   const listed = listPage(collection, { query: parsed, namespace, groupDomain: 'kapis.io' })
   if (listed instanceof Promise) throw new Error('nothing has to be read for this query')
   return toShown(listed)
 }
 
 async function pageLater(collection: Collection, query: string) {
-  const parsed = parseListQuery(new URLSearchParams(query))
+  const parsed = parseListQuery(new QueryParameters(query))
   return toShown(await listPage(collection, { query: parsed, namespace: '', groupDomain: 'kapis.io' }))
 }
 
@@ -86,7 +87,6 @@ describe('listPage', () => {
     ['q=-zone', ['db-1', 'db-2']],
     ['q=""', ['db-1', 'db-2', 'web-1', 'web-2']],
     ['q=nothing', []],
-    ['name=web&name=db', ['db-1', 'db-2']],
   ]
   for (const [query, expected] of filters) {
     it(`?${query} leaves ${expected.join(', ') || 'nothing'}`, () => {
@@ -193,7 +193,7 @@ describe('listPage', () => {
   })
 
   it('narrows by what the query does not say', () => {
-    const parsed = parseListQuery(new URLSearchParams('sortBy=name&ascending=true'))
+    const parsed = parseListQuery(new QueryParameters('sortBy=name&ascending=true'))
     const narrowed = (key: string, wanted: string) =>
       listPage(collection, {
         query: parsed,
@@ -301,7 +301,7 @@ describe('listPageAt', () => {
     toShown(
       await listPageAt(
         start(),
-        { query: parseListQuery(new URLSearchParams(query)), namespace: '', groupDomain: 'kapis.io' },
+        { query: parseListQuery(new QueryParameters(query)), namespace: '', groupDomain: 'kapis.io' },
         version,
       ),
     )

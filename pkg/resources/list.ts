@@ -10,6 +10,8 @@ export type ListRequest = {
   readonly query: ListQuery
   /** '' for the whole cluster. */
   readonly namespace: string
+  /** The one object that may be shown; '' for any. */
+  readonly name?: string
   readonly groupDomain: string
   readonly narrowing?: Narrowing
 }

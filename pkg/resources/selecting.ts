@@ -1,8 +1,9 @@
 import { textOf } from '../kube/object.ts'
-import { parseFieldSelector } from '../request/field-selector.ts'
+import type { FieldRequirement } from '../request/field-selector.ts'
 import { parseJsonPath } from '../request/json-path.ts'
-import { matchesLabels, parseLabelSelector } from '../request/label-selector.ts'
+import { type LabelRequirement, matchesLabels, parseLabelSelector } from '../request/label-selector.ts'
 import type { ListQuery } from '../request/list-query.ts'
+import { requirementsOf } from '../request/selector.ts'
 import { badRequest } from '../status/status.ts'
 import type { Entry } from './entry.ts'
 import type { Kind } from './kind.ts'
@@ -41,7 +42,7 @@ const commonFilters: Readonly<Record<string, (value: string, groupDomain: string
     const selector = parseLabelSelector(value, 'annotation')
     return entry => matchesLabels(selector, entry.annotations)
   },
-  label: value => byLabels(value, 'label'),
+  label: value => byLabels(parseLabelSelector(value, 'label')),
   status: value => {
     const wanted = value.toLowerCase()
     return entry => entry.facts.status.toLowerCase() === wanted
@@ -59,25 +60,32 @@ export function toSelecting(
   request: {
     readonly query: ListQuery
     readonly namespace: string
+    readonly name?: string
     readonly groupDomain: string
     readonly narrowing?: Narrowing
   },
 ): Selecting {
-  const { query, namespace, groupDomain, narrowing } = request
+  const { query, namespace, name = '', groupDomain, narrowing } = request
   const predicates: Predicate[] = []
   const readings: Reading[] = []
   if (narrowing !== undefined) predicates.push(narrowing.matches)
   if (namespace !== '') predicates.push(entry => entry.namespace === namespace)
-  if (query.labelSelector !== '') predicates.push(byLabels(query.labelSelector, 'labelSelector'))
-  if (query.fieldSelector !== '') {
-    const { matches, reading } = byFields(query.fieldSelector)
+  if (name !== '') predicates.push(entry => entry.name === name)
+  const labels = requirementsOf(query.labelSelector)
+  if (labels.length > 0) predicates.push(byLabels(labels))
+  const fields = requirementsOf(query.fieldSelector)
+  if (fields.length > 0) {
+    const { matches, reading } = byFields(fields)
     predicates.push(matches)
     readings.push(reading)
   }
   for (const [key, value] of query.filters) predicates.push(toPredicate(kind, groupDomain, key, value))
   const filters = [...query.filters].sort(([a], [b]) => (a < b ? -1 : 1))
   return {
-    key: JSON.stringify([namespace, query.labelSelector, query.fieldSelector, filters, narrowing?.key]),
+    key: JSON.stringify([
+      ...[namespace, name, query.labelSelector.text, query.fieldSelector.text],
+      ...[filters, narrowing?.key],
+    ]),
     matches: entry => predicates.every(matches => matches(entry)),
     readings,
   }
@@ -95,17 +103,15 @@ function toPredicate(kind: Kind, groupDomain: string, key: string, value: string
   throw badRequest(`${JSON.stringify(key)} is no filter of ${kind.plural}; allowed are ${known.join(', ')}`)
 }
 
-function byLabels(text: string, parameter: string): Predicate {
-  const selector = parseLabelSelector(text, parameter)
-  return entry => matchesLabels(selector, entry.meta.labels ?? {})
+function byLabels(requirements: readonly LabelRequirement[]): Predicate {
+  return entry => matchesLabels(requirements, entry.meta.labels ?? {})
 }
 
 /**
  * Any path of an object may be named. One that leads nowhere matches neither `=` nor `!=`, but for `path=` alone, which asks
  * for what is not set.
  */
-function byFields(text: string): { matches: Predicate; reading: Reading } {
-  const requirements = parseFieldSelector(text)
+function byFields(requirements: readonly FieldRequirement[]): { matches: Predicate; reading: Reading } {
   const reading = createReading(requirements.map(({ field }) => parseJsonPath(field, 'fieldSelector')))
   return {
     reading,

@@ -6,7 +6,11 @@ import { type ProfileKind, takeProfile } from './profile.ts'
 const seconds = { default: 30, max: 60 }
 
 /** @throws Status 400 for a time that is not allowed, 429 while another profile is being taken */
-export type ProfileAnswer = (kind: ProfileKind, query: URLSearchParams, res: ServerResponse) => Promise<void>
+export type ProfileAnswer = (
+  kind: ProfileKind,
+  query: Pick<URLSearchParams, 'get'>,
+  res: ServerResponse,
+) => Promise<void>
 
 /**
  * Answers with profiles of this process, one at a time: each slows it down a little. Who may ask is for others to judge.
@@ -37,7 +41,7 @@ export function createProfileAnswer(name: string, logger: Logger): ProfileAnswer
   }
 }
 
-function readSeconds(query: URLSearchParams): number {
+function readSeconds(query: Pick<URLSearchParams, 'get'>): number {
   const given = query.get('seconds') ?? String(seconds.default)
   const value = Number(given)
   if (!/^\d{1,3}$/.test(given) || value < 1 || value > seconds.max)

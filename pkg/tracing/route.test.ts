@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { parseRequestInfo } from '../request/request-info.ts'
 import { createRouteNames, toPathAttribute, toRoute } from './route.ts'
 
-const infoOf = (path: string) => parseRequestInfo('GET', path, new URLSearchParams())
+const infoOf = (path: string) => parseRequestInfo('GET', path)
 
 describe('toRoute', () => {
   const routes: readonly (readonly [path: string, route: string])[] = [

@@ -5,6 +5,7 @@ import { type FakeOrchestrator, startFakeOrchestrator } from '../kube/fixtures.t
 import type { Exchange } from '../request/exchange.ts'
 import { type Loopback, startLoopback } from '../request/fixtures.ts'
 import { anonymous, type Identity } from '../request/identity.ts'
+import { QueryParameters } from '../request/query-parameters.ts'
 import { parseRequestInfo } from '../request/request-info.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { createRegistry } from '../telemetry/metrics.ts'
@@ -193,7 +194,7 @@ describe('tracing', function () {
     const seen: string[] = []
     const { front, tracing } = await start({
       async answer(given, req, res) {
-        const info = parseRequestInfo('GET', '/api/v1/nodes', new URLSearchParams())
+        const info = parseRequestInfo('GET', '/api/v1/nodes')
         const exchange: Exchange = {
           req,
           res,
@@ -201,7 +202,7 @@ describe('tracing', function () {
           info,
           rawPath: '',
           rawQuery: '',
-          query: new URLSearchParams(),
+          query: new QueryParameters(''),
         }
         const peer = { name: 'kapis-oauth', socket: '/run/kapis/oauth.sock' }
         const forward = given.upstream(peer, ({ req: { rawHeaders, headers } }: Exchange) => {

@@ -1,3 +1,4 @@
+import type { QueryParameters } from '../../request/query-parameters.ts'
 import type { EventKind } from '../events/kind.ts'
 import { allOf } from '../expression.ts'
 import { type Interval, parseInterval } from '../interval.ts'
@@ -42,7 +43,7 @@ export const sharedParameters = [
  *
  * @throws Status 400 that names the parameter and what is allowed
  */
-export function parseEventQuestion(query: URLSearchParams, kind: EventKind): EventQuestion {
+export function parseEventQuestion(query: QueryParameters, kind: EventKind): EventQuestion {
   const { namespaces, namespaceParts, filters } = kind
   const own = [namespaces, namespaceParts, ...Object.keys(filters)]
   const parameters = readParameters(query, [...sharedParameters, ...own])

@@ -1,3 +1,4 @@
+import type { QueryParameters } from '../../request/query-parameters.ts'
 import { badRequest } from '../../status/status.ts'
 
 /** The query of a request, read strictly: each reader names the parameter that it refuses. Empty is as if not given. */
@@ -14,17 +15,14 @@ export type Parameters = {
 
 const maxListed = 20_000
 
-/** @throws Status 400 for a parameter that is not among `known`, and for one that is given more than once and not the same */
-export function readParameters(query: URLSearchParams, known: readonly string[]): Parameters {
-  for (const name of query.keys()) {
+/** @throws Status 400 for a parameter that is not among `known`, and for one that is given more than once */
+export function readParameters(query: QueryParameters, known: readonly string[]): Parameters {
+  query.refuseAmbiguous()
+  for (const [name] of query) {
     if (!known.includes(name))
       throw badRequest(`${JSON.stringify(name)} is no parameter here; allowed are ${known.join(', ')}`)
   }
-  const valuesOf = (name: string) => [...new Set(query.getAll(name).filter(value => value !== ''))]
-  for (const name of new Set(query.keys())) {
-    if (valuesOf(name).length > 1) throw badRequest(`${name} is given more than once`)
-  }
-  const text = (name: string) => valuesOf(name)[0] ?? ''
+  const text = (name: string) => query.get(name) ?? ''
   const refuse = (name: string, allowed: string) =>
     badRequest(`${name} must be ${allowed}, not ${JSON.stringify(text(name).slice(0, 100))}`)
 

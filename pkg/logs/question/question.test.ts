@@ -1,9 +1,10 @@
 import { expect } from 'chai'
+import { QueryParameters } from '../../request/query-parameters.ts'
 import { refusalOf } from '../../status/fixtures.ts'
 import { match } from '../expression.ts'
 import { parseQuestion } from './question.ts'
 
-const parse = (query: string) => parseQuestion(new URLSearchParams(query))
+const parse = (query: string) => parseQuestion(new QueryParameters(query))
 
 describe('parseQuestion', () => {
   const invalid: Readonly<Record<string, string>> = {
@@ -40,7 +41,12 @@ describe('parseQuestion', () => {
     })
   }
 
-  it('takes a parameter that is given again as it was, or empty', () => {
-    expect(parse('namespaces=a&namespaces=a&namespaces=').where.namespaces).to.deep.equal(['a'])
-  })
+  for (const query of ['namespaces=a&namespaces=b', 'namespaces=a&namespaces=a', 'namespaces=&namespaces=a']) {
+    it(`refuses ?${query}`, () => {
+      expect(refusalOf(() => parse(query))).to.deep.include({
+        code: 400,
+        message: 'namespaces is given more than once',
+      })
+    })
+  }
 })

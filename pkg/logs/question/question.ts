@@ -1,3 +1,4 @@
+import type { QueryParameters } from '../../request/query-parameters.ts'
 import { badRequest } from '../../status/status.ts'
 import { allOf, anyOf, type Expression, isOneOf, match } from '../expression.ts'
 import type { LogFilter } from '../filter.ts'
@@ -80,7 +81,7 @@ const known = [
  *
  * @throws Status 400 that names the parameter and what is allowed
  */
-export function parseQuestion(query: URLSearchParams): Question {
+export function parseQuestion(query: QueryParameters): Question {
   const parameters = readParameters(query, known)
   const operation = parameters.choice('operation', ['query', 'statistics', 'histogram', 'export', 'context'])
   const where = readWhere(parameters)

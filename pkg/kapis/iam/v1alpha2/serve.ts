@@ -5,7 +5,7 @@ import type { UserWriter } from '../../../iam/user-writer.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import { routeOf } from '../../../openapi/route.ts'
 import type { AuthenticatedExchange, Handler } from '../../../request/exchange.ts'
-import { badRequest, methodNotAllowed, unknownResource } from '../../../status/status.ts'
+import { methodNotAllowed, unknownResource } from '../../../status/status.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
 import type { iamPaths } from './description.ts'
 import { getLoginRecords } from './login-records.ts'
@@ -83,7 +83,7 @@ export function createIamFace(options: IamOptions): IamFace {
   function serve(exchange: AuthenticatedExchange): Promise<void> | void {
     const { info } = exchange
     if (info.resource !== 'users' || info.namespace !== '') return options.rest(exchange)
-    if (info.parts.length > 1) requireOwnVerb(exchange)
+    if (info.verb === 'watch') return options.list(exchange)
     const route = routeOf(routes, info.parts)
     if (route === undefined) throw unknownResource()
     return route(exchange)
@@ -93,7 +93,6 @@ export function createIamFace(options: IamOptions): IamFace {
     const { method } = exchange.req
     if (method === 'GET' || method === 'HEAD') return options.list(exchange)
     if (method !== 'POST') throw methodNotAllowed(['GET', 'HEAD', 'POST'])
-    requireOwnVerb(exchange)
     return createUser(tools, exchange)
   }
 
@@ -108,18 +107,4 @@ export function createIamFace(options: IamOptions): IamFace {
       return (isRead || isPassword) && info.namespace === '' && isOwnUser(exchange)
     },
   }
-}
-
-const verbs: Readonly<Record<string, string>> = {
-  GET: 'get',
-  HEAD: 'get',
-  POST: 'create',
-  PUT: 'update',
-  PATCH: 'patch',
-  DELETE: 'delete',
-}
-
-/** `/watch/users/x` and `/proxy/users/x` were authorized as another verb than what their method would do. */
-function requireOwnVerb({ req, info }: AuthenticatedExchange): void {
-  if (info.verb !== verbs[req.method ?? '']) throw badRequest(`${info.verb} is not supported here`)
 }

@@ -209,7 +209,7 @@ describe('serveResources', () => {
   })
 
   // What was authorized as another verb must not be answered as a list or a get.
-  for (const path of ['/proxy/nodes/a', '/proxy/nodes', '/watch/nodes', '/watch/nodes/a']) {
+  for (const path of ['/proxy/nodes/a', '/proxy/nodes', '/proxy/nodes/a?watch=true']) {
     it(`does not answer ${path}`, async () => {
       expect((await ask(`${g}${path}`)).code).to.be.within(400, 499)
     })

@@ -1,0 +1,126 @@
+import { unescape as unescapeLossy } from 'node:querystring'
+import { badRequest } from '../status/status.ts'
+import { type FieldRequirement, parseFieldSelector } from './field-selector.ts'
+import { type LabelRequirement, parseLabelSelector } from './label-selector.ts'
+import { readSelector, type Selector } from './selector.ts'
+
+/**
+ * The query of a request, decoded once, as Go's net/url decodes it. All of Kapis reads parameters here.
+ *
+ * Two readers that choose differently among repeated values would each see another request, so that `get` refuses them.
+ */
+export class QueryParameters implements Iterable<readonly [name: string, value: string]> {
+  /** Why a part of the query was left out, as Go leaves it out; undefined when all of it could be read. */
+  readonly problem: string | undefined
+  readonly #pairs: readonly (readonly [name: string, value: string])[]
+  /** The first name that is given once more. */
+  readonly #repeated: string | undefined
+  #fieldSelector: Selector<FieldRequirement> | undefined
+  #labelSelector: Selector<LabelRequirement> | undefined
+
+  /** @param rawQuery what follows the question mark of a URL */
+  constructor(rawQuery: string) {
+    const pairs: (readonly [string, string])[] = []
+    const seen = new Set<string>()
+    for (const text of rawQuery === '' ? [] : rawQuery.split('&')) {
+      if (text === '') continue
+      const problem = problemOf(text)
+      this.problem ??= problem
+      if (problem !== undefined && problem !== notUtf8) continue
+      const equals = text.indexOf('=')
+      const name = decode(equals < 0 ? text : text.slice(0, equals))
+      pairs.push([name, equals < 0 ? '' : decode(text.slice(equals + 1))])
+      const key = name.toLowerCase()
+      if (seen.has(key)) this.#repeated ??= name
+      seen.add(key)
+    }
+    this.#pairs = pairs
+  }
+
+  get size(): number {
+    return this.#pairs.length
+  }
+
+  [Symbol.iterator](): Iterator<readonly [name: string, value: string]> {
+    return this.#pairs.values()
+  }
+
+  /** @throws Status 400 when it is given more than once */
+  get(name: string): string | null {
+    if (this.isRepeated(name)) throw repeated(name)
+    return this.first(name)
+  }
+
+  /** The value that kube-apiserver reads of a parameter, however often it is given. */
+  first(name: string): string | null {
+    return this.#pairs.find(([given]) => given === name)?.[1] ?? null
+  }
+
+  getAll(name: string): readonly string[] {
+    return this.#pairs.filter(([given]) => given === name).map(([, value]) => value)
+  }
+
+  has(name: string): boolean {
+    return this.#pairs.some(([given]) => given === name)
+  }
+
+  /** Whether a parameter is given more than once, be it in other letters: some readers tell them apart, and some do not. */
+  isRepeated(name: string): boolean {
+    if (this.#repeated === undefined) return false
+    const wanted = name.toLowerCase()
+    let isGiven = false
+    for (const [given] of this.#pairs) {
+      if (given.length !== name.length || given.toLowerCase() !== wanted) continue
+      if (isGiven) return true
+      isGiven = true
+    }
+    return false
+  }
+
+  /** @throws Status 400 for what other readers would read differently: a repeated parameter, or one that is left out here */
+  refuseAmbiguous(): void {
+    if (this.problem !== undefined) throw badRequest(this.problem)
+    if (this.#repeated !== undefined) throw repeated(this.#repeated)
+  }
+
+  /** The same where some parameters may be repeated, but none of those that decide which right is asked for. @throws Status 400 */
+  refuseAmbiguousSelection(): void {
+    if (this.problem !== undefined) throw badRequest(this.problem)
+    for (const name of deciding) if (this.isRepeated(name)) throw repeated(name)
+  }
+
+  /** What kube-apiserver selects by. */
+  get fieldSelector(): Selector<FieldRequirement> {
+    this.#fieldSelector ??= readSelector(this.first('fieldSelector') ?? '', text => parseFieldSelector(text))
+    return this.#fieldSelector
+  }
+
+  get labelSelector(): Selector<LabelRequirement> {
+    this.#labelSelector ??= readSelector(this.first('labelSelector') ?? '', text => parseLabelSelector(text))
+    return this.#labelSelector
+  }
+}
+
+const deciding = ['fieldSelector', 'labelSelector', 'watch']
+const notUtf8 = 'the query contains percent-encoded bytes that are not UTF-8'
+
+function problemOf(pair: string): string | undefined {
+  if (pair.includes(';')) return 'the query contains a ";" that must be percent-encoded'
+  if (!pair.includes('%')) return undefined
+  if (/%(?![0-9A-Fa-f]{2})/.test(pair)) return 'the query contains an invalid percent-encoding'
+  try {
+    decodeURIComponent(pair)
+    return undefined
+  } catch {
+    return notUtf8
+  }
+}
+
+function decode(text: string): string {
+  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
+  return spaced.includes('%') ? unescapeLossy(spaced) : spaced
+}
+
+function repeated(name: string) {
+  return badRequest(`${name.slice(0, 100)} is given more than once`)
+}

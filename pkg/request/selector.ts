@@ -1,0 +1,25 @@
+/** A selector of a request: as it was written, and what it requires. */
+export type Selector<Requirement> = {
+  /** '' selects everything. */
+  readonly text: string
+  /** Empty when `problem` says why the text cannot be read. */
+  readonly requirements: readonly Requirement[]
+  readonly problem?: unknown
+}
+
+export function readSelector<Requirement>(
+  text: string,
+  parse: (text: string) => readonly Requirement[],
+): Selector<Requirement> {
+  try {
+    return { text, requirements: text === '' ? [] : parse(text) }
+  } catch (problem) {
+    return { text, requirements: [], problem }
+  }
+}
+
+/** @throws Status 400 when the selector cannot be read */
+export function requirementsOf<Requirement>(selector: Selector<Requirement>): readonly Requirement[] {
+  if (selector.problem !== undefined) throw selector.problem
+  return selector.requirements
+}
