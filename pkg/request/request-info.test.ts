@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { QueryParameters } from './query-parameters.ts'
 import {
+  isInScope,
   parseRequestInfo,
   type RequestInfo,
-  isInScope,
   toResourceInfo,
   withoutSelectors,
 } from './request-info.ts'

@@ -41,7 +41,11 @@ describe('parseQuestion', () => {
     })
   }
 
-  for (const query of ['namespaces=a&namespaces=b', 'namespaces=a&namespaces=a', 'namespaces=&namespaces=a']) {
+  for (const query of [
+    'namespaces=a&namespaces=b',
+    'namespaces=a&namespaces=a',
+    'namespaces=&namespaces=a',
+  ]) {
     it(`refuses ?${query}`, () => {
       expect(refusalOf(() => parse(query))).to.deep.include({
         code: 400,
