@@ -9,8 +9,15 @@ import { createLogger } from '../telemetry/logger.ts'
 import { type ChainOptions, createChain } from './chain.ts'
 import { createEndedLogins } from './ended-logins.ts'
 import { createInFlight } from './in-flight.ts'
+import { createPace } from './pace.ts'
 
 type Record = { readonly [key: string]: unknown }
+
+/** One place for each user, and a tenth of a second to wait for it. */
+function inFlightOf(places: number) {
+  const limits = { reading: places, mutating: places, lasting: places, requestSeconds: 0.4 }
+  return createInFlight({ limits: () => limits, refused: () => undefined })
+}
 
 describe('createChain', () => {
   let loopback: Loopback | undefined
@@ -31,10 +38,9 @@ describe('createChain', () => {
       auditor: noAuditor,
       impersonate: async () => null,
       endedLogins: createEndedLogins(() => false),
-      inFlight: createInFlight(
-        () => ({ reading: 0, mutating: 0 }),
-        () => undefined,
-      ),
+      inFlight: inFlightOf(0),
+      pace: createPace(() => 60_000),
+      isElsewhere: ({ info }) => info.prefix === 'api',
       requestSeconds: () => 60,
       unguarded: {
         handles: path => path === '/livez',
@@ -315,19 +321,13 @@ describe('createChain', () => {
 
   it('refuses what finds no place, and gives places back', async () => {
     const { get } = await start({
-      inFlight: createInFlight(
-        () => ({ reading: 1, mutating: 1 }),
-        () => undefined,
-      ),
+      inFlight: inFlightOf(1),
     })
     for (let i = 0; i < 5; i++) expect((await get('/api/v1/nodes')).code).to.equal(200)
     await loopback?.close()
     const waiting = Promise.withResolvers<void>()
     const busy = await start({
-      inFlight: createInFlight(
-        () => ({ reading: 1, mutating: 1 }),
-        () => undefined,
-      ),
+      inFlight: inFlightOf(1),
       route: async ({ res }) => {
         await waiting.promise
         sendJson(res, 200, {})
@@ -340,6 +340,69 @@ describe('createChain', () => {
     expect([second.code, second.headers['retry-after']]).to.deep.equal([429, '1'])
     waiting.resolve()
     expect((await first).code).to.equal(200)
+  })
+
+  it('what is served as lasting has no deadline and no place, and ends with its login', async () => {
+    let isEnded = false
+    const { get, open } = await start({
+      requestSeconds: () => 0.1,
+      inFlight: inFlightOf(4),
+      endedLogins: createEndedLogins(() => isEnded, 5),
+      route: ({ res, info, lasts }) => {
+        if (info.verb !== 'watch') return sendJson(res, 200, {})
+        lasts?.()
+        res.flushHeaders()
+      },
+    })
+    const watch = await open('/kapis/a.org/v1/things?watch=true')
+    await sleep(200)
+    expect((await get('/kapis/a.org/v1/things')).code).to.equal(200)
+    isEnded = true
+    expect(await watch.toArray().catch(error => error)).to.have.property('code', 'ECONNRESET')
+  })
+
+  for (const path of [
+    '/kapis/a.org/v1/things?watch=true',
+    '/kapis/a.org/v1/things?follow=1',
+    '/kapis/a.org/v1/watch/things',
+    '/kapis/a.org/v1/proxy/things',
+  ]) {
+    it(`${path} has a deadline as long as it is not served as a watch`, async () => {
+      const { get } = await start({ requestSeconds: () => 0.05, route: () => undefined })
+      expect((await get(path)).code).to.equal(504)
+    })
+  }
+
+  it('kube-apiserver says itself when what lasts there is over', async () => {
+    const route: ChainOptions['route'] = ({ res }) =>
+      void setTimeout(() => res.headersSent || sendJson(res, 200, {}), 200)
+    const { get } = await start({ requestSeconds: () => 0.05, route })
+    expect((await get('/api/v1/namespaces/a/pods/b/log?follow=true')).code).to.equal(200)
+    expect((await get('/api/v1/namespaces/a/pods/b/log')).code).to.equal(504)
+  })
+
+  it('a body that does not come takes no place, and is judged when it is there', async () => {
+    const { port, get, steps } = await start({ inFlight: inFlightOf(1), requestSeconds: () => 5 })
+    const head = 'POST /api/v1/nodes HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nab'
+    const slow = Array.from({ length: 20 }, () => connect(port, '127.0.0.1'))
+    for (const socket of slow) socket.on('error', () => undefined)
+    for (const socket of slow) socket.write(head)
+    await sleep(100)
+    for (const method of ['POST', 'GET']) expect((await get('/api/v1/nodes', { method })).code).to.equal(200)
+    expect(steps.filter(step => step === 'route')).to.have.length(2)
+    slow[0]?.write('cd')
+    await sleep(100)
+    expect(steps.filter(step => step === 'route')).to.have.length(3)
+    for (const socket of slow) socket.destroy()
+  })
+
+  it('a body that does not come in time is 504, and is not judged any more', async () => {
+    const { port, steps } = await start({ requestSeconds: () => 0.1 })
+    const socket = connect(port, '127.0.0.1')
+    socket.write('POST /api/v1/nodes HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nab')
+    const text = Buffer.concat(await socket.toArray()).toString()
+    expect(text).to.match(/^HTTP\/1\.1 504 /)
+    expect(steps).to.deep.equal(['authenticate'])
   })
 
   it('gives the caller back the id that he gave, where it is one', async () => {

@@ -4,6 +4,7 @@ import type { Auditor, AuditRecord } from '../audit/auditor.ts'
 import { refuseAmbiguousHost } from '../request/ambiguity.ts'
 import type { AuthenticatedExchange, Exchange, Handler } from '../request/exchange.ts'
 import type { Identity } from '../request/identity.ts'
+import { mayLast } from '../request/long-running.ts'
 import { createLineReader, type RequestLine, unreadable } from '../request/request-line.ts'
 import { traceId } from '../request/trace.ts'
 import { renderKube } from '../status/render-kube.ts'
@@ -11,7 +12,8 @@ import type { Logger } from '../telemetry/logger.ts'
 import { setIds } from './answer-ids.ts'
 import { startDeadline } from './deadline.ts'
 import type { EndedLogins } from './ended-logins.ts'
-import type { InFlight } from './in-flight.ts'
+import type { InFlight, Stay } from './in-flight.ts'
+import type { Pace, Paced } from './pace.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import { limitRest } from './rest-of-request.ts'
 
@@ -44,12 +46,15 @@ export type ChainOptions = {
   readonly impersonate: Impersonate
   readonly endedLogins: EndedLogins
   readonly inFlight: InFlight
+  readonly pace: Pace
+  /** Whether kube-apiserver serves the request. */
+  readonly isElsewhere: (exchange: AuthenticatedExchange) => boolean
   readonly requestSeconds: () => number
   /** May; or `elsewhere`, when whoever serves the request judges its caller. @throws Status 401, 403, 503 */
   readonly authorize: (exchange: AuthenticatedExchange) => Promise<void> | 'elsewhere' | void
   readonly route: Handler
-  /** The same for a request that wants another protocol; `head` is what was read behind it. */
-  readonly upgrade: (exchange: AuthenticatedExchange, head: Buffer) => Promise<void> | void
+  /** The same for a request that wants another protocol; `exchange.upgrade` is what was read behind it. */
+  readonly upgrade: Handler
 }
 
 const uuid = /^[0-9A-Fa-f-]{8,64}$/
@@ -66,12 +71,10 @@ export type Chain = {
  */
 export function createChain(given: ChainOptions): Chain {
   const options = { ...given, readLine: createLineReader() }
+  const upgrading = { ...options, route: options.upgrade }
   return {
-    request: (req, res) => void answer(options, req, res),
-    upgrade(req, res, head) {
-      const route = (exchange: AuthenticatedExchange) => options.upgrade(exchange, head)
-      void answer({ ...options, route }, req, res)
-    },
+    request: (req, res) => void answer(options, req, res, undefined),
+    upgrade: (req, res, head) => void answer(upgrading, req, res, head),
   }
 }
 
@@ -81,7 +84,12 @@ type Tools = ChainOptions & { readonly readLine: (method: string, url: string) =
 const ignore = () => undefined
 
 /** What is known at once is not waited for: for a small answer each turn that a promise takes would be felt. */
-async function answer(options: Tools, req: IncomingMessage, res: ServerResponse): Promise<void> {
+async function answer(
+  options: Tools,
+  req: IncomingMessage,
+  res: ServerResponse,
+  head: Buffer | undefined,
+): Promise<void> {
   const startedAt = performance.now()
   const id = auditId(req)
   setIds(req, res, id)
@@ -92,6 +100,8 @@ async function answer(options: Tools, req: IncomingMessage, res: ServerResponse)
   let isOver = false
   // The client may be gone before all is begun that has to be ended.
   const hold = (end: () => void) => void (isOver ? end() : atEnd.push(end))
+  const pace = options.pace.follow(req, res)
+  hold(pace.stop)
   let exchange: Exchange | undefined
   let user: string | undefined
   let impersonatedUser: string | undefined
@@ -145,8 +155,9 @@ async function answer(options: Tools, req: IncomingMessage, res: ServerResponse)
       impersonatedUser = impersonated.username
       acting = { ...authenticated, identity: impersonated, impersonator: caller.identity }
     }
-    hold(options.inFlight.enter(acting))
-    await serve(options, acting, { hold, allowed, caller: caller.identity })
+    if (head !== undefined) acting = { ...acting, upgrade: head }
+    const course = { hold, allowed, pace, caller: caller.identity }
+    await serve(options, acting, course)
   } catch (error) {
     // What cannot be read as a request is an attempt all the same.
     if (exchange === undefined) audit(toExchange(unreadable, req, res, id))
@@ -164,26 +175,60 @@ async function answer(options: Tools, req: IncomingMessage, res: ServerResponse)
 type Course = {
   readonly hold: (end: () => void) => void
   readonly allowed: () => void
-  /** Whoever asks, whomever they act as. */
+  readonly pace: Paced
+  /** Who calls, whomever they act as. */
   readonly caller: Identity
 }
 
-/** May, and the answer. Where nothing is waited for, no clock need run. */
+/** Place, authorization, and the answer. Where nothing is waited for, no clock need run. */
 async function serve(
-  { authorize, route, requestSeconds, endedLogins }: ChainOptions,
-  exchange: AuthenticatedExchange,
-  { hold, allowed, caller }: Course,
+  options: ChainOptions,
+  given: AuthenticatedExchange,
+  { hold, allowed, pace, caller }: Course,
 ): Promise<void> {
-  const attend = () => {
-    hold(startDeadline(exchange, requestSeconds()))
-    hold(endedLogins.follow(exchange, caller))
+  const { res } = given
+  const asksToLast = mayLast(given)
+  // A log that is followed may have nothing to say for hours, and kube-apiserver then has not even sent the head.
+  const isUntimed = asksToLast && options.isElsewhere(given)
+  let stay: Stay | undefined
+  let stopDeadline: (() => void) | undefined
+  let isFollowed = false
+  let isLasting = false
+
+  function followLogin(): void {
+    if (isFollowed) return
+    isFollowed = true
+    hold(options.endedLogins.follow(given, caller))
   }
-  const decided = authorize(exchange)
+  function attend(): void {
+    if (asksToLast) followLogin()
+    if (isUntimed || isLasting || stopDeadline !== undefined) return
+    stopDeadline = startDeadline(given, options.requestSeconds())
+    hold(stopDeadline)
+  }
+  function lasts(): void {
+    isLasting = true
+    stopDeadline?.()
+    pace.stop()
+    stay?.lasts()
+    followLogin()
+  }
+
+  const entered = options.inFlight.enter(given, isUntimed)
+  if (entered instanceof Promise) attend()
+  stay = entered instanceof Promise ? await entered : entered
+  hold(stay.leave)
+  pace.stay = stay
+  // It was over before it had a place.
+  if (res.writableEnded || res.destroyed) return
+
+  const exchange = withLasts(given, lasts)
+  const decided = options.authorize(exchange)
   const isJudged = !(decided instanceof Promise)
   if (!isJudged) attend()
   if ((isJudged ? decided : await decided) !== 'elsewhere') allowed()
-  const served = route(exchange)
-  if (isJudged && !exchange.res.writableEnded) attend()
+  const served = options.route(exchange)
+  if (isJudged && !res.writableEnded) attend()
   if (served instanceof Promise) await served
 }
 
@@ -201,6 +246,12 @@ function toExchange(line: RequestLine, req: IncomingMessage, res: ServerResponse
 function toAuthenticated(exchange: Exchange, { identity, isAggregated }: Caller): AuthenticatedExchange {
   const { req, res, id, info, rawPath, rawQuery, query } = exchange
   return { req, res, id, info, rawPath, rawQuery, query, identity, isAggregated }
+}
+
+function withLasts(exchange: AuthenticatedExchange, lasts: () => void): AuthenticatedExchange {
+  const { req, res, id, info, rawPath, rawQuery, query, identity, isAggregated } = exchange
+  if (exchange.upgrade !== undefined || exchange.impersonator !== undefined) return { ...exchange, lasts }
+  return { req, res, id, info, rawPath, rawQuery, query, identity, isAggregated, lasts }
 }
 
 /** The id under which kube-apiserver audits the same request, or one of our own. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { assertMayUpgrade } from '../authz/credential-scope.ts'
 import { FrontProxyCertificates } from '../certs/front-proxy.ts'
 import type { Config } from '../config/config.ts'
 import type { KubeClient } from '../kube/client.ts'
@@ -18,7 +19,7 @@ export type RunningComponents = {
   readonly find: (group: string, version: string) => Handler | undefined
   readonly serves: (group: string, version: string) => boolean
   /** Whether the request was for a component; resolves once it is over. */
-  readonly upgrade: (exchange: AuthenticatedExchange, head: Buffer) => Promise<boolean>
+  readonly upgrade: (exchange: AuthenticatedExchange) => Promise<boolean>
   readonly start: () => void
   readonly stop: () => void
 }
@@ -80,14 +81,15 @@ export function createComponents({
       })
     },
     serves: (group, version) => components.find(group, version) !== undefined,
-    async upgrade(exchange, head) {
+    async upgrade(exchange) {
       const { info } = exchange
       if (info.prefix !== 'kapis' && info.prefix !== 'kapi') return false
       const upstream = components.find(info.group, info.version)
       if (upstream === undefined) return false
       requireOneMethod(exchange)
+      assertMayUpgrade(info, exchange.identity)
       const forward = tracing.upstream(toPeer(upstream), (given: AuthenticatedExchange) =>
-        forwardUpgrade(componentUpgrade(upstream, given), given, head),
+        forwardUpgrade(componentUpgrade(upstream, given), given),
       )
       await forward(exchange)
       return true

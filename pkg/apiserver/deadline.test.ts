@@ -48,11 +48,6 @@ describe('startDeadline', () => {
     expect((await get('/api/v1/pods')).text).to.equal('slowly')
   })
 
-  it('lets what lasts last', async () => {
-    const { get } = await start(0.05, (_req, res) => setTimeout(() => res.end('event'), 200))
-    expect((await get('/api/v1/pods?watch=true')).text).to.equal('event')
-  })
-
   it('ends the connection of a body that trickles in', async () => {
     const { port } = await start(0.1, req => req.resume())
     const { promise, resolve } = Promise.withResolvers<unknown>()

@@ -1,10 +1,7 @@
 import type { Exchange } from '../request/exchange.ts'
-import { isLongRunning } from '../request/long-running.ts'
 import type { QueryParameters } from '../request/query-parameters.ts'
 import { renderKube } from '../status/render-kube.ts'
 import { Status } from '../status/status.ts'
-
-const nothing = () => undefined
 
 /**
  * Answers 504 for a request that has no head of an answer in time, and makes an end of it. An answer that has begun goes on
@@ -13,8 +10,7 @@ const nothing = () => undefined
  * @returns what calls it off
  */
 export function startDeadline(exchange: Exchange, seconds: number): () => void {
-  const { req, res, info, query } = exchange
-  if (isLongRunning(info, query)) return nothing
+  const { req, res, query } = exchange
   const timer = setTimeout(
     () => {
       if (res.headersSent || res.destroyed) return

@@ -1,13 +1,10 @@
 import type { Exchange } from '../request/exchange.ts'
 import type { Identity } from '../request/identity.ts'
-import { isLongRunning } from '../request/long-running.ts'
 
 export type EndedLogins = {
-  /** Looks after a request for as long as it lasts, where it may last for hours. @returns what ends that */
+  /** Looks after a request that may last for hours. @returns what ends that */
   readonly follow: (exchange: Exchange, caller: Identity) => () => void
 }
-
-const nothing = () => undefined
 
 /**
  * Breaks off the watches, tails and sessions of a login that has ended: whoever ends one because it may have been stolen
@@ -15,7 +12,7 @@ const nothing = () => undefined
  *
  * @param hasEnded asked again and again of each caller with such a request
  */
-export function createEndedLogins(hasEnded: (caller: Identity) => boolean, everyMs = 2_000): EndedLogins {
+export function createEndedLogins(hasEnded: (caller: Identity) => boolean, everyMs = 1_000): EndedLogins {
   const open = new Map<Exchange, Identity>()
   let timer: NodeJS.Timeout | undefined
 
@@ -25,7 +22,6 @@ export function createEndedLogins(hasEnded: (caller: Identity) => boolean, every
 
   return {
     follow(exchange, caller) {
-      if (!isLongRunning(exchange.info, exchange.query)) return nothing
       open.set(exchange, caller)
       timer ??= setInterval(look, everyMs).unref()
       return () => {

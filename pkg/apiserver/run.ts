@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import { createApiServiceKeeper } from '../aggregated/api-service-keeper.ts'
-import { assertInScope } from '../authz/credential-scope.ts'
+import { assertInScope, assertMayUpgrade } from '../authz/credential-scope.ts'
 import { RbacIndex } from '../authz/rbac-index.ts'
 import { FileCertificates } from '../certs/file-certificates.ts'
 import { isForHost } from '../certs/fitness.ts'
@@ -43,6 +43,7 @@ import { followListener } from './listener-check.ts'
 import { createListenerMetrics } from './listener-metrics.ts'
 import { createConfiguredLogPage } from './log-page.ts'
 import { createLogs } from './logs.ts'
+import { createPace } from './pace.ts'
 import { createProbes } from './probes.ts'
 import { createProfiles } from './profiles.ts'
 import { createRequestMetrics } from './request-metrics.ts'
@@ -188,16 +189,19 @@ export async function runApiserver(
     registry,
     versionInfo,
   })
-  const upgradeProxy = tracing.upstream(orchestrator, async (exchange: AuthenticatedExchange, head: Buffer) =>
-    forwardUpgrade(await kubeUpgrade(proxied, exchange), exchange, head),
+  const upgradeProxy = tracing.upstream(orchestrator, async (exchange: AuthenticatedExchange) =>
+    forwardUpgrade(await kubeUpgrade(proxied, exchange), exchange),
   )
   const logPage = createConfiguredLogPage(config, clientAddress)
   const audit = await startAudit(config.audit, { logger, registry, keep: logs.keepAuditEvent })
+  const isElsewhere = (exchange: AuthenticatedExchange) => isForProxy(exchange, group)
   const chain = createChain({
     logger,
     accessLog: () => live().accessLog,
     auditor: audit.auditor,
     inFlight: createLimits(() => live().limits, registry),
+    pace: createPace(() => live().limits.stallSeconds * 1_000),
+    isElsewhere,
     requestSeconds: () => live().limits.requestSeconds,
     metrics: createRequestMetrics(registry, (g, resource) => g === group && resources.isAggregated(resource)),
     unguarded: createUnguarded({
@@ -216,7 +220,7 @@ export async function runApiserver(
       const { info, identity, query } = exchange
       // Before anything else: whoever it goes on to is told who is calling, and not by which token.
       assertInScope(info, identity)
-      const isProxied = isForProxy(exchange, group)
+      const isProxied = isElsewhere(exchange)
       // kube-apiserver reads the query of what it judges by itself.
       if (!isProxied) query.refuseAmbiguousSelection()
       // One's own user and password: this much everybody may.
@@ -230,9 +234,12 @@ export async function runApiserver(
       return access.authorize(isSelecting ? info : withoutSelectors(info), identity)
     },
     route,
-    upgrade: async (exchange, head) => {
-      if (isForProxy(exchange, group)) return upgradeProxy(exchange, head)
-      if (!(await components.upgrade(exchange, head))) await route({ ...exchange, upgrade: head })
+    async upgrade(exchange) {
+      if (isElsewhere(exchange)) {
+        assertMayUpgrade(exchange.info, exchange.identity)
+        return upgradeProxy(exchange)
+      }
+      if (!(await components.upgrade(exchange))) await route(exchange)
     },
   })
 

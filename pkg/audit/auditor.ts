@@ -1,6 +1,6 @@
 import type { AuthenticatedExchange, Exchange } from '../request/exchange.ts'
 import type { Identity } from '../request/identity.ts'
-import { isLongRunning } from '../request/long-running.ts'
+import { mayLast } from '../request/long-running.ts'
 import { Status, unavailable } from '../status/status.ts'
 import { type Capture, captureRequest, captureResponse, withoutManagedFields } from './capture.ts'
 import { toEvent } from './event.ts'
@@ -46,7 +46,7 @@ export function createAuditor({ policy, sink, whenFull }: AuditorOptions): Audit
   return {
     begin(exchange) {
       if (whenFull === 'refuse' && sink.isFull) throw unavailable('the audit log cannot be written')
-      const { req, res, info, query } = exchange
+      const { req, res, info } = exchange
       const receivedAt = new Date()
       // Read before anybody waits for anything: the connection of an aggregated request serves others later.
       const sourceIPs = [req.socket.remoteAddress ?? '']
@@ -84,7 +84,7 @@ export function createAuditor({ policy, sink, whenFull }: AuditorOptions): Audit
           impersonated = as
           if (authenticated.isAggregated) sourceIPs.unshift(...forwardedFor(req.headers['x-forwarded-for']))
           verdict = judge(policy, info, identity)
-          const isLong = isLongRunning(info, query)
+          const isLong = mayLast(exchange)
           if (!isLong && cappedLevel(verdict.level, info) === 'RequestResponse')
             responseBody = captureResponse(res)
           emit('RequestReceived', undefined)

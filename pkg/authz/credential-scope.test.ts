@@ -3,7 +3,7 @@ import type { Identity } from '../request/identity.ts'
 import { QueryParameters } from '../request/query-parameters.ts'
 import { parseRequestInfo } from '../request/request-info.ts'
 import { Status } from '../status/status.ts'
-import { assertInScope } from './credential-scope.ts'
+import { assertInScope, assertMayUpgrade } from './credential-scope.ts'
 
 const reader: Identity = { username: 'jane', uid: 'u', groups: [], extra: {}, isReadOnly: true }
 
@@ -81,4 +81,18 @@ describe('assertInScope', () => {
       'users "bob" is forbidden: User "jane" cannot impersonate resource "users" in API group "" at the cluster scope: the token may only read',
     )
   })
+})
+
+describe('assertMayUpgrade', () => {
+  const path = '/kapis/terminal.kapis.io/v1alpha2/users/admin/kubectl'
+  const info = parseRequestInfo('GET', path)
+
+  it('refuses a reader, whatever the name of what is asked for', () => {
+    expect(() => assertMayUpgrade(info, reader)).to.throw(
+      Status,
+      'users.terminal.kapis.io "admin" is forbidden: User "jane" cannot get resource "users/kubectl" in API group "terminal.kapis.io" at the cluster scope: the token may only read, and opens no connections',
+    )
+  })
+
+  it('refuses nobody else', () => assertMayUpgrade(info, { ...reader, isReadOnly: false }))
 })

@@ -31,3 +31,14 @@ export function assertInScope(info: RequestInfo, identity: Identity): void {
   const isQuestion = info.verb === 'create' && questions.has(`${info.group}/${info.resource}`)
   if (!isReading && !isQuestion) throw forbidden(info, identity, 'the token may only read')
 }
+
+/**
+ * The same for a request that goes on over an upgraded connection to kube-apiserver or a component: what comes through it cannot
+ * be judged here.
+ *
+ * @throws Status 403
+ */
+export function assertMayUpgrade(info: RequestInfo, identity: Identity): void {
+  if (identity.isReadOnly === true)
+    throw forbidden(info, identity, 'the token may only read, and opens no connections')
+}

@@ -32,7 +32,8 @@ export const defaults: Config = {
     loginHistoryMaximumEntries: 100,
   },
   limits: {
-    ...{ requestsInFlight: 400, mutatingRequestsInFlight: 200, requestSeconds: 60 },
+    ...{ requestsInFlight: 400, mutatingRequestsInFlight: 200, longRunningRequests: 8_192 },
+    ...{ requestSeconds: 60, stallSeconds: 60 },
     ...{ headersSeconds: 30, headerKilobytes: 1_024 },
   },
   audit: {

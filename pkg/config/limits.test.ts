@@ -10,10 +10,11 @@ function parse(input: object) {
 describe('parseLimits', () => {
   it('reads every member, from text as well', () => {
     const given = { requestsInFlight: 0, mutatingRequestsInFlight: '5', requestSeconds: 10 }
-    const { limits, problems } = parse({ ...given, headersSeconds: '5', headerKilobytes: 64 })
+    const rest = { longRunningRequests: 7, stallSeconds: 8, headersSeconds: '5', headerKilobytes: 64 }
+    const { limits, problems } = parse({ ...given, ...rest })
     expect(limits).to.deep.equal({
       ...{ requestsInFlight: 0, mutatingRequestsInFlight: 5, requestSeconds: 10 },
-      ...{ headersSeconds: 5, headerKilobytes: 64 },
+      ...{ longRunningRequests: 7, stallSeconds: 8, headersSeconds: 5, headerKilobytes: 64 },
     })
     expect(problems).to.deep.equal([])
   })
@@ -21,7 +22,9 @@ describe('parseLimits', () => {
   const bounds: readonly (readonly [key: string, min: number, max: number])[] = [
     ['requestsInFlight', 0, 1_000_000],
     ['mutatingRequestsInFlight', 0, 1_000_000],
+    ['longRunningRequests', 0, 1_000_000],
     ['requestSeconds', 1, 3_600],
+    ['stallSeconds', 1, 3_600],
     ['headersSeconds', 1, 300],
     ['headerKilobytes', 16, 16_384],
   ]

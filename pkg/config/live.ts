@@ -12,18 +12,19 @@ export type LiveConfig = Pick<Config, 'accessLog' | 'logLevel' | 'shutdownDelayS
   readonly listen: Pick<Config['listen'], 'trustedProxies'>
   readonly cache: CacheConfig
   readonly authentication: Pick<AuthenticationConfig, 'multipleLogin'>
-  readonly limits: Pick<LimitsConfig, 'requestsInFlight' | 'mutatingRequestsInFlight' | 'requestSeconds'>
+  readonly limits: Omit<LimitsConfig, 'headersSeconds' | 'headerKilobytes'>
   readonly logs: Pick<LogsConfig, 'queryTimeoutSeconds' | 'exportLimit'>
 }
 
 export function toLive(config: Config): LiveConfig {
   const { listen, cache, authentication, limits, accessLog, logs, logLevel, shutdownDelaySeconds } = config
-  const { requestsInFlight, mutatingRequestsInFlight, requestSeconds } = limits
+  // Built into the listener.
+  const { headersSeconds: _, headerKilobytes: __, ...ofRequests } = limits
   return {
     listen: { trustedProxies: listen.trustedProxies },
     cache,
     authentication: { multipleLogin: authentication.multipleLogin },
-    limits: { requestsInFlight, mutatingRequestsInFlight, requestSeconds },
+    limits: ofRequests,
     accessLog,
     logs: { queryTimeoutSeconds: logs.queryTimeoutSeconds, exportLimit: logs.exportLimit },
     logLevel,

@@ -114,15 +114,23 @@ export const reference: readonly ConfigEntry[] = [
   },
   {
     path: 'limits.requestsInFlight',
-    text: 'Reading requests that are answered at once, at most; further ones get 429. 0 for no limit. Watches, log streams, exec and the like do not count, members of `system:masters` are never refused.',
+    text: 'Reading requests that are answered at the same time, at most; 0 for no limit. One user has at most a quarter of them. Further requests wait for up to a quarter of `limits.requestSeconds`, users by turns, and are then refused with 429. Members of `system:masters`, and kube-apiserver itself, are exempt.',
   },
   {
     path: 'limits.mutatingRequestsInFlight',
-    text: 'The same for requests that write.',
+    text: 'The same for requests that write. A request with a body counts once the body is there.',
+  },
+  {
+    path: 'limits.longRunningRequests',
+    text: 'Watches, followed logs, `exec` and other upgraded connections, at most; 0 for no limit. One user has at most a quarter of them; further ones are refused with 429.',
   },
   {
     path: 'limits.requestSeconds',
-    text: 'How long a request may go without the head of an answer before it is 504, in seconds; a shorter `?timeout=` counts. Watches and the like have no limit.',
+    text: 'How long a request may go without the head of an answer before it is 504, in seconds; a shorter `?timeout=` counts. What is served as a watch, a followed log or an upgraded connection has no limit.',
+  },
+  {
+    path: 'limits.stallSeconds',
+    text: 'How long an answer may make no progress because its client does not read it, in seconds; then the connection is closed.',
   },
   {
     path: 'limits.headersSeconds',

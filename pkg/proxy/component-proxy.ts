@@ -1,5 +1,5 @@
 import type { AuthenticatedExchange } from '../request/exchange.ts'
-import { isLongRunning } from '../request/long-running.ts'
+import { mayLast } from '../request/long-running.ts'
 import { formatTarget } from '../request/target.ts'
 import { Status } from '../status/status.ts'
 import type { ComponentUpstream } from './component-upstream.ts'
@@ -22,11 +22,14 @@ export async function forwardToComponent(
   exchange: AuthenticatedExchange,
 ): Promise<void> {
   const { component, breaker } = upstream
-  const { req, res, info, query } = exchange
-  const isLive = isLongRunning(info, query)
+  const { req, res } = exchange
+  const isLive = mayLast(exchange)
   const connections = isLive ? upstream.long : upstream.short
   const path = component.url.pathname.replace(/\/$/, '') + formatTarget(exchange)
-  const outgoing = { connections, path, headers: componentHeaders(upstream, exchange), isLive }
+  const begun = () => {
+    if (isLive) exchange.lasts?.()
+  }
+  const outgoing = { connections, path, headers: componentHeaders(upstream, exchange), isLive, begun }
   if (!breaker.mayTry()) throw resting(component.name)
   const name = `the component ${component.name}`
   const ofRedirect = refuseRedirect(name, req)

@@ -2,7 +2,7 @@ import type { Endpoint } from '../kube/endpoint.ts'
 import { isNotYetReady } from '../kube/own-refusal.ts'
 import type { AuthenticatedExchange, Handler } from '../request/exchange.ts'
 import type { Identity } from '../request/identity.ts'
-import { isLongRunning } from '../request/long-running.ts'
+import { lastsAtKube } from '../request/long-running.ts'
 import { formatTarget } from '../request/target.ts'
 import { Status } from '../status/status.ts'
 import type { KubeConnections, KubeLine } from './connections.ts'
@@ -36,7 +36,9 @@ export function createKubeProxy(endpoint: Endpoint, upstreams: KubeConnections):
     return relay(to, exchange)
   }
   return exchange => {
-    const isLive = isLongRunning(exchange.info, exchange.query)
+    const isLive = lastsAtKube(exchange)
+    // A log without lines has no head for hours: what kube-apiserver does not time is not timed here.
+    if (isLive) exchange.lasts?.()
     const line = upstreams.line(isLive)
     return line instanceof Promise
       ? line.then(ready => forward(exchange, ready, isLive))

@@ -19,6 +19,8 @@ export type Outgoing = {
   readonly block?: HeaderBlock
   /** Whether each piece of the answer is to be seen as it comes: a watch, a log that is followed. */
   readonly isLive: boolean
+  /** Told that the answer has begun, and is not a refusal. */
+  readonly begun?: () => void
   /** What does not answer when it does not, for the caller to read. */
   readonly upstream: string
   /** Why an answer is not handed on; undefined when it is. Without it every answer is. */
@@ -89,7 +91,10 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
         asked?.abort()
         refuse(refused)
       } else if (isHeld(code) && outgoing.refusalByBody !== undefined) held = { head, body: '' }
-      else answer.begin(head)
+      else {
+        if (code < 300) outgoing.begun?.()
+        answer.begin(head)
+      }
     },
     data(bytes) {
       if (held === undefined) return answer.write(bytes)

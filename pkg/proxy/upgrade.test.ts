@@ -18,7 +18,7 @@ describe('forwardUpgrade: an upgrade that is answered with 403', () => {
         ...{ isSecure: false, path: '/exec', headers: ['Host', 'a'], upstream: 'it' },
         refusalByBody: createRefusalByBody({ refused: () => undefined }),
       }
-      forwardUpgrade(target, { req, res }, Buffer.alloc(0)).catch(error => renderKube(res, error))
+      forwardUpgrade(target, { req, res }).catch(error => renderKube(res, error))
     })
   })
   after(async () => {

@@ -66,14 +66,13 @@ export function componentUpgrade(target: ComponentUpstream, exchange: Authentica
  * Forwards an upgrade (exec, attach, port-forward: WebSocket and SPDY), and then joins the two connections. Nothing of the
  * stream is read here.
  *
- * @param head what the client has sent behind its handshake already
  * @throws Status 502, 503 or 504 when the other side does not answer
  */
 export function forwardUpgrade(
   target: UpgradeTarget,
-  { req, res }: Pick<AuthenticatedExchange, 'req' | 'res'>,
-  head: Buffer,
+  exchange: Pick<AuthenticatedExchange, 'req' | 'res' | 'upgrade' | 'lasts'>,
 ): Promise<void> {
+  const { req, res, upgrade: head = Buffer.alloc(0) } = exchange
   const { socket } = req
   const { options, path } = target
   const headers = [...target.headers, 'Connection', 'Upgrade', 'Upgrade', req.headers.upgrade ?? '']
@@ -116,6 +115,7 @@ export function forwardUpgrade(
     res.off('close', abandon)
     res.detachSocket(socket)
     res.statusCode = 101
+    exchange.lasts?.()
     socket.write(toHandshake(answer))
     if (early.length > 0) socket.write(early)
     if (head.length > 0) peer.write(head)

@@ -23,7 +23,7 @@ export type EventStream = {
  * @throws Status 400 for a broken handshake
  */
 export function toEventStream(
-  { req, res, upgrade }: Pick<Exchange, 'req' | 'res' | 'upgrade'>,
+  { req, res, upgrade, lasts }: Pick<Exchange, 'req' | 'res' | 'upgrade' | 'lasts'>,
   contentType: string,
 ): EventStream {
   const isGone = () => res.destroyed
@@ -32,7 +32,10 @@ export function toEventStream(
     return {
       name: 'websocket',
       isGone,
-      open: () => openWebSocket({ req, res }, lines, upgrade),
+      open() {
+        lasts?.()
+        return openWebSocket({ req, res }, lines, upgrade)
+      },
       frame: event => toFrame(opcodes.text, event),
     }
   }
@@ -42,6 +45,7 @@ export function toEventStream(
     name: isChunked ? 'chunked body' : 'body',
     isGone,
     open() {
+      lasts?.()
       res.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-cache, private' })
       res.flushHeaders()
       if (isChunked) sendOwnChunks(res)

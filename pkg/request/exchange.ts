@@ -16,6 +16,11 @@ export type Exchange = {
   readonly query: QueryParameters
   /** What was read behind the head of a request that wants another protocol; undefined for every other request. */
   readonly upgrade?: Buffer
+  /**
+   * Says that the answer that begins now may last for hours: a watch, a followed log, an upgraded connection. It then has no
+   * deadline and no place among the requests in flight, and it ends with the login of its caller.
+   */
+  readonly lasts?: () => void
 }
 
 export type AuthenticatedExchange = Exchange & {

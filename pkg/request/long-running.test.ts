@@ -1,38 +1,63 @@
 import { expect } from 'chai'
-import { isLongRunning } from './long-running.ts'
-import { QueryParameters } from './query-parameters.ts'
-import { parseRequestInfo } from './request-info.ts'
+import { toExchange } from './fixtures.ts'
+import { lastsAtKube, mayLast } from './long-running.ts'
 
-function ask(method: string, target: string): boolean {
-  const [path = '', query = ''] = target.split('?')
-  const parameters = new QueryParameters(query)
-  return isLongRunning(parseRequestInfo(method, path, parameters), parameters)
+function asked(line: string) {
+  const [method = '', url = ''] = line.split(' ')
+  return toExchange(Object.create({ method, url }), Object.create(null))
 }
 
-describe('isLongRunning', () => {
+describe('mayLast', () => {
   const long = [
-    '/api/v1/pods?watch=true',
-    '/api/v1/watch/pods',
-    '/api/v1/namespaces/a/pods/b/exec?command=sh',
-    '/api/v1/namespaces/a/pods/b/attach',
-    '/api/v1/namespaces/a/pods/b/portforward',
-    '/api/v1/namespaces/a/services/b/proxy/some/path',
-    '/api/v1/namespaces/a/pods/b/log?follow=true',
-    '/api/v1/namespaces/a/pods/b/log?follow',
-    '/kapis/tenant.kapis.io/v1alpha2/logs?follow=true',
+    'GET /api/v1/pods?watch=true',
+    'GET /api/v1/watch/pods',
+    'GET /api/v1/namespaces/a/pods/b/exec?command=sh',
+    'POST /api/v1/namespaces/a/pods/b/exec?command=sh',
+    'GET /api/v1/namespaces/a/pods/b/attach',
+    'GET /api/v1/namespaces/a/pods/b/portforward',
+    'PUT /api/v1/namespaces/a/services/b/proxy/some/path',
+    'GET /api/v1/namespaces/a/pods/b/log?follow=true',
+    'GET /api/v1/namespaces/a/pods/b/log?follow',
+    'GET /kapi/v1/namespaces/a/pods/b/log?follow=1',
+    'GET /kapis/tenant.kapis.io/v1alpha2/logs?follow=true',
+    'GET /kapis/example.org/v1/things?watch=1',
   ]
-  for (const target of long) it(`GET ${target} is`, () => expect(ask('GET', target)).to.equal(true))
+  for (const line of long) it(`${line} is one that may`, () => expect(mayLast(asked(line))).to.equal(true))
 
+  // What the path says is not enough: each of these once had no deadline and no place.
   const short = [
-    '/api/v1/pods',
-    '/api/v1/pods?watch=false',
-    '/api/v1/namespaces/a/pods/b/log',
-    '/api/v1/namespaces/a/pods/b/log?follow=false',
-    '/api/v1/namespaces/a/pods/exec',
-    '/version?watch=true',
-    '/exec',
-    '/kapis/tenant.kapis.io/v1alpha2/logs',
-    '/kapis/tenant.kapis.io/v1alpha2/logs?follow=false',
+    'GET /api/v1/pods',
+    'GET /api/v1/pods?watch=false',
+    'GET /api/v1/pods?follow=1',
+    'GET /api/v1/namespaces/a/pods/b/log',
+    'GET /api/v1/namespaces/a/pods/b/log?follow=false',
+    'POST /api/v1/namespaces/a/pods/b/log?follow=true',
+    'GET /api/v1/namespaces/a/pods/exec',
+    'GET /api/v1/proxy/nodes/n',
+    'POST /api/v1/watch/namespaces/default/pods',
+    'DELETE /api/v1/watch/namespaces/default/pods',
+    'GET /version?watch=true',
+    'GET /exec',
+    'GET /kapis/tenant.kapis.io/v1alpha2/logs',
+    'GET /kapis/tenant.kapis.io/v1alpha2/logs?follow=false',
+    'POST /kapis/iam.kapis.io/v1alpha2/users?follow=1',
+    'PATCH /kapis/iam.kapis.io/v1alpha2/users/x?watch=true',
+    'POST /kapis/terminal.example.org/v1alpha2/watch/namespaces/default/things',
+    'DELETE /kapis/terminal.example.org/v1alpha2/proxy/namespaces/default/things',
+    'POST /kapis/example.org/v1/things/x/proxy',
+    'GET /kapis/example.org/v1/things/x/exec',
   ]
-  for (const target of short) it(`GET ${target} is not`, () => expect(ask('GET', target)).to.equal(false))
+  for (const line of short) it(`${line} is not`, () => expect(mayLast(asked(line))).to.equal(false))
+})
+
+describe('lastsAtKube', () => {
+  it('goes by what kube-apiserver does, whatever the prefix under which it is asked', () => {
+    for (const prefix of ['api', 'kapi'])
+      for (const [rest, lasts] of [
+        ['v1/namespaces/a/pods/b/log?follow=true', true],
+        ['v1/namespaces/a/services/b/proxy/', true],
+        ['v1/namespaces/a/pods/b/eviction?follow=true', false],
+      ] as const)
+        expect(lastsAtKube(asked(`GET /${prefix}/${rest}`)), `${prefix} ${rest}`).to.equal(lasts)
+  })
 })

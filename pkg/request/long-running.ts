@@ -1,24 +1,29 @@
+import type { Exchange } from './exchange.ts'
 import type { QueryParameters } from './query-parameters.ts'
-import type { RequestInfo } from './request-info.ts'
 
-const verbs = new Set(['watch', 'proxy'])
-const subresources = new Set(['attach', 'exec', 'proxy', 'portforward'])
+type Asked = Pick<Exchange, 'req' | 'info' | 'query'>
+
+const tunnels = new Set(['attach', 'exec', 'proxy', 'portforward'])
+
+/** Whether kube-apiserver takes a request for long-running, and sets no deadline: a watch, a followed log, a tunnel. */
+export function lastsAtKube({ req, info, query }: Asked): boolean {
+  if (!info.isResource) return false
+  if (tunnels.has(info.subresource)) return true
+  return req.method === 'GET' && (info.verb === 'watch' || (info.subresource === 'log' && isFollowed(query)))
+}
 
 /**
- * Whether a request may rightly last for hours: kube-apiserver's own reading, but that a log which is not followed ends by
- * itself. Such requests have no deadline and take no place among those in flight.
+ * Whether a request asks for something that may last for hours. That is a wish: what is served as such is told by
+ * `Exchange.lasts`.
  */
-export function isLongRunning(info: RequestInfo, query: QueryParameters): boolean {
-  if (!info.isResource) return false
-  if (verbs.has(info.verb) || subresources.has(info.subresource)) return true
+export function mayLast(asked: Asked): boolean {
+  const { req, info, query } = asked
+  if (info.prefix === 'api' || info.prefix === 'apis') return lastsAtKube(asked)
   // Under the platform's prefix a live tail is a parameter of the log API, whatever its path.
-  return (info.subresource === 'log' || isPlatform(info.prefix)) && isTrue(query.first('follow'))
+  return info.isResource && req.method === 'GET' && (info.verb === 'watch' || isFollowed(query))
 }
 
-function isPlatform(prefix: string): boolean {
-  return prefix === 'kapis' || prefix === 'kapi'
-}
-
-function isTrue(value: string | null): boolean {
+function isFollowed(query: QueryParameters): boolean {
+  const value = query.first('follow')
   return value !== null && value !== 'false' && value !== '0'
 }

@@ -1,7 +1,10 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer as createPlain, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer, request as httpsRequest, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
 import { expect } from 'chai'
 import { createAuthority, issueCertificate } from '../../pkg/certs/issue.ts'
@@ -210,22 +213,63 @@ describe('the API of another component', function () {
     serve = show
   })
 
-  it('speaks other protocols', async () => {
-    const { promise, resolve, reject } = Promise.withResolvers<readonly [string, string]>()
-    const upgrade = httpsRequest(new URL(widgets, setting('KAPIS_URL')), {
+  /** Opens a connection that goes on in another protocol, or tells the code with which it is refused. */
+  function openEcho(bearer: string): Promise<{ user: string; socket: Duplex } | number> {
+    const { promise, resolve, reject } = Promise.withResolvers<{ user: string; socket: Duplex } | number>()
+    const upgrade = httpsRequest(new URL(`${widgets}/x/terminal`, setting('KAPIS_URL')), {
       ...{ ca: readFileSync(setting('KAPIS_CA')), agent: false },
-      headers: { authorization: `Bearer ${token}`, connection: 'Upgrade', upgrade: 'echo' },
+      headers: { authorization: `Bearer ${bearer}`, connection: 'Upgrade', upgrade: 'echo' },
     })
-    upgrade.on('upgrade', (res, socket) => {
-      socket.write('there and back')
-      socket.once('data', chunk => {
-        resolve([String(res.headers['x-user']), String(chunk)])
-        socket.destroy()
-      })
-    })
-    upgrade.on('response', res => reject(new Error(`answered ${res.statusCode}`)))
+    upgrade.on('upgrade', (res, socket) => resolve({ user: String(res.headers['x-user']), socket }))
+    upgrade.on('response', res => resolve(res.resume().statusCode ?? 0))
     upgrade.on('error', reject).end()
-    expect(await promise).to.deep.equal([setting('KAPIS_USER'), 'there and back'])
+    return promise
+  }
+
+  it('speaks other protocols', async () => {
+    const opened = await openEcho(token)
+    if (typeof opened === 'number') throw new Error(`answered ${opened}`)
+    const { user, socket } = opened
+    socket.write('there and back')
+    const [chunk] = await once(socket, 'data')
+    expect([user, String(chunk)]).to.deep.equal([setting('KAPIS_USER'), 'there and back'])
+    socket.destroy()
+  })
+
+  it('speaks none with a token that may only read, whatever the name of what is asked for', async () => {
+    const made = await askAs(token, '/oauth/personal-access-tokens', {
+      ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+      body: JSON.stringify({ name: uniqueName('reader'), scope: 'read' }),
+    })
+    const reader = JSON.parse(made.body)
+    expect((await askAs(reader.token, widgets)).code).to.equal(200)
+    expect(await openEcho(reader.token)).to.equal(403)
+    await askAs(token, `/oauth/personal-access-tokens/${reader.id}`, { method: 'DELETE' })
+  })
+
+  it('ends what was upgraded within two seconds of the end of the login, whatever its name', async () => {
+    const login = await accessToken()
+    const opened = await openEcho(login)
+    if (typeof opened === 'number') throw new Error(`answered ${opened}`)
+    let endedAt = 0
+    opened.socket.on('error', () => undefined).on('close', () => (endedAt = performance.now()))
+    await sleep(200)
+    expect(endedAt).to.equal(0)
+    const { code } = await askAs(login, '/oauth/logout', { method: 'POST' })
+    expect(code).to.be.below(400)
+    const loggedOutAt = performance.now()
+    await eventually(async () => expect(endedAt).to.be.above(0), 4_000, 20)
+    expect(endedAt - loggedOutAt).to.be.below(2_000)
+  })
+
+  it('what was upgraded takes no place of what is answered at once', async () => {
+    // A user has a quarter of four hundred.
+    const opened = await Promise.all(Array.from({ length: 120 }, () => openEcho(token)))
+    for (let i = 0; i < 3; i++) expect((await askAs(token, widgets)).code).to.equal(200)
+    for (const echo of opened) {
+      if (typeof echo === 'number') throw new Error(`answered ${echo}`)
+      echo.socket.on('error', () => undefined).destroy()
+    }
   })
 
   it('cannot send its callers, who follow with their credentials, to another host (CVE-2022-3172)', async () => {

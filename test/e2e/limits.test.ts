@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type TLSSocket } from 'node:tls'
 import { expect } from 'chai'
-import { accessToken, askKapis, kubectl, makeNamespace, tokenOf, uniqueName } from './cluster.ts'
-import { askAs, eventually, expectStatus, statusBody } from './http.ts'
+import { accessToken, kubectl, makeNamespace, tokenOf, uniqueName } from './cluster.ts'
+import { askAs, eventually, expectStatus, groupDomain, statusBody } from './http.ts'
 import { speak } from './raw-front.ts'
 import { setting } from './run.ts'
 
@@ -11,19 +12,42 @@ const namespace = uniqueName('limits')
 const places = 200
 const configMaps = `/api/v1/namespaces/${namespace}/configmaps`
 
-/** A request whose body never comes: it keeps its place until its deadline. */
-function unfinished(path: string, token: string): string {
+// What everybody may do, whatever their rights.
+const reviews = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
+const review = JSON.stringify({
+  ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' },
+  spec: { resourceAttributes: { verb: 'get', resource: 'pods' } },
+})
+const json = { 'content-type': 'application/json' }
+
+/** A request whose body does not come to its end. */
+function unfinished(path: string, token: string, length = 1_000): string {
   const head = [`POST ${path} HTTP/1.1`, 'Host: front', `Authorization: Bearer ${token}`]
-  return `${[...head, 'Content-Type: application/json', 'Content-Length: 1000'].join('\r\n')}\r\n\r\n{`
+  const all = [...head, 'Content-Type: application/json', `Content-Length: ${length}`]
+  return `${all.join('\r\n')}\r\n\r\n{${' '.repeat(length / 2)}`
 }
 
 describe('what the front takes on', function () {
   this.timeout(90_000)
   let token: string
   const open = new Set<TLSSocket>()
+  /** Sends what has no end on so many connections, and keeps them. */
+  async function hold(count: number, bytes: string): Promise<void> {
+    const { hostname, port } = new URL(setting('KAPIS_URL'))
+    const to = { host: hostname, port: Number(port), ca: readFileSync(setting('KAPIS_CA')) }
+    const sent = Array.from({ length: count }, () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const socket = connect(to, () => socket.write(bytes, () => resolve()))
+      socket.on('error', () => undefined).on('close', () => open.delete(socket))
+      open.add(socket.resume())
+      return promise
+    })
+    await Promise.all(sent)
+    await sleep(500)
+  }
 
   before(async () => {
-    await makeNamespace(namespace, ['nobody'])
+    await makeNamespace(namespace, ['nobody', 'slow'])
     token = await accessToken()
   })
   after(async () => {
@@ -41,37 +65,50 @@ describe('what the front takes on', function () {
     expect(JSON.parse(body)).to.deep.equal(statusBody(504, 'Timeout', message, {}))
   })
 
-  it('a change for which there is no place is 429, reads go on, and places come free', async () => {
-    const { hostname, port } = new URL(setting('KAPIS_URL'))
-    const to = { host: hostname, port: Number(port), ca: readFileSync(setting('KAPIS_CA')) }
-    // The orchestrator has limits too: what it refuses after a while leaves its place, and another has to take that.
-    const takePlaces = () => {
-      while (open.size < places) {
-        const socket = connect(to, () => socket.write(unfinished(configMaps, token)))
-        socket.on('error', () => undefined).on('close', () => open.delete(socket))
-        open.add(socket.resume())
-      }
+  it('bodies that do not come, of a user without rights, hold up nobody', async () => {
+    const slow = await tokenOf(namespace, 'slow')
+    await hold(2 * places, unfinished(reviews, slow))
+    for (const writer of [token, await tokenOf(namespace, 'nobody'), slow]) {
+      const began = performance.now()
+      const answer = await askAs(writer, reviews, { method: 'POST', headers: json, body: review })
+      expect([answer.code, performance.now() - began < 1_000], answer.body).to.deep.equal([201, true])
     }
-    const nobody = await tokenOf(namespace, 'nobody')
-    // It must not wait at the orchestrator behind those that never end.
-    const change = () => askAs(nobody, `${configMaps}?timeout=1s`, { method: 'DELETE' })
-    await eventually(async () => {
-      takePlaces()
-      const answer = await change()
-      expectStatus(
-        answer,
-        statusBody(429, 'TooManyRequests', 'Too many requests, please try again later.', {
-          retryAfterSeconds: 1,
-        }),
-      )
-      expect(answer.headers['retry-after']).to.equal('1')
-    }, 40_000)
-    expect((await askAs(token, '/api/v1/namespaces/default')).code).to.equal(200)
-    const metrics = await askKapis('/metrics', { headers: { authorization: `Bearer ${token}` } })
+    for (const socket of open) socket.destroy()
+  })
+
+  it('a user who fills the share of one waits, is then 429, and is in nobody else’s way', async () => {
+    const slow = await tokenOf(namespace, 'slow')
+    // More than is waited for, and less than all: kube-apiserver waits for the rest.
+    await hold(places / 4, unfinished(reviews, slow, 200_000))
+    const other = await tokenOf(namespace, 'nobody')
+    const refused = askAs(slow, reviews, { method: 'POST', headers: json, body: review })
+    const began = performance.now()
+    const answer = await askAs(other, reviews, { method: 'POST', headers: json, body: review })
+    expect([answer.code, performance.now() - began < 1_000], answer.body).to.deep.equal([201, true])
+    expect((await askAs(slow, '/api/v1/namespaces')).code).to.equal(403)
+    expectStatus(
+      await refused,
+      statusBody(429, 'TooManyRequests', 'Too many requests, please try again later.', {
+        retryAfterSeconds: 1,
+      }),
+    )
+    expect((await refused).headers['retry-after']).to.equal('1')
+    expect(performance.now() - began).to.be.above(14_000)
+    const metrics = await askAs(token, '/metrics')
     expect(metrics.body).to.match(/kapis_requests_rejected_total\{kind="mutating"\} [1-9]/)
 
     for (const socket of open) socket.destroy()
-    // Without a right, and no longer without a place.
-    await eventually(async () => expect((await change()).code).to.equal(403), 20_000)
+    await eventually(async () => {
+      const again = await askAs(slow, reviews, { method: 'POST', headers: json, body: review })
+      expect(again.code).to.equal(201)
+    }, 10_000)
+  })
+
+  it('takes no path for a promise to last: only what is served as a watch has no deadline', async () => {
+    const users = `/kapis/iam.${groupDomain}/v1alpha2`
+    for (const path of [`${users}/users?follow=1&timeout=1s`, `${users}/watch/users?timeout=1s`]) {
+      const { codes, text } = await speak(unfinished(path, token))
+      expect(codes, `${path}: ${text}`).to.deep.equal([504])
+    }
   })
 })

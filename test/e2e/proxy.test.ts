@@ -9,7 +9,7 @@ import {
   uniqueName,
   withToken,
 } from './cluster.ts'
-import { eventually } from './http.ts'
+import { apply, askAs, eventually } from './http.ts'
 import { follow, type Ran, run, setting } from './run.ts'
 
 const namespace = uniqueName('proxy')
@@ -169,6 +169,31 @@ describe('the orchestrator through the front', function () {
       expect(code).to.equal(expected)
     })
   }
+
+  it('kube-apiserver classifies the caller, and not Kapis: FlowSchemas by user work', async () => {
+    const name = uniqueName('flow')
+    const subject = { kind: 'ServiceAccount', serviceAccount: { namespace, name: 'nobody' } }
+    const rule = { verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'], clusterScope: true }
+    await apply({
+      ...{ apiVersion: 'flowcontrol.apiserver.k8s.io/v1', kind: 'FlowSchema', metadata: { name } },
+      spec: {
+        ...{ matchingPrecedence: 500, priorityLevelConfiguration: { name: 'workload-low' } },
+        rules: [{ subjects: [subject], resourceRules: [rule] }],
+      },
+    })
+    try {
+      const uid = await kubectlOutput('get', 'flowschema', name, '-o', 'jsonpath={.metadata.uid}')
+      const nobody = await tokenOf(namespace, 'nobody')
+      const flowOf = async (bearer: string) =>
+        (await askAs(bearer, '/api/v1/namespaces/default')).headers['x-kubernetes-pf-flowschema-uid']
+      await eventually(async () => expect(await flowOf(nobody)).to.equal(uid), 10_000)
+      expect(await flowOf(token))
+        .to.be.a('string')
+        .that.does.not.equal(uid)
+    } finally {
+      await kubectl('delete', 'flowschema', name)
+    }
+  })
 
   it('a caller without credentials is asked for some', async () => {
     const { code, headers } = await askKapis('/api/v1/pods')

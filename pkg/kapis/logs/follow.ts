@@ -24,7 +24,7 @@ const commentEveryMs = 15_000
  */
 export async function sendFollow(
   store: LogStore,
-  { req, res }: AuthenticatedExchange,
+  { req, res, lasts }: AuthenticatedExchange,
   wanted: Follow,
   limits: QueryLimits & { readonly signal: AbortSignal },
 ): Promise<void> {
@@ -46,6 +46,7 @@ export async function sendFollow(
   const first = arriving?.next()
   first?.catch(() => undefined)
   const newest = filter && wanted.size > 0 ? await readNewest(store, filter, wanted.size, limits) : []
+  lasts?.()
   res.writeHead(200, head)
   res.flushHeaders()
   const write = createPacedWriter(res)
