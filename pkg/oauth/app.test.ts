@@ -123,11 +123,12 @@ describe('createOAuthApp', () => {
     code: 401,
   }
   for (const [method, path] of [
-    ['GET', '/oauth/keys'],
-    ['GET', '/.well-known/openid-configuration'],
-    ['POST', '/oauth/token'],
+    ['GET', '/oauth/userinfo'],
+    ['POST', '/oauth/userinfo'],
+    ['GET', '/oauth/personal-access-tokens'],
+    ['DELETE', '/oauth/personal-access-tokens/x'],
   ] as const) {
-    it(`does not take a broken bearer for none: ${method} ${path}`, async () => {
+    it(`does not take a bad bearer for none: ${method} ${path}`, async () => {
       const answer = await app.ask(method, path, { headers: { authorization: 'Bearer garbage' } })
       expect(answer.code).to.equal(401)
       expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')

@@ -6,7 +6,7 @@ import { listenerProfilePrefix, profileKinds } from '../telemetry/profile.ts'
 import { createProfileAnswer } from '../telemetry/profile-answer.ts'
 import type { KeySource } from '../token/key-source.ts'
 import type { TokenAudit } from './audit.ts'
-import { type AuthorizationCheck, requireSoundAuthorization } from './authorization.ts'
+import { type AuthorizationCheck, requireGoodCredential } from './authorization.ts'
 import {
   confirmationPath,
   createLogoutConfirmation,
@@ -91,7 +91,7 @@ export function createOAuthApp(given: AppOptions): Express {
     })
   }
 
-  app.use(['/oauth', '/.well-known'], requireSoundAuthorization(options.check))
+  app.use(['/oauth/userinfo', '/oauth/personal-access-tokens'], requireGoodCredential(options.check))
   const form = express.text({ type: 'application/x-www-form-urlencoded', limit: formLimit })
   app.post('/oauth/token', requireReady(isReady), form, createTokenEndpoint(options))
   app.all('/oauth/token', refuseMethod('POST'))

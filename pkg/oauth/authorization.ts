@@ -5,40 +5,26 @@ import { isBasic } from '../authn/basic-credential.ts'
 export type AuthorizationCheck = {
   /** The caller's identity; anonymous without a credential. @throws Status 401, 503 */
   readonly authenticate: (req: IncomingMessage) => Promise<unknown> | unknown
-  readonly isOurs: (token: string) => boolean
 }
 
-const clientEndpoints: ReadonlySet<string> = new Set([
-  '/oauth/token',
-  '/oauth/revoke',
-  '/oauth/introspect',
-  '/oauth/device_authorization',
-])
-const loginPath = /^\/oauth\/login\/[^/]+$/
-
 /**
- * A credential that is broken is never taken for none, on public documents neither. Where clients authenticate it is theirs
- * (HTTP Basic); at the token endpoint it may also be a token of ours: consoles send the refresh token along that they
- * exchange, which may have expired. It gives no right there, so nothing of it is asked. Reading userinfo takes the password
- * of a user, who is judged there.
+ * For the endpoints where a token gives rights: a credential that is not good is refused, and never
+ * taken for none. Every other endpoint ignores a credential that it has no use for, as a console may
+ * still send the token of another issuer: documents are public, clients authenticate for themselves,
+ * and browsers have cookies.
  */
-export function requireSoundAuthorization(check: AuthorizationCheck): RequestHandler {
+export function requireGoodCredential({ authenticate }: AuthorizationCheck): RequestHandler {
   return async (req, _res, next) => {
     const [header = '', ...more] = req.headersDistinct.authorization ?? []
-    if (more.length > 0 || !isForEndpoint(check, req, header)) await check.authenticate(req)
+    if (more.length > 0 || !(isBasic(header) && takesPassword(req))) await authenticate(req)
     next()
   }
 }
 
-/** Whether the endpoint itself judges the credential. */
-function isForEndpoint({ isOurs }: AuthorizationCheck, req: Request, header: string): boolean {
-  const path = `${req.baseUrl}${req.path}`
-  if (isBasic(header)) return clientEndpoints.has(path) || loginPath.test(path) || takesPassword(req, path)
-  const [, token] = /^bearer +(.*)$/i.exec(header) ?? []
-  return path === '/oauth/token' && token !== undefined && isOurs(token)
-}
-
-/** OpenID Connect has the form of a POST for the access token; the password is for programs that read. */
-function takesPassword({ method }: Request, path: string): boolean {
-  return path === '/oauth/userinfo' && (method === 'GET' || method === 'HEAD')
+/**
+ * Whether the endpoint itself verifies the password of a user. OpenID Connect has the form of a POST
+ * for the access token; the password is for programs that read.
+ */
+function takesPassword({ baseUrl, method }: Request): boolean {
+  return baseUrl === '/oauth/userinfo' && (method === 'GET' || method === 'HEAD')
 }

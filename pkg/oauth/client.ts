@@ -33,7 +33,10 @@ const guesses = { maxTries: 30, durationSeconds: 60 }
 export function createClientAuthentication(registry: ClientRegistry): AuthenticateClient {
   const lockout = createLockout({ rules: { user: guesses, address: guesses } })
   return (req, form) => {
-    const { id, secret, byBasic } = readCredential(form, req.headers.authorization)
+    const [authorization, ...more] = req.headersDistinct.authorization ?? []
+    // Of two, which one counts must not depend on the reader.
+    if (more.length > 0) throw oauthError(400, 'invalid_request', 'the header Authorization is given twice')
+    const { id, secret, byBasic } = readCredential(form, authorization)
     const registered = registry.find(id)
     if (registered === undefined)
       throw invalidClient('the OAuth client was not found', 'unknown_client', byBasic)

@@ -219,7 +219,6 @@ export async function startApp() {
     keys,
     keysMaxAgeSeconds: 300,
     check: {
-      isOurs: verifier.isOurs,
       async authenticate({ headers: { authorization } }) {
         if (authorization === undefined) return
         await verifier.verifyAccess(authorization.replace(/^Bearer /, '')).catch(cause => {

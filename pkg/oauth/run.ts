@@ -201,7 +201,7 @@ export async function runOAuth(
     keys,
     // Whoever keeps them for so long still knows a key before it signs.
     keysMaxAgeSeconds: Math.min(maxKeysAgeSeconds, publishAheadSeconds),
-    check: { authenticate, isOurs: verifier.isOurs },
+    check: { authenticate },
     isReady,
     logger,
     audit: createTokenAudit({ logger, metrics: createOAuthMetrics(metricsRegistry) }),

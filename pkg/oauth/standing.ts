@@ -27,8 +27,18 @@ export async function judgeRefresh(tools: Judge, token: string): Promise<Standin
 
 /** Who calls with an access token of ours in the Authorization header; undefined without a good one. */
 export async function readCaller(tools: Judge, req: IncomingMessage): Promise<Standing | undefined> {
-  const token = readBearer(req)
+  const token = findBearer(req)
   return token === null ? undefined : judgeAccess(tools, token)
+}
+
+/** Where a token gives rights, anything else in the header has been refused before. */
+function findBearer(req: IncomingMessage): string | null {
+  try {
+    return readBearer(req)
+  } catch (error) {
+    if (error instanceof Status && error.code === 401) return null
+    throw error
+  }
 }
 
 async function judge(

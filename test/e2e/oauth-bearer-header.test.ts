@@ -1,9 +1,23 @@
 import { expect } from 'chai'
-import { askKapis, uniqueName } from './cluster.ts'
+import { type Answer, askKapis, uniqueName } from './cluster.ts'
 import { expectStatus, statusBody } from './http.ts'
 import { createUser, credentials, loginAs, parsed, removeUser, type Tokens, token } from './oauth.ts'
+import { speak } from './raw-front.ts'
+import { setting } from './run.ts'
 
-/** What a caller brings along in Authorization: a broken credential is never taken for none. */
+/** A token of another issuer. */
+const foreign = [{ alg: 'RS256', kid: 'x' }, { iss: 'https://id.example.org', sub: 'alice' }, {}]
+  .map(part => Buffer.from(JSON.stringify(part)).toString('base64url'))
+  .join('.')
+const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token: 'x' } }
+
+function withoutRandom(text: string | readonly string[]): string {
+  return String(text)
+    .replaceAll(/[\w-]{40,}/g, '…')
+    .replaceAll(/\b[A-Z]{4}-[A-Z]{4}\b/g, '…')
+}
+
+/** What a caller brings along in Authorization: where it gives rights, one that is not good is refused. */
 describe('Authorization at /oauth', function () {
   this.timeout(60_000)
   const user = { username: uniqueName('bearing'), password: 'Correct horse 1' }
@@ -16,17 +30,49 @@ describe('Authorization at /oauth', function () {
   })
   after(() => removeUser(user.username))
 
-  const rows: readonly [string, string, string?][] = [
-    ['GET', '/oauth/.well-known/openid-configuration'],
-    ['GET', '/.well-known/openid-configuration'],
-    ['GET', '/.well-known/oauth-authorization-server'],
-    ['GET', '/oauth/keys'],
+  const usual = 'application/x-www-form-urlencoded'
+  type Row = readonly [method: string, path: string, body?: string, type?: string]
+  const send = ([method, path, body, type = usual]: Row, more: Readonly<Record<string, string>> = {}) =>
+    askKapis(path, {
+      method,
+      headers: { ...(body === undefined ? {} : { 'content-type': type }), ...more },
+      ...(body === undefined ? {} : { body }),
+    })
+  const titleOf = ([method, path]: Row) => `${method} ${path.split('?')[0]}`
+  /** The answer to everybody: without what each answer has of its own. */
+  const gist = ({ code, headers, body }: Answer) => {
+    const { location = '', 'content-type': type, 'www-authenticate': challenge } = headers
+    return [code, type, challenge, withoutRandom(location), withoutRandom(body)]
+  }
+
+  const using: readonly Row[] = [
     ['GET', '/oauth/userinfo'],
     ['POST', '/oauth/userinfo', ''],
-    ['POST', '/oauth/authenticate', ''],
+    ['GET', '/oauth/personal-access-tokens'],
+    ['POST', '/oauth/personal-access-tokens', '{}', 'application/json'],
+    ['DELETE', '/oauth/personal-access-tokens/x'],
+  ]
+  for (const row of using) {
+    it(`is refused at ${titleOf(row)} when it is no good`, async () => {
+      for (const authorization of ['Bearer garbage', 'Bearer', 'Nonsense x', tokens.access_token]) {
+        const answer = await send(row, { authorization })
+        expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
+        expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
+      }
+    })
+  }
+
+  const ignoring: readonly Row[] = [
+    ['GET', '/oauth/.well-known/openid-configuration'],
+    ['GET', '/.well-known/oauth-authorization-server'],
+    ['GET', '/.well-known/oauth-authorization-server/oauth'],
+    ['GET', '/oauth/keys'],
+    ['GET', `/kapis/config.${setting('KAPIS_GROUP_DOMAIN')}/v1alpha2/configs/oauth`],
+    ['POST', '/oauth/authenticate', JSON.stringify(review), 'application/json'],
     ['GET', '/oauth/authorize?client_id=kapis&response_type=code'],
     ['POST', '/oauth/authorize', 'client_id=kapis&response_type=code'],
-    ['POST', '/oauth/token', `${client}&grant_type=password`],
+    ['POST', '/oauth/token', `${client}&grant_type=refresh_token&refresh_token=x`],
+    ['POST', '/oauth/token', 'grant_type=password'],
     ['POST', '/oauth/revoke', `${client}&token=x`],
     ['POST', '/oauth/introspect', `${client}&token=x`],
     ['POST', '/oauth/device_authorization', client],
@@ -37,28 +83,63 @@ describe('Authorization at /oauth', function () {
     ['GET', '/oauth/logout'],
     ['POST', '/oauth/logout', ''],
     ['GET', '/oauth/device'],
-    ['GET', '/oauth/personal-access-tokens'],
+    ['GET', '/oauth/session'],
     ['GET', '/oauth/nothing'],
+    ['PUT', '/oauth/token', ''],
   ]
-  const type = { 'content-type': 'application/x-www-form-urlencoded' }
-  for (const [method, path, body] of rows) {
-    it(`is refused at ${method} ${path.split('?')[0]} when it is no good`, async () => {
-      for (const authorization of ['Bearer garbage', 'Bearer', 'Nonsense x', tokens.access_token]) {
-        const headers = { ...(body === undefined ? {} : type), authorization }
-        const answer = await askKapis(path, { method, headers, ...(body === undefined ? {} : { body }) })
-        expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
-        expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
-      }
+  for (const row of ignoring) {
+    it(`is ignored at ${titleOf(row)}, which has no use for it`, async () => {
+      const expected = gist(await send(row))
+      // What a console may still have of the issuer before, what proxies add, and what is no credential at all.
+      for (const authorization of [
+        `Bearer ${foreign}`,
+        'Bearer garbage',
+        'Bearer',
+        'Bearer  two words',
+        'Negotiate YII=',
+        'Digest username="x"',
+        'Nonsense',
+        tokens.access_token,
+        `Bearer ${tokens.refresh_token}`,
+      ])
+        expect(gist(await send(row, { authorization })), authorization.slice(0, 20)).to.deep.equal(expected)
     })
   }
 
+  it('is ignored where a client logs a user in, whose former issuer was another one', async () => {
+    const answer = await token({ grant_type: 'password', ...user }, { authorization: `Bearer ${foreign}` })
+    expect(answer.code, answer.body).to.equal(200)
+  })
+
+  it('is read once: two of them are refused wherever one is used', async () => {
+    const basic = Buffer.from(Object.values(credentials).join(':')).toString('base64')
+    for (const [path, code] of [
+      ['/oauth/token', 400],
+      ['/oauth/revoke', 400],
+      ['/oauth/introspect', 400],
+      ['/oauth/userinfo', 401],
+    ] as const) {
+      const head = [
+        `POST ${path} HTTP/1.1`,
+        'Host: kapis',
+        `Authorization: Basic ${basic}`,
+        'Authorization: Basic eDp5',
+        `Content-Type: ${usual}`,
+        'Content-Length: 0',
+        'Connection: close',
+      ]
+      const { codes } = await speak(`${head.join('\r\n')}\r\n\r\n`)
+      expect(codes, path).to.deep.equal([code])
+    }
+  })
+
   it('is no place for the password of a user, right or wrong, but at userinfo', async () => {
     for (const path of ['/oauth/keys', '/oauth/logout', '/oauth/authorize?client_id=kapis']) {
+      const expected = gist(await askKapis(path))
       for (const password of [user.password, 'Wrong horse 1']) {
         const credential = Buffer.from(`${user.username}:${password}`).toString('base64')
         const answer = await askKapis(path, { headers: { authorization: `Basic ${credential}` } })
-        expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
-        expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
+        expect(gist(answer)).to.deep.equal(expected)
       }
     }
   })

@@ -343,7 +343,7 @@ describe('the token listener', function () {
       `${head}.${encode({ ...claims, pad: 'x'.repeat(9_000) })}.${signature}`,
       'garbage',
     ]
-    for (const path of ['/oauth/userinfo', '/oauth/logout', '/oauth/keys', nodesPath]) {
+    for (const path of ['/oauth/userinfo', '/oauth/personal-access-tokens', nodesPath]) {
       for (const bad of hostile) {
         const answer = await bearer(bad, path)
         expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))

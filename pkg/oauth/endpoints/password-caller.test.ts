@@ -117,23 +117,32 @@ describe('/oauth/userinfo with the password of a user', () => {
   it('is no way into anything else', async () => {
     const authorization = basic('alice:right')
     const form = { 'content-type': 'application/x-www-form-urlencoded' }
-    for (const [method, path, headers] of [
+    const rows: readonly [string, string, Record<string, string>?][] = [
       ['POST', '/oauth/userinfo', form],
-      ['POST', '/oauth/userinfo', {}],
-      ['PUT', '/oauth/userinfo', {}],
-      ['GET', '/oauth/userinfo/', {}],
-      ['GET', '/oauth/logout', {}],
-      ['GET', '/oauth/keys', {}],
-      ['GET', '/oauth/authorize', {}],
-      ['GET', '/oauth/personal-access-tokens', {}],
-      ['GET', '/oauth/session', {}],
-    ] as const) {
+      ['POST', '/oauth/userinfo'],
+      ['PUT', '/oauth/userinfo'],
+      ['GET', '/oauth/personal-access-tokens'],
+    ]
+    for (const [method, path, headers = {}] of rows) {
       const answer = await app.ask(method, path, { headers: { ...headers, authorization } })
-      expect([answer.code, JSON.parse(answer.body).reason], `${method} ${path}`).to.deep.equal([
-        401,
-        'Unauthorized',
+      expect([answer.code, JSON.parse(answer.body).reason], path).to.deep.equal([401, 'Unauthorized'])
+    }
+    for (const path of [
+      '/oauth/userinfo/',
+      '/oauth/logout',
+      '/oauth/keys',
+      '/oauth/authorize',
+      '/oauth/session',
+    ]) {
+      const { code, headers, body } = await app.ask('GET', path, { headers: { authorization } })
+      const nobody = await app.ask('GET', path)
+      expect([code, headers.location, body], path).to.deep.equal([
+        nobody.code,
+        nobody.headers.location,
+        nobody.body,
       ])
     }
+    expect(app.sessions.size).to.equal(0)
   })
 
   it('never writes a password down', async () => {
