@@ -219,11 +219,17 @@ function createStore(initial: KubeObject | null): Store {
     },
     client: {
       async call(call) {
-        if (call.method !== undefined) return write(call)
-        expect(call.path).to.include(`${apiServicesPath}?fieldSelector=metadata.name%3D${name}`)
-        return { metadata: { resourceVersion: String(version) }, items: state === null ? [] : [state] }
+        return write(call)
       },
-      stream: async () => stream,
+      async stream({ path }) {
+        expect(path).to.include(`${apiServicesPath}?fieldSelector=metadata.name%3D${name}`)
+        if (path.includes('watch=true')) return stream
+        const list = { metadata: { resourceVersion: String(version) }, items: state === null ? [] : [state] }
+        const answer = new IncomingMessage(new Socket())
+        answer.push(JSON.stringify(list))
+        answer.push(null)
+        return answer
+      },
       close: () => undefined,
     },
   }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { QueryParameters } from '../request/query-parameters.ts'
 import type { Collection } from '../resources/collection.ts'
-import { bookmark, collectionOf, createRandom, event, node } from '../resources/fixtures.ts'
+import { bookmark, collectionOf, createRandom, event, node, replaceAll } from '../resources/fixtures.ts'
 import { entriesOf } from '../resources/leaf.ts'
 import { rejectionOf, toRefusal } from '../status/fixtures.ts'
 import { formatContinueToken, parseContinueToken } from './continue-token.ts'
@@ -116,7 +116,8 @@ describe('listObjects', () => {
     it('says 410 with a token to go on with when the state is forgotten', async () => {
       const collection = five()
       const { metadata } = await list(collection, 'limit=2')
-      collection.replace(
+      replaceAll(
+        collection,
         ['a', 'c', 'f'].map(name => node(name, { version: 30 })),
         '40',
       )

@@ -5,7 +5,7 @@ import { toEventStream } from '../request/event-stream.ts'
 import { type Loopback, startLoopback } from '../request/fixtures.ts'
 import { parseLine } from '../request/request-line.ts'
 import type { Collection } from '../resources/collection.ts'
-import { bookmark, collectionOf, event, node, servedNodes } from '../resources/fixtures.ts'
+import { bookmark, collectionOf, event, node, replaceAll, servedNodes } from '../resources/fixtures.ts'
 import { serveWatch } from '../resources/watch.ts'
 import type { Encoder } from '../resources/watch-encoder.ts'
 import { WatchHub } from '../resources/watch-hub.ts'
@@ -355,7 +355,7 @@ describe('serveWatch', () => {
       const { collection, hub, watch } = await start()
       const client = await watch()
       await client.tells('ADDED a@1', 'ADDED b@2', 'ADDED c@3')
-      collection.replace([], '40')
+      replaceAll(collection, [], '40')
       await until(() => client.state === 'ended')
       expect(client.told).to.have.length(3)
       await until(() => hub.size === 0)

@@ -9,7 +9,7 @@ import {
   toExchange,
 } from '../request/fixtures.ts'
 import type { Collection } from '../resources/collection.ts'
-import { bookmark, collectionOf, node } from '../resources/fixtures.ts'
+import { bookmark, collectionOf, event, node } from '../resources/fixtures.ts'
 import { PageCache } from '../resources/page-cache.ts'
 import { WatchHub } from '../resources/watch-hub.ts'
 import { renderKube } from '../status/render-kube.ts'
@@ -172,7 +172,7 @@ describe('serveRead', () => {
     it('shows what has changed since the last time', async () => {
       const { get, collection } = await start()
       const before = json(await get(`${g}/nodes`))
-      collection.apply([{ type: 'MODIFIED', object: node('a', { version: 11 }) }])
+      collection.apply([event('MODIFIED', node('a', { version: 11 }))])
       const after = json(await get(`${g}/nodes`))
       expect(
         [before, after].map(list => [list.metadata.resourceVersion, list.items[0].metadata.resourceVersion]),

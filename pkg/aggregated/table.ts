@@ -53,7 +53,7 @@ export function tableOfObject(entry: Entry, options: TableOptions, showColumns =
 
 /** metav1.PartialObjectMetadata of an object. */
 export function toPartial(entry: Entry, version: MetaVersion): string {
-  return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(entry.meta)}}`
+  return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":${entry.metadata()}}`
 }
 
 function toRow(entry: Entry, options: TableOptions): string {

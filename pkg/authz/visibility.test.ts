@@ -4,8 +4,7 @@ import type { KubeClient } from '../kube/client.ts'
 import { isRecord, type KubeObject } from '../kube/object.ts'
 import { jane } from '../request/fixtures.ts'
 import { Collection } from '../resources/collection.ts'
-import { Entry } from '../resources/entry.ts'
-import { event } from '../resources/fixtures.ts'
+import { event, replaceAll, toEntry } from '../resources/fixtures.ts'
 import { toAggregatedKinds } from '../resources/kinds.ts'
 import type { Visible } from '../resources/visible.ts'
 import { createVisibility } from './visibility.ts'
@@ -52,7 +51,8 @@ function start(bound: readonly string[], mayList = false) {
     close: () => undefined,
   }
   const collection = new Collection(servedOf('namespaces'))
-  collection.replace(
+  replaceAll(
+    collection,
     [object('a', { workspace: 'w1' }), object('b', { workspace: 'w2' }), object('c', { workspace: 'w2' })],
     '5',
   )
@@ -82,9 +82,9 @@ function start(bound: readonly string[], mayList = false) {
 
 const list = (resource: string) => ({ verb: 'list', resource, name: '' })
 const watch = (resource: string) => ({ verb: 'watch', resource, name: '' })
-const namespace = (name: string) => Entry.from(servedOf('namespaces'), object(name))
+const namespace = (name: string) => toEntry(servedOf('namespaces'), object(name))
 const workspace = (name: string, manager?: string) =>
-  Entry.from(servedOf('workspaces'), object(name, manager === undefined ? {} : { manager }))
+  toEntry(servedOf('workspaces'), object(name, manager === undefined ? {} : { manager }))
 
 describe('createVisibility', () => {
   it('asks nothing about kinds of which everybody sees the same', async () => {

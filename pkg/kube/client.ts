@@ -79,7 +79,7 @@ export function createKubeClient(endpoint: Endpoint): KubeClient {
   }
 }
 
-async function readBody(res: IncomingMessage): Promise<Buffer> {
+export async function readBody(res: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   try {
     for await (const chunk of res) chunks.push(chunk)

@@ -1,16 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Status } from '../status/status.ts'
 import type { KubeClient } from './client.ts'
+import { readListPage } from './list-page.ts'
 import { type KubeObject, parseList } from './object.ts'
-import { readWatch, type WatchEvent } from './watch.ts'
+import { type ReceivedEvent, readWatch } from './watch.ts'
 
 /** What a reflector tells; all of it in the orchestrator's order. */
 export type ReflectorSink = {
   /** A list begins. It is read by quorum: all that was stored before now will be in it. */
   readonly listing?: () => void
-  /** The whole state at a resource version: at the start, and again whenever events may have been missed. */
-  readonly replace: (items: readonly KubeObject[], resourceVersion: string) => void
-  readonly apply: (events: readonly WatchEvent[]) => void
+  /**
+   * The whole state at a resource version: at the start, and again whenever events may have been missed. `sources` is the JSON
+   * of each item, as it was received.
+   */
+  readonly replace: (
+    items: readonly KubeObject[],
+    resourceVersion: string,
+    sources: readonly string[],
+  ) => void
+  readonly apply: (events: readonly ReceivedEvent[]) => void
   /** Whether the events are flowing; false also says that what is known may grow stale. */
   readonly connected?: (connected: boolean) => void
   readonly failed?: (error: unknown) => void
@@ -83,18 +91,21 @@ export class Reflector {
 
   async #list(): Promise<void> {
     const items: KubeObject[] = []
+    const sources: string[] = []
     this.#options.sink.listing?.()
     let token = ''
     for (;;) {
       const query = new URLSearchParams({ ...this.#options.query, limit: String(pageSize) })
       if (token !== '') query.set('continue', token)
       const call = { path: `${this.#options.path}?${query}`, signal: this.#abort.signal, timeoutMs: 30_000 }
-      const list = parseList(await this.#options.client.call(call))
+      const page = await readListPage(this.#options.client, call)
+      const list = parseList(page.list)
       for (const item of list.items ?? []) items.push(item)
+      for (const source of page.sources) sources.push(source)
       token = list.metadata.continue ?? ''
       if (token === '') {
         this.#version = list.metadata.resourceVersion
-        this.#options.sink.replace(items, this.#version)
+        this.#options.sink.replace(items, this.#version, sources)
         this.#synced.resolve()
         return
       }

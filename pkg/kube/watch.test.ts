@@ -1,7 +1,7 @@
 import { createServer, get, type IncomingMessage } from 'node:http'
 import { expect } from 'chai'
 import { rejectionOf, toRefusal } from '../status/fixtures.ts'
-import { readWatch, type WatchEvent } from './watch.ts'
+import { type ReceivedEvent, readWatch } from './watch.ts'
 
 const object = (name: string, version: string) => ({
   metadata: {
@@ -18,7 +18,7 @@ const line = (type: string, of: unknown) => `${JSON.stringify({ type, object: of
 async function read(
   pieces: readonly Buffer[],
   ending: 'end' | 'cut' = 'end',
-): Promise<readonly (readonly WatchEvent[])[]> {
+): Promise<readonly (readonly ReceivedEvent[])[]> {
   const server = createServer(async (_req, res) => {
     res.flushHeaders()
     for (const piece of pieces) {
@@ -38,7 +38,7 @@ async function read(
   const opened = Promise.withResolvers<IncomingMessage>()
   get({ host: '127.0.0.1', port, agent: false }, opened.resolve).on('error', opened.reject)
   try {
-    const batches: (readonly WatchEvent[])[] = []
+    const batches: (readonly ReceivedEvent[])[] = []
     for await (const events of readWatch(await opened.promise)) batches.push(events)
     return batches
   } finally {
@@ -47,10 +47,11 @@ async function read(
 }
 
 describe('readWatch', () => {
+  const received = (type: string, of: unknown) => ({ type, object: of, json: JSON.stringify(of) })
   const events = [
-    { type: 'ADDED', object: object('a', '1') },
-    { type: 'MODIFIED', object: object('a', '2') },
-    { type: 'DELETED', object: object('b', '3') },
+    received('ADDED', object('a', '1')),
+    received('MODIFIED', object('a', '2')),
+    received('DELETED', object('b', '3')),
   ]
   const bytes = Buffer.from(events.map(event => line(event.type, event.object)).join(''))
 
@@ -82,16 +83,28 @@ describe('readWatch', () => {
       {
         type: 'BOOKMARK',
         object: { metadata: { name: '', uid: '', creationTimestamp: '', resourceVersion: '12746' } },
+        json: '',
       },
     ])
   })
 
   it('drops an event that the end of the stream cut off', async () => {
     const whole = Buffer.from(line('ADDED', object('a', '1')))
-    expect(await read([whole, whole.subarray(0, -1)])).to.deep.equal([
-      [{ type: 'ADDED', object: object('a', '1') }],
-    ])
+    expect(await read([whole, whole.subarray(0, -1)])).to.deep.equal([[received('ADDED', object('a', '1'))]])
   })
+
+  const exact = '{"metadata":{"name":"a","resourceVersion":"1"},"n":9007199254740993,"10":1.0,"9":"\\u003c"}'
+  for (const written of [
+    `{"type":"ADDED","object":${exact}}`,
+    `{"object":${exact},"type":"ADDED"}`,
+    `{"type":"ADDED","object":${exact},"more":{}}`,
+    ` { "type" : "ADDED" , "object" : ${exact} } `,
+  ]) {
+    it(`keeps the text of the object in ${written.slice(0, 25)}…`, async () => {
+      const [event] = (await read([Buffer.from(`${written}\n`)])).flat()
+      expect(event?.json).to.equal(exact)
+    })
+  }
 
   it('ends with the Status of an ERROR event', async () => {
     const status = {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { memberText } from '../json/members.ts'
 import { type Details, type Reason, Status } from '../status/status.ts'
 import { isKubeObject, isRecord, type KubeObject } from './object.ts'
 
@@ -7,12 +8,15 @@ export type WatchEvent = {
   readonly object: KubeObject
 }
 
+/** An event, and the JSON of its object as it was received; '' of a bookmark. */
+export type ReceivedEvent = WatchEvent & { readonly json: string }
+
 /**
  * Reads the events of a watch until the server ends it.
  *
  * @throws Status of an ERROR event (410 Expired when the resource version is too old), or the stream's own error
  */
-export async function* readWatch(stream: IncomingMessage): AsyncGenerator<readonly WatchEvent[]> {
+export async function* readWatch(stream: IncomingMessage): AsyncGenerator<readonly ReceivedEvent[]> {
   let rest: Buffer[] = []
   for await (const chunk of stream) {
     const last = chunk.lastIndexOf(0x0a)
@@ -27,19 +31,30 @@ export async function* readWatch(stream: IncomingMessage): AsyncGenerator<readon
   }
 }
 
-function parseEvent(line: string): WatchEvent {
+function parseEvent(line: string): ReceivedEvent {
   const event: unknown = JSON.parse(line)
   if (!isRecord(event)) throw new Error('a watch event is no object')
   const { type, object } = event
   if (type === 'ERROR') throw toStatus(object)
   if ((type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') && isKubeObject(object))
-    return { type, object }
+    return { type, object, json: objectText(line, event) }
   // A bookmark has a resource version and no name.
   if (type === 'BOOKMARK' && isRecord(object) && isRecord(object.metadata)) {
     const resourceVersion = String(object.metadata.resourceVersion)
-    return { type, object: { metadata: { name: '', uid: '', creationTimestamp: '', resourceVersion } } }
+    const metadata = { name: '', uid: '', creationTimestamp: '', resourceVersion }
+    return { type, object: { metadata }, json: '' }
   }
   throw new Error(`a watch event of type ${JSON.stringify(type)} cannot be read`)
+}
+
+const opening = /^\{"type":"[A-Z]+","object":(?=\{)/
+
+function objectText(line: string, event: Readonly<Record<string, unknown>>): string {
+  // As kube-apiserver writes an event: nothing has to be searched for.
+  const [found] = opening.exec(line) ?? []
+  if (found !== undefined && line.endsWith('}}') && Object.keys(event).length === 2)
+    return line.slice(found.length, -1)
+  return memberText(line, 'object')
 }
 
 function toStatus(object: unknown): Status {

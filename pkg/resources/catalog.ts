@@ -59,7 +59,7 @@ export function createCatalog(options: {
       columns: traits.columns ?? [],
       toFacts: traits.toFacts,
       filters: traits.filters,
-      ...(traits.redact === undefined ? {} : { redact: traits.redact }),
+      ...(traits.hidden === undefined ? {} : { hidden: traits.hidden }),
       ...(isWatchable ? {} : { isListedOnly: true }),
     }
   }

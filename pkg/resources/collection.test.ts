@@ -2,7 +2,17 @@ import { expect } from 'chai'
 import type { KubeObject } from '../kube/object.ts'
 import { Collection, type Subscriber } from './collection.ts'
 import type { Entry } from './entry.ts'
-import { bookmark, collectionOf, createRandom, entry, event, namesOf, node, servedNodes } from './fixtures.ts'
+import {
+  bookmark,
+  collectionOf,
+  createRandom,
+  entry,
+  event,
+  namesOf,
+  node,
+  replaceAll,
+  servedNodes,
+} from './fixtures.ts'
 import type { Change } from './history.ts'
 import { entriesOf, selectPage } from './leaf.ts'
 import { toOrder } from './order.ts'
@@ -36,7 +46,7 @@ describe('Collection', () => {
       collection.apply([event('ADDED', node('b', { version: 11 }))])
       const { told, subscriber } = createRecorder()
       collection.subscribe(subscriber)
-      collection.replace([node('c', { version: 20 })], '21')
+      replaceAll(collection, [node('c', { version: 20 })], '21')
       expect(told).to.deep.equal(['reset'])
       expect(namesOf(collection.snapshot())).to.deep.equal(['c'])
       expect(collection.since(11)).to.equal(undefined)
@@ -48,7 +58,7 @@ describe('Collection', () => {
       const collection = collectionOf([node('a')])
       const snapshot = collection.snapshot()
       collection.apply([event('DELETED', node('a', { version: 11 }))])
-      collection.replace([], '12')
+      replaceAll(collection, [], '12')
       expect(namesOf(snapshot)).to.deep.equal(['a'])
     })
   })
@@ -109,7 +119,7 @@ describe('Collection', () => {
       leave()
       leave()
       collection.apply([event('ADDED', node('a', { version: 11 }))])
-      collection.replace([], '12')
+      replaceAll(collection, [], '12')
       expect(told).to.deep.equal([])
     })
   })
@@ -158,7 +168,7 @@ describe('Collection', () => {
       const arrivals: readonly (() => void)[] = [
         () => collection.apply([event('ADDED', node('a', { version: 21 }))]),
         () => collection.apply([bookmark(31)]),
-        () => collection.replace([], '41'),
+        () => replaceAll(collection, [], '41'),
       ]
       for (const arrive of arrivals) {
         const wanted = collection.version + 10
@@ -281,7 +291,7 @@ describe('Collection', () => {
       ]
       let state = new Map<string, KubeObject>()
       let version = 1
-      collection.replace([], '1')
+      replaceAll(collection, [], '1')
       const step = (isReplacement: boolean) => {
         version++
         const name = `n${random(150)}`
@@ -289,7 +299,7 @@ describe('Collection', () => {
         const known = state.has(name)
         if (isReplacement) {
           state = new Map([[name, object]])
-          collection.replace([object], String(version))
+          replaceAll(collection, [object], String(version))
         } else if (known && random(3) === 0) {
           state.delete(name)
           collection.apply([event('DELETED', object)])

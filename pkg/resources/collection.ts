@@ -1,5 +1,5 @@
 import type { KubeObject } from '../kube/object.ts'
-import type { WatchEvent } from '../kube/watch.ts'
+import type { ReceivedEvent } from '../kube/watch.ts'
 import { Entry, type ServedKind, toKey } from './entry.ts'
 import { type Change, History } from './history.ts'
 import type { Decoration } from './kind.ts'
@@ -141,11 +141,15 @@ export class Collection {
     return this.#version >= version
   }
 
-  /** The whole state at a version: at the start, and when events were missed. Watches cannot be resumed across it. */
-  replace(items: readonly KubeObject[], resourceVersion: string): void {
+  /**
+   * The whole state at a version: at the start, and when events were missed. Watches cannot be resumed across it.
+   *
+   * @param sources the JSON of each item, as it was received
+   */
+  replace(items: readonly KubeObject[], resourceVersion: string, sources: readonly string[]): void {
     this.#entries.clear()
-    for (const item of items) {
-      const entry = this.#toEntry(item)
+    for (const [i, item] of items.entries()) {
+      const entry = this.#toEntry(item, sources[i])
       this.#entries.set(entry.key, entry)
     }
     this.#bytes = this.#entries.values().reduce((sum, { size }) => sum + size, 0)
@@ -163,10 +167,10 @@ export class Collection {
     for (const subscriber of this.#subscribers) subscriber.reset()
   }
 
-  apply(events: readonly WatchEvent[]): void {
+  apply(events: readonly ReceivedEvent[]): void {
     const changes: Change[] = []
-    for (const { type, object } of events) {
-      if (type !== 'BOOKMARK') changes.push(this.#change(type, object))
+    for (const { type, object, json } of events) {
+      if (type !== 'BOOKMARK') changes.push(this.#change(type, object, json))
     }
     for (const change of changes) this.#history.push(change)
     const last = events.at(-1)
@@ -182,13 +186,14 @@ export class Collection {
     }
   }
 
-  #toEntry(object: KubeObject): Entry {
-    const entry = Entry.from(this.served, object)
+  #toEntry(object: KubeObject, json: string | undefined): Entry {
+    if (json === undefined) throw new Error(`the source text of ${object.metadata.name} is missing`)
+    const entry = Entry.from(this.served, object, json)
     return this.#decorate ? entry.decorated(this.#decorate(entry)) : entry
   }
 
-  #change(type: Change['type'], object: KubeObject): Change {
-    const entry = this.#toEntry(object)
+  #change(type: Change['type'], object: KubeObject, json: string): Change {
+    const entry = this.#toEntry(object, json)
     const old = this.#entries.get(entry.key)
     this.#put(old, type === 'DELETED' ? undefined : entry)
     return { version: entry.version, type, entry, old }

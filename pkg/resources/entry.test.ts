@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { objectBytes, platformForm } from './body.ts'
 import { Entry, type ServedKind, toKey } from './entry.ts'
-import { node, servedNodes } from './fixtures.ts'
+import { node, servedNodes, toEntry } from './fixtures.ts'
 import { toSelfLink } from './kind.ts'
 import { managedFieldsForm } from './managed-fields.ts'
 
@@ -20,7 +20,7 @@ describe('Entry', () => {
   const { managedFields: _, ...meta } = full.metadata
 
   it('is the object under the served group version, without managedFields', () => {
-    const entry = Entry.from(servedNodes, full)
+    const entry = toEntry(servedNodes, full)
     expect(read(Buffer.concat([entry.aggregatedHead(), entry.tail]))).to.deep.equal({
       ...full,
       apiVersion: 'resources.kapis.io/v1alpha3',
@@ -29,7 +29,7 @@ describe('Entry', () => {
   })
 
   it('is the object under its own group version for the platform, with selfLink and computed annotations', () => {
-    const entry = Entry.from(servedNodes, full).decorated({ annotations: { computed: '16%' }, cells: [] })
+    const entry = toEntry(servedNodes, full).decorated({ annotations: { computed: '16%' }, cells: [] })
     expect(read(objectBytes(entry, platformForm))).to.deep.equal({
       ...full,
       apiVersion: 'v1',
@@ -42,32 +42,32 @@ describe('Entry', () => {
   })
 
   it('does not show computed annotations on the aggregated face', () => {
-    const entry = Entry.from(servedNodes, full).decorated({ annotations: { computed: '16%' }, cells: [] })
+    const entry = toEntry(servedNodes, full).decorated({ annotations: { computed: '16%' }, cells: [] })
     expect(entry.aggregatedHead().toString()).to.not.contain('computed')
   })
 
   it('does not let an object of its own pass off a computed annotation', () => {
-    const forged = Entry.from(servedNodes, node('n1', { annotations: { computed: 'forged' } }))
+    const forged = toEntry(servedNodes, node('n1', { annotations: { computed: 'forged' } }))
     const entry = forged.decorated({ annotations: { computed: '16%' }, cells: [] })
     expect(read(objectBytes(entry, platformForm)).metadata.annotations).to.deep.equal({ computed: '16%' })
   })
 
   it('shows managedFields to those who ask', () => {
-    const shown = read(objectBytes(Entry.from(servedNodes, full), managedFieldsForm))
+    const shown = read(objectBytes(toEntry(servedNodes, full), managedFieldsForm))
     expect(shown.metadata.managedFields).to.deep.equal(managedFields)
     expect(shown.spec).to.deep.equal(full.spec)
-    const without = Entry.from(servedNodes, node('n2'))
+    const without = toEntry(servedNodes, node('n2'))
     expect(read(objectBytes(without, managedFieldsForm)).metadata).to.not.have.property('managedFields')
   })
 
   it('is whole without spec and status', () => {
-    const bare = Entry.from(servedNodes, node('n1'))
+    const bare = toEntry(servedNodes, node('n1'))
     expect(bare.tail.toString()).to.equal('}')
     expect(read(objectBytes(bare, platformForm)).metadata.name).to.equal('n1')
   })
 
   it('moves to another version as a new entry', () => {
-    const entry = Entry.from(servedNodes, full)
+    const entry = toEntry(servedNodes, full)
     const moved = entry.at(99)
     expect([entry.version, moved.version]).to.deep.equal([7, 99])
     expect(read(Buffer.concat([moved.aggregatedHead(), moved.tail])).metadata.resourceVersion).to.equal('99')
@@ -75,15 +75,105 @@ describe('Entry', () => {
     expect(moved.tail).to.equal(entry.tail)
   })
 
+  const annotations = '{"b":"\\u003c","10":"x","9":"\\u2028"}'
+  const exactMeta = `{"name":"n1","generation":9007199254740993,"annotations":${annotations},"unknown":{"n":1.0},"uid":"u","resourceVersion":"7","creationTimestamp":"2031-05-06T07:08:09Z"}`
+  const exactTail =
+    ',"spec":{"b":9223372036854775807,"10":1e3,"9":-0,"t":"\\u003cgr\\u00fcn\\u003e","__proto__":{"a":1}},"x":[0.1000000000000000055]}'
+  const exactManaged = '[{"manager":"m","x":1.0}]'
+  const exact = `{"kind":"Node","apiVersion":"v1","metadata":${exactMeta.slice(0, -1)},"managedFields":${exactManaged}}${exactTail}`
+  const received = () => Entry.from(servedNodes, JSON.parse(exact), exact)
+
+  it('shows every byte as it was received: numbers, escapes, order, unknown members', () => {
+    const entry = received()
+    expect(`${entry.aggregatedHead()}${entry.tail}`).to.equal(
+      `{"kind":"Node","apiVersion":"resources.kapis.io/v1alpha3","metadata":${exactMeta}${exactTail}`,
+    )
+    expect(objectBytes(entry, platformForm).toString()).to.equal(
+      `{"kind":"Node","apiVersion":"v1","metadata":${exactMeta.slice(0, -1)},"selfLink":"/api/v1/nodes/n1"}${exactTail}`,
+    )
+    expect(objectBytes(entry, managedFieldsForm).toString()).to.equal(
+      `{"kind":"Node","apiVersion":"v1","metadata":${exactMeta.slice(0, -1)},"selfLink":"/api/v1/nodes/n1","managedFields":${exactManaged}}${exactTail}`,
+    )
+    expect(entry.metadata()).to.equal(exactMeta)
+  })
+
+  it('keeps the other annotations as they were when some are computed', () => {
+    const entry = received().decorated({ annotations: { '10': 'mine', computed: '16%' }, cells: [] })
+    expect(entry.platformHead().toString()).to.equal(
+      `{"kind":"Node","apiVersion":"v1","metadata":${exactMeta
+        .replace(annotations, '{"b":"\\u003c","10":"mine","9":"\\u2028","computed":"16%"}')
+        .slice(0, -1)},"selfLink":"/api/v1/nodes/n1"}`,
+    )
+  })
+
+  it('changes nothing but the version when it moves to another', () => {
+    const moved = received().at(99)
+    expect(moved.metadata()).to.equal(exactMeta.replace('"resourceVersion":"7"', '"resourceVersion":"99"'))
+    expect(moved.version).to.equal(99)
+  })
+
+  it('has one selfLink and one set of annotations, whatever it came with', () => {
+    const json =
+      '{"metadata":{"selfLink":"/old","name":"n1","uid":"u","resourceVersion":"7","creationTimestamp":""}}'
+    const entry = Entry.from(servedNodes, JSON.parse(json), json).decorated({
+      annotations: { a: 'b' },
+      cells: [],
+    })
+    expect(entry.platformHead().toString()).to.equal(
+      '{"kind":"Node","apiVersion":"v1","metadata":{"selfLink":"/api/v1/nodes/n1","name":"n1","uid":"u","resourceVersion":"7","creationTimestamp":"","annotations":{"a":"b"}}',
+    )
+  })
+
+  it('is on one line, whatever blanks it came with', () => {
+    const json = JSON.stringify(full, null, 2)
+    const entry = Entry.from(servedNodes, full, json)
+    expect(objectBytes(entry, platformForm).toString()).to.equal(
+      objectBytes(toEntry(servedNodes, full), platformForm).toString(),
+    )
+  })
+
+  it('shows what was read where metadata comes twice', () => {
+    const json = `{"metadata":{"name":"other"},"spec":{},"metadata":${JSON.stringify(full.metadata)}}`
+    const entry = Entry.from(servedNodes, JSON.parse(json), json)
+    expect(read(objectBytes(entry, platformForm)).metadata.name).to.equal('n1')
+    expect(objectBytes(entry, platformForm).toString()).to.not.contain('other')
+  })
+
+  it('holds an object of any depth', () => {
+    const deep = `${'{"a":['.repeat(5_000)}1${']}'.repeat(5_000)}`
+    const json = `{"metadata":${JSON.stringify(full.metadata)},"spec":${deep}}`
+    const entry = Entry.from(servedNodes, JSON.parse(json), json)
+    expect(entry.tail.toString()).to.equal(`,"spec":${deep}}`)
+  })
+
+  it('does not hold what its kind hides', () => {
+    const hidden = [
+      ['spec', 'password'],
+      ['metadata', 'annotations', 'last'],
+    ]
+    const served = { ...servedNodes, kind: { ...servedNodes.kind, hidden } }
+    const json = `{"metadata":{"name":"n1","uid":"u","resourceVersion":"7","creationTimestamp":"","annotations":{"last":"secret","a":"b"}},"spec":{"p":1.0,"password":"secret","pass\\u0077ord":"secret"}}`
+    const entry = Entry.from(served, JSON.parse(json), json)
+    expect(objectBytes(entry, platformForm).toString()).to.equal(
+      '{"kind":"Node","apiVersion":"v1","metadata":{"name":"n1","uid":"u","resourceVersion":"7","creationTimestamp":"","annotations":{"a":"b"},"selfLink":"/api/v1/nodes/n1"},"spec":{"p":1.0}}',
+    )
+    expect(JSON.stringify([entry.meta, entry.parsed()])).to.not.contain('secret')
+  })
+
   it('holds no memory but its own, however many short-lived bytes are made beside it', () => {
-    const entry = Entry.from(servedNodes, full)
-    const kept = [entry.tail, entry.managedFields, entry.aggregatedHead(), entry.platformHead()]
-    for (const bytes of kept) expect(bytes?.buffer.byteLength).to.equal(bytes?.length)
+    const entry = toEntry(servedNodes, full)
+    const { tail, managedFields: managed } = entry
+    const head = entry.aggregatedHead()
+    for (const bytes of [head, tail, managed]) {
+      expect(bytes?.buffer.byteLength).to.equal(head.length + tail.length + (managed?.length ?? 0))
+    }
+    const shown = entry.platformHead()
+    expect(shown.buffer.byteLength).to.equal(shown.length)
   })
 
   it('does not change with the object that it was made from', () => {
     const spec = { unschedulable: false }
-    const entry = Entry.from(servedNodes, node('n1', { spec }))
+    const entry = toEntry(servedNodes, node('n1', { spec }))
     spec.unschedulable = true
     expect(entry.tail.toString()).to.equal(',"spec":{"unschedulable":false}}')
   })

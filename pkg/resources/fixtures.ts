@@ -1,5 +1,5 @@
 import type { KubeObject, ObjectMeta } from '../kube/object.ts'
-import type { WatchEvent } from '../kube/watch.ts'
+import type { ReceivedEvent } from '../kube/watch.ts'
 import { Collection, type Decorate } from './collection.ts'
 import { Entry, type ServedKind } from './entry.ts'
 import { nodes } from './kinds/nodes.ts'
@@ -42,25 +42,43 @@ export function node(name: string, options: NodeOptions = {}): KubeObject {
 }
 
 export function entry(name: string, options: NodeOptions = {}): Entry {
-  return Entry.from(servedNodes, node(name, options))
+  return toEntry(servedNodes, node(name, options))
+}
+
+/** An entry as if the object had been received. */
+export function toEntry(served: ServedKind, object: KubeObject): Entry {
+  return Entry.from(served, object, JSON.stringify(object))
+}
+
+/** Replaces the state of a collection as if the objects had been received. */
+export function replaceAll(
+  collection: Collection,
+  items: readonly KubeObject[],
+  resourceVersion: string,
+): void {
+  collection.replace(
+    items,
+    resourceVersion,
+    items.map(item => JSON.stringify(item)),
+  )
 }
 
 /** A collection of the nodes named, at version 10. */
 export function collectionOf(items: readonly KubeObject[], options: CollectionOptions = {}): Collection {
   const collection = new Collection(servedNodes, options.decorate)
-  collection.replace(items, String(options.version ?? 10))
+  replaceAll(collection, items, String(options.version ?? 10))
   return collection
 }
 
 type CollectionOptions = { readonly version?: number; readonly decorate?: Decorate }
 
-export function event(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): WatchEvent {
-  return { type, object }
+export function event(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): ReceivedEvent {
+  return { type, object, json: JSON.stringify(object) }
 }
 
-export function bookmark(version: number): WatchEvent {
+export function bookmark(version: number): ReceivedEvent {
   const metadata = { name: '', uid: '', creationTimestamp: '', resourceVersion: String(version) }
-  return { type: 'BOOKMARK', object: { metadata } }
+  return { type: 'BOOKMARK', object: { metadata }, json: '' }
 }
 
 export function namesOf(leaves: readonly Leaf[]): string[] {

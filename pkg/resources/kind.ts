@@ -45,8 +45,8 @@ export type Traits = {
   readonly filters: Readonly<Record<string, FilterParser>>
   /** Columns of its Table, for kinds that are served through aggregation. */
   readonly columns?: readonly Column[]
-  /** Takes out what nobody is to read here. */
-  readonly redact?: (object: KubeObject) => KubeObject
+  /** Members that nobody is to read here, each as the names that lead to it. */
+  readonly hidden?: readonly (readonly string[])[]
 }
 
 /** Everything that serving a kind takes. */

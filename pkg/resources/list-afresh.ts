@@ -1,4 +1,5 @@
 import type { KubeClient } from '../kube/client.ts'
+import { readListPage } from '../kube/list-page.ts'
 import { isRecord, itemsOf, type KubeObject, membersOf, textOf } from '../kube/object.ts'
 import { Collection } from './collection.ts'
 import type { ServedKind } from './entry.ts'
@@ -15,6 +16,7 @@ const pageMs = 30_000
 export async function listAfresh(client: KubeClient, served: ServedKind): Promise<Collection> {
   const collection = new Collection(served)
   const items: KubeObject[] = []
+  const sources: string[] = []
   let token = ''
   do {
     const query = new URLSearchParams({
@@ -22,15 +24,18 @@ export async function listAfresh(client: KubeClient, served: ServedKind): Promis
       ...(token === '' ? {} : { continue: token }),
     })
     const call = { path: `${served.kind.source.path}?${query}`, timeoutMs: pageMs }
-    const list = membersOf(
-      await client.call(call).catch((error: unknown) => {
-        throw explainRefusal(served.kind.plural, error)
-      }),
-    )
-    items.push(...itemsOf(list.items).filter(isListed))
+    const page = await readListPage(client, call).catch((error: unknown) => {
+      throw explainRefusal(served.kind.plural, error)
+    })
+    const list = membersOf(page.list)
+    for (const [i, item] of itemsOf(list.items).entries()) {
+      if (!isListed(item)) continue
+      items.push(item)
+      sources.push(page.sources[i] ?? '')
+    }
     token = textOf(membersOf(list.metadata).continue)
   } while (token !== '')
-  collection.replace(items, '0')
+  collection.replace(items, '0', sources)
   // Who asks for a version is told at once that it does not come.
   collection.end()
   return collection

@@ -1,4 +1,4 @@
-import { withoutLastApplied } from '../../kube/last-applied.ts'
+import { lastAppliedAnnotation } from '../../kube/last-applied.ts'
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../kube/object.ts'
 import { anyOf, caseless, exact, joinValues, noneOf } from '../filters.ts'
 import type { Traits } from '../kind.ts'
@@ -30,10 +30,10 @@ export const events: Traits = {
 
 /** Password hashes are for the token listener alone. */
 export const users: Traits = {
-  redact(object) {
-    const { password: _password, ...spec } = membersOf(object.spec)
-    return { ...object, metadata: withoutLastApplied(object.metadata), spec }
-  },
+  hidden: [
+    ['spec', 'password'],
+    ['metadata', 'annotations', lastAppliedAnnotation],
+  ],
   toFacts(object) {
     const spec = membersOf(object.spec)
     const state = textOf(membersOf(object.status).state)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { KubeObject } from '../../../kube/object.ts'
 import { Collection } from '../../../resources/collection.ts'
-import { servedNodes } from '../../../resources/fixtures.ts'
+import { replaceAll, servedNodes } from '../../../resources/fixtures.ts'
 import type { Traits } from '../../../resources/kind.ts'
 import { volumes } from '../../../resources/kinds/storage.ts'
 import { deployments, jobs, replicated } from '../../../resources/kinds/workloads.ts'
@@ -30,7 +30,7 @@ async function read(plural: string): Promise<Collection> {
   if (traits === undefined) throw new Error(`${plural} is not read`)
   const kind = { ...servedNodes.kind, ...traits, columns: [], plural, namespaced: true }
   const collection = new Collection({ ...servedNodes, kind })
-  collection.replace(items, '10')
+  replaceAll(collection, items, '10')
   return collection
 }
 

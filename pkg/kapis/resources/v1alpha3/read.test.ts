@@ -8,7 +8,7 @@ import {
   toExchange,
 } from '../../../request/fixtures.ts'
 import { Collection } from '../../../resources/collection.ts'
-import { collectionOf, node, servedNodes } from '../../../resources/fixtures.ts'
+import { collectionOf, event, node, replaceAll, servedNodes } from '../../../resources/fixtures.ts'
 import { PageCache } from '../../../resources/page-cache.ts'
 import { WatchHub } from '../../../resources/watch-hub.ts'
 import { renderKube } from '../../../status/render-kube.ts'
@@ -128,7 +128,7 @@ describe('serveResources', () => {
     expect(
       json(await get(query)).items.map((item: { metadata: { name: string } }) => item.metadata.name),
     ).to.deep.equal(['a', 'b'])
-    collection.apply([{ type: 'DELETED', object: node('a', { version: 11 }) }])
+    collection.apply([event('DELETED', node('a', { version: 11 }))])
     const after = json(await get(query))
     expect(after).to.deep.equal({ items: [platform('b'), platform('c')], totalItems: 2 })
   })
@@ -149,7 +149,7 @@ describe('serveResources', () => {
   it('watches nothing that the orchestrator only lists', async () => {
     const kind = { ...servedNodes.kind, isListedOnly: true as const }
     const collection = new Collection({ ...servedNodes, kind })
-    collection.replace(items, '10')
+    replaceAll(collection, items, '10')
     const { get } = await start(collection)
     expect(json(await get(`${g}/nodes`))).to.have.property('totalItems', 3)
     const { code, text } = await get(`${g}/nodes?watch=true`)

@@ -1,0 +1,102 @@
+import { decodeString, firstIn, nextIn, skipBlank, skipString, skipValue, valueAfter } from './scan.ts'
+
+/** A member of an object, by its positions in the source text. */
+export type Member = {
+  readonly name: string
+  /** Where its key begins. */
+  readonly start: number
+  readonly valueStart: number
+  readonly end: number
+}
+
+/** The members of an object, in their order; none when it is not an object. A name may come several times. */
+export function membersIn(json: string): readonly Member[] {
+  const members: Member[] = []
+  const open = skipBlank(json, 0)
+  let start = json[open] === '{' ? firstIn(json, open) : -1
+  while (start >= 0) {
+    const keyEnd = skipString(json, start)
+    const valueStart = valueAfter(json, keyEnd)
+    const end = skipValue(json, valueStart)
+    members.push({ name: decodeString(json, start, keyEnd), start, valueStart, end })
+    start = nextIn(json, end)
+  }
+  return members
+}
+
+/** The items of an array, as source text; none when it is not an array. */
+export function itemTexts(json: string): readonly string[] {
+  const items: string[] = []
+  const open = skipBlank(json, 0)
+  let start = json[open] === '[' ? firstIn(json, open) : -1
+  while (start >= 0) {
+    const end = skipValue(json, start)
+    items.push(json.slice(start, end))
+    start = nextIn(json, end)
+  }
+  return items
+}
+
+/** The value of a member of an object, as source text; '' without it. Of several it is the last, as for JSON.parse. */
+export function memberText(json: string, name: string): string {
+  const found = membersIn(json).findLast(member => member.name === name)
+  return found === undefined ? '' : json.slice(found.valueStart, found.end)
+}
+
+/**
+ * An object as source text, with members set, or left out where the value is undefined. Members that stay keep their source
+ * text and place; new ones come last.
+ *
+ * @param values source text of each value
+ */
+export function withMembers(json: string, values: ReadonlyMap<string, string | undefined>): string {
+  const parts: string[] = []
+  const done = new Set<string>()
+  for (const { name, start, valueStart, end } of membersIn(json)) {
+    if (!values.has(name)) parts.push(json.slice(start, end))
+    else if (!done.has(name)) {
+      done.add(name)
+      const value = values.get(name)
+      if (value !== undefined) parts.push(json.slice(start, valueStart) + value)
+    }
+  }
+  for (const [name, value] of values)
+    if (value !== undefined && !done.has(name)) parts.push(`${JSON.stringify(name)}:${value}`)
+  return `{${parts.join(',')}}`
+}
+
+/** The same value without the member at a path of names, wherever that is given; the text itself when it has none. */
+export function withoutMember(json: string, path: readonly string[]): string {
+  const [name, ...rest] = path
+  if (name === undefined) return json
+  const members = membersIn(json)
+  if (!members.some(member => member.name === name)) return json
+  const parts = members.flatMap(member => {
+    if (member.name !== name) return json.slice(member.start, member.end)
+    if (rest.length === 0) return []
+    return (
+      json.slice(member.start, member.valueStart) +
+      withoutMember(json.slice(member.valueStart, member.end), rest)
+    )
+  })
+  return `{${parts.join(',')}}`
+}
+
+/** JSON without blanks between its tokens. */
+export function compactJson(json: string): string {
+  const parts: string[] = []
+  let from = 0
+  for (let i = 0; i < json.length; ) {
+    if (json[i] === '"') {
+      i = skipString(json, i)
+      continue
+    }
+    const end = skipBlank(json, i)
+    if (end > i) {
+      parts.push(json.slice(from, i))
+      from = end
+    }
+    i = end === i ? i + 1 : end
+  }
+  return from === 0 ? json : parts.join('') + json.slice(from)
+}
