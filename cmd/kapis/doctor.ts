@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { createKubeClient } from '../../pkg/kube/client.ts'
 import { loadEndpoint } from '../../pkg/kube/endpoint.ts'
 import { type Command, UsageError } from './command.ts'
+import { admission } from './doctor/admission.ts'
 import { apiService } from './doctor/api-service.ts'
 import { authentication } from './doctor/authentication.ts'
 import { certificates } from './doctor/certificates.ts'
@@ -21,6 +22,7 @@ const checks: readonly Check[] = [
   service,
   customResources,
   rights,
+  admission,
   authentication,
   certificates,
   apiService,

@@ -129,6 +129,17 @@ describe('kapis doctor', function () {
     })
   })
 
+  it('admission policies that are missing, or deny nothing', async () => {
+    const name = 'users.iam.kapis.io'
+    const binding = `validatingadmissionpolicybinding/${name}`
+    await patch(binding, { spec: { validationActions: ['Audit'] } })
+    await names('admission', /Binding users\.iam\.kapis\.io denies nothing/, /apply the manifests again/)
+    await kubectl('delete', `validatingadmissionpolicy/${name}`)
+    await names('admission', /Policy users\.iam\.kapis\.io is missing/, /apply the manifests again/)
+    await restore()
+    await healthy()
+  })
+
   it('rights that are missing, by name', async () => {
     await kubectl('delete', 'clusterrolebinding', 'kapis')
     await names(

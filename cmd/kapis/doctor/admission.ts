@@ -1,0 +1,32 @@
+import { itemsOf, membersOf } from '../../../pkg/kube/object.ts'
+import { apply, type Check, error, read } from './check.ts'
+import { readManifests } from './manifest-objects.ts'
+
+const api = '/apis/admissionregistration.k8s.io/v1'
+const plurals: Readonly<Record<string, string>> = {
+  ValidatingAdmissionPolicy: 'validatingadmissionpolicies',
+  ValidatingAdmissionPolicyBinding: 'validatingadmissionpolicybindings',
+}
+
+/** What keeps those who may write users and logins from becoming anybody by it. */
+export const admission: Check = {
+  name: 'admission',
+  async examine({ client, groupDomain, namespace }) {
+    const wanted = readManifests({ groupDomain, namespace })
+    const findings = await Promise.all(
+      wanted.map(async ({ kind, metadata: { name } }) => {
+        const plural = plurals[kind]
+        if (plural === undefined) return []
+        const found = await read(client, `${api}/${plural}/${name}`)
+        if (found === undefined) {
+          const problem = `the ${kind} ${name} is missing: whoever may write users at kube-apiserver may become anybody`
+          return [error(problem, apply)]
+        }
+        const actions = itemsOf(membersOf(found.spec).validationActions)
+        const isHeld = plural === plurals.ValidatingAdmissionPolicy || actions.includes('Deny')
+        return isHeld ? [] : [error(`the ${kind} ${name} denies nothing`, apply)]
+      }),
+    )
+    return findings.flat()
+  },
+}
