@@ -29,6 +29,7 @@ const owners = {
   express: ['aggregated', 'kapis', 'oauth', 'proxy', 'apiserver'],
   jose: ['token'],
   ldapts: ['iam'],
+  'lru-cache': ['logs'],
   'node-forge': ['certs'],
   'openid-client': ['iam'],
   pino: ['telemetry'],

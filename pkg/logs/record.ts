@@ -12,7 +12,12 @@ export type LogRecord = {
   /** The container runtime's id: what `statistics` counts as a container. */
   readonly dockerId: string
   readonly labels?: Readonly<Record<string, string>>
+  /** What else is known of this line, by name. */
+  readonly fields?: Fields
 }
+
+export type Fields = Readonly<Record<string, FieldValue>>
+export type FieldValue = string | readonly string[]
 
 /** What q= and the filters can name: `log`, a field of the record, or a label of the pod. */
 export type Field =

@@ -26,8 +26,8 @@ export function wordRole(codePoint: number): 'none' | 'part' | 'whole' {
  * neighbours, for the final sigma), and only where that keeps its length.
  */
 export function fold(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is what needs no second look
-  if (/^[\x00-\x7f]*$/.test(text)) return text.toLowerCase()
+  // Of all others toLowerCase of the whole text is that of each code point.
+  if (!/[\u0130\u03a3]/.test(text)) return text.toLowerCase()
   let folded = ''
   for (const character of text) folded += foldCharacter(character)
   return folded

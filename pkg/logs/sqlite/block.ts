@@ -1,0 +1,152 @@
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+
+/**
+ * Consecutive lines of a partition, stored as one row: times, streams and lengths as compressed columns (`head`), texts as one
+ * compressed text. Lines are numbered from 0 in each partition, in the order of arrival.
+ */
+export type Block = {
+  /** Number of its first line. */
+  readonly first: number
+  readonly count: number
+  /** The earliest and the latest time, in nanoseconds of the day. */
+  readonly firstTime: number
+  readonly lastTime: number
+  /** Length of all texts in UTF-16 code units. */
+  readonly chars: number
+}
+
+/** What a block is stored as, next to its numbers. */
+export type EncodedBlock = Omit<Block, 'first'> & {
+  readonly head: Uint8Array
+  readonly text: Uint8Array
+  /** Null when no line has fields. */
+  readonly fields: Uint8Array | null
+}
+
+/** Line i has the text from `ends[i - 1]`, or 0, up to `ends[i]`. */
+export type Columns = {
+  readonly times: Float64Array
+  readonly streams: Uint32Array
+  readonly ends: Uint32Array
+  /** The same of the fields; undefined when no line has any. */
+  readonly fieldEnds: Uint32Array | undefined
+}
+
+/** The bytes of a block are not what was written. */
+export class BlockError extends Error {}
+
+const maxLines = 2048
+const maxChars = 256 * 1024
+const level = 1
+
+/** Whether a block is worth being merged with its neighbours. */
+export function isSmall({ count, chars }: Pick<Block, 'count' | 'chars'>): boolean {
+  return count < maxLines / 2 && chars < maxChars / 2
+}
+
+/** Whether blocks of together so much fit into one. */
+export function fits({ count, chars }: Pick<Block, 'count' | 'chars'>): boolean {
+  return count <= maxLines && chars <= maxChars
+}
+
+/** Whether as much is a block that is no longer small by far. */
+export function isLarge({ count, chars }: Pick<Block, 'count' | 'chars'>): boolean {
+  return count >= (maxLines * 3) / 4 || chars >= (maxChars * 3) / 4
+}
+
+/** Collects lines until there are enough for a block. */
+export class BlockBuilder {
+  #times: number[] = []
+  #streams: number[] = []
+  #texts: string[] = []
+  #fields: string[] = []
+  #chars = 0
+  #hasFields = false
+
+  get count(): number {
+    return this.#times.length
+  }
+
+  get isFull(): boolean {
+    return this.count >= maxLines || this.#chars >= maxChars
+  }
+
+  /** @param fields as JSON; empty when the line has none */
+  add(time: number, stream: number, text: string, fields: string): void {
+    this.#times.push(time)
+    this.#streams.push(stream)
+    this.#texts.push(text)
+    this.#fields.push(fields)
+    this.#chars += text.length
+    this.#hasFields ||= fields !== ''
+  }
+
+  /** Encodes what was added, and begins anew. */
+  build(): EncodedBlock {
+    const [times, texts, fields, count] = [this.#times, this.#texts, this.#fields, this.count]
+    let [firstTime, lastTime] = [Number.POSITIVE_INFINITY, 0]
+    // Differences compress better than times, and are whole numbers below 2^47.
+    const differences = new Float64Array(count)
+    let before = 0
+    for (const [i, time] of times.entries()) {
+      firstTime = Math.min(firstTime, time)
+      lastTime = Math.max(lastTime, time)
+      differences[i] = time - before
+      before = time
+    }
+    const columns = [
+      differences,
+      Uint32Array.from(texts, text => text.length),
+      Uint32Array.from(this.#streams),
+      ...(this.#hasFields ? [Uint32Array.from(fields, text => text.length)] : []),
+    ]
+    const encoded = {
+      ...{ count, firstTime, lastTime, chars: this.#chars },
+      head: compress(
+        Buffer.concat(columns.map(({ buffer, byteLength }) => Buffer.from(buffer, 0, byteLength))),
+      ),
+      text: compress(Buffer.from(texts.join(''))),
+      fields: this.#hasFields ? compress(Buffer.from(fields.join(''))) : null,
+    }
+    ;[this.#times, this.#streams, this.#texts, this.#fields] = [[], [], [], []]
+    this.#chars = 0
+    this.#hasFields = false
+    return encoded
+  }
+}
+
+/** @throws BlockError */
+export function decodeColumns(head: Uint8Array, count: number, hasFields: boolean): Columns {
+  const { buffer, byteOffset, byteLength } = decompress(head, 32 * count)
+  if (byteLength !== (hasFields ? 20 : 16) * count)
+    throw new BlockError('a block has columns of another length')
+  const times = new Float64Array(buffer, byteOffset, count)
+  const ends = new Uint32Array(buffer, byteOffset + 8 * count, count)
+  const streams = new Uint32Array(buffer, byteOffset + 12 * count, count)
+  const fieldEnds = hasFields ? new Uint32Array(buffer, byteOffset + 16 * count, count) : undefined
+  for (const column of [times, ends, ...(fieldEnds === undefined ? [] : [fieldEnds])]) {
+    for (let i = 1; i < count; i += 1) column[i] = (column[i] ?? 0) + (column[i - 1] ?? 0)
+  }
+  return { times, streams, ends, fieldEnds }
+}
+
+/** All texts of a block, one after the other. @throws BlockError */
+export function decodeText(compressed: Uint8Array, expectedChars: number): string {
+  return decompress(compressed, expectedChars).toString('utf8')
+}
+
+function compress(bytes: Uint8Array): Buffer {
+  return zstdCompressSync(bytes, {
+    // SQLite has no checksums of pages: with one of each block, damage is noticed.
+    params: { [constants.ZSTD_c_compressionLevel]: level, [constants.ZSTD_c_checksumFlag]: 1 },
+  })
+}
+
+function decompress(bytes: Uint8Array, expected: number): Buffer {
+  try {
+    // Without a size, zlib would make it of pieces of 16 KiB.
+    return zstdDecompressSync(bytes, { chunkSize: Math.max(1024, expected + 64) })
+  } catch (error) {
+    throw new BlockError('a block cannot be decompressed', { cause: error })
+  }
+}

@@ -1,0 +1,31 @@
+import { LRUCache } from 'lru-cache'
+import type { ReaderCaches } from './partition-reader.ts'
+
+// What an entry takes on top of its bytes, key included.
+export const overheadBytes = 200
+
+/** @param bytes for all of them together */
+export function createCaches(bytes: number): ReaderCaches {
+  return {
+    columns: createCache(
+      bytes / 4,
+      ({ times, fieldEnds }) => times.length * (fieldEnds === undefined ? 16 : 20),
+    ),
+    texts: createCache(bytes / 4, text => text.length),
+    lists: createCache(bytes / 4, list => list.byteLength),
+    // Each says its own size.
+    results: createCache(bytes / 4),
+  }
+}
+
+function createCache<T extends object | string>(
+  maxSize: number,
+  sizeOf?: (value: T) => number,
+): LRUCache<string, T> {
+  return new LRUCache<string, T>({
+    maxSize,
+    // A single one is not to push out most of the others.
+    maxEntrySize: maxSize / 4,
+    ...(sizeOf === undefined ? {} : { sizeCalculation: value => sizeOf(value) + overheadBytes }),
+  })
+}

@@ -1,0 +1,25 @@
+import { Status } from '../../status/status.ts'
+
+/** What a child process sends to its parent: how its start went, responses to requests, and notices. */
+export type FromChild =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'broken'; readonly error: PlainError }
+  | { readonly kind: 'notice'; readonly notice: unknown }
+  | { readonly kind: 'response'; readonly id: number; readonly value: unknown }
+  | { readonly kind: 'failure'; readonly id: number; readonly error: PlainError }
+
+/** An error as it crosses the border between processes. */
+export type PlainError = {
+  readonly message: string
+  readonly status?: Pick<Status, 'code' | 'reason'>
+}
+
+export function toPlainError(error: unknown): PlainError {
+  const message = error instanceof Error ? error.message : String(error)
+  if (error instanceof Status) return { message, status: { code: error.code, reason: error.reason } }
+  return { message }
+}
+
+export function fromPlainError({ message, status }: PlainError): Error {
+  return status === undefined ? new Error(message) : new Status(status.code, status.reason, message)
+}

@@ -1,0 +1,149 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { setPriority } from 'node:os'
+import { extname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Status, unavailable } from '../../status/status.ts'
+import { type FromChild, fromPlainError } from './child-protocol.ts'
+
+/** A process that responds to requests. It is started with the first of them, and again when it ended. */
+export type Child = {
+  /** @throws Error with which it failed to start */
+  readonly start: () => Promise<void>
+  /**
+   * @param signal when it is aborted, the process is told so (`{ kind: 'cancel', of: id }`), and its reason is thrown
+   * @throws Status 503 when it ends meanwhile, or what the process throws
+   */
+  readonly request: (message: object, signal?: AbortSignal) => Promise<unknown>
+  /** Lets it finish what it was sent, and end. */
+  readonly stop: () => Promise<void>
+}
+
+export type ChildSettings = {
+  /** `writer`: writer-process.ts, or what it was compiled to. */
+  readonly name: string
+  /** What it reads as JSON from its first argument. */
+  readonly settings: object
+  readonly heapMegabytes: number
+  /** Its nice value: larger ones go last. */
+  readonly nice: number
+  readonly onNotice: (notice: unknown) => void
+  readonly onExit: (error: Error) => void
+}
+
+type Running = {
+  readonly process: ChildProcess
+  readonly ready: PromiseWithResolvers<void>
+  readonly open: Map<number, PromiseWithResolvers<unknown>>
+}
+
+const stopWithinMs = 30_000
+// It is given nothing that could be a secret.
+const passedOn = /^(NODE_.*|MALLOC_.*|LD_LIBRARY_PATH|PATH|TMPDIR|TZ)$/
+
+export function createChild(given: ChildSettings): Child {
+  const { name, settings, heapMegabytes, nice, onNotice, onExit } = given
+  let running: Running | undefined
+  let lastId = 0
+  let isStopped = false
+
+  function start(): Running {
+    const script = new URL(`./${name}-process${extname(import.meta.filename)}`, import.meta.url)
+    const child = fork(script, [JSON.stringify(settings)], {
+      serialization: 'advanced',
+      execArgv: [`--max-old-space-size=${heapMegabytes}`],
+      env: Object.fromEntries(Object.entries(process.env).filter(([key]) => passedOn.test(key))),
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    })
+    const started: Running = { process: child, ready: Promise.withResolvers(), open: new Map() }
+    // Before it has other threads, which have the priority of the one that makes them.
+    if (child.pid !== undefined) setPriority(child.pid, nice)
+    child.on('message', message => receive(started, message as FromChild))
+    child.on('error', error => started.ready.reject(error))
+    child.on('exit', (code, signal) => ended(started, `ended with ${signal ?? code}`))
+    started.ready.promise.catch(() => undefined)
+    return started
+  }
+
+  function ended(one: Running, how: string): void {
+    if (running === one) running = undefined
+    const error = new Error(`the ${name} process of the log store ${how}`)
+    one.ready.reject(error)
+    for (const { reject } of one.open.values()) reject(interrupted())
+    one.open.clear()
+    if (!isStopped) onExit(error)
+  }
+
+  function receive(from: Running, message: FromChild): void {
+    switch (message.kind) {
+      case 'ready':
+        from.ready.resolve()
+        break
+      case 'broken':
+        from.ready.reject(fromPlainError(message.error))
+        break
+      case 'notice':
+        onNotice(message.notice)
+        break
+      case 'response':
+        take(from, message.id)?.resolve(message.value)
+        break
+      case 'failure':
+        take(from, message.id)?.reject(fromPlainError(message.error))
+    }
+  }
+
+  function take({ open }: Running, id: number): PromiseWithResolvers<unknown> | undefined {
+    const waiting = open.get(id)
+    open.delete(id)
+    return waiting
+  }
+
+  return {
+    start: async () => {
+      running ??= start()
+      await running.ready.promise
+    },
+    request: async (message, signal) => {
+      signal?.throwIfAborted()
+      if (isStopped) throw interrupted()
+      running ??= start()
+      const { process: child, open } = running
+      const id = ++lastId
+      const response = Promise.withResolvers<unknown>()
+      open.set(id, response)
+      const send = (what: object): void => {
+        // What cannot be sent is answered by its exit.
+        if (child.connected) child.send(what, () => undefined)
+      }
+      const cancel = (): void => {
+        open.delete(id)
+        send({ kind: 'cancel', of: id })
+        response.reject(signal?.reason)
+      }
+      signal?.addEventListener('abort', cancel, { once: true })
+      try {
+        send({ ...message, id })
+        return await response.promise
+      } finally {
+        signal?.removeEventListener('abort', cancel)
+      }
+    },
+    stop: async () => {
+      isStopped = true
+      const child = running?.process
+      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+      const exited = once(child, 'exit')
+      if (child.connected) child.disconnect()
+      const late = new AbortController()
+      await Promise.race([exited, sleep(stopWithinMs, undefined, { signal: late.signal }).catch(() => {})])
+      late.abort()
+      child.kill('SIGKILL')
+      await exited
+    },
+  }
+}
+
+function interrupted(): Status {
+  return unavailable('the log store was interrupted; try again')
+}

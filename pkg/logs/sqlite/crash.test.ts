@@ -1,0 +1,92 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { crashBatchLines } from './crash-fixtures.ts'
+import { openTestStore, readAll, useFolder } from './fixtures.ts'
+import type { FullDiskReport } from './full-disk-fixtures.ts'
+
+async function linesIn(folder: string): Promise<readonly string[]> {
+  const store = await openTestStore(folder)
+  try {
+    return await readAll(store)
+  } finally {
+    await store.close()
+  }
+}
+
+describe('a store that is killed in the middle of ingest', () => {
+  const folder = useFolder()
+
+  /** @returns the last batch that was acknowledged */
+  async function appendAndKill(firstBatch: number, afterMs: number): Promise<number> {
+    const script = join(import.meta.dirname, 'crash-fixtures.ts')
+    // In a group of its own, so that the processes of the store are killed together with it.
+    const child = spawn(process.execPath, [script, folder(), String(firstBatch)], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      detached: true,
+    })
+    let last = firstBatch - 1
+    const began = Promise.withResolvers<void>()
+    child.on('message', batch => {
+      last = Number(batch)
+      began.resolve()
+    })
+    const exited = once(child, 'exit')
+    await Promise.race([began.promise, exited])
+    await sleep(afterMs)
+    killGroup(child)
+    const [code, signal] = await exited
+    expect({ code, signal }).to.deep.equal({ code: null, signal: 'SIGKILL' })
+    return last
+  }
+
+  it('has every acknowledged line once, ten times over', async function () {
+    this.timeout(120_000)
+    let last = -1
+    // What was not acknowledged is sent again, as a sender does.
+    for (let time = 0; time < 10; time += 1) last = await appendAndKill(last + 1, 20 + 61 * time)
+    const found = await linesIn(folder())
+    const acknowledged = (last + 1) * crashBatchLines
+    expect(acknowledged).to.be.greaterThan(1000)
+    // At most the one batch whose response the kill prevented may follow.
+    expect([acknowledged, acknowledged + crashBatchLines]).to.include(found.length)
+    expect(found).to.deep.equal(found.map((_, i) => `line ${i}`))
+  })
+})
+
+function killGroup({ pid }: ChildProcess): void {
+  if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+}
+
+describe('a store whose disk is full', () => {
+  const folder = useFolder()
+
+  it('answers 507, and loses nothing of what it acknowledged', async function () {
+    this.timeout(60_000)
+    // A limit on the size of a file stands in for the end of the disk; without the trap the signal would end the process.
+    const command = `trap '' XFSZ; ulimit -f 2048; exec "$0" "$@"`
+    const script = join(import.meta.dirname, 'full-disk-fixtures.ts')
+    const child = spawn('bash', ['-c', command, process.execPath, script, folder()], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    })
+    let report: FullDiskReport | undefined
+    child.on('message', message => {
+      report = message as FullDiskReport
+    })
+    await once(child, 'exit')
+    expect(report).to.deep.equal({
+      acknowledged: report?.acknowledged,
+      code: 507,
+      message: 'there is no space left for logs; nothing of this batch was stored',
+      found: report?.acknowledged,
+      check: 'the disk with the logs is full',
+    })
+    expect(report?.acknowledged).to.be.greaterThan(0)
+    const found = await linesIn(folder())
+    expect(found.map(log => log.split(' ', 2).join(' '))).to.deep.equal(
+      Array.from({ length: report?.acknowledged ?? 0 }, (_, i) => `line ${i}`),
+    )
+  })
+})

@@ -1,0 +1,108 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { Status } from '../../status/status.ts'
+import type { LogStore } from '../store.ts'
+import { line, openTestStore, readAll, testDayNs, useFolder } from './fixtures.ts'
+
+const dayNs = 86_400_000_000_000n
+
+describe('a store with files that it cannot use', () => {
+  const folder = useFolder()
+  let reports: string[]
+  let store: LogStore | undefined
+  beforeEach(() => {
+    reports = []
+  })
+  afterEach(() => store?.close())
+
+  async function open(): Promise<LogStore> {
+    store = await openTestStore(folder(), {
+      report: (message, error) => reports.push(`${message} (${error instanceof Error ? error.message : ''})`),
+    })
+    return store
+  }
+
+  /** Lines of two days; the file of the first is then damaged. */
+  async function damage(how: (file: string) => void): Promise<void> {
+    const opened = await open()
+    const records = Array.from({ length: 3000 }, (_, i) => [
+      line(`first ${i}`, { timeNs: testDayNs + BigInt(i) }),
+      line(`second ${i}`, { timeNs: testDayNs + dayNs + BigInt(i) }),
+    ])
+    await opened.append({ records: records.flat() })
+    await opened.close()
+    how(join(folder(), '2024-10-04.000.db'))
+  }
+
+  const damages: Readonly<Record<string, (file: string) => void>> = {
+    'is no database': file => writeFileSync(file, 'what somebody put there'.repeat(500)),
+    'is of another program': file => {
+      const db = new DatabaseSync(file)
+      db.exec('PRAGMA application_id = 7')
+      db.close()
+    },
+    'is of a later version': file => {
+      const db = new DatabaseSync(file)
+      db.exec('PRAGMA user_version = 2')
+      db.close()
+    },
+    'has blocks that were changed': file => {
+      const db = new DatabaseSync(file)
+      db.exec(`UPDATE block SET text = zeroblob(length(text))`)
+      db.close()
+    },
+    'has pages that were changed': file => {
+      const bytes = readFileSync(file)
+      bytes.fill(0x5a, 8192)
+      writeFileSync(file, bytes)
+    },
+  }
+  for (const [what, how] of Object.entries(damages)) {
+    it(`sets a file aside that ${what}, says so, and goes on without it`, async () => {
+      await damage(how)
+      const opened = await open()
+      const texts = await untilRead(opened)
+      expect(texts).to.have.length(3000)
+      expect(texts.every(text => text.startsWith('second'))).to.equal(true)
+      expect(readdirSync(join(folder(), 'set-aside'))).to.deep.equal(['2024-10-04.000.db'])
+      const [report] = reports
+      expect(report).to.match(
+        /^partition 2024-10-04\.000 of the log store is damaged; it was moved to .*set-aside\/2024-10-04\.000\.db \(partition 2024-10-04\.000 is damaged: .+\)$/,
+      )
+      await opened.append({ records: [line('again')] })
+      expect((await readAll(opened))[0]).to.equal('again')
+      expect(reports).to.deep.equal([report])
+    })
+  }
+
+  /** A query that meets the damage fails; the next ones do not. */
+  async function untilRead(opened: LogStore): Promise<readonly string[]> {
+    for (;;) {
+      try {
+        return await readAll(opened)
+      } catch (error) {
+        expect(error).to.be.instanceOf(Status).with.property('code', 503)
+        await sleep(50)
+      }
+    }
+  }
+
+  it('moves the files of the format before SQLite out of the way, and says so', async () => {
+    mkdirSync(join(folder(), '2024-10-04'))
+    for (const name of ['2024-10-04/1.seg', 'manifest.json', '0000000001.wal', 'notes']) {
+      writeFileSync(join(folder(), name), 'x')
+    }
+    const opened = await open()
+    await opened.append({ records: [line('new')] })
+    expect(await readAll(opened)).to.deep.equal(['new'])
+    const aside = join(folder(), 'set-aside/old-format')
+    expect(readdirSync(aside).sort()).to.deep.equal(['0000000001.wal', '2024-10-04', 'manifest.json'])
+    expect(readdirSync(folder())).to.include('notes')
+    expect(reports).to.deep.equal([
+      `found logs in the format of an earlier version, which cannot be read; moved to ${aside} ()`,
+    ])
+  })
+})

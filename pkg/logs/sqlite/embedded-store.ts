@@ -1,0 +1,186 @@
+import { statfs } from 'node:fs/promises'
+import { Status, unavailable } from '../../status/status.ts'
+import type { Ingested } from '../ingest/raw-batch.ts'
+import type { AppendResult, LogStore, QueryLimits } from '../store.ts'
+import { type Child, createChild } from './child.ts'
+import { createFeed, type ReadArrivals } from './follow.ts'
+import type { ReaderNotice, ReaderSettings, ReadRequest } from './read-request.ts'
+import type { StoreSettings } from './store-writer.ts'
+import type { WriteRequest, WriteResponse, WriterNotice, WriterSettings } from './write-request.ts'
+
+export type EmbeddedSettings<Name extends string> = {
+  /** What is kept apart from each other, each in a folder of its own. */
+  readonly stores: Readonly<Record<Name, StoreSettings>>
+  /** What all of them together add to the memory of the program, their processes included. */
+  readonly memoryBytes: number
+  readonly now?: () => number
+  /** How many lines are searched together; for tests. */
+  readonly windowLines?: number
+  /** Called with what goes wrong apart from any request. */
+  readonly report: (message: string, error: unknown, store: string) => void
+}
+
+export type EmbeddedStores<Name extends string> = {
+  readonly stores: Readonly<Record<Name, LogStore>>
+  readonly close: () => Promise<void>
+}
+
+// The one that writes goes last, so that queries do not wait for batches; both go behind the program itself.
+const nice = { reader: 5, writer: 10 }
+const tidyMs = 60_000
+// So much more is free once a full disk is not full any more.
+const enoughBytes = 16 * 1024 * 1024
+
+/**
+ * Log stores in folders, written by one process and read by another (ADR 5).
+ *
+ * @throws Error when a folder cannot be used, or another program uses it
+ */
+export async function openEmbeddedStores<Name extends string>(
+  settings: EmbeddedSettings<Name>,
+): Promise<EmbeddedStores<Name>> {
+  const { memoryBytes, report, now = Date.now } = settings
+  const names = Object.keys(settings.stores) as Name[]
+  const megabytes = Math.floor(memoryBytes / 1024 / 1024)
+  const writerSettings: WriterSettings = { stores: settings.stores }
+  const writer = createChild({
+    ...{ name: 'writer', settings: writerSettings, nice: nice.writer },
+    heapMegabytes: Math.max(256, megabytes),
+    onNotice: notice => {
+      const { store, message, error } = notice as WriterNotice
+      report(message, error === undefined ? undefined : new Error(error), store)
+    },
+    onExit: error => report('the log store lost its writer, and starts another', error, names[0] ?? ''),
+  })
+  const folders = Object.fromEntries(names.map(name => [name, settings.stores[name].folder]))
+  const readerSettings: ReaderSettings = {
+    ...{ folders, cacheBytes: Math.floor(memoryBytes / 4) },
+    ...(settings.windowLines === undefined ? {} : { windowLines: settings.windowLines }),
+  }
+  const reader = createChild({
+    ...{ name: 'reader', settings: readerSettings, nice: nice.reader },
+    heapMegabytes: Math.max(128, Math.floor(megabytes / 2)),
+    onNotice: notice => {
+      const { store, partition, damage: message } = notice as ReaderNotice
+      const request: WriteRequest = { kind: 'setAside', store, partition, message }
+      writer.request(request).catch(error => report('a damaged file cannot be moved', error, store))
+    },
+    onExit: error => report('the log store lost its reader, and starts another', error, names[0] ?? ''),
+  })
+  try {
+    await writer.start()
+  } catch (error) {
+    await writer.stop()
+    throw error
+  }
+  let isClosed = false
+  const opened = names.map(name => ({
+    name,
+    store: openStore({
+      name,
+      folder: settings.stores[name].folder,
+      writer,
+      reader,
+      now,
+      isClosed: () => isClosed,
+      report,
+    }),
+  }))
+  const close = async (): Promise<void> => {
+    isClosed = true
+    for (const { store } of opened) store.end()
+    await Promise.all([writer.stop(), reader.stop()])
+  }
+  const stores = Object.fromEntries(opened.map(({ name, store }) => [name, { ...store.store, close }]))
+  return { stores: stores as Record<Name, LogStore>, close }
+}
+
+type Parts = {
+  readonly name: string
+  readonly folder: string
+  readonly writer: Child
+  readonly reader: Child
+  readonly now: () => number
+  readonly isClosed: () => boolean
+  readonly report: EmbeddedSettings<string>['report']
+}
+
+function openStore({ name, folder, writer, reader, now, isClosed, report }: Parts): {
+  readonly store: Omit<LogStore, 'close'>
+  readonly end: () => void
+} {
+  /** Bytes that were free when the disk was full; undefined while it is not. */
+  let freeWhenFull: number | undefined
+
+  async function write<Result>(request: WriteRequest): Promise<WriteResponse<Result>> {
+    if (isClosed()) throw closed()
+    try {
+      const response = (await writer.request(request)) as WriteResponse<Result>
+      freeWhenFull = undefined
+      return response
+    } catch (error) {
+      const isFull = error instanceof Status && error.code === 507
+      freeWhenFull = isFull ? await freeBytes(folder) : undefined
+      throw error
+    }
+  }
+
+  async function store<Result>(request: WriteRequest): Promise<Result> {
+    const { result, committed } = await write<Result>(request)
+    feed.publish(committed)
+    return result
+  }
+
+  async function read<Result>(request: ReadRequest, signal: AbortSignal | undefined): Promise<Result> {
+    if (isClosed()) throw closed()
+    return (await reader.request(request, signal)) as Result
+  }
+
+  const readArrivals: ReadArrivals = (filter, ranges, signal) =>
+    read({ kind: 'arrivals', store: name, timeoutMs: 30_000, filter, ranges }, signal)
+  const feed = createFeed(readArrivals)
+
+  const tidy = (): void => {
+    if (isClosed()) return
+    writer.request({ kind: 'tidy', store: name, nowMs: now() } satisfies WriteRequest).catch(error => {
+      if (!isClosed()) report('old logs cannot be removed', error, name)
+    })
+  }
+  const timer = setInterval(tidy, tidyMs).unref()
+  tidy()
+
+  return {
+    end: () => clearInterval(timer),
+    store: {
+      append: async ({ records, id }) => {
+        const named = id === undefined ? {} : { name: id }
+        return store<AppendResult>({ kind: 'append', store: name, records, ...named, nowMs: now() })
+      },
+      ingest: async batch => store<Ingested>({ kind: 'ingest', store: name, batch, nowMs: now() }),
+      query: (query, limits) => read({ kind: 'query', store: name, query, ...timeOf(limits) }, limits.signal),
+      statistics: (filter, limits) =>
+        read({ kind: 'statistics', store: name, filter, ...timeOf(limits) }, limits.signal),
+      histogram: (filter, interval, limits) =>
+        read({ kind: 'histogram', store: name, filter, interval, ...timeOf(limits) }, limits.signal),
+      follow: feed.follow,
+      check: async () => {
+        if (isClosed()) return 'the log store is closed'
+        const isFull = freeWhenFull !== undefined && (await freeBytes(folder)) < freeWhenFull + enoughBytes
+        return isFull ? 'the disk with the logs is full' : undefined
+      },
+    },
+  }
+}
+
+async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder)
+  return bavail * bsize
+}
+
+function timeOf({ timeoutMs }: QueryLimits): { readonly timeoutMs: number } {
+  return { timeoutMs }
+}
+
+function closed(): Error {
+  return unavailable('the log store is closed')
+}

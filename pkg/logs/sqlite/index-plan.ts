@@ -1,0 +1,135 @@
+import type { Expression, Test } from '../expression.ts'
+import { createTest } from '../matcher.ts'
+import { type Field, originOf } from '../record.ts'
+import { fold, wordRole, wordsOf } from '../words.ts'
+import { streamWord } from './index-text.ts'
+import type { Stream } from './stream.ts'
+
+/**
+ * How the full-text index helps with an expression: `query` finds all lines that pass, and perhaps others; those that it finds
+ * pass when `rest` passes too. Without a query any line may pass, without a rest all of these do.
+ */
+export type IndexPlan = { readonly query?: string; readonly rest?: Expression }
+
+/** The query of a plan for which no line passes. */
+export const nothing = ''
+
+// FTS5 looks at all of them for each line that one of them finds; beyond, the column of streams is faster.
+const mostAlternatives = 32
+// Longer words are cut in the index.
+const longestWord = 1000
+
+/** @param streams of the partition that is searched */
+export function planIndex(expression: Expression, streams: readonly Stream[]): IndexPlan {
+  switch (expression.op) {
+    case 'match':
+      return planMatch(expression, streams)
+    case 'not': {
+      const { query, rest } = planIndex(expression.operand, streams)
+      if (query === nothing) return {}
+      return query === undefined && rest === undefined ? { query: nothing } : { rest: expression }
+    }
+    case 'and':
+      return planAll(expression.operands.map(operand => planIndex(operand, streams)))
+    case 'or':
+      return planAny(
+        expression,
+        expression.operands.map(operand => planIndex(operand, streams)),
+      )
+  }
+}
+
+function planAll(plans: readonly IndexPlan[]): IndexPlan {
+  const queries = plans.flatMap(({ query }) => (query === undefined ? [] : [query]))
+  if (queries.includes(nothing)) return { query: nothing }
+  const rests = plans.flatMap(({ rest }) => (rest === undefined ? [] : [rest]))
+  const [rest] = rests
+  return {
+    ...(queries.length === 0 ? {} : { query: join(queries, ' AND ') }),
+    ...(rest === undefined ? {} : { rest: rests.length === 1 ? rest : { op: 'and', operands: rests } }),
+  }
+}
+
+function planAny(expression: Expression, plans: readonly IndexPlan[]): IndexPlan {
+  const possible = plans.filter(({ query }) => query !== nothing)
+  const queries = possible.flatMap(({ query }) => (query === undefined ? [] : [query]))
+  if (possible.some(({ query, rest }) => query === undefined && rest === undefined)) return {}
+  if (queries.length < possible.length || queries.length > mostAlternatives) return { rest: expression }
+  const rest = possible.some(plan => plan.rest !== undefined) ? { rest: expression } : {}
+  return { query: queries.length === 0 ? nothing : join(queries, ' OR '), ...rest }
+}
+
+function join(queries: readonly string[], by: string): string {
+  return queries.length === 1 ? (queries[0] ?? '') : `(${queries.join(by)})`
+}
+
+function planMatch(
+  expression: Extract<Expression, { readonly op: 'match' }>,
+  streams: readonly Stream[],
+): IndexPlan {
+  const { field, test } = expression
+  if (field !== 'log') return planStreams(expression, streamsPassing(streams, field, test))
+  switch (test.kind) {
+    case 'words':
+      return planWords(expression, test)
+    case 'contains': {
+      const query = wordsWithin(test.text)
+      return query === undefined ? { rest: expression } : { query, rest: expression }
+    }
+    default:
+      return { rest: expression }
+  }
+}
+
+/** For each stream whether its lines pass. */
+export function streamsPassing(
+  streams: readonly Stream[],
+  field: Exclude<Field, 'log'>,
+  test: Test,
+): readonly boolean[] {
+  const passes = createTest(test)
+  return streams.map(stream => {
+    const value = originOf(stream, field)
+    return value !== undefined && passes(value)
+  })
+}
+
+function planStreams(expression: Expression, passing: readonly boolean[]): IndexPlan {
+  const ids = passing.flatMap((passes, id) => (passes ? [id] : []))
+  if (ids.length === 0) return { query: nothing }
+  if (ids.length === passing.length) return {}
+  if (ids.length > mostAlternatives) return { rest: expression }
+  return {
+    query: join(
+      ids.map(id => quote(streamWord(id))),
+      ' OR ',
+    ),
+  }
+}
+
+function planWords(expression: Expression, test: Extract<Test, { readonly kind: 'words' }>): IndexPlan {
+  const words = test.words.map(fold)
+  if (words.length === 0) return {}
+  const areWords = words.every(word => word.length <= longestWord && wordsOf(word)[0] === word)
+  if (!areWords) return { rest: expression }
+  return { query: quote(words.join(' ')) + (test.prefix ? '*' : '') }
+}
+
+/** The words that a line has when it contains a text: all but the first and the last, which may be parts of longer ones. */
+function wordsWithin(given: string): string | undefined {
+  const text = fold(given)
+  const isOpen = (codePoint: number | undefined) => wordRole(codePoint ?? 0) === 'part'
+  const isStartOpen = isOpen(text.codePointAt(0))
+  const isEndOpen = isOpen([...text].at(-1)?.codePointAt(0))
+  const words = wordsOf(text)
+  const terms = words.flatMap((word, i) => {
+    if (word.length > longestWord || (i === 0 && isStartOpen)) return []
+    return [quote(word) + (i === words.length - 1 && isEndOpen ? '*' : '')]
+  })
+  return terms.length === 0 ? undefined : join(terms, ' AND ')
+}
+
+/** FTS5's strings; no word has a quotation mark. */
+function quote(words: string): string {
+  return `"${words}"`
+}

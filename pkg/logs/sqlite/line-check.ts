@@ -1,0 +1,98 @@
+import type { Expression, Test } from '../expression.ts'
+import { createTest } from '../matcher.ts'
+import { fold } from '../words.ts'
+import { hasBit } from './bitmap.ts'
+import type { Block, Columns } from './block.ts'
+import { nothing, planIndex, streamsPassing } from './index-plan.ts'
+import type { LineRange, PartitionReader } from './partition-reader.ts'
+
+/** A block whose lines are looked at. */
+export type OpenBlock = {
+  readonly block: Block
+  readonly columns: Columns
+  readonly text: () => string
+  /** The same without case (see `fold`), at the same places. */
+  readonly folded: () => string
+}
+
+/** Whether a line, by its place in the block, passes. Lines of a block are asked for in their order. */
+export type LineCheck = (block: OpenBlock, place: number) => boolean
+
+/** @param isKept whether texts that are read are likely to be needed again */
+export function openBlock(partition: PartitionReader, block: Block, isKept = false): OpenBlock {
+  let text: string | undefined
+  let folded: string | undefined
+  const open = {
+    block,
+    columns: partition.columns(block),
+    text: () => {
+      text ??= partition.text(block, isKept)
+      return text
+    },
+    folded: () => {
+      folded ??= fold(open.text())
+      return folded
+    },
+  }
+  return open
+}
+
+export function lineText({ columns: { ends }, text }: OpenBlock, place: number): string {
+  return text().slice(ends[place - 1] ?? 0, ends[place])
+}
+
+/** What an expression means for the lines of a range: answered by the index where it can, else by the lines themselves. */
+export function createLineCheck(
+  partition: PartitionReader,
+  range: LineRange,
+  expression: Expression,
+): LineCheck {
+  const { query, rest } = planIndex(expression, partition.streams)
+  if (rest === undefined) {
+    if (query === undefined || query === nothing) return () => query === undefined
+    const found = partition.find(query, range)
+    return ({ block }, place) => hasBit(found, block.first - range.from + place)
+  }
+  if (expression.op === 'match') {
+    const { field, test } = expression
+    if (field === 'log') return createTextCheck(test)
+    const passing = streamsPassing(partition.streams, field, test)
+    return ({ columns }, place) => passing[columns.streams[place] ?? 0] === true
+  }
+  if (expression.op === 'not') {
+    const check = createLineCheck(partition, range, expression.operand)
+    return (block, place) => !check(block, place)
+  }
+  const checks = expression.operands.map(operand => createLineCheck(partition, range, operand))
+  return expression.op === 'and'
+    ? (block, place) => checks.every(check => check(block, place))
+    : (block, place) => checks.some(check => check(block, place))
+}
+
+function createTextCheck(test: Test): LineCheck {
+  if (test.kind === 'contains') return createPartCheck(test)
+  const passes = createTest(test)
+  return (block, place) => passes(lineText(block, place))
+}
+
+/** Searches the text of a block as a whole: the next place where it is found holds for all lines before it. */
+function createPartCheck({
+  text: given,
+  caseSensitive,
+}: Extract<Test, { readonly kind: 'contains' }>): LineCheck {
+  const wanted = caseSensitive ? given : fold(given)
+  let last: OpenBlock | undefined
+  let searched = 0
+  let found = 0
+  return (block, place) => {
+    const { ends } = block.columns
+    const start = ends[place - 1] ?? 0
+    if (block !== last || start < searched || found < start) {
+      const at = (caseSensitive ? block.text() : block.folded()).indexOf(wanted, start)
+      found = at === -1 ? Number.POSITIVE_INFINITY : at
+      searched = start
+      last = block
+    }
+    return found + wanted.length <= (ends[place] ?? 0)
+  }
+}

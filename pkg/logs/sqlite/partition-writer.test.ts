@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto'
+import { expect } from 'chai'
+import { createCaches } from './caches.ts'
+import { line, testDayNs, useFolder } from './fixtures.ts'
+import { lineText, openBlock } from './line-check.ts'
+import { PartitionReader } from './partition-reader.ts'
+import { PartitionWriter } from './partition-writer.ts'
+
+const id = '2024-10-04.000'
+
+describe('PartitionWriter', () => {
+  const folder = useFolder()
+  const nameOf = (batch: number) => createHash('sha256').update(String(batch)).digest('base64')
+  const textOf = (number: number) =>
+    `line ${number} of a program that says this and that, status=${number % 7}`
+
+  function write(batches: number, linesOfBatch: number): PartitionWriter {
+    const writer = PartitionWriter.create(folder(), id)
+    for (let batch = 0; batch < batches; batch += 1) {
+      const numbers = Array.from({ length: linesOfBatch }, (_, i) => batch * linesOfBatch + i)
+      writer.add(
+        numbers.map(number =>
+          line(textOf(number), { timeNs: testDayNs + BigInt(number), pod: `pod-${number % 3}` }),
+        ),
+        nameOf(batch),
+      )
+      expect(writer.commit()).to.deep.equal({ from: numbers[0], to: (batch + 1) * linesOfBatch })
+    }
+    return writer
+  }
+
+  function read(): { readonly texts: readonly string[]; readonly blocks: readonly number[] } {
+    const reader = new PartitionReader(folder(), id, createCaches(1e6))
+    reader.refresh()
+    const texts = reader.blocks.flatMap(block => {
+      const open = openBlock(reader, block)
+      return Array.from({ length: block.count }, (_, place) => lineText(open, place))
+    })
+    const blocks = reader.blocks.map(({ count }) => count)
+    reader.close()
+    return { texts, blocks }
+  }
+
+  const sizes: readonly [batches: number, lines: number, blocks: number][] = [
+    [1, 1, 1],
+    [31, 1, 31],
+    [3000, 1, 40],
+    [100, 40, 35],
+    [12, 700, 7],
+    [5, 5000, 15],
+  ]
+  for (const [batches, lines, most] of sizes) {
+    it(`keeps ${batches} batches of ${lines} lines in ${most} blocks at most`, function () {
+      this.timeout(60_000)
+      write(batches, lines).close()
+      const { texts, blocks } = read()
+      expect(texts).to.deep.equal(Array.from({ length: batches * lines }, (_, number) => textOf(number)))
+      expect(blocks.length).to.be.at.most(most)
+    })
+  }
+
+  it('goes on where it ended', () => {
+    write(40, 1).close()
+    const writer = new PartitionWriter(folder(), id)
+    expect(writer.lines).to.equal(40)
+    expect(writer.batches()[0]).to.equal(nameOf(39))
+    writer.add([line('more', { pod: 'pod-1' })], nameOf(1000))
+    expect(writer.commit()).to.deep.equal({ from: 40, to: 41 })
+    writer.close()
+    expect(read().texts.at(-1)).to.equal('more')
+  })
+
+  it('has nothing of what was not committed', () => {
+    const writer = write(1, 10)
+    writer.add([line('lost')], nameOf(7))
+    writer.close()
+    expect(read().texts).to.have.length(10)
+  })
+
+  it('lets a reader go on with blocks that were merged meanwhile', () => {
+    const writer = write(31, 1)
+    const reader = new PartitionReader(folder(), id, createCaches(1e6))
+    reader.refresh()
+    const before = reader.blocks
+    writer.add([line('one more', { fields: { a: 'b' } })], nameOf(31))
+    writer.commit()
+    const texts = before.map(block => lineText(openBlock(reader, block), 0))
+    expect(texts).to.deep.equal(Array.from({ length: 31 }, (_, number) => textOf(number)))
+    reader.refresh()
+    expect(reader.blocks.map(({ count }) => count)).to.deep.equal([32])
+    reader.close()
+    writer.close()
+  })
+
+  it('optimizes its index in small steps, and finds the same', () => {
+    const writer = write(40, 300)
+    const find = (): readonly (number | undefined)[] => {
+      const reader = new PartitionReader(folder(), id, createCaches(1e6))
+      reader.refresh()
+      const range = { from: 0, to: reader.lines }
+      const counts = ['"status 3"', '"line"', '"1234"', '"absent"'].map(query => reader.count(query, range))
+      reader.close()
+      return counts
+    }
+    const before = find()
+    expect(before).to.deep.equal([1714, 12_000, 1, 0])
+    let steps = 1
+    while (writer.optimize()) steps += 1
+    expect(steps).to.be.greaterThan(1)
+    writer.checkpoint()
+    writer.close()
+    expect(find()).to.deep.equal(before)
+  })
+})

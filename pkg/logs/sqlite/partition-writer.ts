@@ -1,0 +1,254 @@
+import { statSync } from 'node:fs'
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { LogRecord } from '../record.ts'
+import {
+  type Block,
+  BlockBuilder,
+  decodeColumns,
+  decodeText,
+  type EncodedBlock,
+  fits,
+  isLarge,
+  isSmall,
+} from './block.ts'
+import { timeInDay } from './day.ts'
+import { indexText } from './index-text.ts'
+import { type PartitionId, parsePartitionId } from './partition-id.ts'
+import { createPartition, noticeDamage, openPartition, partitionFiles } from './schema.ts'
+import { streamKey, streamOf } from './stream.ts'
+
+const cacheBytes = 32 * 1024 * 1024
+/** Lines of one partition: of a cursor's number the lower 20 bits. */
+export const maxLines = 2 ** 20
+// Their origins are in the memory of whoever reads or writes a partition.
+const maxStreams = 50_000
+const mostSmallBlocks = 32
+const rememberedBatches = 4096
+
+type Statements = Readonly<
+  Record<'stream' | 'words' | 'block' | 'batch' | 'forget' | 'read' | 'delete', StatementSync>
+>
+
+/** One partition that is written to, in transactions. */
+export class PartitionWriter {
+  readonly id: PartitionId
+  readonly day: number
+  readonly #folder: string
+  readonly #db: DatabaseSync
+  readonly #statements: Statements
+  readonly #streams = new Map<string, number>()
+  readonly #pending = new BlockBuilder()
+  /** The blocks at the end that are small. */
+  #small: Extent[] = []
+  /** Lines that are committed, and all. */
+  #committed: number
+  #lines: number
+  readonly #linesBefore: number
+
+  /** @throws DamagedError */
+  constructor(folder: string, id: PartitionId) {
+    this.id = id
+    this.day = parsePartitionId(id).day
+    this.#folder = folder
+    this.#db = openPartition(folder, id, { readOnly: false, cacheBytes })
+    try {
+      this.#statements = noticeDamage(id, () => prepare(this.#db))
+      this.#committed = this.#lines = this.#linesBefore = noticeDamage(id, () => this.#load())
+    } catch (error) {
+      this.#db.close()
+      throw error
+    }
+  }
+
+  /** @returns how many lines there are */
+  #load(): number {
+    for (const { id: stream, origin } of this.#db.prepare('SELECT id, origin FROM stream').iterate()) {
+      this.#streams.set(streamKey(JSON.parse(String(origin))), Number(stream))
+    }
+    let lines: number | undefined
+    const blocks = this.#db.prepare('SELECT first, count, chars FROM block ORDER BY first DESC')
+    for (const row of blocks.iterate()) {
+      const block = { first: Number(row.first), count: Number(row.count), chars: Number(row.chars) }
+      lines ??= block.first + block.count
+      if (!isSmall(block)) break
+      this.#small.unshift(block)
+    }
+    return lines ?? 0
+  }
+
+  static create(folder: string, id: PartitionId): PartitionWriter {
+    createPartition(folder, id)
+    return new PartitionWriter(folder, id)
+  }
+
+  /** How many lines it has, those of the open transaction included. */
+  get lines(): number {
+    return this.#lines
+  }
+
+  /** How many lines it still takes. */
+  get room(): number {
+    return this.#streams.size < maxStreams ? maxLines - this.#lines : 0
+  }
+
+  /** Whether a tenth of its lines or more was added since it was opened. */
+  get isMostlyNew(): boolean {
+    return 10 * (this.#lines - this.#linesBefore) >= this.#lines
+  }
+
+  /** Bytes on the disk. */
+  get bytes(): number {
+    return partitionFiles(this.#folder, this.id).reduce(
+      (sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),
+      0,
+    )
+  }
+
+  /** Names of recent batches, the newest first. */
+  batches(): readonly string[] {
+    const rows = this.#db.prepare('SELECT name FROM batch ORDER BY id DESC').all()
+    return rows.map(({ name }) => Buffer.from(name as Uint8Array).toString('base64'))
+  }
+
+  /** Adds lines of its day to the open transaction, and begins one when there is none. @param batch its name, in base64 */
+  add(records: readonly LogRecord[], batch: string): void {
+    noticeDamage(this.id, () => this.#add(records, batch))
+  }
+
+  #add(records: readonly LogRecord[], batch: string): void {
+    if (!this.#db.isTransaction) this.#db.exec('BEGIN IMMEDIATE')
+    for (const record of records) {
+      const stream = this.#streamId(record)
+      this.#statements.words.run(this.#lines, indexText(record, stream))
+      const fields = record.fields === undefined ? '' : JSON.stringify(record.fields)
+      this.#pending.add(timeInDay(record.timeNs), stream, record.log, fields)
+      this.#lines += 1
+      if (this.#pending.isFull) this.#writePending()
+    }
+    const { lastInsertRowid: id } = this.#statements.batch.run(Buffer.from(batch, 'base64'))
+    this.#statements.forget.run(Number(id) - rememberedBatches)
+  }
+
+  /** Makes what was added durable. @returns the range of its lines; undefined when there was nothing */
+  commit(): { readonly from: number; readonly to: number } | undefined {
+    if (!this.#db.isTransaction) return undefined
+    noticeDamage(this.id, () => {
+      this.#writePending()
+      this.#mergeSmall()
+      this.#db.exec('COMMIT')
+    })
+    const range = { from: this.#committed, to: this.#lines }
+    this.#committed = this.#lines
+    return range
+  }
+
+  /**
+   * Does a part of what makes searches faster once nothing is added any more: puts the index together.
+   *
+   * @returns whether there is more to do
+   */
+  optimize(): boolean {
+    this.#db.exec('PRAGMA synchronous = NORMAL')
+    return noticeDamage(this.id, () => {
+      const count = () => Number(this.#db.prepare('SELECT total_changes() AS count').get()?.count)
+      const before = count()
+      // Negative: segments of all levels. That many pages take some 10 ms.
+      this.#db.exec("INSERT INTO words(words, rank) VALUES ('merge', -100)")
+      return count() - before >= 2
+    })
+  }
+
+  /** Copies what is in the write-ahead log to the database. */
+  checkpoint(): void {
+    this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  }
+
+  /** An open transaction is rolled back. */
+  close(): void {
+    this.#db.close()
+  }
+
+  #streamId(record: LogRecord): number {
+    const stream = streamOf(record)
+    const key = streamKey(stream)
+    const known = this.#streams.get(key)
+    if (known !== undefined) return known
+    const id = this.#streams.size
+    this.#statements.stream.run(id, JSON.stringify(stream))
+    this.#streams.set(key, id)
+    return id
+  }
+
+  #writePending(): void {
+    if (this.#pending.count === 0) return
+    const first = this.#lines - this.#pending.count
+    const block = this.#pending.build()
+    this.#writeBlock(first, block)
+    if (isSmall(block)) this.#small.push({ first, count: block.count, chars: block.chars })
+    else this.#small = []
+  }
+
+  #writeBlock(first: number, { head, fields, text, ...block }: EncodedBlock): void {
+    const numbers = [first, block.count, block.firstTime, block.lastTime, block.chars]
+    const values: SQLInputValue[] = [...numbers, head, fields, text]
+    this.#statements.block.run(...values)
+  }
+
+  /** Small batches leave small blocks, which compress badly: those at the end are merged when they are many. */
+  #mergeSmall(): void {
+    const all = this.#small
+    if (!fits(sumOf(all))) {
+      const last = all.slice(-1)
+      this.#merge(all.slice(0, -1))
+      this.#small = last
+    } else if (all.length >= mostSmallBlocks || isLarge(sumOf(all))) {
+      this.#merge(all)
+      const merged = { first: all[0]?.first ?? 0, ...sumOf(all) }
+      this.#small = isSmall(merged) ? [merged] : []
+    }
+  }
+
+  #merge(blocks: readonly Extent[]): void {
+    if (blocks.length < 2) return
+    const builder = new BlockBuilder()
+    for (const { first, count, chars } of blocks) {
+      const { head, fields, text } = this.#statements.read.get(first) ?? {}
+      const columns = decodeColumns(head as Uint8Array, count, fields !== null)
+      const texts = decodeText(text as Uint8Array, chars)
+      const fieldTexts = fields === null ? '' : decodeText(fields as Uint8Array, chars)
+      for (let i = 0; i < count; i += 1) {
+        builder.add(
+          columns.times[i] ?? 0,
+          columns.streams[i] ?? 0,
+          texts.slice(columns.ends[i - 1] ?? 0, columns.ends[i]),
+          fieldTexts.slice(columns.fieldEnds?.[i - 1] ?? 0, columns.fieldEnds?.[i] ?? 0),
+        )
+      }
+      this.#statements.delete.run(first)
+    }
+    this.#writeBlock(blocks[0]?.first ?? 0, builder.build())
+  }
+}
+
+type Extent = Pick<Block, 'first' | 'count' | 'chars'>
+
+function sumOf(blocks: readonly Extent[]): Omit<Extent, 'first'> {
+  const sum = { count: 0, chars: 0 }
+  for (const { count, chars } of blocks) {
+    sum.count += count
+    sum.chars += chars
+  }
+  return sum
+}
+
+function prepare(db: DatabaseSync): Statements {
+  return {
+    stream: db.prepare('INSERT INTO stream VALUES (?, ?)'),
+    words: db.prepare('INSERT INTO words(rowid, text) VALUES (?, ?)'),
+    block: db.prepare('INSERT INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?)'),
+    batch: db.prepare('INSERT INTO batch(name) VALUES (?)'),
+    forget: db.prepare('DELETE FROM batch WHERE id <= ?'),
+    read: db.prepare('SELECT head, fields, text FROM block WHERE first = ?'),
+    delete: db.prepare('DELETE FROM block WHERE first = ?'),
+  }
+}

@@ -1,0 +1,102 @@
+import type { LogRecord } from '../record.ts'
+import type { Hit } from '../store.ts'
+import { listBits } from './bitmap.ts'
+import type { Block } from './block.ts'
+import { toTimeNs } from './day.ts'
+import { lineText, type OpenBlock, openBlock } from './line-check.ts'
+import type { PartitionReader } from './partition-reader.ts'
+import { formatCursor, type Ordering, type Position, sequenceOf } from './position.ts'
+import type { Selection, Window, Work } from './selection.ts'
+
+/** A line, and where it is stored. */
+export type Place = Position & {
+  readonly partition: PartitionReader
+  readonly block: Block
+  /** Among the lines of the block. */
+  readonly index: number
+}
+
+export type Wanted = {
+  readonly ordering: Ordering
+  readonly count: number
+  /** Only what comes after it. */
+  readonly after: Position | undefined
+}
+
+/** The selected lines of a window that come first. */
+export function firstPlaces(
+  partition: PartitionReader,
+  window: Window,
+  selection: Selection,
+  { ordering, count, after }: Wanted,
+): readonly Place[] {
+  const { compare } = ordering
+  const begin = (block: Block) => ordering.begin(partition.day, block)
+  let places: readonly Place[] = []
+  for (const block of window.blocks.toSorted((a, b) => compare(begin(a), begin(b)))) {
+    const last = places[count - 1]
+    if (last !== undefined && compare(last, begin(block)) < 0) break
+    if (after !== undefined && compare(ordering.end(partition.day, block), after) <= 0) continue
+    const found = placesIn(partition, window, block, selection)
+    const later = after === undefined ? found : found.filter(place => compare(place, after) > 0)
+    places = [...places, ...later].sort(compare).slice(0, count)
+  }
+  return places
+}
+
+/** The selected lines of a window from a number on, in the order of arrival. */
+export function placesFrom(
+  partition: PartitionReader,
+  window: Window,
+  selection: Selection,
+  from: number,
+): readonly Place[] {
+  const places = window.blocks.flatMap(block => placesIn(partition, window, block, selection))
+  return places.filter(({ block, index }) => block.first + index >= from)
+}
+
+function placesIn(
+  partition: PartitionReader,
+  window: Window,
+  block: Block,
+  selection: Selection,
+): readonly Place[] {
+  const offset = block.first - window.from
+  const indexes =
+    selection === 'all'
+      ? Array.from({ length: block.count }, (_, i) => i)
+      : listBits(selection, offset, offset + block.count).map(bit => bit - offset)
+  if (indexes.length === 0) return []
+  const { times } = partition.columns(block)
+  return indexes.map(index => ({
+    ...{ partition, block, index },
+    day: partition.day,
+    time: times[index] ?? 0,
+    sequence: sequenceOf(partition, block.first + index),
+  }))
+}
+
+/** Reads lines; those of one block together. */
+export function* readHits(places: readonly Place[]): Work<readonly Hit[]> {
+  const hits = new Map<Place, Hit>()
+  for (const [partition, own] of Map.groupBy(places, place => place.partition)) {
+    for (const [block, ofBlock] of Map.groupBy(own, place => place.block)) {
+      const open = openBlock(partition, block, true)
+      const fields = open.columns.fieldEnds === undefined ? '' : partition.fields(block)
+      for (const place of ofBlock) {
+        hits.set(place, { record: recordAt(open, fields, place), cursor: formatCursor(place) })
+      }
+      yield
+    }
+  }
+  return places.flatMap(place => hits.get(place) ?? [])
+}
+
+function recordAt(open: OpenBlock, fields: string, { partition, day, time, index }: Place): LogRecord {
+  const { streams, fieldEnds } = open.columns
+  const stream = partition.streams[streams[index] ?? 0]
+  if (stream === undefined) throw new RangeError(`partition ${partition.id} has a line of an unknown stream`)
+  const record = { timeNs: toTimeNs(day, time), log: lineText(open, index), ...stream }
+  const json = fields.slice(fieldEnds?.[index - 1] ?? 0, fieldEnds?.[index])
+  return json === '' ? record : { ...record, fields: JSON.parse(json) }
+}

@@ -1,0 +1,52 @@
+import { badRequest } from '../../status/status.ts'
+import type { Order } from '../store.ts'
+import type { Block } from './block.ts'
+import { dayOf, timeInDay, toTimeNs } from './day.ts'
+import type { PartitionReader } from './partition-reader.ts'
+import { maxLines } from './partition-writer.ts'
+
+/** Where a line is among all of a store: by time, then in the order of arrival. */
+export type Position = { readonly day: number; readonly time: number; readonly sequence: number }
+
+type Times = Pick<Block, 'firstTime' | 'lastTime'>
+
+/** The order in which lines are asked for. */
+export type Ordering = {
+  /** Negative when `a` comes first. */
+  readonly compare: (a: Position, b: Position) => number
+  /** Before all lines of some times, and after them. */
+  readonly begin: (day: number, times: Times) => Position
+  readonly end: (day: number, times: Times) => Position
+}
+
+export function createOrdering(order: Order): Ordering {
+  const low = (day: number, { firstTime }: Times) => ({ day, time: firstTime, sequence: -1 })
+  const high = (day: number, { lastTime }: Times) => ({
+    ...{ day, time: lastTime },
+    sequence: Number.POSITIVE_INFINITY,
+  })
+  return order === 'asc'
+    ? { compare: comparePositions, begin: low, end: high }
+    : { compare: (a, b) => comparePositions(b, a), begin: high, end: low }
+}
+
+/** The number of a line among all of its day. */
+export function sequenceOf({ part }: PartitionReader, line: number): number {
+  return part * maxLines + line
+}
+
+export function formatCursor({ day, time, sequence }: Position): string {
+  return `${toTimeNs(day, time)}.${sequence}`
+}
+
+/** @throws Status 400 */
+export function parseCursor(cursor: string): Position {
+  const found = /^([0-9]{1,19})\.([0-9]{1,15})$/.exec(cursor)
+  if (found === null) throw badRequest('cursor: must be one that an earlier answer gave')
+  const timeNs = BigInt(found[1] ?? '')
+  return { day: dayOf(timeNs), time: timeInDay(timeNs), sequence: Number(found[2]) }
+}
+
+function comparePositions(a: Position, b: Position): number {
+  return a.day - b.day || a.time - b.time || a.sequence - b.sequence
+}

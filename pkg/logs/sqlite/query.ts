@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto'
+import { allOf, type Expression, isOneOf } from '../expression.ts'
+import type { LogFilter, Scope } from '../filter.ts'
+import { dayOf, timeInDay } from './day.ts'
+import { type IndexPlan, planIndex } from './index-plan.ts'
+import type { PartitionReader } from './partition-reader.ts'
+
+/** A filter, ready to be applied to any number of partitions. */
+export type Query = {
+  readonly filter: LogFilter
+  /** All that is asked but the times. */
+  readonly expression: Expression
+  /** The same for equal expressions and scopes. */
+  readonly key: string
+}
+
+/** A query as it applies to one partition. Times are those of its day. */
+export type PartitionQuery = {
+  readonly query: Query
+  readonly plan: IndexPlan
+  readonly start: number
+  readonly end: number
+  /** From when on the lines of each stream may be seen; undefined when they all may. */
+  readonly since: readonly number[] | undefined
+}
+
+export function toQuery(filter: LogFilter): Query {
+  const { scope } = filter
+  const parts = [
+    ...(scope === 'everything'
+      ? []
+      : [
+          isOneOf(
+            'namespace',
+            scope.map(({ namespace }) => namespace),
+          ),
+        ]),
+    ...(filter.expression === undefined ? [] : [filter.expression]),
+  ]
+  const expression = allOf(parts) ?? { op: 'and', operands: [] }
+  return { filter, expression, key: keyOf([expression, scope]) }
+}
+
+/** @returns undefined when no line of the partition is of the times that are asked for */
+export function toPartitionQuery(
+  query: Query,
+  { day, streams }: PartitionReader,
+): PartitionQuery | undefined {
+  const { startNs = 0n, endNs, scope } = query.filter
+  if (dayOf(startNs) > day || (endNs !== undefined && (endNs < 0n || dayOf(endNs) < day))) return undefined
+  const toTime = (ns: bigint): number => {
+    const difference = dayOf(ns) - day
+    return difference === 0 ? timeInDay(ns) : difference * Number.POSITIVE_INFINITY
+  }
+  return {
+    query,
+    plan: planIndex(query.expression, streams),
+    start: toTime(startNs),
+    end: endNs === undefined ? Number.POSITIVE_INFINITY : toTime(endNs),
+    since: scope === 'everything' ? undefined : sinceOf(scope, streams, toTime),
+  }
+}
+
+function sinceOf(
+  scope: Exclude<Scope, 'everything'>,
+  streams: PartitionReader['streams'],
+  toTime: (ns: bigint) => number,
+): readonly number[] | undefined {
+  const since = new Map(scope.map(({ namespace, sinceNs }) => [namespace, toTime(sinceNs)]))
+  // The expression already rules out the other namespaces.
+  const times = streams.map(({ namespace }) => since.get(namespace) ?? 0)
+  return times.every(time => time <= 0) ? undefined : times
+}
+
+function keyOf(value: unknown): string {
+  const text = JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? String(inner) : inner))
+  return createHash('sha256').update(text).digest('base64')
+}

@@ -1,0 +1,25 @@
+import type { LogFilter } from '../filter.ts'
+import type { Interval } from '../interval.ts'
+import type { LogQuery } from '../store.ts'
+import type { Arrivals } from './search.ts'
+
+export type ReaderSettings = {
+  /** The folder of each store, by its name. */
+  readonly folders: Readonly<Record<string, string>>
+  /** What may be cached of all of them. */
+  readonly cacheBytes: number
+  /** How many lines are searched together; for tests. */
+  readonly windowLines?: number
+}
+
+export type ReadRequest = { readonly store: string; readonly timeoutMs: number } & (
+  | { readonly kind: 'query'; readonly query: LogQuery }
+  | { readonly kind: 'statistics'; readonly filter: LogFilter }
+  | { readonly kind: 'histogram'; readonly filter: LogFilter; readonly interval: Interval }
+  | { readonly kind: 'arrivals'; readonly filter: LogFilter; readonly ranges: Arrivals }
+)
+
+/** Gives up a request; it is not responded to. */
+export type CancelRequest = { readonly kind: 'cancel'; readonly of: number }
+
+export type ReaderNotice = { readonly store: string; readonly partition: string; readonly damage: string }

@@ -1,0 +1,101 @@
+import { timedOut, unavailable } from '../../status/status.ts'
+import { createCaches } from './caches.ts'
+import type { CancelRequest, ReaderNotice, ReaderSettings, ReadRequest } from './read-request.ts'
+import { DamagedError } from './schema.ts'
+import { createSearch } from './search.ts'
+import type { Work } from './selection.ts'
+import { type Parent, serveParent } from './serve-parent.ts'
+import { StoreReader } from './store-reader.ts'
+
+// The process that answers queries, several at a time in turns (see child.ts for how it is started).
+
+type Message = (ReadRequest & { readonly id: number }) | CancelRequest
+
+type Running = {
+  readonly id: number
+  readonly request: ReadRequest
+  readonly work: Work<unknown>
+  readonly deadline: number
+}
+
+// Long enough to get somewhere, short enough that a small query does not wait for large ones.
+const sliceMs = 5
+
+await serveParent<ReaderSettings, Message>(async ({ folders, cacheBytes, windowLines }, parent) => {
+  const caches = createCaches(cacheBytes)
+  const stores = new Map(
+    Object.entries(folders).map(([store, folder]) => [store, new StoreReader(folder, caches)]),
+  )
+  const search = createSearch(caches.results, windowLines)
+  let running: readonly Running[] = []
+
+  function receive(message: Message): void {
+    if (message.kind === 'cancel') {
+      running = running.filter(({ id }) => id !== message.of)
+      return
+    }
+    const isIdle = running.length === 0
+    const deadline = performance.now() + message.timeoutMs
+    running = [...running, { id: message.id, request: message, work: start(message), deadline }]
+    if (isIdle) setImmediate(advance)
+  }
+
+  function* start(request: ReadRequest): Work<unknown> {
+    const store = stores.get(request.store)
+    if (store === undefined) throw new Error(`unknown store ${JSON.stringify(request.store)}`)
+    const partitions = store.partitions()
+    switch (request.kind) {
+      case 'query':
+        return yield* search.page(partitions, request.query)
+      case 'statistics':
+        return yield* search.statistics(partitions, request.filter)
+      case 'histogram':
+        return yield* search.histogram(partitions, request.filter, request.interval)
+      case 'arrivals':
+        return yield* search.arrivals(partitions, request.filter, request.ranges)
+    }
+  }
+
+  /** A slice of the first, which then goes behind all others. */
+  function advance(): void {
+    const [first, ...others] = running
+    if (first === undefined) return
+    running = takeSlice(first, parent) ? others : [...others, first]
+    stores.get(first.request.store)?.limitOpen()
+    if (running.length > 0) setImmediate(advance)
+  }
+
+  return {
+    receive,
+    close: () => {
+      for (const store of stores.values()) store.close()
+    },
+  }
+})
+
+/** @returns whether it is done */
+function takeSlice({ id, request, work, deadline }: Running, parent: Parent): boolean {
+  const end = performance.now() + sliceMs
+  try {
+    do {
+      if (performance.now() > deadline) {
+        throw timedOut(`the query was stopped: it took longer than ${request.timeoutMs} ms`)
+      }
+      const { done, value } = work.next()
+      if (done) {
+        parent.respond(id, value)
+        return true
+      }
+    } while (performance.now() < end)
+    return false
+  } catch (error) {
+    parent.fail(id, noticed(error, request, parent))
+    return true
+  }
+}
+
+function noticed(error: unknown, { store }: ReadRequest, parent: Parent): unknown {
+  if (!(error instanceof DamagedError)) return error
+  parent.notify({ store, partition: error.partition, damage: error.message } satisfies ReaderNotice)
+  return unavailable('a file of the log store is damaged and is being set aside; try again')
+}

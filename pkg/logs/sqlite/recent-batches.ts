@@ -1,0 +1,22 @@
+/** Names of batches that were stored recently, so that one that is sent again is not stored twice. */
+export type RecentBatches = {
+  readonly has: (name: string) => boolean
+  readonly add: (name: string) => void
+  readonly delete: (name: string) => void
+}
+
+/** @param limit how many are remembered; the oldest goes first */
+export function createRecentBatches(limit: number): RecentBatches {
+  const names = new Set<string>()
+  return {
+    has: name => names.has(name),
+    delete: name => void names.delete(name),
+    add: name => {
+      names.add(name)
+      for (const oldest of names) {
+        if (names.size <= limit) break
+        names.delete(oldest)
+      }
+    },
+  }
+}

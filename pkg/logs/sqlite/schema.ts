@@ -1,0 +1,107 @@
+import { renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { BlockError } from './block.ts'
+import { type PartitionId, partitionExtension } from './partition-id.ts'
+
+// "Kapi": `file` and `sqlite3` show it.
+const applicationId = 0x4b617069
+const version = 1
+const pageBytes = 8192
+
+/**
+ * - `stream`: where lines come from, as JSON.
+ * - `block`: the lines themselves, many in each row (see block.ts).
+ * - `words`: an index of the words of each line, by its number. FTS5 keeps no text of its own (`content=''`).
+ * - `batch`: names of recent batches, so that one that is sent again is not stored twice.
+ */
+const schema = `
+  CREATE TABLE stream (id INTEGER PRIMARY KEY, origin TEXT NOT NULL);
+  CREATE TABLE block (
+    first INTEGER PRIMARY KEY, count INTEGER NOT NULL, first_time INTEGER NOT NULL, last_time INTEGER NOT NULL,
+    chars INTEGER NOT NULL, head BLOB NOT NULL, fields BLOB, text BLOB NOT NULL
+  );
+  CREATE TABLE batch (id INTEGER PRIMARY KEY, name BLOB NOT NULL);
+  CREATE VIRTUAL TABLE words USING fts5(text, content='', columnsize=0, detail=full, tokenize='ascii');
+  INSERT INTO words(words, rank) VALUES ('automerge', 16), ('crisismerge', 40), ('pgsz', 8000);`
+
+/** The file is not a partition, or is damaged; nothing in it can be relied upon. */
+export class DamagedError extends Error {
+  readonly partition: PartitionId
+  constructor(partition: PartitionId, cause: unknown) {
+    super(`partition ${partition} is damaged: ${cause instanceof Error ? cause.message : cause}`, { cause })
+    this.name = 'DamagedError'
+    this.partition = partition
+  }
+}
+
+const [corrupt, notADatabase] = [11, 26]
+
+/** What `work` throws of a damaged file becomes a DamagedError. */
+export function noticeDamage<T>(partition: PartitionId, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    const code = sqliteCode(error)
+    const isDamage = code === corrupt || code === notADatabase || error instanceof BlockError
+    if (isDamage) throw new DamagedError(partition, error)
+    throw error
+  }
+}
+
+/** The primary result code of SQLite; undefined for an error that is not SQLite's. */
+export function sqliteCode(error: unknown): number | undefined {
+  const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined
+  return typeof code === 'number' ? code & 0xff : undefined
+}
+
+export function partitionFile(folder: string, id: PartitionId): string {
+  return join(folder, id + partitionExtension)
+}
+
+/** The files of a partition; the latter two exist while it is open. */
+export function partitionFiles(folder: string, id: PartitionId): readonly string[] {
+  return ['', '-wal', '-shm'].map(end => partitionFile(folder, id) + end)
+}
+
+/** Makes an empty partition. Readers see it once it is complete. */
+export function createPartition(folder: string, id: PartitionId): void {
+  const file = `${partitionFile(folder, id)}.new`
+  rmSync(file, { force: true })
+  const db = new DatabaseSync(file)
+  try {
+    db.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA application_id = ${applicationId};
+      PRAGMA user_version = ${version}; BEGIN; ${schema} COMMIT; PRAGMA journal_mode = WAL`)
+  } finally {
+    db.close()
+  }
+  renameSync(file, partitionFile(folder, id))
+}
+
+/**
+ * @param cacheBytes of its page cache
+ * @throws DamagedError
+ */
+export function openPartition(
+  folder: string,
+  id: PartitionId,
+  { readOnly, cacheBytes }: { readonly readOnly: boolean; readonly cacheBytes: number },
+): DatabaseSync {
+  const file = partitionFile(folder, id)
+  return noticeDamage(id, () => {
+    const db = new DatabaseSync(file, { readOnly, timeout: 5000 })
+    try {
+      db.exec(`PRAGMA cache_size = -${Math.floor(cacheBytes / 1024)}; PRAGMA synchronous = FULL;
+        PRAGMA wal_autocheckpoint = 2000`)
+      const { application_id: application } = db.prepare('PRAGMA application_id').get() ?? {}
+      const { user_version: found } = db.prepare('PRAGMA user_version').get() ?? {}
+      if (application !== applicationId || found !== version) {
+        throw new DamagedError(id, `it has version ${application}.${found}, not ${applicationId}.${version}`)
+      }
+      return db
+    } catch (error) {
+      db.close()
+      throw error
+    }
+  })
+}

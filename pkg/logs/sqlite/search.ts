@@ -1,0 +1,241 @@
+import type { LRUCache } from 'lru-cache'
+import type { LogFilter } from '../filter.ts'
+import { fillBuckets, type Interval } from '../interval.ts'
+import type { Histogram, Hit, LogQuery, QueryResult, Statistics } from '../store.ts'
+import { countByTime, countLines, distinctStreams } from './aggregate.ts'
+import { overheadBytes } from './caches.ts'
+import type { PartitionId } from './partition-id.ts'
+import type { PartitionReader } from './partition-reader.ts'
+import { firstPlaces, type Place, placesFrom, readHits, type Wanted } from './places.ts'
+import { createOrdering, parseCursor } from './position.ts'
+import { type PartitionQuery, toPartitionQuery, toQuery } from './query.ts'
+import {
+  candidateWindows,
+  isWithin,
+  type Selection,
+  select,
+  toWindow,
+  type Window,
+  type Work,
+} from './selection.ts'
+
+const maxBuckets = 10_000
+
+/** A window that may have what is asked for. */
+type Part = { readonly partition: PartitionReader; readonly query: PartitionQuery; readonly window: Window }
+
+/** From which line on partitions are asked. */
+export type Arrivals = readonly { readonly partition: PartitionId; readonly from: number }[]
+
+export type Search = {
+  readonly page: (partitions: readonly PartitionReader[], asked: LogQuery) => Work<QueryResult>
+  readonly histogram: (
+    partitions: readonly PartitionReader[],
+    filter: LogFilter,
+    interval: Interval,
+  ) => Work<Histogram>
+  readonly statistics: (partitions: readonly PartitionReader[], filter: LogFilter) => Work<Statistics>
+  /** What arrived from given lines on and passes, in the order of arrival, and from which lines to go on. */
+  readonly arrivals: (
+    partitions: readonly PartitionReader[],
+    filter: LogFilter,
+    ranges: Arrivals,
+  ) => Work<{ readonly hits: readonly Hit[]; readonly next: Arrivals }>
+}
+
+/**
+ * Searches partitions, window by window. Lines that were committed never change, so what was found of a window is cached.
+ *
+ * @param results the cache
+ * @param windowLines how many lines are searched together
+ */
+export function createSearch(results: LRUCache<string, object>, windowLines?: number): Search {
+  return {
+    page: (partitions, asked) => searchPage(results, partsOf(partitions, asked.filter, windowLines), asked),
+    histogram: (partitions, filter, interval) =>
+      searchHistogram(results, partsOf(partitions, filter, windowLines), interval),
+    statistics: (partitions, filter) => searchStatistics(results, partsOf(partitions, filter, windowLines)),
+    arrivals: searchArrivals,
+  }
+}
+
+/** The windows that may have what is asked for, in the order of their partitions. */
+function* partsOf(
+  partitions: readonly PartitionReader[],
+  filter: LogFilter,
+  windowLines: number | undefined,
+): Work<readonly Part[]> {
+  const query = toQuery(filter)
+  const parts: Part[] = []
+  for (const partition of partitions) {
+    partition.refresh()
+    const own = toPartitionQuery(query, partition)
+    if (own === undefined) continue
+    const windows = candidateWindows(partition, own, windowLines)
+    parts.push(...windows.map(window => ({ partition, query: own, window })))
+    yield
+  }
+  return parts
+}
+
+type Results = LRUCache<string, object>
+
+function keyOf({ partition, query, window }: Part): string {
+  // A window that is within the times has the same lines whatever they are.
+  const times = isWithin(query, window) ? '' : `${query.start}-${query.end}`
+  return `${partition.serial} ${window.from}-${window.to} ${times} ${query.query.key}`
+}
+
+/** @param key says which type of value is cached under it */
+function* cached<T extends object>(
+  results: Results,
+  key: string,
+  make: () => Work<T>,
+  sizeOf: (value: T) => number = () => 0,
+): Work<T> {
+  const known = results.get(key)
+  if (known !== undefined) return known as T
+  const value = yield* make()
+  results.set(key, value, { size: sizeOf(value) + overheadBytes })
+  return value
+}
+
+function* selectionOf(results: Results, part: Part): Work<Selection> {
+  const { selection } = yield* cached(
+    results,
+    `selection ${keyOf(part)}`,
+    function* () {
+      return { selection: yield* select(part.partition, part.query, part.window) }
+    },
+    found => (found.selection === 'all' ? 0 : found.selection.byteLength),
+  )
+  return selection
+}
+
+function* countOf(results: Results, part: Part): Work<number> {
+  const { partition, query, window } = part
+  const { query: index, rest } = query.plan
+  const { count } = yield* cached(results, `count ${keyOf(part)}`, function* () {
+    const isIndexed = index !== undefined && rest === undefined && isWithin(query, window)
+    if (isIndexed) return { count: partition.count(index, window) }
+    return { count: countLines(window, yield* selectionOf(results, part)) }
+  })
+  return count
+}
+
+function* searchPage(
+  results: Results,
+  searched: Work<readonly Part[]>,
+  { order, size, start, withTotal }: LogQuery,
+): Work<QueryResult> {
+  const skipped = 'from' in start ? start.from : 0
+  const wanted: Wanted = {
+    ordering: createOrdering(order),
+    count: skipped + size,
+    after: 'after' in start ? parseCursor(start.after) : undefined,
+  }
+  const { compare, begin } = wanted.ordering
+  const beginOf = ({ partition, window }: Part) => begin(partition.day, window)
+  const parts = yield* searched
+  let places: readonly Place[] = []
+  let total = 0
+  for (const part of parts.toSorted((a, b) => compare(beginOf(a), beginOf(b)))) {
+    if (withTotal) total += yield* countOf(results, part)
+    const last = places[wanted.count - 1]
+    const isBeyond = wanted.count === 0 || (last !== undefined && compare(last, beginOf(part)) < 0)
+    if (isBeyond && !withTotal) break
+    if (!isBeyond) places = yield* withPlaces(results, places, part, wanted)
+    yield
+  }
+  const hits = yield* readHits(places.slice(skipped))
+  return { total: withTotal ? total : undefined, hits }
+}
+
+/** The first of some places and those of a window. */
+function* withPlaces(
+  results: Results,
+  places: readonly Place[],
+  part: Part,
+  wanted: Wanted,
+): Work<readonly Place[]> {
+  const { partition, window } = part
+  const { ordering, count, after } = wanted
+  if (after !== undefined && ordering.compare(ordering.end(partition.day, window), after) <= 0) return places
+  const found = firstPlaces(partition, window, yield* selectionOf(results, part), wanted)
+  return [...places, ...found].sort(ordering.compare).slice(0, count)
+}
+
+function* searchHistogram(
+  results: Results,
+  searched: Work<readonly Part[]>,
+  interval: Interval,
+): Work<Histogram> {
+  const counts = new Map<number, number>()
+  let total = 0
+  for (const part of yield* searched) {
+    const buckets = yield* cached(
+      results,
+      `histogram ${JSON.stringify(interval)} ${keyOf(part)}`,
+      function* () {
+        return countByTime(part.partition, part.window, yield* selectionOf(results, part), interval)
+      },
+      ({ size }) => 50 * size,
+    )
+    for (const [bucket, count] of buckets) {
+      counts.set(bucket, (counts.get(bucket) ?? 0) + count)
+      total += count
+    }
+    yield
+  }
+  return { total, buckets: fillBuckets(interval, counts, maxBuckets) }
+}
+
+function* searchStatistics(results: Results, searched: Work<readonly Part[]>): Work<Statistics> {
+  const containers = new Set<string>()
+  let logs = 0
+  for (const part of yield* searched) {
+    const { lines, streams } = yield* cached(
+      results,
+      `statistics ${keyOf(part)}`,
+      function* () {
+        const selection = yield* selectionOf(results, part)
+        const { partition, window } = part
+        return {
+          lines: countLines(window, selection),
+          streams: distinctStreams(partition, window, selection),
+        }
+      },
+      found => found.streams.byteLength,
+    )
+    logs += lines
+    for (const stream of streams) {
+      const { dockerId = '' } = part.partition.streams[stream] ?? {}
+      if (dockerId !== '') containers.add(dockerId)
+    }
+    yield
+  }
+  return { containers: containers.size, logs }
+}
+
+function* searchArrivals(
+  partitions: readonly PartitionReader[],
+  filter: LogFilter,
+  ranges: Arrivals,
+): Work<{ readonly hits: readonly Hit[]; readonly next: Arrivals }> {
+  const query = toQuery(filter)
+  const hits: Hit[] = []
+  const next: { partition: PartitionId; from: number }[] = []
+  for (const { partition: id, from } of ranges) {
+    const partition = partitions.find(one => one.id === id)
+    if (partition === undefined) continue
+    partition.refresh()
+    next.push({ partition: id, from: Math.max(partition.lines, from) })
+    const own = toPartitionQuery(query, partition)
+    const blocks = partition.blocks.filter(({ first, count }) => first + count > from)
+    if (own === undefined || blocks.length === 0) continue
+    const window = toWindow(blocks)
+    const selection = yield* select(partition, own, window)
+    hits.push(...(yield* readHits(placesFrom(partition, window, selection, from))))
+  }
+  return { hits, next }
+}

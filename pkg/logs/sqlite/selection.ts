@@ -1,0 +1,142 @@
+import { and, type Bitmap, emptyBitmap, hasBit, setBit, setBits } from './bitmap.ts'
+import type { Block } from './block.ts'
+import { nothing } from './index-plan.ts'
+import { createLineCheck, type LineCheck, openBlock } from './line-check.ts'
+import type { LineRange, PartitionReader } from './partition-reader.ts'
+import type { PartitionQuery } from './query.ts'
+
+/** Work that yields every few milliseconds, so that it can be interrupted. */
+export type Work<T> = Generator<void, T>
+
+/** Consecutive blocks that are searched together. What is found in them is cached. */
+export type Window = LineRange & {
+  readonly blocks: readonly Block[]
+  readonly firstTime: number
+  readonly lastTime: number
+}
+
+/** Lines of a window: bits from its first line on, or all of them. */
+export type Selection = Bitmap | 'all'
+
+const defaultWindowLines = 65_536
+const fewLines = 1000
+
+function windowsOf(blocks: readonly Block[], windowLines: number): readonly Window[] {
+  const windows: Window[] = []
+  for (let i = 0; i < blocks.length; ) {
+    const begin = i
+    for (let count = 0; i < blocks.length && count < windowLines; i += 1) count += blocks[i]?.count ?? 0
+    windows.push(toWindow(blocks.slice(begin, i)))
+  }
+  return windows
+}
+
+export function toWindow(blocks: readonly Block[]): Window {
+  const [first, last] = [blocks[0], blocks.at(-1)]
+  let [firstTime, lastTime] = [Number.POSITIVE_INFINITY, 0]
+  for (const block of blocks) {
+    firstTime = Math.min(firstTime, block.firstTime)
+    lastTime = Math.max(lastTime, block.lastTime)
+  }
+  const from = first?.first ?? 0
+  return { blocks, from, to: last === undefined ? from : last.first + last.count, firstTime, lastTime }
+}
+
+/** The windows of a partition that may have lines which pass. */
+export function candidateWindows(
+  partition: PartitionReader,
+  query: PartitionQuery,
+  windowLines = defaultWindowLines,
+): readonly Window[] {
+  const { plan, start, end } = query
+  if (plan.query === nothing) return []
+  const windows = windowsOf(partition.blocks, windowLines).filter(
+    ({ firstTime, lastTime }) => firstTime <= end && lastTime >= start,
+  )
+  if (plan.query === undefined) return windows
+  const few = partition.findFew(plan.query, partition.lines, fewLines)
+  return few === undefined
+    ? windows
+    : windows.filter(({ from, to }) => few.some(line => line >= from && line < to))
+}
+
+/** Whether the times of a query, and the scope's, let all lines of a window pass. */
+export function isWithin({ start, end, since }: PartitionQuery, { firstTime, lastTime }: Window): boolean {
+  return (
+    start <= firstTime && end >= lastTime && (since === undefined || since.every(time => time <= firstTime))
+  )
+}
+
+/** The lines of a window that pass. */
+export function* select(partition: PartitionReader, query: PartitionQuery, window: Window): Work<Selection> {
+  const { plan } = query
+  const permitted = isWithin(query, window) ? 'all' : findPermitted(partition, query, window)
+  const found = plan.query === undefined ? 'all' : findBits(partition, plan.query, window)
+  const candidates = intersect(permitted, found)
+  if (plan.rest === undefined) return candidates
+  const check = createLineCheck(partition, window, plan.rest)
+  const passing = emptyBitmap(window.to - window.from)
+  for (const block of window.blocks) {
+    if (checkBlock(partition, block, { check, candidates, passing, offset: block.first - window.from })) yield
+  }
+  return passing
+}
+
+/** @returns whether there was something to look at */
+function checkBlock(
+  partition: PartitionReader,
+  block: Block,
+  given: {
+    readonly check: LineCheck
+    readonly candidates: Selection
+    readonly passing: Bitmap
+    readonly offset: number
+  },
+): boolean {
+  const { check, candidates, passing, offset } = given
+  let open: ReturnType<typeof openBlock> | undefined
+  for (let place = 0; place < block.count; place += 1) {
+    if (candidates !== 'all' && !hasBit(candidates, offset + place)) continue
+    open ??= openBlock(partition, block)
+    if (check(open, place)) setBit(passing, offset + place)
+  }
+  return open !== undefined
+}
+
+function findBits(partition: PartitionReader, query: string, window: Window): Bitmap {
+  // What the whole partition was searched for need not be searched for again.
+  const few = partition.findFew(query, partition.lines, fewLines)
+  if (few === undefined) return partition.find(query, window)
+  const bits = emptyBitmap(window.to - window.from)
+  for (const line of few) if (line >= window.from && line < window.to) setBit(bits, line - window.from)
+  return bits
+}
+
+/** The lines that times and scope let pass. */
+function findPermitted(
+  partition: PartitionReader,
+  { start, end, since }: PartitionQuery,
+  window: Window,
+): Bitmap {
+  const bits = emptyBitmap(window.to - window.from)
+  for (const block of window.blocks) {
+    const offset = block.first - window.from
+    if (block.lastTime < start || block.firstTime > end) continue
+    if (since === undefined && block.firstTime >= start && block.lastTime <= end) {
+      setBits(bits, offset, offset + block.count)
+      continue
+    }
+    const { times, streams } = partition.columns(block)
+    for (let place = 0; place < block.count; place += 1) {
+      const time = times[place] ?? 0
+      const isSeen = since === undefined || time >= (since[streams[place] ?? 0] ?? 0)
+      if (isSeen && time >= start && time <= end) setBit(bits, offset + place)
+    }
+  }
+  return bits
+}
+
+function intersect(a: Selection, b: Selection): Selection {
+  if (a === 'all') return b
+  return b === 'all' ? a : and(a, b)
+}

@@ -1,0 +1,47 @@
+import { type FromChild, toPlainError } from './child-protocol.ts'
+
+/** How a child process reaches its parent. */
+export type Parent = {
+  readonly respond: (id: number, value: unknown) => void
+  readonly fail: (id: number, error: unknown) => void
+  readonly notify: (notice: object) => void
+}
+
+export type Server<Message> = {
+  readonly receive: (message: Message) => void
+  /** The parent is gone or lets go of this process, which then ends. */
+  readonly close: () => void | Promise<void>
+}
+
+/**
+ * Runs a child process: reads its settings, starts its server, and serves the parent until that disconnects.
+ *
+ * @param start what it throws is reported to the parent, and the process ends
+ */
+export async function serveParent<Settings, Message>(
+  start: (settings: Settings, parent: Parent) => Promise<Server<Message>>,
+): Promise<void> {
+  const send = (message: FromChild): Promise<void> =>
+    new Promise(resolve => process.send?.(message, undefined, undefined, () => resolve()))
+  const parent: Parent = {
+    respond: (id, value) => void send({ kind: 'response', id, value }),
+    fail: (id, error) => void send({ kind: 'failure', id, error: toPlainError(error) }),
+    notify: notice => void send({ kind: 'notice', notice }),
+  }
+  // A terminal sends these to all of a group: it is the parent that decides when to end.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
+  try {
+    const server = await start(JSON.parse(process.argv[2] ?? ''), parent)
+    process.on('message', message => server.receive(message as Message))
+    process.once('disconnect', async () => {
+      await server.close()
+      process.exit(0)
+    })
+    await send({ kind: 'ready' })
+    // It may have been let go of meanwhile.
+    if (!process.connected) process.exit(0)
+  } catch (error) {
+    await send({ kind: 'broken', error: toPlainError(error) })
+    process.exit(1)
+  }
+}

@@ -1,0 +1,41 @@
+import { readdirSync } from 'node:fs'
+import { type PartitionId, partitionsAmong } from './partition-id.ts'
+import { PartitionReader, type ReaderCaches } from './partition-reader.ts'
+
+// Each open database has some 300 KB besides its page cache.
+const mostOpen = 48
+
+/** The partitions of one store, as its folder has them. */
+export class StoreReader {
+  readonly #folder: string
+  readonly #caches: ReaderCaches
+  #partitions = new Map<PartitionId, PartitionReader>()
+
+  constructor(folder: string, caches: ReaderCaches) {
+    this.#folder = folder
+    this.#caches = caches
+  }
+
+  /** In the order of day and part. */
+  partitions(): readonly PartitionReader[] {
+    const before = this.#partitions
+    this.#partitions = new Map(
+      partitionsAmong(readdirSync(this.#folder)).map(id => [
+        id,
+        before.get(id) ?? new PartitionReader(this.#folder, id, this.#caches),
+      ]),
+    )
+    for (const [id, partition] of before) if (!this.#partitions.has(id)) partition.close()
+    return [...this.#partitions.values()]
+  }
+
+  /** Closes databases beyond a limit, those of the oldest days first: they are asked least. */
+  limitOpen(): void {
+    const open = [...this.#partitions.values()].filter(({ isOpen }) => isOpen)
+    for (const partition of open.slice(0, Math.max(open.length - mostOpen, 0))) partition.close()
+  }
+
+  close(): void {
+    for (const partition of this.#partitions.values()) partition.close()
+  }
+}

@@ -1,0 +1,14 @@
+import type { LogRecord } from '../record.ts'
+
+/** Where lines come from: what all lines of one container share. */
+export type Stream = Omit<LogRecord, 'timeNs' | 'log' | 'fields'>
+
+export function streamOf({ timeNs: _time, log: _log, fields: _fields, ...stream }: LogRecord): Stream {
+  return stream
+}
+
+/** Equal streams have equal keys. */
+export function streamKey({ namespace, pod, container, host, dockerId, labels }: Stream): string {
+  const key = `${namespace}\0${pod}\0${container}\0${host}\0${dockerId}`
+  return labels === undefined ? key : `${key}\0${JSON.stringify(labels)}`
+}

@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Ingested } from '../ingest/raw-batch.ts'
+import { type BatchRecords, readRecords } from '../ingest/read-records.ts'
+import type { AppendResult } from '../store.ts'
+import type { Parent } from './serve-parent.ts'
+import type { Committed, StoreWriter } from './store-writer.ts'
+import type { RecordBatch, WriteRequest, WriteResponse } from './write-request.ts'
+
+export type WriteQueue = {
+  readonly add: (request: Numbered) => void
+  /** Leaves out what was not begun, and resolves once nothing is written any more. */
+  readonly stop: () => Promise<void>
+}
+
+type Numbered = WriteRequest & { readonly id: number }
+type Write = Extract<Numbered, { readonly kind: 'ingest' | 'append' }>
+type Applied = { readonly id: number; readonly store: string; readonly result: Ingested | AppendResult }
+
+// Batches that arrive together share a transaction, and so the wait for the disk, for so long at most.
+const transactionMs = 100
+
+/** Applies requests in the order of arrival; what can wait is done in between. */
+export function createWriteQueue(
+  writers: ReadonlyMap<string, StoreWriter>,
+  parent: Pick<Parent, 'respond' | 'fail'>,
+): WriteQueue {
+  let queue: Numbered[] = []
+  let working: Promise<void> | undefined
+
+  function writerOf({ store }: Pick<Numbered, 'store'>): StoreWriter {
+    const writer = writers.get(store)
+    if (writer === undefined) throw new Error(`unknown store ${JSON.stringify(store)}`)
+    return writer
+  }
+
+  async function work(): Promise<void> {
+    for (;;) {
+      await nextTurn()
+      const [next] = queue
+      if (next !== undefined) {
+        if (isWrite(next)) await transaction()
+        else tend(next)
+      }
+      const hasMore = [...writers.values()].map(writer => writer.maintain()).includes(true)
+      if (queue.length === 0 && !hasMore) break
+    }
+    working = undefined
+  }
+
+  function tend(request: Exclude<Numbered, Write>): void {
+    queue.shift()
+    try {
+      const writer = writerOf(request)
+      if (request.kind === 'tidy') writer.tidy(request.nowMs)
+      else writer.setAside(request.partition, new Error(request.message))
+      parent.respond(request.id, undefined)
+    } catch (error) {
+      parent.fail(request.id, error)
+    }
+  }
+
+  async function transaction(): Promise<void> {
+    const until = performance.now() + transactionMs
+    const waiting = new Set<number>()
+    const applied: Applied[] = []
+    try {
+      for (let next = queue[0]; next !== undefined && isWrite(next); next = queue[0]) {
+        queue.shift()
+        waiting.add(next.id)
+        const result = apply(next)
+        if (result === undefined) waiting.delete(next.id)
+        else applied.push({ id: next.id, store: next.store, result })
+        // More may have arrived meanwhile.
+        await nextTurn()
+        if (performance.now() > until) break
+      }
+      const committed = new Map<string, readonly Committed[]>()
+      for (const [store, writer] of writers) committed.set(store, writer.commit())
+      for (const { id, store, result } of applied) {
+        const response: WriteResponse<Ingested | AppendResult> = {
+          result,
+          committed: committed.get(store) ?? [],
+        }
+        parent.respond(id, response)
+      }
+    } catch (error) {
+      for (const writer of writers.values()) writer.rollback()
+      for (const id of waiting) parent.fail(id, error)
+    }
+  }
+
+  /** @returns undefined when the batch cannot be read, which concerns no other */
+  function apply(request: Write): Ingested | AppendResult | undefined {
+    const writer = writerOf(request)
+    if (request.kind === 'append') {
+      return writer.append(request.records, nameOf(request), request.nowMs)
+    }
+    const read = readOrFail(request)
+    if (read === undefined) return undefined
+    const { protocol, body } = request.batch
+    // A batch that is sent again is known by its bytes.
+    const { rejected } = writer.append(read.records, digest(protocol, body), request.nowMs)
+    return read.respond(rejected)
+  }
+
+  function readOrFail({ id, batch }: Extract<Write, { readonly kind: 'ingest' }>): BatchRecords | undefined {
+    try {
+      return readRecords(batch)
+    } catch (error) {
+      parent.fail(id, error)
+      return undefined
+    }
+  }
+
+  return {
+    add: request => {
+      queue.push(request)
+      working ??= work()
+    },
+    stop: async () => {
+      queue = []
+      await working
+    },
+  }
+}
+
+function isWrite(request: Numbered): request is Write {
+  return request.kind === 'ingest' || request.kind === 'append'
+}
+
+function nameOf({ records, name }: RecordBatch): string {
+  if (name !== undefined) return digest('name', name)
+  const text = JSON.stringify(records, (_, value) => (typeof value === 'bigint' ? String(value) : value))
+  return digest('records', text)
+}
+
+function digest(kind: string, data: string | Uint8Array): string {
+  return createHash('sha256').update(`${kind}\n`).update(data).digest('base64')
+}

@@ -1,0 +1,51 @@
+import { mkdirSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type FolderLock, lockFolder } from './folder-lock.ts'
+import { serveParent } from './serve-parent.ts'
+import { StoreWriter } from './store-writer.ts'
+import { createWriteQueue } from './write-queue.ts'
+import type { WriteRequest, WriterNotice, WriterSettings } from './write-request.ts'
+
+// The one process that writes to the partitions of its stores (see child.ts for how it is started).
+
+// The process before may have been killed a moment ago: its writer ends a moment later.
+const lockWithinMs = 3_000
+const lockRetryMs = 50
+
+await serveParent<WriterSettings, WriteRequest & { readonly id: number }>(async ({ stores }, parent) => {
+  const [folder = ''] = Object.values(stores).map(store => store.folder)
+  mkdirSync(folder, { recursive: true })
+  const lock = await lockSoon(folder)
+  const writers = new Map(
+    Object.entries(stores).map(([store, settings]) => {
+      const report = (message: string, error?: unknown): void =>
+        parent.notify({
+          store,
+          message,
+          ...(error instanceof Error ? { error: error.message } : {}),
+        } satisfies WriterNotice)
+      return [store, new StoreWriter(settings, report)]
+    }),
+  )
+  const queue = createWriteQueue(writers, parent)
+  return {
+    receive: queue.add,
+    close: async () => {
+      await queue.stop()
+      for (const writer of writers.values()) writer.close()
+      lock.release()
+    },
+  }
+})
+
+async function lockSoon(folder: string): Promise<FolderLock> {
+  const until = performance.now() + lockWithinMs
+  for (;;) {
+    try {
+      return lockFolder(folder)
+    } catch (error) {
+      if (performance.now() > until) throw error
+      await sleep(lockRetryMs)
+    }
+  }
+}
