@@ -6,7 +6,7 @@ const layers = [
   {
     name: 'foundations',
     packages: [
-      'kube', 'token', 'certs', 'openapi', 'request', 'telemetry', 'config', 'tracing', 'json', 'yaml',
+      'kube', 'token', 'certs', 'openapi', 'request', 'telemetry', 'config', 'tracing', 'json', 'yaml', 'files', 'http',
     ],
     // Packages of one layer that may import each other.
     allowSiblings: true,
@@ -34,6 +34,7 @@ const owners = {
   'openid-client': ['iam'],
   pino: ['telemetry'],
   'prom-client': ['telemetry'],
+  undici: ['http'],
   yaml: ['yaml'],
 }
 

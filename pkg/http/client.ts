@@ -1,0 +1,98 @@
+import { Agent, type Dispatcher, ProxyAgent, request } from 'undici'
+import { type ProxyFor, readProxyEnvironment } from './proxy-environment.ts'
+import { createTrust } from './trust.ts'
+
+export type HttpSettings = {
+  /** PEM of the CAs that are trusted; '' for the system's. */
+  readonly ca: string
+  /** HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** For everything from the connection to the end of the response; 30 s. */
+  readonly timeoutMs?: number
+  /** Of a response body; 16 MiB. */
+  readonly maxBytes?: number
+}
+
+export type HttpRequest = {
+  readonly method?: Dispatcher.HttpMethod
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly signal?: AbortSignal
+}
+
+export type HttpResponse = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly text: string
+}
+
+/** Requests to other servers, through the proxies that the environment names. Redirects are not followed. */
+export class HttpClient {
+  readonly #proxyFor: ProxyFor
+  readonly #dispatchers = new Map<string, Dispatcher>()
+  readonly #settings: Required<HttpSettings>
+
+  /** @throws Error for an invalid proxy */
+  constructor(settings: HttpSettings) {
+    this.#settings = { timeoutMs: 30_000, maxBytes: 16 * 1024 * 1024, ...settings }
+    this.#proxyFor = readProxyEnvironment(settings.env)
+  }
+
+  /** @throws Error when there is no response in time; {@link describeFailure} says why in words for people */
+  async send(url: URL, { method = 'GET', headers, body, signal }: HttpRequest = {}): Promise<HttpResponse> {
+    const { timeoutMs, maxBytes } = this.#settings
+    const deadline = AbortSignal.timeout(timeoutMs)
+    const response = await request(url, {
+      method,
+      headers: { ...headers },
+      body: body ?? null,
+      dispatcher: this.#dispatcher(url),
+      signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
+      // The deadline covers all of it.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+    const chunks: Buffer[] = []
+    let length = 0
+    for await (const chunk of response.body) {
+      length += chunk.length
+      if (length > maxBytes) throw new Error(`the response is larger than ${maxBytes} bytes`)
+      chunks.push(chunk)
+    }
+    const { statusCode: status } = response
+    return { status, headers: response.headers, text: Buffer.concat(chunks).toString('utf8') }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#dispatchers.values()].map(dispatcher => dispatcher.destroy()))
+    this.#dispatchers.clear()
+  }
+
+  /** One for each proxy, and one for direct connections. */
+  #dispatcher(url: URL): Dispatcher {
+    const proxy = this.#proxyFor(url)
+    const key = proxy?.href ?? ''
+    const known = this.#dispatchers.get(key)
+    if (known !== undefined) return known
+    const dispatcher = this.#create(proxy)
+    this.#dispatchers.set(key, dispatcher)
+    return dispatcher
+  }
+
+  #create(proxy: URL | undefined): Dispatcher {
+    const { ca, timeoutMs } = this.#settings
+    const tls = { secureContext: createTrust(ca), timeout: timeoutMs }
+    if (proxy === undefined) return new Agent({ connect: tls, allowH2: false })
+    // A proxy's own certificate is the system's affair.
+    const proxyTls = { secureContext: createTrust(''), timeout: timeoutMs }
+    return new ProxyAgent({
+      uri: proxy.href,
+      requestTls: tls,
+      proxyTls,
+      connectTimeout: timeoutMs,
+      // Plain HTTP is asked for in absolute form, as Go does; only TLS goes through CONNECT.
+      proxyTunnel: false,
+      allowH2: false,
+    })
+  }
+}

@@ -1,0 +1,36 @@
+/** Why a request has no response. */
+export type Failure = {
+  /** `certificate`: nobody who is trusted vouches for the server; `host`: its certificate is for other names. */
+  readonly kind: 'certificate' | 'host' | 'other'
+  readonly message: string
+}
+
+const untrusted = new Set([
+  'CERT_SIGNATURE_FAILURE',
+  'CERT_UNTRUSTED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'INVALID_CA',
+])
+
+/** Describes what a request of {@link HttpClient} was rejected with. */
+export function describeFailure(error: unknown): Failure {
+  if (!(error instanceof Error)) return { kind: 'other', message: String(error) }
+  // Of several addresses that were tried each has an error of its own.
+  if (error instanceof AggregateError && error.errors.length > 0) return describeFailure(error.errors[0])
+  const code = 'code' in error ? String(error.code) : ''
+  // Node.js adds what its own programs would be told.
+  const said = error.message.replace(/; if the root CA is installed locally.*$/, '')
+  if (untrusted.has(code)) return { kind: 'certificate', message: said }
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return { kind: 'host', message: error.message }
+  if (error.name === 'TimeoutError') return { kind: 'other', message: 'no response in time' }
+  const [, status] = /^Proxy response \((\d{3})\)/.exec(error.message) ?? []
+  if (status !== undefined)
+    return { kind: 'other', message: `the proxy refused the connection with ${status}` }
+  if (error.cause !== undefined && error.cause !== error && error.message === '')
+    return describeFailure(error.cause)
+  return { kind: 'other', message: error.message || code || error.name }
+}

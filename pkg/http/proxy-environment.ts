@@ -1,0 +1,101 @@
+import { BlockList, isIP, isIPv6 } from 'node:net'
+import { domainToASCII } from 'node:url'
+
+type Env = Readonly<Record<string, string | undefined>>
+/** Whether the host of a URL is one that no proxy is used for; `ip` is the host when it is an address. */
+type Matcher = (host: string, port: string, ip: boolean) => boolean
+/** The proxy for a URL, undefined for a direct connection. */
+export type ProxyFor = (url: URL) => URL | undefined
+
+const defaultPorts: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' }
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8, 'ipv4')
+loopback.addAddress('::1', 'ipv6')
+
+/**
+ * Reads HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in upper or lower case, as Go and so kubectl do (golang.org/x/net/http/httpproxy):
+ * the scheme of the URL chooses the proxy; NO_PROXY has host names (with their subdomains), `.domain` and `*.domain` (subdomains
+ * alone), addresses, CIDR blocks, each of these but blocks with an optional port, or `*`; loopback hosts are never proxied.
+ *
+ * @throws Error for a proxy that is no URL
+ */
+export function readProxyEnvironment(env: Env): ProxyFor {
+  const either = (name: string) => env[name] || env[name.toLowerCase()] || ''
+  const https = parseProxy('HTTPS_PROXY', either('HTTPS_PROXY'))
+  const http = parseProxy('HTTP_PROXY', either('HTTP_PROXY'))
+  const matchers = parseNoProxy(either('NO_PROXY'))
+  return url => {
+    // A CGI program gets HTTP_PROXY from the header Proxy of its caller (golang.org/s/cgihttpproxy).
+    const proxy = url.protocol === 'https:' ? https : env.REQUEST_METHOD ? undefined : http
+    return proxy !== undefined && isProxied(url, matchers) ? proxy : undefined
+  }
+}
+
+/** Whether a host is this machine: `localhost` or an address of the loopback interface. */
+export function isLoopback(hostname: string): boolean {
+  const host = withoutBrackets(hostname)
+  return host === 'localhost' || (isIP(host) !== 0 && isInside(loopback, host))
+}
+
+function isProxied(url: URL, matchers: readonly Matcher[]): boolean {
+  if (isLoopback(url.hostname)) return false
+  const host = withoutBrackets(url.hostname).toLowerCase()
+  const port = url.port || (defaultPorts[url.protocol] ?? '')
+  return !matchers.some(matches => matches(host, port, isIP(host) !== 0))
+}
+
+function parseProxy(name: string, text: string): URL | undefined {
+  if (text === '') return undefined
+  const url = /^[a-z][\w+.-]*:\/\//i.test(text) ? text : `http://${text}`
+  // Its text may hold a password.
+  if (!URL.canParse(url)) throw new Error(`invalid ${name}: expected a URL or host:port`)
+  const proxy = new URL(url)
+  if (!/^(https?|socks5h?):$/.test(proxy.protocol))
+    throw new Error(`invalid ${name}: unknown scheme ${proxy.protocol}; supported: http, https, socks5`)
+  return proxy
+}
+
+function parseNoProxy(text: string): readonly Matcher[] {
+  const entries = text
+    .split(',')
+    .map(entry => entry.trim().toLowerCase())
+    .filter(Boolean)
+  if (entries.includes('*')) return [() => true]
+  return entries.flatMap(entry => toMatcher(entry) ?? [])
+}
+
+function toMatcher(entry: string): Matcher | undefined {
+  const block = toBlock(entry)
+  if (block !== undefined) return (host, _port, ip) => ip && isInside(block, host)
+  const [, bracketed, named, wantedPort = ''] =
+    /^(?:\[([^\]]*)\](?=:)|([^:[]*))(?::(\d*))?$/.exec(entry) ?? []
+  const name = bracketed ?? named ?? entry
+  const isPort = (port: string) => wantedPort === '' || port === wantedPort
+  if (isIP(name) !== 0) {
+    const address = new BlockList()
+    address.addAddress(name, isIPv6(name) ? 'ipv6' : 'ipv4')
+    return (host, port, ip) => ip && isInside(address, host) && isPort(port)
+  }
+  const ascii = domainToASCII(name.replace(/^\*?\./, ''))
+  if (ascii === '') return undefined
+  const isDomainOnly = /^\*?\./.test(name)
+  return (host, port, ip) =>
+    !ip && (host.endsWith(`.${ascii}`) || (!isDomainOnly && host === ascii)) && isPort(port)
+}
+
+function toBlock(entry: string): BlockList | undefined {
+  const [, address = '', bits = ''] = /^(.+)\/(\d{1,3})$/.exec(entry) ?? []
+  const family = isIP(address)
+  if (family === 0 || Number(bits) > (family === 6 ? 128 : 32)) return undefined
+  const block = new BlockList()
+  block.addSubnet(address, Number(bits), family === 6 ? 'ipv6' : 'ipv4')
+  return block
+}
+
+function isInside(block: BlockList, host: string): boolean {
+  return block.check(host, isIPv6(host) ? 'ipv6' : 'ipv4')
+}
+
+function withoutBrackets(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1')
+}

@@ -1,0 +1,35 @@
+import { X509Certificate } from 'node:crypto'
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
+
+const pemBlock = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[\s\S]*?-----END (?:TRUSTED )?CERTIFICATE-----/g
+
+/**
+ * What vouches for servers: the CAs of `pem` and no others, or those of the system, which SSL_CERT_FILE and SSL_CERT_DIR name,
+ * with those of NODE_EXTRA_CA_CERTS.
+ *
+ * @param pem '' for the system's
+ */
+export function createTrust(pem: string): SecureContext {
+  return createSecureContext({ ca: pem === '' ? systemCertificates() : [pem] })
+}
+
+/** Those that Node.js brings along stand in where the system has none, as in a small container. */
+function systemCertificates(): string[] {
+  const system = getCACertificates('system')
+  const found = system.length > 0 ? system : getCACertificates('bundled')
+  // A file and a folder of certificates often hold the same ones, which take long to parse.
+  return [...new Set([...found, ...getCACertificates('extra')])]
+}
+
+/** @throws Error when a text is not PEM with at least one certificate */
+export function assertCertificates(pem: string): void {
+  const blocks = pem.match(pemBlock) ?? []
+  if (blocks.length === 0) throw new Error('it has no PEM certificate')
+  for (const block of blocks) {
+    try {
+      new X509Certificate(block)
+    } catch {
+      throw new Error('a certificate in it cannot be read')
+    }
+  }
+}
