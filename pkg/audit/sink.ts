@@ -1,6 +1,7 @@
 import { createWriteStream, type WriteStream } from 'node:fs'
-import { mkdir, readdir, rename, stat, unlink } from 'node:fs/promises'
+import { readdir, rename, stat, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { makeFolders } from '../files/make-folders.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 export type SinkOptions = {
@@ -100,7 +101,7 @@ export class AuditSink {
 
   async #open(): Promise<void> {
     const { path } = this.#options
-    await mkdir(dirname(path), { recursive: true })
+    makeFolders(dirname(path))
     // Names and addresses of people are in it.
     const file = createWriteStream(path, { flags: 'a', mode: 0o600 })
     await new Promise<void>((resolve, reject) => {

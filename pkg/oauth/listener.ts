@@ -1,7 +1,8 @@
-import { chmod, mkdir, unlink } from 'node:fs/promises'
+import { chmod, unlink } from 'node:fs/promises'
 import type { RequestListener, Server } from 'node:http'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { makeFolders } from '../files/make-folders.ts'
 import { http } from '../request/node-http.ts'
 import { isAnswered } from '../request/unix-socket.ts'
 
@@ -20,7 +21,7 @@ export async function listenOnSocket(
   handler: RequestListener,
   headerKilobytes: number,
 ): Promise<Server> {
-  await mkdir(dirname(path), { recursive: true })
+  makeFolders(dirname(path))
   if (await isAnswered(path)) throw new Error(`another process listens on ${path}`)
   await unlink(path).catch(error => {
     if (error.code !== 'ENOENT') throw error
