@@ -1,0 +1,172 @@
+import { expect } from 'chai'
+import { editYaml } from './edit-yaml.ts'
+import { type Change, fields, type Path, type Value } from './value.ts'
+
+const set = (path: Path, value: Value): Change => ({ path, value })
+const remove = (path: Path): Change => ({ path })
+const user = (name: string): Change => set(['users', { name }, 'user'], fields({ token: 'no' }))
+const server: Path = ['clusters', { name: 'a' }, 'cluster', 'server']
+
+// What is done, the text before, the changes, the text after.
+const cases: readonly [string, string, readonly Change[], string][] = [
+  [
+    'makes a document',
+    '',
+    [set(['kind'], 'Config'), user('y')],
+    'kind: Config\nusers:\n- user:\n    token: "no"\n  name: "y"\n',
+  ],
+  ['keeps a comment alone', '# mine\n', [set(['kind'], 'Config')], '# mine\nkind: Config\n'],
+  [
+    'keeps quotes and comments',
+    'a: "no" # c\n# d\nb: \'y\'\n',
+    [set(['b'], 'x')],
+    'a: "no" # c\n# d\nb: x\n',
+  ],
+  [
+    'keeps what stands behind a value',
+    'a: 1 # one\nb:   two   # 2\n',
+    [set(['b'], 'on')],
+    'a: 1 # one\nb:   "on"   # 2\n',
+  ],
+  ['sets what is empty', 'a: # nothing\nb: 1\n', [set(['a'], 'x')], 'a: x # nothing\nb: 1\n'],
+  [
+    'sets what is null',
+    'users: null\nb: 1\n',
+    [user('k')],
+    'users:\n- user:\n    token: "no"\n  name: k\nb: 1\n',
+  ],
+  [
+    'adds to a list at its own indentation',
+    'users:\n  - name: a # x\n\n# y\nb: 1\n',
+    [user('k')],
+    'users:\n  - name: a # x\n  - user:\n      token: "no"\n    name: k\n\n# y\nb: 1\n',
+  ],
+  [
+    'adds to a text without a last line break',
+    'users:\n- name: a',
+    [user('k')],
+    'users:\n- name: a\n- user:\n    token: "no"\n  name: k',
+  ],
+  [
+    'adds behind a block scalar',
+    'users:\n- name: a\n  x: |+\n    t\n\n',
+    [user('k')],
+    'users:\n- name: a\n  x: |+\n    t\n\n- user:\n    token: "no"\n  name: k\n',
+  ],
+  [
+    'adds to an empty list',
+    'users: []\nb: 1\n',
+    [user('k')],
+    'users:\n- user:\n    token: "no"\n  name: k\nb: 1\n',
+  ],
+  [
+    'adds to a flow list',
+    'users: [{name: a}] # x\n',
+    [user('k')],
+    'users: [{name: a}, {"user": {"token": "no"}, "name": "k"}] # x\n',
+  ],
+  [
+    'keeps JSON',
+    '{\n  "users": [\n    {"name": "a"}\n  ]\n}\n',
+    [user('k')],
+    '{\n  "users": [\n    {"name": "a"},\n    {"user": {"token": "no"}, "name": "k"}\n  ]\n}\n',
+  ],
+  ['fills an empty map', '{}\n', [set(['a'], 'b')], '{"a": "b"}\n'],
+  [
+    'keeps CRLF',
+    'a: 1\r\nusers:\r\n- name: a\r\n',
+    [user('k')],
+    'a: 1\r\nusers:\r\n- name: a\r\n- user:\r\n    token: "no"\r\n  name: k\r\n',
+  ],
+  [
+    'changes a field of an item alone',
+    'clusters:\n- cluster: # c\n    server: x # s\n    tls-server-name: "on"\n  name: a\n',
+    [set(server, 'https://y')],
+    'clusters:\n- cluster: # c\n    server: https://y # s\n    tls-server-name: "on"\n  name: a\n',
+  ],
+  ['removes a line', 'a:\n  b: 1 # x\n  c: 2\n', [remove(['a', 'b'])], 'a:\n  c: 2\n'],
+  [
+    'removes the first field of an item',
+    'l:\n- b: 1\n  name: k\n',
+    [remove(['l', { name: 'k' }, 'b'])],
+    'l:\n- name: k\n',
+  ],
+  ['removes the last field', 'a:\n  b: 1\nc: 2\n', [remove(['a', 'b'])], 'a: {}\nc: 2\n'],
+  [
+    'removes an item',
+    'l:\n- name: a\n  x: 1\n# of b\n- name: b\n',
+    [remove(['l', { name: 'a' }])],
+    'l:\n# of b\n- name: b\n',
+  ],
+  ['removes the only item', 'l:\n- name: a\nb: 1\n', [remove(['l', { name: 'a' }])], 'l: []\nb: 1\n'],
+  [
+    'removes from flow lists',
+    'l: [{name: a}, {name: b}, ]\n',
+    [remove(['l', { name: 'a' }])],
+    'l: [{name: b}, ]\n',
+  ],
+  [
+    'changes the first document alone',
+    '---\na: 1\n---\na: [broken\n',
+    [set(['a'], 'x')],
+    '---\na: x\n---\na: [broken\n',
+  ],
+  ['takes the last of two keys, as go-yaml does', 'a: 1\na: 2\n', [set(['a'], 'x')], 'a: 1\na: x\n'],
+  ['does nothing when nothing changes', 'a:   b\n', [set(['a'], 'b'), remove(['c', 'd'])], 'a:   b\n'],
+  [
+    'makes what leads there',
+    'a: 1\n',
+    [set(['b', { name: 'k' }, 'c', 'd'], 'x')],
+    'a: 1\nb:\n- c:\n    d: x\n  name: k\n',
+  ],
+  [
+    'does not change what an alias shares',
+    'x: &x\n  server: s\nclusters:\n- name: a\n  cluster: *x\n- name: b\n  cluster: *x\n',
+    [set(server, 'y')],
+    'x: &x\n  server: s\nclusters:\n- name: a\n  cluster:\n    server: "y"\n- name: b\n  cluster: *x\n',
+  ],
+  [
+    'does not change what an anchor is for',
+    'clusters:\n- name: a\n  cluster: &x\n    server: s # c\n- name: b\n  cluster: *x\n',
+    [set(server, 'z')],
+    'clusters:\n- name: a\n  cluster:\n    server: z\n- name: b\n  cluster:\n    server: s\n',
+  ],
+  [
+    'overrides a merge key',
+    'x: &x {server: s, other: 1}\nclusters:\n- name: a\n  cluster:\n    <<: *x\n',
+    [set(server, 'z')],
+    'x: &x {server: s, other: 1}\nclusters:\n- name: a\n  cluster:\n    <<: *x\n    server: z\n',
+  ],
+  [
+    "knows what go-yaml takes for an item's name",
+    'l:\n- name: 12:30:45\n  x: 1\n- name: "no"\n- name: no\n',
+    [set(['l', { name: '12:30:45' }, 'x'], 'y'), set(['l', { name: 'no' }, 'x'], 'z')],
+    'l:\n- name: 12:30:45\n  x: "y"\n- name: "no"\n  x: z\n- name: no\n',
+  ],
+]
+
+describe('editYaml', () => {
+  for (const [what, before, changes, after] of cases)
+    it(what, () => {
+      expect(editYaml(before, changes)).to.equal(after)
+    })
+
+  it('refuses what is no YAML', () => {
+    const refused: readonly [string, string][] = [
+      [
+        'a: [',
+        'Flow sequence in block collection must be sufficiently indented and end with a ] at line 1, column 5',
+      ],
+      ['a: *x\n', 'unknown anchor "x"'],
+      ['a: 1\n<<: 2\n', 'a merge key needs a map'],
+    ]
+    for (const [text, message] of refused)
+      expect(() => editYaml(text, [set(['b'], 'x')]), text).to.throw(message)
+  })
+
+  it('gives up on aliases that stand for too much', () => {
+    const lines = Array.from({ length: 30 }, (_, i) => `a${i + 1}: &a${i + 1} [*a${i}, *a${i}]`)
+    const bomb = `a0: &a0 x\n${lines.join('\n')}\n`
+    expect(() => editYaml(bomb, [set(['b'], 'x')])).to.throw('too many aliases')
+  })
+})

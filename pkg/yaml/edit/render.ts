@@ -1,0 +1,40 @@
+import { toQuoted, toScalar } from '../scalar.ts'
+import { isFields, isList, type Value } from './value.ts'
+
+/** A value on one line. Strings are quoted, so that a file of JSON stays one. */
+export function toFlow(value: Value): string {
+  if (isList(value)) return `[${value.map(toFlow).join(', ')}]`
+  if (isFields(value))
+    return `{${[...value].map(([key, each]) => `${toQuoted(key)}: ${toFlow(each)}`).join(', ')}}`
+  return typeof value === 'string' ? toQuoted(value) : toOther(value)
+}
+
+/** The lines of a map or list that begin at `indent`; undefined for a scalar and for an empty collection. */
+export function toLines(value: Value, indent = ''): readonly string[] | undefined {
+  if (isList(value) && value.length > 0) return value.flatMap(item => toItem(item, indent))
+  if (isFields(value) && value.size > 0)
+    return [...value].flatMap(([key, each]) => toField(key, each, indent))
+  return undefined
+}
+
+/** `key: value`; items of a list stand below the key itself, as kubectl writes them. */
+export function toField(key: string, value: Value, indent: string): readonly string[] {
+  const start = `${indent}${toScalar(key)}:`
+  const lines = toLines(value, isList(value) ? indent : `${indent}  `)
+  return lines === undefined ? [`${start} ${toInline(value)}`] : [start, ...lines]
+}
+
+/** `- value` */
+export function toItem(value: Value, indent: string): readonly string[] {
+  const [first, ...rest] = toLines(value, `${indent}  `) ?? [`${indent}  ${toInline(value)}`]
+  return [`${indent}- ${first?.slice(indent.length + 2)}`, ...rest]
+}
+
+/** What stands behind a key on its line: a scalar, or an empty collection. */
+export function toInline(value: Value): string {
+  return typeof value === 'string' ? toScalar(value) : toFlow(value)
+}
+
+function toOther(value: boolean | null | { readonly source: string }): string {
+  return value === null || typeof value === 'boolean' ? String(value) : value.source
+}

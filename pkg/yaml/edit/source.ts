@@ -1,0 +1,153 @@
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Pair,
+  parseAllDocuments,
+  type Scalar,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml'
+import { isTrue, resolvePlain } from './go-scalar.ts'
+import type { Value } from './value.ts'
+
+export type Node = Alias | Scalar | YAMLMap | YAMLSeq
+
+/** A YAML text with the places of its nodes; offsets are of `text`. */
+export type Source = {
+  readonly text: string
+  /** undefined when there is nothing but blanks and comments. */
+  readonly root: Node | undefined
+  /** null when the file is empty. */
+  readonly value: Value
+  /** Where the first document ends; what follows is kept and not parsed for values, as in Go's `yaml.Unmarshal`. */
+  readonly end: number
+  readonly eol: '\n' | '\r\n'
+}
+
+// Aliases of aliases can stand for more than fits into memory.
+const maxNodes = 100_000
+const options = {
+  // Types are those of go-yaml: see toValue.
+  schema: 'failsafe',
+  version: '1.1',
+  uniqueKeys: false,
+  keepSourceTokens: true,
+  strict: false,
+  logLevel: 'silent',
+} as const
+
+/**
+ * Parses the first YAML document of a text with the types that go-yaml 2, and so kubectl, gives its scalars.
+ *
+ * @throws Error when it is not YAML
+ */
+export function readSource(text: string): Source {
+  // Line breaks of YAML 1.1 that the parser does not know about; the offsets stay.
+  const lines = text.replaceAll(/\r(?!\n)|[\u0085\u2028\u2029]/g, '\n')
+  const parsed = parseAllDocuments(lines, options)
+  const document: Document.Parsed | undefined = Array.isArray(parsed) ? parsed[0] : undefined
+  const [error] = document?.errors ?? []
+  if (error !== undefined) throw new Error(error.message.split('\n', 1)[0]?.replace(/:$/, ''))
+  const root = toNode(document?.contents)
+  const eol = text.includes('\r\n') ? '\r\n' : '\n'
+  const end = document?.range?.[1] ?? text.length
+  const value = root === undefined || document === undefined ? null : new Reader(document).toValue(root)
+  return { text, root, value, end, eol }
+}
+
+export function toNode(node: unknown): Node | undefined {
+  return isAlias(node) || isScalar(node) || isMap(node) || isSeq(node) ? node : undefined
+}
+
+export function keyNode({ key }: Pair): Node | undefined {
+  return toNode(key)
+}
+
+export function valueNode({ value }: Pair): Node | undefined {
+  return toNode(value)
+}
+
+/** Whether a key stands for the fields of other maps (YAML 1.1 merge keys). */
+export function isMerge(key: Node | undefined): boolean {
+  return (
+    isScalar(key) && key.value === '<<' && (key.type === 'PLAIN' || key.tag === 'tag:yaml.org,2002:merge')
+  )
+}
+
+export function itemNodes(seq: YAMLSeq): readonly (Node | undefined)[] {
+  return seq.items.map(toNode)
+}
+
+/** The string that a key is for kubectl; undefined of what is no scalar. */
+export function keyText(key: Node | undefined): string | undefined {
+  if (!isScalar(key)) return undefined
+  const value = toScalarValue(key)
+  if (typeof value === 'string') return value
+  return typeof value === 'boolean' ? String(value) : String(key.value)
+}
+
+function toScalarValue(node: Scalar): Value {
+  const text = String(node.value ?? '')
+  const { tag } = node
+  if (tag === 'tag:yaml.org,2002:str') return text
+  if (tag !== undefined && tag !== '!') return { source: `${tag} ${JSON.stringify(text)}` }
+  if (node.type !== 'PLAIN' || tag === '!') return text
+  const kind = resolvePlain(text)
+  if (kind === 'string') return text
+  if (kind === 'null') return null
+  return kind === 'bool' ? isTrue(text) : { source: text }
+}
+
+class Reader {
+  readonly #document: Document
+  readonly #targets = new Map<Alias, Node>()
+  #left = maxNodes
+
+  constructor(document: Document) {
+    this.#document = document
+  }
+
+  toValue(node: Node | undefined): Value {
+    if (this.#left-- <= 0) throw new Error('too many aliases')
+    if (node === undefined) return null
+    if (isAlias(node)) return this.toValue(this.#resolve(node))
+    if (isScalar(node)) return toScalarValue(node)
+    if (isSeq(node)) return itemNodes(node).map(item => this.toValue(item))
+    const members = new Map<string, Value>()
+    for (const pair of node.items) {
+      const key = keyNode(pair)
+      if (isMerge(key)) this.#merge(valueNode(pair), members)
+      else members.set(this.#toKey(key), this.toValue(valueNode(pair)))
+    }
+    return members
+  }
+
+  #resolve(alias: Alias): Node | undefined {
+    const known = this.#targets.get(alias)
+    if (known !== undefined) return known
+    const target = toNode(alias.resolve(this.#document))
+    if (target === undefined) throw new Error(`unknown anchor ${JSON.stringify(alias.source)}`)
+    this.#targets.set(alias, target)
+    return target
+  }
+
+  #toKey(key: Node | undefined): string {
+    const text = keyText(isAlias(key) ? this.#resolve(key) : key)
+    if (text === undefined) throw new Error('a key is not a string')
+    return text
+  }
+
+  /** As go-yaml 2 does: in the order of the file, and of a list of maps the first one goes before. */
+  #merge(node: Node | undefined, into: Map<string, Value>): void {
+    const value = this.toValue(node)
+    const maps = Array.isArray(value) ? value.toReversed() : [value]
+    for (const map of maps) {
+      if (!(map instanceof Map)) throw new Error('a merge key needs a map')
+      for (const [key, each] of map) into.set(key, each)
+    }
+  }
+}

@@ -1,0 +1,70 @@
+/** A scalar that is no string, bool or null, such as a number or what has a tag of its own: compared and written as it stands. */
+export type Opaque = { readonly source: string }
+export type Fields = ReadonlyMap<string, Value>
+/** A YAML value, as go-yaml 2 and so kubectl reads it. */
+export type Value = string | boolean | null | Opaque | readonly Value[] | Fields
+
+/** A field of a map, or the item of a list whose `name` is the given one. */
+export type Step = string | { readonly name: string }
+export type Path = readonly Step[]
+/** Sets what is at a path, and makes what leads there; without `value` removes it. */
+export type Change = { readonly path: Path; readonly value?: Value }
+
+export function isFields(value: Value | undefined): value is Fields {
+  return value instanceof Map
+}
+
+export function isList(value: Value | undefined): value is readonly Value[] {
+  return Array.isArray(value)
+}
+
+export function fields(members: Readonly<Record<string, Value>>): Fields {
+  return new Map(Object.entries(members))
+}
+
+/** A field of a map, undefined of everything else. */
+export function field(value: Value | undefined, key: string): Value | undefined {
+  return isFields(value) ? value.get(key) : undefined
+}
+
+/** Missing and null names are ''. */
+export function nameOf(item: Value): string {
+  const name = field(item, 'name')
+  return typeof name === 'string' ? name : ''
+}
+
+export function child(value: Value | undefined, step: Step): Value | undefined {
+  if (typeof step === 'string') return field(value, step)
+  return isList(value) ? value.find(item => nameOf(item) === step.name) : undefined
+}
+
+export function valueAt(value: Value | undefined, path: Path): Value | undefined {
+  return path.reduce<Value | undefined>(child, value)
+}
+
+/** The value with one change made; the value itself when there is nothing to change. */
+export function changed(value: Value | undefined, change: Change): Value | undefined {
+  const [step, ...path] = change.path
+  if (step === undefined) return change.value
+  const old = child(value, step)
+  const next = changed(old, { ...change, path })
+  if (next === old) return value
+  if (typeof step === 'string') return withField(value, step, next)
+  return withItem(value, step.name, next)
+}
+
+function withField(value: Value | undefined, key: string, next: Value | undefined): Value {
+  const members = new Map(isFields(value) ? value : [])
+  if (next === undefined) members.delete(key)
+  else members.set(key, next)
+  return members
+}
+
+function withItem(value: Value | undefined, name: string, next: Value | undefined): Value {
+  const items = isList(value) ? value : []
+  const at = items.findIndex(item => nameOf(item) === name)
+  if (next === undefined) return items.toSpliced(at, 1)
+  // As kubectl writes entries: what they are, then their names.
+  const named = isFields(next) && !next.has('name') ? new Map([...next, ['name', name]]) : next
+  return at < 0 ? [...items, named] : items.with(at, named)
+}
