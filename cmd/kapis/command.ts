@@ -1,20 +1,27 @@
-/** What a subcommand may use of the world, so that tests can look at what it wrote. */
+/** What a command may use of the world, so that tests can see what it wrote. */
 export type Io = {
   readonly out: (text: string) => void
   readonly err: (text: string) => void
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal: AbortSignal
+  readonly version: string
 }
 
-/** A subcommand of `kapis`: one file, named for it. */
+/** A command of `kapis`: one file, named after it. */
 export type Command = {
-  /** Everything after the name: synopsis, then what each option does. */
+  /** What follows the name: synopsis, description, and a line for each option. */
   readonly usage: string
+  /** Lines to copy, each with what it does. */
+  readonly examples: string
+  /** For shell completion: the words that may follow those that are there; file names when it returns undefined. */
+  readonly complete?: (words: readonly string[], io: Io) => readonly string[] | undefined
+  /** For shell completion: the values of options that take one of a few. */
+  readonly values?: Readonly<Record<string, (io: Io) => readonly string[]>>
   /** @returns the exit code. @throws UsageError when it was called wrongly, any other Error when it failed */
   readonly run: (args: readonly string[], io: Io) => Promise<number>
 }
 
-/** Called wrongly: told with a pointer to --help, and exit code 2. */
+/** Called wrongly: exit code 2, with a hint at --help. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message)

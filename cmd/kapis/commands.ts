@@ -2,22 +2,26 @@ import type { Command } from './command.ts'
 
 export type Entry = { readonly summary: string; readonly load: () => Promise<Command> }
 
-/** The subcommands, as `kapis help` lists them. Loaded when called: a probe must not wait for libraries it does not use. */
+/** The commands, as `kapis help` lists them. Loaded when called: a probe must not wait for libraries it does not use. */
 export const commands: Readonly<Record<string, Entry>> = {
+  completion: {
+    summary: 'print the completion script of a shell: bash, zsh or fish',
+    load: async () => (await import('./completion.ts')).completion,
+  },
   doctor: {
-    summary: 'look an installation over: what is wrong, and how to mend it',
+    summary: 'check an installation, and say how to fix what is wrong',
     load: async () => (await import('./doctor.ts')).doctor,
   },
   'get-token': {
-    summary: 'print the token of the login for kubectl, refreshed when it must be',
+    summary: 'print the access token of the login for kubectl',
     load: async () => (await import('./get-token.ts')).getToken,
   },
   login: {
-    summary: 'log in by browser, device code or password, and set up kubectl',
+    summary: 'log in and set up kubectl; list, use and remove logins',
     load: async () => (await import('./login.ts')).login,
   },
   logout: {
-    summary: 'end the login',
+    summary: 'end a login',
     load: async () => (await import('./logout.ts')).logout,
   },
   manifests: {
@@ -25,11 +29,11 @@ export const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./manifests.ts')).manifests,
   },
   migrate: {
-    summary: 'move the configuration and the users of KubeSphere over',
+    summary: 'take over the configuration and the users of KubeSphere',
     load: async () => (await import('./migrate.ts')).migrate,
   },
   probe: {
-    summary: 'ask a listener whether it is alive; for the kubelet',
+    summary: 'check that a listener is alive; for the kubelet',
     load: async () => (await import('./probe.ts')).probe,
   },
   token: {
@@ -41,7 +45,7 @@ export const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./user.ts')).user,
   },
   whoami: {
-    summary: 'say who is logged in',
+    summary: 'show who is logged in',
     load: async () => (await import('./whoami.ts')).whoami,
   },
 }

@@ -22,21 +22,23 @@ describe('dispatch', () => {
     for (const name of Object.keys(commands)) {
       const asked = await kapis('help', name)
       expect(asked).to.deep.include({ code: 0, err: '' })
-      expect(asked.out).to.match(new RegExp(`^usage: kapis ${name} `))
+      expect(asked.out).to.match(
+        new RegExp(`^usage: kapis ${name} [^]*\\nExamples:\\n(.*\\bkapis ${name}.*\\n)`),
+      )
       expect(await kapis(name, '--help')).to.deep.equal(asked)
     }
   })
 
   it('ends with 2 when it is called wrongly, and says how to go on', async () => {
-    const unknown = 'kapis: unknown command "frobnicate"; `kapis help` lists them\n'
+    const unknown = 'kapis: unknown command "frobnicate"; run `kapis help` for a list\n'
     const cases: readonly [readonly string[], string][] = [
       [['frobnicate'], unknown],
       [['help', 'frobnicate'], unknown],
-      [['constructor'], 'kapis: unknown command "constructor"; `kapis help` lists them\n'],
-      [['probe'], 'kapis probe: --socket is needed\n`kapis help probe` tells how it is called\n'],
+      [['constructor'], 'kapis: unknown command "constructor"; run `kapis help` for a list\n'],
+      [['probe'], 'kapis probe: --socket is needed\nRun `kapis help probe` for its usage.\n'],
       [
         ['manifests', '--overlay', 'none'],
-        'kapis manifests: --overlay none: must be one of default, ha, kubesphere, monitoring, opensearch\n`kapis help manifests` tells how it is called\n',
+        'kapis manifests: --overlay none: must be one of default, ha, kubesphere, monitoring, opensearch\nRun `kapis help manifests` for its usage.\n',
       ],
     ]
     for (const [words, err] of cases) expect(await kapis(...words)).to.deep.equal({ code: 2, out: '', err })
@@ -44,11 +46,11 @@ describe('dispatch', () => {
       const { code, err } = await kapis(name, '--frobnicate')
       expect(code).to.equal(2)
       const allowed =
-        /^kapis [\w-]+: --frobnicate: unknown; allowed are (--[a-z-]+, )*--help\n`kapis help [\w-]+` tells how it is called\n$/
+        /^kapis [\w-]+: unknown option --frobnicate; supported: (--[a-z-]+, )*--help\nRun `kapis help [\w-]+` for its usage\.\n$/
       expect(err).to.match(allowed)
     }
     expect((await kapis('probe', '-x')).err).to.equal(
-      'kapis probe: -x: unknown; allowed are --socket, --timeout, --help\n`kapis help probe` tells how it is called\n',
+      'kapis probe: unknown option -x; supported: --socket, --timeout, --help\nRun `kapis help probe` for its usage.\n',
     )
   })
 })

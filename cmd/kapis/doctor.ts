@@ -43,6 +43,13 @@ something is, with 2 when it was called wrongly. Nothing is changed. Needs to re
   --token TOKEN          an access token that is refused somewhere, to be told why; - reads it from KAPIS_TOKEN
   --output FORMAT, -o    text or json
 `,
+  examples: `
+  kapis doctor                                       # with the rights of kubectl's current context
+  kapis doctor --namespace kapis-system -o json
+  KAPIS_TOKEN=$TOKEN kapis doctor --token -          # why is this token refused?
+`,
+  complete: () => [],
+  values: { '--output': () => ['text', 'json'] },
   async run(args, io) {
     const { values } = parseArgs({
       args: [...args],

@@ -1,28 +1,47 @@
 import { parseArgs } from 'node:util'
 import type { Command, Io } from './command.ts'
-import { findServer } from './session/find-server.ts'
+import { loginNames } from './login/names.ts'
+import { findTarget, parseServer, type ServerValues, tokenFromEnvironment } from './session/find-login.ts'
 import { freshLogin } from './session/fresh-login.ts'
-import { type Server, serverOptions, serverUsage } from './session/server.ts'
+import { serverOptions, serverUsage } from './session/server.ts'
 
 const apiVersion = 'client.authentication.k8s.io/v1'
 
 export const getToken: Command = {
   usage: `[OPTION]…
 
-Prints the access token of the login as an ExecCredential, for kubectl, and refreshes it when it is about to expire.
+Prints the access token of the login as an ExecCredential for kubectl, and refreshes it when it is about to expire.
+KAPIS_TOKEN is printed instead where it is set.
 
 ${serverUsage}`,
+  examples: `
+  kapis get-token                                    # of the current login
+  kapis get-token --server https://kapis.example.org --context kapis
+  kapis get-token | jq -r .status.token              # the token alone
+`,
+  complete: () => [],
+  values: { '--context': loginNames },
   async run(args, io) {
     const { values } = parseArgs({ args: [...args], options: serverOptions })
-    return printToken(findServer(values, io), io)
+    return printToken(values, io)
   },
 }
 
-/** ExecCredential of client.authentication.k8s.io/v1. kubectl asks again once the token has expired, or was refused. */
-export async function printToken(server: Server, io: Io): Promise<number> {
-  const { accessToken, expiresAtMs } = await freshLogin(server, io)
-  const expirationTimestamp = new Date(expiresAtMs).toISOString().replace(/\.\d+Z$/, 'Z')
-  const status = { token: accessToken, expirationTimestamp }
+/** Prints an ExecCredential of client.authentication.k8s.io/v1. kubectl calls again once the token has expired. */
+export async function printToken(values: ServerValues, io: Io): Promise<number> {
+  const given = tokenFromEnvironment(io, serverOf(values))
+  const status = given === undefined ? await storedToken(values, io) : { token: given }
   io.out(`${JSON.stringify({ apiVersion, kind: 'ExecCredential', status })}\n`)
   return 0
+}
+
+function serverOf({ server }: ServerValues): string | undefined {
+  return server === undefined ? undefined : parseServer(server, '--server')
+}
+
+async function storedToken(values: ServerValues, io: Io) {
+  const isExact = values.server !== undefined && values.context === undefined
+  const { accessToken, expiresAtMs } = await freshLogin(findTarget(values, io, isExact), io)
+  const expirationTimestamp = new Date(expiresAtMs).toISOString().replace(/\.\d+Z$/, 'Z')
+  return { token: accessToken, expirationTimestamp }
 }

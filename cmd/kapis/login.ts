@@ -1,83 +1,160 @@
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Command, type Io, UsageError } from './command.ts'
 import { printToken } from './get-token.ts'
+import { applyChanges, checkChanges, type Planner } from './kubeconfig/apply.ts'
+import { planContext } from './kubeconfig/entries.ts'
+import { fileOf, kubeconfigFiles, loadKubeconfig } from './kubeconfig/files.ts'
+import { list } from './login/list.ts'
+import { loginNames } from './login/names.ts'
+import { loginOptions } from './login/options.ts'
+import { remove } from './login/remove.ts'
+import { use } from './login/use.ts'
+import { assertOutput } from './options.ts'
 import { browserLogin } from './session/browser-login.ts'
 import { deviceLogin } from './session/device-login.ts'
 import { withFileLock } from './session/file-lock.ts'
-import { findServer } from './session/find-server.ts'
-import { type Client, discover } from './session/issuer.ts'
-import { kubeconfigPath, ownCommand, writeContext } from './session/kubeconfig.ts'
-import { loginFile, type StoredLogin, writeLogin } from './session/login-store.ts'
+import { findServer, parseServer, readCertificates } from './session/find-login.ts'
+import { Connection, parseJson } from './session/http.ts'
+import { type Client, discover, type Issuer } from './session/issuer.ts'
+import {
+  defaultContext,
+  loginFile,
+  readLogin,
+  type StoredLogin,
+  storeFolder,
+  writeCurrent,
+  writeLogin,
+} from './session/login-store.ts'
+import { findOwnProgram } from './session/own-program.ts'
 import { passwordLogin } from './session/password-login.ts'
-import { type Server, serverOptions, serverUsage } from './session/server.ts'
+import { printable } from './session/printable.ts'
+import type { Server } from './session/server.ts'
+import type { Tokens } from './session/token-response.ts'
 
-const options = {
-  ...serverOptions,
-  username: { type: 'string', short: 'u' },
-  device: { type: 'boolean', default: false },
-  'no-browser': { type: 'boolean', default: false },
-  'exec-credential': { type: 'boolean', default: false },
-  'client-id': { type: 'string' },
-  'client-secret': { type: 'string' },
-  kubeconfig: { type: 'string' },
-  'no-kubeconfig': { type: 'boolean', default: false },
-  context: { type: 'string' },
-  'kube-server': { type: 'string' },
-  'kube-ca': { type: 'string' },
-} as const
+type Values = ReturnType<typeof parseLoginArgs>['values']
 
 export const login: Command = {
   usage: `[OPTION]…
+       kapis login list | use NAME | remove NAME
 
-Logs in, keeps the login for other commands, and adds a context to the kubeconfig in which kubectl signs on with it.
+Logs in, stores the login for other commands, and adds a context to the kubeconfig with which kubectl uses it. Nothing else in
+the kubeconfig changes. Several logins, also at one server, are told apart by the names of their contexts.
 
-${serverUsage}  --device               with a code that is typed into a browser anywhere
+  list                   the stored logins
+  use NAME               make one the current login of kapis, and its context that of kubectl
+  remove NAME            end one, forget it, and take its context out of the kubeconfig
+
+  --server URL           the platform (KAPIS_URL, otherwise that of the current login)
+  --ca FILE              CA of its certificate (KAPIS_CA, otherwise that of an earlier login there, or the system's)
+  --context NAME         name of the context and of the login (kapis)
+  --device               with a code that is entered in a browser anywhere
   --username NAME, -u    with a password, asked for without an echo, or piped in
-  --no-browser           do not start a browser; its address is printed in any case
+  --no-browser           do not start a browser; its URL is printed in any case
+  --issuer URL           the platform's issuer, where it is reached at another address than its own (port forwarding)
   --client-id ID         OAuth client (kapis-cli; with --username KAPIS_CLIENT_ID, kapis)
   --client-secret TEXT   its secret, unless it is public (with --username KAPIS_CLIENT_SECRET)
-  --kubeconfig FILE      the file to write to (KUBECONFIG, ~/.kube/config)
+  --kubeconfig FILE      the file to write to (the file of KUBECONFIG that has the context, ~/.kube/config)
   --no-kubeconfig        write to none
-  --context NAME         name of the context (kapis)
-  --kube-server URL      kubectl talks to this kube-apiserver, which takes the platform's tokens, instead of the platform
-  --kube-ca FILE         authority of its certificate
-  --exec-credential      print the login that there is for kubectl, like \`kapis get-token\`
+  --overwrite            replace a context of that name which is of another server
+  --kube-server URL      kubectl talks to this kube-apiserver, which accepts the platform's tokens, instead of the platform
+  --kube-ca FILE         CA of its certificate
+  --exec-credential      print the token of the login for kubectl, like \`kapis get-token\`
+  --output FORMAT, -o    list: json
 `,
+  examples: `
+  kapis login --server https://kapis.example.org --ca ca.crt      # with a browser
+  kapis login --device                                            # with a browser on another machine
+  kapis login --username alice                                    # with a password
+  kapis login --username admin --context admin                    # another user, with a context of its own
+  kapis login list
+  kapis login use kapis
+  kapis login remove admin
+`,
+  complete(words, io) {
+    const [action] = words
+    if (action === undefined) return ['list', 'use', 'remove']
+    return words.length === 1 && action !== 'list' ? loginNames(io) : []
+  },
+  values: { '--context': loginNames, '--output': () => ['json'] },
   async run(args, io) {
-    const { values } = parseArgs({ args: [...args], options })
-    const server = findServer(values, io)
-    if (values['exec-credential']) return printToken(server, io)
-    if (values.device && values.username !== undefined)
-      throw new UsageError('--device and --username are two ways; choose one')
-    const cluster = findCluster(values, server)
-    const issuer = await discover(server)
-    const client = findClient(values, io)
-    const begun = values.device
-      ? await deviceLogin(issuer, client, io)
-      : values.username !== undefined
-        ? await passwordLogin(issuer, client, values.username, io)
-        : await browserLogin(issuer, client, io, !values['no-browser'])
-    await keep(begun, io)
-    io.err(`Logged in at ${server.url}.\n`)
-    if (values['no-kubeconfig']) return 0
-    const file = values.kubeconfig ?? kubeconfigPath(io.env)
-    const name = values.context ?? 'kapis'
-    await writeContext(file, { name, cluster, platform: server, command: ownCommand() })
-    io.err(`kubectl uses the context ${JSON.stringify(name)} of ${file}.\n`)
-    return 0
+    const { values, positionals } = parseLoginArgs(args)
+    const [action, name = '', ...more] = positionals
+    if (action !== undefined) return manage(action, name, more, values, io)
+    if (values['exec-credential']) return printToken(values, io)
+    return logIn(values, io)
   },
 }
 
+function parseLoginArgs(args: readonly string[]) {
+  return parseArgs({ args: [...args], allowPositionals: true, options: loginOptions })
+}
+
+async function manage(
+  action: string,
+  name: string,
+  more: readonly string[],
+  values: Values,
+  io: Io,
+): Promise<number> {
+  if (!['list', 'use', 'remove'].includes(action))
+    throw new UsageError(`unknown action ${JSON.stringify(action)}; supported: list, use, remove`)
+  if ((action === 'list') !== (name === '') || more.length > 0)
+    throw new UsageError(action === 'list' ? 'list takes no NAME' : `${action} needs one NAME`)
+  assertOutput(values.output)
+  if (action === 'list') list(values.output, io)
+  else if (action === 'use') await use(name, values, io)
+  else await remove(name, values, io)
+  return 0
+}
+
+async function logIn(values: Values, io: Io): Promise<number> {
+  if (values.device && values.username !== undefined)
+    throw new UsageError('--device and --username exclude each other')
+  const name = values.context ?? defaultContext
+  if (name === '' || /[\p{Cc}]/u.test(name)) throw new UsageError(`invalid --context ${JSON.stringify(name)}`)
+  const server = findServer({ ...values, context: name }, io)
+  const cluster = findCluster(values, server)
+  const paths = values['no-kubeconfig'] ? [] : kubeconfigFiles(io.env, values.kubeconfig)
+  const program = findOwnProgram(io, process.argv[1] ?? '')
+  const planner: Planner = config =>
+    planContext(config, {
+      name,
+      cluster,
+      platform: server.url,
+      command: [process.execPath, program.file],
+      home: storeOverride(io),
+      isOverwriting: values.overwrite,
+    })
+  // Before a login is made that could not be used.
+  if (paths.length > 0) await checkChanges(paths, planner, io)
+  const key = { url: server.url, name }
+  await withFileLock(loginFile(io.env, key), () => undefined, { signal: io.signal })
+
+  const issuer = await discover(new Connection(server, io), values.issuer)
+  const client = findClient(values, io)
+  const tokens = await begin(issuer, client, values, io)
+  const username = await nameOf(issuer, tokens)
+  await store({ ...server, ...key, ...tokens, issuer: values.issuer ?? '', username }, io)
+  io.err(`Logged in at ${server.url}${username === '' ? '' : ` as ${username}`}.\n`)
+  if (paths.length === 0) return 0
+  program.keep()
+  await applyChanges(paths, planner, io)
+  const file = fileOf(loadKubeconfig(paths), 'contexts', name)?.path
+  io.err(`kubectl uses the context ${JSON.stringify(name)} of ${file}.\n`)
+  return 0
+}
+
+function begin(issuer: Issuer, client: Client, values: Values, io: Io): Promise<Tokens> {
+  if (values.device) return deviceLogin(issuer, client, io)
+  if (values.username !== undefined) return passwordLogin(issuer, client, values.username, io)
+  return browserLogin(issuer, client, io, !values['no-browser'])
+}
+
 /**
- * Passwords are for clients that the platform trusts with them, which can prove themselves: what the environment names is
- * such a one. A browser brings people back to a port of this machine, and only a public client is brought back to any.
+ * Passwords are for clients that the platform trusts with them, and that can authenticate: what the environment names is such a
+ * client. A browser is sent back to a port of this machine, which only a public client may choose.
  */
-function findClient(
-  values: { 'client-id'?: string; 'client-secret'?: string; username?: string },
-  { env }: Io,
-): Client {
+function findClient(values: Values, { env }: Io): Client {
   const isPassword = values.username !== undefined
   const id = values['client-id'] ?? ((isPassword && env.KAPIS_CLIENT_ID) || undefined)
   const secret = values['client-secret'] ?? ((isPassword && env.KAPIS_CLIENT_SECRET) || undefined)
@@ -85,16 +162,39 @@ function findClient(
   return { id: id ?? 'kapis', secret: secret ?? (id === undefined ? 'kapis' : '') }
 }
 
-function findCluster(values: { 'kube-server'?: string; 'kube-ca'?: string }, platform: Server): Server {
+function findCluster(values: Values, platform: Server): Server {
   const url = values['kube-server']
-  const ca = values['kube-ca'] ?? ''
-  if (url === undefined) return platform
-  if (!URL.canParse(url)) throw new UsageError(`--kube-server ${url}: must be a URL`)
-  if (ca !== '' && !existsSync(ca)) throw new UsageError(`--kube-ca ${ca}: there is no such file`)
-  return { url, caFile: ca === '' ? '' : resolve(ca) }
+  const ca = values['kube-ca']
+  if (url === undefined) {
+    if (ca !== undefined) throw new UsageError('--kube-ca needs --kube-server')
+    return platform
+  }
+  parseServer(url, '--kube-server')
+  return { url, ca: ca === undefined ? '' : readCertificates(ca, '--kube-ca') }
+}
+
+/** The folder of logins for kubectl's plugin to find, where it is not the usual one. */
+function storeOverride({ env }: Io): string {
+  return env.KAPIS_HOME || env.XDG_CONFIG_HOME ? storeFolder(env) : ''
+}
+
+/** The user's name as the issuer knows it; '' when it does not say. A login without it is as good. */
+async function nameOf(issuer: Issuer, { accessToken }: Tokens): Promise<string> {
+  try {
+    const { preferred_username: name, sub } = parseJson(await issuer.get('userinfo', accessToken))
+    return printable(String(name ?? sub ?? ''))
+  } catch {
+    return ''
+  }
 }
 
 /** Under the lock that a kubectl holds which is refreshing the login before. */
-async function keep(begun: StoredLogin, { env }: Io): Promise<void> {
-  await withFileLock(loginFile(env, begun.url), () => writeLogin(env, begun))
+async function store(login: StoredLogin, io: Io): Promise<void> {
+  await withFileLock(loginFile(io.env, login), () => {
+    const before = readLogin(io.env, login)
+    if (before !== undefined && before.username !== '' && before.username !== login.username)
+      io.err(`It replaces the login of ${before.username}: --context NAME would have kept both.\n`)
+    writeLogin(io.env, login)
+    writeCurrent(io.env, login)
+  })
 }

@@ -1,16 +1,12 @@
 #!/usr/bin/env node
-import packageJson from '../../package.json' with { type: 'json' }
-import { dispatch } from './dispatch.ts'
-
-const stop = new AbortController()
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort())
-// What is piped into `head` ends early, and that is no mistake.
-process.stdout.on('error', () => process.exit(0))
-
-process.exitCode = await dispatch(process.argv.slice(2), {
-  out: text => void process.stdout.write(text),
-  err: text => void process.stderr.write(text),
-  env: process.env,
-  signal: stop.signal,
-  version: packageJson.version,
-})
+// Nothing but what an old Node.js can run, so that it can say what is missing.
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+if (major < 24 || (major === 24 && minor < 9)) {
+  process.stderr.write(
+    `kapis needs Node.js 24.9 or newer; this is ${process.version} (${process.execPath}). See https://nodejs.org\n`,
+  )
+  process.exitCode = 1
+} else {
+  const { run } = await import('./run.ts')
+  process.exitCode = await run(process.argv.slice(2))
+}

@@ -15,6 +15,12 @@ Prints everything that is to be installed. Without options it is what manifests/
 
 KUBECTL names the kubectl to build with (default: kubectl), TMPDIR a folder for its files (default: /tmp).
 `,
+  examples: `
+  kapis manifests | kubectl apply -f -
+  kapis manifests --overlay ha --image registry.example.org/kapis:0.1.0 --replicas 3
+`,
+  complete: () => [],
+  values: { '--overlay': () => overlays },
   async run(args, io) {
     io.out(await buildManifests(parseManifestSettings(args), io.env.KUBECTL || 'kubectl'))
     return 0

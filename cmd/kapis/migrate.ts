@@ -35,6 +35,13 @@ What is printed by config and providers holds passwords.
   --from DOMAIN          that of the users there are (kubesphere.io)
   --namespace NAME, -n   where Kapis runs (kapis-system)
 `,
+  examples: `
+  kubectl -n kubesphere-system get cm kubesphere-config -o yaml | kapis migrate config - > kapis.yaml
+  kapis migrate providers kubesphere.yaml | kubectl apply -f -
+  kapis migrate users                                # what would be done
+  kapis migrate users --write
+`,
+  complete: words => (words.length === 0 ? ['config', 'providers', 'users'] : undefined),
   async run(args, io) {
     const { values, positionals } = parseArgs({
       args: [...args],

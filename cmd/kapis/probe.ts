@@ -11,6 +11,9 @@ Asks the listener on a Unix socket for PATH (default /livez) and fails unless th
   --socket FILE   the Unix socket
   --timeout MS    how long to wait for the answer (default 5000)
 `,
+  examples: `
+  kapis probe --socket /run/kapis/oauth.sock /readyz
+`,
   async run(args, io) {
     const { values, positionals } = parseArgs({
       args: [...args],

@@ -1,23 +1,33 @@
 import { parseArgs } from 'node:util'
 import { type Command, UsageError } from './command.ts'
-import { findServer } from './session/find-server.ts'
+import { loginNames } from './login/names.ts'
+import { assertOutput } from './options.ts'
 import { parseJson } from './session/http.ts'
 import { connectPlatform } from './session/platform.ts'
 import { serverOptions, serverUsage } from './session/server.ts'
 import { toTable } from './session/table.ts'
 
+const actions = ['create', 'list', 'delete']
 const path = '/oauth/personal-access-tokens'
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
 
 export const token: Command = {
   usage: `create NAME | list | delete ID [OPTION]…
 
-Personal access tokens: for scripts, with the rights of their owner or to read alone. A new one is printed once.
+Personal access tokens for scripts: with all rights of their owner, or read-only. A new one is printed once.
 
-${serverUsage}  --scope SCOPE          full or read (default: full)
-  --expires-in TIME      such as 12h or 30d (default: what the platform gives)
-  --output json, -o      the answer as JSON
+${serverUsage}  --scope SCOPE          full or read (full)
+  --expires-in TIME      such as 12h or 30d (as long as the platform allows)
+  --output FORMAT, -o    json
 `,
+  examples: `
+  kapis token create ci --scope read --expires-in 30d
+  TOKEN=$(kapis token create backup)
+  kapis token list
+  kapis token delete 6b1c4f0a
+`,
+  complete: words => (words.length === 0 ? actions : []),
+  values: { '--context': loginNames, '--output': () => ['json'], '--scope': () => ['full', 'read'] },
   async run(args, io) {
     const { values, positionals } = parseArgs({
       args: [...args],
@@ -29,13 +39,14 @@ ${serverUsage}  --scope SCOPE          full or read (default: full)
         output: { type: 'string', short: 'o', default: '' },
       },
     })
+    assertOutput(values.output)
     const [action, subject, ...more] = positionals
-    if (more.length > 0) throw new UsageError(`${more[0]}: one thing at a time`)
+    if (more.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(more[0])}`)
     const needed = (what: string) => {
       if (subject === undefined || subject === '') throw new UsageError(`${action} needs ${what}`)
       return subject
     }
-    const connect = () => connectPlatform(findServer(values, io), io)
+    const connect = () => connectPlatform(values, io)
     if (action === 'create') {
       const life = values['expires-in']
       const body = {
@@ -44,7 +55,7 @@ ${serverUsage}  --scope SCOPE          full or read (default: full)
         ...(life === undefined ? {} : { expiresInSeconds: toSeconds(life) }),
       }
       const platform = await connect()
-      const answer = await platform.call('cannot make the token', path, {
+      const answer = await platform.call('create the token', path, {
         method: 'POST',
         body: JSON.stringify(body),
       })
@@ -53,14 +64,14 @@ ${serverUsage}  --scope SCOPE          full or read (default: full)
       else {
         io.out(`${String(made.token)}\n`)
         io.err(
-          `It is good until ${String(made.expiresAt)}, and is not shown again; its ID is ${String(made.id)}.\n`,
+          `It is valid until ${String(made.expiresAt)} and is not shown again. Its ID is ${String(made.id)}.\n`,
         )
       }
       return 0
     }
     if (action === 'list') {
       const platform = await connect()
-      const { items } = parseJson(await platform.call('cannot list the tokens', path))
+      const { items } = parseJson(await platform.call('list the tokens', path))
       const found: readonly Readonly<Record<string, unknown>>[] = Array.isArray(items)
         ? items.map(Object)
         : []
@@ -76,19 +87,19 @@ ${serverUsage}  --scope SCOPE          full or read (default: full)
     if (action === 'delete') {
       const id = needed('an ID')
       const platform = await connect()
-      await platform.call('cannot end the token', `${path}/${encodeURIComponent(id)}`, { method: 'DELETE' })
-      io.err(`The token ${id} has ended.\n`)
+      await platform.call('delete the token', `${path}/${encodeURIComponent(id)}`, { method: 'DELETE' })
+      io.err(`Deleted the token ${id}.\n`)
       return 0
     }
-    throw new UsageError(
-      action === undefined ? 'create, list or delete?' : `${action}: create, list or delete?`,
-    )
+    const what = action === undefined ? 'missing action' : `unknown action ${JSON.stringify(action)}`
+    throw new UsageError(`${what}; supported: ${actions.join(', ')}`)
   },
 }
 
 /** @throws UsageError */
 export function toSeconds(text: string): number {
   const [, number, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
-  if (number === undefined) throw new UsageError(`--expires-in ${text}: must be a time such as 12h or 30d`)
+  if (number === undefined)
+    throw new UsageError(`invalid --expires-in ${JSON.stringify(text)}: expected a time such as 12h or 30d`)
   return Number(number) * (units[unit] ?? 1)
 }

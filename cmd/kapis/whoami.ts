@@ -1,37 +1,46 @@
 import { parseArgs } from 'node:util'
 import type { Command } from './command.ts'
-import { findServer } from './session/find-server.ts'
+import { loginNames } from './login/names.ts'
+import { assertOutput } from './options.ts'
 import { parseJson } from './session/http.ts'
 import { connectPlatform } from './session/platform.ts'
+import { printable } from './session/printable.ts'
 import { serverOptions, serverUsage } from './session/server.ts'
 
 export const whoami: Command = {
   usage: `[OPTION]…
 
-Says who is logged in, as the orchestrator knows it.
+Shows who is logged in, as kube-apiserver knows the user. KAPIS_TOKEN is used instead of the login where it is set.
 
-${serverUsage}  --output json, -o      the UserInfo as JSON
+${serverUsage}  --output FORMAT, -o    json: the UserInfo of Kubernetes
 `,
+  examples: `
+  kapis whoami
+  kapis whoami --context admin
+  KAPIS_TOKEN=$TOKEN kapis whoami --server https://kapis.example.org -o json
+`,
+  complete: () => [],
+  values: { '--context': loginNames, '--output': () => ['json'] },
   async run(args, io) {
     const { values } = parseArgs({
       args: [...args],
       options: { ...serverOptions, output: { type: 'string', short: 'o', default: '' } },
     })
-    const server = findServer(values, io)
-    const platform = await connectPlatform(server, io)
+    assertOutput(values.output)
+    const platform = await connectPlatform(values, io)
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
     const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
-    const answer = await platform.call('cannot ask who I am', path, {
+    const answer = await platform.call('review the user', path, {
       method: 'POST',
       body: JSON.stringify(review),
     })
     const { userInfo } = Object(parseJson(answer).status)
     const { username, groups } = Object(userInfo)
     if (values.output === 'json') io.out(`${JSON.stringify(userInfo, null, 2)}\n`)
-    else
-      io.out(
-        `${String(username)}\n  groups: ${Array.isArray(groups) ? groups.join(', ') : ''}\n  server: ${server.url}\n`,
-      )
+    else {
+      const names = Array.isArray(groups) ? groups.join(', ') : ''
+      io.out(`${printable(String(username))}\n  groups: ${printable(names)}\n  server: ${platform.url}\n`)
+    }
     return 0
   },
 }

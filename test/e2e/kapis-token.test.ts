@@ -21,7 +21,7 @@ describe('kapis token', function () {
     const { stdout, stderr } = await say(['token', 'create', 'ci', '--expires-in', '1h'])
     const token = stdout.trim()
     expect(token).to.match(/^[\w-]+\.[\w-]+\.[\w-]+$/)
-    const id = / its ID is (\S+)\.\n$/.exec(stderr)?.[1] ?? ''
+    const id = / Its ID is (\S+)\.\n$/.exec(stderr)?.[1] ?? ''
     const list = await say(['token', 'list'])
     expect(list.stdout).to.match(new RegExp(`^ID +NAME +SCOPE +CREATED +EXPIRES\\n(.*\\n)*${id} +ci +full `))
     expect(list.stdout).to.not.include(token)
@@ -35,18 +35,18 @@ describe('kapis token', function () {
     const gone = await person.kapis(['token', 'delete', id])
     expect([gone.code, gone.stderr]).to.deep.equal([
       1,
-      'kapis token: cannot end the token: there is no such personal access token\n',
+      'kapis token: failed to delete the token: there is no such personal access token\n',
     ])
   })
 
   const wrong: readonly [readonly string[], string][] = [
-    [['token'], 'create, list or delete?'],
-    [['token', 'frob'], 'frob: create, list or delete?'],
+    [['token'], 'missing action; supported: create, list, delete'],
+    [['token', 'frob'], 'unknown action "frob"; supported: create, list, delete'],
     [['token', 'create'], 'create needs a NAME'],
     [['token', 'delete'], 'delete needs an ID'],
     [
       ['token', 'create', 'x', '--expires-in', 'soon'],
-      '--expires-in soon: must be a time such as 12h or 30d',
+      'invalid --expires-in "soon": expected a time such as 12h or 30d',
     ],
   ]
   for (const [args, message] of wrong) {
@@ -54,7 +54,7 @@ describe('kapis token', function () {
       expect(await person.kapis(args)).to.deep.equal({
         code: 2,
         stdout: '',
-        stderr: `kapis token: ${message}\n\`kapis help token\` tells how it is called\n`,
+        stderr: `kapis token: ${message}\nRun \`kapis help token\` for its usage.\n`,
       })
     })
   }

@@ -33,7 +33,7 @@ describe('kapis user', function () {
   it('makes, shows, disables, enables, unlocks and removes a user', async () => {
     const create = ['user', 'create', name, '--email', `${name}@e2e.test`, '--group', 'qa', '--group', 'dev']
     expect(await say([...create, '--display-name', 'Q', '--must-change-password'], `${password}\n`)).to.equal(
-      `user ${name} was made\n`,
+      `user ${name} was created\n`,
     )
     const user = JSON.parse(await say(['user', 'get', name, '-o', 'json']))
     expect(user.spec).to.deep.equal({ email: `${name}@e2e.test`, displayName: 'Q', groups: ['qa', 'dev'] })
@@ -49,7 +49,7 @@ describe('kapis user', function () {
     const unlock = await admin.kapis(['user', 'unlock', name])
     expect([unlock.code, unlock.stderr]).to.deep.equal([
       1,
-      `kapis user: user ${name} is disabled and not locked; \`kapis user enable ${name}\` would enable\n`,
+      `kapis user: user ${name} is disabled, not locked: run \`kapis user enable ${name}\`\n`,
     ])
     await say(['user', 'enable', name])
     await untilLogin(password, 200)
@@ -64,11 +64,11 @@ describe('kapis user', function () {
     await untilLogin(password, 200)
     await say(['user', 'set-password', name], 'Another horse 2\n')
     await untilLogin('Another horse 2', 200)
-    expect(await say(['user', 'delete', name])).to.equal(`user ${name} was removed\n`)
+    expect(await say(['user', 'delete', name])).to.equal(`user ${name} was deleted\n`)
     const gone = await admin.kapis(['user', 'get', name])
     expect([gone.code, gone.stderr]).to.deep.equal([
       1,
-      `kapis user: cannot read the user: users.iam.${groupDomain} "${name}" not found\n`,
+      `kapis user: failed to read the user: users.iam.${groupDomain} "${name}" not found\n`,
     ])
   })
 
@@ -100,11 +100,15 @@ describe('kapis user', function () {
   })
 
   const wrong: readonly [readonly string[], number, string][] = [
-    [['user'], 2, 'which: must be one of create, list, get, disable, enable, unlock, set-password, delete'],
+    [
+      ['user'],
+      2,
+      'missing action; supported: create, list, get, disable, enable, unlock, set-password, delete',
+    ],
     [
       ['user', 'frob'],
       2,
-      'frob: must be one of create, list, get, disable, enable, unlock, set-password, delete',
+      'unknown action "frob"; supported: create, list, get, disable, enable, unlock, set-password, delete',
     ],
     [['user', 'get'], 2, 'get needs one NAME'],
     [['user', 'list', 'x'], 2, 'list takes no NAME'],
@@ -116,7 +120,7 @@ describe('kapis user', function () {
       expect(ran).to.deep.equal({
         code,
         stdout: '',
-        stderr: `kapis user: ${message}\n\`kapis help user\` tells how it is called\n`,
+        stderr: `kapis user: ${message}\nRun \`kapis help user\` for its usage.\n`,
       })
     })
   }

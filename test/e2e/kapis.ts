@@ -15,6 +15,8 @@ type Begun = {
   /** What is said to people, as soon as it matches. */
   readonly said: (pattern: RegExp) => Promise<RegExpExecArray>
   readonly ended: Promise<Omit<Ran, 'stdout'>>
+  /** Ctrl-C. */
+  readonly interrupt: () => void
 }
 
 /** The command line of one person: with logins and a kubeconfig of their own. */
@@ -81,5 +83,6 @@ function begin(args: readonly string[], env: Readonly<Record<string, string>>): 
       return found
     },
     ended: once(child, 'close').then(([code]) => ({ code, stderr })),
+    interrupt: () => void child.kill('SIGINT'),
   }
 }

@@ -1,47 +1,105 @@
-import { closeSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { linkSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { makeFolders } from '../../../pkg/files/make-folders.ts'
+import { hasCode } from './error-code.ts'
 
 const waitMs = 60_000
-// Nobody who is alive holds it for so long: what is under it has a deadline of its own.
-const staleMs = 45_000
+// The owner renews it more often than that, so nobody who is alive leaves it for so long.
+const staleMs = 30_000
+const renewMs = 5_000
+
+export type LockSettings = {
+  readonly signal?: AbortSignal
+  /** Called once when another process holds the lock for more than a second. */
+  readonly onWait?: (lock: string) => void
+  /** Of folders that have to be made for it. */
+  readonly folderMode?: number
+}
 
 /**
- * Runs `work` while no other process does, on the word of `<file>.lock`, which is how kubectl guards a kubeconfig too.
+ * Runs `work` while no other process does, guarded by `<file>.lock`, as kubectl guards a kubeconfig.
  *
- * @throws Error when it cannot be had in time
+ * @throws Error when the lock cannot be had within a minute
  */
-export async function withFileLock<T>(file: string, work: () => Promise<T> | T): Promise<T> {
+export async function withFileLock<T>(
+  file: string,
+  work: () => Promise<T> | T,
+  settings: LockSettings = {},
+): Promise<T> {
   const lock = `${file}.lock`
-  mkdirSync(dirname(lock), { recursive: true, mode: 0o700 })
-  const deadline = Date.now() + waitMs
-  while (!take(lock)) {
-    if (ageMs(lock) > staleMs) rmSync(lock, { force: true })
-    if (Date.now() > deadline)
-      throw new Error(`${lock} is held by another process; remove it if there is none`)
-    await sleep(20 + Math.random() * 30)
-  }
+  makeFolders(dirname(lock), settings.folderMode ?? 0o700)
+  const id = await acquire(lock, settings)
+  const renewal = setInterval(() => renew(lock, id), renewMs)
+  renewal.unref()
   try {
     return await work()
   } finally {
-    rmSync(lock, { force: true })
+    clearInterval(renewal)
+    if (idOf(lock) === id) rmSync(lock, { force: true })
   }
 }
 
-function take(lock: string): boolean {
+async function acquire(lock: string, { signal, onWait }: LockSettings): Promise<string> {
+  const started = Date.now()
+  let isAnnounced = false
+  for (;;) {
+    const id = take(lock)
+    if (id !== undefined) return id
+    breakStale(lock)
+    const waitedMs = Date.now() - started
+    if (waitedMs > waitMs) throw new Error(`${lock} is held by another process; remove it if there is none`)
+    if (waitedMs > 1_000 && !isAnnounced) {
+      isAnnounced = true
+      onWait?.(lock)
+    }
+    await sleep(20 + Math.random() * 30, undefined, signal ? { signal } : {})
+  }
+}
+
+/** @returns the content of the lock, which is its owner's alone; undefined when another process has it */
+function take(lock: string): string | undefined {
+  const id = randomUUID()
   try {
-    closeSync(openSync(lock, 'wx', 0o600))
-    return true
+    writeFileSync(lock, id, { flag: 'wx', mode: 0o600 })
+    return id
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
+    if (hasCode(error, 'EEXIST')) return undefined
     throw error
   }
 }
 
-function ageMs(lock: string): number {
+function renew(lock: string, id: string): void {
+  if (idOf(lock) !== id) return
+  const now = new Date()
+  utimesSync(lock, now, now)
+}
+
+/** Removes a lock that a killed process has left. Of several that find it one removes it, and none a lock that is newer. */
+function breakStale(lock: string): void {
+  const seen = mtimeOf(lock)
+  if (seen === undefined || Date.now() - seen < staleMs) return
+  const taken = `${lock}.${process.pid}`
   try {
-    return Date.now() - statSync(lock).mtimeMs
+    renameSync(lock, taken)
+    if (mtimeOf(taken) !== seen) linkSync(taken, lock)
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT', 'EEXIST')) throw error
+  } finally {
+    rmSync(taken, { force: true })
+  }
+}
+
+function mtimeOf(lock: string): number | undefined {
+  return statSync(lock, { throwIfNoEntry: false })?.mtimeMs
+}
+
+/** kubectl's own locks are empty, and their mode lets nobody read them. */
+function idOf(lock: string): string {
+  try {
+    return readFileSync(lock, 'utf8')
   } catch {
-    return 0
+    return ''
   }
 }

@@ -1,48 +1,71 @@
 import type { Io } from '../command.ts'
 import { withFileLock } from './file-lock.ts'
-import { parseJson } from './http.ts'
-import { discover, toLogin } from './issuer.ts'
-import { loginFile, readLogin, removeLogin, type StoredLogin, writeLogin } from './login-store.ts'
-import type { Server } from './server.ts'
+import { type Target, tokenFromEnvironment } from './find-login.ts'
+import { Connection, parseJson } from './http.ts'
+import { discover } from './issuer.ts'
+import {
+  type LoginKey,
+  loginFile,
+  readLogin,
+  removeLogin,
+  type StoredLogin,
+  writeLogin,
+} from './login-store.ts'
+import { toTokens } from './token-response.ts'
 
 // A token that expires on its way would be refused; a clock may be off by this much.
 const earlyMs = 60_000
 
 /**
- * The login at a server with an access token that is good for a while. Refresh tokens are good once: of several kubectls
- * that find an old token one refreshes it, and the others wait for what it gets.
+ * A login with an access token that is valid for a while. Refresh tokens are valid once: of several kubectls that find an old
+ * token one refreshes it, and the others wait for what it gets.
  *
  * @throws Error when there is no login, or it has ended
  */
-export async function freshLogin(server: Server, { env }: Io): Promise<StoredLogin> {
-  const known = readLogin(env, server.url)
-  if (known === undefined) throw notLoggedIn(server)
+export async function freshLogin({ server, login: known }: Target, io: Io): Promise<StoredLogin> {
+  if (known === undefined) throw notLoggedIn(server.url, io)
   if (isFresh(known)) return known
-  return withFileLock(loginFile(env, server.url), async () => {
-    const login = readLogin(env, server.url)
-    if (login === undefined) throw notLoggedIn(server)
-    if (isFresh(login)) return login
-    // The login's own authority, unless another one was named.
-    const at = { url: server.url, caFile: server.caFile || login.caFile }
-    const client = { id: login.clientId, secret: login.clientSecret }
-    const issuer = await discover(at)
-    const form = { grant_type: 'refresh_token', refresh_token: login.refreshToken }
-    const answer = await issuer.post('token', client, form)
-    if (answer.code === 400 && parseJson(answer).error === 'invalid_grant') {
-      removeLogin(env, server.url)
-      throw new Error(`the login has ended; \`kapis login --server ${server.url}\` begins another one`)
-    }
-    const next = toLogin(at, client, answer, 'cannot refresh the login')
-    writeLogin(env, next)
-    return next
-  })
+  const onWait = (lock: string) => io.err(`Waiting for another process that holds ${lock}.\n`)
+  const settings = { signal: io.signal, onWait }
+  return withFileLock(loginFile(io.env, known), () => refresh(known, server.ca, io), settings)
 }
 
-function isFresh({ expiresAtMs, accessToken }: StoredLogin): boolean {
-  // Tokens of a life of two minutes or less are refreshed at half of it: here only the end is known.
-  return accessToken !== '' && expiresAtMs - Date.now() > earlyMs
+/** The command that logs in again. */
+export function loginCommand({ url, name }: LoginKey): string {
+  return `kapis login --server ${url} --context ${name}`
 }
 
-function notLoggedIn({ url }: Server): Error {
-  return new Error(`there is no login at ${url}; \`kapis login --server ${url}\` begins one`)
+async function refresh(key: LoginKey, ca: string, io: Io): Promise<StoredLogin> {
+  const login = readLogin(io.env, key)
+  if (login === undefined) throw ended(key)
+  if (isFresh(login)) return login
+  const connection = new Connection({ url: login.url, ca }, io)
+  const client = { id: login.clientId, secret: login.clientSecret }
+  const issuer = await discover(connection, login.issuer)
+  const form = { grant_type: 'refresh_token', refresh_token: login.refreshToken }
+  const response = await issuer.post('token', client, form)
+  if (response.status === 400 && parseJson(response).error === 'invalid_grant') {
+    removeLogin(io.env, login)
+    throw ended(login)
+  }
+  const tokens = toTokens(client, response, 'refresh the login')
+  // A server that does not rotate refresh tokens sends none.
+  const next = { ...login, ...tokens, refreshToken: tokens.refreshToken || login.refreshToken }
+  writeLogin(io.env, next)
+  return next
+}
+
+function isFresh({ expiresAtMs }: StoredLogin): boolean {
+  return expiresAtMs - Date.now() > earlyMs
+}
+
+/** A login that the server, or somebody on this machine, has ended. */
+export function ended(key: LoginKey): Error {
+  return new Error(`the login at ${key.url} has ended: run \`${loginCommand(key)}\``)
+}
+
+function notLoggedIn(url: string, io: Io): Error {
+  const isElsewhere = io.env.KAPIS_TOKEN && tokenFromEnvironment(io, url) === undefined
+  const hint = isElsewhere ? ' (KAPIS_TOKEN is for KAPIS_URL)' : ''
+  return new Error(`not logged in at ${url}${hint}: run \`kapis login --server ${url}\``)
 }

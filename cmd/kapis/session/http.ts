@@ -1,50 +1,46 @@
-import { readFileSync } from 'node:fs'
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
-import { request as httpsRequest } from 'node:https'
+import type { HttpClient, HttpRequest, HttpResponse } from '../../../pkg/http/client.ts'
+import { describeFailure, type Failure } from '../../../pkg/http/failure.ts'
+import type { Io } from '../command.ts'
+import { printable } from './printable.ts'
 import type { Server } from './server.ts'
 
-export type Answer = { readonly code: number; readonly headers: IncomingHttpHeaders; readonly text: string }
+export type { HttpRequest, HttpResponse }
 
-export type Ask = {
-  readonly method?: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string
-}
+type Members = Readonly<Record<string, unknown>>
 
-const timeoutMs = 30_000
+/** Requests to one server; redirects are not followed, so that a token goes nowhere else. */
+export class Connection {
+  readonly server: Server
+  readonly #io: Io
+  #client: Promise<HttpClient> | undefined
 
-/**
- * One request to the platform. Redirects are not followed: a token must not go where it was not meant to go.
- *
- * @param target a path of the server, or a URL that its discovery names
- */
-export async function ask(server: Server, target: string, options: Ask = {}): Promise<Answer> {
-  const url = new URL(target, server.url)
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-  const ca = server.caFile === '' ? {} : { ca: readFileSync(server.caFile) }
-  const request = url.protocol === 'http:' ? httpRequest : httpsRequest
-  const settings = {
-    ...ca,
-    method: options.method ?? 'GET',
-    headers: options.headers ?? {},
-    agent: false as const,
+  constructor(server: Server, io: Io) {
+    this.server = server
+    this.#io = io
   }
-  const req = request(url, { ...settings, timeout: timeoutMs }, async res => {
+
+  /** @param path of the server, with its query */
+  async send(path: string, request: HttpRequest = {}): Promise<HttpResponse> {
+    const { url } = this.server
+    this.#client ??= this.#connect()
+    const client = await this.#client
     try {
-      const text = Buffer.concat(await res.toArray()).toString('utf8')
-      resolve({ code: res.statusCode ?? 0, headers: res.headers, text })
+      return await client.send(new URL(path, url), { ...request, signal: this.#io.signal })
     } catch (error) {
-      reject(error)
+      if (this.#io.signal.aborted) throw new Error('interrupted')
+      throw new Error(`failed to reach ${url}: ${withHint(describeFailure(error), this.server)}`)
     }
-  })
-  req.on('timeout', () => req.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)))
-  req.on('error', error => reject(new Error(`${url.origin}: ${error.message}`)))
-  req.end(options.body)
-  return promise
+  }
+
+  /** Loaded late: a token that is still valid is printed without any request. */
+  async #connect(): Promise<HttpClient> {
+    const { HttpClient } = await import('../../../pkg/http/client.ts')
+    return new HttpClient({ ca: this.server.ca, env: this.#io.env })
+  }
 }
 
-/** The JSON object of an answer; {} when it is none. */
-export function parseJson({ text }: Answer): Readonly<Record<string, unknown>> {
+/** The JSON object of a response; {} when it is not one. */
+export function parseJson({ text }: HttpResponse): Members {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {}
@@ -53,11 +49,20 @@ export function parseJson({ text }: Answer): Readonly<Record<string, unknown>> {
   }
 }
 
-/** What the server says of a failure, in its own words: Status or OAuth error. */
-export function toError(answer: Answer, what: string): Error {
-  const { message, error, error_description: description } = parseJson(answer)
+/** What the server says of a failure in its own words: a Status or an OAuth error. */
+export function toError(response: HttpResponse, what: string): Error {
+  const { message, error, error_description: description } = parseJson(response)
   const said = [message, description, error].find(text => typeof text === 'string' && text !== '')
-  const retry = answer.headers['retry-after']
-  const later = answer.code === 429 && retry !== undefined ? ` (try again in ${retry} s)` : ''
-  return new Error(`${what}: ${said ?? `the server answered ${answer.code}`}${later}`)
+  const retry = response.headers['retry-after']
+  const later = response.status === 429 && typeof retry === 'string' ? ` (try again in ${retry} s)` : ''
+  const reason = typeof said === 'string' ? said.slice(0, 2_000) : `the server answered ${response.status}`
+  return new Error(printable(`failed to ${what}: ${reason}${later}`))
+}
+
+function withHint({ kind, message }: Failure, { ca }: Server): string {
+  if (kind === 'certificate') {
+    const known = ca === '' ? '' : ' (the CA that is known for this server does not vouch for it)'
+    return `${message}${known}: name the file of its CA with --ca or KAPIS_CA`
+  }
+  return kind === 'host' ? `${message}: name it with --server as its certificate does` : message
 }

@@ -1,54 +1,102 @@
-import { type Answer, ask, parseJson, toError } from './http.ts'
-import type { StoredLogin } from './login-store.ts'
-import type { Server } from './server.ts'
+import { isLoopback } from '../../../pkg/http/proxy-environment.ts'
+import { type Connection, type HttpResponse, parseJson, toError } from './http.ts'
 
 /** An OAuth client; a public one has the secret ''. */
 export type Client = { readonly id: string; readonly secret: string }
 
-/** The endpoints of the platform's issuer, from its discovery document (RFC 8414). */
+/** The platform's issuer, by its discovery document (RFC 8414, OpenID Connect Discovery 1.0). */
 export type Issuer = {
-  readonly server: Server
-  readonly endpoint: (name: string) => string
+  readonly identifier: string
+  /** Whether it names itself in authorization responses (RFC 9207). */
+  readonly isNamedInResponses: boolean
+  /** The URL of an endpoint. @throws Error when there is none */
+  readonly endpoint: (name: string) => URL
+  /** A URL that the issuer sent for people to open. @throws Error when it leads elsewhere */
+  readonly page: (value: unknown) => URL
   /** Posts a form with the client's credential to an endpoint. */
-  readonly post: (endpoint: string, client: Client, form: Readonly<Record<string, string>>) => Promise<Answer>
+  readonly post: (
+    endpoint: string,
+    client: Client,
+    form: Readonly<Record<string, string>>,
+  ) => Promise<HttpResponse>
+  /** Gets an endpoint with an access token. */
+  readonly get: (endpoint: string, token: string) => Promise<HttpResponse>
 }
 
+const path = '/oauth'
 const formType = 'application/x-www-form-urlencoded'
 
-/** @throws Error when there is no issuer */
-export async function discover(server: Server): Promise<Issuer> {
-  const answer = await ask(server, '/oauth/.well-known/openid-configuration')
-  const document = parseJson(answer)
-  if (answer.code !== 200) throw toError(answer, 'cannot read what the issuer offers')
-  const issuer: Issuer = {
-    server,
-    endpoint(name) {
-      const url = document[`${name}_endpoint`]
-      if (typeof url !== 'string') throw new Error(`the issuer has no ${name.replaceAll('_', ' ')} endpoint`)
-      return url
-    },
+/**
+ * Reads the discovery document, which must be of the issuer that was asked for (RFC 8414 section 3.3). All of its endpoints
+ * must be there too, and use https.
+ *
+ * @param expected the issuer that is reached at another address than its own, by port forwarding for example; otherwise ''
+ * @throws Error
+ */
+export async function discover(connection: Connection, expected = ''): Promise<Issuer> {
+  const { url } = connection.server
+  const response = await connection.send(`${path}/.well-known/openid-configuration`)
+  if (response.status !== 200) throw toError(response, `read the issuer's metadata at ${url}`)
+  const document = parseJson(response)
+  const identifier = checkIssuer(document.issuer, expected === '' ? `${url}${path}` : expected, url)
+  const { origin } = identifier
+  const urls = Object.entries(document).filter(([name]) => name.endsWith('_endpoint') || name === 'jwks_uri')
+  const endpoints = new Map(urls.map(([name, value]) => [name, checkUrl(name, value, origin)]))
+
+  const endpoint = (name: string) => {
+    const found = endpoints.get(`${name}_endpoint`)
+    if (found === undefined) throw new Error(`the issuer has no ${name.replaceAll('_', ' ')} endpoint`)
+    return found
+  }
+  // At the address where the server was found: its certificate may not name the host of the issuer.
+  const target = (name: string) => {
+    const { pathname, search } = endpoint(name)
+    return pathname + search
+  }
+  return {
+    identifier: identifier.text,
+    isNamedInResponses: document.authorization_response_iss_parameter_supported === true,
+    endpoint,
+    page: value => checkUrl('page', value, origin),
     post(name, { id, secret }, form) {
       const fields = { ...form, client_id: id, ...(secret === '' ? {} : { client_secret: secret }) }
-      // Asked for where the server was found: its certificate may not name the host of the issuer.
-      const { pathname } = new URL(issuer.endpoint(name))
       const body = String(new URLSearchParams(fields))
-      return ask(server, pathname, { method: 'POST', headers: { 'content-type': formType }, body })
+      return connection.send(target(name), { method: 'POST', headers: { 'content-type': formType }, body })
     },
+    get: (name, token) => connection.send(target(name), { headers: { authorization: `Bearer ${token}` } }),
   }
-  return issuer
 }
 
-/** The login that a token answer (RFC 6749 section 5.1) begins or goes on with. @throws Error in the server's words */
-export function toLogin({ url, caFile }: Server, client: Client, answer: Answer, what: string): StoredLogin {
-  const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds } = parseJson(answer)
-  if (answer.code !== 200 || typeof accessToken !== 'string') throw toError(answer, what)
-  return {
-    url,
-    caFile,
-    clientId: client.id,
-    clientSecret: client.secret,
-    accessToken,
-    refreshToken: typeof refreshToken === 'string' ? refreshToken : '',
-    expiresAtMs: Date.now() + (typeof seconds === 'number' ? seconds : 0) * 1000,
-  }
+function checkIssuer(value: unknown, expected: string, url: string): { text: string; origin: string } {
+  const text = typeof value === 'string' ? value : ''
+  const [found, wanted] = [text, expected].map(each => (URL.canParse(each) ? new URL(each) : undefined))
+  if (
+    found === undefined ||
+    wanted === undefined ||
+    withoutLoopbackName(found) !== withoutLoopbackName(wanted)
+  )
+    throw new Error(
+      `the issuer at ${url} is ${JSON.stringify(text)} and not ${expected}: ` +
+        'log in at its own address, or name it with --issuer when it is known to be reached here',
+    )
+  return { text, origin: found.origin }
+}
+
+/** `localhost` and the addresses of the loopback interface are one machine: with the same port they are the same server. */
+function withoutLoopbackName(url: URL): string {
+  if (!isLoopback(url.hostname)) return url.href
+  const copy = new URL(url)
+  copy.hostname = 'localhost'
+  return copy.href
+}
+
+/** @throws Error for a URL that is not one of the issuer's own over https; http is for this machine alone */
+function checkUrl(name: string, value: unknown, origin: string): URL {
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))
+  if (url === undefined || !isSafe || url.origin !== origin)
+    throw new Error(
+      `the issuer names an invalid ${name} ${JSON.stringify(value)}: expected a URL that begins with ${origin}/`,
+    )
+  return url
 }

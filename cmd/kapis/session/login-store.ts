@@ -1,35 +1,121 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
+import { makeFolders } from '../../../pkg/files/make-folders.ts'
+import { hasCode } from './error-code.ts'
 import type { Server } from './server.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
+type Stored = Readonly<Record<string, unknown>>
 
-/** A login as it is kept between calls, for its owner's eyes alone. */
-export type StoredLogin = Server & {
-  readonly clientId: string
-  /** '' for a public client. */
-  readonly clientSecret: string
-  readonly accessToken: string
-  readonly refreshToken: string
-  /** Of the access token, in milliseconds since the epoch. */
-  readonly expiresAtMs: number
+/** A login is known by its server and the name of its context: several users can be logged in at one server. */
+export type LoginKey = { readonly url: string; readonly name: string }
+
+/** A login as it is stored, readable by its owner alone. */
+export type StoredLogin = LoginKey &
+  Server & {
+    /** RFC 8414 issuer identifier; '' of a login of an older version. */
+    readonly issuer: string
+    /** Who has logged in; '' when the server did not say so. */
+    readonly username: string
+    readonly clientId: string
+    /** '' for a public client. */
+    readonly clientSecret: string
+    readonly accessToken: string
+    readonly refreshToken: string
+    /** Of the access token, in milliseconds since the epoch. */
+    readonly expiresAtMs: number
+  }
+
+/** The context that is written when none is named, and the name of logins of versions that had no names. */
+export const defaultContext = 'kapis'
+
+/** The folder of logins: KAPIS_HOME, otherwise kapis in XDG_CONFIG_HOME or ~/.config. */
+export function storeFolder(env: Env): string {
+  return resolve(env.KAPIS_HOME || join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'kapis'))
 }
 
-/** The file of the login at one server. */
-export function loginFile(env: Env, url: string): string {
-  const name = createHash('sha256').update(url).digest('hex').slice(0, 16)
-  return join(folder(env), 'logins', `${name}.json`)
+/** The file that a login is in, or will be. */
+export function loginFile(env: Env, { url, name }: LoginKey): string {
+  const hash = createHash('sha256').update(`${url}\n${name}`).digest('hex').slice(0, 16)
+  return join(storeFolder(env), 'logins', `${hash}.json`)
 }
 
-export function readLogin(env: Env, url: string): StoredLogin | undefined {
-  const stored = readJson(loginFile(env, url))
+/** All logins, by server and name. */
+export function listLogins(env: Env): readonly StoredLogin[] {
+  const logins = new Map<string, StoredLogin>()
+  for (const file of loginFiles(env)) {
+    const login = parseLogin(readJson(file))
+    // A file of an older version has another name than the login would be stored under.
+    if (login !== undefined && (file === loginFile(env, login) || !logins.has(keyOf(login))))
+      logins.set(keyOf(login), login)
+  }
+  return [...logins.values()].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+}
+
+export function readLogin(env: Env, key: LoginKey): StoredLogin | undefined {
+  return listLogins(env).find(login => keyOf(login) === keyOf(key))
+}
+
+/** Stores a login whole or not at all. @throws Error when the folder cannot be written to */
+export function writeLogin(env: Env, login: StoredLogin): void {
+  const file = loginFile(env, login)
+  writePrivately(file, login)
+  removeFiles(env, login, file)
+}
+
+export function removeLogin(env: Env, key: LoginKey): void {
+  removeFiles(env, key)
+}
+
+/** The login that commands use when none is named. */
+export function readCurrent(env: Env): LoginKey | undefined {
+  const { url, name } = readJson(currentFile(env)) ?? {}
+  if (typeof url !== 'string') return undefined
+  return { url, name: typeof name === 'string' ? name : defaultContext }
+}
+
+export function writeCurrent(env: Env, { url, name }: LoginKey): void {
+  writePrivately(currentFile(env), { url, name })
+}
+
+function currentFile(env: Env): string {
+  return join(storeFolder(env), 'current.json')
+}
+
+function keyOf({ url, name }: LoginKey): string {
+  return `${url}\n${name}`
+}
+
+function loginFiles(env: Env): readonly string[] {
+  const folder = join(storeFolder(env), 'logins')
+  try {
+    return readdirSync(folder)
+      .filter(name => name.endsWith('.json'))
+      .map(name => join(folder, name))
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return []
+    throw error
+  }
+}
+
+function removeFiles(env: Env, key: LoginKey, except?: string): void {
+  for (const file of loginFiles(env)) {
+    const login = parseLogin(readJson(file))
+    if (file !== except && login !== undefined && keyOf(login) === keyOf(key)) rmSync(file, { force: true })
+  }
+}
+
+function parseLogin(stored: Stored | undefined): StoredLogin | undefined {
   const text = (key: string) => (typeof stored?.[key] === 'string' ? stored[key] : '')
   if (stored === undefined || text('accessToken') === '') return undefined
   return {
     url: text('url'),
-    caFile: text('caFile'),
+    name: text('name') || defaultContext,
+    ca: text('ca') || caOfOlderVersion(text('caFile')),
+    issuer: text('issuer'),
+    username: text('username'),
     clientId: text('clientId'),
     clientSecret: text('clientSecret'),
     accessToken: text('accessToken'),
@@ -38,39 +124,33 @@ export function readLogin(env: Env, url: string): StoredLogin | undefined {
   }
 }
 
-/** Keeps a login, and takes its server for the one that is meant when none is named. */
-export function writeLogin(env: Env, login: StoredLogin): void {
-  writePrivately(loginFile(env, login.url), login)
-  writePrivately(join(folder(env), 'current.json'), { url: login.url, caFile: login.caFile })
-}
-
-export function removeLogin(env: Env, url: string): void {
-  rmSync(loginFile(env, url), { force: true })
-}
-
-/** The server of the last login. */
-export function readCurrent(env: Env): Server | undefined {
-  const { url, caFile } = readJson(join(folder(env), 'current.json')) ?? {}
-  return typeof url === 'string' && typeof caFile === 'string' ? { url, caFile } : undefined
-}
-
-function folder(env: Env): string {
-  return env.KAPIS_HOME || join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'kapis')
-}
-
-function readJson(file: string): Readonly<Record<string, unknown>> | undefined {
+/** Older versions stored where the CA was, and not the CA. */
+function caOfOlderVersion(file: string): string {
   try {
-    const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
-    return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : undefined
+    return file === '' ? '' : readFileSync(file, 'utf8')
   } catch {
-    return undefined
+    return ''
   }
 }
 
-/** Whole or not at all, and never readable by others, not for a moment. */
+function readJson(file: string): Stored | undefined {
+  try {
+    const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : undefined
+  } catch (error) {
+    if (error instanceof SyntaxError || hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined
+    throw error
+  }
+}
+
+/** Never readable by others, not for a moment. */
 function writePrivately(file: string, value: object): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  makeFolders(dirname(file), 0o700)
   const draft = `${file}.${process.pid}`
-  writeFileSync(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
-  renameSync(draft, file)
+  try {
+    writeFileSync(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
+    renameSync(draft, file)
+  } finally {
+    rmSync(draft, { force: true })
+  }
 }

@@ -1,7 +1,7 @@
 import type { Io } from '../command.ts'
-import { type Client, type Issuer, toLogin } from './issuer.ts'
-import type { StoredLogin } from './login-store.ts'
-import { createPrompt } from './prompt.ts'
+import type { Client, Issuer } from './issuer.ts'
+import { Prompt } from './prompt.ts'
+import { type Tokens, toTokens } from './token-response.ts'
 
 /** The password grant: for where there is no browser, and a client that is trusted with passwords. */
 export async function passwordLogin(
@@ -9,8 +9,8 @@ export async function passwordLogin(
   client: Client,
   username: string,
   io: Io,
-): Promise<StoredLogin> {
-  const password = await createPrompt(io)(`Password of ${username}: `)
+): Promise<Tokens> {
+  const password = await Prompt.with(io, prompt => prompt.password(`Password of ${username}: `))
   const form = { grant_type: 'password', username, password, scope: 'openid' }
-  return toLogin(issuer.server, client, await issuer.post('token', client, form), 'cannot log in')
+  return toTokens(client, await issuer.post('token', client, form), 'log in')
 }

@@ -1,41 +1,51 @@
 import type { Io } from '../command.ts'
-import { freshLogin } from './fresh-login.ts'
-import { type Answer, type Ask, ask, parseJson, toError } from './http.ts'
-import type { Server } from './server.ts'
+import { findTarget, type ServerValues, tokenFromEnvironment } from './find-login.ts'
+import { ended, freshLogin } from './fresh-login.ts'
+import { Connection, type HttpRequest, type HttpResponse, parseJson, toError } from './http.ts'
+import type { StoredLogin } from './login-store.ts'
 
-/** Calls to the platform as whoever has logged in. */
+/** Calls to the platform as the user who has logged in. */
 export type Platform = {
-  /** @throws Error in the server's words */
-  readonly call: (what: string, path: string, options?: Ask) => Promise<Answer>
+  readonly url: string
+  /** @param what what the call does, as in "failed to list the users" @throws Error in the server's words */
+  readonly call: (what: string, path: string, request?: HttpRequest) => Promise<HttpResponse>
 }
 
 /** With the token of KAPIS_TOKEN, otherwise with that of the login. */
-export async function connectPlatform(server: Server, io: Io): Promise<Platform> {
-  const given = io.env.KAPIS_TOKEN ?? ''
-  const token = given === '' ? (await freshLogin(server, io)).accessToken : given
+export async function connectPlatform(values: ServerValues, io: Io): Promise<Platform> {
+  const target = findTarget(values, io)
+  const { url } = target.server
+  const given = tokenFromEnvironment(io, url)
+  const login = given === undefined ? await freshLogin(target, io) : undefined
+  const token = given ?? login?.accessToken ?? ''
+  const connection = new Connection(target.server, io)
   return {
-    async call(what, path, options = {}) {
-      const type = options.body === undefined ? {} : { 'content-type': 'application/json' }
-      const headers = {
-        accept: 'application/json',
-        ...type,
-        ...options.headers,
-        authorization: `Bearer ${token}`,
-      }
-      const answer = await ask(server, path, { ...options, headers })
-      if (answer.code < 200 || answer.code > 299) throw toError(answer, what)
-      return answer
+    url,
+    async call(what, path, request = {}) {
+      const type = request.body === undefined ? {} : { 'content-type': 'application/json' }
+      const headers = { accept: 'application/json', ...type, authorization: `Bearer ${token}` }
+      const response = await connection.send(path, {
+        ...request,
+        headers: { ...headers, ...request.headers },
+      })
+      if (response.status === 401) throw refused(response, login)
+      if (response.status < 200 || response.status > 299) throw toError(response, what)
+      return response
     },
   }
 }
 
-/** The group domain of the platform, which says what its groups are called. */
+/** The group domain of the platform, which its API groups end with. */
 export async function findGroupDomain(platform: Platform, io: Io): Promise<string> {
   if (io.env.KAPIS_GROUP_DOMAIN) return io.env.KAPIS_GROUP_DOMAIN
-  const { groups } = parseJson(await platform.call('cannot find the group domain', '/apis'))
+  const { groups } = parseJson(await platform.call('find the group domain', '/apis'))
   const names = Array.isArray(groups) ? groups.map(group => String(Object(group).name)) : []
   const domains = names.filter(name => name.startsWith('iam.')).map(name => name.slice('iam.'.length))
   const domain = domains.find(each => names.includes(`resources.${each}`)) ?? domains[0]
   if (domain === undefined) throw new Error('the platform does not serve users')
   return domain
+}
+
+function refused(response: HttpResponse, login: StoredLogin | undefined): Error {
+  return login === undefined ? toError(response, 'authenticate with KAPIS_TOKEN') : ended(login)
 }

@@ -1,49 +1,96 @@
+import { createInterface, type Interface } from 'node:readline'
+import { Writable } from 'node:stream'
 import type { Io } from '../command.ts'
 
-/** Asks for one password. @throws Error when it is empty, or the question was interrupted */
-export type AskPassword = (question: string) => Promise<string>
+/** Asks for passwords: without an echo at a terminal, otherwise the lines of standard input; never on the command line. */
+export class Prompt {
+  readonly #io: Io
+  readonly #lines: Lines
 
-const enter = new Set(['\r', '\n', '\u0004'])
-const erase = new Set(['\u007f', '\b'])
-const interrupt = '\u0003'
-
-/** Passwords without an echo at a terminal, or as the lines of what is piped in; never from the command line. */
-export function createPrompt(io: Io): AskPassword {
-  let piped: Promise<string[]> | undefined
-  return async question => {
-    if (!process.stdin.isTTY) piped ??= readLines()
-    const password = piped === undefined ? await readUnseen(question, io) : (await piped).shift()
-    if (password === undefined || password === '') throw new Error('no password was given')
-    return password
+  constructor(io: Io) {
+    this.#io = io
+    this.#lines = new Lines(io.signal)
   }
-}
 
-async function readLines(): Promise<string[]> {
-  const chunks: Buffer[] = []
-  for await (const chunk of process.stdin) chunks.push(chunk)
-  return Buffer.concat(chunks).toString('utf8').split(/\r?\n/)
-}
-
-function readUnseen(question: string, io: Io): Promise<string> {
-  const { stdin } = process
-  const { promise, resolve, reject } = Promise.withResolvers<string>()
-  let text = ''
-  io.err(question)
-  stdin.setRawMode(true)
-  stdin.setEncoding('utf8')
-  stdin.resume()
-  const read = (keys: string) => {
-    for (const key of keys) {
-      if (key === interrupt) return reject(new Error('interrupted'))
-      if (enter.has(key)) return resolve(text)
-      text = erase.has(key) ? text.slice(0, -1) : text + key
+  /** Runs `work` with a prompt, and lets go of standard input afterwards. */
+  static async with<T>(io: Io, work: (prompt: Prompt) => Promise<T>): Promise<T> {
+    const prompt = new Prompt(io)
+    try {
+      return await work(prompt)
+    } finally {
+      prompt.close()
     }
   }
-  stdin.on('data', read)
-  return promise.finally(() => {
-    stdin.off('data', read)
-    stdin.setRawMode(false)
-    stdin.pause()
-    io.err('\n')
-  })
+
+  /** @throws Error when it is empty, or the question was interrupted */
+  async password(question: string): Promise<string> {
+    if (this.#lines.isTerminal) this.#io.err(question)
+    const line = await this.#lines.next()
+    if (this.#lines.isTerminal) this.#io.err('\n')
+    if (line === undefined || line === '') throw new Error('no password was given')
+    return line
+  }
+
+  /** A new password, at a terminal twice: nobody sees a slip. @throws Error */
+  async newPassword(question: string): Promise<string> {
+    const password = await this.password(question)
+    if (!this.#lines.isTerminal) return password
+    const again = await this.password('The same again: ')
+    if (again !== password) throw new Error('the passwords differ; nothing was changed')
+    return password
+  }
+
+  close(): void {
+    this.#lines.close()
+  }
+}
+
+/** The lines of standard input, each as soon as it is there: who pipes one may leave the pipe open. */
+class Lines {
+  readonly isTerminal = process.stdin.isTTY === true
+  readonly #interface: Interface
+  readonly #queue: string[] = []
+  readonly #signal: AbortSignal
+  #isClosed = false
+  #isInterrupted = false
+  #wake = () => {}
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal
+    this.#interface = createInterface({
+      input: process.stdin,
+      output: new Writable({ write: (_chunk, _encoding, done) => done() }),
+      terminal: this.isTerminal,
+      historySize: 0,
+    })
+    this.#interface.on('line', line => {
+      this.#queue.push(line)
+      this.#wake()
+    })
+    this.#interface.on('SIGINT', () => {
+      this.#isInterrupted = true
+      this.close()
+    })
+    this.#interface.on('close', () => {
+      this.#isClosed = true
+      this.#wake()
+    })
+    signal.addEventListener('abort', () => this.close(), { once: true })
+  }
+
+  /** undefined when there are no more. */
+  async next(): Promise<string | undefined> {
+    while (this.#queue.length === 0) {
+      if (this.#isInterrupted || this.#signal.aborted) throw new Error('interrupted')
+      if (this.#isClosed) return undefined
+      await new Promise<void>(resolve => {
+        this.#wake = resolve
+      })
+    }
+    return this.#queue.shift()
+  }
+
+  close(): void {
+    this.#interface.close()
+  }
 }

@@ -1,9 +1,14 @@
-/** Where the platform is, and what vouches for it: the file of an authority, or '' for those of the system. */
-export type Server = { readonly url: string; readonly caFile: string }
+/** Where the platform is, and the CAs that vouch for it as PEM; '' for those of the system. */
+export type Server = { readonly url: string; readonly ca: string }
 
-/** Options that every command that talks to the platform takes. */
-export const serverOptions = { server: { type: 'string' }, ca: { type: 'string' } } as const
+/** Options of every command that talks to the platform. */
+export const serverOptions = {
+  server: { type: 'string' },
+  ca: { type: 'string' },
+  context: { type: 'string' },
+} as const
 
-export const serverUsage = `  --server URL           the platform (KAPIS_URL; otherwise that of the last login)
-  --ca FILE              authority of its certificate (KAPIS_CA; otherwise that of the last login, or the system's)
+export const serverUsage = `  --server URL           the platform (KAPIS_URL, otherwise that of the login)
+  --ca FILE              CA of its certificate (KAPIS_CA, otherwise that of the login, or the system's)
+  --context NAME         the login of this context, of those that \`kapis login list\` shows (the current one)
 `

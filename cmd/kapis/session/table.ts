@@ -1,5 +1,8 @@
+import { printable } from './printable.ts'
+
 /** Columns of text, as kubectl writes them. */
-export function toTable(rows: readonly (readonly string[])[]): string {
+export function toTable(cells: readonly (readonly string[])[]): string {
+  const rows = cells.map(row => row.map(printable))
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map(row => row[column]?.length ?? 0))) ?? []
   const lines = rows.map(row => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('   '))
   return lines.map(line => `${line.trimEnd()}\n`).join('')

@@ -9,7 +9,7 @@ export async function list(call: Call): Promise<void> {
   const [group, ...others] = values.group
   if (others.length > 0) throw new UsageError('list takes one --group')
   if (group !== undefined) query.set('ingroup', group)
-  const { items } = parseJson(await platform.call('cannot list the users', pathOf(call, `?${query}`)))
+  const { items } = parseJson(await platform.call('list the users', pathOf(call, `?${query}`)))
   const users: readonly Member[] = Array.isArray(items) ? items.map(Object) : []
   if (values.output === 'json') io.out(`${JSON.stringify(users, null, 2)}\n`)
   else io.out(toTable([['NAME', 'EMAIL', 'STATE', 'GROUPS', 'LAST LOGIN'], ...users.map(toRow)]))
@@ -17,7 +17,7 @@ export async function list(call: Call): Promise<void> {
 
 export async function get(call: Call, name: string): Promise<void> {
   const found = parseJson(
-    await call.platform.call('cannot read the user', pathOf(call, `/${encodeURIComponent(name)}`)),
+    await call.platform.call('read the user', pathOf(call, `/${encodeURIComponent(name)}`)),
   )
   if (call.values.output === 'json') call.io.out(`${JSON.stringify(found, null, 2)}\n`)
   else call.io.out(toTable([['NAME', 'EMAIL', 'STATE', 'GROUPS', 'LAST LOGIN'], toRow(found)]))

@@ -1,0 +1,70 @@
+import { editYaml } from '../../../pkg/yaml/edit/edit-yaml.ts'
+import type { Change } from '../../../pkg/yaml/edit/value.ts'
+import type { Io } from '../command.ts'
+import { withFileLock } from '../session/file-lock.ts'
+import { decode } from './encoding.ts'
+import type { Plan } from './entries.ts'
+import { type Kubeconfig, loadKubeconfig } from './files.ts'
+import { assertWritable, replaceFile } from './replace-file.ts'
+
+/** What is to be changed in what kubectl sees. @throws Error when that cannot be */
+export type Planner = (config: Kubeconfig) => Plan
+
+/**
+ * Makes sure that changes can be made, before something else is done that only they make useful. Nothing is written.
+ *
+ * @param paths the files that kubectl merges
+ * @throws Error
+ */
+export function checkChanges(paths: readonly string[], planner: Planner, io: Io): Promise<void> {
+  return withPlan(paths, planner, io, drafts => {
+    for (const { path } of drafts) assertWritable(path)
+  })
+}
+
+/** Changes the files as `kubectl config` would, under its locks. @throws Error */
+export function applyChanges(paths: readonly string[], planner: Planner, io: Io): Promise<void> {
+  return withPlan(paths, planner, io, drafts => {
+    for (const { path, content } of drafts) replaceFile(path, content)
+  })
+}
+
+type Draft = { readonly path: string; readonly content: Buffer }
+
+async function withPlan(
+  paths: readonly string[],
+  planner: Planner,
+  io: Io,
+  work: (drafts: readonly Draft[]) => void,
+): Promise<void> {
+  const targets = [...planner(loadKubeconfig(paths)).keys()]
+  await withLocks(targets.toSorted(), io, () => {
+    const config = loadKubeconfig(paths)
+    const plan = planner(config)
+    if ([...plan.keys()].some(path => !targets.includes(path)))
+      throw new Error('the kubeconfig was changed by another process; try again')
+    work([...plan].flatMap(([path, changes]) => toDraft(config, path, changes)))
+  })
+}
+
+/** None for a file that is already as it should be. */
+function toDraft({ files }: Kubeconfig, path: string, changes: readonly Change[]): readonly Draft[] {
+  const { text, encode } = files.find(file => file.path === path)?.decoded ?? decode(Buffer.alloc(0))
+  try {
+    const next = editYaml(text, changes)
+    return next === text ? [] : [{ path, content: encode(next) }]
+  } catch (error) {
+    throw new Error(
+      `failed to change the kubeconfig ${path}: ${error instanceof Error ? error.message : error}`,
+    )
+  }
+}
+
+/** All of them, in an order that all processes have. */
+async function withLocks(paths: readonly string[], io: Io, work: () => void): Promise<void> {
+  const [path, ...others] = paths
+  if (path === undefined) return work()
+  const onWait = (lock: string) => io.err(`Waiting for another process that holds ${lock}.\n`)
+  const settings = { signal: io.signal, onWait, folderMode: 0o755 }
+  return withFileLock(path, () => withLocks(others, io, work), settings)
+}

@@ -1,0 +1,78 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { readSource } from '../../../pkg/yaml/edit/source.ts'
+import { child, field, type Value } from '../../../pkg/yaml/edit/value.ts'
+import { hasCode } from '../session/error-code.ts'
+import { type Decoded, decode } from './encoding.ts'
+import { assertLoadable } from './loadable.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+export type ListName = 'clusters' | 'contexts' | 'users'
+
+/** The files that kubectl merges, the first one before the others: --kubeconfig, KUBECONFIG, or ~/.kube/config. */
+export function kubeconfigFiles(env: Env, explicit?: string): readonly string[] {
+  if (explicit !== undefined) return [explicit]
+  if (!env.KUBECONFIG) return [join(homedir(), '.kube', 'config')]
+  const named = [...new Set(env.KUBECONFIG.split(delimiter))].filter(file => file !== '')
+  if (named.length === 0) throw new Error('KUBECONFIG names no file')
+  return named
+}
+
+export type KubeconfigFile = { readonly path: string; readonly decoded: Decoded; readonly value: Value }
+
+/** What kubectl would see of a list of files. */
+export type Kubeconfig = {
+  readonly files: readonly KubeconfigFile[]
+  /** Where kubectl writes what is in no file yet: the first that exists, otherwise the last. */
+  readonly defaultFile: string
+}
+
+/** @throws Error for a file that kubectl cannot load, which names it */
+export function loadKubeconfig(paths: readonly string[]): Kubeconfig {
+  const files = paths.flatMap(path => {
+    const bytes = readIfExists(path)
+    return bytes === undefined ? [] : [load(path, bytes)]
+  })
+  const defaultFile = paths.find(path => existsSync(path)) ?? paths.at(-1) ?? ''
+  return { files, defaultFile }
+}
+
+/** The file that has an entry first, which is the one that kubectl takes. */
+export function fileOf({ files }: Kubeconfig, list: ListName, name: string): KubeconfigFile | undefined {
+  return files.find(({ value }) => child(field(value, list), { name }) !== undefined)
+}
+
+/** An entry's `cluster`, `context` or `user`, of the first file that has it. */
+export function entryOf(config: Kubeconfig, list: ListName, name: string): Value | undefined {
+  const file = fileOf(config, list, name)
+  if (file === undefined) return undefined
+  return field(child(field(file.value, list), { name }), bodyOf[list]) ?? null
+}
+
+export const bodyOf: Readonly<Record<ListName, string>> = {
+  clusters: 'cluster',
+  contexts: 'context',
+  users: 'user',
+}
+
+function load(path: string, bytes: Buffer): KubeconfigFile {
+  try {
+    const decoded = decode(bytes)
+    const { value } = readSource(decoded.text)
+    assertLoadable(value)
+    return { path, decoded, value }
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new Error(`invalid kubeconfig ${path}: ${why}; kubectl cannot load it either`)
+  }
+}
+
+function readIfExists(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined
+    throw new Error(`failed to read the kubeconfig: ${error instanceof Error ? error.message : error}`)
+  }
+}

@@ -1,0 +1,92 @@
+import {
+  chmodSync,
+  chownSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { assertWritable, replaceFile } from './replace-file.ts'
+
+describe('replaceFile', () => {
+  let folder: string
+  let file: string
+  const content = () => readFileSync(file, 'utf8')
+  const replace = (text: string) => replaceFile(file, Buffer.from(text))
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'kapis-replace-'))
+    file = join(folder, 'config')
+    writeFileSync(file, 'the old content, which is longer', { mode: 0o640 })
+  })
+  afterEach(() => {
+    chmodSync(folder, 0o700)
+    rmSync(folder, { recursive: true })
+  })
+
+  it('keeps mode, owner and group, and leaves nothing beside the file', () => {
+    chmodSync(file, 0o664)
+    const isRoot = process.getuid?.() === 0
+    if (isRoot) chownSync(file, 1234, 2345)
+    const { uid, gid } = statSync(file)
+    replace('new')
+    const now = statSync(file)
+    expect([content(), now.mode & 0o7777, now.uid, now.gid]).to.deep.equal(['new', 0o664, uid, gid])
+    expect(readdirSync(folder)).to.deep.equal(['config'])
+  })
+
+  it('is atomic: a reader that has opened the file keeps the old content', () => {
+    const { ino } = statSync(file)
+    replace('new')
+    expect(statSync(file).ino).to.not.equal(ino)
+  })
+
+  it('keeps hard links: both names have the new content', () => {
+    const other = join(folder, 'other')
+    linkSync(file, other)
+    replace('new')
+    expect([content(), readFileSync(other, 'utf8'), statSync(file).nlink]).to.deep.equal(['new', 'new', 2])
+  })
+
+  it('writes through symbolic links, also to a file that is not there', () => {
+    mkdirSync(join(folder, 'real'))
+    for (const isThere of [true, false]) {
+      const target = join(folder, 'real', `config-${isThere}`)
+      if (isThere) writeFileSync(target, 'old')
+      const link = join(folder, `link-${isThere}`)
+      const linkToLink = join(folder, `link2-${isThere}`)
+      symlinkSync(`real/config-${isThere}`, link)
+      symlinkSync(link, linkToLink)
+      replaceFile(linkToLink, Buffer.from('new'))
+      expect([readlinkSync(linkToLink), lstatSync(link).isSymbolicLink()]).to.deep.equal([link, true])
+      expect(readFileSync(target, 'utf8')).to.equal('new')
+    }
+  })
+
+  it('makes a file for its owner alone', () => {
+    rmSync(file)
+    replace('new')
+    expect([content(), statSync(file).mode & 0o7777]).to.deep.equal(['new', 0o600])
+  })
+
+  it('takes regular files alone', () => {
+    const refused = `${folder} is not a regular file`
+    expect(() => replaceFile(folder, Buffer.from('x'))).to.throw(refused)
+    expect(() => assertWritable(folder)).to.throw(refused)
+  })
+
+  it('does not change what it only tests', () => {
+    assertWritable(file)
+    assertWritable(join(folder, 'none'))
+    expect([content(), readdirSync(folder)]).to.deep.equal(['the old content, which is longer', ['config']])
+  })
+})

@@ -1,0 +1,120 @@
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+
+// What says that a file cannot be replaced by another one, although it may be writable itself.
+const noRename = new Set(['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'EBUSY', 'EXDEV', 'ENOTSUP', 'EINVAL'])
+
+/**
+ * Replaces the content of a file, or makes it for its owner alone. Readers see the old content or the new one, unless another
+ * name (a hard link), another owner, a mount, or a folder that cannot be written to forbids a rename: then it is written in
+ * place, as kubectl does. Symbolic links, hard links, mode and owner stay.
+ *
+ * @throws Error when it cannot be written; the old content is there then
+ */
+export function replaceFile(file: string, content: Buffer): void {
+  const target = realPath(file)
+  const old = statOf(target)
+  if (old !== undefined && !old.isFile()) throw new Error(`${file} is not a regular file`)
+  if (old === undefined) create(target, content)
+  else if (old.nlink > 1 || !isRenamed(target, content, old)) writeInPlace(target, content)
+}
+
+/** @throws Error when the file is there and cannot be written to; nothing is changed */
+export function assertWritable(file: string): void {
+  const target = realPath(file)
+  const old = statOf(target)
+  if (old === undefined) return
+  if (!old.isFile()) throw new Error(`${file} is not a regular file`)
+  closeSync(openSync(target, constants.O_WRONLY))
+}
+
+/** The file behind symbolic links; what is not there yet is made through them. */
+function realPath(file: string): string {
+  try {
+    return realpathSync(file)
+  } catch {
+    return file
+  }
+}
+
+function statOf(file: string): Stats | undefined {
+  return statSync(file, { throwIfNoEntry: false })
+}
+
+/** Also through a symbolic link to a file that is not there. */
+function create(target: string, content: Buffer): void {
+  const fd = openSync(target, constants.O_WRONLY | constants.O_CREAT, 0o600)
+  try {
+    overwrite(fd, content)
+  } catch (error) {
+    rmSync(target, { force: true })
+    throw error
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** @returns false when this file cannot be replaced by a rename */
+function isRenamed(target: string, content: Buffer, old: Stats): boolean {
+  const draft = `${target}.${process.pid}.tmp`
+  try {
+    const fd = openSync(draft, 'wx', 0o600)
+    try {
+      writeFileSync(fd, content)
+      keepOwner(fd, old)
+      fsyncSync(fd)
+    } finally {
+      closeSync(fd)
+    }
+    renameSync(draft, target)
+    return true
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && noRename.has(String(error.code))) return false
+    throw error
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}
+
+/** @throws Error when the owner cannot be kept */
+function keepOwner(fd: number, { uid, gid, mode }: Stats): void {
+  const made = fstatSync(fd)
+  if (made.uid !== uid || made.gid !== gid) fchownSync(fd, uid, gid)
+  fchmodSync(fd, mode & 0o7777)
+}
+
+function writeInPlace(target: string, content: Buffer): void {
+  const before = readFileSync(target)
+  const fd = openSync(target, constants.O_WRONLY)
+  try {
+    overwrite(fd, content)
+  } catch (error) {
+    overwrite(fd, before)
+    throw error
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function overwrite(fd: number, content: Buffer): void {
+  let done = 0
+  while (done < content.length) done += writeSync(fd, content, done, content.length - done, done)
+  ftruncateSync(fd, content.length)
+  fsyncSync(fd)
+}

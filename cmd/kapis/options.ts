@@ -1,0 +1,27 @@
+import { UsageError } from './command.ts'
+
+/** An option as the usage of a command lists it. */
+export type Option = {
+  readonly name: string
+  /** Such as -o; '' when there is none. */
+  readonly short: string
+  /** Such as FILE; '' when it takes no value. */
+  readonly value: string
+}
+
+const option = /(?<![\w-])(--[a-z][a-z-]*)(?: ([A-Za-z][\w:[\]]*)(?=,| {2}|$))?(?:, (-[a-z])\b)?/g
+
+/** Reads the options of a usage text: lines that begin with two blanks and `--`. */
+export function optionsOf(usage: string): readonly Option[] {
+  const lines = usage.split('\n').filter(line => line.startsWith('  --'))
+  return lines.flatMap(line => {
+    const [head = ''] = line.trimStart().split(/ {2,}/)
+    return [...head.matchAll(option)].map(([, name = '', value = '', short = '']) => ({ name, value, short }))
+  })
+}
+
+/** Refuses a format of --output that a command does not have; '' is text for people. @throws UsageError */
+export function assertOutput(value: string): void {
+  if (value !== '' && value !== 'json')
+    throw new UsageError(`invalid --output ${JSON.stringify(value)}; supported: json`)
+}

@@ -1,0 +1,18 @@
+import packageJson from '../../package.json' with { type: 'json' }
+import { dispatch } from './dispatch.ts'
+
+/** Runs the command line in this process. @returns the exit code */
+export function run(args: readonly string[]): Promise<number> {
+  const stop = new AbortController()
+  // A second signal ends the process at once.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(signal))
+  // A reader such as `head` may close the pipe early.
+  process.stdout.on('error', () => process.exit(0))
+  return dispatch(args, {
+    out: text => void process.stdout.write(text),
+    err: text => void process.stderr.write(text),
+    env: process.env,
+    signal: stop.signal,
+    version: packageJson.version,
+  })
+}

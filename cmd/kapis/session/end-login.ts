@@ -1,0 +1,24 @@
+import type { Io } from '../command.ts'
+import { withFileLock } from './file-lock.ts'
+import { Connection, toError } from './http.ts'
+import { discover } from './issuer.ts'
+import { loginFile, readLogin, removeLogin, type StoredLogin } from './login-store.ts'
+
+/** Ends a login at its server (RFC 7009), and forgets it. @throws Error when it could not be ended; it is kept then */
+export async function endLogin(known: StoredLogin, ca: string, io: Io): Promise<void> {
+  await withFileLock(
+    loginFile(io.env, known),
+    async () => {
+      // Its tokens may have been refreshed meanwhile.
+      const login = readLogin(io.env, known) ?? known
+      const issuer = await discover(new Connection({ url: login.url, ca }, io), login.issuer)
+      const client = { id: login.clientId, secret: login.clientSecret }
+      // An access token that has expired ends nothing; the refresh token lives longer.
+      const token = login.refreshToken || login.accessToken
+      const response = await issuer.post('revocation', client, { token })
+      if (response.status !== 200) throw toError(response, 'end the login')
+      removeLogin(io.env, login)
+    },
+    { signal: io.signal },
+  )
+}

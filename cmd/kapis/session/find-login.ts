@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs'
+import { isLoopback } from '../../../pkg/http/proxy-environment.ts'
+import { assertCertificates } from '../../../pkg/http/trust.ts'
+import { type Io, UsageError } from '../command.ts'
+import { type LoginKey, listLogins, readCurrent, type StoredLogin } from './login-store.ts'
+import type { Server } from './server.ts'
+
+/** Options and environment that say where to go. */
+export type ServerValues = {
+  readonly server?: string | undefined
+  readonly ca?: string | undefined
+  readonly context?: string | undefined
+}
+
+/** A server, and the login there that a command uses. */
+export type Target = { readonly server: Server; readonly login: StoredLogin | undefined }
+
+/**
+ * The server and login that options, the environment and stored logins name.
+ *
+ * @param isExact whether the current login is not taken for one of several at a server: a context of kubectl whose plugin names
+ * no login must not act as another user
+ * @throws UsageError
+ */
+export function findTarget(values: ServerValues, io: Io, isExact = false): Target {
+  const named = values.server ?? (values.context === undefined ? io.env.KAPIS_URL : undefined)
+  const url = named ? parseServer(named, values.server === undefined ? 'KAPIS_URL' : '--server') : undefined
+  const logins = listLogins(io.env)
+  const matching = logins.filter(
+    login => (url ?? login.url) === login.url && (values.context ?? login.name) === login.name,
+  )
+  const current = isExact ? undefined : readCurrent(io.env)
+  const login = matching.length > 1 ? choose(matching, current, url) : matching[0]
+  const at = url ?? login?.url
+  if (at === undefined) throw new UsageError(notFound(values.context, logins))
+  return { server: { url: at, ca: readCa(values, io, at) ?? rememberedCa(logins, at, login) }, login }
+}
+
+/** Where to log in: at a server that is named, otherwise where the login of the context, or the current one, is. */
+export function findServer(values: ServerValues, io: Io): Server {
+  const logins = listLogins(io.env)
+  const current = readCurrent(io.env)
+  const sameName = logins.filter(({ name }) => name === values.context)
+  const named = values.server ?? (io.env.KAPIS_URL || undefined)
+  const known = sameName.length === 1 ? sameName[0]?.url : current?.url
+  const url =
+    named === undefined ? known : parseServer(named, values.server === undefined ? 'KAPIS_URL' : '--server')
+  if (url === undefined) throw new UsageError('--server is needed, or KAPIS_URL')
+  return { url, ca: readCa(values, io, url) ?? rememberedCa(logins, url) }
+}
+
+/** The token of KAPIS_TOKEN, which is for KAPIS_URL where that is set, and for any server otherwise. */
+export function tokenFromEnvironment({ env }: Io, url?: string): string | undefined {
+  return isForServer(env.KAPIS_URL, url) ? env.KAPIS_TOKEN || undefined : undefined
+}
+
+/** @returns the origin @throws UsageError */
+export function parseServer(text: string, option: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw new UsageError(`invalid ${option} ${JSON.stringify(text)}: expected https://host[:port]`)
+  if (url.username !== '' || url.password !== '')
+    throw new UsageError(`invalid ${option}: expected no user name or password in it`)
+  // Passwords and tokens would be readable on the way.
+  if (url.protocol === 'http:' && !isLoopback(url.hostname))
+    throw new UsageError(
+      `invalid ${option} ${JSON.stringify(text)}: expected https; http is for this machine alone`,
+    )
+  return url.origin
+}
+
+function choose(
+  matching: readonly StoredLogin[],
+  current: LoginKey | undefined,
+  url: string | undefined,
+): StoredLogin {
+  const login = matching.find(each => each.url === current?.url && each.name === current.name)
+  if (login !== undefined) return login
+  const [first] = matching
+  if (url === undefined && first !== undefined && matching.every(({ name }) => name === first.name))
+    throw new UsageError(
+      `${matching.length} servers have a login ${JSON.stringify(first.name)}: choose one with --server (${matching.map(each => each.url).join(', ')})`,
+    )
+  const names = matching.map(({ name }) => name).join(', ')
+  throw new UsageError(
+    `there are several logins${url === undefined ? '' : ` at ${url}`}: choose one with --context (${names})`,
+  )
+}
+
+function rememberedCa(logins: readonly StoredLogin[], url: string, login?: StoredLogin): string {
+  return login?.ca || (logins.find(each => each.url === url && each.ca !== '')?.ca ?? '')
+}
+
+function notFound(context: string | undefined, logins: readonly StoredLogin[]): string {
+  if (logins.length === 0) return 'not logged in: run `kapis login --server URL`'
+  const names = [...new Set(logins.map(({ name }) => name))].join(', ')
+  return `unknown login ${JSON.stringify(context)}; known are: ${names}`
+}
+
+/** --ca, or KAPIS_CA, which is for KAPIS_URL where that is set. */
+function readCa(values: ServerValues, { env }: Io, url: string): string | undefined {
+  if (values.ca) return readCertificates(values.ca, '--ca')
+  if (env.KAPIS_CA && isForServer(env.KAPIS_URL, url)) return readCertificates(env.KAPIS_CA, 'KAPIS_CA')
+  return undefined
+}
+
+/** The content of a file of PEM certificates. @throws UsageError */
+export function readCertificates(file: string, option: string): string {
+  try {
+    const pem = readFileSync(file, 'utf8')
+    assertCertificates(pem)
+    return pem
+  } catch (error) {
+    throw new UsageError(`invalid ${option} ${file}: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+function isForServer(owner: string | undefined, url: string | undefined): boolean {
+  if (!owner || url === undefined || !URL.canParse(owner)) return true
+  return new URL(owner).origin === url
+}

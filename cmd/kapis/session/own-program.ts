@@ -1,0 +1,52 @@
+import { cpSync, existsSync, realpathSync, renameSync, rmSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { basename, dirname, join, resolve, sep } from 'node:path'
+import { makeFolders } from '../../../pkg/files/make-folders.ts'
+import type { Io } from '../command.ts'
+
+/** This program, as kubectl starts it wherever it is called. */
+export type OwnProgram = {
+  readonly file: string
+  /** Makes sure that the file is there to stay. */
+  readonly keep: () => void
+}
+
+// Folders that package managers empty some day: of npx, pnpm dlx, yarn dlx and bunx.
+const volatile = /^(_npx|dlx.*|xfs-.*|bunx-.*)$/
+
+/**
+ * Finds the file that runs. A package in the cache of npx is kept as a copy in ~/.local/share/kapis (XDG_DATA_HOME): it brings
+ * everything that it needs, and by its name alone npx could fetch another one.
+ *
+ * @param started the path by which the program was started
+ */
+export function findOwnProgram({ env, version }: Io, started: string): OwnProgram {
+  const file = realpathSync(started)
+  const root = packageRoot(file)
+  if (root === undefined || !root.split(sep).some(name => volatile.test(name)))
+    return { file, keep: () => undefined }
+  const data = env.XDG_DATA_HOME || join(homedir(), '.local', 'share')
+  const copy = resolve(data, 'kapis', version)
+  return { file: join(copy, file.slice(root.length)), keep: () => replaceFolder(root, copy) }
+}
+
+/** The folder of the package that a file below node_modules is of. */
+function packageRoot(file: string): string | undefined {
+  for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder))
+    if (basename(dirname(folder)) === 'node_modules') return folder
+  return undefined
+}
+
+/** An older copy of the same version may be of another build. */
+function replaceFolder(from: string, to: string): void {
+  const draft = `${to}.${process.pid}`
+  const old = `${draft}.old`
+  makeFolders(dirname(to), 0o755)
+  try {
+    cpSync(from, draft, { recursive: true, dereference: true })
+    if (existsSync(to)) renameSync(to, old)
+    renameSync(draft, to)
+  } finally {
+    for (const folder of [draft, old]) rmSync(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,22 @@
+import { type HttpResponse, parseJson, toError } from './http.ts'
+import type { Client } from './issuer.ts'
+import type { StoredLogin } from './login-store.ts'
+
+/** What a token response says of a login. */
+export type Tokens = Pick<
+  StoredLogin,
+  'clientId' | 'clientSecret' | 'accessToken' | 'refreshToken' | 'expiresAtMs'
+>
+
+/** Reads a token response (RFC 6749 section 5.1). @throws Error in the server's words when it is a refusal */
+export function toTokens(client: Client, response: HttpResponse, what: string): Tokens {
+  const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds } = parseJson(response)
+  if (response.status !== 200 || typeof accessToken !== 'string') throw toError(response, what)
+  return {
+    clientId: client.id,
+    clientSecret: client.secret,
+    accessToken,
+    refreshToken: typeof refreshToken === 'string' ? refreshToken : '',
+    expiresAtMs: Date.now() + (typeof seconds === 'number' ? seconds : 0) * 1000,
+  }
+}

@@ -1,0 +1,190 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { applyChanges } from '../../cmd/kapis/kubeconfig/apply.ts'
+import { type ContextSettings, planContext, planRemoval } from '../../cmd/kapis/kubeconfig/entries.ts'
+import { run, scratch } from '../e2e/run.ts'
+import { bounds, propertyTimeoutMs } from './bounds.ts'
+import { configs, names, type Written, written } from './kubeconfigs.ts'
+
+const platform = 'https://kapis.test'
+const folder = join(scratch, 'kubeconfigs')
+const file = join(folder, 'config')
+const io = {
+  out: () => undefined,
+  err: () => undefined,
+  env: {},
+  signal: new AbortController().signal,
+  version: '',
+}
+
+type Fields = Readonly<Record<string, unknown>>
+type Entry = Readonly<{ name: string; [body: string]: unknown }>
+/** What `kubectl config view --raw -o json` says. */
+type View = Readonly<{
+  clusters: readonly Entry[] | null
+  users: readonly Entry[] | null
+  contexts: readonly Entry[] | null
+  'current-context': string
+  [more: string]: unknown
+}>
+
+const settings: fc.Arbitrary<ContextSettings> = fc.record({
+  name: names.filter(name => name !== ''),
+  cluster: fc.record({
+    url: fc.constantFrom(platform, 'https://kube.test:6443'),
+    ca: fc.constantFrom('', '-----BEGIN CERTIFICATE-----\n'),
+  }),
+  platform: fc.constant(platform),
+  command: fc.constantFrom<[string, ...string[]]>(
+    ['/usr/bin/kapis'],
+    ['/opt/a b/node', 'C:\\x: y # z', 'no'],
+  ),
+  home: fc.constantFrom('', '/home/on'),
+  isOverwriting: fc.boolean(),
+})
+
+/** Entries that a login of ours, of this version or an older one, may have left, and what people add to them. */
+const ours = fc
+  .record({ name: names, home: fc.boolean(), more: fc.boolean() })
+  .map(({ name, home, more }) => ({
+    clusters: [
+      {
+        name,
+        cluster: {
+          server: platform,
+          ...(more ? { 'tls-server-name': 'no', 'certificate-authority': '/x' } : {}),
+        },
+      },
+    ],
+    users: [
+      {
+        name,
+        user: {
+          exec: {
+            apiVersion: 'client.authentication.k8s.io/v1',
+            command: '/old/node',
+            args: ['/old/kapis', 'get-token', '--server', platform, ...(more ? ['--context', name] : [])],
+            env: home
+              ? [
+                  { name: 'KAPIS_HOME', value: 'y' },
+                  { name: 'HTTPS_PROXY', value: '1' },
+                ]
+              : null,
+            interactiveMode: 'Never',
+            provideClusterInfo: false,
+          },
+        },
+      },
+    ],
+    contexts: [{ name, context: { cluster: name, user: name, ...(more ? { namespace: 'on' } : {}) } }],
+  }))
+
+describe('kubeconfigs that kapis login writes, as kubectl reads them', function () {
+  this.timeout(propertyTimeoutMs * 5)
+  before(() => void mkdirSync(folder, { recursive: true }))
+
+  it('have the entries of the login, and of everything else what they had', async () => {
+    const kubeconfig = written(configs(ours))
+    await fc.assert(fc.asyncProperty(kubeconfig, fc.array(settings, { minLength: 1, maxLength: 3 }), judge), {
+      ...bounds(120),
+      endOnFailure: true,
+    })
+  })
+})
+
+async function judge({ text, encoding }: Written, logins: readonly ContextSettings[]): Promise<void> {
+  rmSync(file, { force: true })
+  writeFileSync(file, text, encoding)
+  let before = await view()
+  for (const login of logins) {
+    const old = readFileSync(file)
+    const refusal = await applyChanges([file], config => planContext(config, login), io).then(
+      () => undefined,
+      String,
+    )
+    if (refusal !== undefined) {
+      expect(readFileSync(file).equals(old), 'what is refused changes nothing').to.equal(true)
+      if (typeof before === 'string') return void expect(refusal).to.include('kubectl cannot load it either')
+      expect([refusal, login.isOverwriting]).to.satisfy(isConflict)
+      continue
+    }
+    const after = await view()
+    if (typeof before === 'string' || typeof after === 'string')
+      throw new Error(`kubectl: ${before} ${after}\n${readFileSync(file)}`)
+    expectLogin(before, after, login)
+    before = after
+  }
+}
+
+function isConflict([refusal, isOverwriting]: readonly [string, boolean]): boolean {
+  return !isOverwriting && refusal.endsWith('or replace it with --overwrite')
+}
+
+/** What kubectl sees, or why it cannot load the file. */
+async function view(): Promise<View | string> {
+  const { code, stdout, stderr } = await run('kubectl', [
+    '--kubeconfig',
+    file,
+    'config',
+    'view',
+    '--raw',
+    '-o',
+    'json',
+  ])
+  return code === 0 ? JSON.parse(stdout) : stderr
+}
+
+function expectLogin(before: View, after: View, login: ContextSettings): void {
+  const { name, cluster, command, home } = login
+  expect(after['current-context']).to.equal(name)
+  const context = find(after, 'contexts', name)
+  expect(context.user).to.equal(name)
+  const clusterName = String(context.cluster)
+  for (const list of ['clusters', 'users', 'contexts'] as const) {
+    const own = list === 'clusters' ? clusterName : name
+    expect(rest(after[list], own), list).to.deep.equal(rest(before[list], own))
+  }
+  for (const key of new Set([...Object.keys(before), ...Object.keys(after)]))
+    if (!['clusters', 'users', 'contexts', 'current-context'].includes(key))
+      expect(after[key], key).to.deep.equal(before[key])
+
+  const oldUser = Object(find(before, 'users', name).exec)
+  const isOwn = (oldUser.args ?? []).includes(platform)
+  const { exec, ...credentials } = find(after, 'users', name)
+  const { command: program, args, env, ...execRest } = Object(exec)
+  expect([program, ...args]).to.deep.equal([...command, 'get-token', '--server', platform, '--context', name])
+  const others = (list: unknown) =>
+    (Array.isArray(list) ? list : []).filter(each => each.name !== 'KAPIS_HOME')
+  expect(others(env)).to.deep.equal(isOwn ? others(oldUser.env) : [])
+  const homes = (Array.isArray(env) ? env : []).filter(each => each.name === 'KAPIS_HOME')
+  expect(homes).to.deep.equal(home === '' ? [] : [{ name: 'KAPIS_HOME', value: home }])
+  expect(execRest).to.include({ apiVersion: 'client.authentication.k8s.io/v1', interactiveMode: 'Never' })
+  if (isOwn) expect({ ...credentials, exec: 0 }).to.deep.equal({ ...find(before, 'users', name), exec: 0 })
+
+  const { server, ...clusterRest } = find(after, 'clusters', clusterName)
+  expect(server).to.equal(cluster.url)
+  const oldCluster = find(before, 'clusters', clusterName)
+  if (oldCluster.server === cluster.url) {
+    const { server: _, ...kept } = oldCluster
+    const ca = { 'certificate-authority-data': Buffer.from(cluster.ca).toString('base64') }
+    const { 'certificate-authority': _file, 'insecure-skip-tls-verify': _skip, ...withoutCa } = kept
+    expect(clusterRest).to.deep.equal(cluster.ca === '' ? kept : { ...withoutCa, ...ca })
+  }
+  const { cluster: _c, user: _u, ...contextRest } = context
+  const { cluster: _oc, user: _ou, ...oldRest } = find(before, 'contexts', name)
+  const oldUserOfContext = Object(find(before, 'users', String(find(before, 'contexts', name).user)).exec)
+  if ((oldUserOfContext.args ?? []).includes(platform)) expect(contextRest).to.deep.equal(oldRest)
+}
+
+function find(view: View, list: 'clusters' | 'users' | 'contexts', name: string): Fields {
+  const entry = (view[list] ?? []).find(each => each.name === name)
+  return Object(entry?.[list.slice(0, -1)])
+}
+
+function rest(list: readonly Entry[] | null, own: string): readonly Entry[] {
+  return (list ?? []).filter(({ name }) => name !== own)
+}
+
+void planRemoval

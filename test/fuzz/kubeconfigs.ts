@@ -1,0 +1,372 @@
+import fc from 'fast-check'
+import { resolvePlain } from '../../pkg/yaml/edit/go-scalar.ts'
+
+/** A kubeconfig as somebody may have written it. */
+export type Written = {
+  readonly text: string
+  readonly encoding: 'utf8' | 'utf16le'
+  /** Whether aliases or merge keys tie its entries together. */
+  readonly isTied: boolean
+}
+
+type Json = string | boolean | null | readonly Json[] | { readonly [key: string]: Json }
+/** Decides how each part is written: a number below `below`. */
+type Choose = (below: number) => number
+
+/** Names that readers of YAML take for something else, or that need quotes. */
+export const names = fc.oneof(
+  fc.constantFrom('kapis', 'prod', 'dev', 'kind-a'),
+  fc.constantFrom(
+    ...[
+      'no',
+      'y',
+      'on',
+      'N',
+      'Off',
+      'true',
+      'null',
+      '~',
+      '',
+      '<<',
+      '=',
+      '.',
+      '-',
+      '---',
+      '...',
+      '?',
+      '.inf',
+      '.nan',
+    ],
+    ...[
+      '12:30:45',
+      '1',
+      '-1',
+      '+1',
+      '0x1f',
+      '0o17',
+      '017',
+      '08',
+      '1_000',
+      '1e3',
+      '.5',
+      '1.',
+      '1e999',
+      '2001-01-01',
+      '0b1',
+    ],
+    ...[
+      'a b',
+      ' a',
+      'a ',
+      'a: b',
+      'a:',
+      'a #b',
+      '#a',
+      '- a',
+      '@a',
+      '`a',
+      '%a',
+      '!a',
+      '&a',
+      '*a',
+      '|',
+      '>',
+      '[a',
+      '{a',
+      ',',
+    ],
+    ...[
+      "it's",
+      '"q"',
+      'back\\slash',
+      'a\tb',
+      'a\nb',
+      'a\n\n b\n',
+      '\n',
+      'ünï',
+      '漢字',
+      '😀',
+      'a\u2028b',
+      'a\u0085b',
+      '\u007f',
+    ],
+    ...[
+      '\ufeff',
+      'a\ufeff',
+      '\ud7ff',
+      '\ufffd',
+      'x'.repeat(200),
+      'constructor',
+      '__proto__',
+      'gke_p_z_c',
+      'admin@k8s',
+      'a/b:6443',
+    ],
+  ),
+  fc.string({ unit: 'grapheme', maxLength: 8 }),
+)
+
+const text = fc.oneof(
+  names,
+  fc.constantFrom('https://a.test', 'https://b.test:6443/x', '/etc/ca.crt', 'default'),
+)
+const optional: { requiredKeys: [] } = { requiredKeys: [] }
+const extensions = fc.uniqueArray(
+  fc.record({ name: names, extension: fc.record({ last: text, on: fc.boolean() }) }),
+  {
+    maxLength: 2,
+    selector: ({ name }) => name,
+  },
+)
+const base64 = fc.constantFrom('', 'YWJj', 'LS0tLS0=')
+const unknown = { comment: text, 'x-on': fc.boolean() }
+const cluster = fc.record(
+  {
+    server: text,
+    'tls-server-name': text,
+    'insecure-skip-tls-verify': fc.boolean(),
+    'certificate-authority': text,
+    'certificate-authority-data': base64,
+    'proxy-url': text,
+    extensions,
+    ...unknown,
+  },
+  optional,
+)
+const exec = fc.record(
+  {
+    apiVersion: fc.constant('client.authentication.k8s.io/v1'),
+    command: text,
+    args: fc.oneof(fc.constant(null), fc.array(text, { maxLength: 3 })),
+    env: fc.oneof(
+      fc.constant(null),
+      fc.uniqueArray(fc.record({ name: fc.oneof(names, fc.constant('KAPIS_HOME')), value: text }), {
+        maxLength: 3,
+        selector: ({ name }) => name,
+      }),
+    ),
+    interactiveMode: fc.constantFrom('Never', 'Always'),
+    provideClusterInfo: fc.boolean(),
+  },
+  optional,
+)
+const user = fc.record(
+  {
+    token: text,
+    username: text,
+    password: text,
+    'client-certificate-data': base64,
+    'as-groups': fc.array(text, { maxLength: 2 }),
+    'as-user-extra': fc.dictionary(names, fc.array(text, { maxLength: 2 }), {
+      maxKeys: 2,
+      noNullPrototype: true,
+    }),
+    exec,
+    ...unknown,
+  },
+  optional,
+)
+const context = fc.record({ cluster: names, user: names, namespace: text, extensions, ...unknown }, optional)
+
+function entries<T>(key: string, body: fc.Arbitrary<T>): fc.Arbitrary<Json> {
+  const entry = fc.record({
+    name: names,
+    [key]: fc.oneof({ weight: 1, arbitrary: fc.constant(null) }, { weight: 9, arbitrary: body }),
+  })
+  const list = fc.uniqueArray(entry, { maxLength: 4, selector: ({ name }) => name })
+  return fc.oneof(
+    { weight: 1, arbitrary: fc.constant(null) },
+    { weight: 9, arbitrary: list },
+  ) as fc.Arbitrary<Json>
+}
+
+/** Whole configurations; `ours` adds entries that a login of ours may have left. */
+export function configs(ours: fc.Arbitrary<Json>): fc.Arbitrary<Json> {
+  const any = fc.record(
+    {
+      apiVersion: fc.constant('v1'),
+      kind: fc.constant('Config'),
+      preferences: fc.constantFrom<Json>({}, { colors: true }),
+      clusters: entries('cluster', cluster),
+      users: entries('user', user),
+      contexts: entries('context', context),
+      'current-context': fc.oneof(names, fc.constant(null)),
+      extensions,
+      ...unknown,
+    },
+    optional,
+  ) as fc.Arbitrary<Json>
+  return fc.oneof({ weight: 2, arbitrary: any }, { weight: 2, arbitrary: fc.tuple(any, ours).map(merge) })
+}
+
+/** Adds the entries of another configuration; a name that is there already stays. */
+function merge([base, more]: readonly [Json, Json]): Json {
+  const result: Record<string, Json> = { ...Object(base) }
+  for (const list of ['clusters', 'users', 'contexts']) {
+    const old: readonly Json[] = Object(base)[list] ?? []
+    const added: readonly Json[] = Object(more)[list] ?? []
+    const taken = new Set(old.map(item => Object(item).name))
+    result[list] = [...old, ...added.filter(item => !taken.has(Object(item).name))]
+  }
+  return result
+}
+
+/** A configuration in one of the many ways in which it can be written. */
+export function written(config: fc.Arbitrary<Json>): fc.Arbitrary<Written> {
+  return fc
+    .tuple(
+      config,
+      fc.infiniteStream(fc.nat()),
+      fc.constantFrom('yaml', 'yaml', 'yaml', 'yaml', 'json', 'empty'),
+    )
+    .map(([value, stream, form]) => {
+      const choose: Choose = below => Number(stream.next().value) % below
+      if (form === 'empty')
+        return encode(
+          ['', '\n', '# nothing\n', '---\n', 'null\n', '--- # x\n...\n'][choose(6)] ?? '',
+          choose,
+          false,
+        )
+      if (form === 'json')
+        return encode(escaped(JSON.stringify(value, undefined, ['', 2, '\t'][choose(3)])), choose, false)
+      const writer = new Writer(choose)
+      return encode(writer.document(value), choose, writer.isTied)
+    })
+}
+
+function encode(text: string, choose: Choose, isTied: boolean): Written {
+  const lines = choose(6) === 0 ? text.replaceAll('\n', '\r\n') : text
+  const encoding = choose(20) === 0 ? 'utf16le' : 'utf8'
+  const isMarked = encoding === 'utf16le' || choose(8) === 0
+  return { text: isMarked ? `\ufeff${lines}` : lines, encoding, isTied }
+}
+
+class Writer {
+  isTied = false
+  readonly #choose: Choose
+  #comments = 0
+  readonly #anchors: { readonly name: string; readonly json: string }[] = []
+
+  constructor(choose: Choose) {
+    this.#choose = choose
+  }
+
+  document(value: Json): string {
+    const before = ['', '', '---\n', '# first\n', '--- # start\n', '\n\n'][this.#choose(6)] ?? ''
+    const body =
+      this.#choose(8) === 0 ? `${this.#flow(value, 0)}\n` : this.#block(value, '').replace(/^\n/, '')
+    const after = ['', '', '# last\n', '...\n', '---\nother: [document\n', '\n\n'][this.#choose(6)] ?? ''
+    const text = before + body + after
+    return this.#choose(8) === 0 ? text.replace(/\n$/, '') : text
+  }
+
+  /** What follows `key:` or `-`: a line break and lines, or a blank and one line. */
+  #block(value: Json, indent: string): string {
+    if (typeof value !== 'object' || value === null) {
+      const scalar = this.#tie(value, this.#scalar(value, indent))
+      return `${scalar}${scalar.includes('\n') ? '' : this.#comment()}\n`
+    }
+    const isEmpty = Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0
+    if (isEmpty || this.#choose(8) === 0) return ` ${this.#flow(value, indent.length)}${this.#comment()}\n`
+    const lines = Array.isArray(value)
+      ? value.map(item => this.#item(item, indent))
+      : this.#fields(Object(value), indent)
+    return `${this.#comment()}\n${lines.join('')}`
+  }
+
+  #fields(value: Readonly<Record<string, Json>>, indent: string): readonly string[] {
+    return Object.entries(value).map(([key, each]) => {
+      const deeper =
+        Array.isArray(each) && this.#choose(2) === 0 ? indent : `${indent}${' '.repeat(1 + this.#choose(4))}`
+      const note = this.#choose(12) === 0 ? `${indent}# note ${++this.#comments}\n` : ''
+      const blank = this.#choose(12) === 0 ? '\n' : ''
+      return `${blank}${note}${indent}${this.#key(key)}:${this.#block(each, deeper)}`
+    })
+  }
+
+  #item(value: Json, indent: string): string {
+    const isMap =
+      typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0
+    if (!isMap || this.#choose(6) === 0) return `${indent}-${this.#block(value, `${indent}  `)}`
+    const gap = ' '.repeat(1 + this.#choose(3))
+    const inner = `${indent} ${gap}`
+    const lines = this.#fields(Object(value), inner).join('')
+    // A note or a blank line may stand before the first field.
+    return lines.startsWith(inner) && !lines.startsWith(`${inner}#`)
+      ? `${indent}-${gap}${lines.slice(inner.length)}`
+      : `${indent}-\n${lines}`
+  }
+
+  #flow(value: Json, depth: number): string {
+    const gap = this.#choose(3) === 0 ? `\n${' '.repeat(depth + 1)}` : ''
+    const end = this.#choose(6) === 0 ? ', ' : ''
+    if (Array.isArray(value)) {
+      const items = value.map(item => `${gap}${this.#flow(item, depth + 1)}`)
+      return `[${items.join(', ')}${items.length > 0 ? end : ''}]`
+    }
+    if (typeof value === 'object' && value !== null) {
+      const items = Object.entries(value).map(
+        ([key, each]) => `${gap}${this.#key(key)}: ${this.#flow(each, depth + 1)}`,
+      )
+      return `{${items.join(', ')}${items.length > 0 ? end : ''}}`
+    }
+    const scalar = this.#scalar(value, undefined).trimStart()
+    return scalar === '' ? 'null' : scalar
+  }
+
+  #key(key: string): string {
+    if (/^[\w.-]+$/.test(key) && resolvePlain(key) === 'string' && !/^[-.]/.test(key))
+      return this.#choose(6) === 0 ? `"${key}"` : key
+    return quoted(key)
+  }
+
+  /** With a blank before it. */
+  #scalar(value: Json, indent: string | undefined): string {
+    if (value === null) return ['', ' null', ' ~', ' Null'][this.#choose(4)] ?? ''
+    if (typeof value !== 'string')
+      return ` ${(value ? ['true', 'yes', 'on', 'True'] : ['false', 'no', 'off', 'n'])[this.#choose(4)]}`
+    const choice = this.#choose(5)
+    if (choice < 2 && isPlain(value)) return ` ${value}`
+    if (choice === 2 && /^[\x20-\x7e]*$/.test(value)) return ` '${value.replaceAll("'", "''")}'`
+    if (choice === 3 && indent !== undefined && /^[\x21-\x7e][\x20-\x7e]*$/.test(value))
+      return `${[' |-', ' >-'][this.#choose(2)]}\n${indent}  ${value}`
+    return ` ${this.#choose(8) === 0 ? '!!str ' : ''}${quoted(value)}`
+  }
+
+  #comment(): string {
+    return this.#choose(10) === 0 ? ` # c${++this.#comments}` : ''
+  }
+
+  /** Sometimes gives a scalar an anchor, or an alias of an equal one. */
+  #tie(value: Json, scalar: string): string {
+    if (scalar.includes('\n') || scalar === '') return scalar
+    const json = JSON.stringify(value)
+    const known = this.#anchors.find(anchor => anchor.json === json)
+    if (known !== undefined && this.#choose(2) === 0) {
+      this.isTied = true
+      return ` *${known.name}`
+    }
+    if (this.#choose(25) !== 0) return scalar
+    const name = `a${this.#anchors.length}`
+    this.#anchors.push({ name, json })
+    return ` &${name}${scalar}`
+  }
+}
+
+function isPlain(text: string): boolean {
+  return (
+    resolvePlain(text) === 'string' &&
+    /^[A-Za-z0-9/.][\w./@=+-]*(:[\w./]+)*$/.test(text) &&
+    !/^(\.\.\.|---)/.test(text)
+  )
+}
+
+function quoted(text: string): string {
+  return escaped(JSON.stringify(text.toWellFormed()))
+}
+
+/** Characters that YAML 1.1 takes for line breaks, or does not allow as they are. */
+function escaped(json: string): string {
+  const toEscape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return json.replaceAll(/[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g, toEscape)
+}
