@@ -163,6 +163,27 @@ describe('HTTP/2', () => {
     expect((await ask({ ':path': '/', ':method': 'POST' }, body)).text.length).to.equal(body.length)
   })
 
+  it('counts what its client takes, so that one that reads nothing is seen', async () => {
+    let socket: { readonly bytesWritten: number } | undefined
+    listener = (req, res) => {
+      socket = req.socket
+      res.end(Buffer.alloc(20_000_000, 'a'))
+    }
+    const stream = client2.request({ ':path': '/' })
+    await once(stream, 'response')
+    const settled = async () => {
+      for (let before = -1; before !== socket?.bytesWritten; ) {
+        before = socket?.bytesWritten ?? 0
+        await new Promise(resolve => setTimeout(resolve, 300))
+      }
+      return socket.bytesWritten
+    }
+    expect(await settled()).to.be.below(5_000_000)
+    stream.resume()
+    await once(stream, 'end')
+    expect(socket?.bytesWritten).to.be.above(20_000_000)
+  })
+
   it('sends events as they come, many at once, and ends them with the client', async () => {
     let open = 0
     listener = (_req, res) => {

@@ -5,13 +5,14 @@ import type {
   ServerHttp2Session,
   ServerHttp2Stream,
 } from 'node:http2'
-import { duplexPair } from 'node:stream'
+import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { http } from '../request/node-http.ts'
 import { carriedBy } from '../request/tls-socket.ts'
 import { toKubeStatus } from '../status/render-kube.ts'
 import { badRequest } from '../status/status.ts'
 import { createPlainFront, type FrontLimits, type RequestListener } from './front.ts'
+import { MemoryConnection } from './memory-connection.ts'
 
 export type Http2Sessions = {
   readonly accept: (socket: TLSSocket) => void
@@ -71,10 +72,8 @@ export function createHttp2Sessions(listener: RequestListener, limits: FrontLimi
       refuse(stream, `the header ${blank} begins or ends with a space or a tab`)
       return
     }
-    const [near, far] = duplexPair()
-    // The end of one is no end of the other, as it is of a connection.
+    const [near, far] = MemoryConnection.pair()
     near.on('close', () => far.destroy())
-    far.on('close', () => near.destroy())
     server.emit('connection', carriedBy(far, socket))
     try {
       forward(stream, head, near)
@@ -109,11 +108,7 @@ function nameOfBlank(rawHeaders: readonly string[]): string | undefined {
 }
 
 /** @throws Error for what is not a request of HTTP/1.1 */
-function forward(
-  stream: ServerHttp2Stream,
-  { headers, flags, rawHeaders }: Head,
-  connection: ReturnType<typeof duplexPair>[0],
-): void {
+function forward(stream: ServerHttp2Stream, { headers, flags, rawHeaders }: Head, connection: Duplex): void {
   const { constants } = process.getBuiltinModule('node:http2')
   const hasBody = (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0
   const request = http.request({
