@@ -37,7 +37,6 @@ import { createComponents } from './component-apis.ts'
 import { drain } from './drain.ts'
 import { createEndedLogins } from './ended-logins.ts'
 import { createPlainFront, createTlsFront, listen, toUpgradeListener, updateTls } from './front.ts'
-import { createHttp2Sessions } from './http2-sessions.ts'
 import { createIam } from './iam.ts'
 import { createLimits } from './limits.ts'
 import { followListener } from './listener-check.ts'
@@ -250,12 +249,7 @@ export async function runApiserver(
     chain.request(req, res)
   })
   const upgrade = toUpgradeListener(tracing.listener(chain.upgrade))
-  const sessions = createHttp2Sessions(serve, config.limits)
-  const front = createTlsFront(tls(), serve, config.limits, {
-    // The name by which kube-apiserver's aggregator asks for a server, wherever it is.
-    serverName: `${service.name}.${service.namespace}.svc`,
-    accept: sessions.accept,
-  })
+  const front = createTlsFront(tls(), serve, config.limits)
   front.on('upgrade', upgrade)
   const unasked = [followUnasked(front)]
   const reload = () => updateTls(front, tls())
@@ -295,11 +289,10 @@ export async function runApiserver(
   await drain([front, ...fronts], {
     probes,
     unasked,
-    endless: [hub, logs, sessions],
+    endless: [hub, logs],
     delaySeconds: live().shutdownDelaySeconds,
     logger,
   })
-  sessions.destroy()
   components.stop()
   for (const part of [certificates, resources, bindings, iam, access]) part.stop()
   connections.close()

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { TLSSocket } from 'node:tls'
 import { splitCertificates } from '../certs/pem.ts'
-import { tlsSocketOf } from '../request/tls-socket.ts'
 
 export type Chain = readonly X509Certificate[]
 
@@ -14,7 +14,9 @@ const maxDepth = 5
  * it was told not to judge who issued it.
  */
 export function readPeerChain(req: IncomingMessage): Chain {
-  const leaf = tlsSocketOf(req)?.getPeerX509Certificate()
+  const { socket } = req
+  if (!(socket instanceof TLSSocket)) return []
+  const leaf = socket.getPeerX509Certificate()
   if (leaf === undefined) return []
   const chain: X509Certificate[] = [leaf]
   for (let next = leaf.issuerCertificate; next && chain.length < maxDepth; next = next.issuerCertificate) {

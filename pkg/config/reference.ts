@@ -184,11 +184,11 @@ export const reference: readonly ConfigEntry[] = [
   { path: 'logs.embedded.retentionDays', text: 'Days (UTC) whose lines are kept, today included.' },
   {
     path: 'logs.embedded.retentionMegabytes',
-    text: 'What stored lines may take on the disk; the oldest days go first. Leave a tenth of the volume free.',
+    text: 'What stored lines may take on the disk; the oldest files go first. Leave a tenth of the volume free.',
   },
   {
     path: 'logs.embedded.memoryMegabytes',
-    text: 'What the embedded store adds to the memory of the process, at most.',
+    text: 'What the processes of the embedded store may take of memory.',
   },
   {
     path: 'logs.opensearch.url',

@@ -7,7 +7,7 @@ import type { LogStore } from './store.ts'
 
 const megabyte = 1024 * 1024
 
-/** One store, in which lines, the orchestrator's events and the audit log are streams of their own. */
+/** Log lines, the events of Kubernetes and the audit log: each a store of its own, with its own retention. */
 export type LogStreams = {
   readonly lines: LogStore
   readonly events: LogStore
@@ -15,75 +15,77 @@ export type LogStreams = {
   readonly close: () => Promise<void>
 }
 
-// Events are few beside lines: an eighth of the memory is enough for both of their streams.
-const eventShare = 1 / 16
-// Their texts are long.
-const eventFlushLines = 8_192
+type Means = { readonly logger: Logger; readonly turns: Turns }
 
 /**
- * The log store of a configuration; undefined when there is none.
+ * Opens the log store of a configuration.
  *
- * @param turns of all long work, of what sends lines to the store too
+ * @param means turns: of all long work in this thread
+ * @returns undefined when none is configured
  * @throws Error when a file that it names cannot be read, or the folder of the embedded store cannot be used
  */
 export async function openLogStore(
   config: LogsConfig,
   secrets: LogStoreSecrets,
-  { logger, turns }: { readonly logger: Logger; readonly turns: Turns },
+  means: Means,
 ): Promise<LogStreams | undefined> {
-  if (config.store === 'none') return undefined
-  const open =
-    config.store === 'embedded'
-      ? embedded(config, logger, turns)
-      : openSearch(config, secrets, { logger, turns })
-  const [lines, events, auditing] = await Promise.all([open('lines'), open('events'), open('auditing')])
-  return {
-    ...{ lines, events, auditing },
-    close: async () => {
-      await Promise.all([lines, events, auditing].map(store => store.close()))
-    },
+  switch (config.store) {
+    case 'none':
+      return undefined
+    case 'embedded':
+      return openEmbedded(config, means)
+    case 'opensearch':
+      return openOpenSearch(config, secrets, means)
   }
 }
 
-type Stream = 'lines' | 'events' | 'auditing'
-type Open = (stream: Stream) => Promise<LogStore>
-
-/** Each stream in a folder of its own; those of events inside that of the lines. */
-function embedded(config: LogsConfig, logger: Logger, turns: Turns): Open {
+/** A folder for each; those of events are in that of the lines. */
+async function openEmbedded(config: LogsConfig, { logger }: Means): Promise<LogStreams> {
   const { folder, retentionDays, retentionMegabytes, memoryMegabytes } = config.embedded
-  return async stream => {
-    const { createEmbeddedStore } = await import('./embedded/embedded-store.ts')
-    const isLines = stream === 'lines'
-    const kept = isLines ? { retentionDays, retentionMegabytes } : config[stream]
-    return createEmbeddedStore({
-      folder: isLines ? folder : join(folder, stream),
-      retention: { days: kept.retentionDays, bytes: kept.retentionMegabytes * megabyte },
-      memoryBytes: memoryMegabytes * megabyte * (isLines ? 1 - 2 * eventShare : eventShare),
-      ...(isLines ? {} : { flushLines: eventFlushLines }),
-      turns,
-      report: (message, err) => logger.error({ err, stream }, message),
-    })
-  }
+  const { openEmbeddedStores } = await import('./embedded/embedded-store.ts')
+  const settingsOf = (path: string, kept: Kept) => ({
+    folder: path,
+    retention: { days: kept.retentionDays, bytes: kept.retentionMegabytes * megabyte },
+  })
+  const { stores, close } = await openEmbeddedStores({
+    stores: {
+      lines: settingsOf(folder, { retentionDays, retentionMegabytes }),
+      events: settingsOf(join(folder, 'events'), config.events),
+      auditing: settingsOf(join(folder, 'auditing'), config.auditing),
+    },
+    memoryBytes: memoryMegabytes * megabyte,
+    report: (message, err, stream) => logger.error({ err, stream }, message),
+  })
+  return { ...stores, close }
 }
 
-/** Each stream in indices of its own: a dot, which no prefix has, keeps those of lines from taking the others in. */
-function openSearch(
+type Kept = { readonly retentionDays: number; readonly retentionMegabytes: number }
+
+/** Indices for each: the dot, which no prefix has, separates those of events from those of lines. */
+async function openOpenSearch(
   config: LogsConfig,
   secrets: LogStoreSecrets,
-  means: { readonly logger: Logger; readonly turns: Turns },
-): Open {
+  means: Means,
+): Promise<LogStreams> {
   const { url, username, caFile, indexPrefix } = config.opensearch
   const engine = { url, username, ca: caFile === '' ? '' : readFileSync(caFile, 'utf8') }
-  return async stream => {
-    // Its client library takes a quarter of a second to load.
-    const { createOpenSearchStore } = await import('./opensearch/store.ts')
-    return createOpenSearchStore({
-      engine,
-      credentials: secrets,
-      prefix: stream === 'lines' ? indexPrefix : `${stream}.${indexPrefix}`,
-      ...means,
-      // Lines are there as Fluent Bit itself leaves them, and are its owner's to delete.
-      ...(stream === 'lines' ? {} : { retentionDays: config[stream].retentionDays }),
+  // Its client library takes a quarter of a second to load.
+  const { createOpenSearchStore } = await import('./opensearch/store.ts')
+  const open = (prefix: string, retentionDays?: number) =>
+    createOpenSearchStore({
+      ...{ engine, credentials: secrets, prefix, ...means },
+      ...(retentionDays === undefined ? {} : { retentionDays }),
     })
+  const stores = {
+    // These are as Fluent Bit itself writes them, and their owner deletes them.
+    lines: open(indexPrefix),
+    events: open(`events.${indexPrefix}`, config.events.retentionDays),
+    auditing: open(`auditing.${indexPrefix}`, config.auditing.retentionDays),
+  }
+  return {
+    ...stores,
+    close: async () => {
+      await Promise.all(Object.values(stores).map(store => store.close()))
+    },
   }
 }

@@ -61,8 +61,6 @@ export type LogStore = {
   append(batch: LogBatch): Promise<AppendResult>
   /** The same for a batch as its sender wrote it; 400 and 413 when it cannot be read, and then nothing is stored. */
   ingest(batch: RawBatch): Promise<Ingested>
-  /** To be waited for between the pieces of a batch that comes in, where there is something: questions go first. */
-  untilAnswered?(): Promise<void> | undefined
   query(query: LogQuery, limits: QueryLimits): Promise<QueryResult>
   statistics(filter: LogFilter, limits: QueryLimits): Promise<Statistics>
   histogram(filter: LogFilter, interval: Interval, limits: QueryLimits): Promise<Histogram>

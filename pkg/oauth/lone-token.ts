@@ -35,7 +35,6 @@ export async function issueLoneToken(
     provider: login?.provider ?? '',
     clientId,
     scope,
-    authenticatedAtMs: 0,
     refreshId: '',
     previousRefreshId: '',
     rotatedAtMs: Date.now(),

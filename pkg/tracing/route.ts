@@ -8,16 +8,17 @@ const maxRoutes = 1_000
  * has it in its own spans.
  */
 export function toRoute({ isResource, path, prefix, group, version, ...target }: RequestInfo): string {
-  const { isInNamespace, resource, namedBy, subresource } = target
+  const { namespace, resource, subresource, name } = target
   if (!isResource) return toPlainRoute(path)
+  const isNamespace = resource === 'namespaces'
   return [
     '',
     prefix,
     ...(group === '' ? [] : [group]),
     version,
-    ...(isInNamespace ? ['namespaces', '{namespace}'] : []),
+    ...(namespace === '' || isNamespace ? [] : ['namespaces', '{namespace}']),
     ...(resource === '' ? [] : [resource]),
-    ...(namedBy === 'path' ? ['{name}'] : []),
+    ...(name === '' ? [] : ['{name}']),
     ...(subresource === '' ? [] : [subresource]),
   ].join('/')
 }

@@ -1,17 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import {
-  and,
-  andNot,
-  countBits,
-  emptyBitmap,
-  hasBit,
-  isEmpty,
-  or,
-  rangeBitmap,
-  setBit,
-  takeBits,
-} from './bitmap.ts'
+import { and, countBits, emptyBitmap, hasBit, listBits, setBit, setBits } from './bitmap.ts'
 
 const size = 100
 const numbers = fc.uniqueArray(fc.nat(size - 1))
@@ -28,34 +17,29 @@ function toList(bits: Uint32Array): readonly number[] {
 }
 
 describe('bitmaps', () => {
-  it('join like sets', () => {
+  it('intersect like sets', () => {
     fc.assert(
       fc.property(numbers, numbers, (a, b) => {
-        const within = (list: readonly number[]) => (number: number) => list.includes(number)
-        const every = Array.from({ length: size }, (_, i) => i)
-        expect(toList(and(toBitmap(a), toBitmap(b)))).to.deep.equal(every.filter(within(a)).filter(within(b)))
-        expect(toList(or(toBitmap(a), toBitmap(b)))).to.deep.equal(every.filter(within([...a, ...b])))
-        expect(toList(andNot(toBitmap(a), toBitmap(b)))).to.deep.equal(
-          every.filter(within(a)).filter(number => !b.includes(number)),
-        )
-        expect(isEmpty(toBitmap(a))).to.equal(a.length === 0)
+        const expected = a.filter(number => b.includes(number)).sort((x, y) => x - y)
+        expect(toList(and(toBitmap(a), toBitmap(b)))).to.deep.equal(expected)
       }),
       { seed: 8 },
     )
   })
 
-  it('count and take what lies in a range, from either end', () => {
+  it('count, list and set the bits of a range', () => {
     fc.assert(
-      fc.property(numbers, from, from, fc.nat(10), (list, start, end, limit) => {
+      fc.property(numbers, from, from, (list, start, end) => {
         const bits = toBitmap(list)
-        const inside = list.filter(number => number >= start && number < end).sort((a, b) => a - b)
-        const range = { from: start, to: end }
+        const isInside = (number: number) => number >= start && number < end
+        const inside = list.filter(isInside).sort((a, b) => a - b)
         expect(countBits(bits, start, end)).to.equal(inside.length)
-        expect(takeBits(bits, range, limit, false)).to.deep.equal(inside.slice(0, limit))
-        expect(takeBits(bits, range, limit, true)).to.deep.equal(inside.reverse().slice(0, limit))
-        expect(toList(rangeBitmap(size, start, Math.max(start, end)))).to.deep.equal(
-          Array.from({ length: Math.max(end - start, 0) }, (_, i) => start + i),
+        expect(listBits(bits, start, end)).to.deep.equal(inside)
+        setBits(bits, start, end)
+        const expected = Array.from({ length: size }, (_, i) => i).filter(
+          i => isInside(i) || list.includes(i),
         )
+        expect(toList(bits)).to.deep.equal(expected)
       }),
       { seed: 8 },
     )

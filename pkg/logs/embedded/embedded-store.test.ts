@@ -6,79 +6,48 @@ import { Status } from '../../status/status.ts'
 import { defaultLimits } from '../ingest/limits.ts'
 import type { RawBatch } from '../ingest/raw-batch.ts'
 import { parseQuery } from '../query-language/parse.ts'
-import type { LogRecord } from '../record.ts'
 import type { LogStore } from '../store.ts'
 import { testLogStore } from '../store-test-suite.ts'
-import { createEmbeddedStore, type EmbeddedSettings } from './embedded-store.ts'
-import { dayNs } from './lines.ts'
-import { loadManifest } from './manifest.ts'
+import { line, openTestStore, readAll, type TestSettings, testDayNs, useFolder } from './fixtures.ts'
 
-const firstNs = 20_000n * dayNs
 const limits = { timeoutMs: 10_000 }
+const dayNs = 86_400_000_000_000n
+const everything = { scope: 'everything' as const }
 
-describe('createEmbeddedStore', () => {
-  let folder: string
-  let stores: LogStore[]
-
-  async function open(more: Partial<EmbeddedSettings> = {}): Promise<LogStore> {
-    const store = await createEmbeddedStore({
-      folder,
-      retention: { days: 7, bytes: 1e9 },
-      memoryBytes: 128 * 1024 * 1024,
-      now: () => Number(firstNs / 1_000_000n) + 3 * 86_400_000,
-      report: (message, error) => console.error(message, error),
-      ...more,
+describe('the embedded log store', () => {
+  describe('in one window for each day', () => {
+    let folder: string
+    before(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'kapis-logs-'))
     })
-    stores.push(store)
-    return store
-  }
+    after(() => rm(folder, { recursive: true }))
+    testLogStore(() => openTestStore(folder), testDayNs, 60)
+  })
 
-  const setUp = async () => {
-    folder = await mkdtemp(join(tmpdir(), 'kapis-logs-'))
-    stores = []
-  }
-  const tearDown = async () => {
-    await Promise.all(stores.map(store => store.close()))
-    await rm(folder, { recursive: true })
-  }
-
-  describe('with its lines in segments and in none yet', () => {
-    before(setUp)
-    after(tearDown)
-    testLogStore(() => open({ flushLines: 700 }), firstNs, 500)
+  describe('in several windows for each day', () => {
+    let folder: string
+    before(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'kapis-logs-'))
+    })
+    after(() => rm(folder, { recursive: true }))
+    testLogStore(() => openTestStore(folder, { windowLines: 300 }), testDayNs, 500)
   })
 
   describe('life', () => {
-    beforeEach(setUp)
-    afterEach(tearDown)
-
-    const line = (log: string, more: Partial<LogRecord> = {}): LogRecord => ({
-      timeNs: firstNs,
-      log,
-      namespace: 'ns',
-      pod: 'pod',
-      container: 'c',
-      host: '',
-      dockerId: '',
-      ...more,
+    const folder = useFolder()
+    let stores: LogStore[]
+    beforeEach(() => {
+      stores = []
     })
-    const all = async (store: LogStore): Promise<readonly string[]> => {
-      const query = {
-        filter: { scope: 'everything' as const },
-        order: 'asc' as const,
-        size: 10_000,
-        start: { from: 0 },
-        withTotal: true,
-      }
-      const { total, hits } = await store.query(query, limits)
-      expect(total).to.equal(hits.length)
-      return hits.map(({ record }) => record.log)
+    afterEach(() => Promise.all(stores.map(store => store.close())))
+    async function open(settings?: TestSettings): Promise<LogStore> {
+      const store = await openTestStore(folder(), settings)
+      stores.push(store)
+      return store
     }
 
-    const everything = { scope: 'everything' as const }
-
-    const codeOf = async (answer: Promise<unknown>): Promise<unknown> => {
-      const error: unknown = await answer.then(
+    const statusOf = async (response: Promise<unknown>): Promise<unknown> => {
+      const error: unknown = await response.then(
         () => undefined,
         (thrown: unknown) => thrown,
       )
@@ -89,46 +58,41 @@ describe('createEmbeddedStore', () => {
       const store = await open()
       await store.append({ records: [line('a'), line('b')] })
       await store.close()
-      expect(await all(await open())).to.deep.equal(['a', 'b'])
+      expect(await readAll(await open())).to.deep.equal(['a', 'b'])
     })
 
-    it('finds each line as soon as it was acknowledged, however many were asked for one by one', async () => {
+    it('finds each line as soon as it was acknowledged', async () => {
       const store = await open()
       const wanted: string[] = []
-      for (let i = 0; i < 40; i += 1) {
-        await store.append({ records: [line(`line ${i}`, { timeNs: firstNs + BigInt(i) })] })
+      for (let i = 0; i < 80; i += 1) {
+        await store.append({ records: [line(`line ${i}`, { timeNs: testDayNs + BigInt(i) })] })
         wanted.push(`line ${i}`)
-        expect(await all(store)).to.deep.equal(wanted)
+        expect(await readAll(store)).to.deep.equal(wanted)
       }
     })
 
-    it('puts lines that somebody asked for into segments, and goes on finding them', async () => {
+    it('keeps fields, and what a line is but its text', async () => {
       const store = await open()
-      const records = Array.from({ length: 5000 }, (_, i) =>
-        line(`line ${i}`, { timeNs: firstNs + BigInt(i) }),
-      )
-      await store.append({ records })
-      const count = async (): Promise<number> => (await store.statistics(everything, limits)).logs
-      expect(await count()).to.equal(5000)
-      while ((await loadManifest(folder)).segments.length === 0) {
-        await new Promise(resolve => setTimeout(resolve, 20))
-        expect(await count()).to.equal(5000)
+      const records = [
+        line('plain'),
+        line('with fields', { fields: { user: 'alice', group: ['a', 'b'] } }),
+        line('', { labels: { app: 'web' }, timeNs: testDayNs + 1n }),
+        line('längér 😀\n', { host: 'node', timeNs: testDayNs + 2n }),
+      ]
+      for (const record of records) await store.append({ records: [record] })
+      const query = {
+        filter: everything,
+        order: 'asc' as const,
+        size: 10,
+        start: { from: 0 },
+        withTotal: true,
       }
-      await store.append({ records: [line('another')] })
-      expect(await count()).to.equal(5001)
-    })
-
-    it('puts lines into segments when no more come, before somebody asks', async () => {
-      const store = await open()
-      await store.append({ records: Array.from({ length: 3000 }, (_, i) => line(`line ${i}`)) })
-      while ((await loadManifest(folder)).segments.length === 0) {
-        await new Promise(resolve => setTimeout(resolve, 50))
-      }
-      expect(await all(store)).to.have.length(3000)
+      const { hits } = await store.query(query, limits)
+      expect(hits.map(({ record }) => record)).to.deep.equal(records)
     })
 
     it('stores a batch once, however often it is sent, also after it was opened again', async () => {
-      const store = await open({ flushLines: 3 })
+      const store = await open()
       const batch = { records: [line('a'), line('b')] }
       const results = await Promise.all([store.append(batch), store.append(batch)])
       expect(results.map(({ duplicate }) => duplicate)).to.deep.equal([false, true])
@@ -137,33 +101,43 @@ describe('createEmbeddedStore', () => {
       const again = await open()
       expect(await again.append(batch)).to.deep.equal({ duplicate: true, rejected: [] })
       expect(await again.append({ ...batch, id: 'mine' })).to.deep.equal({ duplicate: false, rejected: [] })
-      expect(await all(again)).to.deep.equal(['a', 'b', 'c', 'd', 'a', 'b'])
+      expect(await again.append({ ...batch, id: 'mine' })).to.deep.equal({ duplicate: true, rejected: [] })
+      expect(await readAll(again)).to.deep.equal(['a', 'b', 'c', 'd', 'a', 'b'])
     })
+
+    const raw = (...logs: readonly string[]): RawBatch => {
+      const time = new Date(Number(testDayNs / 1_000_000n)).toISOString()
+      const body = logs.map(log => `{"create":{}}\n${JSON.stringify({ time, log })}\n`).join('')
+      return { protocol: 'bulk', index: 'logs', body: Buffer.from(body), limits: defaultLimits }
+    }
 
     it('stores a batch that is sent as it is once too, and all in the order of arrival', async () => {
       const store = await open()
-      const time = new Date(Number(firstNs / 1_000_000n)).toISOString()
-      const raw = (...logs: readonly string[]): RawBatch => ({
-        protocol: 'bulk',
-        index: 'logs',
-        body: Buffer.from(logs.map(log => `{"create":{}}\n${JSON.stringify({ time, log })}\n`).join('')),
-        limits: defaultLimits,
-      })
       const [first, again] = await Promise.all([store.ingest(raw('a', 'b')), store.ingest(raw('a', 'b'))])
       expect([first.taken, again.taken]).to.deep.equal([2, 2])
       const large = Array.from({ length: 3000 }, (_, i) => `line ${i}`)
       await Promise.all([store.ingest(raw(...large)), store.append({ records: [line('c')] })])
       await store.ingest(raw('d'))
-      const [one = '', two = '', ...rest] = await all(store)
+      const [one = '', two = '', ...rest] = await readAll(store)
       expect([one, two]).to.deep.equal(['a', 'b'])
       expect(rest).to.have.length(3002)
       expect(rest.filter(log => large.includes(log))).to.deep.equal(large)
       expect(rest.at(-1)).to.equal('d')
-      expect(await codeOf(store.ingest({ ...raw(), body: Buffer.from('x\n') }))).to.deep.equal({
+    })
+
+    it('refuses a batch that cannot be read, and stores those that arrive with it', async () => {
+      const store = await open()
+      const [, refused] = await Promise.all([
+        store.ingest(raw('a')),
+        statusOf(store.ingest({ ...raw(), body: Buffer.from('x\n') })),
+        store.ingest(raw('b')),
+      ])
+      expect(refused).to.deep.equal({
         code: 400,
         message:
           'line 1: not valid JSON; expected an action such as {"create":{}}, and the document on the next line',
       })
+      expect(await readAll(store)).to.deep.equal(['a', 'b'])
     })
 
     it('says which lines it cannot keep, and keeps the others', async () => {
@@ -183,29 +157,32 @@ describe('createEmbeddedStore', () => {
           { index: 3, reason: range },
         ],
       })
-      expect(await all(store)).to.deep.equal(['good'])
+      expect(await readAll(store)).to.deep.equal(['good'])
     })
 
     const newest = { filter: everything, order: 'desc' as const, size: 10, withTotal: true }
-    it('stops a question at its time limit, and when nobody waits for it any more', async () => {
+    it('stops a query at its time limit, and when nobody waits for it any more', async () => {
       const store = await open()
       await store.append({ records: [line('a')] })
       const query = { ...newest, start: { from: 0 } }
-      expect(await codeOf(store.query(query, { timeoutMs: 0 }))).to.deep.equal({
+      expect(await statusOf(store.query(query, { timeoutMs: 0 }))).to.deep.equal({
         code: 504,
         message: 'the query was stopped: it took longer than 0 ms',
       })
       const reason = new Error('gone')
-      expect(
-        await codeOf(store.query(query, { timeoutMs: 1000, signal: AbortSignal.abort(reason) })),
-      ).to.equal(reason)
-      expect(await all(store)).to.deep.equal(['a'])
+      const aborted = { timeoutMs: 1000, signal: AbortSignal.abort(reason) }
+      expect(await statusOf(store.query(query, aborted))).to.equal(reason)
+      const leaving = new AbortController()
+      const left = statusOf(store.query(query, { timeoutMs: 1000, signal: leaving.signal }))
+      leaving.abort(reason)
+      expect(await left).to.equal(reason)
+      expect(await readAll(store)).to.deep.equal(['a'])
     })
 
     it('refuses a cursor that it did not give', async () => {
       const store = await open()
       for (const after of ['', '1', '1.2.3', '-1.2', "1.1' OR 1=1", '9'.repeat(30)]) {
-        expect(await codeOf(store.query({ ...newest, start: { after } }, limits))).to.deep.equal({
+        expect(await statusOf(store.query({ ...newest, start: { after } }, limits))).to.deep.equal({
           code: 400,
           message: 'cursor: must be one that an earlier answer gave',
         })
@@ -214,50 +191,45 @@ describe('createEmbeddedStore', () => {
 
     it('hands out what arrives to who follows, in the order of arrival, and nothing of before', async () => {
       const store = await open()
-      await store.append({ records: [line('before')] })
+      await store.append({ records: [line('wanted before')] })
       const ending = new AbortController()
       const expression = parseQuery('wanted')
       const found: string[] = []
       const following = (async () => {
-        for await (const hits of store.follow(
-          { ...everything, ...(expression && { expression }) },
-          ending.signal,
-        )) {
+        const filter = { ...everything, ...(expression && { expression }) }
+        for await (const hits of store.follow(filter, ending.signal)) {
           found.push(...hits.map(({ record }) => record.log))
-          if (found.length >= 3) ending.abort()
+          if (found.length >= 5) ending.abort()
         }
       })()
-      await store.append({ records: [line('wanted 1', { timeNs: firstNs + 9n }), line('other')] })
+      await store.append({ records: [line('wanted 1', { timeNs: testDayNs + 9n }), line('other')] })
       await store.append({ records: [line('wanted 2'), line('wanted 3')] })
+      while (found.length < 3) await new Promise(resolve => setTimeout(resolve, 20))
+      // Late lines of another day, and more of this one.
+      await store.append({ records: [line('wanted 4', { timeNs: testDayNs - dayNs }), line('wanted 5')] })
       await following
-      expect(found).to.deep.equal(['wanted 1', 'wanted 2', 'wanted 3'])
+      expect(found.slice(0, 3)).to.deep.equal(['wanted 1', 'wanted 2', 'wanted 3'])
+      expect(found.slice(3).sort()).to.deep.equal(['wanted 4', 'wanted 5'])
     })
 
-    it('drops what is too old, on the disk too, and makes one segment of small ones', async () => {
-      const store = await open({ flushLines: 20 })
-      const batch = (number: number, timeNs: bigint) => ({
-        records: Array.from({ length: 20 }, (_, i) => line(`${number} ${i}`, { timeNs: timeNs + BigInt(i) })),
-      })
-      const stored = async (): Promise<readonly string[]> => {
-        const { segments } = await loadManifest(folder)
-        return segments.map(({ file, count }) => `${file.slice(0, 10)}: ${count}`)
-      }
-      const until = async (condition: () => Promise<boolean>): Promise<void> => {
-        while (!(await condition())) await new Promise(resolve => setTimeout(resolve, 20))
-      }
-      for (let i = 0; i < 5; i += 1) {
-        await store.append(batch(i, i === 0 ? firstNs : firstNs + dayNs))
-        await until(async () => (await stored()).length === i + 1)
-      }
+    it('drops what is too old, on the disk too', async () => {
+      const store = await open()
+      await store.append({ records: [line('old'), line('new', { timeNs: testDayNs + dayNs })] })
       await store.close()
-      const later = await open({ flushLines: 200, retention: { days: 3, bytes: 1e9 } })
-      await until(async () => (await stored()).join() === '2024-10-05: 80')
-      await until(
-        async () =>
-          (await readdir(folder, { recursive: true })).filter(name => name.endsWith('.seg')).length === 1,
-      )
-      expect((await all(later)).every(log => !log.startsWith('0 '))).to.equal(true)
-      expect(await all(later)).to.have.length(80)
+      const later = await open({ retention: { days: 3, bytes: 1e9 } })
+      while ((await readdir(folder())).some(name => name.startsWith('2024-10-04'))) {
+        await new Promise(resolve => setTimeout(resolve, 20))
+      }
+      expect(await readAll(later)).to.deep.equal(['new'])
+    })
+
+    it('keeps stores apart, and answers 503 once it is closed', async () => {
+      const store = await open()
+      await store.close()
+      expect(await store.check()).to.equal('the log store is closed')
+      const closed = { code: 503, message: 'the log store is closed' }
+      expect(await statusOf(store.append({ records: [line('a')] }))).to.deep.equal(closed)
+      expect(await statusOf(store.query({ ...newest, start: { from: 0 } }, limits))).to.deep.equal(closed)
     })
   })
 })

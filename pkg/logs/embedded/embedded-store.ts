@@ -1,205 +1,186 @@
-import { mkdir } from 'node:fs/promises'
-import { extname } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { createTurns, type Turns } from '../../request/turns.ts'
-import { unavailable } from '../../status/status.ts'
-import type { LogStore } from '../store.ts'
-import { createBustle } from './bustle.ts'
-import { createCatalog, removeStrangers } from './catalog.ts'
-import { encodeIn } from './encoder.ts'
-import type { EncoderSettings } from './encoder-thread.ts'
-import { lockFolder } from './folder-lock.ts'
-import { follow } from './follow.ts'
-import { createFreshLines } from './fresh-lines.ts'
-import type { IndexerSettings } from './indexer-thread.ts'
-import { createIngest, isDiskFull, noSpace, tooMuchWaiting } from './ingest.ts'
-import { loadManifest } from './manifest.ts'
-import { createPrecedence } from './precedence.ts'
-import { createReader } from './reader.ts'
-import type { ReaderOrder, ReaderSettings } from './reader-thread.ts'
-import { createRecentBatches } from './recent-batches.ts'
-import { replay } from './replay.ts'
-import { firstKeptDay, type Retention } from './retention.ts'
-import { createThread, type ThreadSettings } from './thread.ts'
-import { standHelpersBack } from './thread-priority.ts'
-import { createUpkeep } from './upkeep.ts'
-import { createWriteAheadLog } from './write-ahead-log.ts'
+import { statfs } from 'node:fs/promises'
+import { Status, unavailable } from '../../status/status.ts'
+import type { Ingested } from '../ingest/raw-batch.ts'
+import type { AppendResult, LogStore, QueryLimits } from '../store.ts'
+import { type Child, createChild } from './child.ts'
+import { createFeed, type ReadArrivals } from './follow.ts'
+import type { ReaderNotice, ReaderSettings, ReadRequest } from './read-request.ts'
+import type { StoreSettings } from './store-writer.ts'
+import type { WriteRequest, WriteResponse, WriterNotice, WriterSettings } from './write-request.ts'
 
-export type EmbeddedSettings = {
-  /** Everything is in here; one process at a time. */
-  readonly folder: string
-  readonly retention: Retention
-  /** What the store may take of memory, all its threads together. */
+export type EmbeddedSettings<Name extends string> = {
+  /** What is kept apart from each other, each in a folder of its own. */
+  readonly stores: Readonly<Record<Name, StoreSettings>>
+  /** What all of them together add to the memory of the program, their processes included. */
   readonly memoryBytes: number
-  /** How many lines become a segment at once: more make better segments, and take more memory meanwhile. */
-  readonly flushLines?: number
-  /** Of all that is long in the thread that serves requests. */
-  readonly turns?: Turns
   readonly now?: () => number
-  /** Called with what goes wrong away from any request. */
-  readonly report: (message: string, error: unknown) => void
+  /** How many lines are searched together; for tests. */
+  readonly windowLines?: number
+  /** Called with what goes wrong apart from any request. */
+  readonly report: (message: string, error: unknown, store: string) => void
 }
 
-const rememberedBatches = 4096
-const defaultFlushLines = 65_536
-const mostLines = 4 * defaultFlushLines
-// To refuse a batch at once costs more than to hold it for a moment: it comes again, and is read again.
-const patienceMs = 1000
-const lookMs = 20
-// What a whole batch in JSON may take, of the size that is let in; of what senders send a hundredth does.
-const encoderHeapMb = 768
-// An answer is written, and read by who asked, before there is a crowd for the processor again.
-const answerMs = 1
-// Behind all that wait for them, so that none of these makes another wait.
-const helpersNice = 5
+export type EmbeddedStores<Name extends string> = {
+  readonly stores: Readonly<Record<Name, LogStore>>
+  readonly close: () => Promise<void>
+}
+
+// The one that writes goes last, so that queries do not wait for batches; both go behind the program itself.
+const nice = { reader: 5, writer: 10 }
+const tidyMs = 60_000
+// So much more is free once a full disk is not full any more.
+const enoughBytes = 16 * 1024 * 1024
 
 /**
- * A log store in a folder: a write-ahead log and immutable segments with an index of words (ADR 5).
+ * Log stores in folders, written by one process and read by another (ADR 5).
  *
- * @throws Error when the folder cannot be used, or another process uses it
+ * @throws Error when a folder cannot be used, or another program uses it
  */
-export async function createEmbeddedStore(settings: EmbeddedSettings): Promise<LogStore> {
-  await mkdir(settings.folder, { recursive: true })
-  const lock = lockFolder(settings.folder)
+export async function openEmbeddedStores<Name extends string>(
+  settings: EmbeddedSettings<Name>,
+): Promise<EmbeddedStores<Name>> {
+  const { memoryBytes, report, now = Date.now } = settings
+  const names = Object.keys(settings.stores) as Name[]
+  const megabytes = Math.floor(memoryBytes / 1024 / 1024)
+  const writerSettings: WriterSettings = { stores: settings.stores }
+  const writer = createChild({
+    ...{ name: 'writer', settings: writerSettings, nice: nice.writer },
+    heapMegabytes: Math.max(256, megabytes),
+    onNotice: notice => {
+      const { store, message, error } = notice as WriterNotice
+      report(message, error === undefined ? undefined : new Error(error), store)
+    },
+    onExit: error => report('the log store lost its writer, and starts another', error, names[0] ?? ''),
+  })
+  const folders = Object.fromEntries(names.map(name => [name, settings.stores[name].folder]))
+  const readerSettings: ReaderSettings = {
+    ...{ folders, cacheBytes: Math.floor(memoryBytes / 4) },
+    ...(settings.windowLines === undefined ? {} : { windowLines: settings.windowLines }),
+  }
+  const reader = createChild({
+    ...{ name: 'reader', settings: readerSettings, nice: nice.reader },
+    heapMegabytes: Math.max(128, Math.floor(megabytes / 2)),
+    onNotice: notice => {
+      const { store, partition, damage: message } = notice as ReaderNotice
+      const request: WriteRequest = { kind: 'setAside', store, partition, message }
+      writer.request(request).catch(error => report('a damaged file cannot be moved', error, store))
+    },
+    onExit: error => report('the log store lost its reader, and starts another', error, names[0] ?? ''),
+  })
   try {
-    const store = await openStore(settings)
-    let closing: Promise<void> | undefined
-    const close = (): Promise<void> => {
-      closing ??= store.close().finally(lock.release)
-      return closing
-    }
-    return { ...store, close }
+    await writer.start()
   } catch (error) {
-    lock.release()
+    await writer.stop()
     throw error
+  }
+  let isClosed = false
+  const opened = names.map(name => ({
+    name,
+    store: openStore({
+      name,
+      folder: settings.stores[name].folder,
+      writer,
+      reader,
+      now,
+      isClosed: () => isClosed,
+      report,
+    }),
+  }))
+  const close = async (): Promise<void> => {
+    isClosed = true
+    for (const { store } of opened) store.end()
+    await Promise.all([writer.stop(), reader.stop()])
+  }
+  const stores = Object.fromEntries(opened.map(({ name, store }) => [name, { ...store.store, close }]))
+  return { stores: stores as Record<Name, LogStore>, close }
+}
+
+type Parts = {
+  readonly name: string
+  readonly folder: string
+  readonly writer: Child
+  readonly reader: Child
+  readonly now: () => number
+  readonly isClosed: () => boolean
+  readonly report: EmbeddedSettings<string>['report']
+}
+
+function openStore({ name, folder, writer, reader, now, isClosed, report }: Parts): {
+  readonly store: Omit<LogStore, 'close'>
+  readonly end: () => void
+} {
+  /** Bytes that were free when the disk was full; undefined while it is not. */
+  let freeWhenFull: number | undefined
+
+  async function write<Result>(request: WriteRequest): Promise<WriteResponse<Result>> {
+    if (isClosed()) throw closed()
+    try {
+      const response = (await writer.request(request)) as WriteResponse<Result>
+      freeWhenFull = undefined
+      return response
+    } catch (error) {
+      const isFull = error instanceof Status && error.code === 507
+      freeWhenFull = isFull ? await freeBytes(folder) : undefined
+      throw error
+    }
+  }
+
+  async function store<Result>(request: WriteRequest): Promise<Result> {
+    const { result, committed } = await write<Result>(request)
+    feed.publish(committed)
+    return result
+  }
+
+  async function read<Result>(request: ReadRequest, signal: AbortSignal | undefined): Promise<Result> {
+    if (isClosed()) throw closed()
+    return (await reader.request(request, signal)) as Result
+  }
+
+  const readArrivals: ReadArrivals = (filter, ranges, signal) =>
+    read({ kind: 'arrivals', store: name, timeoutMs: 30_000, filter, ranges }, signal)
+  const feed = createFeed(readArrivals)
+
+  const tidy = (): void => {
+    if (isClosed()) return
+    writer.request({ kind: 'tidy', store: name, nowMs: now() } satisfies WriteRequest).catch(error => {
+      if (!isClosed()) report('old logs cannot be removed', error, name)
+    })
+  }
+  const timer = setInterval(tidy, tidyMs).unref()
+  tidy()
+
+  return {
+    end: () => clearInterval(timer),
+    store: {
+      append: async ({ records, id }) => {
+        const named = id === undefined ? {} : { name: id }
+        return store<AppendResult>({ kind: 'append', store: name, records, ...named, nowMs: now() })
+      },
+      ingest: async batch => store<Ingested>({ kind: 'ingest', store: name, batch, nowMs: now() }),
+      query: (query, limits) => read({ kind: 'query', store: name, query, ...timeOf(limits) }, limits.signal),
+      statistics: (filter, limits) =>
+        read({ kind: 'statistics', store: name, filter, ...timeOf(limits) }, limits.signal),
+      histogram: (filter, interval, limits) =>
+        read({ kind: 'histogram', store: name, filter, interval, ...timeOf(limits) }, limits.signal),
+      follow: feed.follow,
+      check: async () => {
+        if (isClosed()) return 'the log store is closed'
+        const isFull = freeWhenFull !== undefined && (await freeBytes(folder)) < freeWhenFull + enoughBytes
+        return isFull ? 'the disk with the logs is full' : undefined
+      },
+    },
   }
 }
 
-async function openStore(settings: EmbeddedSettings): Promise<LogStore> {
-  const { folder, retention, memoryBytes, report, flushLines = defaultFlushLines, now = Date.now } = settings
-  const { turns = createTurns() } = settings
-  const manifest = await loadManifest(folder)
-  await removeStrangers(folder, manifest)
-  const recent = createRecentBatches(manifest.recentBatches, rememberedBatches)
+async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder)
+  return bavail * bsize
+}
 
-  standHelpersBack(helpersNice)
-  const memoryMb = memoryBytes / 1024 / 1024
-  const thread = (name: string, more: Pick<ThreadSettings, 'data' | 'greet'> & { heapMb?: number } = {}) =>
-    createThread({
-      heapMb: Math.max(Math.floor(memoryMb / 4), 64),
-      youngMb: Math.max(Math.floor((memoryMb * 3) / 64), 6),
-      ...more,
-      // What runs may be these files or what was compiled from them.
-      script: new URL(`./${name}-thread${extname(import.meta.filename)}`, import.meta.url),
-      onBreak: error => report(`something broke in a thread of the log store: ${name}`, error),
-    })
-  const show = (change: Omit<Extract<ReaderOrder, { kind: 'segments' }>, 'kind'>): Promise<void> =>
-    // A thread that does not run, or breaks, is told all of it when it starts.
-    readerThread.update({ kind: 'segments', ...change } satisfies ReaderOrder).then(
-      () => undefined,
-      () => undefined,
-    )
-  const catalog = createCatalog(folder, manifest, show)
-  const precedence = createPrecedence()
-  const indexer = thread('indexer', { data: { precedence: precedence.memory } satisfies IndexerSettings })
-  const encoderSettings: EncoderSettings = { precedence: precedence.memory }
-  const encoder = thread('encoder', { data: encoderSettings, heapMb: encoderHeapMb })
-  const fresh = createFreshLines({
-    ...{ folder, catalog, indexer },
-    show: add => readerThread.tell({ kind: 'segments', add, remove: [] } satisfies ReaderOrder),
-  })
-  const cacheBytes = Math.floor(memoryBytes / 24)
-  const bustle = createBustle()
-  const data: ReaderSettings = {
-    ...{ cacheBytes, filterBytes: 2 * cacheBytes },
-    ...{ precedence: precedence.memory, bustle: bustle.memory },
-  }
-  const greet = (): ReaderOrder => ({
-    kind: 'segments',
-    add: [...catalog.names(), ...fresh.names()],
-    remove: [],
-  })
-  const readerThread = thread('reader', { data, greet })
+function timeOf({ timeoutMs }: QueryLimits): { readonly timeoutMs: number } {
+  return { timeoutMs }
+}
 
-  const replayed = await replay(folder, manifest, { fresh, recent, report })
-  let { nextSequence } = replayed
-  const log = await createWriteAheadLog(folder, replayed.nextLog)
-  const flush = { bytes: Math.floor(memoryBytes / 32), lines: flushLines }
-  const upkeep = createUpkeep({ folder, retention, catalog, fresh, log, indexer, recent, flush, now, report })
-  upkeep.start()
-  let isClosed = false
-  let isFull = false
-
-  const checkOpen = (): void => {
-    if (isClosed) throw unavailable('the log store is closed')
-  }
-  const { append, ingest } = createIngest({
-    ...{ recent, turns },
-    encode: (batch, firstDay) => encodeIn(encoder, batch, firstDay),
-    firstKeptDay: () => firstKeptDay(retention, now()),
-    takeSequences: count => {
-      nextSequence += count
-      return nextSequence - count
-    },
-    untilRoom: async () => {
-      const patientUntil = performance.now() + patienceMs
-      for (;;) {
-        checkOpen()
-        if (fresh.bytes() < 2 * flush.bytes && fresh.lines() < mostLines) return
-        const cause = upkeep.fullDisk()
-        upkeep.wake()
-        if (cause !== undefined) throw noSpace(cause)
-        if (performance.now() > patientUntil) throw tooMuchWaiting(fresh.bytes())
-        await sleep(lookMs)
-      }
-    },
-    write: async frame => {
-      try {
-        await log.append(frame, (file, offset) => fresh.add(frame, { log: file, offset }))
-        isFull = false
-      } catch (error) {
-        isFull = isDiskFull(error)
-        throw error
-      }
-      upkeep.ingested()
-      // Whoever asks again soon is not to wait until they are read.
-      if (upkeep.isAsked()) fresh.makeVisible(true)
-    },
-  })
-  const reader = createReader(readerThread, () => {
-    checkOpen()
-    fresh.makeVisible(false)
-    upkeep.asked()
-  })
-
-  async function ahead<T>(ask: () => Promise<T>): Promise<T> {
-    const end = precedence.goAhead()
-    const leave = bustle.follow()
-    try {
-      return await ask()
-    } finally {
-      leave()
-      setTimeout(end, answerMs)
-    }
-  }
-
-  return {
-    append,
-    ingest,
-    untilAnswered: precedence.untilAnswered,
-    query: (query, limits) => ahead(() => reader.query(query, limits)),
-    statistics: (filter, limits) => ahead(() => reader.statistics(filter, limits)),
-    histogram: (filter, interval, limits) => ahead(() => reader.histogram(filter, interval, limits)),
-    follow: (filter, signal) => follow(reader, filter, nextSequence - 1, signal),
-    check: async () => {
-      if (isClosed) return 'the log store is closed'
-      return isFull || upkeep.fullDisk() !== undefined ? 'the disk with the logs is full' : undefined
-    },
-    close: async () => {
-      isClosed = true
-      await upkeep.stop()
-      await log.close()
-      await Promise.all([encoder.stop(), indexer.stop(), readerThread.stop()])
-    },
-  }
+function closed(): Error {
+  return unavailable('the log store is closed')
 }

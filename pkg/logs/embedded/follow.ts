@@ -1,31 +1,72 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogFilter } from '../filter.ts'
 import type { Hit } from '../store.ts'
-import type { Reader } from './reader.ts'
-import { sequenceOf } from './search.ts'
+import type { Arrivals } from './search.ts'
+import type { Committed } from './store-writer.ts'
 
-const pauseMs = 500
-const size = 1000
-const timeoutMs = 30_000
+/** Tells followers what the writer has committed. */
+export type Feed = {
+  readonly publish: (committed: readonly Committed[]) => void
+  /** What is committed from now on and passes the filter, in the order of arrival, until the signal. */
+  readonly follow: (filter: LogFilter, signal: AbortSignal) => AsyncGenerator<readonly Hit[]>
+}
 
-/** Asks again and again for what arrived since; ends with the signal. */
-export async function* follow(
-  reader: Reader,
+export type ReadArrivals = (
   filter: LogFilter,
-  since: number,
+  ranges: Arrivals,
   signal: AbortSignal,
-): AsyncGenerator<readonly Hit[]> {
-  let after = since
-  while (!signal.aborted) {
-    let hits: readonly Hit[]
-    try {
-      hits = await reader.arrivals(filter, { after, size }, { timeoutMs, signal })
-    } catch (error) {
-      if (signal.aborted) return
-      throw error
+) => Promise<{ readonly hits: readonly Hit[]; readonly next: Arrivals }>
+
+// What is committed within this time is read together.
+const gatherMs = 200
+
+export function createFeed(read: ReadArrivals): Feed {
+  const followers = new Set<(committed: readonly Committed[]) => void>()
+
+  async function* follow(filter: LogFilter, signal: AbortSignal): AsyncGenerator<readonly Hit[]> {
+    /** Of each partition that has lines to be read, the first of them. */
+    const unread = new Map<string, number>()
+    /** Of each partition that has been read, the line after. */
+    const position = new Map<string, number>()
+    let wake = (): void => undefined
+    const notice = (committed: readonly Committed[]): void => {
+      for (const { partition, from } of committed) {
+        if (!unread.has(partition)) unread.set(partition, from)
+      }
+      wake()
     }
-    if (hits.length > 0) yield hits
-    after = Math.max(after, ...hits.map(({ cursor }) => sequenceOf(cursor)))
-    if (hits.length < size) await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
+    followers.add(notice)
+    signal.addEventListener('abort', () => wake())
+    try {
+      while (!signal.aborted) {
+        if (unread.size === 0) {
+          const { promise, resolve } = Promise.withResolvers<void>()
+          wake = resolve
+          await promise
+          continue
+        }
+        // What was read before may have had lines that were only then known to be committed.
+        const ranges = [...unread].map(([partition, from]) => ({
+          partition,
+          from: Math.max(from, position.get(partition) ?? 0),
+        }))
+        unread.clear()
+        const { hits, next } = await read(filter, ranges, signal)
+        for (const { partition, from } of next) position.set(partition, from)
+        if (hits.length > 0) yield hits
+        await sleep(gatherMs, undefined, { signal }).catch(() => undefined)
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error
+    } finally {
+      followers.delete(notice)
+    }
+  }
+
+  return {
+    publish: committed => {
+      for (const notice of followers) notice(committed)
+    },
+    follow,
   }
 }

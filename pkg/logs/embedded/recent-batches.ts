@@ -1,22 +1,21 @@
-/** Batches that were stored lately, so that one that is sent again is not stored again. */
+/** Names of batches that were stored recently, so that one that is sent again is not stored twice. */
 export type RecentBatches = {
-  readonly has: (key: string) => boolean
-  readonly add: (key: string) => void
-  /** The oldest first. */
-  readonly list: () => readonly string[]
+  readonly has: (name: string) => boolean
+  readonly add: (name: string) => void
+  readonly delete: (name: string) => void
 }
 
-/** @param limit how many are remembered */
-export function createRecentBatches(known: readonly string[], limit: number): RecentBatches {
-  const keys = new Set(known)
+/** @param limit how many are remembered; the oldest goes first */
+export function createRecentBatches(limit: number): RecentBatches {
+  const names = new Set<string>()
   return {
-    has: key => keys.has(key),
-    list: () => [...keys],
-    add: key => {
-      keys.add(key)
-      for (const oldest of keys) {
-        if (keys.size <= limit) break
-        keys.delete(oldest)
+    has: name => names.has(name),
+    delete: name => void names.delete(name),
+    add: name => {
+      names.add(name)
+      for (const oldest of names) {
+        if (names.size <= limit) break
+        names.delete(oldest)
       }
     },
   }

@@ -1,16 +1,6 @@
 import { expect } from 'chai'
-import type { StoredSegment } from './manifest.ts'
-import { findExpired, findSmall, firstKeptDay } from './retention.ts'
+import { findExpired, firstKeptDay, rejectionOf } from './retention.ts'
 
-const segment = (file: string, day: number, more: Partial<StoredSegment> = {}): StoredSegment => ({
-  file,
-  day,
-  count: 10,
-  bytes: 100,
-  lastSequence: 1,
-  ...more,
-})
-const files = (segments: readonly StoredSegment[]) => segments.map(({ file }) => file)
 const nowMs = 100 * 86_400_000 + 5
 
 describe('firstKeptDay', () => {
@@ -20,66 +10,35 @@ describe('firstKeptDay', () => {
   })
 })
 
-describe('findExpired', () => {
-  const segments = [
-    segment('d100-new', 100, { lastSequence: 9 }),
-    segment('d98', 98),
-    segment('d99-a', 99),
-    segment('d100-old', 100, { lastSequence: 5 }),
-    segment('d99-b', 99),
+describe('rejectionOf', () => {
+  const dayNs = 86_400_000_000_000n
+  const range = 'the time is not between the years 1970 and 2262'
+  const rows: readonly [timeNs: bigint, reason: string | undefined][] = [
+    [-1n, range],
+    [2n ** 63n, range],
+    [2n ** 63n - 1n, undefined],
+    [100n * dayNs, undefined],
+    [100n * dayNs - 1n, 'the time is before 1970-04-11, and older lines are not kept'],
   ]
-  const rows: readonly [string, { days: number; bytes: number }, readonly string[]][] = [
-    ['nothing while all fits', { days: 7, bytes: 500 }, []],
-    ['days that are too old', { days: 2, bytes: 500 }, ['d98']],
-    ['the oldest day when it is too much', { days: 7, bytes: 499 }, ['d98']],
-    ['a day as a whole', { days: 7, bytes: 399 }, ['d98', 'd99-a', 'd99-b']],
-    ['of the last day what arrived first', { days: 7, bytes: 199 }, ['d98', 'd99-a', 'd99-b', 'd100-old']],
-    [
-      'everything when nothing fits',
-      { days: 7, bytes: 0 },
-      ['d98', 'd99-a', 'd99-b', 'd100-old', 'd100-new'],
-    ],
-  ]
-  for (const [what, retention, expected] of rows) {
-    it(`finds ${what}`, () => expect(files(findExpired(segments, retention, nowMs))).to.deep.equal(expected))
+  for (const [timeNs, reason] of rows) {
+    it(`of ${timeNs} ns is ${reason ?? 'nothing'}`, () => expect(rejectionOf(timeNs, 100)).to.equal(reason))
   }
 })
 
-describe('findSmall', () => {
-  const limit = { lines: 100, bytes: 1e6 }
-  it('takes small segments of one day, as many as fit together', () => {
-    const segments = [
-      segment('a', 1, { count: 30 }),
-      segment('large', 1, { count: 60 }),
-      segment('b', 1, { count: 20 }),
-      segment('c', 1, { count: 25 }),
-      segment('d', 1, { count: 50 }),
-    ]
-    expect(files(findSmall(segments, limit, 3))).to.deep.equal(['b', 'c', 'a'])
-  })
-
-  it('takes no more text together than it is told', () => {
-    const segments = [100, 200, 300, 400, 600].map((textBytes, i) =>
-      segment(`s${i}`, 1, { count: 10 + i, textBytes }),
-    )
-    expect(files(findSmall(segments, { lines: 1000, bytes: 1000 }, 3))).to.deep.equal([
-      's0',
-      's1',
-      's2',
-      's3',
-    ])
-    expect(findSmall(segments, { lines: 1000, bytes: 500 }, 3)).to.deep.equal([])
-  })
-
-  it('takes what an older manifest says nothing of for eight times its size on the disk', () => {
-    const segments = ['a', 'b', 'c'].map(file => segment(file, 1, { count: 10, bytes: 100 }))
-    expect(findSmall(segments, { lines: 1000, bytes: 2399 }, 3)).to.deep.equal([])
-    expect(files(findSmall(segments, { lines: 1000, bytes: 2400 }, 3))).to.deep.equal(['a', 'b', 'c'])
-  })
-
-  it('leaves few alone, and days apart', () => {
-    expect(
-      findSmall([segment('a', 1), segment('b', 1), segment('c', 2), segment('d', 2)], limit, 3),
-    ).to.deep.equal([])
-  })
+describe('findExpired', () => {
+  const ids = ['1970-04-09.000', '1970-04-10.000', '1970-04-10.001', '1970-04-11.000', '1970-04-11.001']
+  const partitions = ids.map(id => ({ id, bytes: 100 }))
+  const rows: readonly [what: string, retention: { days: number; bytes: number }, expired: number][] = [
+    ['nothing while all fits', { days: 7, bytes: 500 }, 0],
+    ['days that are too old', { days: 2, bytes: 500 }, 1],
+    ['the oldest when it is too much', { days: 7, bytes: 499 }, 1],
+    ['as many as it takes', { days: 7, bytes: 299 }, 3],
+    ['what is too old, and then more', { days: 2, bytes: 399 }, 2],
+    ['of the last day what arrived first', { days: 7, bytes: 199 }, 4],
+    ['everything when nothing fits', { days: 7, bytes: 0 }, 5],
+  ]
+  for (const [what, retention, expired] of rows) {
+    it(`finds ${what}`, () =>
+      expect(findExpired(partitions, retention, nowMs)).to.deep.equal(ids.slice(0, expired)))
+  }
 })

@@ -1,204 +1,241 @@
-import { badRequest } from '../../status/status.ts'
+import type { LRUCache } from 'lru-cache'
 import type { LogFilter } from '../filter.ts'
 import { fillBuckets, type Interval } from '../interval.ts'
 import type { Histogram, Hit, LogQuery, QueryResult, Statistics } from '../store.ts'
-import { createRecall } from './answers.ts'
-import { takeBits } from './bitmap.ts'
-import { dayOf, type Stream, timeInDay, toTimeNs } from './lines.ts'
-import { type Line, readRecords } from './records.ts'
-import type { Segment } from './segment.ts'
-import { type Selection, select } from './selection.ts'
-import { bucketsOf, countSelected, streamsOf } from './tally.ts'
+import { countByTime, countLines, distinctStreams } from './aggregate.ts'
+import { overheadBytes } from './caches.ts'
+import type { PartitionId } from './partition-id.ts'
+import type { PartitionReader } from './partition-reader.ts'
+import { firstPlaces, type Place, placesFrom, readHits, type Wanted } from './places.ts'
+import { createOrdering, parseCursor } from './position.ts'
+import { type PartitionQuery, toPartitionQuery, toQuery } from './query.ts'
+import {
+  candidateWindows,
+  isWithin,
+  type Selection,
+  select,
+  toWindow,
+  type Window,
+  type Work,
+} from './selection.ts'
 
 const maxBuckets = 10_000
 
-/** Where a record stands among all others: its moment, and when it arrived. */
-export type Position = { readonly day: number; readonly time: number; readonly sequence: number }
+/** A window that may have what is asked for. */
+type Part = { readonly partition: PartitionReader; readonly query: PartitionQuery; readonly window: Window }
 
-type Place = Position & Line
+/** From which line on partitions are asked. */
+export type Arrivals = readonly { readonly partition: PartitionId; readonly from: number }[]
 
-/** Work that yields now and then, so that it can be put aside or given up. */
-export type Work<T> = Generator<void, T>
-
-/** @param segments in any order; their days and times may overlap */
-export function* searchPage(segments: readonly Segment[], query: LogQuery): Work<QueryResult> {
-  const { filter, order, size, start, withTotal } = query
-  const descending = order === 'desc'
-  const after = 'after' in start ? parseCursor(start.after) : undefined
-  const skipped = 'from' in start ? start.from : 0
-  const wanted = skipped + size
-  const compare = descending ? (a: Position, b: Position) => comparePositions(b, a) : comparePositions
-  const counts = createRecall(
-    filter,
-    'count',
-    (_, selection) => ({ lines: countSelected(selection) }),
-    () => 0,
-  )
-  let places: Place[] = []
-  let total = 0
-  for (const segment of inOrder(segments, descending)) {
-    const last = places[wanted - 1]
-    const isBeyond = wanted === 0 || (last !== undefined && compare(last, firstOf(segment, descending)) < 0)
-    if (isBeyond) {
-      if (!withTotal) break
-      total += (yield* counts.find(segment)).lines
-      yield
-      continue
-    }
-    if (counts.known(segment)?.lines === 0) continue
-    const selection = yield* select(segment, filter)
-    total += counts.learn(segment, selection).lines
-    yield
-    const range = after === undefined ? selection : beyond(segment, selection, after, descending)
-    const found = takeSelected(range, wanted, descending).map(document => placeOf(segment, document))
-    places = mergePlaces(places, found, compare).slice(0, wanted)
-  }
-  return { total: withTotal ? total : undefined, hits: yield* readHits(places.slice(skipped)) }
+export type Search = {
+  readonly page: (partitions: readonly PartitionReader[], asked: LogQuery) => Work<QueryResult>
+  readonly histogram: (
+    partitions: readonly PartitionReader[],
+    filter: LogFilter,
+    interval: Interval,
+  ) => Work<Histogram>
+  readonly statistics: (partitions: readonly PartitionReader[], filter: LogFilter) => Work<Statistics>
+  /** What arrived from given lines on and passes, in the order of arrival, and from which lines to go on. */
+  readonly arrivals: (
+    partitions: readonly PartitionReader[],
+    filter: LogFilter,
+    ranges: Arrivals,
+  ) => Work<{ readonly hits: readonly Hit[]; readonly next: Arrivals }>
 }
 
-export function* searchStatistics(segments: readonly Segment[], filter: LogFilter): Work<Statistics> {
-  const recall = createRecall(
-    filter,
-    'statistics',
-    (segment, selection) => ({
-      lines: countSelected(selection),
-      streams: streamsOf(segment, selection),
-    }),
-    ({ streams }) => 8 * streams.length,
-  )
-  // Segments with the same streams have one list of them.
-  const lists = new Set<readonly Stream[]>()
-  let logs = 0
-  for (const segment of segments) {
-    const found = yield* recall.find(segment)
-    logs += found.lines
-    lists.add(found.streams)
-    yield
+/**
+ * Searches partitions, window by window. Lines that were committed never change, so what was found of a window is cached.
+ *
+ * @param results the cache
+ * @param windowLines how many lines are searched together
+ */
+export function createSearch(results: LRUCache<string, object>, windowLines?: number): Search {
+  return {
+    page: (partitions, asked) => searchPage(results, partsOf(partitions, asked.filter, windowLines), asked),
+    histogram: (partitions, filter, interval) =>
+      searchHistogram(results, partsOf(partitions, filter, windowLines), interval),
+    statistics: (partitions, filter) => searchStatistics(results, partsOf(partitions, filter, windowLines)),
+    arrivals: searchArrivals,
   }
-  const containers = new Set<string>()
-  for (const streams of lists)
-    for (const { dockerId } of streams) if (dockerId !== '') containers.add(dockerId)
-  return { containers: containers.size, logs }
 }
 
-export function* searchHistogram(
-  segments: readonly Segment[],
+/** The windows that may have what is asked for, in the order of their partitions. */
+function* partsOf(
+  partitions: readonly PartitionReader[],
   filter: LogFilter,
+  windowLines: number | undefined,
+): Work<readonly Part[]> {
+  const query = toQuery(filter)
+  const parts: Part[] = []
+  for (const partition of partitions) {
+    partition.refresh()
+    const own = toPartitionQuery(query, partition)
+    if (own === undefined) continue
+    const windows = candidateWindows(partition, own, windowLines)
+    parts.push(...windows.map(window => ({ partition, query: own, window })))
+    yield
+  }
+  return parts
+}
+
+type Results = LRUCache<string, object>
+
+function keyOf({ partition, query, window }: Part): string {
+  // A window that is within the times has the same lines whatever they are.
+  const times = isWithin(query, window) ? '' : `${query.start}-${query.end}`
+  return `${partition.serial} ${window.from}-${window.to} ${times} ${query.query.key}`
+}
+
+/** @param key says which type of value is cached under it */
+function* cached<T extends object>(
+  results: Results,
+  key: string,
+  make: () => Work<T>,
+  sizeOf: (value: T) => number = () => 0,
+): Work<T> {
+  const known = results.get(key)
+  if (known !== undefined) return known as T
+  const value = yield* make()
+  results.set(key, value, { size: sizeOf(value) + overheadBytes })
+  return value
+}
+
+function* selectionOf(results: Results, part: Part): Work<Selection> {
+  const { selection } = yield* cached(
+    results,
+    `selection ${keyOf(part)}`,
+    function* () {
+      return { selection: yield* select(part.partition, part.query, part.window) }
+    },
+    found => (found.selection === 'all' ? 0 : found.selection.byteLength),
+  )
+  return selection
+}
+
+function* countOf(results: Results, part: Part): Work<number> {
+  const { partition, query, window } = part
+  const { query: index, rest } = query.plan
+  const { count } = yield* cached(results, `count ${keyOf(part)}`, function* () {
+    const isIndexed = index !== undefined && rest === undefined && isWithin(query, window)
+    if (isIndexed) return { count: partition.count(index, window) }
+    return { count: countLines(window, yield* selectionOf(results, part)) }
+  })
+  return count
+}
+
+function* searchPage(
+  results: Results,
+  searched: Work<readonly Part[]>,
+  { order, size, start, withTotal }: LogQuery,
+): Work<QueryResult> {
+  const skipped = 'from' in start ? start.from : 0
+  const wanted: Wanted = {
+    ordering: createOrdering(order),
+    count: skipped + size,
+    after: 'after' in start ? parseCursor(start.after) : undefined,
+  }
+  const { compare, begin } = wanted.ordering
+  const beginOf = ({ partition, window }: Part) => begin(partition.day, window)
+  const parts = yield* searched
+  let places: readonly Place[] = []
+  let total = 0
+  for (const part of parts.toSorted((a, b) => compare(beginOf(a), beginOf(b)))) {
+    if (withTotal) total += yield* countOf(results, part)
+    const last = places[wanted.count - 1]
+    const isBeyond = wanted.count === 0 || (last !== undefined && compare(last, beginOf(part)) < 0)
+    if (isBeyond && !withTotal) break
+    if (!isBeyond) places = yield* withPlaces(results, places, part, wanted)
+    yield
+  }
+  const hits = yield* readHits(places.slice(skipped))
+  return { total: withTotal ? total : undefined, hits }
+}
+
+/** The first of some places and those of a window. */
+function* withPlaces(
+  results: Results,
+  places: readonly Place[],
+  part: Part,
+  wanted: Wanted,
+): Work<readonly Place[]> {
+  const { partition, window } = part
+  const { ordering, count, after } = wanted
+  if (after !== undefined && ordering.compare(ordering.end(partition.day, window), after) <= 0) return places
+  const found = firstPlaces(partition, window, yield* selectionOf(results, part), wanted)
+  return [...places, ...found].sort(ordering.compare).slice(0, count)
+}
+
+function* searchHistogram(
+  results: Results,
+  searched: Work<readonly Part[]>,
   interval: Interval,
 ): Work<Histogram> {
-  const recall = createRecall(
-    filter,
-    `histogram ${JSON.stringify(interval)}`,
-    (segment, selection) => [...bucketsOf(segment, selection, interval)],
-    buckets => 64 * buckets.length,
-  )
   const counts = new Map<number, number>()
   let total = 0
-  for (const segment of segments) {
-    for (const { timeMs, count } of yield* recall.find(segment)) {
-      counts.set(timeMs, (counts.get(timeMs) ?? 0) + count)
+  for (const part of yield* searched) {
+    const buckets = yield* cached(
+      results,
+      `histogram ${JSON.stringify(interval)} ${keyOf(part)}`,
+      function* () {
+        return countByTime(part.partition, part.window, yield* selectionOf(results, part), interval)
+      },
+      ({ size }) => 50 * size,
+    )
+    for (const [bucket, count] of buckets) {
+      counts.set(bucket, (counts.get(bucket) ?? 0) + count)
       total += count
-      if (counts.size > maxBuckets) fillBuckets(interval, counts, maxBuckets)
     }
     yield
   }
   return { total, buckets: fillBuckets(interval, counts, maxBuckets) }
 }
 
-/** What arrived after a sequence and passes, in the order of arrival; at most `size`. */
-export function* searchArrivals(
-  segments: readonly Segment[],
-  filter: LogFilter,
-  wanted: { readonly after: number; readonly size: number },
-): Work<readonly Hit[]> {
-  const places: Place[] = []
-  for (const segment of segments) {
-    if (segment.footer.lastSequence <= wanted.after) continue
-    const selection = yield* select(segment, filter)
-    for (const document of takeSelected(selection, Number.POSITIVE_INFINITY, false)) {
-      if (segment.sequenceOf(document) > wanted.after) places.push(placeOf(segment, document))
+function* searchStatistics(results: Results, searched: Work<readonly Part[]>): Work<Statistics> {
+  const containers = new Set<string>()
+  let logs = 0
+  for (const part of yield* searched) {
+    const { lines, streams } = yield* cached(
+      results,
+      `statistics ${keyOf(part)}`,
+      function* () {
+        const selection = yield* selectionOf(results, part)
+        const { partition, window } = part
+        return {
+          lines: countLines(window, selection),
+          streams: distinctStreams(partition, window, selection),
+        }
+      },
+      found => found.streams.byteLength,
+    )
+    logs += lines
+    for (const stream of streams) {
+      const { dockerId = '' } = part.partition.streams[stream] ?? {}
+      if (dockerId !== '') containers.add(dockerId)
     }
     yield
   }
-  places.sort((a, b) => a.sequence - b.sequence)
-  return yield* readHits(places.slice(0, wanted.size))
+  return { containers: containers.size, logs }
 }
 
-function* readHits(places: readonly Place[]): Work<readonly Hit[]> {
-  const records = yield* readRecords(places)
-  return places.flatMap(place => {
-    const record = records.get(place)
-    return record === undefined ? [] : [{ record, cursor: toCursor(place) }]
-  })
-}
-
-/** The sequence that a cursor of this store ends with. */
-export function sequenceOf(cursor: string): number {
-  return parseCursor(cursor).sequence
-}
-
-function toCursor({ day, time, sequence }: Position): string {
-  return `${toTimeNs(day, time)}.${sequence}`
-}
-
-function parseCursor(cursor: string): Position {
-  const found = /^([0-9]{1,19})\.([0-9]{1,15})$/.exec(cursor)
-  if (found === null) throw badRequest('cursor: must be one that an earlier answer gave')
-  const timeNs = BigInt(found[1] ?? '')
-  return { day: dayOf(timeNs), time: timeInDay(timeNs), sequence: Number(found[2]) }
-}
-
-function comparePositions(a: Position, b: Position): number {
-  return a.day - b.day || a.time - b.time || a.sequence - b.sequence
-}
-
-/** Those first that may hold what comes first. */
-function inOrder(segments: readonly Segment[], descending: boolean): readonly Segment[] {
-  return segments.toSorted((a, b) =>
-    descending
-      ? comparePositions(firstOf(b, true), firstOf(a, true))
-      : comparePositions(firstOf(a, false), firstOf(b, false)),
-  )
-}
-
-/** No document of the segment comes before this position, in the order asked for. */
-function firstOf({ footer }: Segment, descending: boolean): Position {
-  return descending
-    ? { day: footer.day, time: footer.lastTime, sequence: Number.POSITIVE_INFINITY }
-    : { day: footer.day, time: footer.firstTime, sequence: -1 }
-}
-
-/** The part of a selection that comes after a position, in the order asked for. */
-function beyond(segment: Segment, selection: Selection, after: Position, descending: boolean): Selection {
-  const { day, count } = segment.footer
-  const { time, sequence } = after
-  const { from, to, bits } = selection
-  return descending
-    ? { from, to: Math.min(to, boundary()), bits }
-    : { from: Math.max(from, boundary()), to, bits }
-
-  function boundary(): number {
-    if (after.day !== day) return after.day > day ? count : 0
-    return segment.lowerBound(time, descending ? sequence : sequence + 1)
+function* searchArrivals(
+  partitions: readonly PartitionReader[],
+  filter: LogFilter,
+  ranges: Arrivals,
+): Work<{ readonly hits: readonly Hit[]; readonly next: Arrivals }> {
+  const query = toQuery(filter)
+  const hits: Hit[] = []
+  const next: { partition: PartitionId; from: number }[] = []
+  for (const { partition: id, from } of ranges) {
+    const partition = partitions.find(one => one.id === id)
+    if (partition === undefined) continue
+    partition.refresh()
+    next.push({ partition: id, from: Math.max(partition.lines, from) })
+    const own = toPartitionQuery(query, partition)
+    const blocks = partition.blocks.filter(({ first, count }) => first + count > from)
+    if (own === undefined || blocks.length === 0) continue
+    const window = toWindow(blocks)
+    const selection = yield* select(partition, own, window)
+    hits.push(...(yield* readHits(placesFrom(partition, window, selection, from))))
   }
-}
-
-function placeOf(segment: Segment, document: number): Place {
-  const [time, sequence] = [segment.timeOf(document), segment.sequenceOf(document)]
-  return { segment, document, day: segment.footer.day, time, sequence }
-}
-
-function mergePlaces(
-  a: readonly Place[],
-  b: readonly Place[],
-  compare: (a: Position, b: Position) => number,
-): Place[] {
-  return a.length === 0 ? [...b] : [...a, ...b].sort(compare)
-}
-
-function takeSelected(selection: Selection, limit: number, descending: boolean): readonly number[] {
-  const { from, to, bits } = selection
-  if (bits !== undefined) return takeBits(bits, selection, limit, descending)
-  const length = Math.max(Math.min(limit, to - from), 0)
-  return Array.from({ length }, (_, i) => (descending ? to - 1 - i : from + i))
+  return { hits, next }
 }

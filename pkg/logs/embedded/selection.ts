@@ -1,122 +1,142 @@
-import type { Expression } from '../expression.ts'
-import type { LogFilter } from '../filter.ts'
-import { release } from '../own-memory.ts'
-import { and, andNot, type Bitmap, countBits, hasBit, isEmpty, setBit } from './bitmap.ts'
-import { findCandidates, findScope } from './candidates.ts'
-import { dayOf, timeInDay } from './lines.ts'
-import type { Segment } from './segment.ts'
-import { locate } from './stream-documents.ts'
-import { isSurelyNone } from './surely-none.ts'
-import { createVerifier, type Verifier } from './verifier.ts'
+import { and, type Bitmap, emptyBitmap, hasBit, setBit, setBits } from './bitmap.ts'
+import type { Block } from './block.ts'
+import { nothing } from './index-plan.ts'
+import { createLineCheck, type LineCheck, openBlock } from './line-check.ts'
+import type { LineRange, PartitionReader } from './partition-reader.ts'
+import type { PartitionQuery } from './query.ts'
 
-/** Documents from `from` up to `to` that are selected; all of them when there is no bitmap. */
-export type Selection = {
-  readonly from: number
-  readonly to: number
-  readonly bits: Bitmap | undefined
-  /** How many they are, where that is known already. */
-  readonly count?: number | undefined
+/** Work that yields every few milliseconds, so that it can be interrupted. */
+export type Work<T> = Generator<void, T>
+
+/** Consecutive blocks that are searched together. What is found in them is cached. */
+export type Window = LineRange & {
+  readonly blocks: readonly Block[]
+  readonly firstTime: number
+  readonly lastTime: number
 }
 
-const nothing: Selection = { from: 0, to: 0, bits: undefined }
+/** Lines of a window: bits from its first line on, or all of them. */
+export type Selection = Bitmap | 'all'
 
-/** How many texts are looked at before others have their turn. */
-const turn = 500
-// Of fewer than one of so many it is sooner worked out where they lie.
-const fewFactor = 8
+const defaultWindowLines = 65_536
+const fewLines = 1000
 
-/**
- * What a filter selects of a segment. A generator, so that long work can be put aside or given up: it yields now and then.
- */
-export function* select(segment: Segment, filter: LogFilter): Generator<void, Selection> {
-  const { expression } = filter
-  if (expression !== undefined && isSurelyNone(segment, expression)) return nothing
-  const { from, to } = timeRange(segment, filter)
-  if (from >= to) return nothing
-  const scope = findScope(segment, filter.scope)
-  if (scope !== undefined && isEmpty(scope)) return nothing
-  if (expression === undefined) return { from, to, bits: scope }
-  const { must, may, count } = findCandidates(segment, expression)
-  if (isEmpty(may)) return nothing
-  const bits = scope === undefined ? must : and(must, scope)
-  const isWhole = scope === undefined && from === 0 && to === segment.footer.count
-  if (must === may) return { from, to, bits, count: isWhole ? count : undefined }
-  const open = andNot(scope === undefined ? may : and(may, scope), must)
-  yield* verify(segment, { expression, from, to, open, bits })
-  return { from, to, bits }
-}
-
-/**
- * Adds to `bits` those of `open` that really match, in the order in which their texts lie. What is needed for it is let go of: a
- * store of many segments has no room for it, and what waits for a collection while this thread rests is old by then, and
- * collected with everything there is.
- */
-function* verify(segment: Segment, work: Verification): Generator<void, void> {
-  const { expression, from, to, open } = work
-  const count = countBits(open, from, to)
-  if (count === 0) return
-  const matches = createVerifier(segment, expression)
-  yield* count * fewFactor < segment.footer.count
-    ? verifyFew(segment, work, matches)
-    : verifyMany(segment, work, matches)
-}
-
-type Verification = Pick<Selection, 'from' | 'to'> & {
-  readonly expression: Expression
-  readonly open: Bitmap
-  readonly bits: Bitmap
-}
-
-function* verifyFew(segment: Segment, work: Verification, matches: Verifier): Generator<void, void> {
-  const wanted = toDocuments(work.open, work)
-  const { documents, places, streams } = segment.useStreams(column =>
-    locate(column, segment.streamStarts, wanted),
-  )
-  for (let i = 0; i < wanted.length; i += 1) {
-    if (i % turn === turn - 1) yield
-    if (matches(streams[i] ?? 0, places[i] ?? 0)) setBit(work.bits, documents[i] ?? 0)
+function windowsOf(blocks: readonly Block[], windowLines: number): readonly Window[] {
+  const windows: Window[] = []
+  for (let i = 0; i < blocks.length; ) {
+    const begin = i
+    for (let count = 0; i < blocks.length && count < windowLines; i += 1) count += blocks[i]?.count ?? 0
+    windows.push(toWindow(blocks.slice(begin, i)))
   }
-  for (const made of [wanted, documents, places, streams]) release(made)
-  segment.leaveTexts()
+  return windows
 }
 
-/** The same of so many that to go through all costs no more than to sort them. */
-function* verifyMany(segment: Segment, work: Verification, matches: Verifier): Generator<void, void> {
-  const { from, to, open, bits } = work
-  const { streamStarts } = segment
-  const { documents, leave } = segment.groupDocuments()
-  let looked = 0
-  for (let stream = 0; stream + 1 < streamStarts.length; stream += 1) {
-    const end = streamStarts[stream + 1] ?? 0
-    for (let place = streamStarts[stream] ?? 0; place < end; place += 1) {
-      const document = documents[place] ?? 0
-      if (document < from || document >= to || !hasBit(open, document)) continue
-      if (matches(stream, place)) setBit(bits, document)
-      looked += 1
-      if (looked % turn === 0) yield
+export function toWindow(blocks: readonly Block[]): Window {
+  const [first, last] = [blocks[0], blocks.at(-1)]
+  let [firstTime, lastTime] = [Number.POSITIVE_INFINITY, 0]
+  for (const block of blocks) {
+    firstTime = Math.min(firstTime, block.firstTime)
+    lastTime = Math.max(lastTime, block.lastTime)
+  }
+  const from = first?.first ?? 0
+  return { blocks, from, to: last === undefined ? from : last.first + last.count, firstTime, lastTime }
+}
+
+/** The windows of a partition that may have lines which pass. */
+export function candidateWindows(
+  partition: PartitionReader,
+  query: PartitionQuery,
+  windowLines = defaultWindowLines,
+): readonly Window[] {
+  const { plan, start, end } = query
+  if (plan.query === nothing) return []
+  const windows = windowsOf(partition.blocks, windowLines).filter(
+    ({ firstTime, lastTime }) => firstTime <= end && lastTime >= start,
+  )
+  if (plan.query === undefined) return windows
+  const few = partition.findFew(plan.query, partition.lines, fewLines)
+  return few === undefined
+    ? windows
+    : windows.filter(({ from, to }) => few.some(line => line >= from && line < to))
+}
+
+/** Whether the times of a query, and the scope's, let all lines of a window pass. */
+export function isWithin({ start, end, since }: PartitionQuery, { firstTime, lastTime }: Window): boolean {
+  return (
+    start <= firstTime && end >= lastTime && (since === undefined || since.every(time => time <= firstTime))
+  )
+}
+
+/** The lines of a window that pass. */
+export function* select(partition: PartitionReader, query: PartitionQuery, window: Window): Work<Selection> {
+  const { plan } = query
+  const permitted = isWithin(query, window) ? 'all' : findPermitted(partition, query, window)
+  const found = plan.query === undefined ? 'all' : findBits(partition, plan.query, window)
+  const candidates = intersect(permitted, found)
+  if (plan.rest === undefined) return candidates
+  const check = createLineCheck(partition, window, plan.rest)
+  const passing = emptyBitmap(window.to - window.from)
+  for (const block of window.blocks) {
+    if (checkBlock(partition, block, { check, candidates, passing, offset: block.first - window.from })) yield
+  }
+  return passing
+}
+
+/** @returns whether there was something to look at */
+function checkBlock(
+  partition: PartitionReader,
+  block: Block,
+  given: {
+    readonly check: LineCheck
+    readonly candidates: Selection
+    readonly passing: Bitmap
+    readonly offset: number
+  },
+): boolean {
+  const { check, candidates, passing, offset } = given
+  let open: ReturnType<typeof openBlock> | undefined
+  for (let place = 0; place < block.count; place += 1) {
+    if (candidates !== 'all' && !hasBit(candidates, offset + place)) continue
+    open ??= openBlock(partition, block)
+    if (check(open, place)) setBit(passing, offset + place)
+  }
+  return open !== undefined
+}
+
+function findBits(partition: PartitionReader, query: string, window: Window): Bitmap {
+  // What the whole partition was searched for need not be searched for again.
+  const few = partition.findFew(query, partition.lines, fewLines)
+  if (few === undefined) return partition.find(query, window)
+  const bits = emptyBitmap(window.to - window.from)
+  for (const line of few) if (line >= window.from && line < window.to) setBit(bits, line - window.from)
+  return bits
+}
+
+/** The lines that times and scope let pass. */
+function findPermitted(
+  partition: PartitionReader,
+  { start, end, since }: PartitionQuery,
+  window: Window,
+): Bitmap {
+  const bits = emptyBitmap(window.to - window.from)
+  for (const block of window.blocks) {
+    const offset = block.first - window.from
+    if (block.lastTime < start || block.firstTime > end) continue
+    if (since === undefined && block.firstTime >= start && block.lastTime <= end) {
+      setBits(bits, offset, offset + block.count)
+      continue
+    }
+    const { times, streams } = partition.columns(block)
+    for (let place = 0; place < block.count; place += 1) {
+      const time = times[place] ?? 0
+      const isSeen = since === undefined || time >= (since[streams[place] ?? 0] ?? 0)
+      if (isSeen && time >= start && time <= end) setBit(bits, offset + place)
     }
   }
-  leave()
-  segment.leaveTexts()
+  return bits
 }
 
-/** Like takeBits, but tens of thousands of numbers are let go of at once. */
-function toDocuments(bits: Bitmap, { from, to }: Pick<Selection, 'from' | 'to'>): Uint32Array<ArrayBuffer> {
-  const documents = new Uint32Array(countBits(bits, from, to))
-  let at = 0
-  for (let document = from; at < documents.length; document += 1) {
-    if (bits[document >>> 5] === 0) document |= 31
-    else if (hasBit(bits, document)) documents[at++] = document
-  }
-  return documents
-}
-
-/** The documents between the filter's first and last moment. */
-export function timeRange(segment: Segment, { startNs, endNs }: LogFilter): { from: number; to: number } {
-  const { day, count } = segment.footer
-  if (endNs !== undefined && dayOf(endNs) < day) return { from: 0, to: 0 }
-  if (startNs !== undefined && dayOf(startNs) > day) return { from: 0, to: 0 }
-  const from = startNs !== undefined && dayOf(startNs) === day ? segment.lowerBound(timeInDay(startNs)) : 0
-  const to = endNs !== undefined && dayOf(endNs) === day ? segment.lowerBound(timeInDay(endNs) + 1) : count
-  return { from, to }
+function intersect(a: Selection, b: Selection): Selection {
+  if (a === 'all') return b
+  return b === 'all' ? a : and(a, b)
 }

@@ -2,12 +2,11 @@ import { collect } from '../../request/respond.ts'
 import type { Turns } from '../../request/turns.ts'
 import type { LogRecord } from '../record.ts'
 import type { LogStore } from '../store.ts'
-import { createAnswerWriter } from './answer-writer.ts'
 import { readBatch } from './read-batch.ts'
+import { joinPieces } from './read-records.ts'
 
 /** For a store that takes records: reads batches in the thread that asks, in turns with all else that it does. */
 export function createIngestRecords(append: LogStore['append'], turns: Turns): LogStore['ingest'] {
-  const writeAnswer = createAnswerWriter()
   return async batch => {
     await turns.next()
     const reading = readBatch(batch)
@@ -30,6 +29,6 @@ export function createIngestRecords(append: LogStore['append'], turns: Turns): L
     const counts = { taken: lines.length - problems.size, refused: problems.size }
     const refusal = reading.refusal?.(problems)
     if (refusal !== undefined) return { ...counts, answer: Buffer.alloc(0), refusal }
-    return { ...counts, answer: writeAnswer(await collect(reading.answer(problems), turns)) }
+    return { ...counts, answer: joinPieces(await collect(reading.answer(problems), turns)) }
   }
 }

@@ -35,12 +35,13 @@ export function readRecords(batch: RawBatch): BatchRecords {
       const counts = { taken: count - problems.size, refused: problems.size }
       const refusal = reading.refusal?.(problems)
       if (refusal !== undefined) return { ...counts, answer: Buffer.alloc(0), refusal }
-      return { ...counts, answer: join(reading.answer(problems)) }
+      return { ...counts, answer: joinPieces(reading.answer(problems)) }
     },
   }
 }
 
-function join(pieces: Iterable<string | Uint8Array>): Buffer {
+/** All pieces of an answer, one after the other. */
+export function joinPieces(pieces: Iterable<string | Uint8Array>): Buffer {
   const parts = [...pieces]
   const texts = parts.filter(part => typeof part === 'string')
   if (texts.length === parts.length) return Buffer.from(texts.join(''))

@@ -82,7 +82,6 @@ async function beginBrowserLogin(
     provider,
     clientId: '',
     scope: '',
-    authenticatedAtMs: nowMs,
     refreshId: '',
     previousRefreshId: '',
     rotatedAtMs: nowMs,

@@ -69,27 +69,6 @@ describe('createIngest', () => {
   const logs = () => store.records.map(({ log }) => log)
   const refusal = ({ code, text }: Answer) => [code, JSON.parse(text).message]
 
-  it('lets questions go first while a body comes in, and loses nothing of it', async () => {
-    const answered = Promise.withResolvers<void>()
-    let waited = 0
-    const untilAnswered = () => {
-      waited += 1
-      setTimeout(answered.resolve, 50)
-      return waited > 2 ? undefined : answered.promise
-    }
-    const startedAt = performance.now()
-    const { ingest } = store
-    const body = Array.from({ length: 40 }, (_, i) => `${document(`line ${i} ${'x'.repeat(80)}`)}\n`).join('')
-    const { code } = await send('/jsonlines', gzipSync(body), {
-      headers: { ...ndjson, 'content-encoding': 'gzip' },
-      ingest: { store: { ingest, untilAnswered } },
-    })
-    expect(code).to.equal(200)
-    expect(waited).to.be.greaterThan(0)
-    expect(performance.now() - startedAt).to.be.at.least(49)
-    expect(logs()).to.have.length(40)
-  })
-
   describe('of many senders at once', () => {
     let came = 0
     const started = async (given: Pick<LogStore, 'ingest'>) => {

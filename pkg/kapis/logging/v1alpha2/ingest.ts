@@ -1,8 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { IngestLimits } from '../../../logs/ingest/limits.ts'
 import type { BatchForm, Ingested, Protocol } from '../../../logs/ingest/raw-batch.ts'
-import { releaseWhole } from '../../../logs/own-memory.ts'
-import { createSharedMemory } from '../../../logs/shared-memory.ts'
 import type { LogStore } from '../../../logs/store.ts'
 import type { AuthenticatedExchange, Handler } from '../../../request/exchange.ts'
 import type { Identity } from '../../../request/identity.ts'
@@ -13,7 +11,7 @@ import { createBodies, type Held } from './bodies.ts'
 import { mediaTypeOf, readBody } from './body.ts'
 
 export type IngestOptions = {
-  readonly store: Pick<LogStore, 'ingest' | 'untilAnswered'>
+  readonly store: Pick<LogStore, 'ingest'>
   readonly limits: IngestLimits
   /** Whether the caller may send logs. @throws Status 401, 403, 503 */
   readonly authorize: (identity: Identity) => Promise<void> | void
@@ -28,8 +26,6 @@ const maxBatches = 8
 const maxBodies = 64
 // A shipper sends what it has; who takes longer holds a place that others wait for.
 const defaultWithinMs = 30_000
-// Of each what shippers send unless told otherwise, and as much again.
-const bodyMemory = { limitBytes: maxBatches * 4 * 1024 * 1024, stepBytes: 256 * 1024 }
 const json = 'application/json'
 const protobuf = 'application/x-protobuf'
 // curl's --data-binary says so of whatever it sends.
@@ -53,25 +49,23 @@ const lineTypes = [
  */
 export function createIngest(options: IngestOptions): Handler {
   const { store, limits, authorize, observe, bodyWithinMs = defaultWithinMs } = options
-  const memory = createSharedMemory(bodyMemory)
   const beginBody = createBodies({ maxBodies, maxBytes: maxBatches * limits.batchBytes })
   const refuse = () => tooManyRequests('too many batches are being stored; send this one again', 1)
   const storing = createWorkQueue({ atOnce: maxBatches, maxWaiting: maxBodies, refuse })
-  const beforeEach = (): Promise<void> | undefined => store.untilAnswered?.()
-  const means = { limitBytes: limits.batchBytes, withinMs: bodyWithinMs, memory, beforeEach }
 
   const takeFor =
     ({ hold }: Held): Take =>
     async (req, mediaTypes, form) => {
-      const body = await readBody(req, { ...means, mediaTypes, hold })
-      try {
-        const ingested = await storing.run(() => store.ingest({ ...form, body, limits }))
-        const { taken, refused } = ingested
-        observe(form.protocol, { taken, refused })
-        return ingested
-      } finally {
-        memory.give(body)
-      }
+      const body = await readBody(req, {
+        mediaTypes,
+        limitBytes: limits.batchBytes,
+        withinMs: bodyWithinMs,
+        hold,
+      })
+      const ingested = await storing.run(() => store.ingest({ ...form, body, limits }))
+      const { taken, refused } = ingested
+      observe(form.protocol, { taken, refused })
+      return ingested
     }
 
   return async exchange => {
@@ -109,8 +103,6 @@ const ingestBulk: Handle = async (take, { req, res, info }) => {
   const index = info.parts.length === 3 ? (info.parts[1] ?? '') : ''
   const { answer } = await take(req, bulkTypes, { protocol: 'bulk', index })
   const took = Buffer.from(`{"took":${Math.round(performance.now() - startedAt)},`)
-  // Some hundred bytes a line, which were made for this answer alone.
-  res.once('close', () => releaseWhole(answer))
   sendParts(res, 200, [took, answer], { 'content-type': json })
 }
 

@@ -148,12 +148,13 @@ export class PartitionWriter {
    * @returns whether there is more to do
    */
   optimize(): boolean {
-    this.#db.exec('PRAGMA synchronous = NORMAL')
     return noticeDamage(this.id, () => {
       const count = () => Number(this.#db.prepare('SELECT total_changes() AS count').get()?.count)
       const before = count()
-      // Negative: segments of all levels. That many pages take some 10 ms.
-      this.#db.exec("INSERT INTO words(words, rank) VALUES ('merge', -100)")
+      // Nothing is lost if this is. Negative: segments of all levels. As many pages take some 10 ms.
+      this.#db.exec(`PRAGMA synchronous = NORMAL;
+        INSERT INTO words(words, rank) VALUES ('merge', -100);
+        PRAGMA synchronous = FULL`)
       return count() - before >= 2
     })
   }

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { insufficientStorage, Status, unavailable } from '../../status/status.ts'
 import type { LogRecord } from '../record.ts'
 import type { AppendResult } from '../store.ts'
@@ -7,7 +7,7 @@ import { type PartitionId, parsePartitionId, partitionId, partitionsAmong } from
 import { PartitionWriter } from './partition-writer.ts'
 import { createRecentBatches } from './recent-batches.ts'
 import { findExpired, firstKeptDay, type Retention, rejectionOf } from './retention.ts'
-import { DamagedError, partitionFiles, sqliteCode } from './schema.ts'
+import { DamagedError, partitionFile, partitionFiles, sqliteCode } from './schema.ts'
 import { setOldStoreAside, setPartitionAside } from './set-aside.ts'
 
 export type StoreSettings = { readonly folder: string; readonly retention: Retention }
@@ -170,8 +170,7 @@ export class StoreWriter {
     let partition = this.#open.get(day)
     if (partition === undefined) {
       this.#closeLeastUsed()
-      const part = this.#lastPart.get(day)
-      partition = part === undefined ? this.#create(day) : this.#reopen(day, part)
+      partition = this.#unseal(day) ?? this.#reopen(day) ?? this.#create(day)
     }
     if (partition.lines > 0 && (partition.room < count || partition.bytes >= this.#maxBytes())) {
       this.#seal(partition)
@@ -182,11 +181,17 @@ export class StoreWriter {
     return partition
   }
 
-  #reopen(day: number, part: number): PartitionWriter {
-    const id = partitionId(day, part)
-    const files = partitionFiles(this.#folder, id)
-    if (statSync(files[0] ?? '', { throwIfNoEntry: false }) === undefined) return this.#create(day)
-    return new PartitionWriter(this.#folder, id)
+  /** Lines may come for a day that was thought to be complete. */
+  #unseal(day: number): PartitionWriter | undefined {
+    const id = partitionId(day, this.#lastPart.get(day) ?? 0)
+    const partition = this.#sealed.find(sealed => sealed.id === id)
+    this.#sealed = this.#sealed.filter(sealed => sealed !== partition)
+    return partition
+  }
+
+  #reopen(day: number): PartitionWriter | undefined {
+    const id = partitionId(day, this.#lastPart.get(day) ?? 0)
+    return existsSync(partitionFile(this.#folder, id)) ? new PartitionWriter(this.#folder, id) : undefined
   }
 
   #create(day: number): PartitionWriter {

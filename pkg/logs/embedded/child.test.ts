@@ -1,0 +1,99 @@
+import { getPriority } from 'node:os'
+import { expect } from 'chai'
+import { Status } from '../../status/status.ts'
+import { type Child, createChild } from './child.ts'
+
+describe('createChild', () => {
+  let child: Child
+  let notices: unknown[]
+  let exits: string[]
+
+  function create(settings: object = {}): Child {
+    notices = []
+    exits = []
+    child = createChild({
+      ...{ name: 'child-test', settings, heapMegabytes: 64, nice: 7 },
+      onNotice: notice => notices.push(notice),
+      onExit: error => exits.push(error.message),
+    })
+    return child
+  }
+  afterEach(() => child.stop())
+
+  type Described = {
+    readonly pid: number
+    readonly received: readonly string[]
+    readonly keys: readonly string[]
+  }
+  const describeChild = async (): Promise<Described> =>
+    (await child.request({ kind: 'describe' })) as Described
+  const errorOf = (response: Promise<unknown>): Promise<unknown> =>
+    response.then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+  const interrupted = 'the log store was interrupted; try again'
+
+  it('starts with the first request, at a lower priority, and is given no secret', async () => {
+    create()
+    process.env.KAPIS_SECRET_OF_TEST = 'x'
+    const { pid, keys } = await describeChild()
+    delete process.env.KAPIS_SECRET_OF_TEST
+    expect(pid).not.to.equal(process.pid)
+    expect(getPriority(pid)).to.equal(7)
+    expect(keys).to.include('PATH')
+    expect(keys.filter(key => key.startsWith('KAPIS'))).to.deep.equal([])
+  })
+
+  it('passes on errors, those for the caller with their status', async () => {
+    create()
+    const refused = await errorOf(child.request({ kind: 'throw' }))
+    expect(refused).to.be.instanceOf(Status).with.property('code', 400)
+    const broken = await errorOf(child.request({ kind: 'break' }))
+    expect(broken).to.be.instanceOf(Error).with.property('message', 'broken')
+  })
+
+  it('answers 503 when it ends meanwhile, says so, and starts again with the next request', async () => {
+    create()
+    const { pid } = await describeChild()
+    const left = await errorOf(child.request({ kind: 'exit' }))
+    expect(left).to.be.instanceOf(Status).with.property('message', interrupted)
+    expect(exits).to.deep.equal(['the child-test process of the log store ended with 7'])
+    expect((await describeChild()).pid).not.to.equal(pid)
+  })
+
+  it('tells it of a request that was cancelled, and does not wait for it', async () => {
+    create()
+    await child.start()
+    const leaving = new AbortController()
+    const left = errorOf(child.request({ kind: 'wait', ms: 60_000 }, leaving.signal))
+    leaving.abort(new Error('gone'))
+    expect(await left).to.have.property('message', 'gone')
+    expect((await describeChild()).received).to.deep.equal(['wait', 'cancel', 'describe'])
+    const late = child.request({ kind: 'wait' }, AbortSignal.abort(new Error('late')))
+    expect(await errorOf(late)).to.have.property('message', 'late')
+  })
+
+  it('takes notice of what it says unasked', async () => {
+    create()
+    await child.start()
+    child.request({ kind: 'notify' }).catch(() => undefined)
+    await describeChild()
+    expect(notices).to.deep.equal([{ kind: 'notify' }])
+  })
+
+  it('says why it does not start', async () => {
+    create({ fails: 'no such folder' })
+    expect(await errorOf(child.start())).to.have.property('message', 'no such folder')
+  })
+
+  it('starts no more once it was stopped', async () => {
+    create()
+    const open = errorOf(child.request({ kind: 'wait', ms: 60_000 }))
+    await child.start()
+    await child.stop()
+    expect(await open).to.have.property('message', interrupted)
+    expect(await errorOf(child.request({ kind: 'wait' }))).to.have.property('message', interrupted)
+    expect(exits).to.deep.equal([])
+  })
+})
