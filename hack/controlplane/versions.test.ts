@@ -25,6 +25,7 @@ describe('the Go modules that are built beside the orchestrator', () => {
     ['../test/informer/go.mod', 20],
     ['../test/conformance/go.mod', 20],
     ['../test/yaml/go.mod', 3],
+    ['../test/requestinfo/go.mod', 20],
   ]
   for (const [file, atLeast] of files) {
     it(`take the orchestrator's versions of what both need: ${file}`, () => {

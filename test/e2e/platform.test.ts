@@ -245,7 +245,6 @@ describe('the platform API of nodes', function () {
       ['?sortBy=createTime', created, false],
       ['?sortBy=createTime&ascending=1', created, true],
       ['?sortBy=creationTimestamp&ascending=T', created, true],
-      ['?sortBy=name&sortBy=createTime', created, false],
     ]
     for (const [query, key, isAscending] of orders) {
       it(`${query || 'no query'}: ${isAscending ? 'ascending' : 'descending'}, ties by name`, async () => {

@@ -1,0 +1,184 @@
+import { join } from 'node:path'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import type { RequestInfo } from '../../pkg/request/request-info.ts'
+import { parseLine, type RequestLine } from '../../pkg/request/request-line.ts'
+import { Status } from '../../pkg/status/status.ts'
+import { buildGo, goBuildTimeoutMs, hasGo } from '../e2e/go-program.ts'
+import { output, scratch } from '../e2e/run.ts'
+
+/** k8s.io/apiserver's RequestInfo; Go writes null for an empty list. */
+type KubeInfo = {
+  readonly IsResourceRequest: boolean
+  readonly Path: string
+  readonly Verb: string
+  readonly APIPrefix: string
+  readonly APIGroup: string
+  readonly APIVersion: string
+  readonly Namespace: string
+  readonly Resource: string
+  readonly Subresource: string
+  readonly Name: string
+  readonly FieldSelector: string
+  readonly LabelSelector: string
+}
+type Asked = { readonly method: string; readonly target: string }
+
+const requests = 20_000
+const reading = new Set(['get', 'list', 'watch'])
+const methods = ['GET', 'GET', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY']
+const joined = (words: readonly string[], maxLength: number, by = '') =>
+  fc.array(fc.constantFrom(...words), { maxLength }).map(parts => parts.join(by))
+
+const segments = [
+  ...['api', 'apis', 'kapis', 'v1', 'v1alpha3', 'g.io', 'namespaces', 'namespaces', 'ns', 'pods', 'nodes'],
+  ...[
+    'p',
+    'watch',
+    'proxy',
+    'status',
+    'finalize',
+    'w%61tch',
+    'n%61mespaces',
+    'a%20b',
+    'a+b',
+    'a;b',
+    'ö',
+    '%C3%B6',
+    '',
+  ],
+]
+const roots = ['/api/v1/', '/apis/g.io/v1/', '/kapis/g.io/v1/', '/api/v1/watch/', '/apis/g.io/v1/proxy/', '/']
+const selectors = [
+  ...['metadata.name', 'metadata.name', 'metadata.namespace', 'spec.nodeName', 'a', 'b', 'mine', 'other'],
+  ...[
+    '%3D',
+    '=',
+    '==',
+    '!%3D',
+    ',',
+    '%2C',
+    '%5C',
+    '%5C,',
+    '%5C%3D',
+    '+',
+    '%',
+    '/',
+    '..',
+    '.',
+    '%25',
+    '%C3%B6',
+    '!',
+  ],
+]
+const names = [
+  ...[
+    'fieldSelector',
+    'fieldSelector',
+    '%66ieldSelector',
+    'FieldSelector',
+    'fieldSelector%20',
+    'labelSelector',
+  ],
+  ...['watch', 'w%61tch', 'Watch', 'x', ''],
+]
+const values = fc.oneof(
+  joined(selectors, 7),
+  fc.constantFrom(
+    'metadata.name%3Dmine',
+    'metadata.name=mine',
+    'true',
+    '1',
+    'false',
+    '0',
+    'False',
+    '',
+    'a%zz',
+    'a;b=c',
+  ),
+)
+const pair = fc.tuple(fc.constantFrom(...names), values, fc.boolean()).map(
+  // A parameter without a value, and one with an empty one.
+  ([name, value, hasValue]) => (hasValue ? `${name}=${value}` : name),
+)
+const query = fc.array(pair, { maxLength: 4 }).map(pairs => (pairs.length === 0 ? '' : `?${pairs.join('&')}`))
+const asked: fc.Arbitrary<Asked> = fc
+  .tuple(fc.constantFrom(...methods), fc.constantFrom(...roots), joined(segments, 6, '/'), query)
+  .map(([method, root, path, search]) => ({ method, target: root + path + search }))
+
+function read({ method, target }: Asked): RequestLine | undefined {
+  try {
+    return parseLine(method, target)
+  } catch (error) {
+    if (error instanceof Status && error.code === 400) return undefined
+    throw error
+  }
+}
+
+describe('RequestInfo', () => {
+  it(`is kube-apiserver's for ${requests} requests, but that what may write never has a reading verb`, async function () {
+    this.timeout(goBuildTimeoutMs)
+    if (!(await hasGo("kube-apiserver's reader of requests"))) this.skip()
+    const program = join(scratch, 'requestinfo')
+    const folder = join(import.meta.dirname, '..', 'requestinfo')
+    await buildGo("kube-apiserver's reader of requests", ['build', '-o', program, '.'], folder)
+    const given = fc.sample(asked, { numRuns: requests })
+    const stdin = given.map(request => `${JSON.stringify(request)}\n`).join('')
+    const answers = (await output(program, [], { stdin })).trimEnd().split('\n')
+    expect(answers.length).to.equal(given.length)
+    let compared = 0
+    for (const [i, request] of given.entries()) {
+      const { error, info }: { error?: string; info?: KubeInfo } = JSON.parse(answers[i] ?? '')
+      const line = read(request)
+      // What Kapis refuses needs no reading.
+      if (line === undefined) continue
+      if (info === undefined) {
+        // A prefix of watch or proxy without a resource: no resource here either.
+        expect(error, request.target).to.include('unable to determine kind and namespace')
+        expect(line.info.isResource, request.target).to.equal(false)
+        continue
+      }
+      compared++
+      expectSame(request, line, info)
+    }
+    expect(compared).to.be.above(requests / 4)
+  })
+})
+
+function expectSame(
+  { method, target }: Asked,
+  { info, query: parameters }: RequestLine,
+  kube: KubeInfo,
+): void {
+  const what = `${method} ${target}`
+  const isWriting = method !== 'GET' && method !== 'HEAD'
+  if (isWriting) expect(reading.has(info.verb), what).to.equal(false)
+  const isWrite = isWriting && kube.Verb === 'watch' && kube.IsResourceRequest
+  const [verb, kubeVerb] = isWrite ? ['', ''] : [info.verb, kube.Verb]
+  // Bytes that are no text stay bytes in Go.
+  const isText = parameters.problem === undefined || !parameters.problem.includes('UTF-8')
+  // kube-apiserver gives no name to a list whose labels it cannot read; such a list is refused here.
+  const isNamed = isText && parameters.labelSelector.problem === undefined
+  expect({ ...attributesOf(info), verb, name: isNamed ? info.name : '' }, what).to.deep.equal({
+    isResource: kube.IsResourceRequest,
+    path: kube.Path,
+    verb: kubeVerb,
+    prefix: kube.IsResourceRequest ? kube.APIPrefix : info.prefix,
+    group: kube.IsResourceRequest ? kube.APIGroup : '',
+    version: kube.APIVersion,
+    namespace: kube.Namespace,
+    resource: kube.Resource,
+    subresource: kube.Subresource,
+    name: isNamed ? kube.Name : '',
+  })
+  if (!isText || isWrite) return
+  expect([info.fieldSelector.text, info.labelSelector.text], what).to.deep.equal([
+    kube.FieldSelector,
+    kube.LabelSelector,
+  ])
+}
+
+function attributesOf(info: RequestInfo) {
+  const { isResource, path, verb, prefix, group, version, namespace, resource, subresource, name } = info
+  return { isResource, path, verb, prefix, group, version, namespace, resource, subresource, name }
+}
