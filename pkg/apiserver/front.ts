@@ -16,6 +16,9 @@ export type TlsMaterial = {
   readonly clientCaPems: readonly string[]
 }
 
+/** HTTP/2, for clients that ask for the server by this name (RFC 6066 section 3). */
+export type Http2Option = { readonly serverName: string; readonly accept: (socket: TLSSocket) => void }
+
 /** How long a client may take over the head of a request, and how large that may be. */
 export type FrontLimits = { readonly headersSeconds: number; readonly headerKilobytes: number }
 
@@ -46,9 +49,16 @@ export function createTlsFront(
   material: TlsMaterial,
   listener: RequestListener,
   limits: FrontLimits,
+  http2?: Http2Option,
 ): HttpsServer {
   const streamed = new WeakSet<Socket>()
-  const own = { ALPNProtocols: ['http/1.1'], handshakeTimeout: limits.headersSeconds * 1000 }
+  const own = {
+    ALPNCallback: ({ servername, protocols }: { servername: string; protocols: string[] }) =>
+      ['http/1.1', ...(servername === http2?.serverName ? ['h2'] : [])].findLast(protocol =>
+        protocols.includes(protocol),
+      ),
+    handshakeTimeout: limits.headersSeconds * 1000,
+  }
   const server = createHttpsServer(
     { ...toServerOptions(limits), ...toTlsOptions(material), ...own },
     (req, res) => {
@@ -64,8 +74,19 @@ export function createTlsFront(
   server.prependListener('tlsClientError', (_error, socket) => socket.destroy())
   server.on('clientError', answerClientError)
   // One write is one answer or a batch of events: waiting for more would only add latency.
-  server.on('secureConnection', (socket: TLSSocket) => socket.setNoDelay(true))
+  server.prependListener('secureConnection', (socket: TLSSocket) => socket.setNoDelay(true))
+  if (http2 !== undefined) divert(server, http2.accept)
   return server
+}
+
+/** Connections on which HTTP/2 was agreed to go to `accept`, all others to what has listened for them so far. */
+function divert(server: HttpsServer, accept: Http2Option['accept']): void {
+  const listeners = server.listeners('secureConnection')
+  server.removeAllListeners('secureConnection')
+  server.on('secureConnection', (socket: TLSSocket) => {
+    if (socket.alpnProtocol === 'h2') accept(socket)
+    else for (const listener of listeners) Reflect.apply(listener, server, [socket])
+  })
 }
 
 /**

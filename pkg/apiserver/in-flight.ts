@@ -1,4 +1,5 @@
 import type { AuthenticatedExchange } from '../request/exchange.ts'
+import { isSuperuser } from '../request/identity.ts'
 import { mayLast } from '../request/long-running.ts'
 import { tooManyRequests } from '../status/status.ts'
 import { createBodyArrival } from './body-arrival.ts'
@@ -43,7 +44,6 @@ export type InFlightOptions = {
 }
 
 const readingVerbs = new Set(['get', 'list', 'watch', 'head', 'options'])
-const superuserGroup = 'system:masters'
 // What kube-apiserver calls itself when it reads discovery and OpenAPI documents.
 const aggregators = new Set(['system:aggregator', 'system:kube-aggregator'])
 
@@ -117,7 +117,7 @@ export function createInFlight({ limits, refused }: InFlightOptions): InFlight {
 }
 
 function isExempt({ identity, isAggregated }: AuthenticatedExchange): boolean {
-  return identity.groups.includes(superuserGroup) || (isAggregated && aggregators.has(identity.username))
+  return isSuperuser(identity) || (isAggregated && aggregators.has(identity.username))
 }
 
 const exempt: Stay = { ...freePlace, lasts: () => undefined }

@@ -37,6 +37,7 @@ import { createComponents } from './component-apis.ts'
 import { drain } from './drain.ts'
 import { createEndedLogins } from './ended-logins.ts'
 import { createPlainFront, createTlsFront, listen, toUpgradeListener, updateTls } from './front.ts'
+import { createHttp2Sessions } from './http2-sessions.ts'
 import { createIam } from './iam.ts'
 import { createLimits } from './limits.ts'
 import { followListener } from './listener-check.ts'
@@ -249,7 +250,12 @@ export async function runApiserver(
     chain.request(req, res)
   })
   const upgrade = toUpgradeListener(tracing.listener(chain.upgrade))
-  const front = createTlsFront(tls(), serve, config.limits)
+  const sessions = createHttp2Sessions(serve, config.limits)
+  const front = createTlsFront(tls(), serve, config.limits, {
+    // The name by which kube-apiserver's aggregator asks for a server, wherever it is.
+    serverName: `${service.name}.${service.namespace}.svc`,
+    accept: sessions.accept,
+  })
   front.on('upgrade', upgrade)
   const unasked = [followUnasked(front)]
   const reload = () => updateTls(front, tls())
@@ -289,10 +295,11 @@ export async function runApiserver(
   await drain([front, ...fronts], {
     probes,
     unasked,
-    endless: [hub, logs],
+    endless: [hub, logs, sessions],
     delaySeconds: live().shutdownDelaySeconds,
     logger,
   })
+  sessions.destroy()
   components.stop()
   for (const part of [certificates, resources, bindings, iam, access]) part.stop()
   connections.close()

@@ -12,6 +12,8 @@ export type Unasked = { readonly close: () => void }
 export function followUnasked(server: Server | HttpsServer): Unasked {
   const sockets = new Set<Socket>()
   const opened = (socket: Socket) => {
+    // HTTP/2 has an end of its own, which its clients are told of.
+    if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') return
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   }

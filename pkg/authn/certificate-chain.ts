@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { TLSSocket } from 'node:tls'
 import { splitCertificates } from '../certs/pem.ts'
+import { tlsSocketOf } from '../request/tls-socket.ts'
 
 export type Chain = readonly X509Certificate[]
 
@@ -14,9 +14,7 @@ const maxDepth = 5
  * it was told not to judge who issued it.
  */
 export function readPeerChain(req: IncomingMessage): Chain {
-  const { socket } = req
-  if (!(socket instanceof TLSSocket)) return []
-  const leaf = socket.getPeerX509Certificate()
+  const leaf = tlsSocketOf(req)?.getPeerX509Certificate()
   if (leaf === undefined) return []
   const chain: X509Certificate[] = [leaf]
   for (let next = leaf.issuerCertificate; next && chain.length < maxDepth; next = next.issuerCertificate) {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Identity } from '../request/identity.ts'
+import { tlsSocketOf } from '../request/tls-socket.ts'
 import { unauthorized } from '../status/status.ts'
 import type { AuthenticationConfig } from './authentication-config.ts'
 import type { Authenticator } from './authenticator.ts'
@@ -21,13 +22,15 @@ export function createClientCertificateAuthenticator(
     authenticate(req: IncomingMessage) {
       const current = config()
       if (current === undefined) return null
-      const known = verdicts.get(req.socket)
+      const connection = tlsSocketOf(req)
+      if (connection === undefined) return null
+      const known = verdicts.get(connection)
       if (known?.config === current && Date.now() <= known.untilMs) return known.identity
       const chain = readPeerChain(req)
       const [leaf] = chain
       if (leaf === undefined) {
         // Asking the TLS layer again for each request costs more than the rest of this file.
-        verdicts.set(req.socket, { config: current, identity: null, untilMs: Number.POSITIVE_INFINITY })
+        verdicts.set(connection, { config: current, identity: null, untilMs: Number.POSITIVE_INFINITY })
         return null
       }
       if (!isTrusted(chain, current.clientAuthorities, Date.now()))
@@ -35,7 +38,7 @@ export function createClientCertificateAuthenticator(
       const username = commonName(leaf)
       if (username === '') throw unauthorized('the client certificate has no common name')
       const identity: Identity = { username, uid: '', groups: subjectValues(leaf, 'O'), extra: {} }
-      verdicts.set(req.socket, { config: current, identity, untilMs: leaf.validToDate.getTime() })
+      verdicts.set(connection, { config: current, identity, untilMs: leaf.validToDate.getTime() })
       return identity
     },
   }

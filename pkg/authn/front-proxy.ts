@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Identity } from '../request/identity.ts'
 import { decodeExtraKey, decodeHeaderText } from '../request/identity-header.ts'
+import { tlsSocketOf } from '../request/tls-socket.ts'
 import { Status } from '../status/status.ts'
 import type { AuthenticationConfig } from './authentication-config.ts'
 import type { Authenticator } from './authenticator.ts'
@@ -22,8 +23,8 @@ export function createFrontProxyAuthenticator(config: () => AuthenticationConfig
       if (current === undefined || !isFrontProxy(req, current, verdicts)) return null
       const identity = readIdentity(req, current)
       if (identity === null) return null
-      const { username, uid, groups, extra } = identity
-      const key = hash('sha256', JSON.stringify([username, uid, groups, extra]), 'base64')
+      const { username, uid, groups, extra, isTrimmed } = identity
+      const key = hash('sha256', JSON.stringify([username, uid, groups, extra, isTrimmed]), 'base64')
       const known = identities.get(key)
       if (known) return known
       if (identities.size >= 4096) identities.clear()
@@ -39,8 +40,10 @@ export function isFrontProxy(
   config: AuthenticationConfig,
   verdicts: WeakMap<object, { config: AuthenticationConfig; chain: Chain }>,
 ): boolean {
+  const connection = tlsSocketOf(req)
+  if (connection === undefined) return false
   const nowMs = Date.now()
-  const known = verdicts.get(req.socket)
+  const known = verdicts.get(connection)
   if (known?.config === config) {
     return known.chain.every(({ validToDate }) => nowMs <= validToDate.getTime()) && known.chain.length > 0
   }
@@ -50,7 +53,7 @@ export function isFrontProxy(
     leaf !== undefined &&
     isTrusted(chain, config.proxyAuthorities, nowMs) &&
     (config.allowedNames.length === 0 || config.allowedNames.includes(commonName(leaf)))
-  verdicts.set(req.socket, { config, chain: isProxy && leaf ? [leaf] : [] })
+  verdicts.set(connection, { config, chain: isProxy && leaf ? [leaf] : [] })
   return isProxy
 }
 
@@ -77,6 +80,8 @@ function readIdentity(req: IncomingMessage, config: AuthenticationConfig): Ident
     uid: values(config.uidHeaders).find(value => value !== '') ?? '',
     groups: values(config.groupHeaders).filter(value => value !== ''),
     extra: Object.fromEntries(extra),
+    // kube-apiserver's client takes blanks off before it writes HTTP/1.1; in HTTP/2 they are seen, and refused.
+    ...(tlsSocketOf(req)?.alpnProtocol === 'h2' ? {} : { isTrimmed: true }),
   }
 }
 

@@ -93,6 +93,13 @@ describe('createAuthorizer', () => {
     expect(specs).to.deep.equal([])
   })
 
+  it('asks about a superuser whose name may have lost blanks on its way', async () => {
+    const { ask, specs } = start(() => ({ allowed: false }))
+    const trimmed = { ...jane, groups: ['system:masters'], isTrimmed: true }
+    expect(await rejectionOf(ask(trimmed, 'DELETE', collection))).to.include({ code: 403 })
+    expect(specs.length).to.equal(1)
+  })
+
   it('lets an outright denial win over a permission', async () => {
     const { ask } = start(() => ({ allowed: true, denied: true }))
     expect(await rejectionOf(ask(jane, 'GET', collection))).to.include({ code: 403 })

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { KubeClient } from '../kube/client.ts'
-import type { Identity } from '../request/identity.ts'
+import { type Identity, isSuperuser } from '../request/identity.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import { toReviewSpec } from './attributes.ts'
 import { assertInScope } from './credential-scope.ts'
@@ -17,7 +17,6 @@ export type AuthorizerOptions = {
 
 export type Authorize = (info: RequestInfo, identity: Identity) => Promise<void> | void
 
-const superuserGroup = 'system:masters'
 const cacheMs = 10_000
 const maxDecisions = 8192
 // A key that the caller can make this long would let one caller fill the cache's memory.
@@ -64,7 +63,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
 
   return (info, identity) => {
     assertInScope(info, identity)
-    if (identity.groups.includes(superuserGroup)) {
+    if (isSuperuser(identity)) {
       options.observe('allowed', 'rule')
       return
     }

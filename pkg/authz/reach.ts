@@ -1,6 +1,6 @@
 import { ExpiringCache } from '../authn/expiring-cache.ts'
 import type { KubeClient } from '../kube/client.ts'
-import type { Identity } from '../request/identity.ts'
+import { type Identity, isSuperuser } from '../request/identity.ts'
 import { decidingExtra } from './deciding-extra.ts'
 import type { GrantIndex } from './rbac-index.ts'
 import type { Right } from './rbac-rules.ts'
@@ -15,7 +15,6 @@ export type ReachOptions = {
   readonly right: Right
 }
 
-const superuserGroup = 'system:masters'
 const cacheMs = 10_000
 const maxCallers = 2048
 // So many reviews take about as long as one query; more would make a caller with many namespaces a load on everyone.
@@ -34,7 +33,7 @@ export function createReachFinder(options: ReachOptions): (identity: Identity) =
   const underWay = new Map<string, Promise<Reach>>()
 
   return async identity => {
-    if (identity.groups.includes(superuserGroup)) return 'everywhere'
+    if (isSuperuser(identity)) return 'everywhere'
     const key = JSON.stringify([identity.username, identity.uid, identity.groups, decidingExtra(identity)])
     const found = known.get(key)
     if (found !== undefined) return found

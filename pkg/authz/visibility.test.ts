@@ -7,6 +7,7 @@ import { Collection } from '../resources/collection.ts'
 import { event, replaceAll, toEntry } from '../resources/fixtures.ts'
 import { toAggregatedKinds } from '../resources/kinds.ts'
 import type { Visible } from '../resources/visible.ts'
+import { rejectionOf } from '../status/fixtures.ts'
 import { createVisibility } from './visibility.ts'
 
 const groupDomain = 'kapis.io'
@@ -91,6 +92,18 @@ describe('createVisibility', () => {
     const { find, asked } = start([])
     expect(await find(list('nodes'), jane)).to.equal(undefined)
     expect(await find(list('pods'), jane)).to.equal(undefined)
+    expect(asked).to.deep.equal([])
+  })
+
+  it('shows nothing to a caller whose name may have lost blanks on its way', async () => {
+    const { find, asked } = start([], true)
+    for (const kind of ['namespaces', 'workspaces']) {
+      const trimmed = { ...jane, groups: ['system:masters'], isTrimmed: true }
+      expect(await rejectionOf(Promise.resolve(find(list(kind), trimmed)))).to.include({
+        code: 403,
+        reason: 'Forbidden',
+      })
+    }
     expect(asked).to.deep.equal([])
   })
 

@@ -4,6 +4,7 @@ import type { Identity } from '../request/identity.ts'
 import type { Collection } from '../resources/collection.ts'
 import type { Entry } from '../resources/entry.ts'
 import type { Visible } from '../resources/visible.ts'
+import { Status } from '../status/status.ts'
 import { type All, everything, untilAll } from './follow-all.ts'
 import type { GrantIndex } from './rbac-index.ts'
 import { type Asked, createSeesAll, type SeesAllOptions } from './sees-all.ts'
@@ -34,6 +35,7 @@ export function createVisibility(options: VisibilityOptions): FindVisible {
 
   async function find(asked: Asked, identity: Identity): Promise<Visible | undefined> {
     const { verb, resource, name } = asked
+    if (identity.isTrimmed) throw trimmed(resource)
     const round = seesAll.round()
     const all: All = {
       is: () => seesAll.of(asked, identity),
@@ -58,6 +60,15 @@ export function createVisibility(options: VisibilityOptions): FindVisible {
   // Nearly all reads are of other kinds: they wait for nothing.
   return (asked, identity) =>
     asked.resource === 'namespaces' || asked.resource === 'workspaces' ? find(asked, identity) : undefined
+}
+
+/** What others see must not be shown: kube-apiserver has judged the caller for these lists, and not for what is in them. */
+function trimmed(resource: string): Status {
+  return new Status(
+    403,
+    'Forbidden',
+    `${resource} cannot be shown: kube-apiserver named the caller over HTTP/1.1, which loses blanks around names; it must use HTTP/2`,
+  )
 }
 
 function never(): () => void {

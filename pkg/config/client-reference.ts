@@ -11,6 +11,10 @@ const members: readonly (readonly [ClientMember, string])[] = [
   ],
   ['redirectURIs', 'Where users are sent with a code, each exactly as it will be asked for. `*` is refused.'],
   ['postLogoutRedirectURIs', 'Where they are sent after they have logged out, exactly.'],
+  [
+    'allowedOrigins',
+    'Origins (`https://app.example.org`) whose pages in a browser may call the token, userinfo, revocation, introspection and device authorization endpoints (CORS). Those of the redirect URIs of a public client may without it. `*` is refused.',
+  ],
   ['scopeRestrictions', 'The scopes that it can be granted; every one when there are none.'],
   [
     'grantTypes',

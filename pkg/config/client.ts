@@ -24,6 +24,8 @@ export type ClientConfig = {
   readonly grantMethod: 'auto' | 'prompt' | 'deny'
   readonly redirectURIs: readonly string[]
   readonly postLogoutRedirectURIs: readonly string[]
+  /** Origins whose pages may read responses to the client (CORS), besides those of a public client's redirect URIs. */
+  readonly allowedOrigins: readonly string[]
   /** The scopes that it can be granted; every one when there are none. */
   readonly scopeRestrictions: readonly string[]
   readonly grantTypes: readonly GrantType[]
@@ -48,6 +50,7 @@ export const defaultClient: ClientConfig = {
   grantMethod: 'auto',
   redirectURIs: [],
   postLogoutRedirectURIs: [],
+  allowedOrigins: [],
   scopeRestrictions: [],
   grantTypes: [
     'authorization_code',
@@ -95,6 +98,7 @@ export const clientMembers = [
   'grantMethod',
   'redirectURIs',
   'postLogoutRedirectURIs',
+  'allowedOrigins',
   'scopeRestrictions',
   'grantTypes',
   'user',
@@ -126,6 +130,7 @@ export function parseClient(entry: Fields): RegisteredClient {
     grantMethod: entry.choice('grantMethod', ['auto', 'prompt', 'deny']),
     redirectURIs: redirectUris(entry, 'redirectURIs', isPublic),
     postLogoutRedirectURIs: redirectUris(entry, 'postLogoutRedirectURIs', isPublic),
+    allowedOrigins: origins(entry, 'allowedOrigins'),
     scopeRestrictions: texts(entry, 'scopeRestrictions'),
     grantTypes: parseGrantTypes(entry, { isPublic, trusted }),
     ...(user === '' ? {} : { user }),
@@ -165,6 +170,23 @@ function redirectUris(entry: Fields, key: string, isPublic: boolean): readonly s
     if (problem !== undefined) entry.problem(`${key}[${i}]`, `${problem}, not ${JSON.stringify(uri)}`)
   }
   return uris
+}
+
+/** As a browser writes the origin of a page (RFC 6454 section 6.2). Apps and extensions have schemes of their own. */
+function origins(entry: Fields, key: string): readonly string[] {
+  const given = texts(entry, key)
+  for (const [i, origin] of given.entries()) {
+    const isWeb = /^https?:/i.test(origin)
+    const isOrigin = isWeb
+      ? URL.parse(origin)?.origin === origin
+      : /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.test(origin)
+    if (!isOrigin)
+      entry.problem(
+        `${key}[${i}]`,
+        `must be an origin such as https://app.example.org, not ${JSON.stringify(origin)}`,
+      )
+  }
+  return given
 }
 
 function redirectProblem(uri: string, isPublic: boolean): string | undefined {

@@ -16,6 +16,7 @@ const login: Session = {
   provider: '',
   clientId: 'kapis',
   scope: '',
+  authenticatedAtMs: 0,
   refreshId: 'r1',
   previousRefreshId: '',
   rotatedAtMs: 0,

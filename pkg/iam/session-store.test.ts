@@ -143,6 +143,30 @@ describe('SessionStore', () => {
     }
   })
 
+  describe('hasIdTokenOf', () => {
+    const nowMs = Date.now()
+    const at = (ms: number) => new Date(nowMs + ms).toISOString()
+    const seconds = (ms: number) => (nowMs + ms) / 1000
+    const openid = { scope: 'openid email' }
+    const rows: readonly [string, number, Readonly<Record<string, unknown>>, boolean][] = [
+      ['that began in between', -5, { ...openid, rotatedAt: at(-5 * hour) }, true],
+      ['that began in between and goes on', -5, { ...openid, rotatedAt: at(-hour) }, true],
+      ['that began before and was refreshed after', -9, { ...openid, rotatedAt: at(-hour) }, true],
+      ['that began after', -3, { ...openid, rotatedAt: at(-hour) }, false],
+      ['that was refreshed last before', -9, { ...openid, rotatedAt: at(-8 * hour) }, false],
+      ['without openid', -5, { scope: 'email', rotatedAt: at(-5 * hour) }, false],
+      ['that has ended', -5, { ...openid, rotatedAt: at(-5 * hour), ended: 'logout' }, false],
+      ['that has expired', -5, { ...openid, rotatedAt: at(-5 * hour), expiresAt: at(-3 * hour) }, false],
+    ]
+    for (const [what, began, spec, expected] of rows) {
+      it(`is ${expected} for a login ${what}`, async () => {
+        const { metadata, ...rest } = session('s', spec)
+        await follow([{ ...rest, metadata: { ...metadata, creationTimestamp: at(began * hour) } }])
+        expect(store.hasIdTokenOf(seconds(-6 * hour), seconds(-4 * hour), nowMs)).to.equal(expected)
+      })
+    }
+  })
+
   it('collects what no token can be good of any more, and nothing else', async () => {
     const at = (ms: number) => ({ expiresAt: new Date(Date.now() + ms).toISOString() })
     const { deleted } = await follow([

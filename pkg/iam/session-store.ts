@@ -99,6 +99,18 @@ export class SessionStore {
     })
   }
 
+  /** Whether a login lives that was given ID tokens between two times, in seconds, give or take a clock. */
+  hasIdTokenOf(fromSeconds: number, untilSeconds: number, nowMs = Date.now()): boolean {
+    return [...this.#sessions.values()].some(
+      ({ ended, scope, createdAtMs, rotatedAtMs, expiresAtMs }) =>
+        ended === '' &&
+        scope.split(' ').includes('openid') &&
+        createdAtMs / 1000 < untilSeconds + keyMarginSeconds &&
+        rotatedAtMs / 1000 > fromSeconds - keyMarginSeconds &&
+        !this.#isOver(expiresAtMs, nowMs),
+    )
+  }
+
   /** Every login that is known, those that have ended among them. */
   all(): Iterable<Session> {
     return this.#sessions.values()

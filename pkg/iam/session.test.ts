@@ -15,6 +15,7 @@ const session: Session = {
   provider: 'github',
   clientId: 'kapis',
   scope: 'openid',
+  authenticatedAtMs: Date.parse('2025-12-31T22:00:00Z'),
   refreshId: 'r2',
   previousRefreshId: 'r1',
   rotatedAtMs: Date.parse('2026-01-01T00:00:00Z'),
@@ -47,6 +48,7 @@ describe('toLoginSession', () => {
       previousRefreshId: '',
       ended: '',
       scope: '',
+      authenticatedAtMs: 0,
     }
     const { metadata, spec } = Object(toLoginSession(begun, 'kapis.io'))
     expect(Object.keys(metadata)).to.deep.equal(['name', 'ownerReferences'])

@@ -28,6 +28,8 @@ export type Session = {
   readonly provider: string
   readonly clientId: string
   readonly scope: string
+  /** When the user proved who they are, which may be before the login began; 0 where it is not known. */
+  readonly authenticatedAtMs: number
   readonly refreshId: string
   readonly previousRefreshId: string
   /** Milliseconds since the epoch. */
@@ -70,6 +72,7 @@ export function toSession({ metadata, spec }: KubeObject): Session {
     provider: text('provider'),
     clientId: text('clientId'),
     scope: text('scope'),
+    authenticatedAtMs: Date.parse(text('authenticatedAt')) || 0,
     refreshId: text('refreshId'),
     previousRefreshId: text('previousRefreshId'),
     rotatedAtMs: Date.parse(text('rotatedAt')) || 0,
@@ -80,7 +83,8 @@ export function toSession({ metadata, spec }: KubeObject): Session {
 
 /** @param session with the resource version that it had when it was read; one without it is new */
 export function toLoginSession(session: NewSession & Partial<Session>, groupDomain: string): object {
-  const { sid, resourceVersion = '', createdAtMs: _, rotatedAtMs, expiresAtMs, ...rest } = session
+  const { sid, resourceVersion = '', createdAtMs: _, rotatedAtMs, expiresAtMs, ...others } = session
+  const { authenticatedAtMs, ...rest } = others
   // What is empty says nothing, and is left out.
   const members = Object.entries(rest).filter(([, value]) => value !== '')
   return {
@@ -94,6 +98,7 @@ export function toLoginSession(session: NewSession & Partial<Session>, groupDoma
     },
     spec: {
       ...Object.fromEntries(members),
+      ...(authenticatedAtMs === 0 ? {} : { authenticatedAt: new Date(authenticatedAtMs).toISOString() }),
       rotatedAt: new Date(rotatedAtMs).toISOString(),
       expiresAt: new Date(expiresAtMs).toISOString(),
     },

@@ -62,6 +62,8 @@ export async function readCollection(
     case 'list':
       return listObjects(collection, tools, exchange, style)
     case 'watch':
+      // It would last as long as a watch, and tell nothing.
+      if (req.method === 'HEAD') throw methodNotAllowed(['GET'])
       if (kind.isListedOnly)
         throw methodNotAllowed(
           ['GET', 'HEAD'],

@@ -15,6 +15,7 @@ import {
 import type { BrowserOptions } from './browser/options.ts'
 import { createBrowserRoutes } from './browser/routes.ts'
 import { type ClientRegistry, createClientAuthentication } from './client.ts'
+import { allowAnyOrigin, allowClientOrigins } from './cors.ts'
 import { toDiscovery } from './discovery.ts'
 import { createIntrospection } from './endpoints/introspect.ts'
 import { createLogout } from './endpoints/logout.ts'
@@ -57,7 +58,10 @@ const discoveryPaths = [
   '/.well-known/oauth-authorization-server/oauth',
 ]
 
-/** The token listener's routes. */
+/** What clients call themselves, and nobody's browser is sent to. */
+const clientEndpoints = ['/oauth/token', '/oauth/revoke', '/oauth/introspect', '/oauth/device_authorization']
+
+/** The routes of kapis-oauth. */
 export function createOAuthApp(given: AppOptions): Express {
   const options = { ...given, authenticateClient: createClientAuthentication(given.registry) }
   const { issuer, keys, keysMaxAgeSeconds, metricsRegistry, isReady } = options
@@ -91,6 +95,9 @@ export function createOAuthApp(given: AppOptions): Express {
     })
   }
 
+  app.use([...discoveryPaths, '/oauth/keys'], allowAnyOrigin)
+  app.use('/oauth/userinfo', allowClientOrigins(options.registry, 'GET, HEAD, POST'))
+  app.use(clientEndpoints, allowClientOrigins(options.registry, 'POST'))
   app.use(['/oauth/userinfo', '/oauth/personal-access-tokens'], requireGoodCredential(options.check))
   const form = express.text({ type: 'application/x-www-form-urlencoded', limit: formLimit })
   app.post('/oauth/token', requireReady(isReady), form, createTokenEndpoint(options))

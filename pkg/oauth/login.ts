@@ -4,6 +4,7 @@ import { endOtherLogins } from '../iam/end-login.ts'
 import type { Source } from '../iam/source.ts'
 import type { User } from '../iam/user.ts'
 import type { Granted, GrantTools } from './grant.ts'
+import { issueIdToken } from './id-token.ts'
 import { lifetimesOf } from './lifetimes.ts'
 import { grantScope } from './scope.ts'
 
@@ -22,8 +23,8 @@ export type Login = {
   readonly scope?: GrantedScope
   /** Of a login that can be begun only once: whoever comes second gets a conflict. */
   readonly sid?: string
-  /** Of a login by browser: it has an ID token when the scope says openid. */
-  readonly openId?: { readonly nonce: string; readonly authTime: number }
+  /** Of a login by browser, which is what this one comes from. */
+  readonly browser?: { readonly nonce: string; readonly authTime: number }
 }
 
 /**
@@ -33,6 +34,8 @@ export type Login = {
  */
 export async function beginLogin(tools: GrantTools, login: Login): Promise<Granted> {
   const { user, client, provider, source, requestedScope, sid = randomUUID() } = login
+  const nowMs = Date.now()
+  const { nonce, authTime } = login.browser ?? { nonce: '', authTime: Math.floor(nowMs / 1000) }
   const scope = login.scope?.granted ?? grantScope(requestedScope, client)
   const { accessTokenSeconds, refreshTokenSeconds } = lifetimesOf(client, tools.lifetimes)
   const { name: username, uid, groups, mustChangePassword } = user
@@ -53,14 +56,14 @@ export async function beginLogin(tools: GrantTools, login: Login): Promise<Grant
     provider,
     clientId: client.name,
     scope,
+    authenticatedAtMs: authTime * 1000,
     refreshId: refresh.jti,
     previousRefreshId: '',
-    rotatedAtMs: Date.now(),
+    rotatedAtMs: nowMs,
     expiresAtMs: refresh.expiresAt * 1000,
     ended: '',
   })
-  // A browser's own login is what this one comes from.
-  const others = login.openId === undefined ? (['', 'Browser'] as const) : ([''] as const)
+  const others = login.browser === undefined ? (['', 'Browser'] as const) : ([''] as const)
   if (!tools.multipleLogin()) await endOtherLogins(tools.sessions, session, others)
   tools.recordLogin({ user, provider, source })
   return {
@@ -70,25 +73,14 @@ export async function beginLogin(tools: GrantTools, login: Login): Promise<Grant
       token_type: 'Bearer',
       refresh_token: refresh.token,
       expires_in: accessTokenSeconds,
-      ...(await idToken(tools, login, { ...subject, accessToken: access.token }, accessTokenSeconds)),
+      ...(await issueIdToken(tools, {
+        ...{ user, client, sid, scope, nonce, authTime },
+        accessToken: access.token,
+        lifeSeconds: accessTokenSeconds,
+      })),
       ...saidScope(login, scope),
     },
   }
-}
-
-type IdTokenParts = { readonly sid: string; readonly scope: string; readonly accessToken: string }
-
-async function idToken(
-  { issuer }: GrantTools,
-  { user, client, openId }: Login,
-  { sid, scope, accessToken }: IdTokenParts,
-  lifeSeconds: number,
-) {
-  if (openId === undefined || !scope.split(' ').includes('openid')) return {}
-  const { name: username, displayName, email, lang, groups } = user
-  const person = { username, displayName, email, lang, groups }
-  const subject = { ...person, ...openId, sid, scope, accessToken, clientId: client.name }
-  return { id_token: await issuer.id(subject, { lifeSeconds, alg: client.idTokenSigningAlg }) }
 }
 
 /**

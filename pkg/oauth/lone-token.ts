@@ -35,6 +35,7 @@ export async function issueLoneToken(
     provider: login?.provider ?? '',
     clientId,
     scope,
+    authenticatedAtMs: 0,
     refreshId: '',
     previousRefreshId: '',
     rotatedAtMs: Date.now(),

@@ -118,6 +118,7 @@ export async function runOAuth(
     tokenSeconds,
     // Before the first list nothing is known of the tokens that are about.
     isNeeded: (from, until) => !sessions.isReady || sessions.hasTokenOf(from, until),
+    isRemembered: (from, until) => !sessions.isReady || sessions.hasIdTokenOf(from, until),
     onAsked: () => void keys.ensure().catch(err => logger.warn({ err }, 'cannot rotate the keys yet')),
   })
   const verifier = createTokenVerifier({ issuer, audience, clockSkewSeconds, keys })

@@ -96,7 +96,6 @@ for (const write of [toImpersonation, toRemoteHeaders]) {
       { ...nobody, uid: ' u-1' },
       { ...nobody, groups: ['a\r\nImpersonate-Group: system:masters'] },
       { ...nobody, extra: { scopes: ['x', ' y'] } },
-      { ...nobody, extra: { Scopes: ['x'] } },
     ]
     for (const identity of bad) {
       it(`is refused: ${JSON.stringify(identity)}`, () => {

@@ -1,16 +1,16 @@
 import { isUtf8 } from 'node:buffer'
 
 /**
- * The key of an extra field as a part of a header name, in lower case. Header names are tokens (RFC 9110 section 5.6.2);
- * everything else is percent-encoded, as client-go does it.
+ * The key of an extra field as a part of a header name. Header names are tokens (RFC 9110 section 5.6.2) without case;
+ * everything else is percent-encoded, capitals too: kube-apiserver reads the name in lower case first, and then decodes it.
  */
 export function encodeExtraKey(key: string): string {
-  return encodeURIComponent(key)
-    .replace(/[()'*]/g, char => `%${char.charCodeAt(0).toString(16)}`)
-    .toLowerCase()
+  return encodeURIComponent(key).replace(/%[0-9A-F]{2}|[A-Z()'*]/g, found =>
+    found.length > 1 ? found.toLowerCase() : `%${found.charCodeAt(0).toString(16)}`,
+  )
 }
 
-/** Reads the key back from a header name; kube-apiserver keeps a key that is not valid percent-encoding as it came. */
+/** Reads the key back from a header name; one that is not valid percent-encoding stays as it came, as at kube-apiserver. */
 export function decodeExtraKey(text: string): string {
   const lower = text.toLowerCase()
   try {

@@ -1,5 +1,4 @@
 import { anonymous, type Identity, unauthenticatedGroup } from './identity.ts'
-import { decodeExtraKey, encodeExtraKey } from './identity-header.ts'
 
 /**
  * Why a text cannot be a name in an identity; undefined when it can. Readers of header fields take SP and HTAB off both ends
@@ -34,11 +33,10 @@ function contentProblem(text: string): string | undefined {
   return /\p{Cc}/u.test(text) ? 'must not contain control characters' : undefined
 }
 
-/** Names of header fields have no case: a key comes out in lower case. */
+/** A key is percent-encoded where a header name would not keep it. */
 function keyProblem(key: string): string | undefined {
-  if (!key.isWellFormed()) return 'must be valid Unicode'
-  const isSame = key !== '' && decodeExtraKey(encodeExtraKey(key)) === key
-  return isSame ? undefined : 'must be in lower case and not empty'
+  if (key === '') return 'must not be empty'
+  return key.isWellFormed() ? undefined : 'must be valid Unicode'
 }
 
 function named(part: string, text: string, problem: string | undefined): string | undefined {

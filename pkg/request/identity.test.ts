@@ -3,6 +3,7 @@ import {
   anonymous,
   type Identity,
   isAnonymous,
+  isSuperuser,
   splitServiceAccount,
   withAuthenticatedGroup,
 } from './identity.ts'
@@ -51,6 +52,15 @@ describe('anonymous', () => {
     expect(isAnonymous(aggregator)).to.equal(false)
     expect(Object.isFrozen(anonymous)).to.equal(true)
     expect(Object.isFrozen(anonymous.groups)).to.equal(true)
+  })
+})
+
+describe('isSuperuser', () => {
+  it('is who is in system:masters, unless the name may have lost blanks', () => {
+    const groups = ['dev', 'system:masters']
+    expect(isSuperuser({ ...aggregator, groups })).to.equal(true)
+    expect(isSuperuser({ ...aggregator, groups, isTrimmed: true })).to.equal(false)
+    expect(isSuperuser({ ...aggregator, groups: [' system:masters', 'system:master'] })).to.equal(false)
   })
 })
 

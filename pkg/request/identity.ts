@@ -6,6 +6,15 @@ export type Identity = {
   readonly extra: Readonly<Record<string, readonly string[]>>
   /** The credential is one that may look and not touch, whatever its owner may. */
   readonly isReadOnly?: boolean
+  /** The names may have lost blanks on their way, so that the caller may be another one whose names have some. */
+  readonly isTrimmed?: boolean
+}
+
+const superuserGroup = 'system:masters'
+
+/** Whether kube-apiserver lets the caller do everything, without asking RBAC. */
+export function isSuperuser({ groups, isTrimmed }: Identity): boolean {
+  return groups.includes(superuserGroup) && isTrimmed !== true
 }
 
 export const authenticatedGroup = 'system:authenticated'

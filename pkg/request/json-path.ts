@@ -1,12 +1,5 @@
-import { isRecord } from '../kube/object.ts'
+import type { Steps } from '../json/path.ts'
 import { badRequest } from '../status/status.ts'
-
-/** What a path leads to in an object: the first value, undefined when there is none. */
-export type JsonPath = {
-  /** Names of members and places in lists; '*' is any item. */
-  readonly steps: readonly (string | number)[]
-  readonly read: (object: unknown) => unknown
-}
 
 const step =
   /^(?:\.((?:[^.[\]{}\\"'*]|\\.)+)|\.?\[(\d+)\]|\.?\[(\*)\]|\.(\*)|\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\])/s
@@ -18,7 +11,7 @@ const step =
  * @param parameter the query parameter's name, for the message
  * @throws Status 400 with the place at which it cannot be read
  */
-export function parseJsonPath(text: string, parameter: string): JsonPath {
+export function parseJsonPath(text: string, parameter: string): Steps {
   const inner = /^\{(.*)\}$/s.exec(text)?.[1] ?? text
   const rooted = inner.startsWith('$') ? inner.slice(1) : inner
   const whole = /^[.[]/.test(rooted) ? rooted : `.${rooted}`
@@ -40,21 +33,5 @@ export function parseJsonPath(text: string, parameter: string): JsonPath {
     else steps.push((single ?? double ?? '').replace(/\\(.)/gs, '$1'))
     rest = rest.slice(found.length)
   }
-  return { steps, read: object => walk(object, steps, 0) }
-}
-
-function walk(value: unknown, steps: readonly (string | number)[], at: number): unknown {
-  const next = steps[at]
-  if (next === undefined) return value
-  if (next === '*') {
-    const items = Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : []
-    for (const item of items) {
-      const found = walk(item, steps, at + 1)
-      if (found !== undefined) return found
-    }
-    return undefined
-  }
-  if (typeof next === 'number') return Array.isArray(value) ? walk(value[next], steps, at + 1) : undefined
-  // Own members alone: `constructor` is no value of any object.
-  return isRecord(value) && Object.hasOwn(value, next) ? walk(value[next], steps, at + 1) : undefined
+  return steps
 }

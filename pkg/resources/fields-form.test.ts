@@ -1,8 +1,9 @@
 import { expect } from 'chai'
 import { refusalOf } from '../status/fixtures.ts'
 import { objectBytes } from './body.ts'
+import { Entry } from './entry.ts'
 import { createFieldsForm } from './fields-form.ts'
-import { entry } from './fixtures.ts'
+import { entry, servedNodes } from './fixtures.ts'
 
 const sample = entry('a', {
   labels: { 'a.b/c': 'd', e: 'f' },
@@ -37,6 +38,19 @@ describe('createFieldsForm', () => {
       expect(JSON.parse(objectBytes(sample, createFieldsForm(fields)).toString())).to.deep.equal(expected)
     })
   }
+
+  it('keeps the source text of what it shows', () => {
+    const json =
+      '{"metadata":{"name":"a","uid":"u","resourceVersion":"1","creationTimestamp":""},"spec":{"b":1.0,"10":{"x":9007199254740993,"y":1},"9":"\\u003c"},"items":[{"n":1e3,"m":1},{"n":-0}]}'
+    const exact = Entry.from(servedNodes, JSON.parse(json), json)
+    const show = (fields: string) => objectBytes(exact, createFieldsForm(fields)).toString()
+    expect(show('spec')).to.equal('{"spec":{"b":1.0,"10":{"x":9007199254740993,"y":1},"9":"\\u003c"}}')
+    expect(show('spec.9,spec.10.x,spec.b')).to.equal(
+      '{"spec":{"b":1.0,"10":{"x":9007199254740993},"9":"\\u003c"}}',
+    )
+    expect(show('items.n')).to.equal('{"items":[{"n":1e3},{"n":-0}]}')
+    expect(show('items[1]')).to.equal('{"items":[{"n":-0}]}')
+  })
 
   it('refuses what is no path, and more paths than anybody needs', () => {
     expect(refusalOf(() => createFieldsForm('metadata.name,[')).code).to.equal(400)

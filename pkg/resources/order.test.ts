@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { Entry } from './entry.ts'
-import { entry } from './fixtures.ts'
+import { Entry } from './entry.ts'
+import { entry, servedNodes } from './fixtures.ts'
 import { byKey, toOrder } from './order.ts'
 
 const inNamespace = (namespace: string, name: string, created: string) =>
@@ -34,4 +34,41 @@ describe('toOrder', () => {
       ).to.deep.equal(expected)
     })
   }
+})
+
+describe('toOrder of a path', () => {
+  const withSpec = (name: string, spec: string) => {
+    const json = `{"metadata":{"name":"${name}","uid":"u","resourceVersion":"1","creationTimestamp":""},"spec":${spec}}`
+    return Entry.from(servedNodes, JSON.parse(json), json)
+  }
+  it('is exact, whatever the size of the numbers', () => {
+    const ascending = [
+      ...[
+        '{}',
+        '{"n":null}',
+        '{"n":-9223372036854775808}',
+        '{"n":-9007199254740993}',
+        '{"n":-0.5}',
+        '{"n":1e-7}',
+      ],
+      ...['{"n":"1n"}', '{"n":1.0}', '{"n":"1Ki"}', '{"n":9007199254740992}', '{"n":9007199254740993}'],
+      ...[
+        '{"n":9007199254740994.0}',
+        '{"n":9223372036854775806}',
+        '{"n":9223372036854775807}',
+        '{"n":1e300}',
+      ],
+      ...['{"n":[1]}', '{"n":"a"}', '{"n":{}}'],
+    ].map((spec, i) => withSpec(`n${i < 2 ? i : 20 - i}`, spec.replace('1e-7', '"0.1n"')))
+    const { compare } = toOrder('.spec.n')
+    const sorted = ascending.toReversed().sort(compare)
+    expect(sorted.map(({ tail }) => tail.toString())).to.deep.equal(
+      ascending.map(({ tail }) => tail.toString()),
+    )
+  })
+
+  it('does no arithmetic with what is longer than a number', () => {
+    const [short, long] = [withSpec('a', '{"n":1}'), withSpec('b', `{"n":"${'9'.repeat(900_000)}"}`)]
+    expect(toOrder('.spec.n').compare(short, long)).to.be.below(0)
+  })
 })

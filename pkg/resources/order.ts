@@ -1,7 +1,8 @@
+import { decodeString } from '../json/scan.ts'
 import { parseJsonPath } from '../request/json-path.ts'
 import { badRequest } from '../status/status.ts'
+import { type Amount, compareAmounts, parseAmount } from './amount.ts'
 import type { Entry } from './entry.ts'
-import { isQuantity, parseQuantity } from './quantity.ts'
 import { createReading, type Reading } from './reading.ts'
 import type { Compare } from './sorted-index.ts'
 
@@ -51,7 +52,7 @@ export function toOrder(sortBy: string): Order {
     return rank
   }
   return {
-    key: `path ${JSON.stringify(path.steps)}`,
+    key: `path ${JSON.stringify(path)}`,
     compare: (a, b) => compareRanks(rankOf(a), rankOf(b)) || byKey(a, b),
     reading,
   }
@@ -62,19 +63,20 @@ function by(read: (entry: Entry) => string): Compare {
 }
 
 /** What is missing comes first, then amounts, then text. */
-type Rank = { readonly place: 0 | 1 | 2; readonly amount: bigint; readonly text: string }
+type Rank = { readonly place: 0 | 1 | 2; readonly amount: Amount; readonly text: string }
 
-function toRank(value: unknown): Rank {
-  if (value === undefined || value === null) return { place: 0, amount: 0n, text: '' }
-  if (typeof value === 'number' || (typeof value === 'string' && isQuantity(value)))
-    return { place: 1, amount: parseQuantity(String(value)).nano, text: '' }
-  return { place: 2, amount: 0n, text: typeof value === 'string' ? value : JSON.stringify(value) }
+const none: Amount = { sign: 0, point: 0, digits: '' }
+
+/** @param source the value as JSON */
+function toRank(source: string | undefined): Rank {
+  if (source === undefined || source === 'null') return { place: 0, amount: none, text: '' }
+  const text = source.startsWith('"') ? decodeString(source, 0, source.length) : source
+  const amount = parseAmount(text)
+  return amount === undefined ? { place: 2, amount: none, text } : { place: 1, amount, text: '' }
 }
 
 function compareRanks(a: Rank, b: Rank): number {
-  if (a.place !== b.place) return a.place - b.place
-  if (a.amount !== b.amount) return a.amount < b.amount ? -1 : 1
-  return compareText(a.text, b.text)
+  return a.place - b.place || compareAmounts(a.amount, b.amount) || compareText(a.text, b.text)
 }
 
 function compareText(a: string, b: string): number {

@@ -30,11 +30,6 @@ const binarySuffixes: readonly (readonly [string, bigint])[] = [
 const scales = new Map([...decimalSuffixes, ...binarySuffixes])
 const syntax = /^([+-]?)(\d*)(?:\.(\d*))?(?:([KMGTPE]i|[numkMGTPE])|[eE]([+-]?\d{1,3}))?$/
 
-/** Whether a text is an amount, and not a word or a name that begins with a digit. */
-export function isQuantity(text: string): boolean {
-  return /\d/.test(text) && syntax.test(text)
-}
-
 /** Parses a quantity; what is no quantity counts as zero, since only the orchestrator's own validated values come here. */
 export function parseQuantity(text: unknown): Quantity {
   const match = syntax.exec(typeof text === 'number' ? String(text) : typeof text === 'string' ? text : '')

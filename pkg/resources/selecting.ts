@@ -1,10 +1,11 @@
-import { textOf } from '../kube/object.ts'
+import { decodeString } from '../json/scan.ts'
 import type { FieldRequirement } from '../request/field-selector.ts'
 import { parseJsonPath } from '../request/json-path.ts'
 import { type LabelRequirement, matchesLabels, parseLabelSelector } from '../request/label-selector.ts'
 import type { ListQuery } from '../request/list-query.ts'
 import { requirementsOf } from '../request/selector.ts'
 import { badRequest } from '../status/status.ts'
+import { compareAmounts, parseAmount } from './amount.ts'
 import type { Entry } from './entry.ts'
 import type { Kind } from './kind.ts'
 import { createReading, type Reading } from './reading.ts'
@@ -119,10 +120,19 @@ function byFields(requirements: readonly FieldRequirement[]): { matches: Predica
       const values = reading.of(entry)
       return requirements.every(({ operator, value }, i) => {
         const found = values[i]
-        if (found === undefined || found === null) return operator === '=' && value === ''
-        if (typeof found === 'object') return false
-        return (textOf(found) === value) === (operator === '=')
+        if (found === undefined || found === 'null') return operator === '=' && value === ''
+        if (found.startsWith('{') || found.startsWith('[')) return false
+        return isValue(found, value) === (operator === '=')
       })
     },
   }
+}
+
+const jsonNumber = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+/** Whether a value, given as source text, is the one that is asked for: numbers by what they are worth, to the last digit. */
+function isValue(source: string, wanted: string): boolean {
+  if (source.startsWith('"')) return decodeString(source, 0, source.length) === wanted
+  const [found, asked] = [parseAmount(source), jsonNumber.test(wanted) ? parseAmount(wanted) : undefined]
+  return found && asked ? compareAmounts(found, asked) === 0 : source === wanted
 }

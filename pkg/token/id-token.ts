@@ -14,7 +14,7 @@ export type IdTokenSubject = {
   readonly sid: string
   readonly clientId: string
   readonly scope: string
-  /** When the user proved who he is, in seconds since the epoch. */
+  /** When the user proved who they are, in seconds since the epoch; 0 where it is not known. */
   readonly authTime: number
   /** '' when the client sent none. */
   readonly nonce: string
@@ -36,7 +36,7 @@ export async function signIdToken(
   const signer = keys.current().signer(alg, now)
   const scopes = subject.scope.split(' ')
   const claims = {
-    auth_time: subject.authTime,
+    ...(subject.authTime === 0 ? {} : { auth_time: subject.authTime }),
     sid: subject.sid,
     at_hash: halfHash(subject.accessToken),
     // Consoles of the platform tell its tokens apart by it.

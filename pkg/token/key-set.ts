@@ -3,13 +3,16 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK
 
 export type SigningAlgorithm = 'ES256' | 'RS256'
 
-/** A signing key as it is kept: a private JWK (RFC 7517) with the time from which it signs, in seconds since the epoch. */
-export type StoredKey = {
+/** A key as it is stored: a JWK (RFC 7517) with the time from which it signs, in seconds since the epoch. */
+export type PublicKey = {
   readonly kid: string
   readonly alg: SigningAlgorithm
   readonly signsFrom: number
   readonly jwk: JWK
 }
+
+/** A signing key: its JWK is a private one. */
+export type StoredKey = PublicKey
 
 type CryptoKeyLike = Exclude<Awaited<ReturnType<typeof importJWK>>, Uint8Array>
 export type LoadedKey = StoredKey & {
@@ -25,6 +28,8 @@ export type KeySet = {
   /** The newest key that signs already. @throws Error when there is none */
   readonly signer: (alg: SigningAlgorithm, nowSeconds: number) => LoadedKey
   readonly find: (kid: string, alg: string) => CryptoKeyLike | undefined
+  /** The same with keys that verify nothing else any more (see retired-keys.ts). */
+  readonly findForHint: (kid: string, alg: string) => CryptoKeyLike | undefined
   /** The public half of every key, those that do not sign yet among them (RFC 7517 section 5). */
   readonly jwks: () => { readonly keys: readonly JWK[] }
 }
@@ -39,9 +44,22 @@ export async function generateKey(alg: SigningAlgorithm, signsFrom: number): Pro
   return { kid: await calculateJwkThumbprint(jwk), alg, signsFrom, jwk }
 }
 
-export async function loadKeySet(stored: readonly StoredKey[]): Promise<KeySet> {
+export async function loadKeySet(
+  stored: readonly StoredKey[],
+  retired: readonly PublicKey[] = [],
+): Promise<KeySet> {
   const keys = await Promise.all(stored.map(load))
   const byKid = new Map(keys.map(key => [key.kid, key]))
+  const old = await Promise.all(
+    retired.map(async key => ({ ...key, publicKey: await importKey(toPublicJwk(key), key.alg) })),
+  )
+  const hintsByKid = new Map([...old, ...keys].map(key => [key.kid, key]))
+  // The algorithm is the key's, never the token's: RFC 8725 section 3.1.
+  const findIn =
+    (known: ReadonlyMap<string, Pick<LoadedKey, 'alg' | 'publicKey'>>) => (kid: string, alg: string) => {
+      const key = known.get(kid)
+      return key?.alg === alg ? key.publicKey : undefined
+    }
   return {
     signer(alg, nowSeconds) {
       const ready = keys.filter(key => key.alg === alg && key.signsFrom <= nowSeconds)
@@ -52,11 +70,8 @@ export async function loadKeySet(stored: readonly StoredKey[]): Promise<KeySet> 
       if (newest === undefined) throw new Error(`no ${alg} signing key`)
       return newest
     },
-    // The algorithm is the key's, never the token's: RFC 8725 section 3.1.
-    find(kid, alg) {
-      const key = byKid.get(kid)
-      return key?.alg === alg ? key.publicKey : undefined
-    },
+    find: findIn(byKid),
+    findForHint: findIn(hintsByKid),
     jwks: () => ({ keys: keys.map(({ publicJwk }) => publicJwk) }),
   }
 }
@@ -87,8 +102,7 @@ async function load(stored: StoredKey): Promise<LoadedKey> {
   const { jwk, alg, kid } = stored
   if (jwk.kty !== keyTypes[alg])
     throw new Error(`key ${kid} is of type ${jwk.kty} and cannot sign with ${alg}`)
-  const publicJwk: JWK = { use: 'sig', alg, kid }
-  for (const member of publicMembers) if (jwk[member] !== undefined) publicJwk[member] = jwk[member]
+  const publicJwk = toPublicJwk(stored)
   return {
     ...stored,
     key: await importKey(jwk, alg),
@@ -96,6 +110,12 @@ async function load(stored: StoredKey): Promise<LoadedKey> {
     publicKey: await importKey(publicJwk, alg),
     publicJwk,
   }
+}
+
+export function toPublicJwk({ jwk, alg, kid }: Pick<PublicKey, 'jwk' | 'alg' | 'kid'>): JWK {
+  const publicJwk: JWK = { use: 'sig', alg, kid }
+  for (const member of publicMembers) if (jwk[member] !== undefined) publicJwk[member] = jwk[member]
+  return publicJwk
 }
 
 async function importKey(jwk: JWK, alg: string): Promise<CryptoKeyLike> {

@@ -4,6 +4,7 @@ import { Reflector } from '../kube/reflector.ts'
 import { Status, unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { type KeySet, loadKeySet, parseStoredKeys, type StoredKey } from './key-set.ts'
+import { parseRetiredKeys, type RetiredKey, retire } from './retired-keys.ts'
 import { rotate } from './rotation.ts'
 
 export type KeySourceOptions = {
@@ -17,6 +18,8 @@ export type KeySourceOptions = {
   readonly tokenSeconds: number
   /** Of tokens that live longer: whether any is about that was signed between two times. */
   readonly isNeeded?: (fromSeconds: number, untilSeconds: number) => boolean
+  /** Whether a login lives that was given ID tokens between two times: its hints are understood for as long. */
+  readonly isRemembered?: (fromSeconds: number, untilSeconds: number) => boolean
   /** Told when somebody asks for new keys, by the annotation or by deleting the Secret; the issuer then ensures them. */
   readonly onAsked?: () => void
 }
@@ -78,14 +81,18 @@ export class SecretKeySource implements KeySource {
   async ensure(nowSeconds = Math.floor(Date.now() / 1000)): Promise<void> {
     const { client, namespace } = this.#options
     const secret = await this.#read()
-    const stored = secret === undefined ? [] : parseStoredKeys(decode(secret))
+    const stored = secret === undefined ? [] : parseStoredKeys(decode(secret, 'keys.json'))
     const isAsked = this.#isAsked(secret)
-    const { tokenSeconds, rotateAfterSeconds, isNeeded = () => false } = this.#options
+    const { tokenSeconds, rotateAfterSeconds } = this.#options
+    const { isNeeded = () => false, isRemembered = () => false } = this.#options
     if (rotateAfterSeconds === undefined) throw new Error('keys are rotated by those who are told how often')
-    const next = await rotate(stored, { nowSeconds, rotateAfterSeconds, tokenSeconds, isNeeded, isAsked })
-    if (next === undefined && !isAsked) return
+    const rotation = { nowSeconds, rotateAfterSeconds, tokenSeconds, isNeeded, isAsked }
+    const next = (await rotate(stored, rotation)) ?? stored
+    const known = secret === undefined ? [] : readRetired(secret)
+    const retired = retire(known, { before: stored, after: next }, isRemembered)
+    if (next === stored && retired.length === known.length && !isAsked) return
     // Without the annotation, which is done with.
-    const body = toSecret(namespace, next ?? stored, secret)
+    const body = toSecret(namespace, { keys: next, retired }, secret)
     const collection = `/api/v1/namespaces/${namespace}/secrets`
     try {
       if (secret === undefined) await client.call({ method: 'POST', path: collection, body })
@@ -118,7 +125,7 @@ export class SecretKeySource implements KeySource {
 
   async #load(secret: KubeObject): Promise<void> {
     try {
-      this.#current = await loadKeySet(parseStoredKeys(decode(secret)))
+      this.#current = await loadKeySet(parseStoredKeys(decode(secret, 'keys.json')), readRetired(secret))
       this.#loaded.resolve()
     } catch (error) {
       // The last good keys stay in use: a broken Secret must not log everybody out.
@@ -129,12 +136,20 @@ export class SecretKeySource implements KeySource {
   }
 }
 
-function decode(secret: KubeObject): string {
-  const data = isRecord(secret.data) ? secret.data['keys.json'] : undefined
+function decode(secret: KubeObject, name: string): string {
+  const data = isRecord(secret.data) ? secret.data[name] : undefined
   return Buffer.from(typeof data === 'string' ? data : '', 'base64').toString('utf8')
 }
 
-function toSecret(namespace: string, keys: readonly StoredKey[], old: KubeObject | undefined) {
+function readRetired(secret: KubeObject): readonly RetiredKey[] {
+  const text = decode(secret, 'retired.json')
+  return text === '' ? [] : parseRetiredKeys(text)
+}
+
+type Keys = { readonly keys: readonly StoredKey[]; readonly retired: readonly RetiredKey[] }
+
+function toSecret(namespace: string, { keys, retired }: Keys, old: KubeObject | undefined) {
+  const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64')
   return {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -144,6 +159,7 @@ function toSecret(namespace: string, keys: readonly StoredKey[], old: KubeObject
       labels: { 'app.kubernetes.io/managed-by': 'kapis' },
       ...(old === undefined ? {} : { resourceVersion: old.metadata.resourceVersion }),
     },
-    data: { 'keys.json': Buffer.from(JSON.stringify(keys)).toString('base64') },
+    // An older release reads the first alone.
+    data: { 'keys.json': encode(keys), 'retired.json': encode(retired) },
   }
 }

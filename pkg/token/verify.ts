@@ -44,11 +44,15 @@ export function createTokenVerifier(options: {
   const { issuer, audience, clockSkewSeconds, keys } = options
 
   /** Of ours, by signature and issuer, and within its time. @throws Error */
-  async function check(token: string, options: JWTVerifyOptions): Promise<JWTPayload> {
+  async function check(
+    token: string,
+    options: JWTVerifyOptions,
+    find: 'find' | 'findForHint' = 'find',
+  ): Promise<JWTPayload> {
     const { payload } = await jwtVerify(
       token,
       ({ kid, alg }) => {
-        const key = keys.current().find(kid ?? '', alg)
+        const key = keys.current()[find](kid ?? '', alg)
         if (key === undefined) throw new Error('unknown key')
         return key
       },
@@ -67,7 +71,12 @@ export function createTokenVerifier(options: {
     if (token.length > maxTokenLength) return undefined
     try {
       // OpenID Connect RP-Initiated Logout section 2: that it has expired does not matter.
-      const { aud, sub, sid, token_type: type } = await check(token, { typ: 'JWT', currentDate: new Date(0) })
+      const {
+        aud,
+        sub,
+        sid,
+        token_type: type,
+      } = await check(token, { typ: 'JWT', currentDate: new Date(0) }, 'findForHint')
       const clientId = Array.isArray(aud) ? aud[0] : aud
       const isIdToken = type === undefined || type === 'id_token'
       if (!isIdToken || typeof sub !== 'string' || typeof sid !== 'string' || clientId === undefined)

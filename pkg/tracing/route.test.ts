@@ -1,8 +1,12 @@
 import { expect } from 'chai'
+import { QueryParameters } from '../request/query-parameters.ts'
 import { parseRequestInfo } from '../request/request-info.ts'
 import { createRouteNames, toPathAttribute, toRoute } from './route.ts'
 
-const infoOf = (path: string) => parseRequestInfo('GET', path)
+const infoOf = (url: string) => {
+  const [path = '', query = ''] = url.split('?')
+  return parseRequestInfo('GET', path, new QueryParameters(query))
+}
 
 describe('toRoute', () => {
   const routes: readonly (readonly [path: string, route: string])[] = [
@@ -13,6 +17,8 @@ describe('toRoute', () => {
     ['/apis/resources.kapis.io/v1alpha3/nodes/a', '/apis/resources.kapis.io/v1alpha3/nodes/{name}'],
     ['/kapis/iam.kapis.io/v1beta1/users/jane', '/kapis/iam.kapis.io/v1beta1/users/{name}'],
     ['/kapi/v1/pods', '/kapi/v1/pods'],
+    ['/kapi/v1/pods?fieldSelector=metadata.name%3Da', '/kapi/v1/pods'],
+    ['/kapi/v1/namespaces/a/namespaces/b', '/kapi/v1/namespaces/{namespace}/namespaces/{name}'],
     ['/oauth/token', '/oauth/token'],
     ['/oauth/personal-access-tokens/s3cret', '/oauth/personal-access-tokens/{name}'],
     ['/openapi/v3/apis/apps/v1', '/openapi/{path}'],

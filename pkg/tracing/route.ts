@@ -8,17 +8,16 @@ const maxRoutes = 1_000
  * has it in its own spans.
  */
 export function toRoute({ isResource, path, prefix, group, version, ...target }: RequestInfo): string {
-  const { namespace, resource, subresource, name } = target
+  const { isInNamespace, resource, namedBy, subresource } = target
   if (!isResource) return toPlainRoute(path)
-  const isNamespace = resource === 'namespaces'
   return [
     '',
     prefix,
     ...(group === '' ? [] : [group]),
     version,
-    ...(namespace === '' || isNamespace ? [] : ['namespaces', '{namespace}']),
+    ...(isInNamespace ? ['namespaces', '{namespace}'] : []),
     ...(resource === '' ? [] : [resource]),
-    ...(name === '' ? [] : ['{name}']),
+    ...(namedBy === 'path' ? ['{name}'] : []),
     ...(subresource === '' ? [] : [subresource]),
   ].join('/')
 }

@@ -29,7 +29,10 @@ export function traceWith(options: TracingOptions): Tracing {
     tracer,
     nameOf: createRouteNames(),
     isContinued: (identity: Identity | undefined) =>
-      isForAll || (identity !== undefined && privileged.some(group => identity.groups.includes(group))),
+      isForAll ||
+      (identity !== undefined &&
+        identity.isTrimmed !== true &&
+        privileged.some(group => identity.groups.includes(group))),
   }
 
   return {

@@ -12,6 +12,10 @@ export type ClientCertificate = { readonly cert: string; readonly key: string }
 /** The attributes of a subject in order, such as `['O', 'dev']`. */
 export type Subject = readonly (readonly [attribute: 'CN' | 'O', value: string])[]
 
+type CertificateAsk = Omit<Ask, 'headers'> & {
+  readonly headers?: Readonly<Record<string, string | string[]>>
+}
+
 const utf8: number = 12
 
 /** Has the cluster sign a client certificate: a CertificateSigningRequest, approved by the administrator. */
@@ -50,12 +54,20 @@ export async function signClientCertificate(subject: Subject): Promise<ClientCer
   }
 }
 
+/** The administrator's own, of the group system:masters. */
+export async function administratorCertificate(): Promise<ClientCertificate> {
+  const view = ['config', 'view', '--raw', '--minify', '--flatten', '-o']
+  const read = async (field: string) =>
+    Buffer.from(await kubectlOutput(...view, `jsonpath={.users[0].user.${field}}`), 'base64').toString()
+  return { cert: await read('client-certificate-data'), key: await read('client-key-data') }
+}
+
 /** One request with a client certificate, to kube-apiserver or to Kapis. */
 export async function askWithCertificate(
   server: 'kube-apiserver' | 'kapis',
   pair: ClientCertificate,
   path: string,
-  { method = 'GET', headers = {}, body }: Ask = {},
+  { method = 'GET', headers = {}, body }: CertificateAsk = {},
 ): Promise<Answer> {
   const isKube = server === 'kube-apiserver'
   const ca = readFileSync(isKube ? await kubeCa() : setting('KAPIS_CA'))

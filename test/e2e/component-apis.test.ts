@@ -101,7 +101,7 @@ describe('the API of another component', function () {
   }
 
   before(async () => {
-    await makeNamespace(namespace, ['reader', 'nobody'])
+    await makeNamespace(namespace, ['reader', 'watcher', 'named', 'nobody'])
     token = await accessToken()
     serve = show
     await startComponent(0)
@@ -112,18 +112,26 @@ describe('the API of another component', function () {
     })
     await available(`v1.${group}`, 'True')
     // Not by `kubectl create role`: it looks the resource up, and kube-apiserver does not serve it.
-    const rules = [{ apiGroups: [group], resources: ['widgets'], verbs: ['get', 'list', 'watch', 'create'] }]
-    const metadata = { name: 'widgets', namespace }
+    const reading = ['get', 'list', 'watch']
+    const rights = {
+      reader: { verbs: [...reading, 'create'] },
+      watcher: { verbs: ['watch'] },
+      named: { verbs: [...reading, 'delete', 'deletecollection'], resourceNames: ['mine'] },
+    }
     const rbac = 'rbac.authorization.k8s.io'
-    for (const object of [
-      { apiVersion: `${rbac}/v1`, kind: 'Role', metadata, rules },
-      {
-        ...{ apiVersion: `${rbac}/v1`, kind: 'RoleBinding', metadata },
-        roleRef: { apiGroup: rbac, kind: 'Role', name: 'widgets' },
-        subjects: [{ kind: 'ServiceAccount', name: 'reader', namespace }],
-      },
-    ])
-      await output('kubectl', ['create', '-f', '-'], { stdin: JSON.stringify(object) })
+    for (const [name, right] of Object.entries(rights)) {
+      const metadata = { name, namespace }
+      const rules = [{ apiGroups: [group], resources: ['widgets', 'widgets/kubectl'], ...right }]
+      for (const object of [
+        { apiVersion: `${rbac}/v1`, kind: 'Role', metadata, rules },
+        {
+          ...{ apiVersion: `${rbac}/v1`, kind: 'RoleBinding', metadata },
+          roleRef: { apiGroup: rbac, kind: 'Role', name },
+          subjects: [{ kind: 'ServiceAccount', name, namespace }],
+        },
+      ])
+        await output('kubectl', ['create', '-f', '-'], { stdin: JSON.stringify(object) })
+    }
   })
   after(async () => {
     await kubectl('delete', kind, '--all')
@@ -169,6 +177,70 @@ describe('the API of another component', function () {
     const refused = await askAs(nobody, widgets)
     expect([refused.code, JSON.parse(refused.body).message]).to.deep.equal([403, message])
     expect((await askRaw(widgets)).code).to.equal(401)
+  })
+
+  it('is not written to by a right to watch', async () => {
+    const seen: string[] = []
+    serve = (req, res) => {
+      seen.push(`${req.method} ${req.url}`)
+      res.end()
+    }
+    const [watcher, reader] = [await tokenOf(namespace, 'watcher'), await tokenOf(namespace, 'reader')]
+    for (const below of [
+      `${root}/watch/namespaces/${namespace}/widgets`,
+      `${root}/proxy/namespaces/${namespace}/widgets`,
+    ]) {
+      for (const path of [
+        below,
+        `${below}/mine`,
+        `${below}?watch=true`,
+        `${below}/mine/kubectl`,
+        `${below}/`,
+      ]) {
+        for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+          expect((await askAs(watcher, path, { method })).code, `${method} ${path}`).to.equal(403)
+      }
+      // With the right it is a write, and servers that know the prefix would take it for a watch.
+      const created = await askAs(reader, below, { method: 'POST' })
+      expect(created.code).to.be.oneOf([403, 405])
+    }
+    const headers = { 'x-http-method-override': 'DELETE' }
+    const overridden = await askAs(reader, widgets, { method: 'POST', headers })
+    expect([overridden.code, JSON.parse(overridden.body).message]).to.deep.equal([
+      400,
+      'the header x-http-method-override names another method than that of the request',
+    ])
+    expect(seen).to.deep.equal([])
+    await askAs(watcher, `${root}/watch/namespaces/${namespace}/widgets`)
+    expect(seen).to.deep.equal([`GET /base${root}/watch/namespaces/${namespace}/widgets`])
+    serve = show
+  })
+
+  it('is reached by the name of its path alone: a selector it may pass over', async () => {
+    const named = await tokenOf(namespace, 'named')
+    const selector = 'fieldSelector=metadata.name%3Dmine'
+    expect((await seenBy(named, `${widgets}/mine?${selector}`)).url).to.equal(
+      `/base${widgets}/mine?${selector}`,
+    )
+    for (const query of [selector, `${selector}&watch=true`, `${selector}&labelSelector=a`])
+      for (const path of [widgets, `${root}/watch/namespaces/${namespace}/widgets`])
+        expect((await askAs(named, `${path}?${query}`)).code, query).to.equal(403)
+    expect((await askAs(named, `${widgets}?${selector}`, { method: 'DELETE' })).code).to.equal(403)
+  })
+
+  it('reads its own parameters, but for those that decide a right', async () => {
+    expect((await seenBy(token, `${widgets}?a=1&a=2&command=x&command=y`)).url).to.equal(
+      `/base${widgets}?a=1&a=2&command=x&command=y`,
+    )
+    const ambiguous = [
+      'watch=false&watch=true',
+      'fieldSelector=a%3Db&%66ieldSelector=',
+      'labelSelector=a&LabelSelector=b',
+    ]
+    for (const query of [...ambiguous, 'a=1;watch=true', 'a=%zz', 'a=%ff']) {
+      const { code, body } = await askAs(token, `${widgets}?${query}`)
+      expect(code, `${query}: ${body}`).to.equal(400)
+    }
   })
 
   it('answers for itself, errors included', async () => {

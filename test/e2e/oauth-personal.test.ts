@@ -71,6 +71,11 @@ describe('personal access tokens', function () {
       ['DELETE', `/apis/iam.${domain}/v1alpha2/users/${user.username}?dryRun=All`],
       ['GET', `${pods}/x/exec?command=sh`],
       ['GET', '/api/v1/nodes/x/proxy/'],
+      ['POST', `/api/v1/watch/namespaces/${namespace}/configmaps?dryRun=All`, map],
+      ['POST', `/kapi/v1/watch/namespaces/${namespace}/configmaps?watch=true&dryRun=All`, map],
+      ['DELETE', `/kapis/resources.${domain}/v1alpha3/watch/nodes/x`],
+      ['POST', `/kapis/resources.${domain}/v1alpha3/watch/namespaces/a/registrysecrets/x/verify`, {}],
+      ['POST', `/kapis/resources.${domain}/v1alpha3/proxy/namespaces/a/registrysecrets/x/verify`, {}],
     ]
     for (const [method, at, body] of refused) {
       const answer = await send(method, at, body, token)

@@ -114,6 +114,9 @@ describe('pages, in a browser', function () {
     expect(await oidc.fetchUserInfo(config, tokens.access_token, alice)).to.include({ sub: alice })
     const refreshed = await oidc.refreshTokenGrant(config, tokens.refresh_token ?? '')
     expect(claimsOf(refreshed.access_token).sid).to.equal(tokens.claims()?.sid)
+    // OpenID Connect Core section 12.2.
+    for (const claim of ['iss', 'sub', 'aud', 'auth_time', 'sid', 'name', 'email'])
+      expect(refreshed.claims()?.[claim], claim).to.deep.equal(tokens.claims()?.[claim])
     // The code was for once: whoever comes with it again ends the login.
     const replay = await oidc.authorizationCodeGrant(config, callback, checks).catch(error => error.error)
     expect(replay).to.equal('invalid_grant')

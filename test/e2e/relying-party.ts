@@ -1,14 +1,21 @@
 import { once } from 'node:events'
+import { createReadStream } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** A client's own server, on a site that is not ours: browsers are sent back to it, and may be sent here by it. */
 export async function startRelyingParty() {
   const pages = new Map<string, string>()
+  const scripts = new Map<string, string>()
   const callbacks: URL[] = []
   const server = createServer((req, res) => {
     const url = new URL(req.url ?? '', origin)
     if (url.pathname === '/callback') callbacks.push(url)
+    const script = scripts.get(url.pathname)
+    if (script !== undefined) {
+      res.setHeader('content-type', 'text/javascript')
+      return void createReadStream(script).pipe(res)
+    }
     res.setHeader('content-type', 'text/html')
     res.end(pages.get(url.pathname) ?? '<!doctype html><title>client</title><h1>Back at the client</h1>')
   }).listen(0, '127.0.0.1')
@@ -19,6 +26,8 @@ export async function startRelyingParty() {
     redirectUri: `${origin}/callback`,
     /** Pages of this site, by path. */
     pages,
+    /** Files that its pages load, by path. */
+    scripts,
     /** Where the browser has been sent back to; it waits for the browser. */
     async callback(): Promise<URL> {
       const deadline = Date.now() + 20_000

@@ -1,4 +1,7 @@
 import { expect } from 'chai'
+import { forge } from '../../pkg/token/fixtures.ts'
+import { generateKey } from '../../pkg/token/key-set.ts'
+import { retire } from '../../pkg/token/retired-keys.ts'
 import { type Answer, askKapis, askKube, kubectlOutput, uniqueName } from '../e2e/cluster.ts'
 import { askAs, eventually, expectStatus, platformPath, statusBody } from '../e2e/http.ts'
 import {
@@ -114,6 +117,30 @@ describe('keys that are rotated on a schedule', function () {
     expect(known.has(kidOf(refreshed))).to.equal(false)
     expect(claimsOf(refreshed.access_token).sid).to.equal(claimsOf(old.access_token).sid)
     for (const tokens of [old, refreshed]) await isGoodEverywhere(tokens)
+  })
+
+  it('leave hints behind for the logout of a login that began with them, and nothing else', async () => {
+    const key = await generateKey('RS256', 0)
+    const { access_token } = await loginAs(user)
+    const { sid, exp } = claimsOf(access_token)
+    const retired = retire([], { before: [key], after: [] }, () => true)
+    const data = { 'retired.json': Buffer.from(JSON.stringify(retired)).toString('base64') }
+    const args = ['-n', setting('KAPIS_NAMESPACE'), 'patch', 'secret', 'kapis-signing-keys']
+    await kubectlOutput(...args, '--type=merge', '-p', JSON.stringify({ data }))
+    const claims = { iss: await issuerUrl(), sub: user.username, sid, exp }
+    const forged = await forge(key, { ...claims, ...claimsOf(access_token) })
+    expectStatus(await askAs(forged, platformPath), statusBody(401, 'Unauthorized', 'Unauthorized'))
+    const published = await keysOf(askKapis('/oauth/keys'))
+    expect(published.map(({ kid }) => kid)).to.not.include(key.kid)
+    const aud = credentials.client_id
+    const hint = await forge(key, { ...claims, aud, exp: 1, token_type: undefined }, { typ: 'JWT' })
+    await eventually(async () => {
+      const answer = await askKapis(`/oauth/logout?${new URLSearchParams({ id_token_hint: hint })}`)
+      expect(parsed(answer)).to.deep.equal([200, { message: 'success' }])
+    }, 10_000)
+    await eventually(async () => {
+      expectStatus(await askAs(access_token, platformPath), statusBody(401, 'Unauthorized', 'Unauthorized'))
+    }, 10_000)
   })
 
   it('are worth nothing, and what they signed neither, once their Secret is deleted', async () => {

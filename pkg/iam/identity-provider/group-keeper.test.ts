@@ -39,6 +39,7 @@ function session(sid: string, name: string, changes: Partial<Session> = {}): Ses
     provider: 'p',
     clientId: 'kapis',
     scope: '',
+    authenticatedAtMs: 0,
     refreshId: '',
     previousRefreshId: '',
     rotatedAtMs: nowMs,

@@ -17,6 +17,7 @@ function session(sid: string, provider: string, ended = ''): Session {
     provider,
     clientId: 'kapis',
     scope: '',
+    authenticatedAtMs: 0,
     refreshId: '',
     previousRefreshId: '',
     rotatedAtMs: 0,

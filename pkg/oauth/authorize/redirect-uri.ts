@@ -25,11 +25,12 @@ export function chooseRedirectUri(
     })
   }
   if (redirectURIs.includes(given)) return given
-  if (client.public && redirectURIs.some(registered => isSameButPort(registered, given))) return given
+  if (client.public && redirectURIs.some(registered => isSameExceptPort(registered, given))) return given
   throw oauthError(400, 'invalid_request', 'redirect URL is not allowed', { why: 'wrong_redirect_uri' })
 }
 
-function isSameButPort(registered: string, given: string): boolean {
+/** Whether two URIs on the loopback interface differ by their port at most. */
+export function isSameExceptPort(registered: string, given: string): boolean {
   const [, host, rest] = loopback.exec(registered) ?? []
   const [, givenHost, givenRest] = loopback.exec(given) ?? []
   // A port that there is not would be no URI.

@@ -82,6 +82,7 @@ async function beginBrowserLogin(
     provider,
     clientId: '',
     scope: '',
+    authenticatedAtMs: nowMs,
     refreshId: '',
     previousRefreshId: '',
     rotatedAtMs: nowMs,

@@ -42,7 +42,7 @@ async function exchange(tools: GrantTools, request: GrantRequest, code: ReadCode
       source: request.source,
       sid: code.sid,
       scope: code.scope,
-      openId: { nonce: code.nonce, authTime: code.authTime },
+      browser: { nonce: code.nonce, authTime: code.authTime },
     })
   } catch (error) {
     if (!(error instanceof Status && error.code === 409)) throw error

@@ -53,8 +53,8 @@ async function exchange(
   const { provider, sid, authTime } = device
   const scope = { granted: device.scope, isAsked: device.isScopeAsked }
   try {
-    const openId = { nonce: '', authTime }
-    return await beginLogin(tools, { user, client, provider, source, scope, sid, openId })
+    const browser = { nonce: '', authTime }
+    return await beginLogin(tools, { user, client, provider, source, scope, sid, browser })
   } catch (error) {
     // Two asked in the same moment.
     if (error instanceof Status && error.code === 409)

@@ -32,8 +32,9 @@ describe('refresh_token', () => {
   it('gives a new pair of the same login', async () => {
     const first = await login('openid')
     const answer = await refresh(first.refresh_token)
-    const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
+    const { access_token, refresh_token, id_token, ...rest } = JSON.parse(answer.body)
     expect(rest).to.deep.equal({ token_type: 'Bearer', expires_in: 7200 })
+    expect(id_token).to.be.a('string')
     expect(answer.headers['cache-control']).to.equal('no-store')
     const sid = await sidOf(first.refresh_token)
     expect(await app.tools.verifier.verifyAccess(access_token)).to.include({ sid, scope: 'openid' })

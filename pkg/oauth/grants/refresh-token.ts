@@ -6,6 +6,7 @@ import type { TokenClaims } from '../../token/verify.ts'
 import { oauthError } from '../error.ts'
 import type { Form } from '../form.ts'
 import type { Grant, Granted, GrantTools } from '../grant.ts'
+import { issueIdToken } from '../id-token.ts'
 import { type Lifetimes, lifetimesOf } from '../lifetimes.ts'
 import { narrowScope } from '../scope.ts'
 import { assertMayStay } from '../user-state.ts'
@@ -88,6 +89,13 @@ async function refresh(
     token_type: 'Bearer',
     refresh_token: next.token,
     expires_in: lifetimes.accessTokenSeconds,
+    // OpenID Connect Core section 12.2: of the same login, at the same time, and without its nonce.
+    ...(await issueIdToken(tools, {
+      ...{ user, client, sid, scope, nonce: '' },
+      authTime: Math.floor(session.authenticatedAtMs / 1000),
+      accessToken: access.token,
+      lifeSeconds: lifetimes.accessTokenSeconds,
+    })),
     ...(requested === undefined || requested === scope ? {} : { scope }),
   } as const
   return { user: user.name, answer }

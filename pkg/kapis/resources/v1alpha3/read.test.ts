@@ -204,6 +204,11 @@ describe('serveResources', () => {
     })
   }
 
+  it('opens no watch that can tell nothing', async () => {
+    const answer = await ask(`${g}/nodes?watch=true`, { method: 'HEAD' })
+    expect([answer.code, answer.headers.allow]).to.deep.equal([405, 'GET'])
+  })
+
   it('names the methods that it has', async () => {
     expect((await ask(`${g}/nodes`, { method: 'POST' })).headers.allow).to.equal('GET, HEAD')
   })

@@ -1,0 +1,66 @@
+import { Duplex } from 'node:stream'
+
+const pieceBytes = 65_536
+
+/**
+ * One end of a connection in memory. What is written to one end is read from the other, in pieces and at the pace of the reader:
+ * with node's duplexPair a body of 20 MB would be one piece, and be taken for sent before any of it is.
+ */
+export class MemoryConnection extends Duplex {
+  bytesRead = 0
+  bytesWritten = 0
+  #peer: MemoryConnection | undefined
+  /** Goes on with a write once the peer reads. */
+  #resume: (() => void) | undefined
+
+  static pair(): readonly [MemoryConnection, MemoryConnection] {
+    const ends = [new MemoryConnection(), new MemoryConnection()] as const
+    ends[0].#peer = ends[1]
+    ends[1].#peer = ends[0]
+    return ends
+  }
+
+  override _read(): void {
+    const peer = this.#peer
+    if (peer === undefined) return
+    const resume = peer.#resume
+    peer.#resume = undefined
+    resume?.()
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#send(chunk, done)
+  }
+
+  /** What is written after the peer has gone is lost, as on every connection. */
+  #send(chunk: Buffer, done: () => void): void {
+    const peer = this.#peer
+    if (peer === undefined || peer.destroyed || chunk.length === 0) {
+      done()
+      return
+    }
+    const piece = chunk.subarray(0, pieceBytes)
+    this.bytesWritten += piece.length
+    peer.bytesRead += piece.length
+    const next = () => this.#send(chunk.subarray(piece.length), done)
+    // Set before the push, which may have the peer read at once.
+    this.#resume = next
+    if (peer.push(piece) && this.#resume === next) {
+      this.#resume = undefined
+      next()
+    }
+  }
+
+  override _final(done: () => void): void {
+    this.#peer?.push(null)
+    done()
+  }
+
+  /** An end that goes before it has said all breaks the connection; after it, the peer reads on to the end. */
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    const peer = this.#peer
+    this.#resume = undefined
+    if (peer !== undefined && !peer.destroyed && !this.writableFinished) peer.destroy()
+    done(error)
+  }
+}

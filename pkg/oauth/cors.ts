@@ -1,0 +1,67 @@
+import type { RequestHandler, Response } from 'express'
+import type { ClientConfig } from '../config/client.ts'
+import { isSameExceptPort } from './authorize/redirect-uri.ts'
+import type { ClientRegistry } from './client.ts'
+
+// How long a browser may remember the answer to a preflight request, in seconds.
+const anyOriginMaxAge = 86_400
+// A client may be changed or removed.
+const clientOriginMaxAge = 600
+
+/** CORS for public documents: any page may read them, without credentials. */
+export const allowAnyOrigin: RequestHandler = (req, res, next) => {
+  res.set('access-control-allow-origin', '*')
+  if (!isPreflight(req.method, req.headers['access-control-request-method'])) return next()
+  // The wildcard does not cover Authorization, which a page may send along though nothing is asked of it.
+  sendPreflight(res, { methods: 'GET, HEAD', headers: '*, Authorization', maxAge: anyOriginMaxAge })
+}
+
+/**
+ * CORS for endpoints that clients call themselves: the pages of clients that run in a browser may read
+ * the responses. There are no cookies in them (credentials), and so nothing that a page could not have
+ * asked for from elsewhere. The authorization endpoint and the pages have no CORS (RFC 9700 section 2.6).
+ */
+export function allowClientOrigins(registry: ClientRegistry, methods: string): RequestHandler {
+  return (req, res, next) => {
+    res.vary('Origin')
+    const { origin } = req.headers
+    if (origin === undefined || ![...registry.all()].some(({ client }) => isOriginOf(client, origin)))
+      return next()
+    res.set({
+      'access-control-allow-origin': origin,
+      'access-control-expose-headers': 'WWW-Authenticate, Retry-After, X-Request-Id',
+    })
+    if (!isPreflight(req.method, req.headers['access-control-request-method'])) return next()
+    sendPreflight(res, { methods, headers: 'Authorization, Content-Type', maxAge: clientOriginMaxAge })
+  }
+}
+
+/**
+ * Whether pages of an origin belong to a client: those that it lists, and for a public client those of
+ * its redirect URIs, with any port where the authorization endpoint takes any.
+ */
+function isOriginOf(
+  { public: isPublic, allowedOrigins, redirectURIs }: ClientConfig,
+  origin: string,
+): boolean {
+  if (allowedOrigins.includes(origin)) return true
+  const origins = isPublic ? redirectURIs.map(uri => new URL(uri).origin) : []
+  // The origin of a native app's own scheme is `null`, as is that of any sandboxed frame.
+  return origin !== 'null' && origins.some(own => own === origin || isSameExceptPort(own, origin))
+}
+
+function isPreflight(method: string, requested: string | undefined): boolean {
+  return method === 'OPTIONS' && requested !== undefined
+}
+
+function sendPreflight(
+  res: Response,
+  { methods, headers, maxAge }: { methods: string; headers: string; maxAge: number },
+): void {
+  res.set({
+    'access-control-allow-methods': methods,
+    'access-control-allow-headers': headers,
+    'access-control-max-age': String(maxAge),
+  })
+  res.status(204).end()
+}

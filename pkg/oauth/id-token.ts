@@ -1,0 +1,28 @@
+import type { ClientConfig } from '../config/client.ts'
+import type { User } from '../iam/user.ts'
+import type { GrantTools } from './grant.ts'
+
+export type IdTokenRequest = {
+  readonly user: User
+  readonly client: ClientConfig
+  readonly sid: string
+  readonly scope: string
+  /** Of the authorization request; '' for none. */
+  readonly nonce: string
+  /** When the user logged in, in seconds since the epoch; 0 where it is not known. */
+  readonly authTime: number
+  /** The access token that goes along with it. */
+  readonly accessToken: string
+  readonly lifeSeconds: number
+}
+
+/** The ID token of a token response; nothing unless the scope has `openid` (OpenID Connect Core section 3.1.2.1). */
+export async function issueIdToken(
+  { issuer }: Pick<GrantTools, 'issuer'>,
+  { user, client, lifeSeconds, ...login }: IdTokenRequest,
+): Promise<{ readonly id_token?: string }> {
+  if (!login.scope.split(' ').includes('openid')) return {}
+  const { name: username, displayName, email, lang, groups } = user
+  const subject = { username, displayName, email, lang, groups, clientId: client.name, ...login }
+  return { id_token: await issuer.id(subject, { lifeSeconds, alg: client.idTokenSigningAlg }) }
+}

@@ -1,0 +1,50 @@
+/**
+ * A number or a quantity (k8s.io/apimachinery/pkg/api/resource), exact whatever its size: sign × 0.digits × 10^point, where digits
+ * neither begin nor end with 0.
+ */
+export type Amount = { readonly sign: -1 | 0 | 1; readonly point: number; readonly digits: string }
+
+// Longer than any number that kube-apiserver writes; what is longer is text, and costs no arithmetic.
+const maxLength = 64
+const syntax = /^([+-]?)(\d*)(?:\.(\d*))?(?:([KMGTPE]i|[numkMGTPE])|[eE]([+-]?\d{1,9}))?$/
+const decimalExponents: Readonly<Record<string, number>> = {
+  n: -9,
+  u: -6,
+  m: -3,
+  k: 3,
+  M: 6,
+  G: 9,
+  T: 12,
+  P: 15,
+  E: 18,
+}
+const binaryShifts: Readonly<Record<string, bigint>> = {
+  Ki: 10n,
+  Mi: 20n,
+  Gi: 30n,
+  Ti: 40n,
+  Pi: 50n,
+  Ei: 60n,
+}
+
+/** undefined for what is neither, such as a word or a name that begins with a digit. */
+export function parseAmount(text: string): Amount | undefined {
+  const match = text.length <= maxLength ? syntax.exec(text) : null
+  if (match === null) return undefined
+  const [, sign, whole = '', fraction = '', suffix = '', exponent = '0'] = match
+  if (whole === '' && fraction === '') return undefined
+  const shift = binaryShifts[suffix]
+  const written = shift === undefined ? whole + fraction : String(BigInt(whole + fraction) << shift)
+  const digits = written.replace(/^0+/, '')
+  if (digits === '') return { sign: 0, point: 0, digits: '' }
+  const point = digits.length - fraction.length + (decimalExponents[suffix] ?? Number(exponent))
+  return { sign: sign === '-' ? -1 : 1, point, digits: digits.replace(/0+$/, '') }
+}
+
+/** Negative, 0 or positive, as for Array.sort. */
+export function compareAmounts(a: Amount, b: Amount): number {
+  if (a.sign !== b.sign) return a.sign - b.sign
+  if (a.point !== b.point) return a.sign * (a.point - b.point)
+  if (a.digits === b.digits) return 0
+  return a.digits < b.digits ? -a.sign : a.sign
+}

@@ -1,0 +1,53 @@
+import { isRecord } from '../kube/object.ts'
+import { type PublicKey, type StoredKey, toPublicJwk } from './key-set.ts'
+
+/**
+ * A key that signs nothing any more and verifies no token. Its public half is kept for the ID tokens
+ * of logins that began with it: clients show them when the user logs out, long after they expired.
+ */
+export type RetiredKey = PublicKey & {
+  /** When its successor began, in seconds since the epoch. */
+  readonly signsUntil: number
+}
+
+// Keys of a month or more that are rotated daily. Of older ones a hint is not understood.
+const maxRetired = 100
+
+/**
+ * The retired keys after a rotation, the newest last.
+ *
+ * @param isRemembered whether a login lives that has signed ID tokens between two times, in seconds
+ */
+export function retire(
+  retired: readonly RetiredKey[],
+  { before, after }: { readonly before: readonly StoredKey[]; readonly after: readonly StoredKey[] },
+  isRemembered: (fromSeconds: number, untilSeconds: number) => boolean,
+): readonly RetiredKey[] {
+  const kept = new Set(after.map(({ kid }) => kid))
+  const dropped = before.filter(({ kid }) => !kept.has(kid)).map(key => toRetired(key, [...before, ...after]))
+  return [...retired, ...dropped]
+    .filter(({ signsFrom, signsUntil }) => isRemembered(signsFrom, signsUntil))
+    .sort((a, b) => a.signsFrom - b.signsFrom)
+    .slice(-maxRetired)
+}
+
+function toRetired({ kid, alg, signsFrom, jwk }: StoredKey, all: readonly StoredKey[]): RetiredKey {
+  const later = all.filter(key => key.alg === alg && key.signsFrom > signsFrom)
+  const signsUntil = Math.min(...later.map(key => key.signsFrom), Number.MAX_SAFE_INTEGER)
+  return { kid, alg, signsFrom, signsUntil, jwk: toPublicJwk({ kid, alg, jwk }) }
+}
+
+/** @throws Error naming what is wrong */
+export function parseRetiredKeys(text: string): readonly RetiredKey[] {
+  const parsed: unknown = JSON.parse(text)
+  if (!Array.isArray(parsed) || !parsed.every(isRetiredKey))
+    throw new Error('retired.json is no list of public keys')
+  return parsed
+}
+
+function isRetiredKey(value: unknown): value is RetiredKey {
+  if (!isRecord(value) || !isRecord(value.jwk) || 'd' in value.jwk) return false
+  const { kid, alg, signsFrom, signsUntil } = value
+  const isKnown = alg === 'ES256' || alg === 'RS256'
+  return typeof kid === 'string' && isKnown && typeof signsFrom === 'number' && typeof signsUntil === 'number'
+}

@@ -1,0 +1,294 @@
+import { readFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
+import { gunzipSync } from 'node:zlib'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { compactJson, itemTexts, membersIn, memberText } from '../../pkg/json/members.ts'
+import { findPath } from '../../pkg/json/path.ts'
+import { jsonTexts } from '../../pkg/yaml/fixtures.ts'
+import {
+  accessToken,
+  askKube,
+  group,
+  kubectl,
+  kubectlOutput,
+  makeNamespace,
+  tokenOf,
+  uniqueName,
+  version,
+} from './cluster.ts'
+import { askAs, eventually } from './http.ts'
+import { output, setting } from './run.ts'
+
+const namespace = uniqueName('exact')
+const blobs = 'blobs.exact.example.com'
+const count = 120
+
+/** The members of an object as source text; those of metadata by themselves, and before the others. */
+type Parts = ReadonlyMap<string, string>
+
+/** @param isPlatform selfLink and computed annotations are added there */
+function partsOf(json: string, isPlatform = false): Parts {
+  const parts = new Map<string, string>()
+  const others = new Map<string, string>()
+  for (const { name, valueStart, end } of membersIn(json)) {
+    if (name !== 'metadata') {
+      if (name !== 'kind' && name !== 'apiVersion') others.set(name, json.slice(valueStart, end))
+      continue
+    }
+    const metadata = json.slice(valueStart, end)
+    for (const member of membersIn(metadata)) {
+      const isAdded = member.name === 'managedFields' || (isPlatform && member.name === 'selfLink')
+      if (!isAdded) parts.set(`metadata.${member.name}`, metadata.slice(member.valueStart, member.end))
+    }
+  }
+  return new Map([...parts, ...others])
+}
+
+/** By namespace and name. */
+function byName(objects: readonly string[], isPlatform = false): ReadonlyMap<string, Parts> {
+  return new Map(objects.map(json => [findPath(json, ['metadata', 'name']) ?? '', partsOf(json, isPlatform)]))
+}
+
+function expectSame(found: ReadonlyMap<string, Parts>, wanted: ReadonlyMap<string, Parts>): void {
+  expect([...found.keys()].sort()).to.deep.equal([...wanted.keys()].sort())
+  for (const [name, parts] of wanted) {
+    const other = found.get(name)
+    expect([...(other?.keys() ?? [])], name).to.deep.equal([...parts.keys()])
+    for (const [member, text] of parts) expect(other?.get(member), `${name} ${member}`).to.equal(text)
+  }
+}
+
+const itemsOf = (list: string) => itemTexts(memberText(list, 'items'))
+/** The objects of watch events. */
+const objectsOf = (events: string, type = 'ADDED') =>
+  events
+    .split('\n')
+    .filter(line => line.startsWith(`{"type":"${type}"`))
+    .map(line => memberText(line, 'object'))
+
+describe('values that kube-apiserver stored', function () {
+  this.timeout(120_000)
+  let kubeToken = ''
+  let token = ''
+  let pods: ReadonlyMap<string, Parts>
+  let custom: ReadonlyMap<string, Parts>
+  let maps: ReadonlyMap<string, Parts>
+  const native = async (path: string) => byName(itemsOf((await askKube(kubeToken, path)).body))
+  const resources = (plural: string) => `/kapis/${group}/${version}/namespaces/${namespace}/${plural}`
+  const blobsPath = `/kapis/exact.example.com/v1/namespaces/${namespace}/blobs`
+  const extension = (plural: string) => `/apis/${group}/${version}/namespaces/${namespace}/${plural}`
+
+  async function post(path: string, body: string): Promise<void> {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await askKube(kubeToken, path, { method: 'POST', headers, body })
+    if (answer.code !== 201) throw new Error(`${answer.code} ${answer.body}`)
+  }
+
+  before(async () => {
+    await makeNamespace(namespace, ['default', 'writer'])
+    await kubectlOutput(
+      ...['create', 'clusterrolebinding', namespace, '--clusterrole=cluster-admin'],
+      `--serviceaccount=${namespace}:writer`,
+    )
+    kubeToken = await tokenOf(namespace, 'writer')
+    token = await accessToken()
+    const schema = {
+      type: 'object',
+      properties: { spec: { 'x-kubernetes-preserve-unknown-fields': true } },
+      'x-kubernetes-preserve-unknown-fields': true,
+    }
+    const definition = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: blobs },
+      spec: {
+        group: 'exact.example.com',
+        names: { kind: 'Blob', plural: 'blobs', singular: 'blob', listKind: 'BlobList' },
+        scope: 'Namespaced',
+        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }],
+      },
+    }
+    await output('kubectl', ['apply', '-f', '-'], { stdin: JSON.stringify(definition) })
+    await kubectlOutput('wait', '--for=condition=Established', `crd/${blobs}`, '--timeout=30s')
+    const collection = `/apis/exact.example.com/v1/namespaces/${namespace}/blobs`
+    const specs = [
+      ...fc.sample(jsonTexts, { numRuns: count, seed: Date.now() | 0 }),
+      '{"n":9007199254740993,"f":1.0,"e":1e3,"z":-0,"b":1,"10":2,"9":3,"t":"\\u003c\\u2028>&"}',
+      '{"__proto__":{"a":1},"constructor":{"prototype":1},"kind":9223372036854775807,"metadata":{"name":"other"}}',
+      JSON.stringify('large enough to be compressed '.repeat(5_000)),
+      `${'{"a":['.repeat(400)}9007199254740993${']}'.repeat(400)}`,
+    ]
+    const make = ([i, spec]: readonly [number, string]) => {
+      const metadata = `{"name":"b${i}","annotations":{"b":"\\u003c${i}>\\u2028","10":"x","9":""}}`
+      const apiVersion = '"exact.example.com/v1"'
+      const head = `"apiVersion":${apiVersion},"kind":"Blob","metadata":${metadata}`
+      return post(collection, `{"alpha":${spec},${head},"spec":${spec},"z":[1.0]}`)
+    }
+    const numbered = [...specs.entries()]
+    for (let i = 0; i < numbered.length; i += 10) await Promise.all(numbered.slice(i, i + 10).map(make))
+    for (const [i, text] of [
+      'a\u2028kind: Secret',
+      '\u0085\u007f\ufeff',
+      '<&>',
+      'no',
+      '12:30:45',
+      '="x',
+    ].entries()) {
+      const data = { b: text, '10': text, '9': 'a\nb\n' }
+      const metadata = {
+        name: `m${i}`,
+        annotations: { text, long: text.repeat(1_000) },
+        labels: { constructor: 'x' },
+      }
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data, binaryData: { x: 'AA==' } }
+      await post(`/api/v1/namespaces/${namespace}/configmaps`, JSON.stringify(object))
+    }
+    const spec =
+      '{"terminationGracePeriodSeconds":9007199254740993,"activeDeadlineSeconds":2147483647,"nodeName":"worker-1","containers":[{"name":"a","image":"b"}]}'
+    for (const name of ['p1', 'p2']) {
+      const metadata = `{"name":"${name}","annotations":{"text":"\\u003c\\u2028kind: Secret"}}`
+      await post(
+        `/api/v1/namespaces/${namespace}/pods`,
+        `{"apiVersion":"v1","kind":"Pod","metadata":${metadata},"spec":${spec.replace('993', name === 'p1' ? '993' : '995')}}`,
+      )
+    }
+    custom = await native(collection)
+    maps = await native(`/api/v1/namespaces/${namespace}/configmaps`)
+    await eventually(async () => {
+      // What plays kubelet writes a status, and then nothing more.
+      pods = await native(`/api/v1/namespaces/${namespace}/pods`)
+      expectSame(byName(itemsOf((await askAs(token, resources('pods'))).body), true), pods)
+    }, 30_000)
+    expect(custom.size).to.equal(specs.length)
+  })
+
+  after(async () => {
+    await kubectl('delete', 'crd', blobs, '--wait=false')
+    await kubectl('delete', 'clusterrolebinding', namespace)
+    await kubectl('delete', 'namespace', namespace, '--wait=false')
+  })
+
+  it('are the same bytes in lists of custom resources and of ConfigMaps, and in single objects', async () => {
+    expectSame(byName(itemsOf((await askAs(token, blobsPath)).body), true), custom)
+    expectSame(byName(itemsOf((await askAs(token, resources('blobs'))).body), true), custom)
+    for (const path of [resources('configmaps'), `/kapi/v1/namespaces/${namespace}/configmaps`]) {
+      expectSame(byName(itemsOf((await askAs(token, path)).body), true), maps)
+    }
+    for (const i of [0, count, count + 1, count + 3]) {
+      const shown = [(await askAs(token, `${blobsPath}/b${i}`)).body]
+      const wanted = new Map([...custom].filter(([name]) => name === `"b${i}"`))
+      expectSame(byName(shown, true), wanted)
+    }
+  })
+
+  it('are the same bytes in compressed lists, pages and older states', async () => {
+    expectSame(byName(itemsOf(await gunzipped(token, blobsPath)), true), custom)
+    const pages = await Promise.all(
+      [1, 2, 3, 4].map(page => askAs(token, `${blobsPath}?limit=40&page=${page}&sortBy=name`)),
+    )
+    expectSame(
+      byName(
+        pages.flatMap(({ body }) => itemsOf(body)),
+        true,
+      ),
+      custom,
+    )
+    const { body } = await askAs(token, blobsPath)
+    const at = JSON.parse(memberText(memberText(body, 'metadata'), 'resourceVersion'))
+    await kubectlOutput('-n', namespace, 'annotate', 'blob', 'b0', 'touched=yes')
+    await eventually(async () => {
+      expect((await askAs(token, `${blobsPath}/b0`)).body).to.contain('touched')
+    }, 10_000)
+    const exact = `${blobsPath}?resourceVersion=${at}&resourceVersionMatch=Exact`
+    expectSame(byName(itemsOf((await askAs(token, exact)).body), true), custom)
+    custom = await native(`/apis/exact.example.com/v1/namespaces/${namespace}/blobs`)
+  })
+
+  it('are the same bytes with managedFields', async () => {
+    const { body } = await askAs(token, `${blobsPath}?managedFields=true`)
+    const wanted = await askKube(kubeToken, `/apis/exact.example.com/v1/namespaces/${namespace}/blobs`)
+    const managed = (list: string) =>
+      itemsOf(list)
+        .map(json => findPath(json, ['metadata', 'managedFields']))
+        .sort()
+    expect(managed(body)).to.deep.equal(managed(wanted.body))
+  })
+
+  it('are the same bytes in watches, with their initial events too', async () => {
+    for (const query of [
+      'watch=true&timeoutSeconds=2',
+      'watch=true&timeoutSeconds=2&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true',
+    ]) {
+      const { body } = await askAs(token, `${blobsPath}?${query}`)
+      expectSame(byName(objectsOf(body), true), custom)
+      expectSame(byName(objectsOf((await askAs(token, `${extension('pods')}?${query}`)).body)), pods)
+    }
+  })
+
+  it('are the same bytes on the extension API: lists, chunks, objects, Tables, metadata alone', async () => {
+    const ask = (path: string, accept = 'application/json') =>
+      askKube(kubeToken, path, { headers: { accept } }).then(({ body }) => body)
+    expectSame(byName(itemsOf(await ask(extension('pods')))), pods)
+    expectSame(byName([await ask(`${extension('pods')}/p1`), await ask(`${extension('pods')}/p2`)]), pods)
+    expectSame(byName(itemsOf(await ask(`${extension('pods')}?pretty=1`)).map(compactJson)), pods)
+    const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
+    const rows = itemTexts(memberText(await ask(`${extension('pods')}?includeObject=Object`, table), 'rows'))
+    expectSame(byName(rows.map(row => memberText(row, 'object'))), pods)
+    const metadata = new Map(
+      [...pods].map(([name, parts]) => [
+        name,
+        new Map([...parts].filter(([member]) => member.includes('.'))),
+      ]),
+    )
+    const partial = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io'
+    expectSame(byName(itemsOf(await ask(extension('pods'), partial))), metadata)
+  })
+
+  it('say the same in YAML to kubectl, and text does not become structure', async () => {
+    const headers = { accept: 'application/yaml' }
+    for (const name of ['p1', 'p2']) {
+      const { body } = await askKube(kubeToken, `${extension('pods')}/${name}`, { headers })
+      // kubectl knows Pods of v1 without asking.
+      const stdin = body.replace(/^apiVersion: .*$/m, 'apiVersion: v1')
+      const args = ['annotate', '--local', '-o', 'json', '-f', '-', 'x=y']
+      const read = await output('kubectl', args, { stdin })
+      expect(read.replaceAll(/\s/g, '')).to.contain(
+        `"terminationGracePeriodSeconds":900719925474099${name === 'p1' ? 3 : 5}`,
+      )
+      expect(JSON.parse(read)).to.deep.include({ kind: 'Pod' })
+      expect(JSON.parse(read).metadata.annotations.text).to.equal('<\u2028kind: Secret')
+    }
+  })
+
+  it('are found, sorted and shown in part to the last digit', async () => {
+    const names = async (query: string) =>
+      itemsOf((await askAs(token, `${resources('pods')}?${query}`)).body).map(json =>
+        JSON.parse(findPath(json, ['metadata', 'name']) ?? ''),
+      )
+    const seconds = 'spec.terminationGracePeriodSeconds'
+    expect(await names(`fieldSelector=${seconds}%3D9007199254740993`)).to.deep.equal(['p1'])
+    expect(await names(`fieldSelector=${seconds}%3D9007199254740992`)).to.deep.equal([])
+    expect(await names(`fieldSelector=${seconds}%21%3D9007199254740993`)).to.deep.equal(['p2'])
+    expect(await names(`sortBy=.${seconds}&ascending=true`)).to.deep.equal(['p1', 'p2'])
+    expect(await names(`sortBy=.${seconds}&ascending=false`)).to.deep.equal(['p2', 'p1'])
+    const { body } = await askAs(token, `${resources('pods')}?fields=${seconds}&sortBy=name&ascending=true`)
+    expect(itemsOf(body)).to.deep.equal([
+      '{"spec":{"terminationGracePeriodSeconds":9007199254740993}}',
+      '{"spec":{"terminationGracePeriodSeconds":9007199254740995}}',
+    ])
+  })
+})
+
+async function gunzipped(token: string, path: string): Promise<string> {
+  const headers = { authorization: `Bearer ${token}`, 'accept-encoding': 'gzip' }
+  const options = { headers, ca: readFileSync(setting('KAPIS_CA')), agent: false }
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  request(new URL(path, setting('KAPIS_URL')), options, resolve)
+    .on('error', reject)
+    .end()
+  const res = await promise
+  expect(res.headers['content-encoding']).to.equal('gzip')
+  return gunzipSync(Buffer.concat(await res.toArray())).toString('utf8')
+}
