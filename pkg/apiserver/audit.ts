@@ -11,8 +11,8 @@ export type RunningAudit = { readonly auditor: Auditor; readonly stop: () => Pro
 export type AuditParts = {
   readonly logger: Logger
   readonly registry: Registry
-  /** Told of each event beside the file. */
-  readonly keep?: ((event: object) => void) | undefined
+  /** Called with each event, a line of JSON, next to the file. */
+  readonly keep?: ((event: string) => void) | undefined
 }
 
 /**
@@ -46,7 +46,7 @@ export async function startAudit(
     get isFull() {
       return sink.isFull
     },
-    write(event: object) {
+    write(event: string) {
       events.inc()
       sink.write(event)
       keep?.(event)

@@ -19,8 +19,8 @@ import { counter, type Registry } from '../telemetry/metrics.ts'
 export type EventStreams = {
   readonly events: Handler
   readonly auditing: Handler
-  /** Keeps an Event of audit.k8s.io/v1; nobody waits for it. Undefined when they are not kept. */
-  readonly keepAuditEvent: ((event: object) => void) | undefined
+  /** Keeps an Event of audit.k8s.io/v1, a line of JSON; nobody waits for it. Undefined when they are not kept. */
+  readonly keepAuditEvent: ((event: string) => void) | undefined
   readonly start: () => void
   readonly stop: () => Promise<void>
 }

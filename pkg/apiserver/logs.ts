@@ -29,7 +29,7 @@ export type Logs = {
   /** Whether a request is for a face that asks itself what the caller may; without a login it is refused. @throws Status 401 */
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
   /** Keeps an event of the audit log too; undefined when there is nowhere to keep it. */
-  readonly keepAuditEvent: ((event: object) => void) | undefined
+  readonly keepAuditEvent: ((event: string) => void) | undefined
   readonly start: () => void
   /** Ends the live tails. */
   readonly close: () => void

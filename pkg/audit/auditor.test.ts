@@ -12,7 +12,8 @@ const whole = '{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: Reque
 
 describe('createAuditor', () => {
   let loopback: Loopback | undefined
-  let events: Event[] = []
+  let lines: string[] = []
+  const events = (): Event[] => lines.map(line => JSON.parse(line))
   afterEach(() => loopback?.close())
 
   /** A server that tells the auditor what the chain would tell it. */
@@ -20,8 +21,8 @@ describe('createAuditor', () => {
     policy: string,
     serve: (record: AuditRecord, req: IncomingMessage, res: ServerResponse) => unknown,
   ): Promise<Loopback> {
-    events = []
-    const sink = { isFull: false, write: (event: object) => void events.push({ ...event }) }
+    lines = []
+    const sink = { isFull: false, write: (event: string) => void lines.push(event) }
     const auditor = createAuditor({ policy: parsePolicy(policy), sink, whenFull: 'drop' })
     loopback = await startLoopback((req, res) => {
       const record = auditor.begin(toExchange(req, res))
@@ -65,7 +66,7 @@ describe('createAuditor', () => {
     const body = '{"kind":"ConfigMap","metadata":{"generateName":"c"}}'
     await post(port, '/api/v1/namespaces/a/configmaps?dryRun=All', body)
     expect(seen).to.deep.equal([body])
-    const [received, complete] = events
+    const [received, complete] = events()
     expect(received).to.include({ stage: 'RequestReceived' })
     const { requestReceivedTimestamp, stageTimestamp, sourceIPs, ...rest } = complete ?? {}
     expect(String(sourceIPs)).to.match(/127\.0\.0\.1/)
@@ -101,10 +102,10 @@ describe('createAuditor', () => {
     await post(port, '/apis/authentication.k8s.io/v1/tokenreviews', '{"spec":{"token":"s3cret"}}')
     await post(port, '/oauth/token', 'grant_type=password&password=s3cret')
     await get('/api/v1/pods?access_token=s3cret', { headers: { authorization: 'Bearer s3cret' } })
-    expect(events).to.have.length(8)
+    expect(events()).to.have.length(8)
     // The fourth answer is the test server's own, to a list of pods.
-    expect(JSON.stringify(events.slice(0, 7))).to.not.include('s3cret')
-    expect(events[7]?.requestURI).to.equal('/api/v1/pods?access_token=[redacted]')
+    expect(JSON.stringify(events().slice(0, 7))).to.not.include('s3cret')
+    expect(events()[7]?.requestURI).to.equal('/api/v1/pods?access_token=[redacted]')
   })
 
   it('reads an answer in the encoding in which it is written', async () => {
@@ -118,7 +119,7 @@ describe('createAuditor', () => {
       }),
     )
     expect((await get('/api/v1/configmaps')).text).to.equal('{"data":"Zoë"}')
-    expect(events[1]?.responseObject).to.deep.equal({ data: 'Zoë' })
+    expect(events()[1]?.responseObject).to.deep.equal({ data: 'Zoë' })
   })
 
   it('leaves out what is too large, and does not hold it', async () => {
@@ -130,7 +131,7 @@ describe('createAuditor', () => {
       }),
     )
     await post(port, '/api/v1/namespaces/a/configmaps', JSON.stringify({ data: 'x'.repeat(300 * 1024) }))
-    expect(events[1]).to.not.have.any.keys('requestObject', 'responseObject')
+    expect(events()[1]).to.not.have.any.keys('requestObject', 'responseObject')
   })
 
   it('leaves managed fields out where the policy says so', async () => {
@@ -143,7 +144,44 @@ describe('createAuditor', () => {
     )
     await get('/api/v1/configmaps')
     const bare = { metadata: { name: 'a' } }
-    expect(events.map(({ responseObject }) => responseObject)).to.deep.equal([{ items: [bare], ...bare }])
+    expect(events().map(({ responseObject }) => responseObject)).to.deep.equal([{ items: [bare], ...bare }])
+  })
+
+  it('keeps the text of bodies, on one line: numbers, escapes, order, members given twice, any depth', async () => {
+    const { port } = await start(
+      whole,
+      serveAs(async (req, res) => {
+        await read(req)
+        res.end('{"spec":{"n":9223372036854775807,"10":1.0,"9":-0}}\n')
+      }),
+    )
+    const deep = `${'{"a":['.repeat(5_000)}1${']}'.repeat(5_000)}`
+    const body = `{"b":1e3,"10":"\\u003c","9":9007199254740993,"b":2,"__proto__":{},"deep":${deep}}`
+    await post(port, '/api/v1/namespaces/a/configmaps', body.replaceAll(',', ',\r\n '))
+    expect(lines[1]).to.not.match(/[\r\n]/)
+    expect(lines[1]).to.contain(
+      `"requestObject":${body},"responseObject":{"spec":{"n":9223372036854775807,"10":1.0,"9":-0}},`,
+    )
+  })
+
+  it('takes managedFields out of the text', async () => {
+    const { port } = await start(
+      '{apiVersion: audit.k8s.io/v1, kind: Policy, omitManagedFields: true, rules: [{level: RequestResponse}]}',
+      serveAs(async (req, res) => {
+        await read(req)
+        res.end(
+          '{"items":[{"metadata":{"managedFields":[],"n":1.0}}],"metadata":{"managedFields":[1],"x":1e3}}',
+        )
+      }),
+    )
+    await post(
+      port,
+      '/api/v1/namespaces/a/configmaps',
+      '{"metadata":{"managedFields":[{}],"n":9007199254740993}}',
+    )
+    expect(lines.at(-1)).to.contain(
+      '"requestObject":{"metadata":{"n":9007199254740993}},"responseObject":{"items":[{"metadata":{"n":1.0}}],"metadata":{"x":1e3}},',
+    )
   })
 
   it('writes down who was turned away, and why', async () => {
@@ -153,7 +191,7 @@ describe('createAuditor', () => {
       sendJson(res, 403, {})
     })
     await get('/api/v1/pods')
-    expect(events[1]).to.deep.include({
+    expect(events()[1]).to.deep.include({
       responseStatus: {
         ...{ metadata: {}, status: 'Failure', message: 'pods is forbidden', reason: 'Forbidden', code: 403 },
       },
@@ -170,8 +208,8 @@ describe('createAuditor', () => {
       sendJson(res, 401, {})
     })
     await get('/api/v1/pods')
-    expect(events).to.have.length(1)
-    expect(events[0]).to.deep.include({ stage: 'ResponseComplete', user: {} })
+    expect(events()).to.have.length(1)
+    expect(events()[0]).to.deep.include({ stage: 'ResponseComplete', user: {} })
   })
 
   it('names both the caller and whom he acts as', async () => {
@@ -180,7 +218,7 @@ describe('createAuditor', () => {
       sendJson(res, 200, {})
     })
     await get('/api/v1/pods')
-    expect([Object(events[1]?.user).username, events[1]?.impersonatedUser]).to.deep.equal([
+    expect([Object(events()[1]?.user).username, events()[1]?.impersonatedUser]).to.deep.equal([
       'jane',
       { username: 'bob' },
     ])
@@ -192,7 +230,7 @@ describe('createAuditor', () => {
       serveAs((_req, res) => res.writeHead(200).end('{"type":"ADDED"}')),
     )
     await get('/api/v1/pods?watch=true')
-    expect(events.map(({ stage, responseObject }) => [stage, responseObject])).to.deep.equal([
+    expect(events().map(({ stage, responseObject }) => [stage, responseObject])).to.deep.equal([
       ['RequestReceived', undefined],
       ['ResponseStarted', undefined],
       ['ResponseComplete', undefined],
@@ -206,7 +244,7 @@ describe('createAuditor', () => {
       serveAs((_req, res) => sendJson(res, 200, {})),
     )
     await get('/api/v1/pods')
-    expect(events).to.deep.equal([])
+    expect(events()).to.deep.equal([])
   })
 
   it('believes an address of a forwarded request from kube-apiserver alone', async () => {
@@ -217,7 +255,7 @@ describe('createAuditor', () => {
     })
     for (const path of ['/apis/aggregated', '/apis/direct'])
       await get(path, { headers: { 'x-forwarded-for': '10.0.0.1, 10.0.0.2' } })
-    const addresses = events
+    const addresses = events()
       .filter(({ stage }) => stage === 'ResponseComplete')
       .map(({ sourceIPs }) => sourceIPs)
     expect(addresses.map(list => (Array.isArray(list) ? list.slice(0, -1) : list))).to.deep.equal([

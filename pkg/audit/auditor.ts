@@ -19,7 +19,7 @@ export type AuditRecord = {
 
 export type AuditorOptions = {
   readonly policy: Policy
-  readonly sink: { readonly isFull: boolean; readonly write: (event: object) => void }
+  readonly sink: { readonly isFull: boolean; readonly write: (event: string) => void }
   readonly whenFull: 'drop' | 'refuse'
 }
 
@@ -64,8 +64,8 @@ export function createAuditor({ policy, sink, whenFull }: AuditorOptions): Audit
         const level = cappedLevel(verdict.level, info)
         if (level === 'None' || verdict.omitStages.includes(stage)) return
         const shown = (capture: Capture | undefined) => {
-          const object = capture?.object()
-          return verdict?.omitManagedFields ? withoutManagedFields(object) : object
+          const json = capture?.json()
+          return json !== undefined && verdict?.omitManagedFields ? withoutManagedFields(json) : json
         }
         const isLast = stage === 'ResponseComplete'
         sink.write(

@@ -1,8 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { compactJson, itemTexts, memberText, withMembers, withoutMember } from '../json/members.ts'
 import { isRecord } from '../kube/object.ts'
 
-/** A body as it passes. undefined when it is no JSON object, is compressed, or was too large to keep. */
-export type Capture = { readonly object: () => unknown }
+/**
+ * A body as it passes: the JSON that was sent, on one line, since what JSON.parse makes of it has rounded numbers. undefined when it
+ * is not a JSON object, is compressed, or was too large to keep.
+ */
+export type Capture = { readonly json: () => string | undefined }
 
 // What is larger is written down by its size alone: an audit log is no backup.
 const maxBytes = 256 * 1024
@@ -49,11 +53,11 @@ function createKeeper(headers: () => Readonly<Record<string, unknown>>) {
       if (size <= maxBytes) chunks.push(bytes)
       else chunks.length = 0
     },
-    object() {
+    json() {
       if (size === 0 || size > maxBytes || headers()['content-encoding'] !== undefined) return undefined
       try {
-        const value: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'))
-        return isRecord(value) ? value : undefined
+        const text = Buffer.concat(chunks).toString('utf8')
+        return isRecord(JSON.parse(text)) ? compactJson(text) : undefined
       } catch {
         return undefined
       }
@@ -67,10 +71,9 @@ function toEncoding(given: unknown): BufferEncoding {
 }
 
 /** An object, or a list of them, without metadata.managedFields. */
-export function withoutManagedFields(object: unknown): unknown {
-  if (!isRecord(object)) return object
-  const items = Array.isArray(object.items) ? { items: object.items.map(withoutManagedFields) } : {}
-  if (!isRecord(object.metadata)) return { ...object, ...items }
-  const { managedFields: _fields, ...metadata } = object.metadata
-  return { ...object, metadata, ...items }
+export function withoutManagedFields(json: string): string {
+  const items = itemTexts(memberText(json, 'items'))
+  const own = withoutMember(json, ['metadata', 'managedFields'])
+  if (items.length === 0) return own
+  return withMembers(own, new Map([['items', `[${items.map(withoutManagedFields).join(',')}]`]]))
 }

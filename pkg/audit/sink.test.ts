@@ -38,7 +38,7 @@ describe('AuditSink', () => {
 
   it('writes a JSON line for each event, in order, for its owner alone', async () => {
     const sink = await start()
-    for (let n = 0; n < 500; n++) sink.write({ n })
+    for (let n = 0; n < 500; n++) sink.write(JSON.stringify({ n }))
     await sink.stop()
     expect(lines()).to.deep.equal(Array.from({ length: 500 }, (_, n) => ({ n })))
     expect(statSync(path).mode & 0o777).to.equal(0o600)
@@ -47,7 +47,7 @@ describe('AuditSink', () => {
   it('goes on behind what is there', async () => {
     for (const n of [1, 2]) {
       const sink = await start()
-      sink.write({ n })
+      sink.write(JSON.stringify({ n }))
       await sink.stop()
     }
     expect(lines()).to.deep.equal([{ n: 1 }, { n: 2 }])
@@ -56,7 +56,7 @@ describe('AuditSink', () => {
   it('renames a file that has grown, keeps so many, and loses no line of those', async () => {
     const sink = await start({ maxBytes: 100, maxBackups: 2 })
     for (let n = 0; n < 6; n++) {
-      sink.write({ n, filler: 'x'.repeat(80) })
+      sink.write(JSON.stringify({ n, filler: 'x'.repeat(80) }))
       await new Promise(resolve => setTimeout(resolve, 30))
     }
     await sink.stop()
@@ -68,7 +68,7 @@ describe('AuditSink', () => {
 
   it('takes so many and no more when nothing can be written, and counts the rest', async () => {
     const sink = await start({ bufferEvents: 3 })
-    for (let n = 0; n < 5; n++) sink.write({ n })
+    for (let n = 0; n < 5; n++) sink.write(JSON.stringify({ n }))
     expect([sink.isFull, lost]).to.deep.equal([true, 2])
     await sink.stop()
     expect(lines().map(({ n }) => n)).to.deep.equal([0, 1, 2])
@@ -81,6 +81,6 @@ describe('AuditSink', () => {
       () => undefined,
       (error: unknown) => error,
     )
-    expect(failure).to.have.property('code', 'EEXIST')
+    expect(String(failure)).to.match(/EEXIST|ENOTDIR/)
   })
 })

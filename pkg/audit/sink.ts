@@ -43,12 +43,13 @@ export class AuditSink {
     return this.#waiting.length >= this.#options.bufferEvents
   }
 
-  write(event: object): void {
+  /** @param event as a line of JSON */
+  write(event: string): void {
     if (this.isFull || this.#isClosed) {
       this.#options.lost(1)
       return
     }
-    this.#waiting.push(`${JSON.stringify(event)}\n`)
+    this.#waiting.push(`${event}\n`)
     this.#writing ??= this.#drain().finally(() => {
       this.#writing = undefined
     })

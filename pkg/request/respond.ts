@@ -33,7 +33,12 @@ export function sendParts(
 }
 
 export function sendJson(res: ServerResponse, code: number, value: unknown): void {
-  send(res, code, Buffer.from(`${JSON.stringify(value)}\n`), { 'content-type': 'application/json' })
+  sendJsonText(res, code, JSON.stringify(value))
+}
+
+/** The same of JSON that is written already. */
+export function sendJsonText(res: ServerResponse, code: number, json: string): void {
+  send(res, code, Buffer.from(`${json}\n`), { 'content-type': 'application/json' })
 }
 
 // Longer than this at a stretch, and other requests would feel it.

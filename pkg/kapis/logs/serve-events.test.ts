@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { auditEvents, toAuditRecord } from '../../logs/events/audit-event.ts'
-import { auditEvent, kubeEvent } from '../../logs/events/fixtures.ts'
-import { kubeEvents, toKubeEventRecord } from '../../logs/events/kube-event.ts'
+import { auditEvent, kubeEvent, kubeEventRecord } from '../../logs/events/fixtures.ts'
+import { kubeEvents } from '../../logs/events/kube-event.ts'
 import { createMemoryStore } from '../../logs/fixtures.ts'
 import type { Readable } from '../../logs/question/scope.ts'
 import { type Loopback, startLoopback, toExchange } from '../../request/fixtures.ts'
@@ -39,7 +39,7 @@ describe('createEventFace', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
-  async function ask(path: string, readable: Readable = 'everywhere') {
+  async function ask(path: string, readable: Readable = 'everywhere', more: readonly string[] = []) {
     const options = {
       readable: async () => readable,
       created: () =>
@@ -60,12 +60,12 @@ describe('createEventFace', () => {
       events: createEventFace({
         ...options,
         kind: kubeEvents,
-        store: createMemoryStore(events.map(toKubeEventRecord)),
+        store: createMemoryStore(events.map(kubeEventRecord)),
       }),
       auditing: createEventFace({
         ...options,
         kind: auditEvents,
-        store: createMemoryStore(audits.map(toAuditRecord)),
+        store: createMemoryStore([...audits.map(event => JSON.stringify(event)), ...more].map(toAuditRecord)),
       }),
     }
     await loopback?.close()
@@ -135,6 +135,16 @@ describe('createEventFace', () => {
     expect(record).to.deep.equal({ ...events[3], kind: 'Event', apiVersion: 'v1', cursor: 'c3' })
     const audit = await ask('/auditing/events?user_filter=bob')
     expect(JSON.parse(audit.text).query.records).to.deep.equal([audits[2]])
+  })
+
+  it('gives the text of events: numbers, escapes, the order of members', async () => {
+    const body = '{"b":9223372036854775807,"10":1.0,"9":"\\u003c"}'
+    const event = JSON.stringify(auditEvent({ user: { username: 'exact' }, requestObject: 0 }))
+    const exact = event.replace('"requestObject":0', `"requestObject":${body}`)
+    const { text } = await ask('/auditing/events?user_filter=exact', 'everywhere', [exact])
+    expect(text).to.equal(`{"query":{"total":1,"records":[${exact}]}}\n`)
+    const exported = await ask('/auditing/events?operation=export&user_filter=exact', 'everywhere', [exact])
+    expect(exported.text).to.equal(`${exact}\n`)
   })
 
   const answers: Readonly<Record<string, object>> = {

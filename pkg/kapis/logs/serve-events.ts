@@ -1,3 +1,4 @@
+import { withMembers } from '../../json/members.ts'
 import { readEntry } from '../../logs/events/entry.ts'
 import type { EventKind } from '../../logs/events/kind.ts'
 import { exportHits } from '../../logs/export.ts'
@@ -11,7 +12,7 @@ import { type Readable, toFilter } from '../../logs/question/scope.ts'
 import type { Hit, LogStore } from '../../logs/store.ts'
 import type { AuthenticatedExchange, Handler } from '../../request/exchange.ts'
 import type { Identity } from '../../request/identity.ts'
-import { createPacedWriter, sendJson } from '../../request/respond.ts'
+import { createPacedWriter, sendJsonText } from '../../request/respond.ts'
 import { methodNotAllowed } from '../../status/status.ts'
 import { type Asked, answerHistogram, answerQuery } from './answers.ts'
 import { whileWaited } from './gone.ts'
@@ -48,7 +49,7 @@ export function createEventFace(options: EventFaceOptions): Handler {
       const pages = filter && exportHits(store, { filter, order, limit: exportLimit }, limits)
       return sendEvents(exchange, pages)
     }
-    sendJson(exchange.res, 200, await answer(kind, question, { store, filter, limits }))
+    sendJsonText(exchange.res, 200, await answer(kind, question, { store, filter, limits }))
   }
 
   return async exchange => {
@@ -62,21 +63,24 @@ async function answer(
   kind: EventKind,
   question: Exclude<EventQuestion, { readonly operation: 'export' }>,
   asked: Asked,
-): Promise<object> {
+): Promise<string> {
   const { store, filter, limits } = asked
   switch (question.operation) {
     case 'query':
       return answerQuery(asked, question, toEvent)
-    case 'statistics':
-      return { statistics: filter ? await kind.count(store, filter, limits) : { resources: 0, events: 0 } }
+    case 'statistics': {
+      const statistics = filter ? await kind.count(store, filter, limits) : { resources: 0, events: 0 }
+      return JSON.stringify({ statistics })
+    }
     case 'histogram':
       return answerHistogram(asked, question.interval, 'buckets')
   }
 }
 
 /** As it was written, but for what was too long for the store. */
-function toEvent({ record, cursor }: Hit, withCursor: boolean): object {
-  return { ...readEntry(record.log), ...(withCursor ? { cursor } : {}) }
+function toEvent({ record, cursor }: Hit, withCursor: boolean): string {
+  const json = readEntry(record.log) ?? '{}'
+  return withCursor ? withMembers(json, new Map([['cursor', JSON.stringify(cursor)]])) : json
 }
 
 /** One event a line, at the pace of the client. The first page is read before anything is written. */
@@ -93,7 +97,7 @@ async function sendEvents(
   })
   const write = createPacedWriter(res)
   while (pages !== undefined && page?.done === false && !res.destroyed) {
-    await write(Buffer.from(page.value.map(hit => `${JSON.stringify(toEvent(hit, false))}\n`).join('')))
+    await write(Buffer.from(page.value.map(hit => `${toEvent(hit, false)}\n`).join('')))
     page = await pages.next()
   }
   await pages?.return(undefined)

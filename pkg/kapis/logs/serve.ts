@@ -6,7 +6,7 @@ import { type Readable, toFilter } from '../../logs/question/scope.ts'
 import type { LogStore } from '../../logs/store.ts'
 import type { AuthenticatedExchange } from '../../request/exchange.ts'
 import type { Identity } from '../../request/identity.ts'
-import { sendJson } from '../../request/respond.ts'
+import { sendJsonText } from '../../request/respond.ts'
 import { methodNotAllowed, tooManyRequests } from '../../status/status.ts'
 import { type Asked, answerHistogram, answerQuery } from './answers.ts'
 import { sendExport } from './export.ts'
@@ -51,7 +51,7 @@ export function createLogFace(options: LogFaceOptions): LogFace {
       return sendExport(store, exchange, { ...question, filter, limit: exportLimit }, limits)
     }
     if (question.operation !== 'follow') {
-      return sendJson(exchange.res, 200, await answer(question, { store, filter, limits }))
+      return sendJsonText(exchange.res, 200, await answer(question, { store, filter, limits }))
     }
     if (followers >= maxFollowers) throw tooManyRequests(`${maxFollowers} live tails are open already`, 10)
     followers++
@@ -74,21 +74,23 @@ export function createLogFace(options: LogFaceOptions): LogFace {
 async function answer(
   question: Exclude<Question, { readonly operation: 'export' | 'follow' }>,
   asked: Asked,
-): Promise<object> {
+): Promise<string> {
   const { store, filter, limits } = asked
   switch (question.operation) {
     case 'query':
-      return answerQuery(asked, question, toRecordJson)
-    case 'statistics':
-      return { statistics: filter ? await store.statistics(filter, limits) : { containers: 0, logs: 0 } }
+      return answerQuery(asked, question, (hit, withCursor) => JSON.stringify(toRecordJson(hit, withCursor)))
+    case 'statistics': {
+      const statistics = filter ? await store.statistics(filter, limits) : { containers: 0, logs: 0 }
+      return JSON.stringify({ statistics })
+    }
     case 'histogram':
       return answerHistogram(asked, question.interval, 'histograms')
     case 'context': {
-      if (filter === undefined) return { context: { before: [], after: [] } }
+      if (filter === undefined) return JSON.stringify({ context: { before: [], after: [] } })
       const around = { ...question, scope: filter.scope }
       const { before, after } = await findContext(store, question, around, limits)
       const toJson = (hits: typeof before) => hits.map(hit => toRecordJson(hit, true))
-      return { context: { before: toJson(before), after: toJson(after) } }
+      return JSON.stringify({ context: { before: toJson(before), after: toJson(after) } })
     }
   }
 }

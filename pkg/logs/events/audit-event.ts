@@ -36,9 +36,13 @@ export const auditEvents: EventKind = {
   },
 }
 
-/** The record of an audit event. What is too long for the store is shorter there than in the audit log itself. */
-export function toAuditRecord(event: object): LogRecord {
-  const rest = membersOf(event)
+/**
+ * The record of an audit event. What is too long for the store is shorter there than in the audit log itself.
+ *
+ * @param json the event as a line of JSON
+ */
+export function toAuditRecord(json: string): LogRecord {
+  const rest = membersOf(JSON.parse(json))
   const reference = membersOf(rest.objectRef)
   const caller = membersOf(rest.user)
   const response = membersOf(rest.responseStatus)
@@ -58,9 +62,8 @@ export function toAuditRecord(event: object): LogRecord {
     ...itemsOf(rest.sourceIPs).map(ip => ['sourceIP', textOf(ip)] as const),
     ...itemsOf(caller.groups).map(group => ['group', textOf(group)] as const),
   ] as const
-  const [whole, shorter, bare] = [event, shorten(rest, reference), strip(rest)].map(body =>
-    toEntry(heading, body),
-  )
+  const bodies = [json, JSON.stringify(shorten(rest, reference)), JSON.stringify(strip(rest))]
+  const [whole, shorter, bare] = bodies.map(body => toEntry(heading, body))
   const fitting = [whole, shorter].find(log => log !== undefined && log.length <= longestEntry)
   const namespace = textOf(reference.namespace)
   return {

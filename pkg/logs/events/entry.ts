@@ -12,11 +12,11 @@ const longestValue = 1_000
 const longestHeading = 4_500
 
 /**
- * An event as the text of a log line: what can be asked for, and then the event as JSON. Columns of a store are for what few
+ * An event as the text of a log line: what can be asked for, and then the event as JSON, as it was received. Columns of a store are for what few
  * values have (a namespace, a kind, an object of which there are several events); names of users or numbers of versions would
  * be as many columns as there are events.
  */
-export function toEntry(heading: Heading, body: object): string {
+export function toEntry(heading: Heading, json: string): string {
   const lines: string[] = []
   let length = 0
   for (const [name, value] of heading) {
@@ -26,13 +26,13 @@ export function toEntry(heading: Heading, body: object): string {
     if (length > longestHeading) break
     lines.push(line)
   }
-  return `${[mark, ...lines.map(line => line + mark)].join('')}\n${JSON.stringify(body)}`
+  return `${[mark, ...lines.map(line => line + mark)].join('')}\n${json}`
 }
 
-/** The event of an entry; undefined for a text that is none. */
-export function readEntry(text: string): { readonly [member: string]: unknown } | undefined {
+/** The event of an entry, as JSON; undefined for a text that has none. */
+export function readEntry(text: string): string | undefined {
   const start = text.startsWith(mark) ? text.indexOf(`${mark}\n`) : -1
-  return start < 0 ? undefined : JSON.parse(text.slice(start + 2))
+  return start < 0 ? undefined : text.slice(start + 2)
 }
 
 /** The first value of a name in the heading of an entry. */

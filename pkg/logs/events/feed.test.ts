@@ -5,8 +5,7 @@ import { unavailable } from '../../status/status.ts'
 import { createMemoryStore } from '../fixtures.ts'
 import type { LogStore } from '../store.ts'
 import { EventFeed } from './feed.ts'
-import { kubeEvent } from './fixtures.ts'
-import { toKubeEventRecord } from './kube-event.ts'
+import { kubeEvent, kubeEventRecord } from './fixtures.ts'
 
 describe('EventFeed', () => {
   let fake: FakeOrchestrator | undefined
@@ -48,7 +47,7 @@ describe('EventFeed', () => {
   }
 
   it('hands on each writing of each event that the store does not have and that does not wait for it', async () => {
-    const written = await follow(createMemoryStore([toKubeEventRecord(old)]))
+    const written = await follow(createMemoryStore([kubeEventRecord(old)]))
     await until(() => written.length >= 3)
     expect(written.toSorted()).to.deep.equal(['uid-later/6', 'uid-new/2', 'uid-new/4'])
   })

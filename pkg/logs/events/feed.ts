@@ -38,11 +38,12 @@ export class EventFeed {
       // kube-apiserver watches events in etcd itself, without the cache that sends bookmarks.
       hasBookmarks: false,
       sink: {
-        replace: items => this.#queue(items.map(toWritten)),
+        replace: (items, _version, sources) =>
+          this.#queue(items.map((item, i) => toWritten(item, sources[i] ?? JSON.stringify(item)))),
         // Behind no list: the writer alone has a limit of how many may wait while the store is away.
         apply: events => {
-          for (const { type, object } of events) {
-            if (type === 'ADDED' || type === 'MODIFIED') options.writer.write(toWritten(object))
+          for (const { type, object, json } of events) {
+            if (type === 'ADDED' || type === 'MODIFIED') options.writer.write(toWritten(object, json))
           }
         },
         failed: err => options.logger.warn({ err }, 'watching events failed'),
@@ -107,6 +108,6 @@ export class EventFeed {
   }
 }
 
-function toWritten(event: KubeObject): Entry {
-  return { record: toKubeEventRecord(event), id: versionOf(event) }
+function toWritten(event: KubeObject, json: string): Entry {
+  return { record: toKubeEventRecord(event, json), id: versionOf(event) }
 }

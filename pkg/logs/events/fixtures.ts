@@ -1,4 +1,6 @@
 import type { KubeObject } from '../../kube/object.ts'
+import type { LogRecord } from '../record.ts'
+import { toKubeEventRecord } from './kube-event.ts'
 
 /** An event of pod web-0 of namespace shop, but for what is given. */
 export function kubeEvent(name: string, version: number, given: object = {}): KubeObject {
@@ -38,4 +40,9 @@ export function auditEvent(given: object = {}): object {
     stageTimestamp: '2020-05-16T16:00:42.609000Z',
     ...given,
   }
+}
+
+/** Its record, as if it had been received. */
+export function kubeEventRecord(event: KubeObject): LogRecord {
+  return toKubeEventRecord(event, JSON.stringify(event))
 }

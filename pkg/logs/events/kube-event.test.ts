@@ -2,13 +2,13 @@ import { expect } from 'chai'
 import type { LogFilter } from '../filter.ts'
 import { createMemoryStore } from '../fixtures.ts'
 import { longestEntry, readEntry } from './entry.ts'
-import { kubeEvent } from './fixtures.ts'
+import { kubeEvent, kubeEventRecord } from './fixtures.ts'
 import { kubeEvents, toKubeEventRecord, versionOf } from './kube-event.ts'
 
 describe('toKubeEventRecord', () => {
   it('keeps the event, and when, where and of what kind of object it is', () => {
     const event = kubeEvent('a', 7)
-    const { log, ...rest } = toKubeEventRecord(event)
+    const { log, ...rest } = kubeEventRecord(event)
     expect(rest).to.deep.equal({
       timeNs: 1_589_644_842_000_000_000n,
       namespace: 'shop',
@@ -17,7 +17,7 @@ describe('toKubeEventRecord', () => {
       host: '',
       dockerId: 'pod-uid',
     })
-    expect(readEntry(log)).to.deep.equal({ ...event, kind: 'Event', apiVersion: 'v1' })
+    expect(JSON.parse(readEntry(log) ?? '')).to.deep.equal({ ...event, kind: 'Event', apiVersion: 'v1' })
     expect(versionOf(event)).to.equal('uid-a/7')
   })
 
@@ -37,26 +37,35 @@ describe('toKubeEventRecord', () => {
   ]
   for (const [what, given, time] of times) {
     it(`is of ${what}`, () => {
-      const { timeNs } = toKubeEventRecord(kubeEvent('a', 1, given))
+      const { timeNs } = kubeEventRecord(kubeEvent('a', 1, given))
       expect(Number(timeNs / 1000n)).to.equal(
         Date.parse(time) * 1000 + Number(/\.\d{3}(\d{3})/.exec(time)?.[1] ?? 0),
       )
     })
   }
 
+  it('keeps the text of the event, on one line', () => {
+    const metadata = '"name":"a","uid":"u","resourceVersion":"7","creationTimestamp":"2020-05-16T16:00:00Z"'
+    const rest = '"note":"\\u003c","n":9007199254740993,"10":1.0,"9":-0'
+    const json = `{"metadata":{${metadata},\n"managedFields":[{}]},\n${rest}}`
+    expect(readEntry(toKubeEventRecord(JSON.parse(json), json).log)).to.equal(
+      `{"metadata":{${metadata}},${rest},"kind":"Event","apiVersion":"v1"}`,
+    )
+  })
+
   it('leaves out what nobody asks for, and cuts what is too long for a store', () => {
     const { metadata } = kubeEvent('a', 1)
     const managed = kubeEvent('a', 1, { metadata: { ...metadata, managedFields: [{ manager: 'x' }] } })
-    expect(toKubeEventRecord(managed).log).to.not.include('managedFields')
-    const { log } = toKubeEventRecord(kubeEvent('a', 1, { message: `${'long '.repeat(4000)}end` }))
+    expect(kubeEventRecord(managed).log).to.not.include('managedFields')
+    const { log } = kubeEventRecord(kubeEvent('a', 1, { message: `${'long '.repeat(4000)}end` }))
     expect(log.length).to.be.lessThan(longestEntry)
-    expect(readEntry(log)?.message).to.match(/^long .*…$/)
+    expect(JSON.parse(readEntry(log) ?? '').message).to.match(/^long .*…$/)
   })
 
   it('counts the objects that events are about, without going through the events', async () => {
     const [pod, node] = ['a', 'b'].map(uid => ({ involvedObject: { kind: 'Pod', namespace: 'shop', uid } }))
     const given = [pod, pod, node, { involvedObject: { kind: 'Pod', namespace: 'shop' } }]
-    const memory = createMemoryStore(given.map((one, i) => toKubeEventRecord(kubeEvent(`e${i}`, i, one))))
+    const memory = createMemoryStore(given.map((one, i) => kubeEventRecord(kubeEvent(`e${i}`, i, one))))
     const store = { ...memory, query: () => Promise.reject(new Error('asked for events')) }
     const count = (filter: LogFilter) => kubeEvents.count(store, filter, { timeoutMs: 1000 })
     expect(await count({ scope: 'everything' })).to.deep.equal({ resources: 2, events: 4 })

@@ -1,3 +1,4 @@
+import { compactJson, withMembers, withoutMember } from '../../json/members.ts'
 import { type KubeObject, membersOf, textOf } from '../../kube/object.ts'
 import { badRequest } from '../../status/status.ts'
 import { isOneOf } from '../expression.ts'
@@ -30,11 +31,20 @@ export const kubeEvents: EventKind = {
 const longestMessage = 2_000
 const longestPart = 200
 
-/** The record of an event. One whose object has no namespace has none either. */
-export function toKubeEventRecord(event: KubeObject): LogRecord {
+/**
+ * The record of an event. One whose object has no namespace has none either.
+ *
+ * @param json the event as it was received
+ */
+export function toKubeEventRecord(event: KubeObject, json: string): LogRecord {
   const object = membersOf(event.involvedObject)
-  const { managedFields: _, ...metadata } = event.metadata
-  const whole = { ...event, kind: 'Event', apiVersion: 'v1', metadata }
+  const whole = withMembers(
+    withoutMember(compactJson(json), ['metadata', 'managedFields']),
+    new Map([
+      ['kind', '"Event"'],
+      ['apiVersion', '"v1"'],
+    ]),
+  )
   const message = textOf(event.message)
   const heading = [
     ['version', versionOf(event)],
@@ -44,11 +54,14 @@ export function toKubeEventRecord(event: KubeObject): LogRecord {
     ...cut(message.slice(0, longestMessage)).map(part => ['message', part] as const),
   ] as const
   const log = toEntry(heading, whole)
-  const { annotations: _annotations, ...bare } = metadata
-  const shorter = { ...whole, metadata: bare, message: `${message.slice(0, longestMessage)}…` }
+  const shorter = () =>
+    withMembers(
+      withoutMember(whole, ['metadata', 'annotations']),
+      new Map([['message', JSON.stringify(`${message.slice(0, longestMessage)}…`)]]),
+    )
   return {
     timeNs: timeOf(event),
-    log: log.length > longestEntry ? toEntry(heading, shorter) : log,
+    log: log.length > longestEntry ? toEntry(heading, shorter()) : log,
     namespace: textOf(object.namespace),
     pod: '',
     container: textOf(object.kind),
