@@ -6,7 +6,7 @@ const layers = [
   {
     name: 'foundations',
     packages: [
-      'kube', 'token', 'certs', 'openapi', 'request', 'telemetry', 'config', 'tracing', 'json', 'yaml', 'files', 'http',
+      'kube', 'token', 'certs', 'openapi', 'request', 'telemetry', 'config', 'tracing', 'json', 'yaml', 'files', 'http', 'cache',
     ],
     // Packages of one layer that may import each other.
     allowSiblings: true,
@@ -29,7 +29,7 @@ const owners = {
   express: ['aggregated', 'kapis', 'oauth', 'proxy', 'apiserver'],
   jose: ['token'],
   ldapts: ['iam'],
-  'lru-cache': ['logs'],
+  'lru-cache': ['cache', 'logs'],
   'node-forge': ['certs'],
   'openid-client': ['iam'],
   pino: ['telemetry'],

@@ -1,10 +1,10 @@
 import type { AuthenticatedExchange } from '../request/exchange.ts'
-import { acceptsGzip, collect, send, sendChunks } from '../request/respond.ts'
-import { aggregatedForm, gzipPieces, isWorthGzip, objectBytes, plainChunks } from '../resources/body.ts'
+import { sendChunks } from '../request/respond.ts'
+import { aggregatedForm, objectBytes } from '../resources/body.ts'
 import type { Collection } from '../resources/collection.ts'
-import { joinGzip } from '../resources/gzip.ts'
 import { entriesOf } from '../resources/leaf.ts'
 import type { PageCache } from '../resources/page-cache.ts'
+import { sendList } from '../resources/send-list.ts'
 import type { Visible } from '../resources/visible.ts'
 import { type Accepted, negotiate } from './accept.ts'
 import { contentType, reencodeList, toEncoding } from './encoding.ts'
@@ -44,7 +44,7 @@ export async function readList(
 /** The hot path: the list as stored bytes, compressed ones where the client takes them. */
 async function sendObjects(
   { collection, pages, result }: { collection: Collection; pages: PageCache; result: ListResult },
-  { req, res }: AuthenticatedExchange,
+  exchange: AuthenticatedExchange,
 ) {
   const { kind, group, version } = collection.served
   const head = JSON.stringify({
@@ -53,15 +53,7 @@ async function sendObjects(
     metadata: result.metadata,
   })
   const frame = { before: `${head.slice(0, -1)},"items":[`, after: ']}\n' }
-  const headers = { 'content-type': 'application/json', vary: 'Accept-Encoding' }
-  const { selection } = result
-  if (acceptsGzip(req) && isWorthGzip(selection, aggregatedForm)) {
-    const pieces = await collect(gzipPieces(selection, aggregatedForm, frame))
-    return sendChunks(res, joinGzip(pieces), { ...headers, 'content-encoding': 'gzip' })
-  }
-  const joined = pages.page(selection, aggregatedForm, frame)
-  if (joined) return send(res, 200, joined, headers)
-  await sendChunks(res, plainChunks(selection, aggregatedForm, frame), headers)
+  await sendList(exchange, pages, { selection: result.selection, form: aggregatedForm, frame })
 }
 
 function parts(

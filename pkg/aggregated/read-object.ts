@@ -1,5 +1,5 @@
 import type { AuthenticatedExchange } from '../request/exchange.ts'
-import { send } from '../request/respond.ts'
+import { send, sendParts } from '../request/respond.ts'
 import { parseVersion } from '../request/version-query.ts'
 import { aggregatedForm } from '../resources/body.ts'
 import type { Collection } from '../resources/collection.ts'
@@ -49,8 +49,9 @@ function sendObject(
   const encoding = toEncoding(wanted, req, query)
   const headers = { 'content-type': contentType(encoding) }
   if (wanted.as === 'object') {
-    const json = pages.object(entry, aggregatedForm)
-    send(res, 200, encoding === 'json' ? json : reencode(json, encoding), headers)
+    const parts = pages.object(entry, aggregatedForm)
+    if (encoding === 'json') sendParts(res, 200, parts, headers)
+    else send(res, 200, reencode(Buffer.concat(parts), encoding), headers)
   } else if (wanted.as === 'partial') {
     send(res, 200, reencode(toPartial(entry, wanted.version), encoding), headers)
   } else {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Entry } from '../resources/entry.ts'
 import { entry, servedNodes } from '../resources/fixtures.ts'
 import type { Change } from '../resources/history.ts'
-import { encodeError, openingOnce } from '../resources/watch-encoder.ts'
+import { encodeError, openingOnce, toTold } from '../resources/watch-encoder.ts'
 import { expired } from '../status/status.ts'
 import { createEncoder, type Shape } from './watch-encoder.ts'
 
@@ -22,7 +22,7 @@ const outside = (version: number) => entry('n1', { version, labels: { zone: 'b' 
 const matches = (e: Entry) => e.meta.labels?.zone === 'a'
 
 describe('createEncoder', () => {
-  describe('change', () => {
+  describe('event of a change', () => {
     type Expected = { type: string; version: string; at: number } | undefined
     const table: readonly [string, Change, Expected][] = [
       [
@@ -73,7 +73,8 @@ describe('createEncoder', () => {
     ]
     for (const [what, change, expected] of table) {
       it(`tells ${what}`, () => {
-        const event = read(createEncoder(servedNodes, objects).change(change, matches))
+        const seen = toTold(change, matches)
+        const event = seen && read(createEncoder(servedNodes, objects).event(seen.type, seen.entry()))
         const told = event && {
           type: event.type,
           version: event.object.metadata.resourceVersion,
@@ -115,11 +116,8 @@ describe('createEncoder', () => {
     it('tells the columns of a table in the first event of a stream alone', () => {
       const encoder = createEncoder(servedNodes, tables)
       const columns = (event: Buffer | undefined) => read(event).object.columnDefinitions
-      const change: Change = { type: 'ADDED', version: 2, entry: inside(2), old: undefined }
       const once = openingOnce(encoder)
-      // What is not told is not the first.
-      expect(once.change({ ...change, entry: outside(2) }, matches)).to.equal(undefined)
-      expect(columns(once.change(change, matches))).to.deep.equal(servedNodes.kind.columns)
+      expect(columns(once.event('ADDED', inside(2)))).to.deep.equal(servedNodes.kind.columns)
       expect(columns(once.event('ADDED', inside(1)))).to.equal(null)
       expect(columns(once.bookmark(3, false))).to.equal(null)
       expect(columns(openingOnce(encoder).bookmark(3, true))).to.deep.equal(servedNodes.kind.columns)

@@ -3,8 +3,9 @@ import type { Entry, ServedKind } from '../resources/entry.ts'
 import {
   type BookmarkMeta,
   type Encoder,
+  type EventType,
+  eventParts,
   toBookmarkMeta,
-  toChangeEncoder,
 } from '../resources/watch-encoder.ts'
 import { type MetaVersion, type TableOptions, tableHead, tableOfObject, toPartial } from './table.ts'
 
@@ -16,15 +17,16 @@ export type Shape =
 
 /** A stream of tables tells its columns in its first event, as kube-apiserver does, and in no other. */
 export function createEncoder(served: ServedKind, shape: Shape): Encoder {
-  const plain = telling(served, shape, false)
+  const name = `aggregated ${JSON.stringify(shape)}`
+  const plain = { name, ...telling(served, shape, false) }
   return shape.as === 'table' ? { ...plain, opening: telling(served, shape, true) } : plain
 }
 
-function telling(served: ServedKind, shape: Shape, showsColumns: boolean): Encoder {
-  const event: Encoder['event'] = (type, entry) => toEvent(type, entry, shape, showsColumns)
+function telling(served: ServedKind, shape: Shape, showsColumns: boolean): Omit<Encoder, 'name' | 'opening'> {
+  const pieces = (type: EventType, entry: Entry) => eventParts(type, objectParts(entry, shape, showsColumns))
   return {
-    event,
-    change: toChangeEncoder(event),
+    event: (type, entry) => Buffer.concat(pieces(type, entry)),
+    pieces,
     bookmark(version, endsInitialEvents) {
       const metadata = toBookmarkMeta(version, endsInitialEvents)
       const object =
@@ -36,16 +38,10 @@ function telling(served: ServedKind, shape: Shape, showsColumns: boolean): Encod
   }
 }
 
-function toEvent(type: string, entry: Entry, shape: Shape, showsColumns: boolean): Buffer {
-  const opening = `{"type":"${type}","object":`
-  if (shape.as === 'object') {
-    return Buffer.concat([Buffer.from(opening), aggregatedForm.toHead(entry), entry.tail, Buffer.from('}\n')])
-  }
-  const object =
-    shape.as === 'partial'
-      ? toPartial(entry, shape.version)
-      : tableOfObject(entry, { ...shape, nowMs: Date.now() }, showsColumns)
-  return Buffer.from(`${opening}${object}}\n`)
+function objectParts(entry: Entry, shape: Shape, showsColumns: boolean): readonly Buffer[] {
+  if (shape.as === 'object') return aggregatedForm.toParts(entry)
+  if (shape.as === 'partial') return [Buffer.from(toPartial(entry, shape.version))]
+  return [Buffer.from(tableOfObject(entry, { ...shape, nowMs: Date.now() }, showsColumns))]
 }
 
 /** A bookmark has the type of the stream's objects: reflectors drop events of any other. */

@@ -62,6 +62,12 @@ describe('createBodyArrival', () => {
     expect(arrivals).to.deep.equal(['waits', '200000 bytes'])
   })
 
+  it('does not wait for a length beyond all bounds, which is refused', async () => {
+    client.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000000000000000\r\n\r\n{')
+    await sleep(100)
+    expect(arrivals).to.deep.equal(['nothing to wait for'])
+  })
+
   it('waits for no one who has gone', async () => {
     client.write(`${head(4)}ab`)
     await sleep(50)

@@ -107,6 +107,19 @@ describe('createPlaces', () => {
     expect(taken).to.deep.equal(['a', 'b', 'c', 'd', 'e', 'a'])
   })
 
+  it('keeps the places of those who wait for a client once half as many do', async () => {
+    const { take, taken } = start(4)
+    const held = await Promise.all(['a', 'b', 'c', 'd'].map(user => take(user)))
+    for (const place of held) place.idle(true)
+    for (const user of ['e', 'f', 'g']) void take(user)
+    await turn()
+    expect(taken.slice(4)).to.deep.equal(['e', 'f'])
+    held[0]?.leave()
+    held[2]?.idle(true)
+    await turn()
+    expect(taken.slice(4)).to.deep.equal(['e', 'f', 'g'])
+  })
+
   it('without waiting it is refused', async () => {
     const { takeNow } = start(4)
     const place = takeNow('a')

@@ -39,6 +39,8 @@ type Flow = { readonly name: string; taken: number; readonly waiting: Set<Waiter
 
 /** What one user may have of all places. */
 export const share = 1 / 4
+/** As many requests beyond the places may wait for their clients: each has a piece of its answer in memory. */
+const maxIdle = 1 / 2
 // Ten thousand connections of one client at once are answered in turn, as kube-apiserver answers them.
 const maxWaitingOfFlow = 10_000
 
@@ -53,6 +55,7 @@ export function createPlaces({ most, waitMs, refuse }: PlacesOptions): Places {
   // Users with requests that wait, and places left of their share; the next one first.
   const ready = new Set<Flow>()
   let taken = 0
+  let idling = 0
   let waiting = 0
 
   const limit = () => most() || Number.POSITIVE_INFINITY
@@ -68,14 +71,16 @@ export function createPlaces({ most, waitMs, refuse }: PlacesOptions): Places {
         if (isLeft) return
         isLeft = true
         flow.taken--
-        if (!isIdle) taken--
+        if (isIdle) idling--
+        else taken--
         if (flow.waiting.size > 0) ready.add(flow)
         else if (flow.taken === 0) flows.delete(flow.name)
         next()
       },
       idle(now) {
-        if (isLeft || now === isIdle) return
+        if (isLeft || now === isIdle || (now && idling >= limit() * maxIdle)) return
         isIdle = now
+        idling += now ? 1 : -1
         taken += now ? -1 : 1
         if (now) next()
       },

@@ -125,7 +125,7 @@ export async function runApiserver(
 
   const proxied = loadEndpoint(config.kubernetes.kubeconfig, maxProxied.long)
   const connections = createKubeConnections(proxied, maxProxied)
-  const hub = new WatchHub()
+  const hub = new WatchHub({ stallMs: () => live().limits.stallSeconds * 1_000 })
   const proxy = tracing.upstream(orchestrator, createKubeProxy(proxied, connections))
   const resources = createResources({
     client,

@@ -2,20 +2,20 @@ import { toEventStream } from '../request/event-stream.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import { type ListQuery, parseListQuery } from '../request/list-query.ts'
 import { isInScope } from '../request/request-info.ts'
-import { acceptsGzip, collect, send, sendChunks } from '../request/respond.ts'
+import { sendParts } from '../request/respond.ts'
 import { parseVersion } from '../request/version-query.ts'
 import { parseListVersion, parseWatchQuery, watchParameters } from '../request/watch-query.ts'
-import { type Form, gzipPieces, isWorthGzip, plainChunks, platformForm } from '../resources/body.ts'
+import { type Form, platformForm } from '../resources/body.ts'
 import type { Collection } from '../resources/collection.ts'
 import type { ServedKind } from '../resources/entry.ts'
 import { createFieldsForm } from '../resources/fields-form.ts'
 import { waitForVersion } from '../resources/freshness.ts'
-import { joinGzip } from '../resources/gzip.ts'
 import { toSourceApiVersion } from '../resources/kind.ts'
 import { type ListRequest, listPage, listPageAt, type Page } from '../resources/list.ts'
 import { managedFieldsForm } from '../resources/managed-fields.ts'
 import type { PageCache } from '../resources/page-cache.ts'
 import { type Narrowing, toSelecting } from '../resources/selecting.ts'
+import { sendList } from '../resources/send-list.ts'
 import type { Visible } from '../resources/visible.ts'
 import { serveWatch } from '../resources/watch.ts'
 import { createFormEncoder } from '../resources/watch-encoder.ts'
@@ -97,7 +97,9 @@ function sendObject(
   // Whoever may not see an object is not told that it exists.
   if (entry === undefined || visible?.has(entry) === false)
     throw notFound({ group: kind.source.group, resource: info.resource }, info.name)
-  send(res, 200, pages.object(entry, toForm(parseListQuery(query))), { 'content-type': 'application/json' })
+  sendParts(res, 200, pages.object(entry, toForm(parseListQuery(query))), {
+    'content-type': 'application/json',
+  })
 }
 
 async function listObjects(
@@ -106,7 +108,6 @@ async function listObjects(
   exchange: AuthenticatedExchange,
   style: ReadStyle,
 ): Promise<void> {
-  const { req, res } = exchange
   const version = parseListVersion(exchange.query)
   const request = await toRequest(tools, exchange, style)
   if (version.resourceVersion !== '') await waitForVersion(collection, version.resourceVersion)
@@ -120,14 +121,7 @@ async function listObjects(
     style.list === 'items'
       ? itemsFrame(page)
       : kindFrame(collection.served, page, isExact ? version.resourceVersion : String(collection.version))
-  const headers = { 'content-type': 'application/json', vary: 'Accept-Encoding' }
-  if (acceptsGzip(req) && isWorthGzip(page.selection, form)) {
-    const pieces = await collect(gzipPieces(page.selection, form, frame))
-    return sendChunks(res, joinGzip(pieces), { ...headers, 'content-encoding': 'gzip' })
-  }
-  const joined = tools.pages.page(page.selection, form, frame)
-  if (joined) return send(res, 200, joined, headers)
-  await sendChunks(res, plainChunks(page.selection, form, frame), headers)
+  await sendList(exchange, tools.pages, { selection: page.selection, form, frame })
 }
 
 async function watch(

@@ -1,8 +1,9 @@
 import type { Writable } from 'node:stream'
 import { sendOwnChunks, toChunk } from './chunked-body.ts'
 import type { Exchange } from './exchange.ts'
+import { pieceBytes } from './respond.ts'
 import { openWebSocket } from './web-socket.ts'
-import { opcodes, toFrame } from './web-socket-frames.ts'
+import { opcodes, toFrame, toFrameHead } from './web-socket-frames.ts'
 import { answerHandshake, isWebSocket } from './web-socket-handshake.ts'
 
 /** Where the events of a watch go. */
@@ -15,6 +16,8 @@ export type EventStream = {
   readonly open: () => Writable
   /** What makes an event ready for the stream. */
   readonly frame: (event: Buffer) => Buffer
+  /** The same of an event in parts, as pieces that are worth a write: large parts are not copied as a whole. */
+  readonly pieces: (event: readonly Buffer[]) => Iterable<Buffer>
 }
 
 /**
@@ -37,6 +40,7 @@ export function toEventStream(
         return openWebSocket({ req, res }, lines, upgrade)
       },
       frame: event => toFrame(opcodes.text, event),
+      pieces: event => inPieces([toFrameHead(opcodes.text, lengthOf(event)), ...event]),
     }
   }
   // HTTP/1.0 knows no chunks: its body ends with the connection.
@@ -52,5 +56,30 @@ export function toEventStream(
       return res
     },
     frame: isChunked ? toChunk : event => event,
+    pieces: isChunked ? chunksOf : inPieces,
   }
+}
+
+/** An event may be several chunks: they mean nothing to its reader. */
+function* chunksOf(event: readonly Buffer[]): Generator<Buffer> {
+  for (const piece of inPieces(event)) yield toChunk(piece)
+}
+
+/** Joins small parts, and cuts large ones, which stay where they are. */
+function* inPieces(parts: readonly Buffer[]): Generator<Buffer> {
+  let small: Buffer[] = []
+  for (const part of parts) {
+    if (part.length < pieceBytes) {
+      small.push(part)
+      continue
+    }
+    if (small.length > 0) yield Buffer.concat(small)
+    small = []
+    for (let at = 0; at < part.length; at += pieceBytes) yield part.subarray(at, at + pieceBytes)
+  }
+  if (small.length > 0) yield Buffer.concat(small)
+}
+
+function lengthOf(parts: readonly Buffer[]): number {
+  return parts.reduce((sum, { length }) => sum + length, 0)
 }

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Listener, type Loopback, startLoopback } from './fixtures.ts'
-import { acceptsGzip, collect, send, sendChunks, sendJson } from './respond.ts'
+import { acceptsGzip, collect, pieceBytes, send, sendChunks, sendJson, sendParts } from './respond.ts'
 
 describe('respond', () => {
   let loopback: Loopback | undefined
@@ -26,6 +26,36 @@ describe('respond', () => {
         send(res, 200, Buffer.from(''), { 'cache-control': 'public' }),
       )
       expect((await get('/')).headers['cache-control']).to.equal('public')
+    })
+  })
+
+  describe('send and sendParts', () => {
+    const large = Buffer.alloc(8 * 1024 * 1024, 'x')
+    const ways = {
+      send: (res: ServerResponse) => send(res, 200, large, {}),
+      sendParts: (res: ServerResponse) =>
+        sendParts(res, 200, [Buffer.from('a'), large, Buffer.from('b')], {}),
+    }
+    for (const [name, write] of Object.entries(ways)) {
+      it(`${name} gives a connection that does not read a piece of a large body, and no more`, async () => {
+        let response: ServerResponse | undefined
+        const { open } = await serve((_req, res) => {
+          response = res
+          write(res)
+        })
+        const res = await open('/')
+        res.pause()
+        await sleep(200)
+        expect(response?.writableLength).to.be.below(2 * pieceBytes)
+        const { length } = Buffer.concat(await res.toArray())
+        expect(length).to.equal(Number(res.headers['content-length']))
+      })
+    }
+
+    it('answer HEAD with the length alone', async () => {
+      const { get } = await serve((_req, res) => send(res, 200, large, {}))
+      const { headers, body } = await get('/', { method: 'HEAD' })
+      expect([headers['content-length'], body.length]).to.deep.equal([String(large.length), 0])
     })
   })
 

@@ -6,12 +6,15 @@ import type { Turns } from './turns.ts'
 /** What kube-apiserver says of everything that has no caching rule of its own. */
 const uncached = { 'cache-control': 'no-cache, private' }
 
-/** Writes a whole body at once. */
+/**
+ * What one write takes at most. TLS encrypts it as a whole, and that copy is kept until the client has read it: an answer of
+ * many megabytes is one copy, from which every connection takes a piece at a time.
+ */
+export const pieceBytes = 128 * 1024
+
+/** Writes a whole body; a large one piece by piece, at the pace of the client. */
 export function send(res: ServerResponse, code: number, body: Buffer, headers: OutgoingHttpHeaders): void {
-  res.setHeader('cache-control', uncached['cache-control'])
-  res.setHeader('content-length', body.length)
-  res.writeHead(code, headers)
-  res.end(body)
+  sendParts(res, code, [body], headers)
 }
 
 /** The same of a body in several parts, which are not put together for it. */
@@ -21,14 +24,26 @@ export function sendParts(
   parts: readonly Uint8Array[],
   headers: OutgoingHttpHeaders,
 ): void {
+  const length = parts.reduce((sum, part) => sum + part.length, 0)
   res.setHeader('cache-control', uncached['cache-control'])
-  res.setHeader(
-    'content-length',
-    parts.reduce((sum, { length }) => sum + length, 0),
-  )
+  res.setHeader('content-length', length)
   res.writeHead(code, headers)
-  res.cork()
-  for (const part of parts) res.write(part)
+  const [only, second] = parts
+  if (length > pieceBytes) void writePaced(res, parts)
+  else if (second === undefined) res.end(only)
+  else {
+    res.cork()
+    for (const part of parts) res.write(part)
+    res.end()
+  }
+}
+
+async function writePaced(res: ServerResponse, parts: readonly Uint8Array[]): Promise<void> {
+  const write = createPacedWriter(res)
+  for (const part of parts) {
+    if (res.destroyed) return
+    await write(part)
+  }
   res.end()
 }
 
@@ -69,19 +84,30 @@ export async function sendChunks(
 }
 
 /**
- * Writes at the pace of the client: each call waits until what was written before has gone, or the client has.
+ * Writes at the pace of the client, in pieces: each call waits until what was written before has gone, or the client has.
  *
  * @returns whether it had to wait
  */
-export function createPacedWriter(res: Writable): (chunk: Buffer) => Promise<boolean> | boolean {
+export function createPacedWriter(res: Writable): (chunk: Uint8Array) => Promise<boolean> | boolean {
   // One listener for the whole body: a slow client may make it wait a thousand times.
   let closed: Promise<unknown> | undefined
-  return chunk => {
-    if (res.write(chunk)) return false
+
+  function write(piece: Uint8Array): Promise<boolean> | boolean {
+    if (res.write(piece)) return false
     closed ??= new Promise(resolve => res.once('close', resolve))
     const drained = new Promise(resolve => res.once('drain', resolve))
     return Promise.race([drained, closed]).then(() => true)
   }
+
+  async function writePieces(chunk: Uint8Array): Promise<boolean> {
+    let hasWaited = false
+    for (let at = 0; at < chunk.length && !res.destroyed; at += pieceBytes) {
+      if (await write(chunk.subarray(at, at + pieceBytes))) hasWaited = true
+    }
+    return hasWaited
+  }
+
+  return chunk => (chunk.length <= pieceBytes ? write(chunk) : writePieces(chunk))
 }
 
 /**

@@ -10,7 +10,11 @@ const maxControlBytes = 125
 
 /** One frame that is a whole message. */
 export function toFrame(opcode: number, payload: Buffer): Buffer {
-  const { length } = payload
+  return Buffer.concat([toFrameHead(opcode, payload.length), payload])
+}
+
+/** What stands before a payload of so many bytes. */
+export function toFrameHead(opcode: number, length: number): Buffer {
   const head = Buffer.alloc(length <= maxControlBytes ? 2 : length < 65_536 ? 4 : 10)
   head[0] = 0x80 | opcode
   if (head.length === 2) head[1] = length
@@ -21,7 +25,14 @@ export function toFrame(opcode: number, payload: Buffer): Buffer {
     head[1] = 127
     head.writeBigUInt64BE(BigInt(length), 2)
   }
-  return Buffer.concat([head, payload])
+  return head
+}
+
+/** Length of the frame that begins with these bytes, as {@link toFrameHead} writes it. */
+export function frameLength(bytes: Buffer): number {
+  const short = bytes.readUInt8(1)
+  if (short === 126) return 4 + bytes.readUInt16BE(2)
+  return short === 127 ? 10 + Number(bytes.readBigUInt64BE(2)) : 2 + short
 }
 
 export function toCloseFrame(code: number): Buffer {

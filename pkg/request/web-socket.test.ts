@@ -4,14 +4,18 @@ import { request, type Server } from 'node:http'
 import type { Duplex, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { toEventStream } from './event-stream.ts'
+import { type EventStream, toEventStream } from './event-stream.ts'
 import { closeServer, portOf } from './fixtures.ts'
 import { http } from './node-http.ts'
 
 /** A server whose watches tell what `tell` writes, and one client of it, who says and reads bare bytes. */
 describe('toEventStream: a WebSocket', () => {
   let server: Server
-  let told: { socket: Duplex; stream: Writable; frame: (event: Buffer) => Buffer; isClosed: () => boolean }
+  let told: Pick<EventStream, 'frame' | 'pieces'> & {
+    socket: Duplex
+    stream: Writable
+    isClosed: () => boolean
+  }
   beforeEach(async () => {
     server = http.createServer()
     server.on('upgrade', (req, socket: Duplex, upgrade: Buffer) => {
@@ -23,8 +27,8 @@ describe('toEventStream: a WebSocket', () => {
       res.on('close', () => {
         isClosed = true
       })
-      const { open, frame } = toEventStream({ req, res, upgrade }, 'application/json')
-      told = { socket, stream: open(), frame, isClosed: () => isClosed }
+      const { open, frame, pieces } = toEventStream({ req, res, upgrade }, 'application/json')
+      told = { socket, stream: open(), frame, pieces, isClosed: () => isClosed }
     })
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   })
@@ -53,6 +57,37 @@ describe('toEventStream: a WebSocket', () => {
     await until(() => heard() === '\x81\x04one\n\x81\x04two\n')
     socket.destroy()
     await until(told.isClosed)
+  })
+
+  it('tells a large event in pieces, and puts nothing in between', async () => {
+    const { socket, heard } = await connect()
+    const payload = Buffer.alloc(1_000_000, 'x')
+    const pieces = [...told.pieces([Buffer.from('<'), payload, Buffer.from('>')])]
+    expect(pieces.length).to.be.above(3)
+    expect(Math.max(...pieces.map(({ length }) => length))).to.be.at.most(128 * 1024)
+    const ping = Buffer.from([0x89, 0x81, 0, 0, 0, 0, 0x70])
+    for (const [i, piece] of pieces.entries()) {
+      told.stream.write(piece)
+      if (i === 1) {
+        socket.write(ping)
+        await sleep(50)
+      }
+    }
+    told.stream.write(told.frame(Buffer.from('next')))
+    const head = '\x81\x7f\x00\x00\x00\x00\x00\x0f\x42\x42'
+    const whole = `${head}<${payload}>\x8a\x01p\x81\x04next`
+    await until(() => heard().length >= whole.length)
+    expect(heard() === whole).to.equal(true)
+    socket.destroy()
+  })
+
+  it('closes without a word when it ends within a message', async () => {
+    const { socket, heard } = await connect()
+    const [first = Buffer.alloc(0)] = told.pieces([Buffer.alloc(300_000, 'x')])
+    told.stream.write(first)
+    told.stream.end()
+    await until(() => socket.destroyed || socket.readableEnded)
+    expect(heard()).to.not.include('\x88\x02')
   })
 
   it('says that it ends, and waits for the client to do so', async () => {

@@ -1,7 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Writable } from 'node:stream'
-import { closeCodes, createFrameReader, opcodes, toCloseFrame, toFrame } from './web-socket-frames.ts'
+import {
+  closeCodes,
+  createFrameReader,
+  frameLength,
+  opcodes,
+  toCloseFrame,
+  toFrame,
+} from './web-socket-frames.ts'
 
 // How long the client may take over its own half of the end (RFC 6455 section 7.1.1).
 const closingMs = 2_000
@@ -9,8 +16,8 @@ const closingMs = 2_000
 const maxPongsBehindBytes = 64 * 1024
 
 /**
- * Goes on with a connection as a WebSocket on which only the server speaks. What is written has to be whole frames (toFrame); the
- * end of the stream is the close frame. What the client says is passed over, but for pings and the close.
+ * Goes on with a connection as a WebSocket on which only the server speaks. What is written has to be frames (toFrame), of which
+ * each begins with a write of its own and may go on in further ones; the end of the stream is the close frame. What the client says is passed over, but for pings and the close.
  *
  * @param lines of the 101, see answerHandshake
  * @param head what the client has sent behind its handshake already
@@ -25,9 +32,28 @@ export function openWebSocket(
   res.statusCode = 101
   socket.write(toHead({ ...lines, ...namesOf(res) }))
   let closeCode = closeCodes.normal
+  // Of the frame that is being written: nothing may come in between.
+  let missingBytes = 0
+  let pong: Buffer | undefined
   const stream = new Writable({
-    write: (chunk: Buffer, _encoding, done) => void socket.write(chunk, done),
-    final: done => endSocket(socket, toCloseFrame(closeCode), done),
+    write(chunk: Buffer, _encoding, done) {
+      for (let at = 0; at < chunk.length; ) {
+        if (missingBytes === 0) missingBytes = frameLength(chunk.subarray(at))
+        const part = Math.min(missingBytes, chunk.length - at)
+        missingBytes -= part
+        at += part
+      }
+      socket.write(chunk, done)
+      if (pong !== undefined && missingBytes === 0) {
+        socket.write(pong)
+        pong = undefined
+      }
+    },
+    final(done) {
+      // A message that breaks off cannot be followed by a close frame.
+      if (missingBytes > 0) socket.destroy()
+      endSocket(socket, toCloseFrame(closeCode), done)
+    },
     destroy(_error, done) {
       socket.destroy()
       done(null)
@@ -35,7 +61,10 @@ export function openWebSocket(
   })
   const read = createFrameReader({
     ping(payload) {
-      if (socket.writableLength < maxPongsBehindBytes) socket.write(toFrame(opcodes.pong, payload))
+      const answer = toFrame(opcodes.pong, payload)
+      // Section 5.5.3: the last of several may be answered alone.
+      if (missingBytes > 0) pong = answer
+      else if (socket.writableLength < maxPongsBehindBytes) socket.write(answer)
     },
     close: () => stream.end(),
     fail() {

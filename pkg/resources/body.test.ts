@@ -4,8 +4,9 @@ import {
   aggregatedForm,
   type Form,
   gzipPieces,
+  isLongerThan,
   isWorthGzip,
-  itemsLength,
+  joinList,
   plainChunks,
   platformForm,
 } from './body.ts'
@@ -14,6 +15,7 @@ import { joinGzip } from './gzip.ts'
 import { type Selection, selectPage } from './leaf.ts'
 import { managedFieldsForm } from './managed-fields.ts'
 import { byKey } from './order.ts'
+import { PageCache } from './page-cache.ts'
 import { SortedIndex } from './sorted-index.ts'
 
 const frame = { before: '{"items":[', after: '],"total":7}\n' }
@@ -25,7 +27,8 @@ const entries = (count: number) =>
 const plain = (selection: Selection, form: Form) =>
   Buffer.concat([...plainChunks(selection, form, frame)]).toString()
 const unpacked = (selection: Selection, form: Form) =>
-  gunzipSync(Buffer.concat(joinGzip([...gzipPieces(selection, form, frame)]))).toString()
+  gunzipSync(Buffer.concat([...joinGzip(gzipPieces(selection, form, frame, pages.pieces))])).toString()
+const pages = new PageCache()
 
 describe('plainChunks and gzipPieces', () => {
   for (const form of [aggregatedForm, platformForm, managedFieldsForm]) {
@@ -81,25 +84,28 @@ describe('plainChunks and gzipPieces', () => {
   it('compress a leaf once for all who ask for it alike', () => {
     const index = new SortedIndex(byKey, entries(100))
     const whole = () => selectPage(index.snapshot(), { offset: 0, count: 100, descending: false, size: 100 })
-    const [, ...first] = gzipPieces(whole(), platformForm, frame)
-    const [, ...second] = gzipPieces(whole(), platformForm, { before: '[', after: ']' })
+    const [, ...first] = gzipPieces(whole(), platformForm, frame, pages.pieces)
+    const [, ...second] = gzipPieces(whole(), platformForm, { before: '[', after: ']' }, pages.pieces)
     for (const [i, piece] of first.slice(0, -1).entries()) expect(second[i]).to.equal(piece)
   })
 
-  it('remember no more than a few pieces for each leaf', () => {
-    const index = new SortedIndex(byKey, entries(40))
-    for (let offset = 0; offset < 40; offset++) {
-      const page = { offset, count: 40, descending: false, size: 40 }
-      Array.from(gzipPieces(selectPage(index.snapshot(), page), platformForm, frame))
+  it('join small objects, and leave large ones as they are: they are the same bytes for everybody', () => {
+    const large = entry('large', { spec: { x: 'x'.repeat(1_000_000) } })
+    const index = new SortedIndex(byKey, [...entries(30), large])
+    const selection = selectPage(index.snapshot(), { offset: 0, count: 31, descending: false, size: 31 })
+    for (const form of [aggregatedForm, platformForm, managedFieldsForm]) {
+      const chunks = [...plainChunks(selection, form, frame)]
+      expect(chunks.filter(({ length }) => length > 200_000)).to.deep.equal([large.tail])
+      expect(chunks.some(chunk => chunk.buffer === large.tail.buffer)).to.equal(true)
+      expect(Buffer.concat(chunks).equals(joinList(selection, form, frame))).to.equal(true)
     }
-    expect(index.snapshot().every(leaf => leaf.made.size <= 8)).to.equal(true)
   })
 })
 
 describe('isWorthGzip', () => {
   it('is for what is larger than 128 KiB', () => {
     const of = (bytes: number): Selection => {
-      const { length } = aggregatedForm.toHead(entry('a'))
+      const length = aggregatedForm.toParts(entry('a'))[0]?.length ?? 0
       // `,"spec":{"x":"…"}}` around the text.
       const big = entry('a', { spec: { x: 'x'.repeat(bytes - length - 17) } })
       return selectPage(new SortedIndex(byKey, [big]).snapshot(), {
@@ -110,7 +116,10 @@ describe('isWorthGzip', () => {
       })
     }
     const limit = 128 * 1024
-    expect(itemsLength(of(limit), aggregatedForm)).to.equal(limit)
+    expect([limit - 1, limit].map(bytes => isLongerThan(bytes, of(limit), aggregatedForm))).to.deep.equal([
+      true,
+      false,
+    ])
     expect(isWorthGzip(of(limit), aggregatedForm)).to.equal(false)
     expect(isWorthGzip(of(limit + 1), aggregatedForm)).to.equal(true)
   })

@@ -1,88 +1,136 @@
+import { pieceBytes } from '../request/respond.ts'
 import type { Entry } from './entry.ts'
 import { type GzipPiece, toGzipPiece } from './gzip.ts'
-import { entriesOf, type Run, type Selection } from './leaf.ts'
+import { entriesOf, type Leaf, type Selection } from './leaf.ts'
 
-/** How a face shows an object: its head, and what follows it, which most forms have in common. */
+/** How an API shows an object. */
 export type Form = {
+  /** Forms of one name show alike. */
   readonly name: string
-  readonly toHead: (entry: Entry) => Buffer
-  readonly toTail: (entry: Entry) => Buffer
+  /** The JSON of an object, in parts. Large ones are those of the entry, and shared by all who are shown it. */
+  readonly toParts: (entry: Entry) => readonly Buffer[]
+  /** Made for each answer, of the whole object, and not stored with it. */
+  readonly isComputed?: true
 }
 
-const toTail = (entry: Entry) => entry.tail
-
-export const aggregatedForm: Form = { name: 'aggregated', toHead: entry => entry.aggregatedHead(), toTail }
-export const platformForm: Form = { name: 'platform', toHead: entry => entry.platformHead(), toTail }
+export const aggregatedForm: Form = {
+  name: 'aggregated',
+  toParts: entry => [entry.aggregatedHead(), entry.tail],
+}
+export const platformForm: Form = { name: 'platform', toParts: entry => [entry.platformHead(), entry.tail] }
 
 /** What stands around the items of a list. */
 export type Frame = { readonly before: string; readonly after: string }
 
-const comma = 0x2c
+const comma = Buffer.from(',')
 // As kube-apiserver: below this, compressing costs more than it saves on a local network.
 const gzipFromBytes = 128 * 1024
-const maxMadePerLeaf = 8
+const chunkBytes = pieceBytes / 2
+// Longer than this at a stretch, and other requests would feel it.
+const sliceMs = 8
 
 /** One object, complete. */
 export function objectBytes(entry: Entry, form: Form): Buffer {
-  return Buffer.concat([form.toHead(entry), form.toTail(entry)])
+  return Buffer.concat(form.toParts(entry))
 }
 
-/** Length of a list's items in bytes, joining commas left out. */
-export function itemsLength(selection: Selection, form: Form): number {
+/** Whether the objects take more bytes than that; counted no further than needed. */
+export function isLongerThan(bytes: number, selection: Selection, form: Form): boolean {
   let length = 0
-  for (const entry of entriesOf(selection)) length += form.toHead(entry).length + form.toTail(entry).length
-  return length
+  for (const entry of entriesOf(selection)) {
+    // What is computed is at most what it is computed of.
+    if (form.isComputed) length += entry.size
+    else for (const part of form.toParts(entry)) length += part.length
+    if (length > bytes) return true
+  }
+  return false
 }
 
 export function isWorthGzip(selection: Selection, form: Form): boolean {
-  return itemsLength(selection, form) > gzipFromBytes
+  return isLongerThan(gzipFromBytes, selection, form)
 }
 
-/** The list as a few large buffers, made one by one as they are written: a page is one, a whole list one for each leaf. */
+/** The list as one buffer. */
+export function joinList(selection: Selection, form: Form, frame: Frame): Buffer {
+  return Buffer.concat([...listParts(selection, form, frame)])
+}
+
+/** The list in pieces, made one by one as they are written: small parts are joined, large ones stay as they are. */
 export function* plainChunks(selection: Selection, form: Form, frame: Frame): Generator<Buffer> {
-  const [only, second] = selection.runs
-  if (second === undefined) {
-    yield Buffer.concat([
-      Buffer.from(frame.before),
-      only ? joinRun(only, selection, form, true) : Buffer.alloc(0),
-      Buffer.from(frame.after),
-    ])
-    return
-  }
-  yield Buffer.from(frame.before)
-  for (const run of selection.runs) yield joinRun(run, selection, form, run === only)
-  yield Buffer.from(frame.after)
+  yield* joinSmall(listParts(selection, form, frame))
 }
 
-/** The list as the buffers of one gzip body. A leaf that has not changed since the last time is not compressed again. */
-export function* gzipPieces(selection: Selection, form: Form, frame: Frame): Generator<GzipPiece> {
+/** Where compressed stretches of leaves are kept. */
+export type PieceCache = {
+  readonly get: (leaf: Leaf, key: string) => readonly GzipPiece[] | undefined
+  readonly set: (leaf: Leaf, key: string, pieces: readonly GzipPiece[]) => void
+}
+
+/** The list as the pieces of one gzip body. What has not changed since the last time is not compressed again. */
+export function* gzipPieces(
+  selection: Selection,
+  form: Form,
+  frame: Frame,
+  cache: PieceCache,
+): Generator<GzipPiece> {
   yield toGzipPiece(Buffer.from(frame.before))
-  for (const run of selection.runs) yield toPiece(run, selection, form, run === selection.runs[0])
+  for (const run of selection.runs) {
+    const isFirst = run === selection.runs[0]
+    const part = { runs: [run], descending: selection.descending }
+    const key = `${form.name} ${run.start} ${run.end} ${isFirst} ${selection.descending}`
+    const known = form.isComputed ? undefined : cache.get(run.leaf, key)
+    if (known !== undefined) {
+      yield* known
+      continue
+    }
+    const made: GzipPiece[] = []
+    for (const chunk of joinSmall(itemParts(part, form, isFirst))) {
+      const piece = toGzipPiece(chunk)
+      made.push(piece)
+      yield piece
+    }
+    if (!form.isComputed) cache.set(run.leaf, key, made)
+  }
   yield toGzipPiece(Buffer.from(frame.after))
 }
 
-function toPiece(run: Run, selection: Selection, form: Form, isFirst: boolean): GzipPiece {
-  const { leaf, start, end } = run
-  const key = `${form.name} ${start} ${end} ${isFirst} ${selection.descending}`
-  const made = leaf.made.get(key)
-  if (made !== undefined) return made
-  const piece = toGzipPiece(joinRun(run, selection, form, isFirst))
-  if (leaf.made.size >= maxMadePerLeaf) leaf.made.clear()
-  leaf.made.set(key, piece)
-  return piece
+function* listParts(selection: Selection, form: Form, frame: Frame): Generator<Buffer> {
+  yield Buffer.from(frame.before)
+  yield* itemParts(selection, form, true)
+  yield Buffer.from(frame.after)
 }
 
-/** The items of a run, joined by commas; with a comma before the first unless it begins the list. */
-function joinRun(run: Run, selection: Selection, form: Form, isFirst: boolean): Buffer {
-  const entries = [...entriesOf({ runs: [run], descending: selection.descending })]
-  let length = entries.length - (isFirst ? 1 : 0)
-  for (const entry of entries) length += form.toHead(entry).length + form.toTail(entry).length
-  const joined = Buffer.allocUnsafe(length)
-  let at = 0
-  for (const entry of entries) {
-    if (at > 0 || !isFirst) joined[at++] = comma
-    at += form.toHead(entry).copy(joined, at)
-    at += form.toTail(entry).copy(joined, at)
+/** The items, joined by commas; with a comma before the first unless it begins the list. */
+function* itemParts(selection: Selection, form: Form, isFirst: boolean): Generator<Buffer> {
+  let isJoined = !isFirst
+  for (const entry of entriesOf(selection)) {
+    if (isJoined) yield comma
+    isJoined = true
+    yield* form.toParts(entry)
   }
-  return joined
+}
+
+/** Joins small parts to chunks that are worth a write, or to what a slice of time has given; large parts stay as they are. */
+function* joinSmall(parts: Iterable<Buffer>): Generator<Buffer> {
+  let small: Buffer[] = []
+  let length = 0
+  let since = performance.now()
+  const take = () => {
+    const joined = Buffer.concat(small, length)
+    small = []
+    length = 0
+    since = performance.now()
+    return joined
+  }
+  for (const part of parts) {
+    const isLarge = part.length >= chunkBytes
+    if (isLarge && length > 0) yield take()
+    if (isLarge) yield part
+    else {
+      small.push(part)
+      length += part.length
+    }
+    if (length >= chunkBytes || (length > 0 && performance.now() - since > sliceMs)) yield take()
+  }
+  if (length > 0) yield take()
 }

@@ -1,7 +1,6 @@
 import { parseJsonPath } from '../request/json-path.ts'
 import { badRequest } from '../status/status.ts'
 import type { Form } from './body.ts'
-import type { Entry } from './entry.ts'
 import { project, type Tree } from './projection.ts'
 
 const maxFields = 64
@@ -25,18 +24,9 @@ export function createFieldsForm(text: string): Form {
       at = next
     }
   }
-  const made = new WeakMap<Entry, Buffer>()
   return {
     name: `fields ${JSON.stringify(paths)}`,
-    toHead(entry) {
-      const found = made.get(entry)
-      if (found !== undefined) return found
-      const head = Buffer.from(project(`${entry.platformHead()}${entry.tail}`, tree) ?? '{}')
-      made.set(entry, head)
-      return head
-    },
-    toTail: () => empty,
+    isComputed: true,
+    toParts: entry => [Buffer.from(project(`${entry.platformHead()}${entry.tail}`, tree) ?? '{}')],
   }
 }
-
-const empty = Buffer.alloc(0)

@@ -4,7 +4,7 @@ import { createRandom } from './fixtures.ts'
 import { joinGzip, toGzipPiece } from './gzip.ts'
 
 function unpack(pieces: readonly Buffer[]): Buffer {
-  return gunzipSync(Buffer.concat(joinGzip(pieces.map(toGzipPiece))))
+  return gunzipSync(Buffer.concat([...joinGzip(pieces.map(toGzipPiece))]))
 }
 
 describe('joinGzip', () => {
@@ -41,7 +41,7 @@ describe('joinGzip', () => {
     const [a, b] = [toGzipPiece(Buffer.from('left,')), toGzipPiece(Buffer.from('right;'))]
     const before = Buffer.from(a.deflated)
     for (const pieces of [[a], [b, a], [a, a, b], [b, b, a, b, a, a]]) {
-      const joined = joinGzip(pieces)
+      const joined = [...joinGzip(pieces)]
       for (const [i, piece] of pieces.entries()) expect(joined[i + 1]).to.equal(piece.deflated)
       expect(gunzipSync(Buffer.concat(joined)).toString()).to.equal(
         pieces.map(piece => (piece === a ? 'left,' : 'right;')).join(''),
@@ -57,7 +57,7 @@ describe('joinGzip', () => {
 
   it('writes checksum and length that a damaged piece does not pass', () => {
     const pieces = [toGzipPiece(Buffer.from('abc')), toGzipPiece(Buffer.from('def'))]
-    const whole = Buffer.concat(joinGzip(pieces))
+    const whole = Buffer.concat([...joinGzip(pieces)])
     const last = whole.length - 1
     for (const at of [last, last - 4]) {
       const damaged = Buffer.from(whole)

@@ -32,18 +32,21 @@ export function toGzipPiece(bytes: Buffer): GzipPiece {
   }
 }
 
-/** One gzip member (RFC 1952) that unpacks to the pieces in order; nothing is compressed again. */
-export function joinGzip(pieces: readonly GzipPiece[]): Buffer[] {
+/** One gzip member (RFC 1952) that unpacks to the pieces in order, as they come; nothing is compressed again. */
+export function* joinGzip(pieces: Iterable<GzipPiece>): Generator<Buffer> {
   let crc = 0
   let length = 0
+  yield header
   for (const piece of pieces) {
     crc = (multiply(crc, piece.shift) ^ piece.crc) >>> 0
     length += piece.length
+    yield piece.deflated
   }
+  yield finalBlock
   const trailer = Buffer.alloc(8)
   trailer.writeUInt32LE(crc, 0)
   trailer.writeUInt32LE(length % 2 ** 32, 4)
-  return [header, ...pieces.map(piece => piece.deflated), finalBlock, trailer]
+  yield trailer
 }
 
 /** Product of two polynomials over GF(2), modulo the CRC-32 polynomial. */

@@ -1,5 +1,4 @@
 import type { Entry } from './entry.ts'
-import type { GzipPiece } from './gzip.ts'
 
 /**
  * A run of neighbours in a sorted index. Leaves are replaced and never changed, so that a copy of the list of leaves is a
@@ -7,7 +6,6 @@ import type { GzipPiece } from './gzip.ts'
  */
 export class Leaf {
   readonly entries: readonly Entry[]
-  readonly made = new Map<string, GzipPiece>()
 
   constructor(entries: readonly Entry[]) {
     this.entries = entries

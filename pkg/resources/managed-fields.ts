@@ -1,19 +1,15 @@
 import { type Form, platformForm } from './body.ts'
 import type { Entry } from './entry.ts'
 
+const member = Buffer.from(',"managedFields":')
+const brace = Buffer.from('}')
+
 /** The platform form with metadata.managedFields, for `?managedFields=true`: spliced in, since hardly anyone asks. */
 export const managedFieldsForm: Form = {
-  ...platformForm,
   name: 'platform with managedFields',
-  toHead(entry: Entry) {
-    const head = entry.platformHead()
-    if (entry.managedFields === undefined) return head
+  toParts(entry: Entry) {
+    if (entry.managedFields === undefined) return platformForm.toParts(entry)
     // The head ends with metadata's closing brace.
-    return Buffer.concat([
-      head.subarray(0, -1),
-      Buffer.from(',"managedFields":'),
-      entry.managedFields,
-      Buffer.from('}'),
-    ])
+    return [entry.platformHead().subarray(0, -1), member, entry.managedFields, brace, entry.tail]
   },
 }

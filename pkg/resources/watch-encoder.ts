@@ -1,6 +1,7 @@
+import type { EventStream } from '../request/event-stream.ts'
 import { toKubeStatus } from '../status/render-kube.ts'
 import type { Status } from '../status/status.ts'
-import { type Form, objectBytes } from './body.ts'
+import type { Form } from './body.ts'
 import type { Entry, ServedKind } from './entry.ts'
 import type { Change } from './history.ts'
 import { toSourceApiVersion } from './kind.ts'
@@ -9,44 +10,53 @@ export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
 /** How a watch tells what it tells; one JSON object and a line feed for each event. */
 export type Encoder = Telling & {
+  /** Encoders of one name encode alike. */
+  readonly name: string
   /** Tells the first event of a stream, when that one says more than those behind it. */
   readonly opening?: Telling
 }
 
-type Telling = {
+export type Telling = {
   readonly event: (type: EventType, entry: Entry) => Buffer
-  /** The event that a change is for a selection: entering it is ADDED, leaving it is DELETED; undefined for neither. */
-  readonly change: (change: Change, matches: (entry: Entry) => boolean) => Buffer | undefined
+  /** The same in pieces: what is large of it is the entry's own, and shared by all who are told of the object. */
+  readonly pieces?: (type: EventType, entry: Entry) => Iterable<Buffer>
   readonly bookmark: (version: number, endsInitialEvents: boolean) => Buffer
 }
 
 const initialEventsEnd = 'k8s.io/initial-events-end'
 
-/** What a change is for a selection, by whatever way one event is encoded. */
-export function toChangeEncoder(event: Encoder['event']): Encoder['change'] {
-  return ({ version, type, entry, old }, matches) => {
-    const is = type !== 'DELETED' && matches(entry)
-    const was = old !== undefined && matches(old)
-    if (is) return event(was ? 'MODIFIED' : 'ADDED', entry)
-    if (!was) return undefined
-    // The last state that was in the selection, at the version at which it left.
-    return event('DELETED', type === 'DELETED' ? entry : old.at(version))
-  }
+/** What a change is for a selection. */
+export type Told = { readonly type: EventType; readonly entry: () => Entry; readonly isLeaving: boolean }
+
+/** The event that a change is for a selection: entering it is ADDED, leaving it is DELETED; undefined for neither. */
+export function toTold(
+  { version, type, entry, old }: Change,
+  matches: (entry: Entry) => boolean,
+): Told | undefined {
+  const is = type !== 'DELETED' && matches(entry)
+  const was = old !== undefined && matches(old)
+  if (is) return { type: was ? 'MODIFIED' : 'ADDED', entry: () => entry, isLeaving: false }
+  if (!was) return undefined
+  if (type === 'DELETED') return { type, entry: () => entry, isLeaving: false }
+  // The last state that was in the selection, at the version at which it left.
+  return { type: 'DELETED', entry: () => old.at(version), isLeaving: true }
 }
 
 /** The same events in what a stream puts around each. */
-export function toFramed(encoder: Encoder, frame: (event: Buffer) => Buffer): Encoder {
+export function toFramed(encoder: Encoder, stream: Pick<EventStream, 'name' | 'frame' | 'pieces'>): Encoder {
   const { opening } = encoder
-  return { ...frameEach(encoder, frame), ...(opening ? { opening: frameEach(opening, frame) } : {}) }
+  return {
+    name: `${stream.name} ${encoder.name}`,
+    ...frameEach(encoder, stream),
+    ...(opening ? { opening: frameEach(opening, stream) } : {}),
+  }
 }
 
-function frameEach(telling: Telling, frame: (event: Buffer) => Buffer): Telling {
+function frameEach(telling: Telling, { frame, pieces }: Pick<EventStream, 'frame' | 'pieces'>): Telling {
+  const inPieces = telling.pieces
   return {
     event: (type, entry) => frame(telling.event(type, entry)),
-    change(change, matches) {
-      const event = telling.change(change, matches)
-      return event && frame(event)
-    },
+    ...(inPieces ? { pieces: (type, entry) => pieces([...inPieces(type, entry)]) } : {}),
     bookmark: (version, endsInitialEvents) => frame(telling.bookmark(version, endsInitialEvents)),
   }
 }
@@ -57,23 +67,29 @@ export function openingOnce(encoder: Encoder): Telling {
   if (opening === undefined) return encoder
   let now = opening
   const told = <T>(event: T): T => {
-    if (event !== undefined) now = encoder
+    now = encoder
     return event
   }
   return {
     event: (type, entry) => told(now.event(type, entry)),
-    change: (change, matches) => told(now.change(change, matches)),
     bookmark: (version, endsInitialEvents) => told(now.bookmark(version, endsInitialEvents)),
   }
 }
 
-/** Events with whole objects, as one form shows them under the orchestrator's own apiVersion. */
+/** The JSON of an event in parts, around those of its object. */
+export function eventParts(type: EventType, object: readonly Buffer[]): readonly Buffer[] {
+  return [Buffer.from(`{"type":"${type}","object":`), ...object, eventEnd]
+}
+
+const eventEnd = Buffer.from('}\n')
+
+/** Events with whole objects, as one form shows them under kube-apiserver's own apiVersion. */
 export function createFormEncoder({ kind }: ServedKind, form: Form): Encoder {
-  const event: Encoder['event'] = (type, entry) =>
-    Buffer.concat([Buffer.from(`{"type":"${type}","object":`), objectBytes(entry, form), Buffer.from('}\n')])
+  const pieces = (type: EventType, entry: Entry) => eventParts(type, form.toParts(entry))
   return {
-    event,
-    change: toChangeEncoder(event),
+    name: form.name,
+    event: (type, entry) => Buffer.concat(pieces(type, entry)),
+    pieces,
     bookmark(version, endsInitialEvents) {
       const metadata = toBookmarkMeta(version, endsInitialEvents)
       const object = { kind: kind.kind, apiVersion: toSourceApiVersion(kind), metadata }

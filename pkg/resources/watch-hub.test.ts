@@ -6,16 +6,16 @@ import { collectionOf, event, node } from './fixtures.ts'
 import type { Encoder } from './watch-encoder.ts'
 import { type ChannelOptions, type Watcher, WatchHub } from './watch-hub.ts'
 
-function createCountingEncoder(size = 0): { encoder: Encoder; readonly calls: string[] } {
+function createCountingEncoder(size = 0, name = 'x'): { encoder: Encoder; readonly calls: string[] } {
   const calls: string[] = []
   const text = (type: string, name: string) => Buffer.from(`${type} ${name}${'x'.repeat(size)}\n`)
   return {
     calls,
     encoder: {
-      event: (type, entry) => text(type, entry.name),
-      change: (change, matches) => {
-        calls.push(change.entry.name)
-        return matches(change.entry) ? text(change.type, change.entry.name) : undefined
+      name,
+      event(type, entry) {
+        calls.push(entry.name)
+        return text(type, entry.name)
       },
       bookmark: version => text('BOOKMARK', String(version)),
     },
@@ -63,7 +63,7 @@ describe('WatchHub', () => {
 
   it('encodes a change once for all watchers of a channel', async () => {
     const { change, join } = await start()
-    const [one, two] = [createCountingEncoder(), createCountingEncoder()]
+    const [one, two] = [createCountingEncoder(), createCountingEncoder(0, 'another')]
     const watchers = [
       await join(all('x', one.encoder)),
       await join(all('x', one.encoder)),
@@ -73,6 +73,45 @@ describe('WatchHub', () => {
     change('a')
     expect([one.calls, two.calls]).to.deep.equal([['a'], ['a']])
     for (const { written } of watchers) expect(written()).to.deep.equal(['ADDED a\n'])
+  })
+
+  it('encodes a change once for all channels that encode alike, whatever they select', async () => {
+    const { change, join } = await start()
+    const { encoder, calls } = createCountingEncoder()
+    const watchers = []
+    for (let i = 0; i < 5; i++) watchers.push(await join({ key: `x${i}`, matches: () => i < 4, encoder }))
+    change('a')
+    expect(calls).to.deep.equal(['a'])
+    expect(watchers.map(({ written }) => written().join(''))).to.deep.equal([
+      ...Array.from({ length: 4 }, () => 'ADDED a\n'),
+      '',
+    ])
+  })
+
+  it('lets other requests in between when there are many channels', async () => {
+    const { change, join } = await start()
+    const slow = (name: string): Encoder => ({
+      ...createCountingEncoder(0, name).encoder,
+      event(type, entry) {
+        const until = performance.now() + 3
+        while (performance.now() < until);
+        return Buffer.from(`${type} ${entry.name}\n`)
+      },
+    })
+    const names = Array.from({ length: 40 }, (_, i) => `x${i}`)
+    const watchers = await Promise.all(names.map(name => join(all(name, slow(name)))))
+    const began = performance.now()
+    change('a')
+    change('b')
+    expect(performance.now() - began).to.be.below(60)
+    const told = () => watchers.filter(({ written }) => written().join('') === 'ADDED a\nADDED b\n').length
+    expect(told()).to.be.below(40)
+    // One who comes meanwhile is told nothing twice.
+    const late = await join(all('x39', slow('x39')))
+    const deadline = Date.now() + 10_000
+    while (told() < 40 && Date.now() < deadline) await sleep(5)
+    expect(told()).to.equal(40)
+    expect(late.written()).to.deep.equal([])
   })
 
   it('writes together what came together', async () => {
@@ -163,7 +202,7 @@ describe('WatchHub', () => {
     const plain = createCountingEncoder().encoder
     const opening: Encoder = {
       ...plain,
-      change: (change, matches) => Buffer.from(`FIRST ${plain.change(change, matches)}`),
+      event: (type, entry) => Buffer.from(`FIRST ${plain.event(type, entry)}`),
     }
     const channel = all('x', { ...plain, opening })
 

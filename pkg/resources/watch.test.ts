@@ -17,10 +17,10 @@ describe('serveWatch', () => {
     const collection = collectionOf([])
     const encoded: string[] = []
     const encoder: Encoder = {
-      event: (type, { name }) => Buffer.from(`${type} ${name}\n`),
-      change: ({ type, entry }) => {
-        encoded.push(entry.name)
-        return Buffer.from(`${type} ${entry.name}\n`)
+      name: 'test',
+      event(type, { name }) {
+        encoded.push(name)
+        return Buffer.from(`${type} ${name}\n`)
       },
       bookmark: version => Buffer.from(`BOOKMARK ${version}\n`),
     }

@@ -1,13 +1,23 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Writable } from 'node:stream'
 import type { EventStream } from '../request/event-stream.ts'
+import { pieceBytes } from '../request/respond.ts'
 import { expired } from '../status/status.ts'
 import type { Collection } from './collection.ts'
 import type { Entry } from './entry.ts'
 import { waitForVersion } from './freshness.ts'
 import type { Change } from './history.ts'
+import type { Leaf } from './leaf.ts'
 import { followSight, type Visible } from './visible.ts'
-import { type Encoder, encodeError, openingOnce, toFramed } from './watch-encoder.ts'
+import {
+  type Encoder,
+  type EventType,
+  encodeError,
+  openingOnce,
+  type Telling,
+  toFramed,
+  toTold,
+} from './watch-encoder.ts'
 import type { WatchHub } from './watch-hub.ts'
 
 /** The options of a watch, as metav1.ListOptions has them. */
@@ -63,7 +73,7 @@ export async function serveWatch(
     await collection.waitFor(Number(from), endAtMs - performance.now(), gone.signal)
   }
   if (!out.destroyed && !out.writableEnded) {
-    const encoder = toFramed(request.encoder, stream.frame)
+    const encoder = toFramed(request.encoder, stream)
     await follow(collection, hub, { ...request, encoder, endAtMs, out })
   }
 }
@@ -87,7 +97,7 @@ async function follow(collection: Collection, hub: WatchHub, request: Followed):
   const key = visible ? `${channel} ${randomUUID()}` : channel
   const watcher = hub.join(collection, { key, matches, encoder }, out)
   const { opening } = encoder
-  const tell = (say: (encoder: Encoder) => Buffer) =>
+  const tell = (say: (telling: Telling) => Buffer) =>
     watcher.write(say(encoder), opening && (() => say(opening)))
   const stopSight = visible
     ? followSight(collection, visible, {
@@ -110,42 +120,64 @@ async function follow(collection: Collection, hub: WatchHub, request: Followed):
 /** What the client is told before live events: undefined when its version is too old to go on from. */
 function firstEvents(
   collection: Collection,
-  { options, matches, encoder: given }: WatchRequest,
+  { options, matches, encoder }: Followed,
 ): Iterable<Buffer> | undefined {
-  const encoder = openingOnce(given)
+  const telling = openingOnce(encoder)
   const { resourceVersion, sendInitialEvents } = options
   const isState = sendInitialEvents ?? (resourceVersion === '' || resourceVersion === '0')
-  if (isState) return stateEvents(collection, { options, matches, encoder })
+  if (isState) {
+    const { version } = collection
+    const state = added(collection.snapshot(), matches)
+    // The end of the burst is told to those who take bookmarks (KEP-3157).
+    return encodeAll(state, telling, () =>
+      options.allowWatchBookmarks ? telling.bookmark(version, true) : undefined,
+    )
+  }
   // sendInitialEvents=false without a version: from now on.
   if (resourceVersion === '' || resourceVersion === '0') return []
   const missed = collection.since(Number(resourceVersion))
-  return missed && changesEvents(missed, matches, encoder)
+  return missed && encodeAll(changed(missed, matches), telling, () => undefined)
 }
 
-function stateEvents(
-  collection: Collection,
-  { options, matches, encoder }: Pick<WatchRequest, 'options' | 'matches' | 'encoder'>,
-): Iterable<Buffer> {
-  const state = { version: collection.version, leaves: collection.snapshot() }
-  return (function* () {
-    for (const leaf of state.leaves) {
-      const events = leaf.entries.filter(matches).map(entry => encoder.event('ADDED', entry))
-      if (events.length > 0) yield Buffer.concat(events)
-    }
-    // The end of the burst is told to those who take bookmarks (KEP-3157).
-    if (options.allowWatchBookmarks) yield encoder.bookmark(state.version, true)
-  })()
+type Event = { readonly type: EventType; readonly entry: Entry }
+
+function* added(leaves: readonly Leaf[], matches: (entry: Entry) => boolean): Generator<Event> {
+  for (const { entries } of leaves)
+    for (const entry of entries) if (matches(entry)) yield { type: 'ADDED', entry }
 }
 
-function* changesEvents(
-  changes: readonly Change[],
-  matches: (entry: Entry) => boolean,
-  encoder: Encoder,
-): Generator<Buffer> {
+function* changed(changes: readonly Change[], matches: (entry: Entry) => boolean): Generator<Event> {
   for (const change of changes) {
-    const event = encoder.change(change, matches)
-    if (event) yield event
+    const told = toTold(change, matches)
+    if (told) yield { type: told.type, entry: told.entry() }
   }
+}
+
+/** Small events together, and large ones in pieces: of what is read slowly no more than a piece is kept for each watch. */
+function* encodeAll(
+  events: Iterable<Event>,
+  { event, pieces }: Telling,
+  last: () => Buffer | undefined,
+): Generator<Buffer> {
+  let small: Buffer[] = []
+  let length = 0
+  for (const { type, entry } of events) {
+    const isLarge = pieces !== undefined && entry.tail.length >= pieceBytes
+    if (!isLarge) {
+      const encoded = event(type, entry)
+      small.push(encoded)
+      length += encoded.length
+    }
+    if (length > 0 && (isLarge || length >= pieceBytes)) {
+      yield Buffer.concat(small)
+      small = []
+      length = 0
+    }
+    if (isLarge) yield* pieces(type, entry)
+  }
+  const end = last()
+  if (end !== undefined) small.push(end)
+  if (small.length > 0) yield Buffer.concat(small)
 }
 
 function startBookmarks(request: Followed, bookmark: () => void): () => void {

@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { createBoundedCache, toCacheKey } from './bounded-cache.ts'
+
+describe('createBoundedCache', () => {
+  const start = (maxBytes: number) => createBoundedCache<string>({ maxBytes, sizeOf: value => value.length })
+
+  it('forgets what was used the longest ago once there is no room', () => {
+    const cache = start(3_000)
+    for (const key of ['a', 'b']) cache.set(key, key.repeat(1_000))
+    cache.get('a')
+    cache.set('c', 'c'.repeat(1_000))
+    expect(['a', 'b', 'c'].map(key => cache.get(key)?.length)).to.deep.equal([1_000, undefined, 1_000])
+    expect(cache.bytes()).to.be.within(2_000, 3_000)
+  })
+
+  it('does not keep what is larger than all of it, and forgets nothing for that', () => {
+    const cache = start(1_000)
+    cache.set('small', 'x')
+    cache.set('large', 'x'.repeat(1_000))
+    expect([cache.get('small'), cache.get('large')]).to.deep.equal(['x', undefined])
+  })
+
+  it('counts what is kept for it beside the value', () => {
+    const cache = start(100_000)
+    for (let i = 0; i < 10_000; i++) cache.set(`key ${i}`, '')
+    expect(cache.bytes()).to.be.at.most(100_000)
+  })
+
+  it('is told for how long a value is good', async () => {
+    const cache = start(1_000)
+    cache.set('brief', 'x', 20)
+    cache.set('long', 'x')
+    expect(cache.get('brief')).to.equal('x')
+    await sleep(40)
+    expect([cache.get('brief'), cache.get('long')]).to.deep.equal([undefined, 'x'])
+  })
+
+  it('replaces, deletes and clears', () => {
+    const cache = start(10_000)
+    cache.set('a', '1')
+    cache.set('a', '2')
+    expect(cache.get('a')).to.equal('2')
+    cache.delete('a')
+    expect(cache.get('a')).to.equal(undefined)
+    cache.set('b', '1')
+    cache.clear()
+    expect([cache.get('b'), cache.bytes()]).to.deep.equal([undefined, 0])
+  })
+
+  it('finds what has a long key, and nothing that has another', () => {
+    const cache = start(10_000)
+    cache.set('x'.repeat(1_000_000), 'long')
+    expect(cache.get('x'.repeat(1_000_000))).to.equal('long')
+    expect(cache.get('x'.repeat(999_999))).to.equal(undefined)
+  })
+})
+
+describe('toCacheKey', () => {
+  it('leaves a short key, and tells long ones apart', () => {
+    expect(toCacheKey('short')).to.equal('short')
+    const [a, b] = [toCacheKey('x'.repeat(10_000)), toCacheKey(`${'x'.repeat(9_999)}y`)]
+    expect(a).to.match(/^sha256:.{43}$/)
+    expect(a).to.not.equal(b)
+  })
+})

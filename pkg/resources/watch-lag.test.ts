@@ -1,0 +1,57 @@
+import { Writable } from 'node:stream'
+import { expect } from 'chai'
+import { Channel, deliver, type Member } from './watch-channel.ts'
+import { LagGuard } from './watch-lag.ts'
+
+/** A client that reads when it is told to. */
+function createClient() {
+  let read: (() => void) | undefined
+  const out = new Writable({
+    write(_chunk, _encoding, done) {
+      read = done
+    },
+  })
+  out.on('error', () => undefined)
+  const member: Member = {
+    ...{ out, waiting: undefined, waitingBytes: 0, opening: undefined },
+    ...{ isTold: true, writtenBytes: 0 },
+  }
+  const channel = new Channel({
+    key: 'x',
+    matches: () => true,
+    encoder: { name: 'x', event: () => Buffer.alloc(0), bookmark: () => Buffer.alloc(0) },
+  })
+  channel.members.add(member)
+  const tell = (bytes: number) => deliver(member, Buffer.alloc(bytes), undefined)
+  return { channel, member, tell, read: () => read?.(), isCut: () => out.destroyed }
+}
+
+describe('LagGuard', () => {
+  it('cuts off who reads nothing for too long, and no one for whom nothing waits', () => {
+    const guard = new LagGuard({ stallMs: () => 60_000, maxBytes: 1_000_000 })
+    const [stuck, quiet, slow] = [createClient(), createClient(), createClient()]
+    const channels = [stuck, quiet, slow].map(({ channel }) => channel)
+    for (const client of [stuck, slow]) for (let i = 0; i < 9; i++) client.tell(100)
+    for (let second = 0; second < 59; second += 10) {
+      guard.look(channels, second * 1_000)
+      slow.read()
+    }
+    expect([stuck, quiet, slow].map(client => client.isCut())).to.deep.equal([false, false, false])
+    guard.look(channels, 61_000)
+    expect([stuck, quiet, slow].map(client => client.isCut())).to.deep.equal([true, false, false])
+  })
+
+  it('cuts off those for whom the most waits, when that is too much for all together', () => {
+    const guard = new LagGuard({ stallMs: () => 60_000, maxBytes: 2_000_000 })
+    const clients = [300_000, 1_500_000, 100_000, 900_000, 10].map(bytes => {
+      const client = createClient()
+      client.tell(bytes)
+      return client
+    })
+    guard.look(
+      clients.map(({ channel }) => channel),
+      0,
+    )
+    expect(clients.map(client => client.isCut())).to.deep.equal([false, true, false, false, false])
+  })
+})

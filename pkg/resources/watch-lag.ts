@@ -1,0 +1,53 @@
+import type { Channel, Member } from './watch-channel.ts'
+
+export type LagLimits = {
+  /** How long a client may read nothing of what waits for it. */
+  readonly stallMs: () => number
+  /** Bytes that wait for all clients together. */
+  readonly maxBytes: number
+}
+
+type Progress = { readonly leftBytes: number; readonly sinceMs: number }
+
+// Whoever is less far behind is not worth cutting off.
+const minBehindBytes = 256 * 1024
+
+/** Cuts off the clients that do not read, and when too much waits for all together, those for whom the most waits. */
+export class LagGuard {
+  readonly #limits: LagLimits
+  readonly #progress = new WeakMap<Member, Progress>()
+
+  constructor(limits: LagLimits) {
+    this.#limits = limits
+  }
+
+  /** To be called about every second. */
+  look(channels: Iterable<Channel>, now = performance.now()): void {
+    const behind: { readonly channel: Channel; readonly bytes: number }[] = []
+    let total = 0
+    for (const channel of channels) {
+      for (const member of channel.members) if (this.#isStalled(member, now)) member.out.destroy()
+      const bytes = channel.behindBytes
+      total += bytes
+      if (bytes > minBehindBytes) behind.push({ channel, bytes })
+    }
+    behind.sort((a, b) => b.bytes - a.bytes)
+    for (const { channel, bytes } of behind) {
+      if (total <= this.#limits.maxBytes) return
+      for (const { out, waitingBytes } of channel.members)
+        if (out.writableLength + waitingBytes > minBehindBytes) out.destroy()
+      total -= bytes
+    }
+  }
+
+  #isStalled(member: Member, now: number): boolean {
+    const { out, writtenBytes } = member
+    const leftBytes = writtenBytes - out.writableLength
+    const last = this.#progress.get(member)
+    if (out.writableLength === 0 || last?.leftBytes !== leftBytes) {
+      this.#progress.set(member, { leftBytes, sinceMs: now })
+      return false
+    }
+    return now - last.sinceMs > this.#limits.stallMs()
+  }
+}

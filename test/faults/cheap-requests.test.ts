@@ -1,0 +1,161 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect, type TLSSocket } from 'node:tls'
+import { expect } from 'chai'
+import { accessToken, kubectl, kubectlOutput, makeNamespace, tokenOf, uniqueName } from '../e2e/cluster.ts'
+import { askAs, groupDomain, platformPath } from '../e2e/http.ts'
+import { output, setting } from '../e2e/run.ts'
+import { frontProcess } from './process.ts'
+
+const isLong = process.env.FAULTS === 'long'
+const namespace = uniqueName('cheap')
+const resources = `/kapis/resources.${groupDomain}/v1alpha3`
+const accounts = ['a', 'b', 'c', 'd', 'e']
+
+// Requests that cost their sender nothing. None may stop or fill the server: others are answered within a second meanwhile.
+describe('cheap requests', function () {
+  this.timeout(isLong ? 600_000 : 180_000)
+  const open = new Set<TLSSocket>()
+  let admin = ''
+  let tokens: readonly string[] = []
+
+  before(async () => {
+    await makeNamespace(namespace, accounts)
+    admin = await accessToken()
+    tokens = await Promise.all(accounts.map(account => tokenOf(namespace, account)))
+    await kubectlOutput(
+      '-n',
+      namespace,
+      'create',
+      'role',
+      'reader',
+      '--verb=get,list,watch',
+      '--resource=configmaps',
+    )
+    const subjects = accounts.map(account => `--serviceaccount=${namespace}:${account}`)
+    await kubectlOutput('-n', namespace, 'create', 'rolebinding', 'reader', '--role=reader', ...subjects)
+  })
+  after(() => kubectl('delete', 'namespace', namespace, '--wait=false'))
+  afterEach(() => {
+    for (const socket of open) socket.destroy()
+    open.clear()
+  })
+
+  describe('for large objects, whose answers nobody reads', () => {
+    const count = isLong ? 402 : 150
+    const objects = 18
+
+    before(async () => {
+      for (let i = 0; i < objects; i++) {
+        const data = { text: `${i} ${'x'.repeat(1_000_000)}` }
+        await output('kubectl', ['create', '-f', '-'], {
+          stdin: JSON.stringify({
+            apiVersion: 'v1',
+            kind: 'ConfigMap',
+            metadata: { name: `large-${i}`, namespace },
+            data,
+          }),
+        })
+      }
+    })
+
+    const inNamespace = `namespaces/${namespace}/configmaps`
+    type Row = readonly [what: string, path: (i: number) => string, headers?: string]
+    const rows: readonly Row[] = [
+      ['a list', () => `${resources}/${inNamespace}`],
+      [
+        'lists, each another page',
+        i => `${resources}/${inNamespace}?limit=${10 + (i % 8)}&page=1&ascending=${i % 2 > 0}`,
+      ],
+      ['a list of Kubernetes', () => `/kapi/v1/${inNamespace}`],
+      ['a compressed list', () => `/kapi/v1/${inNamespace}`, 'Accept-Encoding: gzip\r\n'],
+      ['members of all objects, each others', i => `/kapi/v1/${inNamespace}?fields=data,metadata.x${i}`],
+      ['single objects', i => `/kapi/v1/${inNamespace}/large-${i % objects}`],
+      ['watches', () => `/kapi/v1/${inNamespace}?watch=true`],
+      [
+        'watches, each of another selection',
+        i => `/kapi/v1/${inNamespace}?watch=true&labelSelector=x!%3D${i}`,
+      ],
+    ]
+    for (const [what, path, headers = ''] of rows) {
+      it(`${count} × ${what}`, async () => {
+        await askAs(admin, path(0).replace('watch=true', ''))
+        await withstands(async () => {
+          await hold(count, i => get(path(i), tokens[i % tokens.length] ?? '', headers))
+          await sleep(isLong ? 10_000 : 3_000)
+        })
+      })
+    }
+  })
+
+  it('for what kube-apiserver lists, and nobody reads', async () => {
+    const path = `/api/v1/namespaces/${namespace}/configmaps`
+    // Who is answered by kube-apiserver waits for it, which has other requests of its own.
+    await withstands(
+      async () => {
+        await hold(isLong ? 402 : 100, i => get(path, tokens[i % tokens.length] ?? ''))
+        await sleep(3_000)
+      },
+      { path: '/livez' },
+    )
+  })
+
+  /** Others are answered within a second while something goes on, and memory grows by no more than is bounded. */
+  async function withstands(
+    attack: () => Promise<void>,
+    { maxMegabytes = 400, path = `${platformPath}?limit=1` } = {},
+  ): Promise<void> {
+    const before = frontProcess().megabytes
+    let most = before
+    let isOver = false
+    const probe = async () => {
+      let slowestMs = 0
+      while (!isOver) {
+        const began = performance.now()
+        const { code, body } = await askAs(admin, path)
+        slowestMs = Math.max(slowestMs, performance.now() - began)
+        expect(code, body).to.equal(200)
+        most = Math.max(most, frontProcess().megabytes)
+        await sleep(100)
+      }
+      return slowestMs
+    }
+    // How long it takes anyway, on a machine that has other work.
+    const quiet = probe()
+    await sleep(2_000)
+    isOver = true
+    const quietMs = await quiet
+    isOver = false
+    const probing = probe()
+    try {
+      await attack()
+    } finally {
+      isOver = true
+      const slowestMs = await probing
+      note(`${before} -> ${most} MB, slowest ${slowestMs.toFixed(0)} ms, ${quietMs.toFixed(0)} ms without it`)
+      expect(slowestMs, 'ms of the slowest answer to others').to.be.below(1_000 + 2 * quietMs)
+    }
+    expect(most - before, 'MB more').to.be.below(maxMegabytes)
+  }
+
+  /** Sends something on so many connections, of which none is read. */
+  async function hold(connections: number, bytesOf: (i: number) => string): Promise<void> {
+    const { hostname, port } = new URL(setting('KAPIS_URL'))
+    const to = { host: hostname, port: Number(port), ca: readFileSync(setting('KAPIS_CA')) }
+    for (let i = 0; i < connections; i++) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const socket = connect(to, () => socket.write(bytesOf(i), () => resolve()))
+      socket.on('error', () => undefined).pause()
+      open.add(socket)
+      await promise
+    }
+  }
+})
+
+function get(path: string, token: string, headers = ''): string {
+  return `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n${headers}\r\n`
+}
+
+function note(line: string): void {
+  if (isLong || process.env.E2E_FIGURES) console.log(`      ${line}`)
+}
