@@ -2,6 +2,7 @@ import { stripVTControlCharacters } from 'node:util'
 import type { ExportFormat } from '../../logs/question/question.ts'
 import type { LogRecord } from '../../logs/record.ts'
 import { formatTime } from '../../logs/rfc3339.ts'
+import { toCsvRow } from './csv.ts'
 import { toLine } from './record-json.ts'
 
 export type ExportForm = {
@@ -19,7 +20,7 @@ export const mediaTypes: Readonly<Record<ExportFormat, string>> = {
 /** What stands before the first record. */
 export function headOf({ format, withTime, withPod }: ExportForm): string {
   return format === 'csv'
-    ? toRow(cells(['time', 'namespace', 'pod', 'container', 'log'], withTime, withPod))
+    ? toCsvRow(cells(['time', 'namespace', 'pod', 'container', 'log'], withTime, withPod))
     : ''
 }
 
@@ -32,7 +33,8 @@ export function toExportText(record: LogRecord, form: ExportForm): string {
   if (format === 'jsonl') return `${JSON.stringify(toLine(record, form))}\n`
   const { namespace, pod, container } = record
   const time = formatTime(record.timeNs)
-  if (format === 'csv') return toRow(cells([time, namespace, pod, container, record.log], withTime, withPod))
+  if (format === 'csv')
+    return toCsvRow(cells([time, namespace, pod, container, record.log], withTime, withPod))
   const log = stripVTControlCharacters(record.log)
   const parts = [withTime ? time : '', withPod ? `${namespace}/${pod}/${container}` : ''].filter(Boolean)
   return `${[...parts, log].join(' ')}${log.endsWith('\n') ? '' : '\n'}`
@@ -40,10 +42,4 @@ export function toExportText(record: LogRecord, form: ExportForm): string {
 
 function cells(all: readonly string[], withTime: boolean, withPod: boolean): readonly string[] {
   return all.filter((_, i) => i === 4 || (i === 0 ? withTime : withPod))
-}
-
-/** RFC 4180. */
-function toRow(values: readonly string[]): string {
-  const quoted = values.map(value => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value))
-  return `${quoted.join(',')}\r\n`
 }
