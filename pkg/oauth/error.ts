@@ -61,6 +61,7 @@ export const oauthReasons: ReadonlySet<string> = new Set<OAuthReason>([
   'authorization_pending',
   'slow_down',
   'expired_token',
+  'invalid_target',
 ])
 
 /** Whether a reason is one of OAuth's own, and so may be told to a client. */

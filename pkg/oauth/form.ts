@@ -1,8 +1,15 @@
 import type { Request } from 'express'
+import type { Status } from '../status/status.ts'
 import { oauthError } from './error.ts'
 
-/** Parameters of a form, each given once. */
+/** Parameters of a form, each given once; several values of `resource` are separated by spaces. */
 export type Form = ReadonlyMap<string, string>
+
+/** What was read, and what is wrong with single parameters, by their names ('' for a name that cannot be read). */
+export type ReadParameters = { readonly form: Form; readonly problems: ReadonlyMap<string, Status> }
+
+/** RFC 8707 section 2: its values are URIs, which have no spaces. */
+const repeatable: ReadonlySet<string> = new Set(['resource'])
 
 const mediaType = 'application/x-www-form-urlencoded'
 
@@ -13,7 +20,7 @@ const mediaType = 'application/x-www-form-urlencoded'
  */
 export function readForm(req: Request): Form {
   assertForm(req)
-  return parseParameters(String(req.body ?? ''), 'body')
+  return requireSound(parseParameters(String(req.body ?? ''), 'body'))
 }
 
 /**
@@ -21,6 +28,11 @@ export function readForm(req: Request): Form {
  * body at all.
  */
 export function readParameters(req: Request): Form {
+  return requireSound(readEachParameter(req))
+}
+
+/** The same for an endpoint that reports what is wrong in another way. A parameter with a problem is not in the form. */
+export function readEachParameter(req: Request): ReadParameters {
   const question = req.originalUrl.indexOf('?')
   const query = question < 0 ? '' : req.originalUrl.slice(question + 1)
   if (req.method !== 'POST' || req.headers['content-type'] === undefined)
@@ -38,35 +50,59 @@ function assertForm(req: Request): void {
 
 /** A query that was kept for later. */
 export function parseQuery(query: string): Form {
-  return parseParameters(query, 'query')
+  return requireSound(parseParameters(query, 'query'))
 }
 
-function parseParameters(text: string, where: 'body' | 'query'): Form {
-  const seen = new Set<string>()
-  const form = new Map<string, string>()
-  for (const pair of text.split('&')) {
-    if (pair === '') continue
-    const equals = pair.indexOf('=')
-    const name = decode(equals < 0 ? pair : pair.slice(0, equals), where)
-    if (seen.has(name))
-      throw oauthError(400, 'invalid_request', `the parameter ${printable(name)} is given twice`)
-    seen.add(name)
-    const value = equals < 0 ? '' : decode(pair.slice(equals + 1), where)
-    if (value !== '') form.set(name, value)
-  }
+/** @throws Status invalid_request */
+function requireSound({ form, problems }: ReadParameters): Form {
+  for (const problem of problems.values()) throw problem
   return form
 }
 
+function parseParameters(text: string, where: 'body' | 'query'): ReadParameters {
+  const form = new Map<string, string>()
+  const seen = new Set<string>()
+  const problems = new Map<string, Status>()
+  const note = (name: string, description: string) =>
+    problems.set(name, oauthError(400, 'invalid_request', description))
+  for (const { name, value, isBroken } of readPairs(text)) {
+    if (isBroken) note(name, `the ${where} contains an invalid percent-encoding`)
+    else if (seen.has(name) && !repeatable.has(name))
+      note(name, `the parameter ${printable(name)} is given twice`)
+    else if (value !== '') form.set(name, form.has(name) ? `${form.get(name)} ${value}` : value)
+    seen.add(name)
+  }
+  for (const name of problems.keys()) form.delete(name)
+  return { form, problems }
+}
+
+function readPairs(text: string) {
+  const pairs = text.split('&').filter(pair => pair !== '')
+  return pairs.map(pair => {
+    const equals = pair.indexOf('=')
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals))
+    const value = equals < 0 ? '' : decode(pair.slice(equals + 1))
+    return { name: name ?? '', value: value ?? '', isBroken: name === undefined || value === undefined }
+  })
+}
+
 /** Strict, unlike URLSearchParams: a password with a bare % must not quietly become another one. */
-function decode(text: string, where: string): string {
+function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
-    throw oauthError(400, 'invalid_request', `the ${where} contains an invalid percent-encoding`)
+    return undefined
   }
 }
 
 /** A caller's text inside an error_description: RFC 6749 allows printable ASCII without quote and backslash. */
 function printable(text: string): string {
   return text.slice(0, 64).replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?')
+}
+
+/** @throws Status invalid_request for one that is missing (RFC 6749 section 5.2) */
+export function requireParameter(form: Form, name: string): string {
+  const value = form.get(name)
+  if (value === undefined) throw oauthError(400, 'invalid_request', `the parameter ${name} is required`)
+  return value
 }

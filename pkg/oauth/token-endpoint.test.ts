@@ -6,6 +6,11 @@ const formType = 'application/x-www-form-urlencoded'
 const basic = (id: string, secret: string) =>
   `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')}`
 
+const required = (name: string) => ({
+  error: 'invalid_request',
+  error_description: `the parameter ${name} is required`,
+})
+
 describe('POST /oauth/token', () => {
   let app: TestApp
   before(async () => {
@@ -159,8 +164,12 @@ describe('POST /oauth/token', () => {
   })
 
   describe('grant type', () => {
-    for (const grant of ['', 'implicit', 'Password', '__proto__']) {
-      it(`is refused when it is ${grant || 'not there'}`, async () => {
+    it('is required (RFC 6749 section 5.2)', async () => {
+      expectError(await app.token({ ...alice, grant_type: '' }), 400, required('grant_type'))
+    })
+
+    for (const grant of ['implicit', 'Password', '__proto__']) {
+      it(`is refused when it is ${grant}`, async () => {
         expectError(await app.token({ ...alice, grant_type: grant }), 400, {
           error: 'unsupported_grant_type',
         })
@@ -174,8 +183,8 @@ describe('POST /oauth/token', () => {
       ['a wrong password', { password: 'wrong' }, 400, incorrect],
       ['a password in capitals', { password: 'RIGHT' }, 400, incorrect],
       ['an unknown user', { username: 'nobody' }, 400, incorrect],
-      ['no user', { username: '' }, 400, incorrect],
-      ['no password', { password: '' }, 400, incorrect],
+      ['no user', { username: '' }, 400, required('username')],
+      ['no password', { password: '' }, 400, required('password')],
       ['a user without a password', { username: 'nopassword' }, 400, incorrect],
       ['a wrong password of one who is disabled', { username: 'disabled', password: 'x' }, 400, incorrect],
       [
@@ -232,13 +241,27 @@ describe('POST /oauth/token', () => {
     it('that is not there is 415', async () => {
       expectError(await app.ask('POST', '/oauth/token'), 415, media)
     })
+    it('may name several resources (RFC 8707), which are absolute URIs', async () => {
+      const resource = (...values: readonly string[]) =>
+        values.map(value => `&resource=${encodeURIComponent(value)}`).join('')
+      const good = ['https://a.example.org', 'https://a.example.org/b?c=d', 'urn:x:y']
+      for (const values of [good, good.slice(0, 1), [...good, ...good], ['']])
+        expect(await post(form + resource(...values)), String(values)).to.include({ code: 200 })
+      for (const wrong of ['/a', 'a.example.org', 'https://a.example.org#x', 'https://a.example.org x'])
+        expectError(await post(form + resource('https://a.example.org', wrong)), 400, {
+          error: 'invalid_target',
+          error_description: 'the parameter resource must be an absolute URI without fragment',
+        })
+    })
     it('may say its charset', async () => {
       expect(await post(form, { 'content-type': `${formType}; charset=UTF-8` })).to.include({ code: 200 })
     })
     it('is where parameters count: in the query they are ignored', async () => {
-      expectError(await post(client, undefined, '?grant_type=password&username=alice&password=right'), 400, {
-        error: 'unsupported_grant_type',
-      })
+      expectError(
+        await post(client, undefined, '?grant_type=password&username=alice&password=right'),
+        400,
+        required('grant_type'),
+      )
       expect(await post(form, undefined, '?grant_type=nothing&client_id=nobody')).to.include({ code: 200 })
     })
     for (const name of ['grant_type', 'client_id', 'password', 'unheard-of']) {

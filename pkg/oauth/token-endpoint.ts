@@ -2,13 +2,14 @@ import type { Request, Response } from 'express'
 import type { TokenAudit, TokenEvent } from './audit.ts'
 import type { AuthenticateClient } from './client.ts'
 import { oauthError } from './error.ts'
-import { readForm } from './form.ts'
+import { readForm, requireParameter } from './form.ts'
 import type { Grant, Granted, GrantTools } from './grant.ts'
 import { authorizationCodeGrant } from './grants/authorization-code.ts'
 import { clientCredentialsGrant } from './grants/client-credentials.ts'
 import { deviceCodeGrant } from './grants/device-code.ts'
 import { passwordGrant } from './grants/password.ts'
 import { refreshTokenGrant } from './grants/refresh-token.ts'
+import { assertResources } from './resource.ts'
 import { sourceOf } from './source.ts'
 
 /** The grants of the token endpoint; a new one is one more file and one more name here. */
@@ -32,14 +33,13 @@ export function createTokenEndpoint({ authenticateClient, tools, audit }: TokenE
     const form = readForm(req)
     const client = authenticateClient(req, form)
     event.client = client.name
-    const type = form.get('grant_type')
-    const grant = grants.find(
-      ({ grantType, alias }) => type !== undefined && (grantType === type || alias === type),
-    )
+    const type = requireParameter(form, 'grant_type')
+    const grant = grants.find(({ grantType, alias }) => grantType === type || alias === type)
     if (grant === undefined) throw oauthError(400, 'unsupported_grant_type', '')
     event.grant = grant.grantType
     if (!client.grantTypes.includes(grant.grantType))
       throw oauthError(400, 'unauthorized_client', 'the client may not use this grant type')
+    assertResources(form)
     return grant.handle(tools, { client, form, source: sourceOf(req), signal: goneSignal(res) })
   }
 

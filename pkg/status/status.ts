@@ -1,7 +1,7 @@
 /** Machine-readable reasons: Kubernetes' metav1.StatusReason and OAuth's error codes, as far as Kapis answers with them. */
 export type Reason = KubeReason | OAuthReason
 
-/** RFC 6749 sections 4.1.2.1 and 5.2, OpenID Connect Core section 3.1.2.6, RFC 8628 section 3.5. */
+/** RFC 6749 sections 4.1.2.1 and 5.2, OpenID Connect Core section 3.1.2.6, RFC 8628 section 3.5, RFC 8707. */
 export type OAuthReason =
   | 'invalid_request'
   | 'invalid_client'
@@ -20,6 +20,7 @@ export type OAuthReason =
   | 'authorization_pending'
   | 'slow_down'
   | 'expired_token'
+  | 'invalid_target'
 
 export type KubeReason =
   | 'BadRequest'

@@ -88,19 +88,25 @@ describe('a parameter of /oauth/authorize', function () {
     expect(text).to.match(/^location: \/oauth\/login\?return_to=[^\r]{20000,}\r$/im)
   })
 
-  it('is refused here, and sent to nobody, when it is longer', async () => {
-    const query = (length: number) => String(new URLSearchParams({ ...good, state: 'x'.repeat(length) }))
-    const told = invalid('the authorization request is longer than 8192 characters')
+  it('is refused when it is longer, with its state unless that is what is too long', async () => {
+    const query = (fields: object) => String(new URLSearchParams({ ...good, ...fields }))
+    const told = {
+      ...invalid('the authorization request is longer than 8192 characters'),
+      iss: await issuerUrl(),
+    }
     const type = { 'content-type': 'application/x-www-form-urlencoded' }
-    const answers = [
-      await askKapis(`/oauth/authorize?${query(8_192)}`),
-      await askKapis(`/oauth/authorize?${query(50_000)}`),
-      await askKapis('/oauth/authorize', { method: 'POST', headers: type, body: query(8_192) }),
-      await askKapis('/oauth/authorize', { method: 'POST', headers: type, body: query(200_000) }),
-    ]
-    for (const { code, headers, body } of answers) {
-      expect([code, JSON.parse(body)]).to.deep.equal([400, told])
-      expect(headers).to.include({ 'cache-control': 'no-store' }).and.not.have.property('location')
+    const post = (body: string) => askKapis('/oauth/authorize', { method: 'POST', headers: type, body })
+    const long = 'x'.repeat(8_193)
+    for (const [answer, code, state] of [
+      [await askKapis(`/oauth/authorize?${query({ state: long })}`), 302, {}],
+      [await askKapis(`/oauth/authorize?${query({ other: long })}`), 302, { state: 's' }],
+      [await post(query({ state: 'x'.repeat(200_000) })), 303, {}],
+      [await post(query({ other: long })), 303, { state: 's' }],
+    ] as const) {
+      const location = new URL(String(answer.headers.location))
+      expect([answer.code, location.origin + location.pathname]).to.deep.equal([code, redirectUri])
+      expect(Object.fromEntries(location.searchParams)).to.deep.equal({ ...told, ...state })
+      expect(answer.headers).to.include({ 'cache-control': 'no-store' })
     }
   })
 

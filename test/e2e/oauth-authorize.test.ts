@@ -85,11 +85,11 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
       })
     }
 
-    it('for a parameter that is there twice', async () => {
-      const answer = await askKapis(`/oauth/authorize?${query()}&state=x`)
+    it('for a client that is there twice', async () => {
+      const answer = await askKapis(`/oauth/authorize?${query()}&client_id=x`)
       expect(parsed(answer)).to.deep.equal([
         400,
-        { error: 'invalid_request', error_description: 'the parameter state is given twice' },
+        { error: 'invalid_request', error_description: 'the parameter client_id is given twice' },
       ])
     })
 

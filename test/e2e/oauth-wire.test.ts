@@ -37,7 +37,7 @@ describe('the wire of /oauth', function () {
   const invalidRequest = (text: string) => ({ error: 'invalid_request', error_description: text })
   const refused = invalidGrant('the refresh token is invalid or expired')
   const rows: readonly [string, () => Promise<Answer>, number, object][] = [
-    ['no grant type', () => token({}), 400, { error: 'unsupported_grant_type' }],
+    ['no grant type', () => token({}), 400, invalidRequest('the parameter grant_type is required')],
     ['another grant type', () => token({ grant_type: 'implicit' }), 400, { error: 'unsupported_grant_type' }],
     [
       'no client',
@@ -51,8 +51,18 @@ describe('the wire of /oauth', function () {
       401,
       { error: 'invalid_client', error_description: 'invalid client credential' },
     ],
-    ['no user', () => token({ ...grant, username: '' }), 400, invalidGrant('incorrect password')],
-    ['no password', () => token({ ...grant, password: '' }), 400, invalidGrant('incorrect password')],
+    [
+      'no user',
+      () => token({ ...grant, username: '' }),
+      400,
+      invalidRequest('the parameter username is required'),
+    ],
+    [
+      'no password',
+      () => token({ ...grant, password: '' }),
+      400,
+      invalidRequest('the parameter password is required'),
+    ],
     [
       'a wrong password',
       () => token({ ...grant, password: 'wrong' }),

@@ -120,7 +120,8 @@ describe('tokens, through the front', function () {
 
   it('are not to be had by what a caller claims in headers', async () => {
     const headers = { 'x-remote-user': 'admin', 'impersonate-user': 'admin', 'x-forwarded-for': '127.0.0.1' }
-    const answer = await form('/oauth/token', { grant_type: 'password', ...credentials }, headers)
+    const grant = { grant_type: 'password', username: 'admin', password: 'wrong' }
+    const answer = await form('/oauth/token', { ...grant, ...credentials }, headers)
     expect([answer.code, JSON.parse(answer.body).error]).to.deep.equal([400, 'invalid_grant'])
   })
 

@@ -52,10 +52,21 @@ describe('/oauth/authorize', () => {
       })
     }
 
-    it('a parameter that is given twice', async () => {
-      const answer = await setup.app.ask('GET', `${authorizePath()}&redirect_uri=https%3A%2F%2Fevil.test`)
-      expect([answer.code, answer.headers.location]).to.deep.equal([400, undefined])
-    })
+    for (const more of [
+      'redirect_uri=https%3A%2F%2Fevil.test',
+      `redirect_uri=${encodeURIComponent(redirectUri)}`,
+      'redirect_uri=%zz',
+      'client_id=spa',
+      'client_id=web',
+      'cl%69ent_id=spa',
+    ]) {
+      it(`what says twice where: ${more}`, async () => {
+        for (const method of ['GET', 'POST']) {
+          const answer = await setup.app.ask(method, `${authorizePath()}&${more}`)
+          expect([answer.code, answer.headers.location]).to.deep.equal([400, undefined])
+        }
+      })
+    }
   })
 
   describe('tells the client of its errors, with state and iss', () => {
@@ -145,6 +156,65 @@ describe('/oauth/authorize', () => {
         })
       })
     }
+  })
+
+  describe('tells the client what is wrong with how its request is written', () => {
+    const twice = (name: string) => `the parameter ${name} is given twice`
+    const broken = (where: string) => `the ${where} contains an invalid percent-encoding`
+    const cases: readonly [string, (method: string) => string, string | undefined][] = [
+      ['scope=openid&scope=email', () => twice('scope'), state],
+      ['nonce=a&nonce=a', () => twice('nonce'), state],
+      ['unheard-of=1&unheard-of=2', () => twice('unheard-of'), state],
+      ['state=another', () => twice('state'), undefined],
+      ['nonce=%zz', method => broken(method === 'GET' ? 'query' : 'body'), state],
+      ['%zz=1', method => broken(method === 'GET' ? 'query' : 'body'), state],
+      [`x=${'x'.repeat(8192)}`, () => 'the authorization request is longer than 8192 characters', state],
+    ]
+    for (const [more, description, back] of cases) {
+      for (const method of ['GET', 'POST']) {
+        it(`${method} ${more.slice(0, 40)}`, async () => {
+          const path = `${authorizePath()}&${more}`
+          const answer =
+            method === 'GET'
+              ? await setup.browser.get(path)
+              : await setup.app.ask('POST', '/oauth/authorize', {
+                  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+                  body: path.slice(path.indexOf('?') + 1),
+                })
+          expect(answer.code).to.equal(method === 'GET' ? 302 : 303)
+          expect(Object.fromEntries(locationOf(answer).searchParams)).to.deep.equal({
+            error: 'invalid_request',
+            error_description: description(method),
+            ...(back === undefined ? {} : { state: back }),
+            iss: issuer,
+          })
+        })
+      }
+    }
+
+    it('without a state that is too long to be sent back', async () => {
+      const answer = await setup.authorize({ state: 'x'.repeat(8193) })
+      expect([...locationOf(answer).searchParams.keys()]).to.have.members([
+        'error',
+        'error_description',
+        'iss',
+      ])
+    })
+
+    it('and takes several resources (RFC 8707)', async () => {
+      await setup.browser.logIn('alice', 'right')
+      const resources = ['https://a.test/', 'https://b.test/']
+      const more = resources.map(uri => `&resource=${encodeURIComponent(uri)}`).join('')
+      const code = await setup.browser.get(`${authorizePath()}${more}`)
+      expect(locationOf(code).searchParams.has('code')).to.equal(true)
+      const toLogin = await setup.browser.get(`${authorizePath({ prompt: 'login' })}${more}`)
+      const returnTo = locationOf(toLogin).searchParams.get('return_to') ?? ''
+      const back = await setup.browser.logIn('alice', 'right', returnTo)
+      const again = await setup.browser.get(back.headers.location as string)
+      expect(locationOf(again).searchParams.has('code')).to.equal(true)
+      const wrong = await setup.browser.get(`${authorizePath()}${more}&resource=x`)
+      expect(locationOf(wrong).searchParams.get('error')).to.equal('invalid_target')
+    })
   })
 
   it('leads to the login page and back', async () => {

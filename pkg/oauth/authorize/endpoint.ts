@@ -6,7 +6,7 @@ import type { BrowserOptions } from '../browser/options.ts'
 import { maxReturnTo, toLoginPath } from '../browser/return-to.ts'
 import { type BrowserLogin, readBrowserLogin } from '../browser/session.ts'
 import { oauthError } from '../error.ts'
-import { type Form, readParameters } from '../form.ts'
+import { type Form, type ReadParameters, readEachParameter } from '../form.ts'
 import { withErrorPage } from '../pages/error-page.ts'
 import { sendBack, toAnswer } from './answer.ts'
 import { needsConsent } from './consent.ts'
@@ -32,15 +32,17 @@ export function createAuthorize(options: BrowserOptions): RequestHandler {
   return withErrorPage(productName, async (req, res) => {
     const event: TokenEvent = { endpoint: 'authorize' }
     try {
-      const params = new Map(readParameters(req))
+      const { form, problems } = readEachParameter(req)
+      for (const name of ['client_id', 'redirect_uri']) {
+        const problem = problems.get(name)
+        if (problem !== undefined) throw problem
+      }
+      const params = new Map(form)
       const proof = params.get(proofParameter)
       params.delete(proofParameter)
       const target = findTarget(registry, params)
       event.client = target.client.name
-      const path = toPath(params)
-      // A form from another site comes without the cookie (SameSite); the same by GET brings it along.
-      if (req.method === 'POST') res.redirect(303, path)
-      else await answer(options, { req, res }, { target, params, proof }, event)
+      await answer(options, { req, res }, { target, params, proof }, { event, problems })
     } catch (error) {
       audit.failed(req, event, error)
       throw error
@@ -51,8 +53,7 @@ export function createAuthorize(options: BrowserOptions): RequestHandler {
 /**
  * The request as it is kept while its user logs in.
  *
- * @throws Status invalid_request for one that would be forgotten on the way; it is not sent back, since its state may be
- * what is too long
+ * @throws Status invalid_request for one that would be forgotten on the way
  */
 function toPath(params: Form): string {
   const path = `/oauth/authorize?${new URLSearchParams([...params])}`
@@ -61,15 +62,19 @@ function toPath(params: Form): string {
   throw oauthError(400, 'invalid_request', what, { why: 'request_too_long' })
 }
 
-/** From here on errors are the client's, and go back to it. */
+/** From here on errors are the client's, and go back to it (RFC 6749 section 4.1.2.1). */
 async function answer(
   options: BrowserOptions,
   exchange: Exchange,
   asked: Omit<Asked, 'request'>,
-  event: TokenEvent,
+  { event, problems }: { readonly event: TokenEvent; readonly problems: ReadParameters['problems'] },
 ): Promise<void> {
   const { target, params } = asked
   try {
+    for (const problem of problems.values()) throw problem
+    const path = toPath(params)
+    // A form from another site comes without the cookie (SameSite); the same by GET brings it along.
+    if (exchange.req.method === 'POST') return exchange.res.redirect(303, path)
     const request = readAuthorizeRequest(params, target.client)
     await decide(options, exchange, { ...asked, request }, event)
   } catch (error) {

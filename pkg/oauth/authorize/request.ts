@@ -1,7 +1,9 @@
 import type { ClientConfig } from '../../config/client.ts'
+import { maxReturnTo } from '../browser/return-to.ts'
 import type { ClientRegistry } from '../client.ts'
 import { oauthError } from '../error.ts'
 import type { Form } from '../form.ts'
+import { assertResources } from '../resource.ts'
 import { grantScope } from '../scope.ts'
 import { readChallenge } from './pkce.ts'
 import { chooseRedirectUri } from './redirect-uri.ts'
@@ -40,8 +42,14 @@ export function findTarget(registry: ClientRegistry, params: Form): Target {
     client,
     redirectUri: chooseRedirectUri(client, given),
     givenRedirectUri: given ?? '',
-    state: params.get('state'),
+    state: readState(params),
   }
+}
+
+/** One that is too long to be sent back is left out: the client is told that its request is too long. */
+function readState(params: Form): string | undefined {
+  const state = params.get('state')
+  return state === undefined || state.length > maxReturnTo ? undefined : state
 }
 
 const knownPrompts = new Set(['none', 'login', 'consent', 'select_account'])
@@ -62,6 +70,7 @@ export function readAuthorizeRequest(params: Form, client: ClientConfig): Author
   if (params.has('request_uri')) throw oauthError(400, 'request_uri_not_supported', '')
   if ((params.get('response_mode') ?? 'query') !== 'query')
     throw invalid('the parameter response_mode must be query')
+  assertResources(params)
   const nonce = params.get('nonce') ?? ''
   if (nonce.length > maxNonce) throw invalid(`the parameter nonce is longer than ${maxNonce} characters`)
   return {

@@ -8,6 +8,7 @@ import type { EndpointOptions } from '../endpoints/options.ts'
 import { oauthError } from '../error.ts'
 import { readForm } from '../form.ts'
 import { deviceCodeGrantType } from '../grants/device-code.ts'
+import { assertResources } from '../resource.ts'
 import { grantScope } from '../scope.ts'
 import { sourceOf } from '../source.ts'
 import { pollIntervalSeconds } from './poll-pace.ts'
@@ -56,6 +57,7 @@ export function createDeviceAuthorization({
     event.client = client.name
     if (!client.grantTypes.includes(deviceCodeGrantType) || client.grantMethod === 'deny')
       throw oauthError(400, 'unauthorized_client', 'the client may not use this grant type')
+    assertResources(form)
     const scope = grantScope(form.get('scope'), client)
     await limit(`address:${sourceNetwork(sourceOf(req).address)}`)
     const userCode = await create(client.name, scope)

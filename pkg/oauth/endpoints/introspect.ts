@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express'
 import type { ClientConfig } from '../../config/client.ts'
 import { audited } from '../audited.ts'
 import { oauthError } from '../error.ts'
-import { readForm } from '../form.ts'
+import { readForm, requireParameter } from '../form.ts'
 import { judgeAccess, judgeRefresh, type Standing } from '../standing.ts'
 import type { EndpointOptions } from './options.ts'
 
@@ -45,8 +45,7 @@ export function createIntrospection({
       throw oauthError(401, 'invalid_client', 'a public client cannot prove who it is', {
         why: 'public_client',
       })
-    const token = form.get('token')
-    if (token === undefined) throw oauthError(400, 'invalid_request', 'the parameter token is required')
+    const token = requireParameter(form, 'token')
     const found = await find(client, token)
     res.set({ 'cache-control': 'no-store', pragma: 'no-cache' })
     res.json(found === undefined ? { active: false } : { active: true, ...found })

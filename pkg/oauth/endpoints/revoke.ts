@@ -4,7 +4,7 @@ import { Status } from '../../status/status.ts'
 import type { TokenClaims } from '../../token/verify.ts'
 import { audited } from '../audited.ts'
 import { oauthError } from '../error.ts'
-import { readForm } from '../form.ts'
+import { readForm, requireParameter } from '../form.ts'
 import type { GrantTools } from '../grant.ts'
 import type { EndpointOptions } from './options.ts'
 
@@ -17,8 +17,7 @@ export function createRevocation({ authenticateClient, tools, audit }: EndpointO
     const form = readForm(req)
     const client = authenticateClient(req, form)
     event.client = client.name
-    const token = form.get('token')
-    if (token === undefined) throw oauthError(400, 'invalid_request', 'the parameter token is required')
+    const token = requireParameter(form, 'token')
     const claims = await readClaims(tools, token)
     if (claims !== undefined) {
       event.sid = claims.sid

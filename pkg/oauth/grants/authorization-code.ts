@@ -4,6 +4,7 @@ import { Status } from '../../status/status.ts'
 import { hashRedirectUri, type ReadCode, readCode } from '../authorize/code.ts'
 import { isVerified } from '../authorize/pkce.ts'
 import { oauthError } from '../error.ts'
+import { requireParameter } from '../form.ts'
 import type { Grant, Granted, GrantRequest, GrantTools } from '../grant.ts'
 import { beginLogin } from '../login.ts'
 import { assertMayStay } from '../user-state.ts'
@@ -14,9 +15,7 @@ export const authorizationCodeGrant: Grant = {
   alias: 'code',
   async handle(tools, request) {
     const { client, form } = request
-    const given = form.get('code')
-    if (given === undefined) throw oauthError(400, 'invalid_request', 'the parameter code is required')
-    const code = await readCode(tools.statements, given)
+    const code = await readCode(tools.statements, requireParameter(form, 'code'))
     if (code === undefined) throw invalid('the code is invalid or expired', 'invalid_code')
     if (code.clientId !== client.name)
       throw invalid('the code was issued to another client', 'wrong_client', code)

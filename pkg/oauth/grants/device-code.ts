@@ -1,6 +1,7 @@
 import type { DeviceAuthorization } from '../../iam/device-authorization.ts'
 import { Status } from '../../status/status.ts'
 import { oauthError } from '../error.ts'
+import { requireParameter } from '../form.ts'
 import type { Grant, Granted, GrantRequest, GrantTools } from '../grant.ts'
 import { beginLogin } from '../login.ts'
 import { assertMayStay } from '../user-state.ts'
@@ -12,9 +13,7 @@ export const deviceCodeGrant: Grant = {
   grantType: deviceCodeGrantType,
   async handle(tools, request) {
     const { client, form } = request
-    const code = form.get('device_code')
-    if (code === undefined) throw oauthError(400, 'invalid_request', 'the parameter device_code is required')
-    const claims = await tools.statements.verify('device', code)
+    const claims = await tools.statements.verify('device', requireParameter(form, 'device_code'))
     if (claims === undefined) throw invalid('the device code is invalid', 'invalid_device_code')
     if (claims.client_id !== client.name)
       throw invalid('the device code was issued to another client', 'wrong_client')

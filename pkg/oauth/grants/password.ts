@@ -1,3 +1,4 @@
+import { requireParameter } from '../form.ts'
 import type { Grant } from '../grant.ts'
 import { beginLogin } from '../login.ts'
 import { logInAtProvider, requireProvider } from '../provider-login.ts'
@@ -14,8 +15,8 @@ export const passwordGrant: Grant = {
   async handle(tools, { client, form, source, signal }) {
     // A malformed request is told so before it costs a hash.
     grantScope(form.get('scope'), client)
-    const username = form.get('username') ?? ''
-    const password = form.get('password') ?? ''
+    const username = requireParameter(form, 'username')
+    const password = requireParameter(form, 'password')
     const provider = form.get('provider') ?? ''
     if (provider !== '') {
       requireProvider(tools.providers, provider, 400)

@@ -4,7 +4,7 @@ import type { User } from '../../iam/user.ts'
 import { Status } from '../../status/status.ts'
 import type { TokenClaims } from '../../token/verify.ts'
 import { oauthError } from '../error.ts'
-import type { Form } from '../form.ts'
+import { type Form, requireParameter } from '../form.ts'
 import type { Grant, Granted, GrantTools } from '../grant.ts'
 import { issueIdToken } from '../id-token.ts'
 import { type Lifetimes, lifetimesOf } from '../lifetimes.ts'
@@ -19,7 +19,7 @@ const attempts = 3
 export const refreshTokenGrant: Grant = {
   grantType: 'refresh_token',
   async handle(tools, { client, form }) {
-    const claims = await readToken(tools, form.get('refresh_token'))
+    const claims = await readToken(tools, requireParameter(form, 'refresh_token'))
     if (claims.clientId !== client.name)
       throw invalid('the refresh token was issued to another client', 'wrong_client')
     const user = tools.users.get(claims.sub)
@@ -101,8 +101,7 @@ async function refresh(
   return { user: user.name, answer }
 }
 
-async function readToken(tools: GrantTools, token: string | undefined): Promise<TokenClaims> {
-  if (token === undefined) throw oauthError(400, 'invalid_request', 'the parameter refresh_token is required')
+async function readToken(tools: GrantTools, token: string): Promise<TokenClaims> {
   try {
     return await tools.verifier.verifyRefresh(token)
   } catch (error) {
