@@ -13,7 +13,7 @@ function parseRow(row: string): readonly string[] {
   return cells
 }
 
-const formula = /^[\s'"\p{Cf}]*[=+\-@＝＋－＠]|^[\t\r\n]/u
+const formula = /^[\s'"\p{Cf}]*[=+\-@＝＋－＠]|^'*[\t\r\n]/u
 /** What docs/logs.md tells programs to do. */
 const restored = (cell: string) => (cell.startsWith("'") && formula.test(cell) ? cell.slice(1) : cell)
 
@@ -40,6 +40,7 @@ describe('toCsvRow', () => {
     [' =1', '"\' =1"'],
     ['"=1', '"\'""=1"'],
     ["'=1", '"\'\'=1"'],
+    ["'\n", '"\'\'\n"'],
     ['＝1', '"\'＝1"'],
     ['＋1', '"\'＋1"'],
     ['－1', '"\'－1"'],
