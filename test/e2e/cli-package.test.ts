@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { repository } from '../../hack/controlplane/settings.ts'
@@ -18,15 +18,17 @@ describe('the npm package of the command line', function () {
   const kapis = (args: readonly string[], stdin = '') =>
     run(join(folder, 'node_modules/.bin/kapis'), args, { env, cwd: folder, stdin })
 
+  let tarball = ''
+
   before(async () => {
     const packed = join(scratch, 'packed')
     await output(process.execPath, [join(repository, 'hack/pack.ts'), packed], { timeoutMs: 120_000 })
     mkdirSync(folder, { recursive: true })
-    const [tarball = ''] = readdirSync(packed)
+    tarball = join(packed, readdirSync(packed)[0] ?? '')
     const options = ['--offline', '--ignore-scripts', '--no-audit', '--no-fund']
     // Neither a registry nor what an earlier installation has left.
     const cache = ['--cache', join(scratch, 'npm-cache')]
-    await output('npm', ['install', ...options, ...cache, join(packed, tarball)], {
+    await output('npm', ['install', ...options, ...cache, tarball], {
       cwd: folder,
       timeoutMs: 60_000,
     })
@@ -74,11 +76,47 @@ describe('the npm package of the command line', function () {
     ])
   })
 
+  it('writes a command for kubectl that is there when npx has run, and npm has emptied its cache', async () => {
+    const cache = join(scratch, 'npx-cache')
+    const home = join(folder, 'npx')
+    const own = {
+      ...env,
+      KAPIS_HOME: home,
+      KUBECONFIG: join(home, 'config'),
+      XDG_DATA_HOME: join(home, 'data'),
+    }
+    const npx = ['--yes', '--offline', '--cache', cache, '--package', tarball, 'kapis']
+    const login = [...npx, 'login', '--username', setting('KAPIS_USER')]
+    const stdin = `${setting('KAPIS_PASSWORD')}\n`
+    for (const _ of ['once', 'and again']) {
+      const ran = await run('npx', login, { env: own, cwd: folder, stdin, timeoutMs: 120_000 })
+      expect(ran.code, ran.stderr).to.equal(0)
+    }
+    rmSync(cache, { recursive: true })
+    expect(readFileSync(own.KUBECONFIG, 'utf8')).to.not.include(cache)
+    const who = await run('kubectl', ['auth', 'whoami'], { env: own })
+    expect([who.code, who.stdout.includes(setting('KAPIS_USER'))], who.stderr).to.deep.equal([0, true])
+    expect(readdirSync(join(own.XDG_DATA_HOME, 'kapis'))).to.have.length(1)
+  })
+
+  it('says which Node.js it needs to one that is too old', async () => {
+    const old =
+      'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } })'
+    const main = join(folder, 'node_modules/kapis/cmd/kapis/main.js')
+    const ran = await run(process.execPath, ['--import', `data:text/javascript,${old}`, main, 'whoami'])
+    expect([ran.code, ran.stdout]).to.deep.equal([1, ''])
+    expect(ran.stderr).to.match(
+      /^kapis needs Node\.js 24\.9 or newer; this is v\S+ \(\/.*\)\. See https:\/\/nodejs\.org\n$/,
+    )
+    // The first file has no syntax that an old one does not know, and imports nothing before it has looked.
+    expect(readFileSync(main, 'utf8')).to.not.match(/^import|\?\?|\?\./m)
+  })
+
   it('brings no more than it needs', () => {
     const packages = readdirSync(join(folder, 'node_modules')).filter(name => !name.startsWith('.'))
     expect(packages).to.deep.equal(['kapis'])
     const inside = readFileSync(join(folder, 'node_modules/kapis/package.json'), 'utf8')
-    expect(Object.keys(JSON.parse(inside).dependencies)).to.deep.equal(['yaml'])
+    expect(Object.keys(JSON.parse(inside).dependencies)).to.deep.equal(['undici', 'yaml'])
     expect(readdirSync(join(folder, 'node_modules/kapis/cmd'))).to.deep.equal(['kapis'])
   })
 })
