@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sees to it that the programs are there that the end-to-end tests drive and npm does not bring: Chromium, which opens the
-# pages that people see, slapd, a directory to log in with, and Prometheus, which collects metrics, with promtool, which tests
-# alerts. Does nothing when they are; installs them by apt-get where it may; otherwise says what to install.
+# pages that people see, slapd, a directory to log in with, Prometheus, which collects metrics, with promtool, which tests
+# alerts, and the shells zsh and fish, which complete the words of the command line. Does nothing when they are; installs them by apt-get where it may; otherwise says what to install.
 set -uo pipefail
 
 say() { printf 'test tools: %s\n' "$*" >&2; }
@@ -14,6 +14,8 @@ missing=()
 has chromium || missing+=(chromium)
 { has slapd && has slapadd; } || missing+=(slapd)
 { has prometheus && has promtool; } || missing+=(prometheus)
+has zsh || missing+=(zsh)
+has fish || missing+=(fish)
 [ "${#missing[@]}" -eq 0 ] && exit 0
 
 give_up() {

@@ -13,7 +13,7 @@ _kapis() {
       while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$cur")
     elif [[ -n $line ]]; then
       line=\${line%%$'\\t'*}
-      COMPREPLY+=("$(printf '%q' "$line") ")
+      COMPREPLY+=("$(printf '%q' "$line")")
     fi
   done < <("\${words[0]}" __complete "\${words[@]:1}" 2>/dev/null)
   if [[ $cur == *:* && $COMP_WORDBREAKS == *:* ]]; then
@@ -21,7 +21,7 @@ _kapis() {
     COMPREPLY=("\${COMPREPLY[@]#"$prefix"}")
   fi
 }
-complete -o nospace -F _kapis kapis
+complete -F _kapis kapis
 `
 
 const zsh = `#compdef kapis
