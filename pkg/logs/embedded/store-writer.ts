@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { makeFolders } from '../../files/make-folders.ts'
 import { insufficientStorage, Status, unavailable } from '../../status/status.ts'
 import type { LogRecord } from '../record.ts'
 import type { AppendResult } from '../store.ts'
@@ -42,7 +43,7 @@ export class StoreWriter {
     this.#folder = folder
     this.#retention = retention
     this.#report = report
-    mkdirSync(folder, { recursive: true })
+    makeFolders(folder)
     const aside = setOldStoreAside(folder)
     if (aside !== undefined) {
       report(`found logs in the format of an earlier version, which cannot be read; moved to ${aside}`)

@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { makeFolders } from '../../files/make-folders.ts'
 import { type FolderLock, lockFolder } from './folder-lock.ts'
 import { serveParent } from './serve-parent.ts'
 import { StoreWriter } from './store-writer.ts'
@@ -14,7 +14,7 @@ const lockRetryMs = 50
 
 await serveParent<WriterSettings, WriteRequest & { readonly id: number }>(async ({ stores }, parent) => {
   const [folder = ''] = Object.values(stores).map(store => store.folder)
-  mkdirSync(folder, { recursive: true })
+  makeFolders(folder)
   const lock = await lockSoon(folder)
   const writers = new Map(
     Object.entries(stores).map(([store, settings]) => {
