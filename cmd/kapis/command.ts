@@ -21,6 +21,14 @@ export type Command = {
   readonly run: (args: readonly string[], io: Io) => Promise<number>
 }
 
+/** Ended by the user before it was done: exit code 130, or 143 after SIGTERM. */
+export class InterruptedError extends Error {
+  constructor() {
+    super('interrupted')
+    this.name = 'InterruptedError'
+  }
+}
+
 /** Called wrongly: exit code 2, with a hint at --help. */
 export class UsageError extends Error {
   constructor(message: string) {

@@ -1,4 +1,4 @@
-import { type Io, UsageError } from './command.ts'
+import { InterruptedError, type Io, UsageError } from './command.ts'
 import { commands, type Entry } from './commands.ts'
 import { complete } from './completion/complete.ts'
 import { optionsOf } from './options.ts'
@@ -25,9 +25,9 @@ export async function dispatch(argv: readonly string[], io: Io): Promise<number>
     const command = await entry.load()
     return await command.run(args, io)
   } catch (error) {
-    if (io.signal.aborted) {
+    if (io.signal.aborted || error instanceof InterruptedError) {
       io.err(`kapis ${name}: interrupted\n`)
-      return exitCodes[String(io.signal.reason)] ?? 1
+      return exitCodes[String(io.signal.reason)] ?? 130
     }
     io.err(`kapis ${name}: ${await toMessage(error, entry)}\n`)
     if (!isUsage(error)) return 1

@@ -22,6 +22,7 @@ type Begun = {
 /** The command line of one person: with logins and a kubeconfig of their own. */
 export type Person = {
   readonly home: string
+  readonly env: Readonly<Record<string, string>>
   readonly kubeconfig: string
   readonly kapis: (args: readonly string[], options?: KapisOptions) => Promise<Ran>
   /** The same while it goes on: what it says can be waited for. */
@@ -49,6 +50,7 @@ export function createPerson(name: string): Person {
   }
   return {
     home,
+    env,
     kubeconfig,
     kapis: (args, options = {}) =>
       run(process.execPath, [program, ...args], { ...options, env: { ...env, ...options.env } }),

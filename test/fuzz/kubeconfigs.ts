@@ -13,9 +13,11 @@ type Json = string | boolean | null | readonly Json[] | { readonly [key: string]
 /** Decides how each part is written: a number below `below`. */
 type Choose = (below: number) => number
 
+export const usualNames = fc.constantFrom('kapis', 'prod', 'dev')
+
 /** Names that readers of YAML take for something else, or that need quotes. */
 export const names = fc.oneof(
-  fc.constantFrom('kapis', 'prod', 'dev', 'kind-a'),
+  usualNames,
   fc.constantFrom(
     ...[
       'no',

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { Io } from '../command.ts'
+import { InterruptedError, type Io } from '../command.ts'
 import type { Client, Issuer } from './issuer.ts'
 import { openBrowser } from './open-browser.ts'
 import { printable } from './printable.ts'
@@ -71,7 +71,7 @@ function waitForCode(server: HttpServer, expected: Expected, signal: AbortSignal
     reject(new Error(`the login was refused: ${refusal ?? 'the response has no code'}`))
   })
   const timer = setTimeout(() => reject(new Error('the login was not finished within five minutes')), waitMs)
-  const stopped = () => reject(new Error('interrupted'))
+  const stopped = () => reject(new InterruptedError())
   signal.addEventListener('abort', stopped, { once: true })
   return promise.finally(() => {
     clearTimeout(timer)

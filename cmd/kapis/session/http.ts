@@ -1,6 +1,6 @@
 import type { HttpClient, HttpRequest, HttpResponse } from '../../../pkg/http/client.ts'
 import { describeFailure, type Failure } from '../../../pkg/http/failure.ts'
-import type { Io } from '../command.ts'
+import { InterruptedError, type Io } from '../command.ts'
 import { printable } from './printable.ts'
 import type { Server } from './server.ts'
 
@@ -27,7 +27,7 @@ export class Connection {
     try {
       return await client.send(new URL(path, url), { ...request, signal: this.#io.signal })
     } catch (error) {
-      if (this.#io.signal.aborted) throw new Error('interrupted')
+      if (this.#io.signal.aborted) throw new InterruptedError()
       throw new Error(`failed to reach ${url}: ${withHint(describeFailure(error), this.server)}`)
     }
   }

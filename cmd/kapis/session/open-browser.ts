@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process'
 import type { Io } from '../command.ts'
 
 /**
- * Opens a URL with BROWSER, a command whose `%s` stands for the URL (otherwise it is the last argument), or with the desktop's
- * own program. No shell is involved. That there is no such program is not an error: the URL is printed anyway.
+ * Opens a URL with the first command of BROWSER, in which `%s` stands for the URL (otherwise it is the last argument), or with
+ * the desktop's own program. No shell is involved. That there is no such program is not an error: the URL is printed anyway.
  */
 export function openBrowser(url: URL, { env }: Io): void {
   const usual = process.platform === 'darwin' ? 'open' : 'xdg-open'
-  const [command = usual, ...args] = (env.BROWSER ?? '').split(' ').filter(Boolean)
+  const [command = usual, ...args] = (env.BROWSER ?? '').split(':', 1).join('').split(' ').filter(Boolean)
   const placed = args.map(arg => arg.replaceAll('%s', () => url.href))
   const isPlaced = args.some(arg => arg.includes('%s'))
   const child = spawn(command, isPlaced ? placed : [...args, url.href], { stdio: 'ignore', detached: true })

@@ -1,6 +1,6 @@
 import { createInterface, type Interface } from 'node:readline'
 import { Writable } from 'node:stream'
-import type { Io } from '../command.ts'
+import { InterruptedError, type Io } from '../command.ts'
 
 /** Asks for passwords: without an echo at a terminal, otherwise the lines of standard input; never on the command line. */
 export class Prompt {
@@ -81,7 +81,7 @@ class Lines {
   /** undefined when there are no more. */
   async next(): Promise<string | undefined> {
     while (this.#queue.length === 0) {
-      if (this.#isInterrupted || this.#signal.aborted) throw new Error('interrupted')
+      if (this.#isInterrupted || this.#signal.aborted) throw new InterruptedError()
       if (this.#isClosed) return undefined
       await new Promise<void>(resolve => {
         this.#wake = resolve
