@@ -69,9 +69,13 @@ export function createSecretStore(): SecretStore {
     watches: () => watches.length,
     client: {
       call: async request => call({ ...request, path: request.path.replace(/\?.*/, '') }),
-      stream: async () => {
+      stream: async ({ path }) => {
         const stream = new IncomingMessage(new Socket())
-        watches.push(stream)
+        if (new URLSearchParams(path.split('?')[1]).has('watch')) watches.push(stream)
+        else {
+          stream.push(JSON.stringify(await call({ path: path.replace(/\?.*/, '') })))
+          stream.push(null)
+        }
         return stream
       },
       close: () => undefined,

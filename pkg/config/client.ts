@@ -178,7 +178,7 @@ function origins(entry: Fields, key: string): readonly string[] {
   for (const [i, origin] of given.entries()) {
     const isWeb = /^https?:/i.test(origin)
     const isOrigin = isWeb
-      ? URL.parse(origin)?.origin === origin
+      ? URL.parse(origin)?.origin === origin && !origin.includes('*')
       : /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.test(origin)
     if (!isOrigin)
       entry.problem(

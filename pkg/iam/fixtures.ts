@@ -18,14 +18,20 @@ export function createScriptedCollection(initial: readonly KubeObject[]) {
   let items = initial
   let watch: IncomingMessage | undefined
   const deleted: string[] = []
+  const list = () => ({ kind: 'List', apiVersion: 'v1', metadata: { resourceVersion: '1' }, items })
   const client: KubeClient = {
     async call({ method = 'GET', path }) {
       if (method === 'DELETE') deleted.push(path)
-      return { kind: 'List', apiVersion: 'v1', metadata: { resourceVersion: '1' }, items }
+      return list()
     },
-    async stream() {
-      watch = new IncomingMessage(new Socket())
-      return watch
+    async stream({ path }) {
+      const answer = new IncomingMessage(new Socket())
+      if (new URLSearchParams(path.split('?')[1]).has('watch')) watch = answer
+      else {
+        answer.push(JSON.stringify(list()))
+        answer.push(null)
+      }
+      return answer
     },
     close: () => undefined,
   }
