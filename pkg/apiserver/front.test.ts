@@ -11,6 +11,7 @@ import {
   listen,
   type RequestListener,
   type TlsMaterial,
+  toUpgradeListener,
   updateTls,
 } from './front.ts'
 
@@ -200,6 +201,45 @@ describe('an offer of another protocol', () => {
         socket.write(`${head}Host: a\r\nConnection: Upgrade, close\r\nUpgrade: foo\r\n\r\n`)
         if (!said.startsWith('taken')) socket.write(head.includes('chunked') ? '2\r\n{}\r\n0\r\n\r\n' : '{}')
         expect(Buffer.concat(await socket.toArray()).toString()).to.include(said)
+      } finally {
+        await closeServer(server)
+      }
+    })
+  }
+})
+
+describe('an upgrade behind a request that is still being answered', () => {
+  const earlier: readonly (readonly [what: string, head: string])[] = [
+    ['a request', 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['several requests', 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3)],
+    ['a request that Node refuses by itself', 'GET / HTTP/1.1\r\n\r\n'],
+    ['an expectation that Node refuses by itself', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n'],
+  ]
+  for (const [what, head] of earlier) {
+    it(`closes the connection behind ${what}, and the server goes on`, async () => {
+      const upgrades: unknown[] = []
+      const server = createPlainFront((_req, res) => setTimeout(() => res.end('answered'), 100), limits)
+      server.on(
+        'upgrade',
+        toUpgradeListener((req, res) => {
+          upgrades.push(req.url)
+          res.writeHead(200).end('upgraded')
+        }),
+      )
+      try {
+        const port = await listen(server, '127.0.0.1', 0)
+        const upgrade = (path: string) =>
+          `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: foo\r\n\r\n`
+        const behind = connectTcp(port, '127.0.0.1')
+        behind.write(`${head}${upgrade('/behind')}`)
+        await once(behind.on('error', () => undefined).resume(), 'close')
+
+        const after = connectTcp(port, '127.0.0.1')
+        after.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n')
+        await once(after, 'data')
+        after.write(upgrade('/after'))
+        expect(Buffer.concat(await after.toArray()).toString()).to.include('upgraded')
+        expect(upgrades).to.deep.equal(['/after'])
       } finally {
         await closeServer(server)
       }

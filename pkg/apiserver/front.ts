@@ -111,7 +111,10 @@ export function createPlainFront(listener: RequestListener, limits: FrontLimits)
   return server
 }
 
-/** Node gives an upgrade no response object; with one it goes the same way as every other request. */
+/**
+ * Node gives an upgrade no response object; with one it goes the same way as every other request. On a connection where an earlier
+ * request is still being answered (pipelining) there is no place for it, and the connection is closed.
+ */
 export function toUpgradeListener(
   listener: (req: IncomingMessage, res: ServerResponse, head: Buffer) => void,
 ): (req: IncomingMessage, socket: Duplex, head: Buffer) => void {
@@ -119,7 +122,12 @@ export function toUpgradeListener(
     socket.on('error', () => socket.destroy())
     const res = new http.ServerResponse(req)
     res.shouldKeepAlive = false
-    res.assignSocket(req.socket)
+    try {
+      res.assignSocket(req.socket)
+    } catch {
+      socket.destroy()
+      return
+    }
     res.once('finish', () => socket.end())
     listener(req, res, head)
   }

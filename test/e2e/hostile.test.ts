@@ -132,6 +132,13 @@ describe('hostile requests', function () {
     expect(gone.code).to.equal(200)
   })
 
+  it('an upgrade behind another request does not end the server', async () => {
+    const upgrade = 'GET /api/v1/nodes HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: foo\r\n\r\n'
+    for (const first of ['Host: a\r\n', '', 'Host: a\r\nExpect: x\r\n'])
+      await speak(`GET /version HTTP/1.1\r\n${first}\r\n${upgrade}`)
+    expect((await speak('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n')).codes).to.deep.equal([200])
+  })
+
   it("a length beyond all bounds is the caller's mistake", async () => {
     const { codes, text } = await speak(
       `${post}${auth}Content-Type: application/json\r\nContent-Length: 1000000000000000000\r\n\r\n{`,
