@@ -1,6 +1,11 @@
 import type { Command } from './command.ts'
 
-export type Entry = { readonly summary: string; readonly load: () => Promise<Command> }
+export type Entry = {
+  readonly summary: string
+  readonly load: () => Promise<Command>
+  /** Whether it ends by itself after a signal (`Io.signal`), with something to store or remove; others are ended by it. */
+  readonly endsItself?: boolean
+}
 
 /** The commands, as `kapis help` lists them. Loaded when called: a probe must not wait for libraries it does not use. */
 export const commands: Readonly<Record<string, Entry>> = {
@@ -15,18 +20,22 @@ export const commands: Readonly<Record<string, Entry>> = {
   'get-token': {
     summary: 'print the access token of the login for kubectl',
     load: async () => (await import('./get-token.ts')).getToken,
+    endsItself: true,
   },
   login: {
     summary: 'log in and set up kubectl; list, use and remove logins',
     load: async () => (await import('./login.ts')).login,
+    endsItself: true,
   },
   logout: {
     summary: 'end a login',
     load: async () => (await import('./logout.ts')).logout,
+    endsItself: true,
   },
   manifests: {
     summary: 'print what is to be installed, for any group domain, namespace and image',
     load: async () => (await import('./manifests.ts')).manifests,
+    endsItself: true,
   },
   migrate: {
     summary: 'take over the configuration and the users of KubeSphere',
@@ -39,13 +48,16 @@ export const commands: Readonly<Record<string, Entry>> = {
   token: {
     summary: 'personal access tokens: create, list, delete',
     load: async () => (await import('./token.ts')).token,
+    endsItself: true,
   },
   user: {
     summary: 'users: create, list, get, disable, enable, unlock, set-password, delete',
     load: async () => (await import('./user.ts')).user,
+    endsItself: true,
   },
   whoami: {
     summary: 'show who is logged in',
     load: async () => (await import('./whoami.ts')).whoami,
+    endsItself: true,
   },
 }

@@ -9,7 +9,7 @@ import { loginNames } from './login/names.ts'
 import { loginOptions } from './login/options.ts'
 import { remove } from './login/remove.ts'
 import { use } from './login/use.ts'
-import { assertOutput } from './options.ts'
+import { assertNotEmpty, assertOutput } from './options.ts'
 import { browserLogin } from './session/browser-login.ts'
 import { deviceLogin } from './session/device-login.ts'
 import { withFileLock } from './session/file-lock.ts'
@@ -31,7 +31,8 @@ import { printable } from './session/printable.ts'
 import type { Server } from './session/server.ts'
 import type { Tokens } from './session/token-response.ts'
 
-type Values = ReturnType<typeof parseLoginArgs>['values']
+type Parsed = ReturnType<typeof parseLoginArgs>['values']
+type Values = Omit<Parsed, 'output'>
 
 export const login: Command = {
   usage: `[OPTION]…
@@ -93,7 +94,7 @@ async function manage(
   action: string,
   name: string,
   more: readonly string[],
-  values: Values,
+  values: Parsed,
   io: Io,
 ): Promise<number> {
   if (!['list', 'use', 'remove'].includes(action))
@@ -107,11 +108,13 @@ async function manage(
   return 0
 }
 
-async function logIn(values: Values, io: Io): Promise<number> {
+async function logIn({ output: _output, ...values }: Parsed, io: Io): Promise<number> {
+  const { 'client-secret': _secret, ...named } = values
+  assertNotEmpty(named)
   if (values.device && values.username !== undefined)
     throw new UsageError('--device and --username exclude each other')
   const name = values.context ?? defaultContext
-  if (name === '' || /[\p{Cc}]/u.test(name)) throw new UsageError(`invalid --context ${JSON.stringify(name)}`)
+  if (/\p{Cc}/u.test(name)) throw new UsageError(`invalid --context ${JSON.stringify(name)}`)
   const server = findServer({ ...values, context: name }, io)
   const cluster = findCluster(values, server)
   const paths = values['no-kubeconfig'] ? [] : kubeconfigFiles(io.env, values.kubeconfig)

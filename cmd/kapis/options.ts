@@ -20,6 +20,12 @@ export function optionsOf(usage: string): readonly Option[] {
   })
 }
 
+/** Refuses options that are given and empty, as from a variable of a shell that is not set. @throws UsageError */
+export function assertNotEmpty(values: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(values))
+    if (value === '') throw new UsageError(`invalid --${name} "": expected a value`)
+}
+
 /** Refuses a format of --output that a command does not have; '' is text for people. @throws UsageError */
 export function assertOutput(value: string): void {
   if (value !== '' && value !== 'json')

@@ -1,11 +1,15 @@
 import packageJson from '../../package.json' with { type: 'json' }
+import { commands } from './commands.ts'
 import { dispatch } from './dispatch.ts'
 
 /** Runs the command line in this process. @returns the exit code */
 export function run(args: readonly string[]): Promise<number> {
   const stop = new AbortController()
-  // A second signal ends the process at once.
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(signal))
+  const [name = ''] = args
+  const endsItself = Object.hasOwn(commands, name) && commands[name]?.endsItself === true
+  // A second signal ends the process whatever it does.
+  if (endsItself)
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(signal))
   // A reader such as `head` may close the pipe early.
   process.stdout.on('error', () => process.exit(0))
   return dispatch(args, {

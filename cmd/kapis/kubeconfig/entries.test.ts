@@ -78,6 +78,14 @@ describe('the context of a login', () => {
     expect(readdirSync(folder)).to.deep.equal(['config'])
   })
 
+  it('is there with those of other logins that are made at the same time', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f']
+    await Promise.all(names.map(name => add({ name })))
+    for (const name of names)
+      expect(read()).to.include(`- context:\n    cluster: ${name}\n    user: ${name}\n`)
+    expect(readdirSync(folder)).to.deep.equal(['config'])
+  })
+
   it('keeps what others have added to its entries', async () => {
     const added = whole
       .replace(

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { isLoopback } from '../../../pkg/http/proxy-environment.ts'
 import { assertCertificates } from '../../../pkg/http/trust.ts'
 import { type Io, UsageError } from '../command.ts'
+import { assertNotEmpty } from '../options.ts'
 import { type LoginKey, listLogins, readCurrent, type StoredLogin } from './login-store.ts'
 import type { Server } from './server.ts'
 
@@ -13,7 +14,12 @@ export type ServerValues = {
 }
 
 /** A server, and the login there that a command uses. */
-export type Target = { readonly server: Server; readonly login: StoredLogin | undefined }
+export type Target = {
+  readonly server: Server
+  readonly login: StoredLogin | undefined
+  /** Of the login that was asked for, which may not be there. */
+  readonly name: string | undefined
+}
 
 /**
  * The server and login that options, the environment and stored logins name.
@@ -22,7 +28,9 @@ export type Target = { readonly server: Server; readonly login: StoredLogin | un
  * no login must not act as another user
  * @throws UsageError
  */
-export function findTarget(values: ServerValues, io: Io, isExact = false): Target {
+export function findTarget({ server, ca, context }: ServerValues, io: Io, isExact = false): Target {
+  const values = { server, ca, context }
+  assertNotEmpty(values)
   const named = values.server ?? (values.context === undefined ? io.env.KAPIS_URL : undefined)
   const url = named ? parseServer(named, values.server === undefined ? 'KAPIS_URL' : '--server') : undefined
   const logins = listLogins(io.env)
@@ -33,11 +41,14 @@ export function findTarget(values: ServerValues, io: Io, isExact = false): Targe
   const login = matching.length > 1 ? choose(matching, current, url) : matching[0]
   const at = url ?? login?.url
   if (at === undefined) throw new UsageError(notFound(values.context, logins))
-  return { server: { url: at, ca: readCa(values, io, at) ?? rememberedCa(logins, at, login) }, login }
+  const found = { url: at, ca: readCa(values, io, at) ?? rememberedCa(logins, at, login) }
+  return { server: found, login, name: login?.name ?? context }
 }
 
 /** Where to log in: at a server that is named, otherwise where the login of the context, or the current one, is. */
-export function findServer(values: ServerValues, io: Io): Server {
+export function findServer({ server, ca, context }: ServerValues, io: Io): Server {
+  const values = { server, ca, context }
+  assertNotEmpty(values)
   const logins = listLogins(io.env)
   const current = readCurrent(io.env)
   const sameName = logins.filter(({ name }) => name === values.context)

@@ -22,8 +22,8 @@ const earlyMs = 60_000
  *
  * @throws Error when there is no login, or it has ended
  */
-export async function freshLogin({ server, login: known }: Target, io: Io): Promise<StoredLogin> {
-  if (known === undefined) throw notLoggedIn(server.url, io)
+export async function freshLogin({ server, login: known, name }: Target, io: Io): Promise<StoredLogin> {
+  if (known === undefined) throw notLoggedIn(server.url, name, io)
   if (isFresh(known)) return known
   const onWait = (lock: string) => io.err(`Waiting for another process that holds ${lock}.\n`)
   const settings = { signal: io.signal, onWait }
@@ -32,14 +32,16 @@ export async function freshLogin({ server, login: known }: Target, io: Io): Prom
 
 /** The command that logs in again. */
 export function loginCommand({ url, name }: LoginKey): string {
-  return `kapis login --server ${url} --context ${name}`
+  return `kapis login --server ${url} --context ${/^[\w.@:/-]+$/.test(name) ? name : JSON.stringify(name)}`
 }
 
 async function refresh(key: LoginKey, ca: string, io: Io): Promise<StoredLogin> {
   const login = readLogin(io.env, key)
   if (login === undefined) throw ended(key)
   if (isFresh(login)) return login
-  const connection = new Connection({ url: login.url, ca }, io)
+  // Not to be interrupted: the server has exchanged the refresh token by then, and the new one must be stored.
+  const { signal } = new AbortController()
+  const connection = new Connection({ url: login.url, ca }, { ...io, signal })
   const client = { id: login.clientId, secret: login.clientSecret }
   const issuer = await discover(connection, login.issuer)
   const form = { grant_type: 'refresh_token', refresh_token: login.refreshToken }
@@ -64,8 +66,9 @@ export function ended(key: LoginKey): Error {
   return new Error(`the login at ${key.url} has ended: run \`${loginCommand(key)}\``)
 }
 
-function notLoggedIn(url: string, io: Io): Error {
+function notLoggedIn(url: string, name: string | undefined, io: Io): Error {
   const isElsewhere = io.env.KAPIS_TOKEN && tokenFromEnvironment(io, url) === undefined
   const hint = isElsewhere ? ' (KAPIS_TOKEN is for KAPIS_URL)' : ''
-  return new Error(`not logged in at ${url}${hint}: run \`kapis login --server ${url}\``)
+  const command = name === undefined ? `kapis login --server ${url}` : loginCommand({ url, name })
+  return new Error(`not logged in at ${url}${hint}: run \`${command}\``)
 }

@@ -8,6 +8,9 @@ export type { HttpRequest, HttpResponse }
 
 type Members = Readonly<Record<string, unknown>>
 
+// A list of some hundred thousand users.
+const maxBytes = 128 * 1024 * 1024
+
 /** Requests to one server; redirects are not followed, so that a token goes nowhere else. */
 export class Connection {
   readonly server: Server
@@ -35,7 +38,7 @@ export class Connection {
   /** Loaded late: a token that is still valid is printed without any request. */
   async #connect(): Promise<HttpClient> {
     const { HttpClient } = await import('../../../pkg/http/client.ts')
-    return new HttpClient({ ca: this.server.ca, env: this.#io.env })
+    return new HttpClient({ ca: this.server.ca, env: this.#io.env, maxBytes })
   }
 }
 
