@@ -95,8 +95,10 @@ describe('a refresh token', function () {
     const ask = (refresh_token: string, scope: string) =>
       form('/oauth/token', { ...credentials, grant_type: 'refresh_token', refresh_token, scope })
     const answer = await ask(first.refresh_token, 'openid')
-    const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
+    const { access_token, refresh_token, id_token, ...rest } = JSON.parse(answer.body)
     expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])
+    const { sub, aud, sid, auth_time } = claimsOf(first.id_token)
+    expect(claimsOf(id_token)).to.include({ sub, aud, sid, auth_time }).and.not.have.property('email')
     expect([claimsOf(access_token).scope, claimsOf(refresh_token).scope]).to.deep.equal([
       'openid',
       'openid email',

@@ -125,7 +125,8 @@ describe('/oauth while kube-apiserver is down', function () {
 <p class="product">Kapis</p>
 <h1>That did not work</h1>
 <p class="error" role="alert" id="error">Logins cannot be looked up at the moment.</p>
-<p>Go back to where you came from and try again in a moment.</p>
+<p>Go back to the application that you came from and try again in a moment.</p>
+<a class="button second" href="/oauth/session">Go to your login</a>
 </main>`)
   })
 
