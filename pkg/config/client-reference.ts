@@ -18,7 +18,7 @@ const members: readonly (readonly [ClientMember, string])[] = [
   ['scopeRestrictions', 'The scopes that it can be granted; every one when there are none.'],
   [
     'grantTypes',
-    '`authorization_code`, `refresh_token`, `urn:ietf:params:oauth:grant-type:device_code`, `password` (trusted clients only), `client_credentials` (needs `user`). All but the last by default.',
+    '`authorization_code`, `refresh_token`, `urn:ietf:params:oauth:grant-type:device_code`, `password` (trusted clients only), `client_credentials` (needs `user`). All but the last by default. Without `refresh_token` it gets none, and its logins last as long as their access token.',
   ],
   ['user', 'The User as whom it acts with client_credentials.'],
   [

@@ -26,7 +26,7 @@ describe('createOAuthApp', () => {
     authorization_response_iss_parameter_supported: true,
     request_parameter_supported: false,
     request_uri_parameter_supported: false,
-    scopes_supported: ['openid', 'profile', 'email', 'offline_access'],
+    scopes_supported: ['openid', 'profile', 'email'],
     grant_types_supported: [
       'authorization_code',
       'password',

@@ -40,9 +40,10 @@ export async function beginLogin(tools: GrantTools, login: Login): Promise<Grant
   const { accessTokenSeconds, refreshTokenSeconds } = lifetimesOf(client, tools.lifetimes)
   const { name: username, uid, groups, mustChangePassword } = user
   const subject = { username, uid, groups, mustChangePassword, sid, clientId: client.name, scope }
+  const canRefresh = client.grantTypes.includes('refresh_token')
   const [access, refresh] = await Promise.all([
     tools.issuer.access(subject, accessTokenSeconds),
-    tools.issuer.refresh(subject, refreshTokenSeconds),
+    canRefresh ? tools.issuer.refresh(subject, refreshTokenSeconds) : undefined,
   ])
   // Kept before it is given out: a token whose login is not known could never be ended.
   const session = await tools.sessions.create({
@@ -57,10 +58,10 @@ export async function beginLogin(tools: GrantTools, login: Login): Promise<Grant
     clientId: client.name,
     scope,
     authenticatedAtMs: authTime * 1000,
-    refreshId: refresh.jti,
+    refreshId: refresh?.jti ?? '',
     previousRefreshId: '',
     rotatedAtMs: nowMs,
-    expiresAtMs: refresh.expiresAt * 1000,
+    expiresAtMs: (refresh ?? access).expiresAt * 1000,
     ended: '',
   })
   const others = login.browser === undefined ? (['', 'Browser'] as const) : ([''] as const)
@@ -71,7 +72,7 @@ export async function beginLogin(tools: GrantTools, login: Login): Promise<Grant
     answer: {
       access_token: access.token,
       token_type: 'Bearer',
-      refresh_token: refresh.token,
+      ...(refresh === undefined ? {} : { refresh_token: refresh.token }),
       expires_in: accessTokenSeconds,
       ...(await issueIdToken(tools, {
         ...{ user, client, sid, scope, nonce, authTime },

@@ -1,7 +1,10 @@
 import { oauthError } from './error.ts'
 
-/** The scopes that mean something here; others are left out of what is granted. */
-export const supportedScopes: readonly string[] = ['openid', 'profile', 'email', 'offline_access']
+/**
+ * The scopes that mean something here; others are left out of what is granted. Not `offline_access`: whether
+ * a client gets refresh tokens is for its registration to say, and no login ends with that of the browser.
+ */
+export const supportedScopes: readonly string[] = ['openid', 'profile', 'email']
 
 // RFC 6749 section 3.3: printable ASCII without quote and backslash, separated by single spaces.
 const syntax = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/

@@ -41,6 +41,30 @@ describe('refresh_token', () => {
     expect(await app.tools.verifier.verifyRefresh(refresh_token)).to.include({ sid, scope: 'openid' })
   })
 
+  it('is not given to a client that may not use it, whose login lasts as long as its access token', async () => {
+    const device = 'urn:ietf:params:oauth:grant-type:device_code' as const
+    const client = memoryClient('once', { grantTypes: ['password', 'authorization_code', device] })
+    app.clients.set('once', { client, secret: 's' })
+    const form = {
+      grant_type: 'password',
+      username: 'alice',
+      password: 'right',
+      scope: 'openid offline_access',
+    }
+    const own = { client_id: 'once', client_secret: 's' }
+    const { code, body } = await app.token({ ...form, ...own })
+    const { access_token, id_token, ...rest } = JSON.parse(body)
+    expect([code, typeof id_token, rest]).to.deep.equal([
+      200,
+      'string',
+      { token_type: 'Bearer', expires_in: 7200, scope: 'openid' },
+    ])
+    const { sid, exp } = await app.tools.verifier.verifyAccess(access_token)
+    expect(app.sessions.get(sid)).to.include({ refreshId: '', expiresAtMs: exp * 1000, ended: '' })
+    await app.form('/oauth/revoke', { token: access_token, ...own })
+    expect(app.sessions.get(sid)?.ended).to.equal('revoked by its client')
+  })
+
   it('goes on for as many times as it is used in turn', async () => {
     let { refresh_token: token } = await login()
     for (let i = 0; i < 4; i++) token = (await refreshed(token)).refresh_token

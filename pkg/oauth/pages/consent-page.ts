@@ -17,7 +17,6 @@ const meanings: Readonly<Record<string, string>> = {
   openid: 'know who you are',
   profile: 'see your name, user name and groups',
   email: 'see your e-mail address',
-  offline_access: 'stay logged in while you are away',
 }
 
 /** What a client would be allowed, and the decision about it. */
