@@ -222,6 +222,22 @@ describe('the callback of an identity provider', function () {
       () => personOf(local, { email: `${local}@elsewhere.test` }),
       refused(`the user name ${local} is taken; an administrator can link a user to it`, 'user_name_taken'),
     ],
+    [
+      'groups that are too many to be listed (overage)',
+      () => personOf(ann, { _claim_names: { groups: 'src1' }, _claim_sources: { src1: { endpoint: 'x' } } }),
+      refused(
+        'the identity provider does not list the groups of this account, which are too many for it',
+        'provider_groups_incomplete',
+      ),
+    ],
+    [
+      'groups that are no list of texts',
+      () => personOf(ann, { groups: [{ name: 'blue' }] }),
+      refused(
+        'the identity provider does not list the groups of this account as it should',
+        'provider_groups_invalid',
+      ),
+    ],
   ]
   for (const [what, lies, outcome] of rows) {
     it(`is ${outcome.code} for ${what}`, async () => {
@@ -322,6 +338,21 @@ describe('the callback of an identity provider', function () {
       .flat()
       .filter(line => line.startsWith('__Host-kapis-session'))
     expect(login).to.match(/; Path=\/; Secure; HttpOnly; SameSite=Lax/)
+  })
+
+  it('keeps the groups that it said before while its claim is missing, and says so in the log', async () => {
+    const groupsOf = async () => claimsOf(String(JSON.parse((await asProgram()).body).access_token)).groups
+    upstream.said.lies = personOf(ann, { groups: ['blue'], auth_time: '2026-11-26T15:00:00Z' })
+    expect(await groupsOf()).to.deep.equal(['blue'])
+    upstream.said.lies = personOf(ann)
+    expect(await groupsOf()).to.deep.equal(['blue'])
+    await eventually(async () => {
+      const log = readFileSync(join(setting('KAPIS_LOGS_DIR'), 'oauth.log'), 'utf8')
+      const lines = log.split('\n').filter(line => line.includes('did not say the groups of a user'))
+      expect(lines.some(line => JSON.parse(line).provider === provider)).to.equal(true)
+    }, 20_000)
+    upstream.said.lies = personOf(ann, { groups: [] })
+    expect(await groupsOf()).to.deep.equal([])
   })
 
   it('says what a user of ours is told who is disabled', async () => {

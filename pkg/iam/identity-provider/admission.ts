@@ -76,6 +76,13 @@ export function createAdmission(options: AdmissionOptions): Admission {
   }
 
   async function withGroups(user: User, { name, groupsPrefix }: ProviderConfig, { groups }: Identity) {
+    if (groups === 'unknown') {
+      logger.warn(
+        { user: user.name, provider: name },
+        'the identity provider did not say the groups of a user: the claim of groupsKey is missing; those that it said before are kept until groupsMaxAge',
+      )
+      return seen(user)
+    }
     const read = readGroups(groups ?? [], groupsPrefix)
     if (read.ignored.length > 0)
       logger.warn(
@@ -88,7 +95,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   return {
     async admit(config, identity) {
       // Those whose groups cannot be kept are told so before anything is made for them.
-      readGroups(identity.groups ?? [], config.groupsPrefix)
+      if (identity.groups !== 'unknown') readGroups(identity.groups ?? [], config.groupsPrefix)
       const found = await find(config, identity)
       if ('wants' in found) return { newcomer: found }
       // One who may not log in is refused with what he has, and gets nothing new.

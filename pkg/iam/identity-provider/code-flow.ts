@@ -16,12 +16,13 @@ import {
   type ServerMetadata,
 } from 'openid-client'
 import { Status } from '../../status/status.ts'
+import { InvalidIdToken } from '../../token/provider-id-token.ts'
 import type { AppConfig } from './app-config.ts'
 import type { Transaction, UpstreamPrompt } from './identity.ts'
 import { providerFailed, refuse } from './refusal.ts'
 import type { UpstreamFetch } from './upstream-fetch.ts'
 
-const clockToleranceSeconds = 10
+export const clockToleranceSeconds = 10
 
 /** What openid-client is to know of the provider and of us. */
 export function toClient(server: ServerMetadata, app: AppConfig, fetch: UpstreamFetch): Configuration {
@@ -64,12 +65,11 @@ export async function toAuthorizationUrl(
   })
 }
 
-/** Exchanges the code; the state, and the nonce of an ID token, are those of the transaction, or nothing is exchanged. */
+/** Exchanges the code; the state is that of the transaction, or nothing is exchanged. */
 export function exchangeCode(
   client: Configuration,
   callback: URL,
   transaction: Transaction,
-  idTokenExpected: boolean,
 ): ReturnType<typeof authorizationCodeGrant> {
   // The provider compares the redirect URI with the one that it was sent, not with how we are reached.
   const url = new URL(transaction.redirectUri)
@@ -77,7 +77,6 @@ export function exchangeCode(
   return authorizationCodeGrant(client, url, {
     expectedState: transaction.state,
     pkceCodeVerifier: transaction.codeVerifier,
-    ...(idTokenExpected ? { expectedNonce: transaction.nonce, idTokenExpected: true } : {}),
   })
 }
 
@@ -106,7 +105,8 @@ export function toProviderError(error: unknown): Status {
       error,
     )
   }
-  if (error instanceof ClientError && untrusted.has(error.code ?? ''))
+  const isUntrusted = error instanceof ClientError && untrusted.has(error.code ?? '')
+  if (isUntrusted || error instanceof InvalidIdToken)
     return refuse('provider_answer_invalid', 'the answer of the identity provider cannot be trusted', error)
   return providerFailed(error)
 }

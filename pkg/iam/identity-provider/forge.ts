@@ -35,7 +35,7 @@ export function createForgeProvider(
     async finish(callback, transaction, outer) {
       try {
         return await within(config.timeoutMs, outer, async signal => {
-          const { access_token: token } = await exchangeCode(client, callback, transaction, false)
+          const { access_token: token } = await exchangeCode(client, callback, transaction)
           const identity = await identify(createApi({ fetch, token, signal }), config)
           if (config.memberOf.length > 0 && identity.groups?.length === 0)
             throw refuse('not_a_member', 'the account is in no group that may log in here')

@@ -73,6 +73,7 @@ export function createGroupKeeper(options: GroupKeeperOptions): GroupKeeper {
     if (client.kind !== 'password' || client.find === undefined) return false
     try {
       const identity = await client.find(uid, signal)
+      if (identity?.groups === 'unknown') return false
       if (identity === undefined) await endLogins(bond)
       const { groups } = readGroups(identity?.groups ?? [], config.groupsPrefix)
       await putGroups(bond.user, bond.provider, groups)

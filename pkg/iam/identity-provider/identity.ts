@@ -7,8 +7,11 @@ export type Identity = {
   /** An address that the provider vouches for; '' when there is none. */
   readonly email: string
   readonly displayName: string
-  /** Undefined when the provider was not asked for groups: then those that the user has are left alone. */
-  readonly groups: readonly string[] | undefined
+  /**
+   * Undefined when the provider was not asked for groups: then the user has none of it. `unknown` when it was asked and said
+   * nothing: then those that it said before count, for as long as groupsMaxAge says.
+   */
+  readonly groups: readonly string[] | undefined | 'unknown'
   /** What the provider is shown when the person logs out there as well. */
   readonly idToken?: string
 }

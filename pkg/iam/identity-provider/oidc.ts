@@ -1,19 +1,31 @@
 import {
   allowInsecureRequests,
-  type Configuration,
   customFetch,
   discovery,
   enableNonRepudiationChecks,
   fetchUserInfo,
   type ServerMetadata,
 } from 'openid-client'
-import { exchangeCode, toAuthorizationUrl, toClient, toCustomFetch, toProviderError } from './code-flow.ts'
+import { isRecord } from '../../kube/object.ts'
+import { createIdTokenVerifier, InvalidIdToken } from '../../token/provider-id-token.ts'
+import {
+  clockToleranceSeconds,
+  exchangeCode,
+  toAuthorizationUrl,
+  toClient,
+  toCustomFetch,
+  toProviderError,
+} from './code-flow.ts'
 import { within } from './deadline.ts'
 import type { Identity, RedirectProvider, Transaction, UpstreamLogout } from './identity.ts'
 import type { OidcConfig } from './oidc-config.ts'
-import { createUpstreamFetch } from './upstream-fetch.ts'
+import { toIdentity } from './oidc-identity.ts'
+import { createUpstreamFetch, type UpstreamFetch } from './upstream-fetch.ts'
 
-type Claims = Readonly<Record<string, unknown>>
+type Found = {
+  readonly server: ServerMetadata
+  readonly verify: ReturnType<typeof createIdTokenVerifier>
+}
 
 // What the provider says of itself may change: a new address, another algorithm.
 const discoveredForMs = 600_000
@@ -25,14 +37,13 @@ const discoveredForMs = 600_000
  */
 export function createOidcProvider(config: OidcConfig): RedirectProvider {
   const fetch = createUpstreamFetch(config.trust)
-  let known: { readonly client: Configuration; readonly atMs: number } | undefined
+  let known: (Found & { readonly atMs: number }) | undefined
 
-  async function find(): Promise<Configuration> {
-    if (known !== undefined && performance.now() - known.atMs < discoveredForMs) return known.client
-    const client = toClient(await readMetadata(), config, fetch)
-    enableNonRepudiationChecks(client)
-    known = { client, atMs: performance.now() }
-    return client
+  async function find(): Promise<Found> {
+    if (known !== undefined && performance.now() - known.atMs < discoveredForMs) return known
+    const server = await readMetadata()
+    known = { server, verify: createVerifier(config, server, fetch), atMs: performance.now() }
+    return known
   }
 
   async function readMetadata(): Promise<ServerMetadata> {
@@ -54,14 +65,22 @@ export function createOidcProvider(config: OidcConfig): RedirectProvider {
   }
 
   async function identify(callback: URL, transaction: Transaction): Promise<Identity> {
-    const client = await find()
-    const tokens = await exchangeCode(client, callback, transaction, true)
-    const claims = tokens.claims()
-    if (claims === undefined) throw new Error('the token answer has no ID token')
-    const more = config.getUserInfo ? await fetchUserInfo(client, tokens.access_token, claims.sub) : {}
-    const idToken = config.endpoint.endSessionURL === '' ? undefined : tokens.id_token
+    const { server, verify } = await find()
+    let idToken: unknown
+    const client = toClient(
+      server,
+      config,
+      withoutIdToken(fetch, server.token_endpoint, token => {
+        idToken = token
+      }),
+    )
+    enableNonRepudiationChecks(client)
+    const { access_token } = await exchangeCode(client, callback, transaction)
+    if (typeof idToken !== 'string') throw new InvalidIdToken('the token response has no id_token')
+    const claims = await verify(idToken, transaction.nonce)
+    const more = config.getUserInfo ? await fetchUserInfo(client, access_token, claims.sub) : {}
     const identity = toIdentity(config, { ...claims, ...more }, claims.sub)
-    return idToken === undefined ? identity : { ...identity, idToken }
+    return config.endpoint.endSessionURL === '' ? identity : { ...identity, idToken }
   }
 
   return {
@@ -70,9 +89,10 @@ export function createOidcProvider(config: OidcConfig): RedirectProvider {
     logoutUrl: config.endpoint.endSessionURL === '' ? undefined : logout => toLogoutUrl(config, logout),
     async begin(transaction, signal, prompt) {
       try {
-        return await within(config.timeoutMs, signal, async () =>
-          toAuthorizationUrl(await find(), transaction, config.scopes, prompt),
-        )
+        return await within(config.timeoutMs, signal, async () => {
+          const client = toClient((await find()).server, config, fetch)
+          return toAuthorizationUrl(client, transaction, config.scopes, prompt)
+        })
       } catch (error) {
         throw toProviderError(error)
       }
@@ -103,23 +123,38 @@ function toLogoutUrl({ clientId, endpoint }: OidcConfig, { returnUri, state, idT
   return url
 }
 
-function toIdentity(config: OidcConfig, claims: Claims, sub: string): Identity {
-  const text = (key: string) => {
-    const value = claims[key]
-    return typeof value === 'string' ? value : ''
-  }
-  const { emailKey, preferredUsernameKey, groupsKey } = config
-  // Some providers write their booleans as text.
-  const isUnverified = emailKey === 'email' && String(claims.email_verified) === 'false'
-  return {
-    uid: sub,
-    username:
-      preferredUsernameKey === '' ? text('preferred_username') || text('name') : text(preferredUsernameKey),
-    email: isUnverified ? '' : text(emailKey),
-    displayName: text('name'),
-    groups:
-      groupsKey === ''
-        ? undefined
-        : [claims[groupsKey] ?? []].flat().filter(each => typeof each === 'string'),
+function createVerifier(
+  { issuer, clientId, timeoutMs, trust }: OidcConfig,
+  { jwks_uri: jwksUri, id_token_signing_alg_values_supported: algorithms }: ServerMetadata,
+  fetch: UpstreamFetch,
+): Found['verify'] {
+  const isAllowed = jwksUri?.startsWith('https:') || !trust.isVerified
+  if (jwksUri === undefined || !isAllowed)
+    throw new Error('the metadata of the provider has no https jwks_uri')
+  return createIdTokenVerifier({
+    ...{ issuer, clientId, jwksUri, algorithms, timeoutMs, clockToleranceSeconds, fetch },
+  })
+}
+
+/**
+ * Takes the ID token out of the token response before openid-client reads it, which refuses an `auth_time` that is text (AD FS)
+ * also where nobody asked for one.
+ */
+function withoutIdToken(
+  fetch: UpstreamFetch,
+  tokenEndpoint: string | undefined,
+  found: (idToken: unknown) => void,
+): UpstreamFetch {
+  return async (url, init) => {
+    const response = await fetch(url, init)
+    if (url !== tokenEndpoint || !response.ok) return response
+    const body: unknown = await response
+      .clone()
+      .json()
+      .catch(() => undefined)
+    if (!isRecord(body)) return response
+    const { id_token: idToken, ...rest } = body
+    found(idToken)
+    return Response.json(rest, response)
   }
 }

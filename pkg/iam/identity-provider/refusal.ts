@@ -1,3 +1,4 @@
+import { isRecord } from '../../kube/object.ts'
 import { Status } from '../../status/status.ts'
 
 /** Why somebody who comes from a provider is not let in; the words are the audit's. */
@@ -9,6 +10,8 @@ export type RefusalReason =
   | 'user_without_uid'
   | 'provider_refused'
   | 'provider_answer_invalid'
+  | 'provider_groups_incomplete'
+  | 'provider_groups_invalid'
   | 'not_a_member'
   | 'too_many_groups'
   // Of our users.
@@ -59,13 +62,37 @@ export function refusedUser({ cause }: Status): string | undefined {
   return cause instanceof Error && 'user' in cause && typeof cause.user === 'string' ? cause.user : undefined
 }
 
-/** Messages alone: the libraries hang whole answers on their errors, tokens and all, and the log writes what it is given. */
+/**
+ * Messages, and the two values of a comparison: the libraries hang whole answers on their errors, tokens and all, and the log
+ * writes what it is given.
+ */
 function toCause(reason: string, cause: unknown): Error {
   if (cause === undefined) return new Error(reason)
   const messages: string[] = []
   for (let error: unknown = cause; error instanceof Error && messages.length < 5; error = error.cause) {
     const parts = error instanceof AggregateError ? error.errors : [error]
     messages.push(...parts.map(part => (part instanceof Error ? `${part.name}: ${part.message}` : 'unknown')))
+    messages.push(...comparisonOf(error))
   }
   return new Error(reason, { cause: new Error(messages.join('; ') || 'unknown') })
+}
+
+// Of metadata, userinfo and the callback; none of them is a secret.
+const compared: readonly string[] = ['issuer', 'iss', 'sub', 'aud']
+
+/** oauth4webapi says in the cause of an error what it has compared: a member of a body or of claims, or a parameter. */
+function comparisonOf({ cause }: Error): readonly string[] {
+  if (!isRecord(cause)) return []
+  const { attribute, claim, expected, body, claims, parameters } = cause
+  const isCallback = parameters instanceof URLSearchParams
+  const name = compared.find(each => each === (isCallback ? 'iss' : (attribute ?? claim)))
+  if (name === undefined) return []
+  const members = isCallback ? Object.fromEntries(parameters) : (body ?? claims)
+  return [
+    `${name}: expected ${written(expected)}, got ${written(isRecord(members) ? members[name] : undefined)}`,
+  ]
+}
+
+function written(value: unknown): string {
+  return value === undefined ? 'none' : JSON.stringify(value).slice(0, 256)
 }
