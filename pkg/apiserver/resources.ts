@@ -8,6 +8,7 @@ import type { GrantIndex } from '../authz/rbac-index.ts'
 import { createVisibility } from '../authz/visibility.ts'
 import type { Config } from '../config/config.ts'
 import type { LiveConfig } from '../config/live.ts'
+import { parseExactly } from '../json/parse-exactly.ts'
 import { isForComponents } from '../kapis/components.ts'
 import { readCollection } from '../kapis/read-collection.ts'
 import { isForRegistries } from '../kapis/registries.ts'
@@ -16,7 +17,7 @@ import { serveOldResources } from '../kapis/resources/v1alpha2/serve.ts'
 import { createNativeKinds } from '../kapis/resources/v1alpha3/native-kind.ts'
 import { serveResources } from '../kapis/resources/v1alpha3/read.ts'
 import { serveAny, toNativePath } from '../kapis/serve-any.ts'
-import type { KubeClient } from '../kube/client.ts'
+import { type KubeClient, readText } from '../kube/client.ts'
 import { untilDone } from '../kube/until-done.ts'
 import { createRegistryClient } from '../registry/client.ts'
 import { createConnect } from '../registry/connect.ts'
@@ -122,7 +123,10 @@ export function createResources(options: ResourcesOptions): Resources {
     { group: resourcesGroup(groupDomain), version: resourcesVersion, resources: aggregatedKinds },
   ]
   const stopped = new AbortController()
-  const kindSchemas = createKindSchemas({ kinds: aggregatedKinds, read: path => client.call({ path }) })
+  const kindSchemas = createKindSchemas({
+    kinds: aggregatedKinds,
+    read: async path => parseExactly(await readText(client, { path })),
+  })
   const aggregated = { ...tools, collectionOf }
   const byPlural = (plural: string) => collectionOf(plural) ?? catalog.findByPlural(plural).then(obtain)
   const components = {

@@ -1,7 +1,8 @@
+import { compactJson, withoutMember } from '../json/members.ts'
 import type { KubeClient } from '../kube/client.ts'
+import { readListPage } from '../kube/list-page.ts'
 import { type KubeObject, parseList } from '../kube/object.ts'
 import { loginRecordsPath, recordNames } from './login-record.ts'
-import { iamVersion } from './user.ts'
 
 export type HistoryQuery = {
   readonly client: KubeClient
@@ -11,23 +12,17 @@ export type HistoryQuery = {
   readonly type: string
 }
 
-/** The logins of one user that are remembered, newest first. They are few: see loginHistoryMaximumEntries. */
-export async function listLoginRecords({
-  client,
-  groupDomain,
-  user,
-  type,
-}: HistoryQuery): Promise<KubeObject[]> {
+/** The logins of one user that are remembered, newest first, each as JSON. They are few: see loginHistoryMaximumEntries. */
+export async function listLoginRecords({ client, groupDomain, user, type }: HistoryQuery): Promise<string[]> {
   const query = new URLSearchParams({
     labelSelector: `${recordNames(groupDomain).user}=${user}`,
     ...(type === '' ? {} : { fieldSelector: `spec.type=${type}` }),
   })
-  const list = parseList(await client.call({ path: `${loginRecordsPath(groupDomain)}?${query}` }))
-  const records = (list.items ?? []).map(({ metadata, ...record }) => {
-    const { managedFields: _managedFields, ...rest } = metadata
-    return { kind: 'LoginRecord', apiVersion: `iam.${groupDomain}/${iamVersion}`, metadata: rest, ...record }
-  })
-  return records.sort(newestFirst)
+  const page = await readListPage(client, { path: `${loginRecordsPath(groupDomain)}?${query}` })
+  return (parseList(page.list).items ?? [])
+    .map((object, i) => ({ object, json: page.sources[i] ?? JSON.stringify(object) }))
+    .sort((a, b) => newestFirst(a.object, b.object))
+    .map(({ json }) => withoutMember(compactJson(json), ['metadata', 'managedFields']))
 }
 
 /** Total: of one second the names decide. */

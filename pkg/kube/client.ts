@@ -79,7 +79,12 @@ export function createKubeClient(endpoint: Endpoint): KubeClient {
   }
 }
 
-export async function readBody(res: IncomingMessage): Promise<Buffer> {
+/** The answer to a call as text, for those who must not round its numbers. @throws Status */
+export async function readText(client: KubeClient, call: Call): Promise<string> {
+  return (await readBody(await client.stream(call))).toString('utf8')
+}
+
+async function readBody(res: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   try {
     for await (const chunk of res) chunks.push(chunk)

@@ -1,13 +1,13 @@
 import { itemTexts, memberText } from '../json/members.ts'
 import { unavailable } from '../status/status.ts'
-import { type Call, type KubeClient, readBody } from './client.ts'
+import { type Call, type KubeClient, readText } from './client.ts'
 
 /** A page of a list, and the source text of each of its items: JSON.parse rounds numbers and forgets how text was written. */
 export type ListPage = { readonly list: unknown; readonly sources: readonly string[] }
 
 /** @throws Status as kube-apiserver sent it, or 503 when it does not answer */
 export async function readListPage(client: KubeClient, call: Call): Promise<ListPage> {
-  const text = (await readBody(await client.stream(call))).toString('utf8')
+  const text = await readText(client, call)
   try {
     const list: unknown = JSON.parse(text)
     return { list, sources: itemTexts(memberText(text, 'items')) }

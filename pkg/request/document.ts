@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { OutgoingHttpHeaders } from 'node:http'
 import { gzipSync } from 'node:zlib'
+import { stringifyExactly } from '../json/stringify.ts'
 import type { Exchange } from './exchange.ts'
 import { acceptsGzip, send } from './respond.ts'
 
@@ -16,7 +17,7 @@ export type Document = {
 const minGzipBytes = 1_400
 
 export function createDocument(value: unknown): Document {
-  return createTextDocument(`${JSON.stringify(value)}\n`)
+  return createTextDocument(`${stringifyExactly(value)}\n`)
 }
 
 export function createTextDocument(text: string): Document {

@@ -4,8 +4,9 @@ import { request } from 'node:https'
 import { gunzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { compactJson, itemTexts, membersIn, memberText } from '../../pkg/json/members.ts'
+import { compactJson, itemTexts, membersIn, memberText, withoutMember } from '../../pkg/json/members.ts'
 import { findPath } from '../../pkg/json/path.ts'
+import { lastAppliedAnnotation as lastApplied } from '../../pkg/kube/last-applied.ts'
 import { jsonTexts } from '../../pkg/yaml/fixtures.ts'
 import {
   accessToken,
@@ -18,7 +19,8 @@ import {
   uniqueName,
   version,
 } from './cluster.ts'
-import { askAs, eventually } from './http.ts'
+import { askAs, eventually, groupDomain } from './http.ts'
+import { createUser, loginAs, removeUser } from './oauth.ts'
 import { output, setting } from './run.ts'
 
 const namespace = uniqueName('exact')
@@ -260,6 +262,33 @@ describe('values that kube-apiserver stored', function () {
       expect(JSON.parse(read)).to.deep.include({ kind: 'Pod' })
       expect(JSON.parse(read).metadata.annotations.text).to.equal('<\u2028kind: Secret')
     }
+  })
+
+  it('are the same bytes of users and of their logins', async () => {
+    const iam = `iam.${groupDomain}`
+    const user = { username: uniqueName('exact'), password: 'Correct horse 1' }
+    await createUser(user)
+    await kubectlOutput('annotate', 'users', user.username, 'b=<\u2028>', '10=x', '9=')
+    await loginAs(user)
+    const label = `labelSelector=${encodeURIComponent(`${iam}/user-ref`)}%3D${user.username}`
+    await eventually(async () => {
+      const records = await native(`/apis/${iam}/v1alpha2/loginrecords?${label}`)
+      expect(records.size).to.equal(1)
+      const path = `/kapis/${iam}/v1alpha2/users/${user.username}`
+      expectSame(byName(itemsOf((await askAs(token, `${path}/loginrecords`)).body)), records)
+      const { body } = await askKube(kubeToken, `/apis/${iam}/v1alpha2/users/${user.username}`)
+      const hidden = ['spec', 'metadata.annotations']
+      const parts = ([name, json]: readonly [string, string]) =>
+        [name, new Map([...partsOf(json, true)].filter(([member]) => !hidden.includes(member)))] as const
+      const shown = await askAs(token, path)
+      expectSame(new Map([parts(['user', shown.body])]), new Map([parts(['user', body])]))
+      const annotations = (json: string) =>
+        findPath(withoutMember(json, ['metadata', 'annotations', lastApplied]), ['metadata', 'annotations'])
+      expect(annotations(shown.body))
+        .to.equal(annotations(body))
+        .and.match(/^\{"10":"x","9":"","b":"\\u003c/)
+    }, 10_000)
+    await removeUser(user.username)
   })
 
   it('are found, sorted and shown in part to the last digit', async () => {

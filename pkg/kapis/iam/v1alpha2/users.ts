@@ -1,14 +1,18 @@
-import type { UserState } from '../../../iam/user.ts'
+import { type UserState, usersPath } from '../../../iam/user.ts'
 import { parseUserDraft } from '../../../iam/user-draft.ts'
 import type { Permit, UserWriter, WriteOptions } from '../../../iam/user-writer.ts'
+import { compactJson, memberText, withMembers, withoutMember } from '../../../json/members.ts'
+import { type KubeClient, readText } from '../../../kube/client.ts'
 import { isRecord, type KubeObject } from '../../../kube/object.ts'
 import type { AuthenticatedExchange } from '../../../request/exchange.ts'
-import { sendJson } from '../../../request/respond.ts'
-import { badRequest, methodNotAllowed, Status } from '../../../status/status.ts'
+import { sendJson, sendJsonText } from '../../../request/respond.ts'
+import { users as userTraits } from '../../../resources/kinds/platform.ts'
+import { badRequest, methodNotAllowed, notFound, Status } from '../../../status/status.ts'
 import { readJson } from './body.ts'
 import { mergePatch } from './merge-patch.ts'
 
 export type UsersOptions = {
+  readonly client: KubeClient
   readonly groupDomain: string
   readonly writer: UserWriter
   readonly permitOf: (exchange: AuthenticatedExchange) => Permit
@@ -33,8 +37,7 @@ export async function serveUser(options: UsersOptions, exchange: AuthenticatedEx
   const { groupDomain, writer, audit } = options
   const { req, res, info } = exchange
   const { method } = req
-  if (method === 'GET' || method === 'HEAD')
-    return sendJson(res, 200, toAnswer(await writer.read(info.name), groupDomain))
+  if (method === 'GET' || method === 'HEAD') return sendJsonText(res, 200, await readUser(options, info.name))
   if (method === 'DELETE') {
     await writer.remove(info.name, { isDryRun: isDryRun(exchange) })
     audit(exchange, 'delete', info.name)
@@ -46,6 +49,22 @@ export async function serveUser(options: UsersOptions, exchange: AuthenticatedEx
   const { user, state } = await write(options, exchange)
   audit(exchange, state === undefined ? 'update' : `update to ${state}`, info.name)
   sendJson(res, 200, toAnswer(user, groupDomain))
+}
+
+/** A user as in lists: byte for byte as kube-apiserver has it, but for what nobody is to read. @throws Status 404, 503 */
+async function readUser({ client, groupDomain }: UsersOptions, name: string): Promise<string> {
+  const path = `${usersPath(groupDomain)}/${encodeURIComponent(name)}`
+  const json = await readText(client, { path }).catch((error: unknown) => {
+    const isMissing = error instanceof Status && error.code === 404
+    throw isMissing ? notFound({ group: `iam.${groupDomain}`, resource: 'users' }, name) : error
+  })
+  const shown = [...(userTraits.hidden ?? []), ['metadata', 'managedFields']].reduce(
+    withoutMember,
+    compactJson(json),
+  )
+  const selfLink = JSON.stringify(toUserLink(groupDomain, name))
+  const metadata = withMembers(memberText(shown, 'metadata'), new Map([['selfLink', selfLink]]))
+  return withMembers(shown, new Map([['metadata', metadata]]))
 }
 
 type Written = { readonly user: KubeObject; readonly state: UserState | undefined }
@@ -98,6 +117,14 @@ function isDryRun({ query }: AuthenticatedExchange): boolean {
 /** With the path of the object in the orchestrator's own API, as in lists. */
 export function toAnswer(user: KubeObject, groupDomain: string): object {
   const { apiVersion, kind, metadata, ...rest } = user
-  const selfLink = `/apis/iam.${groupDomain}/v1alpha2/users/${metadata.name}`
-  return { kind, apiVersion, metadata: { ...metadata, selfLink }, ...rest }
+  return {
+    kind,
+    apiVersion,
+    metadata: { ...metadata, selfLink: toUserLink(groupDomain, metadata.name) },
+    ...rest,
+  }
+}
+
+function toUserLink(groupDomain: string, name: string): string {
+  return `${usersPath(groupDomain)}/${name}`
 }
