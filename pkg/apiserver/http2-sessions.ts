@@ -161,15 +161,12 @@ function toLines(headers: IncomingHttpHeaders, rawHeaders: readonly string[], ha
 }
 
 function toResponseHeaders({ statusCode, rawHeaders }: IncomingMessage): OutgoingHttpHeaders {
-  const headers: Record<string, string[]> = {}
+  const headers = new Map<string, string[]>()
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = (rawHeaders[i] ?? '').toLowerCase()
-    if (!ofConnection.has(name)) headers[name] = [...(headers[name] ?? []), rawHeaders[i + 1] ?? '']
+    if (!ofConnection.has(name)) headers.set(name, [...(headers.get(name) ?? []), rawHeaders[i + 1] ?? ''])
   }
-  const single = Object.entries(headers).map(([name, values]) => [
-    name,
-    values.length === 1 ? values[0] : values,
-  ])
+  const single = [...headers].map(([name, values]) => [name, values.length === 1 ? values[0] : values])
   return { ':status': statusCode, ...Object.fromEntries(single) }
 }
 

@@ -69,6 +69,35 @@ export function valueAfter(text: string, at: number): number {
   return skipBlank(text, skipBlank(text, at) + 1)
 }
 
+/** A member of an object or an item of an array, by its positions. */
+export type Child = {
+  /** Its name, or its place from 0 on. */
+  readonly step: string | number
+  /** Where its key begins, or the item itself. */
+  readonly start: number
+  readonly valueStart: number
+}
+
+/**
+ * Goes through the members or items of the value at `at`, none when it is a scalar.
+ *
+ * @param visit returns the position after the child's value
+ * @returns the position after the whole value
+ */
+export function eachChild(text: string, at: number, visit: (child: Child) => number): number {
+  const isObject = text.charCodeAt(at) === openBrace
+  let start = isObject || text.charCodeAt(at) === openBracket ? firstIn(text, at) : -1
+  if (start < 0) return skipValue(text, at)
+  let end = at
+  for (let place = 0; start >= 0; place++) {
+    const keyEnd = isObject ? skipString(text, start) : start
+    const valueStart = isObject ? valueAfter(text, keyEnd) : start
+    end = visit({ step: isObject ? decodeString(text, start, keyEnd) : place, start, valueStart })
+    start = nextIn(text, end)
+  }
+  return skipBlank(text, end) + 1
+}
+
 /** The string whose source text is from `start` to `end`, quotes included. */
 export function decodeString(text: string, start: number, end: number): string {
   const inner = text.slice(start + 1, end - 1)

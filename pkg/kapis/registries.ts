@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { JsonTooDeep, parseJson } from '../json/parse.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isKubeObject, isRecord, type KubeObject, parseObject } from '../kube/object.ts'
 import { routeOf } from '../openapi/route.ts'
@@ -91,7 +92,7 @@ async function readSecret(req: IncomingMessage): Promise<{ sent: unknown; secret
     chunks.push(chunk)
   }
   try {
-    const body: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+    const body: unknown = parseJson(Buffer.concat(chunks).toString('utf8'))
     // A Secret that is yet to be made has no resource version, and its name stands in the path already.
     if (isRecord(body) && (body.metadata === undefined || isRecord(body.metadata))) {
       const secret = { ...body, metadata: { name: '', resourceVersion: '', ...body.metadata } }
@@ -99,6 +100,7 @@ async function readSecret(req: IncomingMessage): Promise<{ sent: unknown; secret
     }
   } catch (error) {
     if (error instanceof Status) throw error
+    if (error instanceof JsonTooDeep) throw badRequest(error.message)
   }
   throw badRequest('the body must be a Secret as JSON')
 }

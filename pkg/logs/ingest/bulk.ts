@@ -1,3 +1,4 @@
+import { parseJson } from '../../json/parse.ts'
 import { isRecord } from '../../kube/object.ts'
 import { badRequest } from '../../status/status.ts'
 import { type Line, parseDocument } from './document.ts'
@@ -57,7 +58,7 @@ function parseAction(text: string, number: number, index: string): Head {
     )
   let parsed: unknown
   try {
-    parsed = JSON.parse(text)
+    parsed = parseJson(text)
   } catch {
     throw malformed('not valid JSON')
   }

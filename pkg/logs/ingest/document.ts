@@ -1,3 +1,4 @@
+import { JsonTooDeep, parseJson } from '../../json/parse.ts'
 import { isRecord } from '../../kube/object.ts'
 import type { LogRecord } from '../record.ts'
 import { formatTime } from '../rfc3339.ts'
@@ -27,9 +28,9 @@ type Names = Pick<LogRecord, (typeof nameKeys)[number]>
 export function parseDocument(text: string, limits: IngestLimits): Line {
   let document: unknown
   try {
-    document = JSON.parse(text)
-  } catch {
-    return { problem: 'not valid JSON' }
+    document = parseJson(text)
+  } catch (error) {
+    return { problem: error instanceof JsonTooDeep ? error.message : 'not valid JSON' }
   }
   if (!isRecord(document)) return { problem: 'not a JSON object' }
   const timeNs = readTime(document, text)

@@ -1,4 +1,5 @@
 import type { Request } from 'express'
+import { JsonTooDeep, parseJson } from '../../json/parse.ts'
 import { isRecord } from '../../kube/object.ts'
 import { readScope } from '../../token/live-audience.ts'
 import { oauthError } from '../error.ts'
@@ -40,9 +41,9 @@ export function readTokenRequest(req: Request): TokenRequest {
 function parse(body: unknown): Readonly<Record<string, unknown>> {
   let parsed: unknown
   try {
-    parsed = JSON.parse(String(body))
-  } catch {
-    throw invalid('the body is no JSON')
+    parsed = parseJson(String(body))
+  } catch (error) {
+    throw invalid(error instanceof JsonTooDeep ? error.message : 'the body is no JSON')
   }
   if (!isRecord(parsed)) throw invalid('the body must be an object')
   return parsed

@@ -1,4 +1,5 @@
 import type { Request, RequestHandler } from 'express'
+import { JsonTooDeep, parseJson } from '../../json/parse.ts'
 import { isRecord } from '../../kube/object.ts'
 import { renderKube } from '../../status/render-kube.ts'
 import { badRequest, Status } from '../../status/status.ts'
@@ -78,9 +79,9 @@ function readReview(req: Request): Review {
 
 function parseBody(body: unknown): Readonly<Record<string, unknown>> {
   try {
-    const parsed: unknown = JSON.parse(String(body))
+    const parsed: unknown = parseJson(String(body))
     return isRecord(parsed) ? parsed : {}
-  } catch {
-    throw badRequest('the body is no JSON')
+  } catch (error) {
+    throw badRequest(error instanceof JsonTooDeep ? error.message : 'the body is no JSON')
   }
 }

@@ -13,16 +13,16 @@ export type ConsentPage = {
   readonly fields: Readonly<Record<string, string>>
 }
 
-const meanings: Readonly<Record<string, string>> = {
-  openid: 'know who you are',
-  profile: 'see your name, user name and groups',
-  email: 'see your e-mail address',
-}
+const meanings: ReadonlyMap<string, string> = new Map([
+  ['openid', 'know who you are'],
+  ['profile', 'see your name, user name and groups'],
+  ['email', 'see your e-mail address'],
+])
 
 /** What a client would be allowed, and the decision about it. */
 export function consentPage(page: ConsentPage): Html {
   const { csrf, username, clientName, scope, target, action, fields } = page
-  const granted = scope.split(' ').flatMap(name => meanings[name] ?? [])
+  const granted = scope.split(' ').flatMap(name => meanings.get(name) ?? [])
   return html`<p><strong>${clientName}</strong> wants to act for you, <strong>${username}</strong>, with all the rights that you have. It could:</p>
 <ul>${[...granted, 'use the platform in your name'].map(text => html`<li>${text}</li>\n`)}</ul>
 <p class="quiet">${target}</p>

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { JsonTooDeep, parseJson } from '../../../json/parse.ts'
 import { badRequest, Status, tooLarge } from '../../../status/status.ts'
 
 const limitBytes = 256 * 1024
@@ -26,9 +27,9 @@ export async function readJson(req: IncomingMessage, mediaTypes: readonly string
     chunks.push(chunk)
   }
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'))
-  } catch {
+    return parseJson(Buffer.concat(chunks).toString('utf8'))
+  } catch (error) {
     // The parser would quote the body, and with it a password.
-    throw badRequest('the body is no JSON')
+    throw badRequest(error instanceof JsonTooDeep ? error.message : 'the body is no JSON')
   }
 }

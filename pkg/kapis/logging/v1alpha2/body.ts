@@ -3,12 +3,15 @@ import type { Readable } from 'node:stream'
 import { createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import { badRequest, Status, tooLarge } from '../../../status/status.ts'
 
-const decoders: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  zstd: createZstdDecompress,
-}
+const decoders: ReadonlyMap<string, () => NodeJS.ReadWriteStream> = new Map<
+  string,
+  () => NodeJS.ReadWriteStream
+>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['zstd', createZstdDecompress],
+])
 
 export type BodyLimits = {
   readonly mediaTypes: readonly string[]
@@ -58,7 +61,7 @@ function checkMediaType(req: IncomingMessage, allowed: readonly string[]): void 
 function decode(req: IncomingMessage): Readable | NodeJS.ReadWriteStream {
   const encoding = (req.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
   if (encoding === 'identity' || encoding === '') return req
-  const create = decoders[encoding]
+  const create = decoders.get(encoding)
   if (create === undefined) {
     const message = `Content-Encoding must be gzip, deflate, zstd or identity, not ${JSON.stringify(encoding)}`
     throw new Status(415, 'UnsupportedMediaType', message, {

@@ -49,8 +49,7 @@ function replacementOf(parts: readonly string[], groupDomain: string): string | 
     return `logs by workspace are no longer served here: ${query}?namespaces= with the namespaces of the workspace`
   }
   if (first !== 'namespaces' || namespace === undefined) return undefined
-  const places: Readonly<Record<string, string>> = { workloads: 'workloads', pods: 'pods' }
-  const parameter = places[second ?? '']
+  const parameter = second === 'workloads' || second === 'pods' ? second : undefined
   if (parts.length === 2)
     return `logs by namespace are no longer served here: ${query}?namespaces=${namespace}`
   if (parts.length !== 4 || parameter === undefined) return undefined

@@ -32,14 +32,14 @@ export async function readQuotas(
   collectionOf: (plural: string) => Promise<Collection>,
   namespace: string,
 ): Promise<Quotas> {
-  const used: Record<string, string> = {}
+  const used = new Map<string, string>()
   const collections = await Promise.all(
     counted.map(async ([key, plural]) => ({ key, collection: await collectionOf(plural) })),
   )
-  for (const { key, collection } of collections) used[key] = String(countIn(collection, namespace))
-  if (namespace === '') return { hard: {}, used }
+  for (const { key, collection } of collections) used.set(key, String(countIn(collection, namespace)))
+  if (namespace === '') return { hard: {}, used: Object.fromEntries(used) }
 
-  const hard: Record<string, string> = {}
+  const hard = new Map<string, string>()
   const quotas = await collectionOf('resourcequotas')
   for (const entry of quotas.entries()) {
     if (entry.namespace !== namespace) continue
@@ -47,13 +47,13 @@ export async function readQuotas(
     const uses = membersOf(status.used)
     for (const [key, value] of Object.entries(membersOf(status.hard))) {
       const limit = textOf(value)
-      const known = hard[key]
+      const known = hard.get(key)
       if (known !== undefined && parseQuantity(known).nano <= parseQuantity(limit).nano) continue
-      hard[key] = limit
-      used[key] = textOf(uses[key]) || '0'
+      hard.set(key, limit)
+      used.set(key, textOf(uses[key]) || '0')
     }
   }
-  return { hard, used }
+  return { hard: Object.fromEntries(hard), used: Object.fromEntries(used) }
 }
 
 function countIn(collection: Collection, namespace: string): number {

@@ -1,3 +1,4 @@
+import { JsonTooDeep, parseJson } from '../../../json/parse.ts'
 import { isRecord } from '../../../kube/object.ts'
 import { badRequest } from '../../../status/status.ts'
 import { type AnyMap, type AnyValue, type OtlpRecord, type OtlpResource, toInteger } from './message.ts'
@@ -13,9 +14,9 @@ const maxDepth = 32
 export function* readExportRequestJson(body: Buffer): Generator<OtlpResource> {
   let parsed: unknown
   try {
-    parsed = JSON.parse(body.toString('utf8'))
-  } catch {
-    throw badRequest('the body is not valid JSON')
+    parsed = parseJson(body.toString('utf8'))
+  } catch (error) {
+    throw badRequest(error instanceof JsonTooDeep ? error.message : 'the body is not valid JSON')
   }
   if (!isRecord(parsed)) throw badRequest('the body must be an ExportLogsServiceRequest')
   for (const [i, logs] of listOf(parsed, 'resourceLogs', '').entries()) {

@@ -1,0 +1,43 @@
+import { skipString } from './scan.ts'
+
+/** The message may be shown to who sent the text: it repeats nothing of it. */
+export class JsonTooDeep extends SyntaxError {
+  constructor(maxDepth: number) {
+    super(`the JSON is nested deeper than ${maxDepth} levels`)
+  }
+}
+
+/**
+ * JSON.parse for what callers send, which must not be nested deeper than a few levels: whatever goes through the value afterwards
+ * may call itself for each of them.
+ *
+ * @throws SyntaxError for what is not JSON, JsonTooDeep
+ */
+export function parseJson(text: string, maxDepth = 100): unknown {
+  const value: unknown = JSON.parse(text)
+  if (isDeeper(text, maxDepth)) throw new JsonTooDeep(maxDepth)
+  return value
+}
+
+/** @param text valid JSON */
+function isDeeper(text: string, maxDepth: number): boolean {
+  // Most texts have not even that many braces.
+  if (!hasMore(text, maxDepth)) return false
+  let depth = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === 0x22) i = skipString(text, i) - 1
+    else if (code === 0x7b || code === 0x5b) {
+      if (++depth > maxDepth) return true
+    } else if (code === 0x7d || code === 0x5d) depth--
+  }
+  return false
+}
+
+function hasMore(text: string, count: number): boolean {
+  let found = 0
+  for (const open of '{[')
+    for (let at = text.indexOf(open); at >= 0; at = text.indexOf(open, at + 1))
+      if (++found > count) return true
+  return false
+}
