@@ -25,6 +25,7 @@ const owners = {
   '@kubernetes/client-node': ['kube'],
   '@node-rs/bcrypt': ['iam'],
   '@opensearch-project/opensearch': ['logs'],
+  '@eslint-community/regexpp': ['logs'],
   '@opentelemetry': ['tracing'],
   express: ['aggregated', 'kapis', 'oauth', 'proxy', 'apiserver'],
   jose: ['token'],
@@ -34,6 +35,7 @@ const owners = {
   'openid-client': ['iam'],
   pino: ['telemetry'],
   'prom-client': ['telemetry'],
+  re2js: ['logs'],
   undici: ['http'],
   yaml: ['yaml'],
 }

@@ -20,8 +20,19 @@ export type Test =
   | { readonly kind: 'words'; readonly words: readonly string[]; readonly prefix: boolean }
   /** Contains the text, anywhere. */
   | { readonly kind: 'contains'; readonly text: string; readonly caseSensitive: boolean }
-  /** A regular expression finds something; its syntax is that of `parseRegex`. */
+  /** A regular expression finds something; its syntax is that of `compileRegex`. */
   | { readonly kind: 'regex'; readonly source: string; readonly caseSensitive: boolean }
+  /**
+   * A text with wildcards, case aside: `*` stands for any number of characters, `?` for one. With `value` it is the whole value;
+   * with `part` it is somewhere in it, wildcards stand for no spaces, and an end that is `word` is one of a word.
+   */
+  | {
+      readonly kind: 'wildcard'
+      readonly pieces: readonly ({ readonly text: string } | '*' | '?')[]
+      readonly extent: 'value' | 'part'
+      readonly start: 'open' | 'word'
+      readonly end: 'open' | 'word'
+    }
   /** A pod name (the field is `pod`) that a workload of one of these names gives to its pods, or the name itself. */
   | { readonly kind: 'workload'; readonly names: readonly string[] }
 

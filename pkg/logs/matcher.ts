@@ -1,9 +1,8 @@
 import type { Expression, Test } from './expression.ts'
 import type { LogFilter, Scope } from './filter.ts'
 import { fieldOf, type LogRecord } from './record.ts'
-import { createSearch } from './regex/automaton.ts'
-import { compileRegex } from './regex/program.ts'
-import { parseRegex } from './regex/syntax.ts'
+import { compileRegex } from './regex/compile.ts'
+import { wildcardSource } from './wildcard.ts'
 import { fold, wordsOf } from './words.ts'
 import { isPodOf } from './workload.ts'
 
@@ -61,11 +60,10 @@ export function createTest(test: Test): (value: string) => boolean {
       const text = fold(test.text)
       return value => fold(value).includes(text)
     }
-    case 'regex': {
-      const program = compileRegex(parseRegex(test.source), test.caseSensitive)
-      if (program === undefined) throw new Error('the regular expression is too large')
-      return createSearch(program, test.caseSensitive)
-    }
+    case 'regex':
+      return compileRegex(test.source, test.caseSensitive)
+    case 'wildcard':
+      return compileRegex(wildcardSource(test), false)
     case 'workload':
       return value => test.names.some(name => isPodOf(name, value))
   }

@@ -27,13 +27,15 @@ export function wordRole(codePoint: number): 'none' | 'part' | 'whole' {
  */
 export function fold(text: string): string {
   // Of all others toLowerCase of the whole text is that of each code point.
-  if (!/[\u0130\u03a3]/.test(text)) return text.toLowerCase()
+  if (!/[\u0130\u017f\u03a3]/.test(text)) return text.toLowerCase()
   let folded = ''
   for (const character of text) folded += foldCharacter(character)
   return folded
 }
 
 export function foldCharacter(character: string): string {
+  // Of ASCII letters only two have a third form: this one, and the Kelvin sign, of which toLowerCase knows.
+  if (character === '\u017f') return 's'
   const lower = character.toLowerCase()
   return lower.length === character.length ? lower : character
 }

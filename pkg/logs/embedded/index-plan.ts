@@ -1,6 +1,9 @@
 import type { Expression, Test } from '../expression.ts'
 import { createTest } from '../matcher.ts'
 import { type Field, originOf } from '../record.ts'
+import { parseRegex } from '../regex/parse.ts'
+import { requiredTexts } from '../regex/required.ts'
+import { wildcardNode } from '../wildcard.ts'
 import { fold, wordRole, wordsOf } from '../words.ts'
 import { streamWord } from './index-text.ts'
 import type { Stream } from './stream.ts'
@@ -76,9 +79,22 @@ function planMatch(
       const query = wordsWithin(test.text)
       return query === undefined ? { rest: expression } : { query, rest: expression }
     }
+    case 'regex':
+    case 'wildcard': {
+      const required = requiredBy(test)
+      const query = required && planIndex(required, streams).query
+      return query === undefined ? { rest: expression } : { query, rest: expression }
+    }
     default:
       return { rest: expression }
   }
+}
+
+/** What a line must contain for a test to pass; undefined when nothing can be said. */
+export function requiredBy(test: Extract<Test, { kind: 'regex' | 'wildcard' }>): Expression | undefined {
+  if (test.kind === 'wildcard') return requiredTexts(wildcardNode(test), false)
+  const node = parseRegex(test.source)
+  return node && requiredTexts(node, test.caseSensitive)
 }
 
 /** For each stream whether its lines pass. */

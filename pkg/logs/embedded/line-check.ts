@@ -3,7 +3,7 @@ import { createTest } from '../matcher.ts'
 import { fold } from '../words.ts'
 import { hasBit } from './bitmap.ts'
 import type { Block, Columns } from './block.ts'
-import { nothing, planIndex, streamsPassing } from './index-plan.ts'
+import { nothing, planIndex, requiredBy, streamsPassing } from './index-plan.ts'
 import type { LineRange, PartitionReader } from './partition-reader.ts'
 
 /** A block whose lines are looked at. */
@@ -55,7 +55,7 @@ export function createLineCheck(
   }
   if (expression.op === 'match') {
     const { field, test } = expression
-    if (field === 'log') return createTextCheck(test)
+    if (field === 'log') return createTextCheck(partition, range, test)
     const passing = streamsPassing(partition.streams, field, test)
     return ({ columns }, place) => passing[columns.streams[place] ?? 0] === true
   }
@@ -69,10 +69,15 @@ export function createLineCheck(
     : (block, place) => checks.some(check => check(block, place))
 }
 
-function createTextCheck(test: Test): LineCheck {
+function createTextCheck(partition: PartitionReader, range: LineRange, test: Test): LineCheck {
   if (test.kind === 'contains') return createPartCheck(test)
   const passes = createTest(test)
-  return (block, place) => passes(lineText(block, place))
+  const check: LineCheck = (block, place) => passes(lineText(block, place))
+  const required = test.kind === 'regex' || test.kind === 'wildcard' ? requiredBy(test) : undefined
+  if (required === undefined) return check
+  // A text that must be there is found much sooner.
+  const mayPass = createLineCheck(partition, range, required)
+  return (block, place) => mayPass(block, place) && check(block, place)
 }
 
 /** Searches the text of a block as a whole: the next place where it is found holds for all lines before it. */

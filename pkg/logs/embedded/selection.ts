@@ -1,7 +1,7 @@
 import { and, type Bitmap, emptyBitmap, hasBit, setBit, setBits } from './bitmap.ts'
 import type { Block } from './block.ts'
 import { nothing } from './index-plan.ts'
-import { createLineCheck, type LineCheck, openBlock } from './line-check.ts'
+import { createLineCheck, type OpenBlock, openBlock } from './line-check.ts'
 import type { LineRange, PartitionReader } from './partition-reader.ts'
 import type { PartitionQuery } from './query.ts'
 
@@ -77,30 +77,18 @@ export function* select(partition: PartitionReader, query: PartitionQuery, windo
   const check = createLineCheck(partition, window, plan.rest)
   const passing = emptyBitmap(window.to - window.from)
   for (const block of window.blocks) {
-    if (checkBlock(partition, block, { check, candidates, passing, offset: block.first - window.from })) yield
+    const offset = block.first - window.from
+    let open: OpenBlock | undefined
+    for (let place = 0; place < block.count; place += 1) {
+      if (candidates !== 'all' && !hasBit(candidates, offset + place)) continue
+      open ??= openBlock(partition, block)
+      if (check(open, place)) setBit(passing, offset + place)
+      // A regular expression may take long for a line.
+      if (place % 64 === 0) yield
+    }
+    if (open !== undefined) yield
   }
   return passing
-}
-
-/** @returns whether there was something to look at */
-function checkBlock(
-  partition: PartitionReader,
-  block: Block,
-  given: {
-    readonly check: LineCheck
-    readonly candidates: Selection
-    readonly passing: Bitmap
-    readonly offset: number
-  },
-): boolean {
-  const { check, candidates, passing, offset } = given
-  let open: ReturnType<typeof openBlock> | undefined
-  for (let place = 0; place < block.count; place += 1) {
-    if (candidates !== 'all' && !hasBit(candidates, offset + place)) continue
-    open ??= openBlock(partition, block)
-    if (check(open, place)) setBit(passing, offset + place)
-  }
-  return open !== undefined
 }
 
 function findBits(partition: PartitionReader, query: string, window: Window): Bitmap {

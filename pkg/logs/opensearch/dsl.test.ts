@@ -89,7 +89,7 @@ describe('toDsl', () => {
       code: 400,
       reason: 'BadRequest',
       message:
-        'the regular expression "a\\\\bb" cannot be searched for in this log store: \\B, ^ or $ inside, and \\b but at an end beside a letter or digit are not possible in it',
+        'unsupported regular expression "a\\\\bb": this log store has no flags, Unicode classes, \\A, \\z, \\B, ^ and $ inside, and \\b except at an end next to a letter or digit; literal braces are \\{ and \\}',
     })
   })
 

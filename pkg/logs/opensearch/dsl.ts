@@ -2,9 +2,9 @@ import { badRequest } from '../../status/status.ts'
 import type { Expression, Test } from '../expression.ts'
 import type { LogFilter, PermittedNamespace, Scope } from '../filter.ts'
 import type { Field } from '../record.ts'
-import { parseRegex } from '../regex/syntax.ts'
+import { parseRegex } from '../regex/parse.ts'
 import { formatTime } from '../rfc3339.ts'
-import { escapeLucene, toLuceneRegexp } from './regexp.ts'
+import { escapeLucene, toLuceneRegexp, wildcardToLucene } from './regexp.ts'
 
 export type Dsl = Readonly<Record<string, unknown>>
 
@@ -126,18 +126,25 @@ function toFieldQuery(field: Extract<Field, string>, test: Test): Dsl {
       return toPhrase(text, test.words, test.prefix)
     case 'contains':
       return onWhole(name => contains(name, test.text, test.caseSensitive))
+    case 'wildcard':
+      return onWhole(name => regexp(name, wildcardToLucene(test)))
     case 'regex': {
-      const value = toLuceneRegexp(parseRegex(test.source), test.caseSensitive)
-      if (value === undefined) {
-        throw badRequest(
-          `the regular expression ${JSON.stringify(test.source)} cannot be searched for in this log store: \\B, ^ or $ inside, and \\b but at an end beside a letter or digit are not possible in it`,
-        )
-      }
+      const value = translate(test)
       return onWhole(name => regexp(name, value))
     }
     case 'workload':
       return onWhole(name => regexp(name, test.names.map(podNames).join('|')))
   }
+}
+
+/** @throws Status 400 when the engine has no words for it */
+function translate({ source, caseSensitive }: Extract<Test, { readonly kind: 'regex' }>): string {
+  const node = parseRegex(source)
+  const value = node && toLuceneRegexp(node, caseSensitive)
+  if (value !== undefined) return value
+  throw badRequest(
+    `unsupported regular expression ${JSON.stringify(source)}: this log store has no flags, Unicode classes, \\A, \\z, \\B, ^ and $ inside, and \\b except at an end next to a letter or digit; literal braces are \\{ and \\}`,
+  )
 }
 
 function toPhrase(field: string, words: readonly string[], prefix: boolean): Dsl {
@@ -201,11 +208,10 @@ function toLabelQuery(label: string, test: Test): Dsl {
       return regexp(pairs, key + toWords(test.words, test.prefix))
     case 'contains':
       return regexp(pairs, key + toText(test.text, test.caseSensitive))
-    case 'regex': {
-      const value = toLuceneRegexp(parseRegex(test.source), test.caseSensitive)
-      if (value === undefined) throw badRequest('this regular expression cannot be searched for in a label')
-      return regexp(pairs, `${key}(${value})`)
-    }
+    case 'regex':
+      return regexp(pairs, `${key}(${translate(test)})`)
+    case 'wildcard':
+      return regexp(pairs, `${key}(${wildcardToLucene(test)})`)
     case 'workload':
       return { match_none: {} }
   }

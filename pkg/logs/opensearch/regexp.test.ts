@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { parseRegex } from '../regex/syntax.ts'
-import { escapeLucene, toLuceneRegexp } from './regexp.ts'
+import { parseRegex } from '../regex/parse.ts'
+import { escapeLucene, toLuceneRegexp, wildcardToLucene } from './regexp.ts'
 
 const any = '(.|\n)*'
 
@@ -21,31 +21,60 @@ const expressible: readonly [source: string, lucene: string][] = [
   ['[\\\\-]', `${any}[\\\\\\-]${any}`],
   ['[\\\\-b]', `${any}[\\\\\\]\\^_-b]${any}`],
   ['[^^-a]', `${any}[^\\^_-a]${any}`],
-  ['\\b连', `${any}[连]${any}`],
+  ['\\bab', `(${any}[^0-9A-Za-z_])?[a][b]${any}`],
+  ['a\\b', `${any}[a]([^0-9A-Za-z_]${any})?`],
+  ['\\b-', `${any}[0-9A-Za-z_][\\-]${any}`],
+  ['\\b连', `${any}[0-9A-Za-z_][连]${any}`],
+  ['[a-c]+\\b', `${any}([a-c]){1,}([^0-9A-Za-z_]${any})?`],
 ]
+
+/** @throws Error when it cannot be parsed */
+function translate(source: string, caseSensitive = true): string | undefined {
+  const node = parseRegex(source)
+  if (node === undefined) throw new Error(`cannot parse ${source}`)
+  return toLuceneRegexp(node, caseSensitive)
+}
 
 describe('toLuceneRegexp', () => {
   for (const [source, lucene] of expressible) {
-    it(`says ${source || 'nothing'}`, () => expect(toLuceneRegexp(parseRegex(source), true)).to.equal(lucene))
+    it(`says ${source || 'nothing'}`, () => expect(translate(source)).to.equal(lucene))
   }
 
   it('spells both cases out', () => {
-    expect(toLuceneRegexp(parseRegex('^aÉ1$'), false)).to.equal('[aA][Éé][1]\n?')
-    expect(toLuceneRegexp(parseRegex('^[a-c]$'), false)).to.equal('[a-cABC]\n?')
+    expect(translate('aÉ1', false)).to.equal(`${any}[aA][Éé][1]${any}`)
+    expect(translate('[a-c]', false)).to.equal(`${any}[a-cABC]${any}`)
   })
 
-  it('says where a word begins and ends', () => {
-    const said = toLuceneRegexp(parseRegex('\\bab\\b|c'), true) ?? ''
-    const [whole, other] = said.split(/\|(?=\(\.\|\n\)\*\[c\])/)
-    expect(whole).to.match(/^\(\(\.\|\n\)\*\[.+\]\)\?\[a\]\[b\]\(\[.+\]\(\.\|\n\)\*\)\?$/s)
-    expect(other).to.equal(`${any}[c]${any}`)
-    // An engine takes a thousand characters.
-    expect(said.length).to.be.below(500)
-  })
-
-  for (const source of ['\\b\\w', '\\b', 'a\\bb', 'x\\B', 'a^b', '(a$)b', '(^a|b)', '\\b\\b']) {
-    it(`cannot say ${source}`, () => expect(toLuceneRegexp(parseRegex(source), true)).to.equal(undefined))
+  for (const source of ['\\b[a-]', '\\b', '\\b\\w*', 'a\\bb', 'x\\B', 'a^b', '(a$)b', '(^a|b)', '\\b\\b']) {
+    it(`cannot say ${source}`, () => expect(translate(source)).to.equal(undefined))
   }
+})
+
+describe('wildcardToLucene', () => {
+  const pieces = [{ text: 'a.' }, '*', { text: 'É' }, '?'] as const
+
+  it('is open at both ends', () => {
+    const lucene = wildcardToLucene({ kind: 'wildcard', pieces, extent: 'part', start: 'open', end: 'open' })
+    expect(lucene.startsWith(`${any}[aA][\\.](`) && lucene.endsWith(any)).to.equal(true)
+  })
+
+  it('begins and ends with words', () => {
+    const lucene = wildcardToLucene({ kind: 'wildcard', pieces, extent: 'part', start: 'word', end: 'word' })
+    expect(lucene).to.match(/^\(\(\.\|\n\)\*\[.+\]\)\?\[aA\].+\(\[.+\]\(\.\|\n\)\*\)\?$/s)
+    // An engine takes a thousand characters.
+    expect(lucene.length).to.be.below(600)
+  })
+
+  it('stands for a whole value', () => {
+    const test = {
+      kind: 'wildcard',
+      pieces: [{ text: 'web-' }, '*'],
+      extent: 'value',
+      start: 'open',
+      end: 'open',
+    } as const
+    expect(wildcardToLucene(test)).to.equal('[wW][eE][bB][\\-]((.|\n)){0,}')
+  })
 })
 
 describe('escapeLucene', () => {

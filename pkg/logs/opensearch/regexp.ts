@@ -1,23 +1,36 @@
-import type { RegexNode } from '../regex/syntax.ts'
+import type { Range, RegexNode } from '../regex/parse.ts'
+import { type WildcardTest, wildcardNode } from '../wildcard.ts'
 import { foldCharacter } from '../words.ts'
-import { besideWords, boundaryBeside } from './word-boundary.ts'
+import { besideWords } from './word-boundary.ts'
 
 // Any characters, line breaks among them.
 const anything = '(.|\n)*'
 const maxFolded = 64
-const separator = `[${besideWords.map(([low, high]) => toRange(low, high)).join('')}]`
+// A set of more characters is not looked through.
+const maxCharacters = 256
+const [wordCharacter, otherCharacter] = ['[0-9A-Za-z_]', '[^0-9A-Za-z_]']
 
 /**
  * A regular expression in Lucene's syntax, which always stands for the whole text and has neither anchors nor boundaries.
  * Every character that is no ASCII letter or digit is escaped, but where a range begins, so none has a meaning of its own.
  *
- * @returns undefined when it has an assertion that cannot be said there: `\B`, `^` and `$` inside, and `\b` but at an end, beside
- * what surely belongs to a word
+ * @returns undefined when it has an assertion that cannot be said there: `\B`, `^` and `$` inside, and `\b` but at an end next to
+ * what is surely a character of a word, or surely none
  */
 export function toLuceneRegexp(root: RegexNode, caseSensitive: boolean): string | undefined {
   const options = root.kind === 'choice' ? root.options : [root]
   const whole = options.map(option => toWhole(option, caseSensitive))
   return whole.every(text => text !== undefined) ? whole.join('|') : undefined
+}
+
+/** The same of a text with wildcards. */
+export function wildcardToLucene(test: WildcardTest): string {
+  const inner = toText(wildcardNode(test), false) ?? ''
+  if (test.extent === 'value') return inner
+  const separator = `[${besideWords.map(([low, high]) => toRange(low, high)).join('')}]`
+  const before = test.start === 'word' ? `(${anything}${separator})?` : anything
+  const after = test.end === 'word' ? `(${separator}${anything})?` : anything
+  return `${before}${inner}${after}`
 }
 
 /** Text as a piece of a regular expression that means itself. */
@@ -36,17 +49,37 @@ function toWhole(node: RegexNode, caseSensitive: boolean): string | undefined {
 
 /** Takes an assertion off an end of an expression. @returns what may stand outside of that end; undefined when it cannot be said */
 function takeEdge(items: RegexNode[], side: 'first' | 'last'): string | undefined {
-  const [at, beside] = side === 'first' ? [0, 1] : [items.length - 1, items.length - 2]
-  const edge = items[at]
+  const edge = items.at(side === 'first' ? 0 : -1)
   if (edge?.kind !== 'assert') return anything
   const isAnchor = edge.at === (side === 'first' ? 'start' : 'end')
-  const demand = edge.at === 'boundary' ? boundaryBeside(items[beside], side) : undefined
-  if (!isAnchor && demand === undefined) return undefined
-  items.splice(at, 1)
-  if (demand === 'anything') return anything
-  if (demand === 'separator')
-    return side === 'first' ? `(${anything}${separator})?` : `(${separator}${anything})?`
-  return side === 'first' ? '' : '\n?'
+  const neighbour = items.at(side === 'first' ? 1 : -2)
+  const beside = edge.at === 'boundary' ? characterBeside(neighbour, side) : undefined
+  if (!isAnchor && beside === undefined) return undefined
+  items.splice(side === 'first' ? 0 : -1, 1)
+  if (beside === undefined) return side === 'first' ? '' : '\n?'
+  const outside = side === 'first' ? `${anything}${beside}` : `${beside}${anything}`
+  // The text may begin or end there, unless it is a character of a word that makes the boundary.
+  return beside === wordCharacter ? outside : `(${outside})?`
+}
+
+/** The characters that make a boundary next to a node; undefined where that depends on which character it stands for. */
+function characterBeside(node: RegexNode | undefined, side: 'first' | 'last'): string | undefined {
+  if (node?.kind === 'sequence') return characterBeside(node.items.at(side === 'first' ? 0 : -1), side)
+  if (node?.kind === 'repeat') return node.min > 0 ? characterBeside(node.item, side) : undefined
+  if (node?.kind !== 'set' || node.negated) return undefined
+  const count = node.ranges.reduce((sum, [low, high]) => sum + high - low + 1, 0)
+  if (count === 0 || count > maxCharacters) return undefined
+  const areOfWords = new Set(node.ranges.flatMap(charactersOf).map(code => isOfWord(code)))
+  if (areOfWords.size > 1) return undefined
+  return areOfWords.has(true) ? otherCharacter : wordCharacter
+}
+
+function charactersOf([low, high]: Range): readonly number[] {
+  return Array.from({ length: high - low + 1 }, (_, i) => low + i)
+}
+
+function isOfWord(code: number): boolean {
+  return /^\w$/.test(String.fromCodePoint(code))
 }
 
 function toText(node: RegexNode, caseSensitive: boolean): string | undefined {
@@ -79,6 +112,8 @@ function toSet(
   { ranges, negated }: Extract<RegexNode, { readonly kind: 'set' }>,
   caseSensitive: boolean,
 ): string {
+  // Any character at all.
+  if (negated && ranges.length === 0) return '(.|\n)'
   const parts = ranges.map(([low, high]) => {
     const range = toRange(low, high)
     return caseSensitive ? range : range + otherCases(low, high)

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
-import { parseRegex } from '../regex/syntax.ts'
 import { wordRole } from '../words.ts'
-import { besideWords, boundaryBeside } from './word-boundary.ts'
+import { besideWords } from './word-boundary.ts'
 
 describe('besideWords', () => {
   const isBeside = (code: number) => besideWords.some(([low, high]) => low <= code && code <= high)
@@ -25,24 +24,4 @@ describe('besideWords', () => {
     const ends = besideWords.flat()
     expect(ends.toSorted((a, b) => a - b)).to.deep.equal(ends)
   })
-})
-
-describe('boundaryBeside', () => {
-  const cases: readonly [source: string, side: 'first' | 'last', demand: string | undefined][] = [
-    ['a', 'first', 'separator'],
-    ['[a-z0-9]+', 'first', 'separator'],
-    ['(?:ab)', 'last', 'separator'],
-    ['连', 'last', 'anything'],
-    ['\\w', 'first', undefined],
-    ['-', 'first', undefined],
-    ['[^a]', 'first', undefined],
-    ['a*', 'last', undefined],
-    ['[a连]', 'last', undefined],
-    ['a|b', 'first', undefined],
-    ['', 'first', undefined],
-  ]
-  for (const [source, side, demand] of cases) {
-    it(`${side} of ${source || 'nothing'}: ${demand}`, () =>
-      expect(boundaryBeside(parseRegex(source), side)).to.equal(demand))
-  }
 })

@@ -1,6 +1,4 @@
-import type { Range } from '../regex/set.ts'
-import type { RegexNode } from '../regex/syntax.ts'
-import { wordRole } from '../words.ts'
+import type { Range } from '../regex/parse.ts'
 
 /**
  * What may stand beside a word without being joined to it: blanks, punctuation and symbols, and Han and Hiragana, of which each
@@ -61,30 +59,3 @@ export const besideWords: readonly Range[] = [
   [0x1f10d, 0x1fbef],
   [0x1fbfa, 0x3ffff],
 ]
-
-// A set of more characters is not looked through.
-const maxCharacters = 256
-
-/**
- * What a boundary beside a node asks of the character on its other side: to be one of `besideWords`, or nothing since there is
- * a boundary always.
- *
- * @returns undefined where it depends on which character the node stands for
- */
-export function boundaryBeside(
-  node: RegexNode | undefined,
-  side: 'first' | 'last',
-): 'separator' | 'anything' | undefined {
-  if (node?.kind === 'sequence') return boundaryBeside(node.items.at(side === 'first' ? 0 : -1), side)
-  if (node?.kind === 'repeat') return node.min > 0 ? boundaryBeside(node.item, side) : undefined
-  if (node?.kind !== 'set' || node.negated) return undefined
-  const count = node.ranges.reduce((sum, [low, high]) => sum + high - low + 1, 0)
-  if (count === 0 || count > maxCharacters) return undefined
-  const roles = new Set(node.ranges.flatMap(([low, high]) => rolesOf(low, high)))
-  if (roles.size > 1 || roles.has('none')) return undefined
-  return roles.has('part') ? 'separator' : 'anything'
-}
-
-function rolesOf(low: number, high: number): ReturnType<typeof wordRole>[] {
-  return Array.from({ length: high - low + 1 }, (_, i) => wordRole(low + i))
-}

@@ -12,6 +12,14 @@ const contains = (text: string, caseSensitive = false): Expression =>
   match('log', { kind: 'contains', text, caseSensitive })
 const regex = (source: string, caseSensitive = false): Expression =>
   match('log', { kind: 'regex', source, caseSensitive })
+type End = 'open' | 'word'
+const wildcard = (pieces: readonly string[], start: End, end: End): Expression =>
+  match('log', {
+    kind: 'wildcard',
+    pieces: pieces.map(piece => (piece === '*' || piece === '?' ? piece : { text: piece })),
+    extent: 'part',
+    ...{ start, end },
+  })
 const and = (...operands: Expression[]): Expression => ({ op: 'and', operands })
 const or = (...operands: Expression[]): Expression => ({ op: 'or', operands })
 const not = (operand: Expression): Expression => ({ op: 'not', operand })
@@ -36,13 +44,16 @@ describe('parseQuery', () => {
     ['=>', contains('=>')],
     ['"!!"', contains('!!')],
     ['err*', prefix('err')],
-    ['*fused', regex('\\S*fused\\b')],
+    ['*fused', wildcard(['*', 'fused'], 'open', 'word')],
     ['*efus*', contains('efus')],
     ['*"n ref"*', contains('n ref')],
     ['*', contains('')],
-    ['time*out', regex('\\btime\\S*out\\b')],
-    ['v1.?', regex('\\bv1\\.\\S')],
-    ['foo-*', regex('\\bfoo-\\S*')],
+    ['time*out', wildcard(['time', '*', 'out'], 'word', 'word')],
+    ['v1.?', wildcard(['v1.', '?'], 'word', 'word')],
+    ['?ing', wildcard(['?', 'ing'], 'word', 'word')],
+    ['失?x', wildcard(['失', '?', 'x'], 'open', 'word')],
+    ['foo-*', wildcard(['foo-', '*'], 'word', 'open')],
+    ['a\\-"b c"*d', wildcard(['a-b c', '*', 'd'], 'word', 'word')],
     ['a\\*b', words('a', 'b')],
     ['\\(', contains('(')],
     ['/code=5\\d\\d/', regex('code=5\\d\\d')],
@@ -54,7 +65,16 @@ describe('parseQuery', () => {
     ['case:"Not Found"', contains('Not Found', true)],
     ['log:error', words('error')],
     ['namespace:shop', isOneOf('namespace', ['shop'])],
-    ['pod:web-*', match('pod', { kind: 'regex', source: '^web-.*$', caseSensitive: false })],
+    [
+      'pod:web-*',
+      match('pod', {
+        kind: 'wildcard',
+        pieces: [{ text: 'web-' }, '*'],
+        extent: 'value',
+        start: 'open',
+        end: 'open',
+      }),
+    ],
     ['pod:/^web/', match('pod', { kind: 'regex', source: '^web', caseSensitive: false })],
     ['container:"a b"', isOneOf('container', ['a b'])],
     ['docker_id:x', isOneOf('dockerId', ['x'])],
@@ -86,9 +106,11 @@ describe('parseQuery', () => {
     ['level:x', `there is no field level, ${fields}; put text that has a colon in quotes`, 1],
     ['a constructor:x', `there is no field constructor, ${fields}; put text that has a colon in quotes`, 3],
     ['case:a*', 'case: takes a text, without wildcards and not empty', 1],
-    ['a /b(/', 'this ( is not closed', 5],
-    ['/(?=a)/', 'groups that begin with (? are not supported, but for (?:', 2],
-    ['/((a{100}){100}){100}/', 'the regular expression is too large: more than 5000 steps', 2],
+    ['a /b(/', 'invalid regular expression: missing closing ): `b(`', 4],
+    ['/(?=a)/', 'invalid regular expression: invalid or unsupported Perl syntax: `(?=`', 2],
+    ['/((a{100}){100}){100}/', 'invalid regular expression: invalid repeat count: `{100}`', 2],
+    ['/((abcdef|ghijkl){30}){30}/', 'invalid regular expression: it is too large', 2],
+    ['pod:/a**/', 'invalid regular expression: invalid nested repetition operator: `**`', 6],
     [`${'('.repeat(51)}a`, 'nested more than 50 deep', 51],
     ['NOT '.repeat(51), 'nested more than 50 deep', 201],
     ['a'.repeat(4097), 'longer than 4096 characters', 4097],

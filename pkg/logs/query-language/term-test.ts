@@ -1,7 +1,7 @@
 import { type Expression, match, type Test } from '../expression.ts'
 import type { Field } from '../record.ts'
-import { compileRegex, maxSteps } from '../regex/program.ts'
-import { parseRegex } from '../regex/syntax.ts'
+import { compileRegex, RegexError } from '../regex/compile.ts'
+import { type WildcardTest, wildcardSource } from '../wildcard.ts'
 import { wordRole, wordsOf } from '../words.ts'
 import { type Piece, syntaxError, type Term } from './terms.ts'
 
@@ -29,7 +29,9 @@ export function toExpression(term: Term): Expression {
   }
   const { value } = term
   if ('regex' in value) return match(field, regexTest(value))
-  return match(field, field === 'log' ? logTest(value.pieces) : fieldTest(value.pieces))
+  const test = field === 'log' ? logTest(value.pieces) : fieldTest(value.pieces)
+  if (test.kind === 'wildcard') checkRegex(wildcardSource(test), false, position)
+  return match(field, test)
 }
 
 function findField(name: string): Field | undefined {
@@ -48,18 +50,25 @@ function literal({ field, value, position }: Term): string {
 
 function regexTest(value: Extract<Term['value'], { regex: string }>): Test {
   // Within the slashes a slash is written \/, which is the slash itself to the expression too.
-  const node = parseRegex(value.regex, (message, offset) => syntaxError(message, value.position + offset))
-  if (compileRegex(node, value.caseSensitive) === undefined) {
-    syntaxError(`the regular expression is too large: more than ${maxSteps} steps`, value.position)
+  const { regex: source, caseSensitive, position } = value
+  checkRegex(source, caseSensitive, position)
+  return { kind: 'regex', source, caseSensitive }
+}
+
+function checkRegex(source: string, caseSensitive: boolean, position: number): void {
+  try {
+    compileRegex(source, caseSensitive)
+  } catch (error) {
+    if (error instanceof RegexError) syntaxError(error.message, position)
+    throw error
   }
-  return { kind: 'regex', source: value.regex, caseSensitive: value.caseSensitive }
 }
 
 /** A field is compared whole and with case; wildcards make it a pattern, which is not. */
 function fieldTest(pieces: readonly Piece[]): Test {
   const text = plainText(pieces)
   if (text !== undefined) return { kind: 'in', values: [text] }
-  return { kind: 'regex', source: `^${toSource(pieces, '.')}$`, caseSensitive: false }
+  return { kind: 'wildcard', pieces: joined(pieces), extent: 'value', start: 'open', end: 'open' }
 }
 
 /** In a line, text without wildcards means words, and wildcards stay within what spaces separate. */
@@ -71,9 +80,9 @@ function logTest(pieces: readonly Piece[]): Test {
   if (first === '*' && inner !== undefined) {
     if (last === '*' || pieces.length === 1) return { kind: 'contains', text: inner, caseSensitive: false }
   } else if (last === '*' && inner !== undefined && isOneWord(inner)) return textTest(inner, true)
-  const open = first === '*' || !beginsWord(first) ? '' : '\\b'
-  const close = last === '*' || !endsWord(last) ? '' : '\\b'
-  return { kind: 'regex', source: `${open}${toSource(pieces, '\\S')}${close}`, caseSensitive: false }
+  const start = first !== '*' && beginsWord(first) ? 'word' : 'open'
+  const end = last !== '*' && endsWord(last) ? 'word' : 'open'
+  return { kind: 'wildcard', pieces: joined(pieces), extent: 'part', start, end }
 }
 
 /** Text that has no words in it, like `=>`, can only be meant as it stands. */
@@ -92,13 +101,16 @@ function plainText(pieces: readonly Piece[]): string | undefined {
   return text
 }
 
-function toSource(pieces: readonly Piece[], any: string): string {
-  return pieces
-    .map(piece => {
-      if (piece === '*') return `${any}*`
-      return piece === '?' ? any : piece.text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
-    })
-    .join('')
+/** Neighbouring texts are one. */
+function joined(pieces: readonly Piece[]): WildcardTest['pieces'] {
+  const all: ({ readonly text: string } | '*' | '?')[] = []
+  for (const piece of pieces) {
+    const last = all.at(-1)
+    if (typeof piece === 'string') all.push(piece)
+    else if (typeof last === 'object') all.splice(-1, 1, { text: last.text + piece.text })
+    else all.push({ text: piece.text })
+  }
+  return all
 }
 
 function isOneWord(text: string): boolean {
@@ -106,12 +118,13 @@ function isOneWord(text: string): boolean {
   return words.length === 1 && words[0]?.length === text.length
 }
 
+/** Whether what it begins with must not be joined to a word before it; a wildcard at an end is a part of a word. */
 function beginsWord(piece: Piece | undefined): boolean {
-  if (piece === undefined || typeof piece === 'string') return false
-  return wordRole(piece.text.codePointAt(0) ?? 0) !== 'none'
+  if (piece === undefined || typeof piece === 'string') return piece === '?'
+  return wordRole(piece.text.codePointAt(0) ?? 0) === 'part'
 }
 
 function endsWord(piece: Piece | undefined): boolean {
-  if (piece === undefined || typeof piece === 'string') return false
-  return wordRole([...piece.text].at(-1)?.codePointAt(0) ?? 0) !== 'none'
+  if (piece === undefined || typeof piece === 'string') return piece === '?'
+  return wordRole([...piece.text].at(-1)?.codePointAt(0) ?? 0) === 'part'
 }

@@ -1,13 +1,19 @@
 import { expect } from 'chai'
 import type { Expression } from '../expression.ts'
+import { parseRegex } from './parse.ts'
 import { requiredTexts } from './required.ts'
-import { parseRegex } from './syntax.ts'
 
-const contains = (text: string): Expression => ({
+const contains = (text: string, caseSensitive = false): Expression => ({
   op: 'match',
   field: 'log',
-  test: { kind: 'contains', text, caseSensitive: false },
+  test: { kind: 'contains', text, caseSensitive },
 })
+
+function required(source: string, caseSensitive: boolean): Expression | undefined {
+  const node = parseRegex(source)
+  if (node === undefined) throw new Error(`cannot parse ${source}`)
+  return requiredTexts(node, caseSensitive)
+}
 
 describe('requiredTexts', () => {
   const rows: readonly [string, Expression | undefined][] = [
@@ -26,6 +32,12 @@ describe('requiredTexts', () => {
     ['ab|.*', undefined],
   ]
   for (const [source, expected] of rows) {
-    it(`of /${source}/`, () => expect(requiredTexts(parseRegex(source))).to.deep.equal(expected))
+    it(`of /${source}/`, () => expect(required(source, false)).to.deep.equal(expected))
   }
+
+  it('is with case where the expression is, and knows of one form of letters beyond ASCII then', () => {
+    expect(required('Größe', true)).to.deep.equal(contains('Größe', true))
+    expect(required('Größe', false)).to.deep.equal({ op: 'and', operands: [contains('Gr'), contains('e')] })
+    expect(required('失败=1', false)).to.deep.equal(contains('失败=1'))
+  })
 })

@@ -1,23 +1,26 @@
 import { allOf, anyOf, type Expression, match } from '../expression.ts'
-import type { RegexNode } from './syntax.ts'
+import type { RegexNode } from './parse.ts'
 
 /**
- * What a text must contain, case aside, for the regular expression to find anything in it: a store can look that up before
- * it tries the expression itself. Undefined when nothing can be said.
+ * What a text must contain for a regular expression to find anything in it: a store can look that up before it tries the
+ * expression itself.
+ *
+ * @returns undefined when nothing can be said
  */
-export function requiredTexts(root: RegexNode): Expression | undefined {
-  const { parts, tail } = collect(root, '')
-  return allOf(tail === '' ? parts : [...parts, contains(tail)])
+export function requiredTexts(root: RegexNode, caseSensitive: boolean): Expression | undefined {
+  const { parts, tail } = collect(root, '', caseSensitive)
+  return allOf([...parts, ...contains(tail, caseSensitive)])
 }
 
 /** Conditions found so far, and the literal text that is still growing at the end. */
 type Found = { readonly parts: readonly Expression[]; readonly tail: string }
 
-function collect(node: RegexNode, tail: string): Found {
+function collect(node: RegexNode, tail: string, caseSensitive: boolean): Found {
+  const before = () => contains(tail, caseSensitive)
   switch (node.kind) {
     case 'set': {
-      const character = singleCharacter(node)
-      return character === undefined ? closed(tail) : { parts: [], tail: tail + character }
+      const character = singleCharacter(node, caseSensitive)
+      return character === undefined ? { parts: before(), tail: '' } : { parts: [], tail: tail + character }
     }
     case 'assert':
       return { parts: [], tail }
@@ -25,37 +28,36 @@ function collect(node: RegexNode, tail: string): Found {
       const parts: Expression[] = []
       let rest = tail
       for (const item of node.items) {
-        const found = collect(item, rest)
+        const found = collect(item, rest, caseSensitive)
         parts.push(...found.parts)
         rest = found.tail
       }
       return { parts, tail: rest }
     }
     case 'choice': {
-      const options = node.options.map(requiredTexts)
+      const options = node.options.map(option => requiredTexts(option, caseSensitive))
       const known = options.filter(option => option !== undefined)
-      const before = closed(tail).parts
-      return { parts: known.length === options.length ? [...before, anyOf(known)] : before, tail: '' }
+      return { parts: known.length === options.length ? [...before(), anyOf(known)] : before(), tail: '' }
     }
     case 'repeat': {
-      const before = closed(tail).parts
-      const inner = node.min > 0 ? requiredTexts(node.item) : undefined
-      return { parts: inner === undefined ? before : [...before, inner], tail: '' }
+      const inner = node.min > 0 ? requiredTexts(node.item, caseSensitive) : undefined
+      return { parts: inner === undefined ? before() : [...before(), inner], tail: '' }
     }
   }
 }
 
-function closed(tail: string): Found {
-  return { parts: tail === '' ? [] : [contains(tail)], tail: '' }
+function contains(text: string, caseSensitive: boolean): readonly Expression[] {
+  return text === '' ? [] : [match('log', { kind: 'contains', text, caseSensitive })]
 }
 
-function contains(text: string): Expression {
-  return match('log', { kind: 'contains', text, caseSensitive: false })
-}
-
-function singleCharacter(node: Extract<RegexNode, { kind: 'set' }>): string | undefined {
-  const [range] = node.ranges
-  if (node.negated || node.ranges.length !== 1 || range === undefined || range[0] !== range[1])
-    return undefined
-  return String.fromCodePoint(range[0])
+/** Undefined for one of several characters: without case, beyond ASCII, there may be more than two of a letter. */
+function singleCharacter(
+  { ranges, negated }: Extract<RegexNode, { kind: 'set' }>,
+  caseSensitive: boolean,
+): string | undefined {
+  const [range] = ranges
+  if (negated || ranges.length !== 1 || range === undefined || range[0] !== range[1]) return undefined
+  const character = String.fromCodePoint(range[0])
+  const hasOneForm = range[0] < 0x80 || character.toLowerCase() === character.toUpperCase()
+  return caseSensitive || hasOneForm ? character : undefined
 }

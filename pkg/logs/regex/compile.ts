@@ -1,0 +1,40 @@
+import { RE2JS, RE2JSException } from 're2js'
+
+/** A regular expression that cannot be used. The message begins in lower case and has no period. */
+export class RegexError extends Error {}
+
+// What an expression may take of time and memory grows with its instructions.
+const maxInstructions = 5000
+
+/**
+ * A test of whether a regular expression finds something, in time proportional to the text. The syntax is RE2's
+ * (https://github.com/google/re2/wiki/Syntax), and \uHHHH besides. `$` also holds before the line break that ends a text.
+ *
+ * @throws RegexError
+ */
+export function compileRegex(source: string, caseSensitive: boolean): (text: string) => boolean {
+  const regex = compile(withCodePoints(source), caseSensitive ? 0 : RE2JS.CASE_INSENSITIVE)
+  if (regex.programSize() > maxInstructions)
+    throw new RegexError('invalid regular expression: it is too large')
+  const mayEnd = /\$|\\z/.test(source)
+  return text => regex.test(text) || (mayEnd && text.endsWith('\n') && regex.test(text.slice(0, -1)))
+}
+
+function compile(source: string, flags: number): RE2JS {
+  try {
+    return RE2JS.compile(source, flags)
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error
+    const reason = error.message.replace('error parsing regexp: ', '')
+    // It writes flags into the expression.
+    throw new RegexError(`invalid regular expression: ${reason.replace(/`\(\?i\)/, '`')}`)
+  }
+}
+
+/** RE2 has \x{HHHH} for what JavaScript and Java write \uHHHH. */
+function withCodePoints(source: string): string {
+  return source.replace(/\\(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|.)/gs, (found, four, more) => {
+    const code = four ?? more
+    return code === undefined ? found : `\\x{${code}}`
+  })
+}
