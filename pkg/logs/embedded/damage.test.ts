@@ -90,19 +90,16 @@ describe('a store with files that it cannot use', () => {
     }
   }
 
-  it('moves the files of the format before SQLite out of the way, and says so', async () => {
+  it('leaves the files of the format before SQLite where they are, and names them', async () => {
+    const names = ['0000000001.wal', '2024-10-04/1.seg', 'manifest.json', 'notes']
     mkdirSync(join(folder(), '2024-10-04'))
-    for (const name of ['2024-10-04/1.seg', 'manifest.json', '0000000001.wal', 'notes']) {
-      writeFileSync(join(folder(), name), 'x')
-    }
+    for (const name of names) writeFileSync(join(folder(), name), name)
     const opened = await open()
     await opened.append({ records: [line('new')] })
     expect(await readAll(opened)).to.deep.equal(['new'])
-    const aside = join(folder(), 'set-aside/old-format')
-    expect(readdirSync(aside).sort()).to.deep.equal(['0000000001.wal', '2024-10-04', 'manifest.json'])
-    expect(readdirSync(folder())).to.include('notes')
+    for (const name of names) expect(readFileSync(join(folder(), name), 'utf8')).to.equal(name)
     expect(reports).to.deep.equal([
-      `found logs in the format of an earlier version, which cannot be read; moved to ${aside} ()`,
+      `${folder()} has logs in the format of an earlier version, which are not read; a downgrade finds them again, otherwise delete: 0000000001.wal 2024-10-04 manifest.json ()`,
     ])
   })
 })

@@ -9,7 +9,7 @@ import { PartitionWriter } from './partition-writer.ts'
 import { createRecentBatches } from './recent-batches.ts'
 import { findExpired, firstKeptDay, type Retention, rejectionOf } from './retention.ts'
 import { DamagedError, partitionFile, partitionFiles, sqliteCode } from './schema.ts'
-import { setOldStoreAside, setPartitionAside } from './set-aside.ts'
+import { setPartitionAside } from './set-aside.ts'
 
 export type StoreSettings = { readonly folder: string; readonly retention: Retention }
 
@@ -44,11 +44,14 @@ export class StoreWriter {
     this.#retention = retention
     this.#report = report
     makeFolders(folder)
-    const aside = setOldStoreAside(folder)
-    if (aside !== undefined) {
-      report(`found logs in the format of an earlier version, which cannot be read; moved to ${aside}`)
+    const names = readdirSync(folder)
+    const earlier = names.filter(isOfEarlierFormat).sort()
+    if (earlier.length > 0) {
+      report(
+        `${folder} has logs in the format of an earlier version, which are not read; a downgrade finds them again, otherwise delete: ${earlier.join(' ')}`,
+      )
     }
-    for (const name of readdirSync(folder)) {
+    for (const name of names) {
       // The process ended while it was made.
       if (name.endsWith('.db.new')) rmSync(`${folder}/${name}`)
     }
@@ -264,6 +267,11 @@ export class StoreWriter {
     if (error instanceof DamagedError) this.setAside(error.partition, error)
     else this.#report('maintenance of the log store failed', error)
   }
+}
+
+/** What the store had before it used SQLite: a manifest, write-ahead logs and a folder for each day. */
+function isOfEarlierFormat(name: string): boolean {
+  return /^(manifest\.json|\d{10}\.wal|\d{4}-\d{2}-\d{2})$/.test(name)
 }
 
 function bytesOf(folder: string, id: PartitionId): number {
