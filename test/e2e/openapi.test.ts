@@ -283,7 +283,8 @@ describe('OpenAPI', function () {
       for (const [template, row] of Object.entries(documents.byKey.get(key)?.paths ?? {})) {
         const taken = Object.keys(row).map(method => method.toUpperCase())
         const other = ['GET', 'POST', 'PUT', 'PATCH'].find(method => !taken.includes(method)) ?? ''
-        const path = template.replace('{resource}', 'pods').replaceAll(/\{\w+\}/g, 'x')
+        const resource = template.includes('/namespaces/{') ? 'pods' : 'nodes'
+        const path = template.replace('{resource}', resource).replaceAll(/\{\w+\}/g, 'x')
         const answer = await askAs(admin, path, {
           method: other,
           headers: json,
