@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { splitCertificates } from '../certs/pem.ts'
 import { tlsSocketOf } from '../request/tls-socket.ts'
+import { unavailable } from '../status/status.ts'
 
 export type Chain = readonly X509Certificate[]
 
@@ -23,6 +24,16 @@ export function readPeerChain(req: IncomingMessage): Chain {
     chain.push(next)
   }
   return chain
+}
+
+/**
+ * Until the client authorities have been read, a certificate identifies nobody: its caller must not pass for anonymous.
+ *
+ * @throws Status 503 when the peer presented a certificate
+ */
+export function assertNoPeerCertificate(req: IncomingMessage): void {
+  if (tlsSocketOf(req)?.getPeerX509Certificate() !== undefined)
+    throw unavailable('the certificate authorities of clients are still being read from kube-apiserver')
 }
 
 export function parseBundle(pem: string): readonly X509Certificate[] {

@@ -4,7 +4,13 @@ import { tlsSocketOf } from '../request/tls-socket.ts'
 import { unauthorized } from '../status/status.ts'
 import type { AuthenticationConfig } from './authentication-config.ts'
 import type { Authenticator } from './authenticator.ts'
-import { commonName, isTrusted, readPeerChain, subjectValues } from './certificate-chain.ts'
+import {
+  assertNoPeerCertificate,
+  commonName,
+  isTrusted,
+  readPeerChain,
+  subjectValues,
+} from './certificate-chain.ts'
 
 type Verdict = {
   readonly config: AuthenticationConfig
@@ -21,7 +27,10 @@ export function createClientCertificateAuthenticator(
     name: 'client-certificate',
     authenticate(req: IncomingMessage) {
       const current = config()
-      if (current === undefined) return null
+      if (current === undefined) {
+        assertNoPeerCertificate(req)
+        return null
+      }
       const connection = tlsSocketOf(req)
       if (connection === undefined) return null
       const known = verdicts.get(connection)

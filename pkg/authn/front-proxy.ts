@@ -6,7 +6,13 @@ import { tlsSocketOf } from '../request/tls-socket.ts'
 import { Status } from '../status/status.ts'
 import type { AuthenticationConfig } from './authentication-config.ts'
 import type { Authenticator } from './authenticator.ts'
-import { type Chain, commonName, isTrusted, readPeerChain } from './certificate-chain.ts'
+import {
+  assertNoPeerCertificate,
+  type Chain,
+  commonName,
+  isTrusted,
+  readPeerChain,
+} from './certificate-chain.ts'
 
 /**
  * The caller as kube-apiserver's aggregator tells it in headers. They count only on a connection whose certificate leads to
@@ -20,7 +26,11 @@ export function createFrontProxyAuthenticator(config: () => AuthenticationConfig
     name: 'front-proxy',
     authenticate(req) {
       const current = config()
-      if (current === undefined || !isFrontProxy(req, current, verdicts)) return null
+      if (current === undefined) {
+        assertNoPeerCertificate(req)
+        return null
+      }
+      if (!isFrontProxy(req, current, verdicts)) return null
       const identity = readIdentity(req, current)
       if (identity === null) return null
       const { username, uid, groups, extra, isTrimmed } = identity
