@@ -23,7 +23,8 @@ export function toReviewSpec(info: RequestInfo, identity: Identity): ReviewSpec 
 
 /** The selectors, for authorizers that grant parts of a list (KEP-4601); what cannot be expressed is left out. */
 function toSelectors({ fieldSelector, labelSelector }: RequestInfo): Record<string, unknown> {
-  const { requirements: fields } = fieldSelector
+  // A SubjectAccessReview with an empty key is invalid; kube-apiserver takes a term such as `=a`, which matches no field.
+  const fields = fieldSelector.requirements.filter(({ field }) => field !== '')
   const { requirements: labels } = labelSelector
   return {
     ...(fields.length > 0 ? { fieldSelector: { requirements: fields.map(toFieldRequirement) } } : {}),

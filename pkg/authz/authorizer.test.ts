@@ -133,6 +133,9 @@ describe('createAuthorizer', () => {
     )
     await ask(jane, 'GET', `${collection}?labelSelector=x%3E5`)
     await ask(jane, 'GET', '/metrics')
+    // kube-apiserver refuses a review with an empty key.
+    await ask(jane, 'GET', `${collection}?fieldSelector=%3Da,metadata.name%3Db`)
+    await ask(jane, 'GET', `${collection}?fieldSelector=%3Da`)
     expect(specs[0]?.resourceAttributes).to.deep.equal({
       verb: 'list',
       group,
@@ -156,6 +159,10 @@ describe('createAuthorizer', () => {
       extra: {},
       nonResourceAttributes: { path: '/metrics', verb: 'get' },
     })
+    expect(specs[3]?.resourceAttributes?.fieldSelector).to.deep.equal({
+      requirements: [{ key: 'metadata.name', operator: 'In', values: ['b'] }],
+    })
+    expect(specs[4]?.resourceAttributes).to.not.have.property('fieldSelector')
   })
 
   const messages: readonly (readonly [string, string, string])[] = [

@@ -184,12 +184,27 @@ function splitResource(parts: readonly string[], special: string) {
 }
 
 /** A list limited to one name is authorized with that name, so that RBAC's resourceNames hold for it. */
-function selectionOf(verb: string, { fieldSelector, labelSelector }: QueryParameters): Selection {
+function selectionOf(verb: string, query: QueryParameters): Selection {
+  const { fieldSelector, labelSelector } = query
   const name = requiredValue(fieldSelector.requirements, 'metadata.name') ?? ''
   const isName = name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name)
   // As kube-apiserver has it: what is deleted is limited by the selectors alone.
-  if (!isName || verb === 'deletecollection') return { ...wholeSelection, fieldSelector, labelSelector }
+  if (!isName || verb === 'deletecollection' || !isReadableList(query))
+    return { ...wholeSelection, fieldSelector, labelSelector }
   return { name, namedBy: 'fieldSelector', fieldSelector, labelSelector }
+}
+
+/** Whether kube-apiserver can read the query as ListOptions; it gives no name to a list that it cannot read. */
+function isReadableList(query: QueryParameters): boolean {
+  return query.labelSelector.problem === undefined && listIntegers.every(name => isInt64(query.first(name)))
+}
+
+const listIntegers = ['limit', 'timeoutSeconds']
+
+/** What Go's strconv.ParseInt takes. */
+function isInt64(text: string | null): boolean {
+  if (text === null) return true
+  return /^[-+]?\d+$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text)
 }
 
 /** apimachinery's reading of a boolean parameter: present means true, unless it says false or 0. */

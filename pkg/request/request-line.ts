@@ -8,12 +8,9 @@ export type RequestLine = Pick<Exchange, 'info' | 'rawPath' | 'rawQuery' | 'quer
 
 const noQuery = new QueryParameters('')
 
-/** Stands for a line that cannot be read. */
-export const unreadable: RequestLine = {
-  info: parseRequestInfo('GET', ''),
-  rawPath: '',
-  rawQuery: '',
-  query: noQuery,
+/** Stands for a line whose URL cannot be read. */
+export function unreadableLine(method: string): RequestLine {
+  return { info: parseRequestInfo(method, ''), rawPath: '', rawQuery: '', query: noQuery }
 }
 
 const maxLines = 1024
