@@ -5,7 +5,7 @@ import { refuseAmbiguousHost } from '../request/ambiguity.ts'
 import type { AuthenticatedExchange, Exchange, Handler } from '../request/exchange.ts'
 import type { Identity } from '../request/identity.ts'
 import { mayLast } from '../request/long-running.ts'
-import { createLineReader, type RequestLine, unreadable } from '../request/request-line.ts'
+import { createLineReader, type RequestLine, unreadableLine } from '../request/request-line.ts'
 import { traceId } from '../request/trace.ts'
 import { renderKube } from '../status/render-kube.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -160,7 +160,7 @@ async function answer(
     await serve(options, acting, course)
   } catch (error) {
     // What cannot be read as a request is an attempt all the same.
-    if (exchange === undefined) audit(toExchange(unreadable, req, res, id))
+    if (exchange === undefined) audit(toExchange(unreadableLine(req.method ?? ''), req, res, id))
     record?.failed(error)
     const status = renderKube(res, error)
     if (status.code >= 500) {

@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Identity } from '../request/identity.ts'
 import { tlsSocketOf } from '../request/tls-socket.ts'
@@ -11,6 +12,9 @@ import {
   readPeerChain,
   subjectValues,
 } from './certificate-chain.ts'
+
+/** SHA-256 of a certificate in hexadecimal digits. */
+const digest = ({ fingerprint256 }: X509Certificate) => fingerprint256.replaceAll(':', '').toLowerCase()
 
 type Verdict = {
   readonly config: AuthenticationConfig
@@ -46,7 +50,8 @@ export function createClientCertificateAuthenticator(
         throw unauthorized('the client certificate is of no known authority')
       const username = commonName(leaf)
       if (username === '') throw unauthorized('the client certificate has no common name')
-      const identity: Identity = { username, uid: '', groups: subjectValues(leaf, 'O'), extra: {} }
+      const extra = { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${digest(leaf)}`] }
+      const identity: Identity = { username, uid: '', groups: subjectValues(leaf, 'O'), extra }
       verdicts.set(connection, { config: current, identity, untilMs: leaf.validToDate.getTime() })
       return identity
     },

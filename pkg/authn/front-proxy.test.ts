@@ -1,3 +1,4 @@
+import { hash, X509Certificate } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { createServer, request, type Server } from 'node:https'
 import { expect } from 'chai'
@@ -199,11 +200,12 @@ describe('who a certificate says is calling, on a real TLS connection', () => {
 
   it('reads user and groups from a client certificate', async () => {
     const pair = issueCertificate(clientAuthority, named('jane', { organizations: ['dev', 'ops'] }))
+    const digest = hash('sha256', new X509Certificate(pair.certPem).raw)
     expect((await call(pair)).client).to.deep.equal({
       username: 'jane',
       uid: '',
       groups: ['dev', 'ops'],
-      extra: {},
+      extra: { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${digest}`] },
     })
   })
 
