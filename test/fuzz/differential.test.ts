@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { administratorCertificate } from '../e2e/client-certificate.ts'
+import { kubeCa, kubectlOutput } from '../e2e/cluster.ts'
+import { setting } from '../e2e/run.ts'
+import { bounds, fuzzSeconds } from './bounds.ts'
+import { type Asker, createAsker } from './differential/ask.ts'
+import { compareAudits } from './differential/audit.ts'
+import { createJudge, type Judge } from './differential/judge.ts'
+import { iamGroup, type Scene } from './differential/model.ts'
+import { requestsOf } from './differential/requests.ts'
+import { makeScene } from './differential/scene.ts'
+import { type AuditedServers, startAudited } from './differential/servers.ts'
+
+/** So many requests at once, of one caller. */
+const batch = 24
+const runs = 5
+
+// The same request of the same caller goes to both servers. What Kapis allows, kube-apiserver allows too; on the paths that both
+// have they answer alike, but for what Kapis refuses by itself (differential/stricter.ts), and write the same into audit logs.
+describe('Kapis is never more permissive than kube-apiserver', function () {
+  this.timeout(600_000 + fuzzSeconds * 20_000)
+  let scene: Scene
+  let admin: Asker
+  let judge: Judge
+  let servers: AuditedServers
+
+  before(async () => {
+    const kube = { url: setting('KUBE_URL'), ca: readFileSync(await kubeCa()) }
+    admin = createAsker(kube, await administratorCertificate())
+    ;[servers, scene] = await Promise.all([startAudited(), makeScene()])
+    judge = createJudge(scene, admin)
+    // Rights reach the authorizer, and objects the caches, a moment after they are made.
+    await new Promise(resolve => setTimeout(resolve, 1_000))
+  })
+  after(async () => {
+    admin?.close()
+    servers?.stop()
+    await scene?.remove()
+  })
+
+  const accounts = 'named viewer watcher nobody platform impersonator editor'.split(' ')
+  const certificates = 'blank tab other deputy non-ascii account node'.split(' ')
+  for (const [i, name] of [...accounts, ...certificates, 'login', 'anonymous', 'unknown'].entries()) {
+    it(`for the caller ${name}`, async () => {
+      const caller = scene.callers[i] ?? expect.fail('no such caller')
+      const kube = createAsker(servers.kube, caller.pair)
+      const kapis = createAsker(servers.kapis, caller.pair)
+      const requests = fc.array(requestsOf(scene, caller), { minLength: batch, maxLength: batch })
+      const property = fc.asyncProperty(requests, async all => {
+        await Promise.all(all.map(request => judge.judge(caller, { kube, kapis }, request)))
+      })
+      try {
+        const seed = fuzzSeconds === 0 ? { seed: 34 } : {}
+        await fc.assert(property, { ...bounds(runs), ...seed, endOnFailure: true })
+      } finally {
+        kube.close()
+        kapis.close()
+      }
+    })
+  }
+
+  it('and was asked for what its callers may see, in each API', () => {
+    for (const [root, count] of judge.shown) expect(count, root).to.be.above(0)
+  })
+
+  it('and has the same attributes in its audit log', () => {
+    const compared = compareAudits(judge.pairs, servers.kube.auditLog, servers.kapis.auditLog)
+    expect(compared).to.be.above(judge.pairs.length / 2)
+  })
+
+  it('and wrote nothing', async () => {
+    const kinds = `secrets,configmaps,pods,nodes,namespaces,users.${iamGroup}`
+    const text = await kubectlOutput('get', kinds, '--all-namespaces', '-o', 'json')
+    expect(text).to.not.include('written')
+    for (const { marker, name } of scene.objects) expect(text, name).to.include(marker)
+  })
+})

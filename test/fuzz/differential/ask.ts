@@ -1,0 +1,77 @@
+import { Agent, request } from 'node:https'
+
+/** One request as it goes on the wire: header lines are name, value, name, value. */
+export type Sent = {
+  readonly method: string
+  readonly target: string
+  readonly headers: readonly string[]
+  readonly body: string
+}
+
+/** A response; code 0 for a connection that ended without one. */
+export type Seen = {
+  readonly code: number
+  readonly text: string
+  /** Of a Status, such as Forbidden. */
+  readonly reason: string
+  readonly auditId: string
+}
+
+export type Asker = { readonly ask: (sent: Sent) => Promise<Seen>; readonly close: () => void }
+
+export type Server = { readonly url: string; readonly ca: Buffer }
+export type Pair = { readonly cert: string; readonly key: string }
+
+// A watch goes on for ever: its first events come within this time.
+const openMs = 250
+const timeoutMs = 20_000
+const maxText = 1_000_000
+const nothing: Seen = { code: 0, text: '', reason: '', auditId: '' }
+
+/** Sends requests to one server with one client certificate, or none. Nothing of a request is changed on its way. */
+export function createAsker({ url, ca }: Server, pair?: Pair): Asker {
+  const agent = new Agent({ keepAlive: true, maxSockets: 8, ca, ...pair })
+  const { hostname, port, host } = new URL(url)
+
+  async function ask({ method, target, headers, body }: Sent): Promise<Seen> {
+    const { promise, resolve } = Promise.withResolvers<Seen>()
+    const length = body === '' ? [] : ['Content-Length', String(Buffer.byteLength(body))]
+    const options = { agent, hostname, port, method, path: target, timeout: timeoutMs }
+    const req = request({ ...options, headers: ['Host', host, ...headers, ...length] })
+    const finish = (seen: Seen) => {
+      resolve(seen)
+      req.destroy()
+    }
+    req.on('error', () => finish(nothing))
+    req.on('timeout', () => finish(nothing))
+    req.on('upgrade', ({ statusCode = 0, headers }, socket) => {
+      socket.destroy()
+      finish({ ...nothing, code: statusCode, auditId: String(headers['audit-id'] ?? '') })
+    })
+    req.on('response', res => {
+      let text = ''
+      const toSeen = () => ({
+        code: res.statusCode ?? 0,
+        text,
+        reason: reasonIn(text),
+        auditId: String(res.headers['audit-id'] ?? ''),
+      })
+      const timer = setTimeout(() => finish(toSeen()), openMs)
+      res.on('data', (chunk: Buffer) => {
+        if (text.length < maxText) text += chunk.toString('latin1')
+      })
+      res.on('close', () => {
+        clearTimeout(timer)
+        // Not destroyed: the connection is used again.
+        resolve(toSeen())
+      })
+    })
+    req.end(body)
+    return promise
+  }
+  return { ask, close: () => agent.destroy() }
+}
+
+function reasonIn(text: string): string {
+  return /^\s*\{.*"status"\s*:\s*"Failure".*"reason"\s*:\s*"(\w*)"/s.exec(text)?.[1] ?? ''
+}

@@ -1,0 +1,115 @@
+import { expect } from 'chai'
+import type { Asker, Seen } from './ask.ts'
+import type { Pair } from './audit.ts'
+import { type Caller, iamGroup, type Marked, resourcesGroup, type Scene } from './model.ts'
+import { roots } from './paths.ts'
+import { createPermitted } from './permitted.ts'
+import type { Generated } from './requests.ts'
+import { isOwnRefusal } from './stricter.ts'
+
+/** The two servers, as one caller. */
+export type Servers = { readonly kube: Asker; readonly kapis: Asker }
+
+export type Judge = {
+  /** Sends a request to both servers. @throws AssertionError when Kapis shows or allows more, or says something else */
+  readonly judge: (caller: Caller, servers: Servers, request: Generated) => Promise<void>
+  readonly pairs: readonly Pair[]
+  /** Of each API: how often an object was shown to who may see it. */
+  readonly shown: ReadonlyMap<string, number>
+}
+
+/** @param admin kube-apiserver as cluster administrator */
+export function createJudge({ objects, names }: Pick<Scene, 'objects' | 'names'>, admin: Asker): Judge {
+  const maySee = createPermitted(admin)
+  const shown = new Map<string, number>(roots.map(root => [root, 0]))
+  const pairs: Pair[] = []
+
+  /** Objects that a response shows: by the marker, or by a name that the request does not have. */
+  function objectsIn({ code, text }: Seen, request: Generated): readonly Marked[] {
+    const asked = decodeOften(`${request.target} ${request.headers.join(' ')} ${request.body}`)
+    return objects.filter(({ marker, name, resource }) => {
+      if (text.includes(marker)) return true
+      // Names of namespaces and nodes are in objects of others, and that of the Secret is in a pod.
+      const isTelling = ['secrets', 'configmaps', 'users'].includes(resource) && name !== names.mine
+      return isTelling && isSuccess(code) && text.includes(name) && !asked.includes(name)
+    })
+  }
+
+  async function expectOnlyPermitted(caller: Caller, request: Generated, answer: Seen, what: string) {
+    for (const object of objectsIn(answer, request)) {
+      const { resource, namespace, name } = object
+      expect(await maySee(caller, object), `${what} shows ${resource} ${namespace}/${name}`).to.equal(true)
+      const count = shown.get(request.root)
+      if (request.method === 'GET' && count !== undefined) shown.set(request.root, count + 1)
+    }
+  }
+
+  return {
+    pairs,
+    shown,
+    async judge(caller, { kube, kapis }, request) {
+      const asCaller = (target: string) => ({
+        ...request,
+        target,
+        headers: [...caller.credential, ...request.headers],
+      })
+      const answer = await kapis.ask(asCaller(request.target))
+      const { method, headers, body, root } = request
+      const what = `${caller.what}: ${method} ${request.target} ${JSON.stringify(headers)} ${body} -> ${toText(answer)}`
+      await expectOnlyPermitted(caller, request, answer, what)
+      const target = targetAtKube(request)
+      if (target === undefined) return
+      let expected = await kube.ask(asCaller(target))
+      // Too busy to say: asked once more.
+      if (isUnclear(expected)) expected = await kube.ask(asCaller(target))
+      if (isUnclear(expected) || isTooBusy(answer)) return
+      const both = `${what}; kube-apiserver -> ${toText(expected)}`
+      if (isSuccess(answer.code)) expect(isSuccess(expected.code), both).to.equal(true)
+      if (!isServedByBoth(root)) return
+      const isRefusal = isOwnRefusal(request, answer)
+      if (!isRefusal) {
+        expect(answer.code, both).to.equal(expected.code)
+        // YAML and protobuf are not read here.
+        if (answer.reason !== '' && expected.reason !== '')
+          expect(answer.reason, both).to.equal(expected.reason)
+      }
+      if (headers.includes('Audit-Id')) return
+      const isWrite = !['GET', 'HEAD'].includes(method)
+      pairs.push({
+        what: both,
+        isWrite,
+        isOwnRefusal: isRefusal,
+        kube: expected.auditId,
+        kapis: answer.auditId,
+      })
+    },
+  }
+}
+
+const toText = ({ code, text }: Seen) => `${code} ${code < 400 ? '' : text.slice(0, 400)}`
+const isSuccess = (code: number) => code === 101 || (code >= 200 && code < 300)
+const isTooBusy = ({ code }: Seen) => code === 0 || code === 429
+/** No answer about the caller's rights: too busy, or named over HTTP/1.1 by the aggregator, as for an upgrade. */
+const isUnclear = (seen: Seen) => isTooBusy(seen) || seen.code >= 500 || seen.text.includes('over HTTP/1.1')
+const isServedByBoth = (root: string) => /^\/apis?(\/|$)/.test(root)
+
+/**
+ * The same request at kube-apiserver; undefined for one that it does not have. What the platform's own APIs show is judged by
+ * its objects; a write there needs a right on the same path at kube-apiserver.
+ */
+function targetAtKube({ method, root, target }: Generated): string | undefined {
+  if (isServedByBoth(root)) return target
+  if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return undefined
+  if (root === '/kapi/v1') return target.replace('/kapi/', '/api/')
+  const isOwn = root.includes(resourcesGroup) || root.includes(iamGroup)
+  return isOwn ? target.replace(/^\/kapis?\//, '/apis/') : target
+}
+
+/** What a request says, however often it is encoded. */
+function decodeOften(text: string): string {
+  let decoded = text
+  for (let i = 0; i < 3; i++) {
+    decoded += ` ${decoded.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))}`
+  }
+  return decoded
+}

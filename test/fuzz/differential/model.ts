@@ -1,0 +1,53 @@
+import { groupDomain } from '../../e2e/http.ts'
+import type { Pair } from './ask.ts'
+
+export const resourcesGroup = `resources.${groupDomain}`
+export const iamGroup = `iam.${groupDomain}`
+
+/** An object that some may see and others may not. Whoever is shown the marker has been shown the object. */
+export type Marked = {
+  readonly group: string
+  readonly resource: string
+  readonly namespace: string
+  readonly name: string
+  readonly marker: string
+}
+
+/** As kube-apiserver knows a caller. */
+export type User = { readonly user: string; readonly groups: readonly string[] }
+
+/** A caller, with rights that name single objects, or namespaces. */
+export type Caller = {
+  readonly what: string
+  /** Header lines of the credential. */
+  readonly credential: readonly string[]
+  readonly pair?: Pair
+  /** Undefined for one without a valid credential. */
+  readonly user?: User
+  /** Others whom the caller may impersonate. */
+  readonly alsoAs?: readonly User[]
+  /** Names of what the caller sees in other ways than by a right on it. */
+  readonly sees?: readonly string[]
+  /** Names of objects that the caller has rights to, which are asked for more often. */
+  readonly near?: readonly string[]
+  /** What comes of a write: it is refused, or a dry run; none is tried where the caller has own rights to write. */
+  readonly writes: 'refused' | 'dry run' | 'none'
+}
+
+export type Scene = {
+  readonly namespaces: { readonly a: string; readonly b: string }
+  readonly objects: readonly Marked[]
+  readonly names: {
+    readonly mine: string
+    readonly map: string
+    readonly pod: string
+    readonly node: string
+  }
+  /** Of Kapis. */
+  readonly user: string
+  readonly deputies: { readonly account: string; readonly user: string }
+  /** Subjects of certificates with rights. */
+  readonly subjects: { readonly nonAscii: string; readonly all: string }
+  readonly callers: readonly Caller[]
+  readonly remove: () => Promise<void>
+}

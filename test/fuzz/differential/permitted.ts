@@ -1,0 +1,56 @@
+import type { Asker } from './ask.ts'
+import { type Caller, type Marked, resourcesGroup, type User } from './model.ts'
+
+const verbs = ['get', 'list', 'watch']
+// Kinds that are rights of the platform's own group too (docs/adr/0010-rights-of-platform-reads.md).
+const ofPlatform = new Set(['nodes', 'namespaces', 'pods'])
+
+/** Says, and remembers, whether a caller may read an object by some right or other, as kube-apiserver sees it. */
+export function createPermitted(admin: Asker): (caller: Caller, object: Marked) => Promise<boolean> {
+  const known = new Map<string, Promise<boolean>>()
+  return (caller, object) => {
+    const key = `${caller.what} ${object.marker}`
+    const verdict = known.get(key) ?? maySee(admin, caller, object)
+    known.set(key, verdict)
+    return verdict
+  }
+}
+
+async function maySee(admin: Asker, caller: Caller, object: Marked): Promise<boolean> {
+  if (caller.sees?.includes(object.name)) return true
+  for (const user of [...(caller.user === undefined ? [] : [caller.user]), ...(caller.alsoAs ?? [])]) {
+    if (await mayRead(admin, user, object)) return true
+  }
+  return false
+}
+
+async function mayRead(
+  admin: Asker,
+  user: User,
+  { group, resource, namespace, name }: Marked,
+): Promise<boolean> {
+  const groups = ofPlatform.has(resource) ? [group, resourcesGroup] : [group]
+  const places = [
+    { name, namespace: resource === 'namespaces' ? name : namespace },
+    ...(namespace === '' ? [] : [{ namespace }]),
+    {},
+  ]
+  const rights = groups.flatMap(of =>
+    verbs.flatMap(verb => places.map(place => ({ group: of, resource, verb, ...place }))),
+  )
+  const verdicts = await Promise.all(
+    rights.map(resourceAttributes => isAllowed(admin, { ...user, resourceAttributes })),
+  )
+  return verdicts.includes(true)
+}
+
+async function isAllowed(admin: Asker, spec: object): Promise<boolean> {
+  const { code, text } = await admin.ask({
+    method: 'POST',
+    target: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+    headers: ['Content-Type', 'application/json'],
+    body: JSON.stringify({ apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec }),
+  })
+  if (code !== 201) throw new Error(`a SubjectAccessReview is answered with ${code}: ${text}`)
+  return JSON.parse(text).status.allowed === true
+}

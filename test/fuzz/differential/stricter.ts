@@ -1,0 +1,19 @@
+import type { Seen } from './ask.ts'
+import type { Generated } from './requests.ts'
+
+/** What Kapis refuses by itself, where kube-apiserver may answer otherwise: its code, and how its message starts. */
+const refusals: readonly (readonly [why: string, code: number, message: RegExp])[] = [
+  ['the APIs of others take a credential', 401, /^Unauthorized$/],
+  ['a header cannot carry the identity', 403, /^the identity from \S+ authentication cannot be used: /],
+  ['nor the identity to act as', 400, /^invalid impersonation headers: /],
+  ['a header to impersonate with that nobody knows', 400, /^the header impersonate-\S+ is not known/],
+  ['the path has two readings', 400, /^the path contains /],
+  ['so has the query', 400, /^the query contains | is given more than once$/],
+  ['and the method', 400, /^the header \S+ names another method /],
+]
+
+/** Whether Kapis refuses a request for a reason of its own. HEAD has none in its response. */
+export function isOwnRefusal({ method }: Generated, { code, text }: Seen): boolean {
+  const message = /"message":"((?:[^"\\]|\\.)*)"/.exec(text)?.[1] ?? ''
+  return refusals.some(([, ownCode, start]) => code === ownCode && (method === 'HEAD' || start.test(message)))
+}
