@@ -128,6 +128,8 @@ export function toUpgradeListener(
       socket.destroy()
       return
     }
+    // Node takes its own listener away with the parser.
+    socket.on('drain', () => res.emit('drain'))
     res.once('finish', () => socket.end())
     listener(req, res, head)
   }

@@ -123,7 +123,7 @@ export async function runApiserver(
   if (signal.aborted) return
   certificates.onChange(() => keeper.caChanged())
 
-  const proxied = loadEndpoint(config.kubernetes.kubeconfig, maxProxied.long)
+  const proxied = loadEndpoint(config.kubernetes.kubeconfig)
   const connections = createKubeConnections(proxied, maxProxied)
   const hub = new WatchHub({ stallMs: () => live().limits.stallSeconds * 1_000 })
   const proxy = tracing.upstream(orchestrator, createKubeProxy(proxied, connections))
@@ -191,7 +191,7 @@ export async function runApiserver(
     versionInfo,
   })
   const upgradeProxy = tracing.upstream(orchestrator, async (exchange: AuthenticatedExchange) =>
-    forwardUpgrade(await kubeUpgrade(proxied, exchange), exchange),
+    forwardUpgrade(await kubeUpgrade(proxied, connections, exchange), exchange),
   )
   const logPage = createConfiguredLogPage(config, clientAddress)
   const audit = await startAudit(config.audit, { logger, registry, keep: logs.keepAuditEvent })

@@ -113,7 +113,7 @@ describe('createKubeClient', () => {
       const { client } = await start(() => undefined)
       const startedAt = Date.now()
       expect(toRefusal(await rejectionOf(client.call({ path: '/x', timeoutMs: 50 })))).to.deep.equal(silent)
-      expect(Date.now() - startedAt).to.be.below(1000)
+      expect(Date.now() - startedAt).to.be.below(3_000)
     })
 
     it('says 503 for an answer that is no JSON', async () => {
@@ -137,8 +137,7 @@ describe('createKubeClient', () => {
 
     it('does not accept a certificate of an authority that it does not know', async () => {
       const { endpoint } = await start((_req, res) => answerJson(res, 200, {}))
-      const { agent: _, ...options } = await endpoint.options()
-      const client = createKubeClient({ ...endpoint, options: async () => ({ ...options, agent: false }) })
+      const client = createKubeClient({ ...endpoint, access: () => ({ tls: {}, headers: [] }) })
       const status = await rejectionOf(client.call({ path: '/x' }))
       expect(toRefusal(status)).to.deep.equal(silent)
     })
@@ -152,23 +151,25 @@ describe('createKubeClient', () => {
       expect(toRefusal(await calling)).to.deep.equal(silent)
     })
 
-    it('keeps its connection for the next call', async () => {
+    it('keeps its connections for the next calls', async () => {
       const ports = new Set<number | undefined>()
       const { client } = await start((req, res) => {
         ports.add(req.socket.remotePort)
         answerJson(res, 200, {})
       })
       for (let i = 0; i < 5; i++) await client.call({ path: '/x' })
-      expect(ports.size).to.equal(1)
+      // One is free again only in the next turn of the event loop.
+      expect(ports.size).to.be.at.most(2)
     })
   })
 
   describe('stream', () => {
     it('resolves with the head, before the body is there', async () => {
       const { client } = await start((_req, res) => res.flushHeaders())
-      const res = await client.stream({ path: '/x' })
-      expect(res.statusCode).to.equal(200)
-      res.destroy()
+      let code: number | undefined
+      const body = await client.stream({ path: '/x', onResponse: given => (code = given) })
+      expect(code).to.equal(200)
+      body.on('error', () => undefined).destroy()
     })
 
     it('rejects as call does', async () => {
@@ -189,7 +190,7 @@ describe('createKubeClient', () => {
         () => undefined,
         (error: NodeJS.ErrnoException) => error.code,
       )
-      expect(failure).to.equal('ECONNRESET')
+      expect(failure).to.equal('UND_ERR_BODY_TIMEOUT')
     })
   })
 })

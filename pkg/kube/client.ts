@@ -1,5 +1,6 @@
-import type { ClientRequest, IncomingMessage } from 'node:http'
-import { request as httpsRequest } from 'node:https'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
+import { ReloadingPool } from '../http/pool.ts'
 import { type Details, type Reason, Status, unavailable } from '../status/status.ts'
 import type { Endpoint } from './endpoint.ts'
 
@@ -10,58 +11,67 @@ export type Call = {
   readonly body?: unknown
   readonly contentType?: string
   readonly accept?: string
+  /** Further headers: name, value, name, value. */
+  readonly headers?: readonly string[]
   readonly signal?: AbortSignal
+  /** For the head of the response, and then for each piece of its body. */
   readonly timeoutMs?: number
-  /** Sees the request before it is sent, for whoever follows what becomes of it. */
-  readonly onRequest?: (req: ClientRequest) => void
+  /** Called once the head of the response is there. */
+  readonly onResponse?: (code: number, headers: IncomingHttpHeaders) => void
 }
 
-/** Calls to the orchestrator as Kapis itself. */
+/** Calls to kube-apiserver as Kapis itself. */
 export type KubeClient = {
-  /** The parsed JSON answer. @throws Status as the orchestrator sent it, or 503 when it does not answer */
+  /** The parsed JSON response. @throws Status as kube-apiserver sent it, or 503 when it does not answer */
   readonly call: (call: Call) => Promise<unknown>
-  /** The answer as a stream, once its head is there; a watch. @throws the same */
-  readonly stream: (call: Call) => Promise<IncomingMessage>
+  /** The body as a stream, once the head is there; a watch. @throws the same */
+  readonly stream: (call: Call) => Promise<Readable>
   readonly close: () => void
 }
 
 const defaultTimeoutMs = 10_000
+const pooling = {
+  // Watches hold theirs open, and must not starve the calls.
+  connections: 128,
+  connectMs: 10_000,
+  headMs: defaultTimeoutMs,
+  bodyMs: defaultTimeoutMs,
+  idleMs: 60_000,
+  maxHeadBytes: 64 * 1024,
+}
 
 export function createKubeClient(endpoint: Endpoint): KubeClient {
-  async function send(call: Call): Promise<IncomingMessage> {
-    const options = await endpoint.options()
-    const body = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body))
-    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-    const req = httpsRequest(
-      {
-        ...options,
-        method: call.method ?? 'GET',
-        path:
-          endpoint.url.pathname === '/' ? call.path : endpoint.url.pathname.replace(/\/$/, '') + call.path,
-        headers: {
-          ...options.headers,
-          accept: call.accept ?? 'application/json',
-          'user-agent': 'kapis',
-          ...(body === undefined
-            ? {}
-            : { 'content-type': call.contentType ?? 'application/json', 'content-length': body.length }),
-        },
-        ...(call.signal === undefined ? {} : { signal: call.signal }),
-      },
-      resolve,
-    )
-    req.setTimeout(call.timeoutMs ?? defaultTimeoutMs, () => req.destroy(new Error('timeout')))
-    req.on('error', error => reject(unavailable('the orchestrator does not answer', error)))
-    call.onRequest?.(req)
-    req.end(body)
-    return promise
+  const pool = new ReloadingPool(endpoint.url, pooling)
+  const base = endpoint.url.pathname.replace(/\/$/, '')
+
+  async function send(call: Call) {
+    const { method = 'GET', timeoutMs = defaultTimeoutMs, headers = [], signal } = call
+    const { tls, headers: credential } = await endpoint.access()
+    const body = call.body === undefined ? null : JSON.stringify(call.body)
+    const type = body === null ? [] : ['content-type', call.contentType ?? 'application/json']
+    const accept = call.accept ?? 'application/json'
+    try {
+      return await pool.use(tls).request({
+        method,
+        path: base + call.path,
+        headers: [...credential, 'accept', accept, 'user-agent', 'kapis', ...type, ...headers],
+        body,
+        headersTimeout: timeoutMs,
+        bodyTimeout: timeoutMs,
+        ...(method === 'DELETE' ? { reset: false } : {}),
+        ...(signal === undefined ? {} : { signal }),
+      })
+    } catch (error) {
+      throw unavailable('the orchestrator does not answer', error)
+    }
   }
 
-  async function stream(call: Call): Promise<IncomingMessage> {
-    const res = await send(call)
-    if (res.statusCode === 401) endpoint.refused()
-    if ((res.statusCode ?? 500) >= 400) throw toStatus(res, await readBody(res))
-    return res
+  async function stream(call: Call): Promise<Readable> {
+    const { statusCode, headers, body } = await send(call)
+    call.onResponse?.(statusCode, headers)
+    if (statusCode === 401) endpoint.refused()
+    if (statusCode >= 400) throw toStatus(statusCode, await readBody(body))
+    return body
   }
 
   return {
@@ -75,7 +85,7 @@ export function createKubeClient(endpoint: Endpoint): KubeClient {
         throw unavailable('the orchestrator answers what cannot be read', error)
       }
     },
-    close: endpoint.close,
+    close: () => pool.destroy(),
   }
 }
 
@@ -84,10 +94,10 @@ export async function readText(client: KubeClient, call: Call): Promise<string> 
   return (await readBody(await client.stream(call))).toString('utf8')
 }
 
-async function readBody(res: IncomingMessage): Promise<Buffer> {
+async function readBody(body: Readable): Promise<Buffer> {
   const chunks: Buffer[] = []
   try {
-    for await (const chunk of res) chunks.push(chunk)
+    for await (const chunk of body) chunks.push(chunk)
   } catch (error) {
     throw unavailable('the orchestrator broke off its answer', error)
   }
@@ -95,8 +105,7 @@ async function readBody(res: IncomingMessage): Promise<Buffer> {
 }
 
 /** The orchestrator's own error, kept as a Status so that its code and reason can be acted on. */
-function toStatus(res: IncomingMessage, body: Buffer): Status {
-  const code = res.statusCode ?? 500
+function toStatus(code: number, body: Buffer): Status {
   const fallback = { message: body.toString('utf8', 0, 200), reason: 'InternalError' as Reason }
   try {
     const parsed: { message?: string; reason?: Reason; details?: Details } = JSON.parse(body.toString('utf8'))

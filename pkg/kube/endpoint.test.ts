@@ -27,32 +27,29 @@ describe('loadEndpoint', () => {
 
   it('reads server and credential, and keeps them for the next call', async () => {
     const endpoint = loadEndpoint(kubeconfig('https://10.0.0.1:6443'))
-    const options = await endpoint.options()
-    expect(options).to.include({ host: '10.0.0.1', port: 6443 })
-    expect(options.headers).to.have.property('Authorization', 'Bearer secret-token')
-    expect(await endpoint.options()).to.equal(options)
-    endpoint.close()
+    const access = await endpoint.access()
+    expect(endpoint.url.origin).to.equal('https://10.0.0.1:6443')
+    expect(access).to.deep.equal({
+      tls: { rejectUnauthorized: false },
+      headers: ['Authorization', 'Bearer secret-token'],
+    })
+    expect(await endpoint.access()).to.equal(access)
   })
 
   it('reads a credential that was refused again, once a second at most', async () => {
     const tokenFile = join(folder, 'token')
     writeFileSync(tokenFile, 'old-token')
     const endpoint = loadEndpoint(kubeconfig('https://10.0.0.1:6443', 'c', { tokenFile }))
-    const old = await endpoint.options()
+    const old = await endpoint.access()
     writeFileSync(tokenFile, 'next-token')
     endpoint.refused()
-    expect(await endpoint.options()).to.equal(old)
+    expect(await endpoint.access()).to.equal(old)
     await withClocks({ wallMs: -600_000, monotonicMs: 1_001 }, async () => {
-      expect((await endpoint.options()).headers).to.have.property('Authorization', 'Bearer next-token')
+      const next = await endpoint.access()
+      expect(next.headers).to.deep.equal(['Authorization', 'Bearer next-token'])
+      // Connections stay: nothing that TLS needs has changed.
+      expect(next.tls).to.equal(old.tls)
     })
-    endpoint.close()
-  })
-
-  it('takes 443 for a server without a port', async () => {
-    const endpoint = loadEndpoint(kubeconfig('https://k8s.example.org/base'))
-    expect(await endpoint.options()).to.include({ host: 'k8s.example.org', port: 443 })
-    expect(endpoint.url.pathname).to.equal('/base')
-    endpoint.close()
   })
 
   it('refuses a file that names no cluster', () => {

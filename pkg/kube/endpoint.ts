@@ -1,14 +1,21 @@
-import { Agent, type RequestOptions } from 'node:https'
+import type { RequestOptions } from 'node:https'
+import type { TlsOptions } from '../http/pool.ts'
 import { readKubeconfig, readServiceAccount } from './credentials.ts'
 
-/** Where the orchestrator is and how Kapis itself signs on to it. */
+/** What a request to kube-apiserver needs; the same object for as long as nothing in it changes. */
+export type Access = {
+  readonly tls: TlsOptions
+  /** The credential as headers: name, value, name, value. */
+  readonly headers: readonly string[]
+}
+
+/** Where kube-apiserver is and how Kapis itself signs on to it. */
 export type Endpoint = {
   readonly url: URL
-  /** Request options with the current credential; a rotated token file or client certificate is picked up. */
-  readonly options: () => Promise<RequestOptions> | RequestOptions
-  /** To be told when the orchestrator does not know the credential (401): it is read again, once a second at most. */
+  /** With the current credential; a rotated token file or client certificate is picked up. */
+  readonly access: () => Promise<Access> | Access
+  /** To be called when kube-apiserver does not know the credential (401): it is read again, once a second at most. */
   readonly refused: () => void
-  readonly close: () => void
 }
 
 const credentialTtlMs = 60_000
@@ -17,48 +24,60 @@ const refusedTtlMs = 1_000
 /**
  * Reads a kubeconfig file, or the Pod's service account when `kubeconfig` is ''.
  * Of the client library only the credential handling is used: its calls cost several times a keep-alive request.
- *
- * @param maxSockets connections at most; callers that hold them open for long must not starve the others
  */
-export function loadEndpoint(kubeconfig: string, maxSockets = 128): Endpoint {
+export function loadEndpoint(kubeconfig: string): Endpoint {
   // The kubelet's own variables: no settings of ours, which pkg/config alone reads.
   const credentials = kubeconfig === '' ? readServiceAccount(process.env) : readKubeconfig(kubeconfig)
-  const url = new URL(credentials.server)
+  let tls: TlsOptions | undefined
+  let tlsKey = ''
+  let current: { readonly access: Access; readonly readAt: number; until: number } | undefined
 
-  let agent: Agent | undefined
-  let agentKey = ''
-  let current: { readonly options: RequestOptions; readonly readAt: number; until: number } | undefined
-
-  async function refresh(): Promise<RequestOptions> {
+  async function refresh(): Promise<Access> {
     const options = await credentials.options()
-    const { ca, cert, key, rejectUnauthorized, servername } = options
-    const wanted = JSON.stringify([String(ca), String(cert), String(key), rejectUnauthorized, servername])
-    if (agent === undefined || wanted !== agentKey) {
-      agent?.destroy()
-      agent = new Agent({
-        keepAlive: true,
-        maxSockets,
-        scheduling: 'lifo',
-        ...(ca === undefined ? {} : { ca }),
-        ...(cert === undefined ? {} : { cert }),
-        ...(key === undefined ? {} : { key }),
-        ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
-        ...(servername === undefined ? {} : { servername }),
-      })
-      agentKey = wanted
+    const read = toTls(options)
+    const key = JSON.stringify(Object.entries(read).map(([name, value]) => [name, String(value)]))
+    if (tls === undefined || key !== tlsKey) {
+      tls = read
+      tlsKey = key
     }
-    const next = { ...options, agent, host: url.hostname, port: url.port === '' ? 443 : Number(url.port) }
+    const headers = toHeaders(options)
     const readAt = performance.now()
-    current = { options: next, readAt, until: readAt + credentialTtlMs }
-    return next
+    const access = { tls, headers }
+    current = { access, readAt, until: readAt + credentialTtlMs }
+    return access
   }
 
   return {
-    url,
-    options: () => (current && current.until > performance.now() ? current.options : refresh()),
+    url: new URL(credentials.server),
+    access: () => (current && current.until > performance.now() ? current.access : refresh()),
     refused() {
       if (current) current.until = Math.min(current.until, current.readAt + refusedTtlMs)
     },
-    close: () => agent?.destroy(),
   }
+}
+
+function toTls({
+  ca,
+  cert,
+  key,
+  passphrase,
+  pfx,
+  rejectUnauthorized,
+  servername,
+}: RequestOptions): TlsOptions {
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    ...(passphrase === undefined ? {} : { passphrase }),
+    ...(pfx === undefined ? {} : { pfx }),
+    ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
+    ...(servername === undefined ? {} : { servername }),
+  }
+}
+
+function toHeaders({ headers = {}, auth }: RequestOptions): string[] {
+  const lines = Object.entries(headers).flatMap(([name, value]) => [name, String(value)])
+  if (auth) lines.push('Authorization', `Basic ${Buffer.from(auth, 'utf8').toString('base64')}`)
+  return lines
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Agent, createServer, type Server } from 'node:https'
+import { createServer, type Server } from 'node:https'
 import { createAuthority, issueCertificate } from '../certs/issue.ts'
 import { createKubeClient, type KubeClient } from './client.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -36,12 +36,11 @@ export async function startFakeOrchestrator(
   await listening.promise
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  const agent = new Agent({ keepAlive: true, ca: authority.certPem })
+  const access = { tls: { ca: authority.certPem }, headers: ['authorization', 'Bearer own'] }
   const endpoint: Endpoint = {
     url: new URL(basePath, `https://127.0.0.1:${port}`),
-    options: async () => ({ host: '127.0.0.1', port, agent, headers: { authorization: 'Bearer own' } }),
+    access: () => access,
     refused: () => undefined,
-    close: () => agent.destroy(),
   }
   const client = createKubeClient(endpoint)
   return {

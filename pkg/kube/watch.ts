@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
 import { memberText } from '../json/members.ts'
 import { type Details, type Reason, Status } from '../status/status.ts'
 import { isKubeObject, isRecord, type KubeObject } from './object.ts'
@@ -16,7 +16,7 @@ export type ReceivedEvent = WatchEvent & { readonly json: string }
  *
  * @throws Status of an ERROR event (410 Expired when the resource version is too old), or the stream's own error
  */
-export async function* readWatch(stream: IncomingMessage): AsyncGenerator<readonly ReceivedEvent[]> {
+export async function* readWatch(stream: Readable): AsyncGenerator<readonly ReceivedEvent[]> {
   let rest: Buffer[] = []
   for await (const chunk of stream) {
     const last = chunk.lastIndexOf(0x0a)

@@ -1,83 +1,50 @@
-import type { RequestOptions } from 'node:https'
-import type { Endpoint } from '../kube/endpoint.ts'
+import { type Dispatcher, ReloadingPool } from '../http/pool.ts'
+import type { Access, Endpoint } from '../kube/endpoint.ts'
 import type { HeaderLines } from './headers.ts'
-import { createUpstreamPool, type Upstream } from './upstream-pool.ts'
-import type { UpstreamTarget } from './upstream-target.ts'
 
-/** Ready connections to the orchestrator, and the credential of Kapis itself. */
-export type KubeLine = { readonly connections: Upstream; readonly credential: HeaderLines }
+/** Connections to kube-apiserver, and the credential of Kapis itself. */
+export type KubeLine = { readonly connections: Dispatcher; readonly credential: HeaderLines }
+
+/** `long` for what may last for hours, `upgrade` for what asks for another protocol. */
+type Kind = 'short' | 'long' | 'upgrade'
 
 export type KubeConnections = {
-  /** @param isLong whether the request may last for hours: those have connections of their own */
-  readonly line: (isLong: boolean) => Promise<KubeLine> | KubeLine
+  readonly line: (kind: Kind) => Promise<KubeLine> | KubeLine
   readonly close: () => void
 }
 
 /** Connections at most. Watches and log streams each hold one, and must not starve what is answered at once. */
 export type ConnectionLimits = { readonly short: number; readonly long: number }
 
-// kube-apiserver closes after 90 s of silence, and whoever closes second loses the request that is on its way.
-const idleMs = 60_000
-const connectMs = 10_000
+const options = {
+  connectMs: 10_000,
+  // kube-apiserver closes after 90 s of silence, and whoever closes second loses the request that is on its way.
+  idleMs: 60_000,
+  maxHeadBytes: 256 * 1024,
+}
 // kube-apiserver itself gives up after 60 s, and then has something better to say than this side.
-const answerMs = 70_000
-const maxHeadBytes = 256 * 1024
+const timed = { ...options, headMs: 70_000, bodyMs: 70_000 }
+const untimed = { ...options, headMs: 0, bodyMs: 0 }
 
-/**
- * Keeps connections to the orchestrator open and in use. HTTP/1.1, one request at a time on each: measured against HTTP/2
- * and node:https it costs the least for each request, and a watch cannot hold up another request (docs/adr/0004-proxy.md).
- */
+/** Keeps connections to kube-apiserver open and in use (docs/adr/0004-proxy.md). */
 export function createKubeConnections(endpoint: Endpoint, limits: ConnectionLimits): KubeConnections {
-  let options: RequestOptions | undefined
-  let pools: { readonly short: Upstream; readonly long: Upstream } | undefined
-  let lines: { readonly short: KubeLine; readonly long: KubeLine } | undefined
-
-  function refresh(next: RequestOptions) {
-    // The endpoint makes a new agent when the certificate or the authority changed, and only then.
-    if (pools === undefined || options?.agent !== next.agent) {
-      // What is being answered is answered to its end.
-      for (const old of [pools?.short, pools?.long]) old?.close()
-      const target = toTarget(endpoint.url, next)
-      pools = {
-        short: createUpstreamPool(target, limits.short),
-        long: createUpstreamPool({ ...target, headMs: 0, bodyMs: 0 }, limits.long),
-      }
-    }
-    options = next
-    const credential = Object.entries(next.headers ?? {}).flatMap(([name, value]) => [name, String(value)])
-    lines = {
-      short: { connections: pools.short, credential },
-      long: { connections: pools.long, credential },
-    }
-    return lines
+  const pools: Readonly<Record<Kind, ReloadingPool>> = {
+    short: new ReloadingPool(endpoint.url, { ...timed, connections: limits.short }),
+    long: new ReloadingPool(endpoint.url, { ...untimed, connections: limits.long }),
+    // A connection leaves the pool once it speaks another protocol.
+    upgrade: new ReloadingPool(endpoint.url, { ...untimed, connections: limits.long }),
   }
-
-  function choose(next: RequestOptions, isLong: boolean): KubeLine {
-    const current = lines !== undefined && next === options ? lines : refresh(next)
-    return isLong ? current.long : current.short
-  }
-
+  const choose = ({ tls, headers }: Access, kind: Kind): KubeLine => ({
+    connections: pools[kind].use(tls),
+    credential: headers,
+  })
   return {
-    line(isLong) {
-      const next = endpoint.options()
-      return next instanceof Promise ? next.then(ready => choose(ready, isLong)) : choose(next, isLong)
+    line(kind) {
+      const access = endpoint.access()
+      return access instanceof Promise ? access.then(ready => choose(ready, kind)) : choose(access, kind)
     },
     close() {
-      for (const pool of [pools?.short, pools?.long]) pool?.destroy()
+      for (const pool of Object.values(pools)) pool.destroy()
     },
   }
-}
-
-function toTarget(
-  url: URL,
-  { ca, cert, key, rejectUnauthorized, servername }: RequestOptions,
-): UpstreamTarget {
-  const tls = {
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-    ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
-    ...(servername === undefined ? {} : { servername }),
-  }
-  return { url, tls, connectMs, headMs: answerMs, bodyMs: answerMs, idleMs, maxHeadBytes }
 }

@@ -15,22 +15,28 @@ describe('upstreamFailure', () => {
   ])[] = [
     ['ECONNREFUSED', 503, 'ServiceUnavailable', 'connection_refused', 'it does not answer'],
     ['ENOTFOUND', 503, 'ServiceUnavailable', 'dns_error', 'it does not answer'],
-    ['UPSTREAM_CONNECT_TIMEOUT', 503, 'ServiceUnavailable', 'connection_timeout', 'it does not answer'],
+    ['UND_ERR_CONNECT_TIMEOUT', 503, 'ServiceUnavailable', 'connection_timeout', 'it does not answer'],
     ['CERT_HAS_EXPIRED', 503, 'ServiceUnavailable', 'tls_certificate_error', 'it does not answer'],
     ['SOMETHING_ELSE', 503, 'ServiceUnavailable', 'destination_unavailable', 'it does not answer'],
     ['ECONNRESET', 502, 'ServiceUnavailable', 'connection_terminated', 'it broke off its answer'],
-    ['UPSTREAM_CLOSED', 502, 'ServiceUnavailable', 'connection_terminated', 'it broke off its answer'],
+    ['UND_ERR_SOCKET', 502, 'ServiceUnavailable', 'connection_terminated', 'it broke off its answer'],
     ['UPSTREAM_PROTOCOL', 502, 'ServiceUnavailable', 'http_protocol_error', 'it broke off its answer'],
-    ['UPSTREAM_BODY_TIMEOUT', 504, 'Timeout', 'http_response_timeout', 'it did not answer in time'],
+    ['UND_ERR_BODY_TIMEOUT', 504, 'Timeout', 'http_response_timeout', 'it did not answer in time'],
     [
-      'UPSTREAM_HEAD_TOO_LARGE',
+      'UND_ERR_HEADERS_OVERFLOW',
       502,
       'ServiceUnavailable',
       'http_response_header_section_size',
       'it broke off its answer',
     ],
-    ['HPE_INVALID_CONSTANT', 502, 'ServiceUnavailable', 'http_protocol_error', 'it broke off its answer'],
-    ['UPSTREAM_HEAD_TIMEOUT', 504, 'Timeout', 'http_response_timeout', 'it did not answer in time'],
+    [
+      'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+      502,
+      'ServiceUnavailable',
+      'http_protocol_error',
+      'it broke off its answer',
+    ],
+    ['UND_ERR_HEADERS_TIMEOUT', 504, 'Timeout', 'http_response_timeout', 'it did not answer in time'],
   ]
   it("is the caller's own where the request cannot be sent on", () => {
     const cause = Object.assign(new Error('the request cannot be sent on: its length'), {
@@ -39,6 +45,16 @@ describe('upstreamFailure', () => {
     const { code, message, headers } = upstreamFailure('it', cause)
     expect([code, message, headers]).to.deep.equal([400, 'the request cannot be sent on: its length', {}])
   })
+
+  for (const [name, status, token] of [
+    ['HTTPParserError', 502, 'http_protocol_error'],
+    ['TimeoutError', 504, 'http_response_timeout'],
+  ] as const) {
+    it(`${name} is ${status} with ${token}`, () => {
+      const { code, headers } = upstreamFailure('it', Object.assign(new Error('x'), { name }))
+      expect([code, headers['proxy-status']]).to.deep.equal([status, `kapis; error=${token}`])
+    })
+  }
 
   for (const [code, status, reason, token, text] of cases) {
     it(`${code} is ${status} with ${token}`, () => {
@@ -57,11 +73,11 @@ describe('upstreamFailure', () => {
 })
 
 describe('isStaleConnection', () => {
-  for (const code of ['ECONNRESET', 'EPIPE', 'UPSTREAM_CLOSED'])
+  for (const code of ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
     it(`is true of ${code}`, () => expect(isStaleConnection(errorWith(code))).to.equal(true))
   for (const error of [
     errorWith('ECONNREFUSED'),
-    errorWith('UPSTREAM_HEAD_TIMEOUT'),
+    errorWith('UND_ERR_HEADERS_TIMEOUT'),
     new Error('x'),
     undefined,
   ])

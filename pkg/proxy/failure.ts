@@ -29,38 +29,46 @@ const silent = { code: 503, reason: 'ServiceUnavailable', text: 'does not answer
 const broken = { code: 502, reason: 'ServiceUnavailable', text: 'broke off its answer' } as const
 const slow = { code: 504, reason: 'Timeout', text: 'did not answer in time' } as const
 
+const terminated = { ...broken, token: 'connection_terminated' } as const
+
+/** By code of the system, of undici, or of this package. */
 const failures: Readonly<Record<string, Failure>> = {
   ECONNREFUSED: { ...silent, token: 'connection_refused' },
   ENOTFOUND: { ...silent, token: 'dns_error' },
   EAI_AGAIN: { ...silent, token: 'dns_error' },
   EHOSTUNREACH: { ...silent, token: 'destination_ip_unroutable' },
   ENETUNREACH: { ...silent, token: 'destination_ip_unroutable' },
-  UPSTREAM_CONNECT_TIMEOUT: { ...silent, token: 'connection_timeout' },
   ETIMEDOUT: { ...silent, token: 'connection_timeout' },
-  ECONNRESET: { ...broken, token: 'connection_terminated' },
-  EPIPE: { ...broken, token: 'connection_terminated' },
-  UPSTREAM_CLOSED: { ...broken, token: 'connection_terminated' },
-  UPSTREAM_HEAD_TIMEOUT: { ...slow, token: 'http_response_timeout' },
-  UPSTREAM_BODY_TIMEOUT: { ...slow, token: 'http_response_timeout' },
-  UPSTREAM_HEAD_TOO_LARGE: { ...broken, token: 'http_response_header_section_size' },
+  UND_ERR_CONNECT_TIMEOUT: { ...silent, token: 'connection_timeout' },
+  ECONNRESET: terminated,
+  EPIPE: terminated,
+  UND_ERR_SOCKET: terminated,
+  UND_ERR_CLOSED: terminated,
+  UND_ERR_DESTROYED: terminated,
+  UND_ERR_HEADERS_TIMEOUT: { ...slow, token: 'http_response_timeout' },
+  UND_ERR_BODY_TIMEOUT: { ...slow, token: 'http_response_timeout' },
+  UND_ERR_HEADERS_OVERFLOW: { ...broken, token: 'http_response_header_section_size' },
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { ...broken, token: 'http_protocol_error' },
+  UPSTREAM_PROTOCOL: { ...broken, token: 'http_protocol_error' },
 }
 
 function classify(error: unknown): Failure {
   const code = errorCode(error)
   const known = failures[code]
   if (known) return known
-  // The parser of node:http, which reads what answers an upgrade, has codes of its own.
-  if (code === 'UPSTREAM_PROTOCOL' || code.startsWith('HPE_'))
-    return { ...broken, token: 'http_protocol_error' }
   if (/^(ERR_TLS|CERT_|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO)/.test(code))
     return { ...silent, token: 'tls_certificate_error' }
+  const name = error instanceof Error ? error.name : ''
+  if (name === 'TimeoutError') return { ...slow, token: 'http_response_timeout' }
+  // Of undici; its code is not set for every cause.
+  if (name === 'HTTPParserError') return { ...broken, token: 'http_protocol_error' }
   return { ...silent, token: 'destination_unavailable' }
 }
 
-/** Whether a connection that had stood idle turned out to be closed: nobody has seen the request. */
+/** Whether a connection that had stood idle turned out to be closed: the server has not seen the request. */
 export function isStaleConnection(error: unknown): boolean {
   const code = errorCode(error)
-  return code === 'ECONNRESET' || code === 'EPIPE' || code === 'UPSTREAM_CLOSED'
+  return code === 'ECONNRESET' || code === 'EPIPE' || code === 'UND_ERR_SOCKET'
 }
 
 function errorCode(error: unknown): string {

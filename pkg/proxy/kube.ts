@@ -8,10 +8,9 @@ import { Status } from '../status/status.ts'
 import type { KubeConnections, KubeLine } from './connections.ts'
 import { upstreamFailure } from './failure.ts'
 import { forwardableHeaders, type HeaderLines } from './headers.ts'
-import type { RefusalByBody } from './held-refusal.ts'
 import { toImpersonation } from './identity-headers.ts'
-import { relay } from './relay.ts'
-import { type HeaderBlock, toHeaderBlock } from './request-head.ts'
+import { type RefusalByBody, relay } from './relay.ts'
+import { checkHeaders } from './request-check.ts'
 
 const orchestrator = 'the orchestrator'
 
@@ -23,7 +22,7 @@ const orchestrator = 'the orchestrator'
 export function createKubeProxy(endpoint: Endpoint, upstreams: KubeConnections): Handler {
   const base = basePath(endpoint)
   const refusalByBody = createRefusalByBody(endpoint)
-  const blockOf = createBlocks()
+  const checkedOf = createCheckedHeaders()
   const forward = (
     exchange: AuthenticatedExchange,
     { connections, credential }: KubeLine,
@@ -31,35 +30,35 @@ export function createKubeProxy(endpoint: Endpoint, upstreams: KubeConnections):
   ) => {
     const path = base + formatTarget(exchange)
     const headers = callerHeaders(exchange)
-    const block = blockOf(exchange.identity, credential)
-    const to = { connections, path, headers, block, isLive, upstream: orchestrator, refusalByBody }
+    const checked = checkedOf(exchange.identity, credential)
+    const to = { connections, path, headers, checked, isLive, upstream: orchestrator, refusalByBody }
     return relay(to, exchange)
   }
   return exchange => {
     const isLive = lastsAtKube(exchange)
     // A log without lines has no head for hours: what kube-apiserver does not time is not timed here.
     if (isLive) exchange.lasts?.()
-    const line = upstreams.line(isLive)
+    const line = upstreams.line(isLive ? 'long' : 'short')
     return line instanceof Promise
       ? line.then(ready => forward(exchange, ready, isLive))
       : forward(exchange, line, isLive)
   }
 }
 
-/** For whom Kapis asks, and as whom: the same of each request of a caller, and checked and written down once. */
-function createBlocks(): (identity: Identity, credential: HeaderLines) => HeaderBlock {
-  const made = new WeakMap<Identity, { readonly credential: HeaderLines; readonly block: HeaderBlock }>()
+/** The impersonation of a caller and the credential of Kapis: the same for each request of a caller, and checked once. */
+function createCheckedHeaders(): (identity: Identity, credential: HeaderLines) => HeaderLines {
+  const known = new WeakMap<Identity, { readonly credential: HeaderLines; readonly lines: HeaderLines }>()
   return (identity, credential) => {
-    const known = made.get(identity)
-    if (known?.credential === credential) return known.block
-    const impersonation = toImpersonation(identity)
+    const found = known.get(identity)
+    if (found?.credential === credential) return found.lines
+    const lines = [...toImpersonation(identity), ...credential]
     try {
-      const block = toHeaderBlock([...impersonation, ...credential])
-      made.set(identity, { credential, block })
-      return block
+      checkHeaders(lines)
     } catch (error) {
       throw upstreamFailure(orchestrator, error)
     }
+    known.set(identity, { credential, lines })
+    return lines
   }
 }
 

@@ -1,19 +1,18 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { expect } from 'chai'
+import { createPool, type Dispatcher } from '../http/pool.ts'
 import { closeServer, type Loopback, portOf, readAnswer, startLoopback } from '../request/fixtures.ts'
 import { renderKube } from '../status/render-kube.ts'
 import { Status } from '../status/status.ts'
 import { createRefusalByBody } from './kube.ts'
 import { relay } from './relay.ts'
-import { createUpstreamPool, type Upstream } from './upstream-pool.ts'
 
 type Listener = (req: IncomingMessage, res: ServerResponse) => unknown
 
 describe('relay', function () {
   this.timeout(20_000)
   let upstream: Listener = () => undefined
-  let pool: Upstream
+  let pool: Dispatcher
   let front: Loopback
   const server = createServer({ keepAliveTimeout: 60_000 }, (req, res) => void upstream(req, res))
   let settled: Promise<unknown>
@@ -38,7 +37,7 @@ describe('relay', function () {
     })
   })
   after(async () => {
-    pool.destroy()
+    await pool.destroy()
     await front.close()
     await closeServer(server)
   })
@@ -349,34 +348,11 @@ describe('relay', function () {
     const { code, text } = await front.get('/')
     expect([code, JSON.parse(text).message]).to.deep.equal([502, 'not that'])
   })
-
-  it('an answer that is no HTTP is 502', async () => {
-    const sockets: Socket[] = []
-    const babbling = createTcpServer(socket => {
-      sockets.push(socket)
-      socket.on('error', () => undefined)
-      socket.once('data', () =>
-        socket.end('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxy'),
-      )
-    })
-    await new Promise<void>(resolve => babbling.listen(0, '127.0.0.1', resolve))
-    const { port } = babbling.address() as AddressInfo
-    const old = pool
-    pool = toPool(port)
-    try {
-      expect((await front.get('/')).code).to.equal(502)
-    } finally {
-      pool.destroy()
-      pool = old
-      for (const socket of sockets) socket.destroy()
-      babbling.close()
-    }
-  })
 })
 
-function toPool(port: number): Upstream {
+function toPool(port: number): Dispatcher {
   const times = { connectMs: 5_000, headMs: 1_000, bodyMs: 0, idleMs: 30_000, maxHeadBytes: 16_384 }
-  return createUpstreamPool({ url: new URL(`http://127.0.0.1:${port}`), tls: {}, ...times }, 8)
+  return createPool(new URL(`http://127.0.0.1:${port}`), {}, { ...times, connections: 8 })
 }
 
 async function send(

@@ -1,140 +1,186 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { PassThrough, type Readable } from 'node:stream'
+import { type Duplex, PassThrough, type Readable } from 'node:stream'
+import type { Dispatcher } from '../http/pool.ts'
 import { hasBody } from '../request/has-body.ts'
 import type { Status } from '../status/status.ts'
-import { createAnswerWriter, type Head } from './answer-writer.ts'
 import { isStaleConnection, upstreamFailure } from './failure.ts'
 import { answerHeaders, type HeaderLines } from './headers.ts'
-import { isHeld, maxHeldBytes, type RefusalByBody } from './held-refusal.ts'
-import type { HeaderBlock } from './request-head.ts'
-import type { AnswerSink } from './upstream-connection.ts'
-import type { Asked, Upstream } from './upstream-pool.ts'
+import { checkHeaders, checkRequest } from './request-check.ts'
+import { type Head, invalidResponse, readHead, readHeaders } from './response-head.ts'
+import { createResponseWriter } from './response-writer.ts'
+
+/** Why a 401 or 403 is not handed on; undefined when it is. */
+export type RefusalByBody = (code: number, body: Buffer) => Status | undefined
 
 export type Outgoing = {
-  readonly connections: Pick<Upstream, 'ask'>
+  readonly connections: Pick<Dispatcher, 'dispatch'>
   /** Path and query, as they go on the wire. */
   readonly path: string
   readonly headers: HeaderLines
-  /** Further ones, for all requests of this caller. */
-  readonly block?: HeaderBlock
-  /** Whether each piece of the answer is to be seen as it comes: a watch, a log that is followed. */
+  /** Further ones, which {@link checkHeaders} has seen already. */
+  readonly checked?: HeaderLines
+  /** Whether each piece of the response is to be seen as it comes: a watch, a log that is followed. */
   readonly isLive: boolean
-  /** Told that the answer has begun, and is not a refusal. */
+  /** Called when the response has begun and is not a refusal. */
   readonly begun?: () => void
-  /** What does not answer when it does not, for the caller to read. */
+  /** The upstream in words, for errors. */
   readonly upstream: string
-  /** Why an answer is not handed on; undefined when it is. Without it every answer is. */
+  /** Why a response is not handed on; undefined when it is. Without it every response is. */
   readonly refusal?: (code: number, lines: HeaderLines) => Status | undefined
   /** The same for a 401 and a 403, by the body; one that is too large for a refusal is handed on. */
   readonly refusalByBody?: RefusalByBody
+  readonly upgrade?: Upgrade
 }
 
-/** Whoever relays has an id on the answer already. */
-const ours: ReadonlySet<string> = new Set(['audit-id'])
-/** What frames an answer cannot be said behind it (RFC 9110 section 6.5.1). */
-const noTrailers: ReadonlySet<string> = new Set(['content-length', 'host', 'audit-id'])
-
-/**
- * Sends a request on and hands the answer back as it comes: status, headers and bytes untouched, both bodies as streams, at
- * the pace of the slower side. When either side goes, so does the other.
- *
- * @throws Status 502, 503 or 504 when the upstream did not answer, and the refusal of an answer that is not handed on; any other
- *   is, errors included
- */
-export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const body = toBody(req)
-  const isRepeatable = body === null && (req.method === 'GET' || req.method === 'HEAD')
-  let asked: Asked | undefined
-  let isOver = false
-  let isSecondTry = false
-  let held: { readonly head: Head; body: string } | undefined
-
-  const answer = createAnswerWriter(req, res, {
-    isLive: outgoing.isLive,
-    wait() {
-      asked?.pause()
-      res.once('drain', () => asked?.resume())
-    },
-  })
-  function release(): void {
-    if (held === undefined) return
-    answer.begin(held.head)
-    answer.write(held.body)
-    held = undefined
-  }
-  function refuse(refused: Status): void {
-    isOver = true
-    body?.destroy()
-    reject(refused)
-  }
-  function failed(error: unknown): void {
-    const isUnheard = !answer.hasBegun() && held === undefined && !res.destroyed
-    if (isUnheard && isRepeatable && !isSecondTry && isStaleConnection(error)) {
-      isSecondTry = true
-      start()
-      return
-    }
-    isOver = true
-    body?.destroy()
-    // A broken answer must not look like a short one.
-    if (res.headersSent) res.destroy()
-    if (res.destroyed) resolve()
-    else reject(upstreamFailure(outgoing.upstream, error))
-  }
-  const sink: AnswerSink = {
-    begin({ code, message, lines: given }) {
-      const lines = answerHeaders(given, ours)
-      const head = { code, message, lines }
-      const refused = outgoing.refusal?.(code, lines)
-      if (refused !== undefined) {
-        asked?.abort()
-        refuse(refused)
-      } else if (isHeld(code) && outgoing.refusalByBody !== undefined) held = { head, body: '' }
-      else {
-        if (code < 300) outgoing.begun?.()
-        answer.begin(head)
-      }
-    },
-    data(bytes) {
-      if (held === undefined) return answer.write(bytes)
-      held.body += bytes
-      if (held.body.length > maxHeldBytes) release()
-    },
-    end(trailers) {
-      const refused = held && outgoing.refusalByBody?.(held.head.code, Buffer.from(held.body, 'latin1'))
-      if (refused !== undefined) return refuse(refused)
-      release()
-      isOver = true
-      // An early answer: nobody is left to read the rest.
-      body?.destroy()
-      answer.end(answerHeaders(trailers, noTrailers))
-      resolve()
-    },
-    failed,
-  }
-  const method = req.method ?? 'GET'
-  const { path, headers, block } = outgoing
-  function start(): void {
-    try {
-      asked = outgoing.connections.ask({ method, path, headers, block, body }, sink)
-    } catch (error) {
-      failed(error)
-    }
-  }
-
-  res.once('close', () => {
-    if (isOver) return
-    isOver = true
-    asked?.abort()
-    body?.destroy()
-    resolve()
-  })
-  start()
-  return promise
+/** Another protocol, which the request asks for. */
+export type Upgrade = {
+  /** As in the Upgrade header. */
+  readonly protocol: string
+  /** Takes over both connections; resolves when they have ended. */
+  readonly join: (lines: HeaderLines, peer: Duplex) => Promise<void>
 }
 
 type Pair = { readonly req: IncomingMessage; readonly res: ServerResponse }
+
+/** The response of Kapis has an id already. */
+const ours: ReadonlySet<string> = new Set(['audit-id'])
+/** What frames a response must not come behind it (RFC 9110 section 6.5.1). */
+const noTrailers: ReadonlySet<string> = new Set(['content-length', 'host', 'audit-id'])
+// A body that is longer is no refusal of kube-apiserver.
+const maxHeldBytes = 65_536
+
+/**
+ * Sends a request on and hands the response back as it comes: status, headers and bytes unchanged, both bodies as streams, at the
+ * pace of the slower side. When either side goes, so does the other.
+ *
+ * @throws Status 400 for a request that cannot be sent on; 502, 503 or 504 when the upstream did not answer; the refusal of a
+ *   response that is not handed on. Any other response is, errors included
+ */
+export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
+  const { path, upgrade, connections, refusalByBody } = outgoing
+  const method = req.method ?? 'GET'
+  const body = upgrade === undefined ? toBody(req) : null
+  const headers =
+    outgoing.checked === undefined ? outgoing.headers : [...outgoing.headers, ...outgoing.checked]
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  let isRepeatable = body === null && (method === 'GET' || method === 'HEAD')
+  let controller: Dispatcher.DispatchController | undefined
+  /** Why the request is of no use any more. */
+  let gone: Error | undefined
+  let held: { readonly head: Head; readonly chunks: Buffer[]; size: number } | undefined
+
+  const response = createResponseWriter(req, res, {
+    isLive: outgoing.isLive,
+    wait() {
+      controller?.pause()
+      res.once('drain', () => {
+        // The connection carries another response by then, once this one has ended.
+        if (gone === undefined) controller?.resume()
+      })
+    },
+  })
+
+  function release(): void {
+    if (held === undefined) return
+    response.begin(held.head)
+    for (const chunk of held.chunks) response.write(chunk)
+    held = undefined
+  }
+  function finish(refused?: Status): void {
+    gone = new Error('the response has ended')
+    // After an early response the rest of the request is of no use.
+    body?.destroy()
+    if (refused === undefined) resolve()
+    else reject(refused)
+  }
+  function fail(error: unknown): void {
+    if (gone !== undefined) return
+    if (isRepeatable && !res.destroyed && isStaleConnection(error)) {
+      isRepeatable = false
+      // Not from within the end of the connection that failed.
+      setImmediate(start)
+      return
+    }
+    // A broken response must not look like a short one.
+    if (res.headersSent) res.destroy()
+    finish(res.destroyed ? undefined : upstreamFailure(outgoing.upstream, error))
+  }
+
+  const handler: Dispatcher.DispatchHandler = {
+    onRequestStart(given) {
+      // Its turn has come too late.
+      if (gone !== undefined) throw gone
+      controller = given
+    },
+    onResponseStart(given, code, _headers, message = '') {
+      // Informational responses are of this hop alone.
+      if (code >= 100 && code < 200 && code !== 101) return
+      isRepeatable = false
+      const { lines: all, ...rest } = readHead(code, message, given.rawHeaders)
+      const lines = answerHeaders(all, ours)
+      if (upgrade !== undefined) lines.push('Connection', 'close')
+      const head = { ...rest, lines }
+      const refused = outgoing.refusal?.(code, lines)
+      if (refused !== undefined) {
+        finish(refused)
+        given.abort(refused)
+      } else if (refusalByBody !== undefined && (code === 401 || code === 403))
+        held = { head, chunks: [], size: 0 }
+      else {
+        if (code < 300) outgoing.begun?.()
+        response.begin(head)
+      }
+    },
+    onResponseData(_controller, chunk) {
+      if (gone !== undefined) return
+      if (held === undefined) return response.write(chunk)
+      held.chunks.push(chunk)
+      held.size += chunk.length
+      if (held.size > maxHeldBytes) release()
+    },
+    onResponseEnd(given) {
+      if (gone !== undefined) return
+      const refused = held && refusalByBody?.(held.head.code, Buffer.concat(held.chunks))
+      if (refused !== undefined) return finish(refused)
+      const trailers = answerHeaders(readHeaders(given.rawTrailers), noTrailers)
+      release()
+      response.end(trailers)
+      finish()
+    },
+    onRequestUpgrade(given, _code, _headers, peer) {
+      if (upgrade === undefined) throw invalidResponse('a protocol that was not asked for')
+      res.off('close', abandon)
+      gone = new Error('the connection speaks another protocol')
+      upgrade.join(readHeaders(given.rawHeaders), peer).then(resolve, reject)
+    },
+    onResponseError: (_controller, error) => fail(error),
+  }
+
+  function start(): void {
+    if (gone !== undefined) return
+    // A body is usual here (DeleteOptions), and undici would close the connection after it.
+    const reset = method === 'DELETE' ? { reset: false } : {}
+    const protocol = upgrade === undefined ? {} : { upgrade: upgrade.protocol }
+    connections.dispatch({ method, path, headers: [...headers], body, ...reset, ...protocol }, handler)
+  }
+  function abandon(): void {
+    if (gone !== undefined) return
+    gone = new Error('the client is gone')
+    controller?.abort(gone)
+    body?.destroy()
+    resolve()
+  }
+
+  res.once('close', abandon)
+  try {
+    checkRequest({ method, path, headers: outgoing.headers, hasBody: body !== null })
+    if (upgrade !== undefined) checkHeaders(['Upgrade', upgrade.protocol])
+    start()
+  } catch (error) {
+    fail(error)
+  }
+  return promise
+}
 
 /**
  * The request's body; null when it has none. It is a stream between the two connections and not the request itself: an
@@ -149,7 +195,7 @@ function toBody(req: IncomingMessage): Readable | null {
   req.once('close', () => {
     if (!req.complete) body.destroy(new Error('the client broke off its request'))
   })
-  // Whoever reads it is told; when nobody reads any more nobody has to be.
+  // Its reader gets the error; without a reader it is of no interest.
   body.on('error', () => undefined)
   return body
 }

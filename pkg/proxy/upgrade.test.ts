@@ -1,62 +1,195 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import {
+  createServer,
+  type IncomingMessage,
+  type ServerResponse as Response,
+  request,
+  type Server,
+  ServerResponse,
+} from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { closeServer, type Loopback, portOf, startLoopback } from '../request/fixtures.ts'
+import { toUpgradeListener } from '../apiserver/front.ts'
+import { createPool, type Dispatcher } from '../http/pool.ts'
+import { closeServer, portOf } from '../request/fixtures.ts'
 import { renderKube } from '../status/render-kube.ts'
 import { createRefusalByBody } from './kube.ts'
 import { forwardUpgrade } from './upgrade.ts'
 
-describe('forwardUpgrade: an upgrade that is answered with 403', () => {
-  let answer: (req: IncomingMessage, res: ServerResponse) => unknown = () => undefined
-  let front: Loopback
+describe('forwardUpgrade', function () {
+  this.timeout(20_000)
+  let answer: (req: IncomingMessage, res: Response) => unknown
+  let accept: (req: IncomingMessage, socket: Duplex, head: Buffer) => unknown
+  let pool: Dispatcher
+  let settled: Promise<unknown>
+  let isClosed = false
+  const sockets = new Set<Duplex>()
   const server = createServer((req, res) => void answer(req, res))
+  server.on('upgrade', (req, socket, head) => {
+    sockets.add(socket.on('error', () => undefined))
+    accept(req, socket, head)
+  })
+  const front: Server = createServer()
+  const forward = toUpgradeListener((req, res, upgrade) => {
+    isClosed = false
+    res.once('close', () => {
+      isClosed = true
+    })
+    const target = {
+      ...{ connections: pool, path: '/exec', headers: ['X-Sent', '1'], upstream: 'it' },
+      refusalByBody: createRefusalByBody({ refused: () => undefined }),
+    }
+    settled = forwardUpgrade(target, { req, res, upgrade }).catch(error => renderKube(res, error))
+  })
+  front.on('upgrade', forward)
 
   before(async () => {
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-    front = await startLoopback((req, res) => {
-      const target = {
-        options: { host: '127.0.0.1', port: portOf(server), agent: false },
-        ...{ isSecure: false, path: '/exec', headers: ['Host', 'a'], upstream: 'it' },
-        refusalByBody: createRefusalByBody({ refused: () => undefined }),
-      }
-      forwardUpgrade(target, { req, res }).catch(error => renderKube(res, error))
-    })
+    for (const each of [server, front]) await once(each.listen(0, '127.0.0.1'), 'listening')
+    const times = { connectMs: 5_000, headMs: 5_000, bodyMs: 0, idleMs: 30_000, maxHeadBytes: 16_384 }
+    pool = createPool(new URL(`http://127.0.0.1:${portOf(server)}`), {}, { ...times, connections: 2 })
   })
   after(async () => {
-    await front.close()
+    for (const socket of sockets) socket.destroy()
+    await pool.destroy()
+    await closeServer(front)
     await closeServer(server)
   })
-
-  it('about Kapis itself is 503, and tells nobody of its account', async () => {
-    const message =
-      'users is forbidden: User \\"system:serviceaccount:kapis-system:kapis\\" cannot impersonate resource'
-    answer = (_req, res) => res.writeHead(403).end(`{"kind":"Status","message":"${message}","code":403}`)
-    const { code, headers, text } = await front.get('/')
-    expect([code, headers['retry-after']]).to.deep.equal([503, '1'])
-    expect(JSON.parse(text).message).to.equal('the orchestrator does not let Kapis act for its callers')
-    expect(text).to.not.include('kapis-system')
+  beforeEach(() => {
+    answer = (_req, res) => res.end()
+    accept = (_req, socket) => socket.destroy()
   })
 
-  for (const [what, body] of [
-    [
-      'of the caller',
-      '{"message":"pods is forbidden: User \\"jane\\" cannot create resource \\"pods/exec\\""}',
-    ],
-    ['without a body', ''],
-    ['that is longer than any refusal', 'x'.repeat(300_000)],
-  ] as const) {
-    it(`${what} is handed on as it is`, async () => {
-      answer = (_req, res) => res.writeHead(403, { 'x-own': 'kept' }).end(body)
-      const { code, headers, text } = await front.get('/')
-      expect([code, headers['x-own'], text === body]).to.deep.equal([403, 'kept', true])
+  async function open(method = 'GET') {
+    const headers = { connection: 'Upgrade', upgrade: 'websocket' }
+    const port = portOf(front)
+    const asked = request({ host: '127.0.0.1', port, path: '/', method, headers, agent: false }).end()
+    const { promise, resolve, reject } = Promise.withResolvers<{ res: IncomingMessage; socket?: Duplex }>()
+    asked.once('error', reject)
+    asked.once('response', res => resolve({ res }))
+    asked.once('upgrade', (res, socket, head) => {
+      socket.unshift(head)
+      socket.on('error', () => undefined)
+      resolve({ res, socket })
     })
+    return promise
   }
 
-  it('that breaks off is 502', async () => {
-    answer = (_req, res) => {
-      res.writeHead(403, { 'content-length': 1_000 })
-      res.write('{"kind":', () => res.destroy())
+  async function get() {
+    const { res } = await open()
+    const text = Buffer.concat(await res.toArray()).toString('utf8')
+    return { code: res.statusCode, headers: res.headers, text }
+  }
+  const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'
+
+  it('hands the handshake on and joins both connections', async () => {
+    const seen: unknown[] = []
+    accept = (req, socket) => {
+      seen.push(req.method, req.url, req.headers.upgrade, req.headers['x-sent'])
+      socket.write(`${switching}Sec-WebSocket-Accept: x\r\n\r\nearly `)
+      socket.on('data', chunk => socket.end(chunk))
     }
-    const { code } = await front.get('/')
-    expect(code).to.equal(502)
+    const { res, socket } = await open('POST')
+    expect([res.statusCode, res.headers['sec-websocket-accept']]).to.deep.equal([101, 'x'])
+    socket?.write('sent')
+    expect(String(Buffer.concat((await socket?.toArray()) ?? []))).to.equal('early sent')
+    expect(seen).to.deep.equal(['POST', '/exec', 'websocket', '1'])
+    await settled
+    expect(isClosed).to.equal(true)
+  })
+
+  it('loses nothing that came before the end, for a client that reads slowly and still sends', async () => {
+    const sent = Buffer.alloc(8 * 1024 * 1024, 'x')
+    accept = (_req, socket) => {
+      socket.resume()
+      socket.write(`${switching}\r\n`)
+      socket.end(sent)
+    }
+    const { socket } = await open()
+    socket?.pause()
+    for (let i = 0; i < 20; i++) {
+      socket?.write('more')
+      await sleep(20)
+    }
+    const read = Buffer.concat((await socket?.toArray()) ?? [])
+    expect(read.length).to.equal(sent.length)
+    await settled
+  })
+
+  it('ends with the client, and breaks when the upstream breaks', async () => {
+    const { promise, resolve } = Promise.withResolvers<Duplex>()
+    accept = (_req, socket) => {
+      socket.write(`${switching}\r\n`)
+      socket.resume().once('end', () => socket.end())
+      resolve(socket)
+    }
+    const first = await open()
+    const closed = once(await promise, 'close')
+    first.socket?.destroy()
+    await closed
+    await settled
+    accept = (_req, socket) => {
+      socket.write(`${switching}\r\nhalf`, () => (socket as Socket).resetAndDestroy())
+    }
+    const second = await open()
+    await once(second.socket?.resume() ?? second.res, 'close')
+    await settled
+  })
+
+  it('takes more of them than there are connections', async () => {
+    accept = (_req, socket) => socket.write(`${switching}\r\n`)
+    const all = await Promise.all([1, 2, 3, 4, 5].map(() => open()))
+    expect(all.map(({ res }) => res.statusCode)).to.deep.equal([101, 101, 101, 101, 101])
+    for (const { socket } of all) socket?.destroy()
+  })
+
+  it('does not take an answer in another protocol for a handshake', async () => {
+    accept = (_req, socket) => socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n')
+    expect((await get()).code).to.equal(502)
+  })
+
+  describe('an upgrade that is answered with 403', () => {
+    const refuse = (respond: (res: Response) => void) => {
+      accept = (req, socket) => {
+        const res = new ServerResponse(req)
+        res.assignSocket(req.socket)
+        res.once('finish', () => socket.end())
+        respond(res)
+      }
+    }
+
+    it('about Kapis itself is 503, and tells nobody of its account', async () => {
+      const message =
+        'users is forbidden: User \\"system:serviceaccount:kapis-system:kapis\\" cannot impersonate resource'
+      refuse(res => res.writeHead(403).end(`{"kind":"Status","message":"${message}","code":403}`))
+      const { code, headers, text } = await get()
+      expect([code, headers['retry-after']]).to.deep.equal([503, '1'])
+      expect(JSON.parse(text).message).to.equal('the orchestrator does not let Kapis act for its callers')
+      expect(text).to.not.include('kapis-system')
+    })
+
+    for (const [what, body] of [
+      [
+        'of the caller',
+        '{"message":"pods is forbidden: User \\"jane\\" cannot create resource \\"pods/exec\\""}',
+      ],
+      ['without a body', ''],
+      ['that is longer than any refusal', 'x'.repeat(300_000)],
+    ] as const) {
+      it(`${what} is handed on as it is`, async () => {
+        refuse(res => res.writeHead(403, { 'x-own': 'kept' }).end(body))
+        const { code, headers, text } = await get()
+        expect([code, headers['x-own'], text === body]).to.deep.equal([403, 'kept', true])
+      })
+    }
+
+    it('that breaks off is 502', async () => {
+      refuse(res => {
+        res.writeHead(403, { 'content-length': 1_000 })
+        res.write('{"kind":', () => res.destroy())
+      })
+      expect((await get()).code).to.equal(502)
+    })
   })
 })

@@ -1,62 +1,41 @@
-import type { IncomingMessage } from 'node:http'
-import { request as httpsRequest, type RequestOptions } from 'node:https'
 import type { Duplex } from 'node:stream'
 import type { Endpoint } from '../kube/endpoint.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
-import { http } from '../request/node-http.ts'
 import { formatTarget } from '../request/target.ts'
-import type { Status } from '../status/status.ts'
 import { componentHeaders } from './component-proxy.ts'
 import type { ComponentUpstream } from './component-upstream.ts'
-import { upstreamFailure } from './failure.ts'
-import { answerHeaders, type HeaderLines } from './headers.ts'
-import { holdRefusal, isHeld, type RefusalByBody } from './held-refusal.ts'
+import type { KubeConnections } from './connections.ts'
+import type { HeaderLines } from './headers.ts'
 import { basePath, createRefusalByBody, orchestratorHeaders } from './kube.ts'
 import { refuseRedirect } from './redirect.ts'
+import { type Outgoing, relay } from './relay.ts'
 
-const auditId: ReadonlySet<string> = new Set(['audit-id'])
+/** Where an upgrade goes on to. */
+export type UpgradeTarget = Omit<Outgoing, 'isLive' | 'upgrade'>
 
-/** Where an upgrade goes on to, and what is said there beside the upgrade itself. */
-export type UpgradeTarget = {
-  /** Host, port and what the connection needs. */
-  readonly options: RequestOptions
-  readonly isSecure: boolean
-  readonly path: string
-  readonly headers: HeaderLines
-  /** What does not answer when it does not, for the caller to read. */
-  readonly upstream: string
-  /** Why an answer that is no upgrade is not handed on; see relay. */
-  readonly refusal?: (code: number, lines: HeaderLines) => Status | undefined
-  /** The same for a 401 and a 403, by the body; see relay. */
-  readonly refusalByBody?: RefusalByBody
-}
-
-/** The orchestrator, as the caller. */
+/** kube-apiserver, as the caller. */
 export async function kubeUpgrade(
   endpoint: Endpoint,
+  upstreams: KubeConnections,
   exchange: AuthenticatedExchange,
 ): Promise<UpgradeTarget> {
-  const options = await endpoint.options()
-  const own = Object.entries(options.headers ?? {}).flatMap(([name, value]) => [name, String(value)])
+  const { connections, credential } = await upstreams.line('upgrade')
   return {
-    options,
-    isSecure: true,
+    connections,
     path: basePath(endpoint) + formatTarget(exchange),
-    headers: [...orchestratorHeaders(exchange), ...own, 'Host', endpoint.url.host],
+    headers: [...orchestratorHeaders(exchange), ...credential],
     upstream: 'the orchestrator',
     refusalByBody: createRefusalByBody(endpoint),
   }
 }
 
-/** A component, which is told who the caller is. */
+/** A component, which learns who the caller is. */
 export function componentUpgrade(target: ComponentUpstream, exchange: AuthenticatedExchange): UpgradeTarget {
   const { url, name } = target.component
-  const isSecure = url.protocol === 'https:'
   return {
-    options: { host: url.hostname, port: url.port || (isSecure ? 443 : 80), agent: false, ...target.tls },
-    isSecure,
+    connections: target.long,
     path: url.pathname.replace(/\/$/, '') + formatTarget(exchange),
-    headers: [...componentHeaders(target, exchange), 'Host', url.host],
+    headers: componentHeaders(target, exchange),
     upstream: `the component ${name}`,
     refusal: refuseRedirect(`the component ${name}`, exchange.req),
   }
@@ -72,81 +51,56 @@ export function forwardUpgrade(
   target: UpgradeTarget,
   exchange: Pick<AuthenticatedExchange, 'req' | 'res' | 'upgrade' | 'lasts'>,
 ): Promise<void> {
-  const { req, res, upgrade: head = Buffer.alloc(0) } = exchange
+  const { req, res, upgrade: early = Buffer.alloc(0) } = exchange
   const { socket } = req
-  const { options, path } = target
-  const headers = [...target.headers, 'Connection', 'Upgrade', 'Upgrade', req.headers.upgrade ?? '']
-  const begin = target.isSecure ? httpsRequest : http.request
-  const upstream = begin({ ...options, method: req.method, path, headers })
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const abandon = () => upstream.destroy()
-  res.once('close', abandon)
-  upstream.on('error', error => {
-    if (!res.headersSent) return reject(upstreamFailure(target.upstream, error))
-    res.destroy()
-    resolve()
-  })
-  upstream.on('response', answer => {
-    // Refused: the answer is an ordinary one.
-    const lines = [...answerHeaders(answer.rawHeaders, auditId), 'Connection', 'close']
-    const refused = target.refusal?.(answer.statusCode ?? 502, lines)
-    if (refused !== undefined) {
-      abandon()
-      return reject(refused)
-    }
-    const handOn = (early: readonly Buffer[]) => {
-      res.once('close', resolve)
-      res.writeHead(answer.statusCode ?? 502, lines)
-      for (const chunk of early) res.write(chunk)
-      if (answer.readableEnded) res.end()
-      else answer.pipe(res)
-    }
-    answer.once('error', error => {
-      if (!res.headersSent) return reject(upstreamFailure(target.upstream, error))
-      // A broken answer must not look like a short one.
-      res.destroy()
-    })
-    const { statusCode: code = 502 } = answer
-    const judge = isHeld(code) ? target.refusalByBody : undefined
-    if (judge === undefined) handOn([])
-    else holdRefusal(answer, body => judge(code, body), { handOn, refuse: reject })
-  })
-  upstream.on('upgrade', (answer: IncomingMessage, peer: Duplex, early: Buffer) => {
-    res.off('close', abandon)
-    res.detachSocket(socket)
-    res.statusCode = 101
-    exchange.lasts?.()
-    socket.write(toHandshake(answer))
-    if (early.length > 0) socket.write(early)
-    if (head.length > 0) peer.write(head)
-    join(socket, peer)
-    peer.once('close', () => {
+  const upgrade = {
+    protocol: req.headers.upgrade ?? '',
+    async join(lines: HeaderLines, peer: Duplex) {
+      res.detachSocket(socket)
+      res.statusCode = 101
+      exchange.lasts?.()
+      socket.write(toHandshake(lines))
+      if (early.length > 0) peer.write(early)
+      await joinConnections(socket, peer)
       // Without a socket it does not notice its own end; access log, metrics and audit wait for it.
       res.emit('close')
-      resolve()
-    })
+    },
+  }
+  return relay({ ...target, isLive: true, upgrade }, exchange)
+}
+
+// For what a side has not read or sent yet when the other has closed.
+const lingerMs = 30_000
+
+/**
+ * Passes bytes both ways until both connections have closed. The end of one side ends the writing of the other, and what was
+ * read before it is still written: the last frames of a WebSocket say how a command ended. A break of one breaks both.
+ */
+export async function joinConnections(a: Duplex, b: Duplex): Promise<void> {
+  a.pipe(b).pipe(a)
+  await Promise.all([follow(a, b), follow(b, a)])
+}
+
+/** Resolves once `from` has closed, and lets `to` close after it. */
+function follow(from: Duplex, to: Duplex): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  from.on('error', () => to.destroy())
+  from.once('close', () => {
+    resolve()
+    if (!from.readableEnded) to.destroy()
+    if (to.destroyed) return
+    // Its writing has been ended. What it still sends is read, and goes nowhere: a connection that closes with bytes unread
+    // resets the other side, which then loses what it has not read yet.
+    to.resume()
+    const timer = setTimeout(() => to.destroy(), lingerMs)
+    to.once('close', () => clearTimeout(timer))
   })
-  upstream.end()
   return promise
 }
 
-/** Bytes both ways; the end of one side is the end of the other's writing, a break of one breaks both. */
-function join(a: Duplex, b: Duplex): void {
-  for (const [from, to] of [
-    [a, b],
-    [b, a],
-  ] as const) {
-    from.pipe(to)
-    from.on('error', () => to.destroy())
-    from.on('close', () => to.destroy())
-  }
-}
-
-/** The 101 as the orchestrator gave it, hop-by-hop members included: they belong to the handshake. */
-function toHandshake(answer: IncomingMessage): string {
-  const lines = [`HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}`]
-  for (let i = 0; i < answer.rawHeaders.length; i += 2) {
-    lines.push(`${answer.rawHeaders[i]}: ${answer.rawHeaders[i + 1]}`)
-  }
-  return `${lines.join('\r\n')}\r\n\r\n`
+/** The 101 as the upstream gave it, hop-by-hop members included: they belong to the handshake. */
+function toHandshake(lines: HeaderLines): string {
+  let head = 'HTTP/1.1 101 Switching Protocols\r\n'
+  for (let i = 0; i < lines.length; i += 2) head += `${lines[i]}: ${lines[i + 1]}\r\n`
+  return `${head}\r\n`
 }

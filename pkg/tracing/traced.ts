@@ -69,11 +69,12 @@ export function traceWith(options: TracingOptions): Tracing {
         let code: number | undefined
         const watched: Call = {
           ...call,
-          onRequest(req) {
-            if (child.context) req.setHeader('traceparent', toTraceParent(child.context))
-            req.once('response', answer => {
-              code = answer.statusCode
-            })
+          ...(child.context
+            ? { headers: [...(call.headers ?? []), 'traceparent', toTraceParent(child.context)] }
+            : {}),
+          onResponse(given, headers) {
+            code = given
+            call.onResponse?.(given, headers)
           },
         }
         try {

@@ -20,8 +20,12 @@ async function throughService({ client, namespace, service }: Patient, path: str
   const proxied = `/api/v1/namespaces/${namespace}/services/${name}/proxy${path}`
   const signal = AbortSignal.timeout(answersWithinMs)
   try {
-    const res = await client.stream({ path: proxied, signal })
-    return { code: res.statusCode ?? 0, body: Buffer.concat(await res.toArray()).toString('utf8') }
+    let code = 0
+    const onResponse = (given: number) => {
+      code = given
+    }
+    const body = await client.stream({ path: proxied, signal, onResponse })
+    return { code, body: Buffer.concat(await body.toArray()).toString('utf8') }
   } catch (cause) {
     if (signal.aborted) return { code: 0, body: silence }
     if (!(cause instanceof Status)) throw cause

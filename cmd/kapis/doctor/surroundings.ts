@@ -11,9 +11,13 @@ export const surroundings: Check = {
 
 async function clock({ client, nowMs }: Patient): Promise<readonly Finding[]> {
   const began = performance.now()
-  const res = await client.stream({ path: '/version' })
-  res.resume()
-  const date = Date.parse(res.headers.date ?? '')
+  let date = Number.NaN
+  await client.call({
+    path: '/version',
+    onResponse: (_code, headers) => {
+      date = Date.parse(String(headers.date ?? ''))
+    },
+  })
   // The header has whole seconds, and is as old as the answer was under way.
   const difference = Math.abs(date - (nowMs + (performance.now() - began)))
   if (Number.isNaN(date) || difference < skewMs) return []

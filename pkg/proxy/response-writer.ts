@@ -1,55 +1,43 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HeaderLines } from './headers.ts'
+import type { Head } from './response-head.ts'
 
-export type Head = {
-  readonly code: number
-  /** The reason phrase; '' when there is none. */
-  readonly message: string
-  readonly lines: readonly string[]
-}
-
-export type AnswerWriter = {
-  /**
-   * Whether the upstream has said anything: its answer cannot be asked for again. No getter: V8 makes a hidden class of its own for each
-   * object literal with one, out of reach of quick collections, and all of the request hangs on it.
-   */
-  readonly hasBegun: () => boolean
+export type ResponseWriter = {
   readonly begin: (head: Head) => void
-  /** @param bytes as latin1 */
-  readonly write: (bytes: string) => void
+  readonly write: (bytes: Buffer) => void
   readonly end: (trailers: HeaderLines) => void
 }
 
-export type AnswerOptions = {
+export type WriterOptions = {
   /** Whether each piece is to be seen as it comes: a watch, a log that is followed. */
   readonly isLive: boolean
   /** Called when the client does not read as quickly as the upstream sends. */
   readonly wait: () => void
 }
 
-// What is not over after so long, or larger, goes out in pieces.
+// A response that is not over after so long, or is larger, goes out in pieces.
 const holdMs = 5
 const holdBytes = 64 * 1024
 
 /**
- * Writes an answer with as few writes as can be: each is a TLS record and a system call. kube-apiserver sends an object of
- * 8 kB in three pieces, the last of which is the end alone; they are waited for and go out as one, with the head. A live answer
- * is held no longer than to the end of the turn.
+ * Writes a response with as few writes as possible: each is a TLS record and a system call. kube-apiserver sends an object of
+ * 8 kB in three pieces, the last of which is the end alone; they go out as one, with the head. A live response is held until the
+ * end of the turn at most.
  */
-export function createAnswerWriter(
+export function createResponseWriter(
   req: IncomingMessage,
   res: ServerResponse,
-  { isLive, wait }: AnswerOptions,
-): AnswerWriter {
+  { isLive, wait }: WriterOptions,
+): ResponseWriter {
   let head: Head | undefined
-  let pending = ''
+  let pending: Buffer[] = []
+  let size = 0
   let timer: NodeJS.Timeout | undefined
   let isScheduled = false
-  let hasBegun = false
 
   function schedule(): void {
     if (isScheduled) return
-    if (isLive || pending.length > holdBytes) {
+    if (isLive || size > holdBytes) {
       isScheduled = true
       process.nextTick(flush)
     } else timer ??= setTimeout(flush, holdMs)
@@ -59,33 +47,34 @@ export function createAnswerWriter(
     isScheduled = false
     clearTimeout(timer)
     timer = undefined
-    // Somebody else may have answered meanwhile: a deadline that is over.
+    // A filter may have ended the response meanwhile: its deadline has passed.
     if (res.destroyed || res.writableEnded) return
     if (head !== undefined) {
       if (res.headersSent) return
       writeHead(res, head, undefined)
       head = undefined
       // A watch may have nothing to say for a minute; its client waits for the head.
-      if (pending === '') res.flushHeaders()
+      if (size === 0) res.flushHeaders()
     }
-    if (pending !== '' && !res.write(taken(), 'latin1')) wait()
+    if (size > 0 && !res.write(takePending())) wait()
   }
 
-  function taken(): string {
-    const all = pending
-    pending = ''
+  function takePending(): Buffer {
+    const [first = Buffer.alloc(0)] = pending
+    const all = pending.length === 1 ? first : Buffer.concat(pending, size)
+    pending = []
+    size = 0
     return all
   }
 
   return {
-    hasBegun: () => hasBegun,
     begin(given) {
-      hasBegun = true
       head = given
       schedule()
     },
     write(bytes) {
-      pending += bytes
+      pending.push(bytes)
+      size += bytes.length
       schedule()
     },
     end(trailers) {
@@ -94,12 +83,12 @@ export function createAnswerWriter(
       const hasTrailers = trailers.length > 0
       if (head !== undefined) {
         if (res.headersSent) return
-        // All of it is there: its length can be told. Only an answer in pieces has trailers.
-        writeHead(res, head, hasTrailers || req.method === 'HEAD' ? undefined : pending.length)
+        // All of it is there, and its length is known. Trailers need chunks.
+        writeHead(res, head, hasTrailers || req.method === 'HEAD' ? undefined : size)
         head = undefined
       }
       if (hasTrailers) res.addTrailers(toEntries(trailers))
-      if (pending !== '') res.end(taken(), 'latin1')
+      if (size > 0) res.end(takePending())
       else res.end()
     },
   }
@@ -113,7 +102,7 @@ function toEntries(lines: HeaderLines): [string, string][] {
 
 const bodiless = new Set([204, 304])
 
-/** @param length of the body, when all of it is there; a length that the upstream named is left as it is */
+/** @param length of the body, when all of it is there; a length that the upstream named stays as it is */
 function writeHead(res: ServerResponse, { code, message, lines }: Head, length: number | undefined): void {
   const isLengthKnown = length === undefined || bodiless.has(code) || hasLength(lines)
   const all = isLengthKnown ? [...lines] : [...lines, 'Content-Length', String(length)]

@@ -1,0 +1,73 @@
+import type { ConnectionOptions } from 'node:tls'
+import { type Dispatcher, Pool } from 'undici'
+
+export type { Dispatcher } from 'undici'
+
+/** What a TLS connection needs; a server over plain HTTP needs none of it. */
+export type TlsOptions = Pick<
+  ConnectionOptions,
+  'ca' | 'cert' | 'key' | 'passphrase' | 'pfx' | 'servername' | 'rejectUnauthorized' | 'lookup'
+>
+
+/** Times in milliseconds. */
+export type PoolOptions = {
+  /** At most; further requests wait for one. */
+  readonly connections: number
+  readonly connectMs: number
+  /** From the end of a request to the head of its response; 0 is without limit. */
+  readonly headMs: number
+  /** Between two pieces of a body; 0 is without limit. */
+  readonly bodyMs: number
+  /** How long a connection is kept without a request; less when the server says so. */
+  readonly idleMs: number
+  /** Of a response, names and values of its headers together. */
+  readonly maxHeadBytes: number
+  /** Path of a Unix socket at which the server listens. */
+  readonly socketPath?: string
+}
+
+/**
+ * Keeps HTTP/1.1 connections to one server, which carry one request at a time: a slow client or a watch holds up nobody else.
+ *
+ * @param server its path is not used
+ */
+export function createPool(server: URL, tls: TlsOptions, options: PoolOptions): Dispatcher {
+  const { connections, connectMs, headMs, bodyMs, idleMs, maxHeadBytes, socketPath } = options
+  return new Pool(server.origin, {
+    connections,
+    allowH2: false,
+    connect: { ...tls, timeout: connectMs, ...(socketPath === undefined ? {} : { socketPath }) },
+    headersTimeout: headMs,
+    bodyTimeout: bodyMs,
+    keepAliveTimeout: idleMs,
+    keepAliveMaxTimeout: idleMs,
+    maxHeaderSize: maxHeadBytes,
+  })
+}
+
+/** The pool of a server whose CAs and client certificate change while it is used. */
+export class ReloadingPool {
+  readonly #server: URL
+  readonly #options: PoolOptions
+  #current: { readonly tls: TlsOptions; readonly pool: Dispatcher } | undefined
+
+  constructor(server: URL, options: PoolOptions) {
+    this.#server = server
+    this.#options = options
+  }
+
+  /** @param tls the same object for as long as nothing in it changes */
+  use(tls: TlsOptions): Dispatcher {
+    if (this.#current?.tls === tls) return this.#current.pool
+    // Requests that the former one carries are carried to their end.
+    void this.#current?.pool.close()
+    const pool = createPool(this.#server, tls, this.#options)
+    this.#current = { tls, pool }
+    return pool
+  }
+
+  /** Breaks every request off. */
+  destroy(): void {
+    void this.#current?.pool.destroy()
+  }
+}

@@ -1,0 +1,50 @@
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { setImmediate as turn } from 'node:timers/promises'
+import { createPool, type Dispatcher, type PoolOptions } from '../http/pool.ts'
+import { portOf } from '../request/fixtures.ts'
+
+/** A server that answers with bytes as they are, for responses that node:http would not send. */
+export type RawUpstream = {
+  readonly pool: Dispatcher
+  /** Connections so far. */
+  readonly sockets: readonly Socket[]
+  /** Called with what came in, as latin1. */
+  answer: (text: string, socket: Socket) => void
+  readonly close: () => Promise<void>
+}
+
+export async function startRawUpstream(options: Partial<PoolOptions> = {}): Promise<RawUpstream> {
+  const sockets: Socket[] = []
+  const server = createServer({ noDelay: true }, socket => {
+    sockets.push(socket)
+    socket.on('error', () => undefined)
+    socket.on('data', chunk => upstream.answer(chunk.toString('latin1'), socket))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const usual = { connections: 4, connectMs: 5_000, headMs: 5_000, bodyMs: 5_000, idleMs: 30_000 }
+  const url = new URL(`http://127.0.0.1:${portOf(server)}`)
+  const pool = createPool(url, {}, { ...usual, maxHeadBytes: 16_384, ...options })
+  const upstream: RawUpstream = {
+    pool,
+    sockets,
+    answer: () => undefined,
+    async close() {
+      await pool.destroy()
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    },
+  }
+  return upstream
+}
+
+/** Writes the pieces so that each arrives by itself, as far as a test can say. */
+export async function writePieces(socket: Socket, pieces: readonly (string | Buffer)[]): Promise<void> {
+  for (const piece of pieces) {
+    if (socket.destroyed) return
+    socket.write(typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece)
+    await turn()
+    await turn()
+  }
+}

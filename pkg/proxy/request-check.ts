@@ -1,0 +1,53 @@
+import type { HeaderLines } from './headers.ts'
+
+// RFC 9110 sections 5.6.2 and 5.5; bytes above ASCII pass as latin1.
+const token = /^[!#$%&'*+\-.^_`|~\w]+$/
+const notInValue = /[^\t\x20-\x7e\x80-\xff]/
+const notInPath = /[^\x21-\x7e\x80-\xff]/
+
+type RequestLines = {
+  readonly method: string
+  /** Path and query, as they go on the wire. */
+  readonly path: string
+  readonly headers: HeaderLines
+  readonly hasBody: boolean
+}
+
+/**
+ * Checks a request before it goes to a connection: nothing in it may end a line or add one. What undici would refuse is found
+ * here, since a request that it refuses blocks the connection that it was meant for.
+ *
+ * @throws Error REQUEST_INVALID
+ */
+export function checkRequest({ method, path, headers, hasBody }: RequestLines): void {
+  if (!token.test(method) || !path.startsWith('/') || notInPath.test(path)) throw invalid('its first line')
+  checkHeaders(headers)
+  let length: string | undefined
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] ?? ''
+    if (name.length !== 14 || name.toLowerCase() !== 'content-length') continue
+    const value = headers[i + 1] ?? ''
+    if (length !== undefined || !/^\d{1,15}$/.test(value)) throw invalid('its length')
+    length = value
+  }
+  if (!hasBody && length !== undefined && Number(length) > 0) throw invalid('a length without a body')
+}
+
+/** @throws Error REQUEST_INVALID */
+export function checkHeaders(headers: HeaderLines): void {
+  for (let i = 0; i < headers.length; i += 2)
+    if (!isHeader(headers[i] ?? '', headers[i + 1] ?? '')) throw invalid('a header')
+}
+
+export function isHeader(name: string, value: string): boolean {
+  return token.test(name) && isHeaderText(value)
+}
+
+/** Whether a text ends neither its line nor the head: a line feed in it would begin a header of its own. */
+export function isHeaderText(text: string): boolean {
+  return !notInValue.test(text)
+}
+
+function invalid(what: string): Error {
+  return Object.assign(new Error(`the request cannot be sent on: ${what}`), { code: 'REQUEST_INVALID' })
+}
