@@ -1,5 +1,6 @@
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici'
 import { type ProxyFor, readProxyEnvironment } from './proxy-environment.ts'
+import { readBody } from './read-body.ts'
 import { createTrust } from './trust.ts'
 
 export type HttpSettings = {
@@ -52,15 +53,8 @@ export class HttpClient {
       headersTimeout: 0,
       bodyTimeout: 0,
     })
-    const chunks: Buffer[] = []
-    let length = 0
-    for await (const chunk of response.body) {
-      length += chunk.length
-      if (length > maxBytes) throw new Error(`the response is larger than ${maxBytes} bytes`)
-      chunks.push(chunk)
-    }
-    const { statusCode: status } = response
-    return { status, headers: response.headers, text: Buffer.concat(chunks).toString('utf8') }
+    const text = (await readBody(response.body, maxBytes)).toString('utf8')
+    return { status: response.statusCode, headers: response.headers, text }
   }
 
   async close(): Promise<void> {

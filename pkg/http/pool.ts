@@ -1,5 +1,5 @@
 import type { ConnectionOptions } from 'node:tls'
-import { type Dispatcher, Pool } from 'undici'
+import { Agent, type Dispatcher, Pool } from 'undici'
 
 export type { Dispatcher } from 'undici'
 
@@ -11,7 +11,7 @@ export type TlsOptions = Pick<
 
 /** Times in milliseconds. */
 export type PoolOptions = {
-  /** At most; further requests wait for one. */
+  /** At most; further requests wait for one. 0 is without limit. */
   readonly connections: number
   readonly connectMs: number
   /** From the end of a request to the head of its response; 0 is without limit. */
@@ -32,8 +32,19 @@ export type PoolOptions = {
  * @param server its path is not used
  */
 export function createPool(server: URL, tls: TlsOptions, options: PoolOptions): Dispatcher {
-  const { connections, connectMs, headMs, bodyMs, idleMs, maxHeadBytes, socketPath } = options
-  return new Pool(server.origin, {
+  return new Pool(server.origin, toUndici(tls, options))
+}
+
+/** Keeps such connections to whatever servers are asked, `connections` of them to each. */
+export function createAgent(tls: TlsOptions, options: Omit<PoolOptions, 'socketPath'>): Dispatcher {
+  return new Agent(toUndici(tls, options))
+}
+
+function toUndici(
+  tls: TlsOptions,
+  { connections, connectMs, headMs, bodyMs, idleMs, maxHeadBytes, socketPath }: PoolOptions,
+) {
+  return {
     connections,
     allowH2: false,
     connect: { ...tls, timeout: connectMs, ...(socketPath === undefined ? {} : { socketPath }) },
@@ -42,7 +53,7 @@ export function createPool(server: URL, tls: TlsOptions, options: PoolOptions): 
     keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: idleMs,
     maxHeaderSize: maxHeadBytes,
-  })
+  }
 }
 
 /** The pool of a server whose CAs and client certificate change while it is used. */

@@ -1,13 +1,14 @@
 import type { IncomingMessage } from 'node:http'
-import { pipeline } from 'node:stream'
+import { createPool } from '../http/pool.ts'
 import type { Exchange, Handler } from '../request/exchange.ts'
 import { html } from '../request/html.ts'
-import { http } from '../request/node-http.ts'
 import { send } from '../request/respond.ts'
+import { formatTarget } from '../request/target.ts'
 import { renderKube } from '../status/render-kube.ts'
-import { unavailable } from '../status/status.ts'
+import { Status, unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import { answerHeaders, forwardableHeaders } from './headers.ts'
+import { forwardableHeaders } from './headers.ts'
+import { relay } from './relay.ts'
 
 export type OAuthForwardOptions = {
   /** Unix socket of the token listener. */
@@ -27,9 +28,8 @@ const usualSilenceMs = 30_000
 // A redirect may carry a whole authorization request, encoded twice.
 const maxAnswerHead = 64 * 1024
 const doesNotAnswer = 'the token listener does not answer'
-// The listener logs under the id that this program logs under.
-const requestId: ReadonlySet<string> = new Set(['x-request-id'])
-const none: ReadonlySet<string> = new Set()
+// The listener logs under the id that this program logs under. Expect is this hop's own: Node has answered it by now.
+const notForward: ReadonlySet<string> = new Set(['x-request-id', 'expect'])
 
 /** Whether a path belongs to the token listener. */
 export function isOAuthPath(path: string): boolean {
@@ -41,42 +41,43 @@ export function isOAuthPath(path: string): boolean {
  * their credentials are clients' and logins', not API tokens.
  */
 export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchange> {
-  // As many as there are callers: were there fewer, as many who send their form slowly would keep everybody from logging in.
-  const agent = new http.Agent({ keepAlive: true })
-  return ({ req, res, id }) => {
-    const headers = forwardableHeaders(req, requestId)
-    headers.push(
-      ...['X-Forwarded-For', options.clientAddress(req)],
-      ...['X-Forwarded-Proto', 'encrypted' in req.socket ? 'https' : 'http'],
-      ...['X-Forwarded-Host', req.headers.host ?? ''],
-      ...['X-Request-Id', id],
-    )
-    if (req.headers['transfer-encoding'] !== undefined) headers.push('Transfer-Encoding', 'chunked')
-    const upstream = http.request({
-      agent,
+  const silenceMs = options.silenceMs ?? usualSilenceMs
+  const connections = createPool(
+    new URL('http://localhost'),
+    {},
+    {
+      // As many as there are callers: were there fewer, as many who send their form slowly would keep everybody from logging in.
+      connections: 0,
+      ...{ connectMs: 10_000, headMs: silenceMs, bodyMs: silenceMs, idleMs: 4_000 },
+      maxHeadBytes: maxAnswerHead,
       socketPath: options.socket,
-      method: req.method,
-      path: options.path ?? req.url,
-      headers,
-      timeout: options.silenceMs ?? usualSilenceMs,
-      maxHeaderSize: maxAnswerHead,
-    })
-    upstream.on('timeout', () => upstream.destroy(new Error('the token listener timed out')))
-    upstream.on('error', error => {
-      options.logger.warn({ id, err: error }, 'token listener does not answer')
-      if (res.headersSent) res.destroy()
-      else if (options.errors === 'status') renderKube(res, unavailable(doesNotAnswer))
+    },
+  )
+  return async exchange => {
+    const { req, res, id } = exchange
+    const headers = listenerHeaders(exchange, options.clientAddress(req))
+    const path = options.path ?? formatTarget(exchange)
+    try {
+      await relay({ connections, path, headers, isLive: false, upstream: 'the token listener' }, exchange)
+    } catch (error) {
+      if (error instanceof Status && error.code === 400) throw error
+      const cause = error instanceof Error ? (error.cause ?? error) : error
+      options.logger.warn({ id, err: cause }, 'token listener does not answer')
+      if (options.errors === 'status') renderKube(res, unavailable(doesNotAnswer))
       else if (req.headers.accept?.includes('text/html')) sendUnavailablePage(res)
       else sendUnavailable(res)
-    })
-    upstream.on('response', answer => {
-      res.writeHead(answer.statusCode ?? 502, answerHeaders(answer.rawHeaders, none))
-      pipeline(answer, res, () => undefined)
-    })
-    // Nobody is left to read the answer.
-    res.on('close', () => upstream.destroy())
-    pipeline(req, upstream, () => undefined)
+    }
   }
+}
+
+function listenerHeaders({ req, id }: Exchange, clientAddress: string): string[] {
+  return [
+    ...forwardableHeaders(req, notForward),
+    ...['X-Forwarded-For', clientAddress],
+    ...['X-Forwarded-Proto', 'encrypted' in req.socket ? 'https' : 'http'],
+    ...['X-Forwarded-Host', req.headers.host ?? ''],
+    ...['X-Request-Id', id],
+  ]
 }
 
 /** RFC 6749's own word for it; everything but new logins goes on meanwhile. */

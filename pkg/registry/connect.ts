@@ -1,7 +1,8 @@
 import { lookup } from 'node:dns'
-import { Agent, request } from 'node:https'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
-import { badRequest, unavailable } from '../status/status.ts'
+import { createAgent } from '../http/pool.ts'
+import { readBody } from '../http/read-body.ts'
+import { badRequest, type Status, unavailable } from '../status/status.ts'
 
 export type RegistrySettings = {
   /** Authorities that are trusted beside the public ones, as PEM. */
@@ -24,6 +25,10 @@ export type Connect = (
 
 const timeoutMs = 10_000
 const maxBytes = 8 * 1024 * 1024
+const connections = {
+  ...{ connections: 32, connectMs: timeoutMs, headMs: timeoutMs, bodyMs: timeoutMs, idleMs: 5_000 },
+  maxHeadBytes: 64 * 1024,
+}
 
 // Whoever names a registry must not reach through us what is on this host, or the cloud's metadata service.
 const refused = new BlockList()
@@ -43,76 +48,54 @@ export function createConnect({ caPem, trustedHosts }: RegistrySettings): {
   connect: Connect
   close: () => void
 } {
-  const agent = new Agent({ keepAlive: true, maxSockets: 32, ...(caPem === undefined ? {} : { ca: caPem }) })
+  const tls = caPem === undefined ? {} : { ca: caPem }
+  const trusted = createAgent(tls, connections)
+  // Looked up once: what is checked is what is connected to, whatever the name says a moment later.
+  const guarded = createAgent({ ...tls, lookup: guardedLookup }, connections)
 
   const connect: Connect = async (url, headers, signal) => {
     if (url.protocol !== 'https:') throw badRequest(`${url.host} must be reached by https`)
     const isTrusted = trustedHosts.includes(url.host)
-    if (!isTrusted && isIP(url.hostname.replace(/[[\]]/g, '')) !== 0)
-      refuse(url.hostname.replace(/[[\]]/g, ''), url.host)
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-    const options = {
-      agent,
-      headers: { 'user-agent': 'kapis', ...headers },
-      signal,
-      timeout: timeoutMs,
-      // Looked up once: what is checked is what is connected to, whatever the name says a moment later.
-      ...(isTrusted ? {} : { lookup: guardedLookup(url.host) }),
+    const address = url.hostname.replace(/[[\]]/g, '')
+    if (!isTrusted && isIP(address) !== 0 && isRefused(address)) throw notAllowed(url.host)
+    try {
+      const response = await (isTrusted ? trusted : guarded).request({
+        origin: url.origin,
+        path: `${url.pathname}${url.search}`,
+        method: 'GET',
+        headers: { 'user-agent': 'kapis', ...headers },
+        signal,
+      })
+      const body = await readBody(response.body, maxBytes)
+      return { code: response.statusCode, headers: response.headers, body }
+    } catch (error) {
+      if (error instanceof RefusedAddress) throw notAllowed(url.host)
+      throw unavailable(`the registry ${url.host} does not answer`, error)
     }
-    const req = request(url, options, async res => {
-      try {
-        resolve({ code: res.statusCode ?? 0, headers: res.headers, body: await readBody(res) })
-      } catch (error) {
-        reject(error)
-      }
-    })
-    req.on('timeout', () => req.destroy(new Error('timeout')))
-    req.on('error', error =>
-      reject(
-        isRefusal(error)
-          ? badRequest(error.message)
-          : unavailable(`the registry ${url.host} does not answer`, error),
-      ),
-    )
-    req.end()
-    return promise
   }
-  return { connect, close: () => agent.destroy() }
+  return {
+    connect,
+    close() {
+      for (const agent of [trusted, guarded]) void agent.destroy()
+    },
+  }
 }
 
 class RefusedAddress extends Error {}
 
-function isRefusal(error: Error): boolean {
-  return error instanceof RefusedAddress
+function notAllowed(host: string): Status {
+  return badRequest(`the registry ${host} lies at an address that is not allowed`)
 }
 
-function refuse(address: string, host: string): void {
-  if (refused.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'))
-    throw badRequest(`the registry ${host} lies at an address that is not allowed`)
+function isRefused(address: string): boolean {
+  return refused.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 
-function guardedLookup(host: string): LookupFunction {
-  return (name, options, done) =>
-    lookup(name, { ...options, all: true }, (error, addresses) => {
-      if (error) return done(error, [])
-      const bad = addresses.find(({ address, family }) =>
-        refused.check(address, family === 6 ? 'ipv6' : 'ipv4'),
-      )
-      if (bad)
-        return done(new RefusedAddress(`the registry ${host} lies at an address that is not allowed`), [])
-      const [first] = addresses
-      if (options.all === true || first === undefined) return done(null, addresses)
-      done(null, first.address, first.family)
-    })
-}
-
-async function readBody(res: AsyncIterable<Buffer>): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of res) {
-    length += chunk.length
-    if (length > maxBytes) throw unavailable('the registry answered with more than is read of it')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
+const guardedLookup: LookupFunction = (name, options, done) =>
+  lookup(name, { ...options, all: true }, (error, addresses) => {
+    if (error) return done(error, [])
+    if (addresses.some(({ address }) => isRefused(address))) return done(new RefusedAddress(), [])
+    const [first] = addresses
+    if (options.all === true || first === undefined) return done(null, addresses)
+    done(null, first.address, first.family)
+  })

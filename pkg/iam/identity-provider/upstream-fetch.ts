@@ -1,5 +1,5 @@
-import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
-import { http } from '../../request/node-http.ts'
+import { createAgent } from '../../http/pool.ts'
+import { readBody } from '../../http/read-body.ts'
 import type { Trust } from './trust.ts'
 
 export type UpstreamFetch = (
@@ -14,55 +14,36 @@ export type UpstreamFetch = (
 
 // Discovery documents, key sets and lists of groups are some kilobytes.
 const maxBytes = 2 * 1024 * 1024
+const connections = {
+  ...{ connections: 64, connectMs: 10_000, headMs: 60_000, bodyMs: 60_000, idleMs: 4_000 },
+  maxHeadBytes: 64 * 1024,
+}
 
 /**
- * fetch() for what providers answer, with authorities of their own: the global one takes none. Redirects are not followed
- * (a token must not be carried to wherever somebody points), and an answer that does not end is not read to its end.
+ * fetch() for what providers answer, with CAs of their own: the global one takes none. Redirects are not followed (a token must
+ * not be carried to wherever somebody points), and a response that does not end is not read to its end.
  */
 export function createUpstreamFetch({ ca, isVerified }: Trust): UpstreamFetch {
-  const settings = { keepAlive: false, maxSockets: 64 }
-  const agents = {
-    http: new http.Agent(settings),
-    https: new HttpsAgent({
-      ...settings,
-      rejectUnauthorized: isVerified,
-      ...(ca === undefined ? {} : { ca }),
-    }),
-  }
-  return (url, { method = 'GET', headers = {}, body, signal }) => {
-    const { promise, resolve, reject } = Promise.withResolvers<Response>()
-    const isHttps = url.startsWith('https:')
-    const req = (isHttps ? requestHttps : http.request)(
-      url,
-      {
-        agent: isHttps ? agents.https : agents.http,
-        method,
-        headers: { 'user-agent': 'kapis', ...headers },
-        ...(signal === undefined ? {} : { signal }),
-      },
-      async res => {
-        try {
-          const chunks: Buffer[] = []
-          let size = 0
-          for await (const chunk of res) {
-            size += chunk.length
-            if (size > maxBytes) throw new Error(`the answer is larger than ${maxBytes} bytes`)
-            chunks.push(chunk)
-          }
-          const status = res.statusCode ?? 500
-          const isEmpty = status === 204 || status === 304 || status < 200
-          const answered = Object.entries(res.headers).flatMap(([name, values]) =>
-            [values ?? []].flat().map((value): [string, string] => [name, value]),
-          )
-          resolve(new Response(isEmpty ? null : Buffer.concat(chunks), { status, headers: answered }))
-        } catch (error) {
-          req.destroy()
-          reject(error)
-        }
-      },
+  const agent = createAgent(
+    { rejectUnauthorized: isVerified, ...(ca === undefined ? {} : { ca }) },
+    connections,
+  )
+  return async (url, { method = 'GET', headers = {}, body, signal }) => {
+    const { origin, pathname, search } = new URL(url)
+    const response = await agent.request({
+      origin,
+      path: `${pathname}${search}`,
+      method,
+      headers: { 'user-agent': 'kapis', ...headers },
+      body: body ?? null,
+      ...(signal === undefined ? {} : { signal }),
+    })
+    const bytes = await readBody(response.body, maxBytes)
+    const { statusCode: status } = response
+    const isEmpty = status === 204 || status === 304
+    const answered = Object.entries(response.headers).flatMap(([name, values]) =>
+      [values ?? []].flat().map((value): [string, string] => [name, value]),
     )
-    req.on('error', reject)
-    req.end(body)
-    return promise
+    return new Response(isEmpty ? null : bytes, { status, headers: answered })
   }
 }

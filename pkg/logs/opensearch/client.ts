@@ -1,9 +1,4 @@
-import {
-  ConnectionError,
-  NoLivingConnectionsError,
-  ResponseError,
-  TimeoutError,
-} from '@opensearch-project/opensearch/lib/errors.js'
+import { errors } from '@opensearch-project/opensearch'
 import { isRecord } from '../../kube/object.ts'
 import { createWorkQueue } from '../../request/work-queue.ts'
 import {
@@ -76,11 +71,11 @@ export const tooSlow = 'the log store did not finish within the time limit of th
 
 function toStatus(error: unknown): unknown {
   const cause = toCause(error)
-  if (error instanceof TimeoutError) return timedOut(tooSlow)
-  if (error instanceof ConnectionError || error instanceof NoLivingConnectionsError) {
+  if (error instanceof errors.TimeoutError) return timedOut(tooSlow)
+  if (error instanceof errors.ConnectionError || error instanceof errors.NoLivingConnectionsError) {
     return unavailable('the log store does not answer', cause, 5)
   }
-  if (!(error instanceof ResponseError)) return cause
+  if (!(error instanceof errors.ResponseError)) return cause
   const code = error.statusCode ?? 500
   const said = reasonOf(error.body)
   // A part of an answer is not asked for, so the engine fails at its time limit: with 500, and Elasticsearch 9 with 429.

@@ -1,11 +1,17 @@
+import { createPool } from '../../../http/pool.ts'
+import { readBody } from '../../../http/read-body.ts'
 import { isRecord } from '../../../kube/object.ts'
-import { http } from '../../../request/node-http.ts'
 import { unavailable } from '../../../status/status.ts'
 
 export type IssuerAnswer = { readonly code: number; readonly body: Readonly<Record<string, unknown>> }
 
 const timeoutMs = 15_000
 const maxAnswerBytes = 256 * 1024
+// A login is rare: its connection is not kept.
+const connection = {
+  ...{ connections: 1, connectMs: timeoutMs, headMs: timeoutMs, bodyMs: timeoutMs, idleMs: 1_000 },
+  maxHeadBytes: 16 * 1024,
+}
 
 /**
  * Sends a form to the token listener.
@@ -13,40 +19,25 @@ const maxAnswerBytes = 256 * 1024
  * @param from the address of the browser, by which the listener counts
  * @throws Status 503 when it does not answer
  */
-export function postForm(
+export async function postForm(
   socketPath: string,
   path: string,
   { form, from }: { readonly form: Readonly<Record<string, string>>; readonly from: string },
 ): Promise<IssuerAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<IssuerAnswer>()
-  const fail = (error: unknown) => reject(unavailable('the token listener does not answer', error, 1))
-  const body = String(new URLSearchParams(form))
-  const headers = {
-    'content-type': 'application/x-www-form-urlencoded',
-    'content-length': Buffer.byteLength(body),
-    'x-forwarded-for': from,
+  const pool = createPool(new URL('http://localhost'), {}, { ...connection, socketPath })
+  try {
+    const response = await pool.request({
+      method: 'POST',
+      path,
+      headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-forwarded-for': from },
+      body: String(new URLSearchParams(form)),
+    })
+    const text = (await readBody(response.body, maxAnswerBytes)).toString('utf8')
+    const parsed: unknown = text === '' ? {} : JSON.parse(text)
+    return { code: response.statusCode, body: isRecord(parsed) ? parsed : {} }
+  } catch (error) {
+    throw unavailable('the token listener does not answer', error, 1)
+  } finally {
+    void pool.destroy()
   }
-  const call = http.request(
-    { socketPath, path, method: 'POST', headers, timeout: timeoutMs },
-    async answer => {
-      try {
-        const chunks: Buffer[] = []
-        let length = 0
-        for await (const chunk of answer) {
-          length += chunk.length
-          if (length > maxAnswerBytes) throw new Error('the answer is too long')
-          chunks.push(chunk)
-        }
-        const text = Buffer.concat(chunks).toString('utf8')
-        const parsed: unknown = text === '' ? {} : JSON.parse(text)
-        resolve({ code: answer.statusCode ?? 0, body: isRecord(parsed) ? parsed : {} })
-      } catch (error) {
-        fail(error)
-      }
-    },
-  )
-  call.on('timeout', () => call.destroy(new Error('the token listener timed out')))
-  call.on('error', fail)
-  call.end(body)
-  return promise
 }
