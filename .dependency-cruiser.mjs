@@ -37,6 +37,7 @@ const owners = {
   'prom-client': ['telemetry'],
   re2js: ['logs'],
   undici: ['http'],
+  zod: ['config'],
   yaml: ['yaml'],
 }
 

@@ -1,7 +1,8 @@
 import packageJson from '../package.json' with { type: 'json' }
-import { type Config, ConfigError, type Secrets } from '../pkg/config/config.ts'
+import type { Config, Secrets } from '../pkg/config/config.ts'
 import { ConfigFile, type Reloads } from '../pkg/config/config-file.ts'
 import { FlagError, readFlags } from '../pkg/config/flags.ts'
+import { ConfigError } from '../pkg/config/problem.ts'
 import { createLogger, type Logger } from '../pkg/telemetry/logger.ts'
 
 export type Started = {

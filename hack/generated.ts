@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { baseNames, customize, platformNames } from '../cmd/kapis/manifests/customize.ts'
 import { describeApi } from '../pkg/apiserver/api-description.ts'
 import { parseConfig } from '../pkg/config/config.ts'
-import { reference, renderReference } from '../pkg/config/reference.ts'
+import { renderReference } from '../pkg/config/reference.ts'
 import { renderSchema } from '../pkg/config/schema.ts'
 import { renderApi } from './api/render.ts'
 import { repository } from './controlplane/settings.ts'
@@ -16,7 +16,6 @@ export const generatedManifests = 'manifests/overlays/kubesphere/base'
 /** Every generated file but the chart, by path: `make update` writes them, `make verify` compares them. */
 export function generatedFiles(): ReadonlyMap<string, string> {
   const { config } = parseConfig({})
-  assertDocumented(config)
   const lockfile = readFileSync(join(repository, 'package-lock.json'), 'utf8')
   return new Map([
     ['docs/api.md', renderApi(describeApi('kapis.io'))],
@@ -35,17 +34,4 @@ function platformManifests(): readonly (readonly [string, string])[] {
     join(generatedManifests, name),
     notice + customize(readFileSync(join(source, name), 'utf8'), baseNames, platformNames),
   ])
-}
-
-/** @throws Error when an option has no entry in the reference */
-function assertDocumented(config: unknown): void {
-  const missing = pathsOf(config, '').filter(
-    path => !reference.some(({ path: known }) => path === known || path.startsWith(`${known}.`)),
-  )
-  if (missing.length > 0) throw new Error(`pkg/config/reference.ts lacks ${missing.join(', ')}`)
-}
-
-function pathsOf(value: unknown, path: string): readonly string[] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [path]
-  return Object.entries(value).flatMap(([key, inner]) => pathsOf(inner, path === '' ? key : `${path}.${key}`))
 }

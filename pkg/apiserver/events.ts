@@ -2,7 +2,6 @@ import type { NamespaceIndex } from '../authz/namespace-index.ts'
 import type { RbacIndex } from '../authz/rbac-index.ts'
 import { createReachFinder } from '../authz/reach.ts'
 import type { Config } from '../config/config.ts'
-import type { LiveConfig } from '../config/live.ts'
 import { createEventFace } from '../kapis/logs/serve-events.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { auditEvents, toAuditRecord } from '../logs/events/audit-event.ts'
@@ -28,7 +27,7 @@ export type EventStreams = {
 export type EventStreamOptions = {
   readonly client: KubeClient
   readonly config: Config
-  readonly live: () => LiveConfig
+  readonly live: () => Config
   readonly streams: LogStreams
   readonly bindings: RbacIndex
   readonly namespaces: NamespaceIndex

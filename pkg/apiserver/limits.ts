@@ -1,9 +1,9 @@
-import type { LiveConfig } from '../config/live.ts'
+import type { Config } from '../config/config.ts'
 import { counter, gauge, type Registry } from '../telemetry/metrics.ts'
 import { createInFlight, type InFlight } from './in-flight.ts'
 
 /** The places for requests, with a metric of those that found none. */
-export function createLimits(limits: () => LiveConfig['limits'], registry: Registry): InFlight {
+export function createLimits(limits: () => Config['limits'], registry: Registry): InFlight {
   const rejected = counter(registry, {
     name: 'kapis_requests_rejected_total',
     help: 'Requests refused with 429: too many of their user, or of all, were in flight.',

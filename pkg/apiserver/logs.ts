@@ -3,7 +3,6 @@ import { NamespaceIndex } from '../authz/namespace-index.ts'
 import type { RbacIndex } from '../authz/rbac-index.ts'
 import { createReachFinder } from '../authz/reach.ts'
 import type { Config, Secrets } from '../config/config.ts'
-import type { LiveConfig } from '../config/live.ts'
 import { createIngest } from '../kapis/logging/v1alpha2/ingest.ts'
 import { createLoggingFace } from '../kapis/logging/v1alpha2/serve.ts'
 import { createLogFace } from '../kapis/logs/serve.ts'
@@ -39,7 +38,7 @@ export type Logs = {
 export type LogsOptions = {
   readonly client: KubeClient
   readonly config: Config
-  readonly live: () => LiveConfig
+  readonly live: () => Config
   readonly secrets: Secrets
   readonly logger: Logger
   readonly registry: Registry

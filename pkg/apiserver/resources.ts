@@ -7,7 +7,6 @@ import { serveRead } from '../aggregated/read.ts'
 import type { GrantIndex } from '../authz/rbac-index.ts'
 import { createVisibility } from '../authz/visibility.ts'
 import type { Config } from '../config/config.ts'
-import type { LiveConfig } from '../config/live.ts'
 import { parseExactly } from '../json/parse-exactly.ts'
 import { isForComponents } from '../kapis/components.ts'
 import { readCollection } from '../kapis/read-collection.ts'
@@ -66,7 +65,7 @@ export type Resources = {
 export type ResourcesOptions = {
   readonly client: KubeClient
   readonly config: Config
-  readonly live: () => LiveConfig
+  readonly live: () => Config
   readonly logger: Logger
   readonly registry: Registry
   readonly hub: WatchHub

@@ -1,13 +1,17 @@
 import { expect } from 'chai'
-import { auditMembers, parseAudit } from './audit.ts'
-import { object, type Problem } from './fields.ts'
+import { parseConfig } from './config.ts'
+import { ConfigError } from './problem.ts'
 
 function parse(input: object) {
-  const problems: Problem[] = []
-  return { audit: parseAudit(object(input, 'audit', problems, auditMembers)), problems }
+  try {
+    return { audit: parseConfig({ audit: input }).config.audit, problems: [] }
+  } catch (error) {
+    if (error instanceof ConfigError) return { problems: error.problems }
+    throw error
+  }
 }
 
-describe('parseAudit', () => {
+describe('audit', () => {
   it('reads every member', () => {
     const given = {
       ...{
@@ -28,7 +32,11 @@ describe('parseAudit', () => {
     [{ maxBackups: -1 }, 'maxBackups', 'must be a whole number from 0 to 1000, not -1'],
     [{ bufferEvents: 0 }, 'bufferEvents', 'must be a whole number from 1 to 1000000, not 0'],
     [{ whenFull: 'wait' }, 'whenFull', 'must be one of drop, refuse'],
-    [{ file: 'x' }, 'file', `unknown; allowed are ${auditMembers.join(', ')}`],
+    [
+      { file: 'x' },
+      'file',
+      `unknown; allowed are path, policyFile, maxMegabytes, maxBackups, bufferEvents, whenFull`,
+    ],
   ]
   for (const [given, key, message] of invalid) {
     it(`refuses ${JSON.stringify(given)}`, () => {

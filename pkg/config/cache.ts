@@ -1,14 +1,24 @@
-import type { Fields } from './fields.ts'
-import { integer, seconds } from './fields.ts'
+import type { z } from 'zod'
+import { integer, section } from './option.ts'
 
-/** How the resource cache keeps kinds beside those that are always followed. */
-export type CacheConfig = { readonly idleSeconds: number; readonly maxMegabytes: number }
+/** How the resource cache keeps kinds besides those that are always followed. */
+export const cache = section({
+  idleSeconds: integer({
+    default: 600,
+    min: 5,
+    max: 86_400,
+    isReloaded: true,
+    description:
+      'How long a kind that nobody asks for any more is still followed, in seconds. The aggregated kinds always are.',
+  }),
+  maxMegabytes: integer({
+    default: 1_024,
+    min: 16,
+    max: 1_048_576,
+    isReloaded: true,
+    description:
+      'Estimated memory of all kinds that are followed, in MiB. Beyond it those that are not in use are let go, and no further one is begun (503).',
+  }),
+})
 
-export const cacheMembers = ['idleSeconds', 'maxMegabytes']
-
-export function parseCache(fields: Fields): CacheConfig {
-  return {
-    idleSeconds: seconds(fields, 'idleSeconds', { default: 600, min: 5, max: 86_400 }),
-    maxMegabytes: integer(fields, 'maxMegabytes', { default: 1_024, min: 16, max: 1_048_576 }),
-  }
-}
+export type CacheConfig = Readonly<z.output<typeof cache>>

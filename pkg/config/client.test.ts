@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { type ClientConfig, clientMembers, defaultClient, grantTypes, parseClientDocument } from './client.ts'
-import type { Problem } from './fields.ts'
+import type { Problem } from './problem.ts'
 
 function parse(input: unknown) {
   const problems: Problem[] = []
@@ -130,7 +130,7 @@ describe('parseClientDocument', () => {
     [
       'an unknown member',
       { ...confidential, redirectUris: [] },
-      { path: 'redirectUris', message: `unknown; allowed are ${clientMembers.join(', ')}` },
+      { path: 'redirectUris', message: `unknown; allowed are ${Object.keys(clientMembers).join(', ')}` },
     ],
     [
       'a name that cannot stand in a header',
@@ -152,7 +152,7 @@ describe('parseClientDocument', () => {
     [
       'an unknown grant type',
       { ...confidential, grantTypes: ['implicit'] },
-      { path: 'grantTypes', message: `must be among ${grantTypes.join(', ')}, not "implicit"` },
+      { path: 'grantTypes[0]', message: `must be among ${grantTypes.join(', ')}, not "implicit"` },
     ],
     [
       'passwords for a client that is not trusted',

@@ -1,4 +1,7 @@
-import { type Fields, object, optionalSeconds, type Problem, text, texts } from './fields.ts'
+import { z } from 'zod'
+import { coerce } from './coerce.ts'
+import { boolean, choice, optionalInteger, optionalText, requiredText, section, texts } from './option.ts'
+import { type Problem, toProblems } from './problem.ts'
 
 /** The grant types that a client can be allowed (RFC 6749, RFC 8628). */
 export const grantTypes = [
@@ -10,37 +13,113 @@ export const grantTypes = [
 ] as const
 export type GrantType = (typeof grantTypes)[number]
 
+const usualGrantTypes: readonly GrantType[] = [
+  'authorization_code',
+  'refresh_token',
+  'urn:ietf:params:oauth:grant-type:device_code',
+  'password',
+]
+
 /**
  * An OAuth client (RFC 6749 section 2), from the configuration or from a Secret: the members are those of KubeSphere 4's
- * client Secrets and a few more. Its secret is kept apart, so that a client can be printed.
+ * client Secrets and a few more.
  */
-export type ClientConfig = {
-  readonly name: string
-  /** It cannot keep a secret, and has none. */
-  readonly public: boolean
-  /** It is of the platform itself: users may type their passwords into it (the password grant). */
-  readonly trusted: boolean
-  /** Whether users are asked before they are sent back to it: never, each for himself, or nobody is sent there. */
-  readonly grantMethod: 'auto' | 'prompt' | 'deny'
+const members = section({
+  name: requiredText({
+    pattern: /^[\x21-\x7e]{1,253}$/,
+    is: 'up to 253 visible ASCII characters',
+    description: 'What the client calls itself: `client_id`. Required.',
+  }),
+  secret: optionalText({ description: 'What it proves that with. Required unless it is public.' }),
+  public: boolean({
+    default: false,
+    description: 'It cannot keep a secret (an application on a desk, a page in a browser).',
+  }),
+  trusted: boolean({
+    default: false,
+    description: 'It is of the platform itself: it may use the password grant.',
+  }),
+  grantMethod: choice({
+    of: ['auto', 'prompt', 'deny'],
+    default: 'auto',
+    description:
+      'Whether users are asked before they are sent back to it: `auto` (never), `prompt`, or `deny` (nobody is).',
+  }),
+  redirectURIs: texts({
+    description: 'Where users are sent with a code, each exactly as it will be asked for. `*` is refused.',
+  }),
+  postLogoutRedirectURIs: texts({
+    description: 'Where they are sent after they have logged out, exactly.',
+  }),
+  allowedOrigins: texts({
+    description:
+      'Origins (`https://app.example.org`) whose pages in a browser may call the token, userinfo, revocation, introspection and device authorization endpoints (CORS). Those of the redirect URIs of a public client may without it. `*` is refused.',
+  }),
+  scopeRestrictions: texts({
+    description: 'The scopes that it can be granted; every one when there are none.',
+  }),
+  grantTypes: z
+    .array(
+      z.enum(grantTypes, {
+        error: ({ input }) => `must be among ${grantTypes.join(', ')}, not ${JSON.stringify(input)}`,
+      }),
+      { error: 'must be a list of strings' },
+    )
+    .optional()
+    .meta({
+      description:
+        '`authorization_code`, `refresh_token`, `urn:ietf:params:oauth:grant-type:device_code`, `password` (trusted clients only), `client_credentials` (needs `user`). All but the last by default. Without `refresh_token` it gets none, and its logins last as long as their access token.',
+    }),
+  user: optionalText({ description: 'The User as whom it acts with client_credentials.' }),
+  accessTokenMaxAgeSeconds: optionalInteger({
+    min: 60,
+    max: 86_400,
+    description: 'Life of its access tokens, 60 to 86400. `oauth.accessTokenSeconds` by default.',
+  }),
+  accessTokenInactivityTimeoutSeconds: optionalInteger({
+    min: 0,
+    max: 31_536_000,
+    description:
+      'How long after its access token has expired a login that is not used can still be refreshed. By default `oauth.refreshTokenSeconds` is the life of its refresh tokens.',
+  }),
+  loginMaxAgeSeconds: optionalInteger({
+    min: 60,
+    max: 31_536_000,
+    description: 'The longest that a login goes on. `oauth.loginMaxAgeSeconds` by default.',
+  }),
+  idTokenSigningAlg: choice({
+    of: ['ES256', 'RS256'],
+    default: 'ES256',
+    description: 'How its ID tokens are signed.',
+  }),
+})
+type Given = z.output<typeof members>
+
+/** A client without its secret, so that it can be printed. */
+export type ClientConfig = Readonly<
+  Omit<
+    Given,
+    | 'secret'
+    | 'grantTypes'
+    | 'redirectURIs'
+    | 'postLogoutRedirectURIs'
+    | 'allowedOrigins'
+    | 'scopeRestrictions'
+  >
+> & {
   readonly redirectURIs: readonly string[]
   readonly postLogoutRedirectURIs: readonly string[]
   /** Origins whose pages may read responses to the client (CORS), besides those of a public client's redirect URIs. */
   readonly allowedOrigins: readonly string[]
-  /** The scopes that it can be granted; every one when there are none. */
   readonly scopeRestrictions: readonly string[]
   readonly grantTypes: readonly GrantType[]
-  /** The User as whom it acts with client_credentials. */
-  readonly user?: string
-  /** In seconds; where one is not given the configuration's own holds. */
-  readonly accessTokenMaxAgeSeconds?: number
-  /** How long after its access token has expired a login that is not used can still be refreshed. */
-  readonly accessTokenInactivityTimeoutSeconds?: number
-  readonly loginMaxAgeSeconds?: number
-  readonly idTokenSigningAlg: 'ES256' | 'RS256'
 }
 
 /** A client and what it proves itself with; a public one has nothing. */
 export type RegisteredClient = { readonly client: ClientConfig; readonly secret: string | undefined }
+
+export const client = members.superRefine(check).transform(toRegistered)
+export const clientMembers = members.shape
 
 /** The client that consoles and scripts of the platform know. */
 export const defaultClient: ClientConfig = {
@@ -52,12 +131,7 @@ export const defaultClient: ClientConfig = {
   postLogoutRedirectURIs: [],
   allowedOrigins: [],
   scopeRestrictions: [],
-  grantTypes: [
-    'authorization_code',
-    'refresh_token',
-    'urn:ietf:params:oauth:grant-type:device_code',
-    'password',
-  ],
+  grantTypes: usualGrantTypes,
   idTokenSigningAlg: 'ES256',
 }
 
@@ -90,105 +164,67 @@ export function logPageClient(issuer: string): ClientConfig {
   }
 }
 
-export const clientMembers = [
-  'name',
-  'secret',
-  'public',
-  'trusted',
-  'grantMethod',
-  'redirectURIs',
-  'postLogoutRedirectURIs',
-  'allowedOrigins',
-  'scopeRestrictions',
-  'grantTypes',
-  'user',
-  'accessTokenMaxAgeSeconds',
-  'accessTokenInactivityTimeoutSeconds',
-  'loginMaxAgeSeconds',
-  'idTokenSigningAlg',
-] as const
-export type ClientMember = (typeof clientMembers)[number]
-
-/** A client from a document of its own, such as a Secret carries. What is wrong goes to `problems`. */
-export function parseClientDocument(input: unknown, problems: Problem[]): RegisteredClient {
-  return parseClient(object(input, '', problems, clientMembers))
+/** A client from a document of its own, such as a Secret carries; undefined when something in it is wrong. */
+export function parseClientDocument(input: unknown, problems: Problem[]): RegisteredClient | undefined {
+  const read = client.safeParse(coerce(client, input))
+  if (!read.success) problems.push(...toProblems(client, read.error))
+  return read.data
 }
 
-/** What is wrong goes to the problems of `entry`; what is returned counts only when there are none. */
-export function parseClient(entry: Fields): RegisteredClient {
-  const isPublic = entry.boolean('public', false)
-  const trusted = entry.boolean('trusted', false)
-  const life = (key: string, min: number, max: number) => {
-    const seconds = optionalSeconds(entry, key, { min, max })
-    return seconds === undefined ? {} : { [key]: seconds }
+function check(given: Given, { addIssue }: z.core.$RefinementCtx<Given>): void {
+  const problem = (path: readonly (string | number)[], message: string) =>
+    addIssue({ code: 'custom', path: [...path], message })
+  const isPublic = given.public
+  for (const key of ['redirectURIs', 'postLogoutRedirectURIs'] as const) {
+    for (const [i, uri] of given[key].entries()) {
+      const wrong = redirectProblem(uri, isPublic)
+      if (wrong !== undefined) problem([key, i], `${wrong}, not ${JSON.stringify(uri)}`)
+    }
   }
-  const user = text(entry, 'user', { default: '' })
-  const client: ClientConfig = {
-    name: text(entry, 'name', { pattern: /^[\x21-\x7e]{1,253}$/, is: 'up to 253 visible ASCII characters' }),
-    public: isPublic,
-    trusted,
-    grantMethod: entry.choice('grantMethod', ['auto', 'prompt', 'deny']),
-    redirectURIs: redirectUris(entry, 'redirectURIs', isPublic),
-    postLogoutRedirectURIs: redirectUris(entry, 'postLogoutRedirectURIs', isPublic),
-    allowedOrigins: origins(entry, 'allowedOrigins'),
-    scopeRestrictions: texts(entry, 'scopeRestrictions'),
-    grantTypes: parseGrantTypes(entry, { isPublic, trusted }),
-    ...(user === '' ? {} : { user }),
-    ...life('accessTokenMaxAgeSeconds', 60, 86_400),
-    ...life('accessTokenInactivityTimeoutSeconds', 0, 31_536_000),
-    ...life('loginMaxAgeSeconds', 60, 31_536_000),
-    idTokenSigningAlg: entry.choice('idTokenSigningAlg', ['ES256', 'RS256']),
-  }
-  if (client.grantTypes.includes('client_credentials') && user === '')
-    entry.problem('user', 'is required: the User as whom the client acts with client_credentials')
-  if (isPublic && entry.value('secret') !== undefined)
-    entry.problem('secret', 'must not be given: a public client cannot keep one')
-  return { client, secret: isPublic ? undefined : text(entry, 'secret', {}) }
-}
-
-function parseGrantTypes(entry: Fields, { isPublic, trusted }: { isPublic: boolean; trusted: boolean }) {
-  if (entry.value('grantTypes') === undefined) {
-    return defaultClient.grantTypes.filter(type => type !== 'password' || (trusted && !isPublic))
-  }
-  const given = texts(entry, 'grantTypes')
-  for (const type of given) {
-    if (!grantTypes.some(known => known === type))
-      entry.problem('grantTypes', `must be among ${grantTypes.join(', ')}, not ${JSON.stringify(type)}`)
-  }
-  if (given.includes('password') && (isPublic || !trusted))
-    entry.problem('grantTypes', 'password is only for clients that are trusted and not public')
-  if (given.includes('client_credentials') && isPublic)
-    entry.problem('grantTypes', 'client_credentials is not for a public client, which cannot prove itself')
-  return grantTypes.filter(type => given.includes(type))
-}
-
-/** Where users are sent is compared as it is written here: what could stand for more than one place is refused. */
-function redirectUris(entry: Fields, key: string, isPublic: boolean): readonly string[] {
-  const uris = texts(entry, key)
-  for (const [i, uri] of uris.entries()) {
-    const problem = redirectProblem(uri, isPublic)
-    if (problem !== undefined) entry.problem(`${key}[${i}]`, `${problem}, not ${JSON.stringify(uri)}`)
-  }
-  return uris
-}
-
-/** As a browser writes the origin of a page (RFC 6454 section 6.2). Apps and extensions have schemes of their own. */
-function origins(entry: Fields, key: string): readonly string[] {
-  const given = texts(entry, key)
-  for (const [i, origin] of given.entries()) {
-    const isWeb = /^https?:/i.test(origin)
-    const isOrigin = isWeb
-      ? URL.parse(origin)?.origin === origin && !origin.includes('*')
-      : /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.test(origin)
-    if (!isOrigin)
-      entry.problem(
-        `${key}[${i}]`,
+  for (const [i, origin] of given.allowedOrigins.entries()) {
+    if (!isOrigin(origin))
+      problem(
+        ['allowedOrigins', i],
         `must be an origin such as https://app.example.org, not ${JSON.stringify(origin)}`,
       )
   }
-  return given
+  for (const [key, message] of grantProblems(given)) problem([key], message)
+  if (isPublic && given.secret !== undefined)
+    problem(['secret'], 'must not be given: a public client cannot keep one')
+  if (!isPublic && !given.secret) problem(['secret'], 'is required')
 }
 
+function grantProblems({ grantTypes: asked = [], user, ...given }: Given): [keyof Given, string][] {
+  const problems: [keyof Given, string][] = []
+  if (asked.includes('password') && (given.public || !given.trusted))
+    problems.push(['grantTypes', 'password is only for clients that are trusted and not public'])
+  if (asked.includes('client_credentials') && given.public)
+    problems.push(['grantTypes', 'client_credentials is not for a public client, which cannot prove itself'])
+  if (asked.includes('client_credentials') && !user)
+    problems.push(['user', 'is required: the User as whom the client acts with client_credentials'])
+  return problems
+}
+
+function toRegistered({ secret, user, grantTypes: asked, ...given }: Given): RegisteredClient {
+  const usual = usualGrantTypes.filter(type => type !== 'password' || (given.trusted && !given.public))
+  return {
+    client: {
+      ...given,
+      ...(user ? { user } : {}),
+      grantTypes: asked === undefined ? usual : grantTypes.filter(type => asked.includes(type)),
+    },
+    secret,
+  }
+}
+
+/** As a browser writes the origin of a page (RFC 6454 section 6.2). Apps and extensions have schemes of their own. */
+function isOrigin(origin: string): boolean {
+  return /^https?:/i.test(origin)
+    ? URL.parse(origin)?.origin === origin && !origin.includes('*')
+    : /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.test(origin)
+}
+
+/** Redirect URIs are compared as they are written here: what could stand for more than one place is refused. */
 function redirectProblem(uri: string, isPublic: boolean): string | undefined {
   if (uri === '*') return 'must be one URI; * would send codes to anybody'
   if (!URL.canParse(uri) || /[\s\\*]/.test(uri)) return 'must be an absolute URI without wildcards'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { ConfigError } from './config.ts'
+import { ConfigError } from './problem.ts'
 
 describe('ConfigError', () => {
   it('reads as one line for each problem', () => {

@@ -1,15 +1,16 @@
 import type { Logger } from '../telemetry/logger.ts'
-import { type Config, ConfigError, type Secrets } from './config.ts'
-import { differences, type LiveConfig, toLive } from './live.ts'
+import type { Config, Secrets } from './config.ts'
+import { differences, followed, reloadedPaths } from './live.ts'
 import { type ConfigSource, type Loaded, loadConfig, parseText, readText } from './load.ts'
+import { ConfigError } from './problem.ts'
 
 /** What has become of the file since the start. */
 export type LastRead = { readonly isGood: boolean; readonly goodAtMs: number }
 
 /** What the rooms of a program may know of it. */
 export type Reloads = {
-  /** The followed members as they are now: to be asked for each time. */
-  readonly live: () => LiveConfig
+  /** With the options that are reloaded as they are now, and the others as at the start. */
+  readonly live: () => Config
   readonly lastRead: () => LastRead
 }
 
@@ -24,12 +25,12 @@ export class ConfigFile implements Reloads {
   readonly #source: ConfigSource
   readonly #everyMs: number
   readonly #started: Loaded
-  #current: Loaded
+  #live: Config
   /** What was looked at last, good or not, so that a mistake is told once; undefined when it could not be read. */
   #seen: string | undefined
   #last: LastRead = { isGood: true, goodAtMs: Date.now() }
   #logger: Logger | undefined
-  #changed: ((live: LiveConfig) => void) | undefined
+  #changed: ((live: Config) => void) | undefined
   #timer: NodeJS.Timeout | undefined
 
   /** @throws ConfigError with every problem at once */
@@ -37,7 +38,7 @@ export class ConfigFile implements Reloads {
     this.#source = source
     this.#everyMs = everyMs
     this.#started = loadConfig(source)
-    this.#current = this.#started
+    this.#live = this.#started.config
     this.#seen = this.#started.text
   }
 
@@ -49,10 +50,10 @@ export class ConfigFile implements Reloads {
     return this.#started.secrets
   }
 
-  readonly live = (): LiveConfig => this.#current.config
+  readonly live = (): Config => this.#live
   readonly lastRead = (): LastRead => this.#last
 
-  start(logger: Logger, changed: (live: LiveConfig) => void): void {
+  start(logger: Logger, changed: (live: Config) => void): void {
     this.#logger = logger
     this.#changed = changed
     if (this.#source.configFile === undefined) return
@@ -84,19 +85,20 @@ export class ConfigFile implements Reloads {
   }
 
   #take(next: Loaded): void {
-    const followed = differences(toLive(this.#current.config), toLive(next.config))
-    const isFollowed = new Set(differences({}, toLive(next.config)))
+    const live = followed(this.#started.config, next.config)
+    const changed = differences(this.#live, live)
+    const isReloaded = reloadedPaths()
     const needRestart = [
-      ...differences(this.#started.config, next.config).filter(path => !isFollowed.has(path)),
+      ...differences(this.#started.config, next.config).filter(path => !isReloaded.has(path)),
       ...secretDifferences(this.#started.secrets, next.secrets),
     ]
-    this.#current = next
+    this.#live = live
     this.#last = { isGood: true, goodAtMs: Date.now() }
     this.#logger?.info(
-      { followed, needRestart: [...new Set(needRestart)] },
+      { followed: changed, needRestart: [...new Set(needRestart)] },
       'the configuration was read again',
     )
-    if (followed.length > 0) this.#changed?.(next.config)
+    if (changed.length > 0) this.#changed?.(live)
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { parseConfig } from './config.ts'
-import { environment, withEnvironment } from './env.ts'
+import { variables, withEnvironment } from './env.ts'
 
 describe('withEnvironment', () => {
   it('lays variables over the file and leaves the file as it was', () => {
@@ -64,7 +64,7 @@ describe('withEnvironment', () => {
     KAPIS_ACCESS_LOG: 'true',
     KAPIS_SHUTDOWN_DELAY_SECONDS: '4',
   }
-  for (const { name, path } of environment) {
+  for (const { name, path } of variables()) {
     it(`${name} is read as ${path}`, () => {
       const value = valid[name] ?? 'a'
       const isFile = /^KAPIS_TLS_.*_FILE$/.test(name)
@@ -77,7 +77,7 @@ describe('withEnvironment', () => {
   }
 
   it('has no variable for a secret', () => {
-    expect(environment.filter(({ name, path }) => /secret|password|client/i.test(name + path))).to.deep.equal(
+    expect(variables().filter(({ name, path }) => /secret|password|client/i.test(name + path))).to.deep.equal(
       [],
     )
   })

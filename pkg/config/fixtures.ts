@@ -5,7 +5,7 @@ import type { Config } from './config.ts'
 export const defaults: Config = {
   groupDomain: 'kapis.io',
   listen: { address: '0.0.0.0', port: 9443, trustedProxies: [] },
-  http: { enabled: false },
+  http: { enabled: false, address: '0.0.0.0', port: 9080 },
   kubernetes: { kubeconfig: '', namespace: 'kapis-system' },
   service: { name: 'kapis', port: 443 },
   tls: { dnsNames: [], ipAddresses: [], rolloverSeconds: 86_400, certFile: '', keyFile: '', caFile: '' },

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { environment } from './env.ts'
+import { variables } from './env.ts'
 import { FlagError, readFlags } from './flags.ts'
 
 const program = { name: 'kapis-apiserver', summary: 'The front.', version: '1.2.3', listens: true }
@@ -40,7 +40,7 @@ describe('readFlags', () => {
       const flags = ['--config FILE', '--kubeconfig FILE', '--bind-address IP', '--secure-port PORT']
       for (const word of [...flags, '--log-level LEVEL', '-v, --v NUMBER', '--help, -h', '--version'])
         expect(print).to.include(`\n  ${word} `)
-      for (const { name } of environment) expect(print).to.match(new RegExp(`^  ${name} +\\w`, 'm'))
+      for (const { name } of variables()) expect(print).to.match(new RegExp(`^  ${name} +\\w`, 'm'))
     }
   })
 

@@ -1,4 +1,4 @@
-import { environment } from './env.ts'
+import { variables } from './env.ts'
 
 /** What both programs are called with, or what they are to print instead of running. */
 export type Call =
@@ -85,8 +85,8 @@ export function readFlags(argv: readonly string[], program: Program): Call {
     if (value === undefined) throw new FlagError(`${name} ${given}: must be a ${flag.value.toLowerCase()}`)
     values[flag.variable] = value
   }
-  const { [configFile]: file, ...variables } = values
-  return { configFile: file, flags: variables }
+  const { [configFile]: file, ...rest } = values
+  return { configFile: file, flags: rest }
 }
 
 function allowed(known: readonly Flag[]): string {
@@ -101,7 +101,6 @@ function helpOf({ name, summary }: Program, known: readonly Flag[]): string {
     ['--help, -h', 'print this'],
     ['--version', 'print the version'],
   ]
-  const variables = environment.map(variable => [variable.name, variable.path])
   return `usage: ${name} [OPTION]…
 
 ${summary}
@@ -110,7 +109,7 @@ ${table(rows)}
 
 Flags win over environment variables, and these over members of the file:
 
-${table(variables)}
+${table(variables().map(({ name: variable, path }) => [variable, path]))}
 
 Ends with 0 after SIGTERM or SIGINT, with 1 when the configuration is wrong or the program cannot go on, with 2 when it was
 called wrongly.

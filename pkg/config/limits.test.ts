@@ -1,13 +1,17 @@
 import { expect } from 'chai'
-import { object, type Problem } from './fields.ts'
-import { limitsMembers, parseLimits } from './limits.ts'
+import { parseConfig } from './config.ts'
+import { ConfigError } from './problem.ts'
 
 function parse(input: object) {
-  const problems: Problem[] = []
-  return { limits: parseLimits(object(input, 'limits', problems, limitsMembers)), problems }
+  try {
+    return { limits: parseConfig({ limits: input }).config.limits, problems: [] }
+  } catch (error) {
+    if (error instanceof ConfigError) return { problems: error.problems }
+    throw error
+  }
 }
 
-describe('parseLimits', () => {
+describe('limits', () => {
   it('reads every member, from text as well', () => {
     const given = { requestsInFlight: 0, mutatingRequestsInFlight: '5', requestSeconds: 10 }
     const rest = { longRunningRequests: 7, stallSeconds: 8, headersSeconds: '5', headerKilobytes: 64 }

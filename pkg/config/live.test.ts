@@ -1,15 +1,10 @@
 import { expect } from 'chai'
-import { defaults } from './fixtures.ts'
-import { differences, flatten, toLive } from './live.ts'
+import { parseConfig } from './config.ts'
+import { differences, followed, reloadedPaths } from './live.ts'
 
-describe('toLive', () => {
-  it('has members of the configuration, and no other', () => {
-    const all = flatten(defaults)
-    for (const [path, value] of flatten(toLive(defaults))) expect(all.get(path), path).to.equal(value)
-  })
-
+describe('reloadedPaths', () => {
   it('has nothing that listeners, stores, keys or other replicas were built of', () => {
-    expect([...flatten(toLive(defaults)).keys()]).to.deep.equal([
+    expect([...reloadedPaths()]).to.deep.equal([
       'listen.trustedProxies',
       'cache.idleSeconds',
       'cache.maxMegabytes',
@@ -25,6 +20,24 @@ describe('toLive', () => {
       'logLevel',
       'shutdownDelaySeconds',
     ])
+  })
+})
+
+describe('followed', () => {
+  it('has the options that are reloaded, and of the others what there was at the start', () => {
+    const { config: started } = parseConfig({})
+    const { config: next } = parseConfig({
+      groupDomain: 'example.org',
+      listen: { port: 1, trustedProxies: ['10.0.0.1'] },
+      limits: { stallSeconds: 5, headersSeconds: 5 },
+      logs: { exportLimit: 7, embedded: { folder: '/elsewhere' } },
+    })
+    const { config: expected } = parseConfig({
+      listen: { trustedProxies: ['10.0.0.1'] },
+      limits: { stallSeconds: 5 },
+      logs: { exportLimit: 7 },
+    })
+    expect(followed(started, next)).to.deep.equal(expected)
   })
 })
 

@@ -1,35 +1,15 @@
-import type { AuthenticationConfig } from './authentication.ts'
-import type { CacheConfig } from './cache.ts'
-import type { Config } from './config.ts'
-import type { LimitsConfig } from './limits.ts'
-import type { LogsConfig } from './logs.ts'
+import { type Config, document } from './config.ts'
+import { optionsOf } from './shape.ts'
 
-/**
- * The members that follow the file while a program runs. Each is asked for when it is needed and nothing is built of it; all
- * others belong to what stands from the start to the end: listeners, stores, keys, what replicas must agree on.
- */
-export type LiveConfig = Pick<Config, 'accessLog' | 'logLevel' | 'shutdownDelaySeconds'> & {
-  readonly listen: Pick<Config['listen'], 'trustedProxies'>
-  readonly cache: CacheConfig
-  readonly authentication: Pick<AuthenticationConfig, 'multipleLogin'>
-  readonly limits: Omit<LimitsConfig, 'headersSeconds' | 'headerKilobytes'>
-  readonly logs: Pick<LogsConfig, 'queryTimeoutSeconds' | 'exportLimit'>
+/** The paths of the options that follow the file while a program runs; all others need a restart. */
+export function reloadedPaths(): ReadonlySet<string> {
+  return new Set(optionsOf(document).flatMap(({ path, isReloaded }) => (isReloaded ? [path] : [])))
 }
 
-export function toLive(config: Config): LiveConfig {
-  const { listen, cache, authentication, limits, accessLog, logs, logLevel, shutdownDelaySeconds } = config
-  // Built into the listener.
-  const { headersSeconds: _, headerKilobytes: __, ...ofRequests } = limits
-  return {
-    listen: { trustedProxies: listen.trustedProxies },
-    cache,
-    authentication: { multipleLogin: authentication.multipleLogin },
-    limits: ofRequests,
-    accessLog,
-    logs: { queryTimeoutSeconds: logs.queryTimeoutSeconds, exportLimit: logs.exportLimit },
-    logLevel,
-    shutdownDelaySeconds,
-  }
+/** The options of `next` that follow the file, and of the others what `started` has. */
+export function followed(started: Config, next: Config): Config {
+  const paths = reloadedPaths()
+  return merge(started, next, path => paths.has(path))
 }
 
 /** Paths of the members in which two configurations differ, in the order of the file. */
@@ -39,12 +19,30 @@ export function differences(before: object, after: object): readonly string[] {
   return [...paths].filter(path => old.get(path) !== now.get(path))
 }
 
+function merge<T extends object>(base: T, over: T, isTaken: (path: string) => boolean, prefix = ''): T {
+  const result = { ...base }
+  for (const key of keysOf(base)) {
+    const path = `${prefix}${String(key)}`
+    const [old, now] = [base[key], over[key]]
+    if (isTaken(path)) result[key] = now
+    else if (isMapping(old) && isMapping(now)) result[key] = merge(old, now, isTaken, `${path}.`)
+  }
+  return result
+}
+
 /** Every member by its path; a list is one member. */
-export function flatten(value: object, prefix = ''): ReadonlyMap<string, string> {
+function flatten(value: object, prefix = ''): ReadonlyMap<string, string> {
   const members = Object.entries(value).flatMap(([key, inner]): [string, string][] => {
     const path = prefix === '' ? key : `${prefix}.${key}`
-    const isObject = typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-    return isObject ? [...flatten(inner, path)] : [[path, JSON.stringify(inner)]]
+    return isMapping(inner) ? [...flatten(inner, path)] : [[path, JSON.stringify(inner)]]
   })
   return new Map(members)
+}
+
+function isMapping(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function keysOf<T extends object>(value: T): readonly (keyof T)[] {
+  return Object.keys(value).filter((key): key is keyof T & string => key in value)
 }

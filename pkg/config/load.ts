@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { parseYaml } from '../yaml/read.ts'
-import { type Config, ConfigError, parseConfig, type Secrets } from './config.ts'
+import { type Config, parseConfig, type Secrets } from './config.ts'
 import { withEnvironment } from './env.ts'
+import { ConfigError } from './problem.ts'
 
 /** Where a configuration comes from. */
 export type ConfigSource = {

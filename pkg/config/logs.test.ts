@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { ConfigError, parseConfig } from './config.ts'
-import type { Problem } from './fields.ts'
+import { parseConfig } from './config.ts'
+import { ConfigError, type Problem } from './problem.ts'
 
 function problemsOf(logs: object): readonly Problem[] {
   try {
@@ -12,7 +12,7 @@ function problemsOf(logs: object): readonly Problem[] {
   return []
 }
 
-describe('parseLogs', () => {
+describe('logs', () => {
   const refusedLogs: readonly [logs: object, path: string, message: string][] = [
     [{ store: 'disk' }, 'logs.store', 'must be one of none, embedded, opensearch'],
     [

@@ -1,10 +1,16 @@
-import { type Fields, text, texts } from './fields.ts'
+import type { z } from 'zod'
+import { section, text, texts } from './option.ts'
 
 /** Image registries that callers name; see pkg/registry/connect.ts. */
-export type RegistriesConfig = { readonly caFile: string; readonly trustedHosts: readonly string[] }
+export const registries = section({
+  caFile: text({
+    default: '',
+    description: 'File with authorities (PEM) that image registries are trusted by, besides the public ones.',
+  }),
+  trustedHosts: texts({
+    description:
+      'Registries, as host or host:port, that may lie at loopback or link-local addresses, which are refused otherwise: a list, or comma-separated.',
+  }),
+})
 
-export const registriesMembers = ['caFile', 'trustedHosts']
-
-export function parseRegistries(fields: Fields): RegistriesConfig {
-  return { caFile: text(fields, 'caFile', { default: '' }), trustedHosts: texts(fields, 'trustedHosts') }
-}
+export type RegistriesConfig = Readonly<z.output<typeof registries>>

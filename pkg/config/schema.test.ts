@@ -1,45 +1,73 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
-import { parseConfig } from './config.ts'
-import { reference } from './reference.ts'
+import { document, parseConfig } from './config.ts'
 import { configSchema } from './schema.ts'
+import { optionsOf } from './shape.ts'
 
-const schema = configSchema()
+const schema: Schema = configSchema()
+const validate = new Ajv2020({ strict: false }).compile(schema)
 
 describe('configSchema', () => {
-  it('knows every member of the reference', () => {
-    const unknown = reference.map(({ path }) => path).filter(path => at(path) === undefined)
-    expect(unknown).to.deep.equal([])
+  it('describes every option, with the default that it has', () => {
+    const { config } = parseConfig({})
+    for (const { path, description } of optionsOf(document)) {
+      const found = at(path)
+      expect(found, path).to.include({ description })
+      // Secrets are kept apart.
+      if (found?.default !== undefined && !/password|apiKey/.test(path))
+        expect(valueAt(config, path), path).to.deep.equal(found.default)
+    }
   })
 
-  it('says of each what the parser takes', () => {
+  it('says what is taken', () => {
     expect(at('listen.port')).to.deep.include({ type: 'integer', minimum: 0, maximum: 65_535, default: 9443 })
     expect(at('logLevel')).to.deep.include({ enum: ['info', 'debug', 'warn', 'error'], default: 'info' })
     expect(at('tls.dnsNames')).to.deep.include({ type: 'array', items: { type: 'string' } })
     expect(at('http.enabled')).to.deep.include({ type: 'boolean', default: false })
     expect(at('groupDomain')?.pattern).to.be.a('string')
-    expect(schema.additionalProperties).to.equal(false)
   })
 
-  it('has the defaults of the parser', () => {
-    const { config } = parseConfig({})
-    for (const { path } of reference) {
-      const wanted = path.split('.').reduce<unknown>((value, key) => Reflect.get(Object(value), key), config)
-      const given = at(path)?.default
-      if (given !== undefined && wanted !== undefined) expect(given, path).to.deep.equal(wanted)
-    }
-  })
+  const valid: readonly object[] = [
+    {},
+    { listen: { port: 1 }, oauth: { clients: [{ name: 'a', public: true }] } },
+    { logs: { store: 'embedded', embedded: { retentionDays: 3 } }, logLevel: 'debug' },
+  ]
+  for (const given of valid) {
+    it(`is met by ${JSON.stringify(given)}, as the program takes it`, () => {
+      expect(validate(given), JSON.stringify(validate.errors)).to.equal(true)
+      parseConfig(given)
+    })
+  }
 
-  it('has patterns that its own defaults match', () => {
-    for (const { path } of reference) {
-      const { pattern, default: value } = at(path) ?? {}
-      if (typeof pattern !== 'string' || typeof value !== 'string' || value === '') continue
-      expect(value, path).to.match(new RegExp(pattern, 'u'))
-    }
-  })
+  const invalid: readonly object[] = [
+    { listen: { prot: 1 } },
+    { listen: { port: 65_536 } },
+    { oauth: { clients: [{ public: true }] } },
+    { logLevel: 'trace' },
+    { groupDomain: 'A' },
+  ]
+  for (const given of invalid) {
+    it(`is not met by ${JSON.stringify(given)}, which the program refuses`, () => {
+      expect(validate(given)).to.equal(false)
+      expect(() => parseConfig(given)).to.throw()
+    })
+  }
 })
 
-function at(path: string) {
-  return path
-    .split('.')
-    .reduce<ReturnType<typeof configSchema> | undefined>((found, key) => found?.properties?.[key], schema)
+type Schema = {
+  readonly description?: string
+  readonly default?: unknown
+  readonly pattern?: string
+  readonly properties?: Readonly<Record<string, Schema | boolean>>
+}
+
+function at(path: string): Schema | undefined {
+  return path.split('.').reduce<Schema | undefined>((found, key) => {
+    const member = found?.properties?.[key]
+    return typeof member === 'object' ? member : undefined
+  }, schema)
+}
+
+function valueAt(value: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((found, key) => Reflect.get(Object(found), key), value)
 }

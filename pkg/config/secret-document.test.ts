@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { KubeObject } from '../kube/object.ts'
-import type { Problem } from './fields.ts'
+import type { Problem } from './problem.ts'
 import { readSecretDocument } from './secret-document.ts'
 
 function secret(data: unknown): KubeObject {

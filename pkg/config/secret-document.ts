@@ -1,6 +1,6 @@
 import { isRecord, type KubeObject } from '../kube/object.ts'
 import { parseYaml, YamlError } from '../yaml/read.ts'
-import type { Problem } from './fields.ts'
+import type { Problem } from './problem.ts'
 
 export const documentKey = 'configuration.yaml'
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { ConfigError, parseConfig } from './config.ts'
+import { parseConfig } from './config.ts'
+import { ConfigError } from './problem.ts'
 
 describe('tls', () => {
   it('takes a certificate that somebody else looks after', () => {
@@ -17,7 +18,7 @@ describe('tls', () => {
     const files = { certFile: '/tls/tls.crt', keyFile: '/tls/tls.key', caFile: '/tls/ca.crt' }
     for (const name of Object.keys(files)) {
       const path = `tls.${name}`
-      const message = 'is needed beside the others: certFile, keyFile and caFile go together'
+      const message = 'is required with the others: certFile, keyFile and caFile go together'
       expect(problemsOf({ ...files, [name]: '' })).to.deep.equal([{ path, message }])
     }
   })

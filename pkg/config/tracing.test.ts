@@ -1,13 +1,17 @@
 import { expect } from 'chai'
-import { object, type Problem } from './fields.ts'
-import { parseTracing, tracingMembers } from './tracing.ts'
+import { parseConfig } from './config.ts'
+import { ConfigError } from './problem.ts'
 
 function parse(input: object) {
-  const problems: Problem[] = []
-  return { tracing: parseTracing(object(input, 'tracing', problems, tracingMembers)), problems }
+  try {
+    return { tracing: parseConfig({ tracing: input }).config.tracing, problems: [] }
+  } catch (error) {
+    if (error instanceof ConfigError) return { problems: error.problems }
+    throw error
+  }
 }
 
-describe('parseTracing', () => {
+describe('tracing', () => {
   it('is off by default', () => {
     const off = { endpoint: '', samplingRatePerMillion: 0, caFile: '' }
     expect(parse({})).to.deep.equal({ tracing: off, problems: [] })
@@ -32,7 +36,7 @@ describe('parseTracing', () => {
     [{ samplingRatePerMillion: 1_000_001 }, 'samplingRatePerMillion', `${rate}, not 1000001`],
     [{ samplingRatePerMillion: 0.5 }, 'samplingRatePerMillion', `${rate}, not 0.5`],
     [{ endpoint: 'http://collector:4318', caFile: '/ca.crt' }, 'caFile', 'needs an https endpoint'],
-    [{ sampler: 'all' }, 'sampler', `unknown; allowed are ${tracingMembers.join(', ')}`],
+    [{ sampler: 'all' }, 'sampler', `unknown; allowed are endpoint, samplingRatePerMillion, caFile`],
   ]
   for (const [given, key, message] of invalid) {
     it(`refuses ${JSON.stringify(given)}`, () => {

@@ -1,32 +1,41 @@
-import { type Fields, integer, text } from './fields.ts'
+import type { z } from 'zod'
+import { integer, section, text } from './option.ts'
 
-/** Where spans go; an empty endpoint is nowhere, and nothing is traced. Named as in Kubernetes' TracingConfiguration. */
-export type TracingConfig = {
-  /** OTLP over HTTP. */
-  readonly endpoint: string
-  readonly samplingRatePerMillion: number
-  readonly caFile: string
-}
-
-export const tracingMembers = ['endpoint', 'samplingRatePerMillion', 'caFile']
-
-export function parseTracing(fields: Fields): TracingConfig {
-  const endpoint = text(fields, 'endpoint', { default: '' })
+/** Where spans are sent. Named as in Kubernetes' TracingConfiguration. */
+export const tracing = section({
+  endpoint: text({
+    default: '',
+    env: 'KAPIS_TRACING_ENDPOINT',
+    description:
+      'Where spans are sent, by OTLP over HTTP (protobuf): `http://collector:4318`, to which `/v1/traces` is added, or a URL with a path of its own. Empty: nothing is traced.',
+  }),
+  samplingRatePerMillion: integer({
+    default: 0,
+    min: 0,
+    max: 1_000_000,
+    env: 'KAPIS_TRACING_SAMPLING_RATE_PER_MILLION',
+    description:
+      'Of a million requests so many are traced, as in the TracingConfiguration of Kubernetes. A trace that a privileged caller began is continued, sampled or not, as it says.',
+  }),
+  caFile: text({
+    default: '',
+    env: 'KAPIS_TRACING_CA_FILE',
+    description:
+      'PEM file with authorities that the endpoint is trusted by, besides those that Node.js knows.',
+  }),
+}).superRefine(({ endpoint, caFile }, { addIssue }) => {
   if (endpoint !== '' && !isCollector(endpoint))
-    fields.problem(
-      'endpoint',
-      'must be an http(s) URL without user, query or fragment, such as http://collector:4318',
-    )
-  const caFile = text(fields, 'caFile', { default: '' })
-  if (caFile !== '' && endpoint.startsWith('http:')) fields.problem('caFile', 'needs an https endpoint')
-  return {
-    endpoint,
-    samplingRatePerMillion: integer(fields, 'samplingRatePerMillion', { default: 0, min: 0, max: 1_000_000 }),
-    caFile,
-  }
-}
+    addIssue({
+      code: 'custom',
+      path: ['endpoint'],
+      message: 'must be an http(s) URL without user, query or fragment, such as http://collector:4318',
+    })
+  if (caFile !== '' && endpoint.startsWith('http:'))
+    addIssue({ code: 'custom', path: ['caFile'], message: 'needs an https endpoint' })
+})
+
+export type TracingConfig = Readonly<z.output<typeof tracing>>
 
 function isCollector(endpoint: string): boolean {
-  if (!/^https?:\/\/[^/?#@]+(\/[^?#]*)?$/.test(endpoint)) return false
-  return URL.canParse(endpoint)
+  return /^https?:\/\/[^/?#@]+(\/[^?#]*)?$/.test(endpoint) && URL.canParse(endpoint)
 }

@@ -1,5 +1,5 @@
 import { parseClientDocument, type RegisteredClient } from '../config/client.ts'
-import type { Problem } from '../config/fields.ts'
+import type { Problem } from '../config/problem.ts'
 import { readSecretDocument } from '../config/secret-document.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { KubeObject } from '../kube/object.ts'

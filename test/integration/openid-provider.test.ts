@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { createAuthority } from '../../pkg/certs/issue.ts'
-import type { Problem } from '../../pkg/config/fields.ts'
+import type { Problem } from '../../pkg/config/problem.ts'
 import { readProviderConfig } from '../../pkg/iam/identity-provider/config.ts'
 import type { Identity, RedirectProvider, Transaction } from '../../pkg/iam/identity-provider/identity.ts'
 import { createOidcProvider } from '../../pkg/iam/identity-provider/oidc.ts'

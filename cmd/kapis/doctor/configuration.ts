@@ -1,5 +1,6 @@
-import { type Config, ConfigError, parseConfig } from '../../../pkg/config/config.ts'
+import { type Config, parseConfig } from '../../../pkg/config/config.ts'
 import { withEnvironment } from '../../../pkg/config/env.ts'
+import { ConfigError } from '../../../pkg/config/problem.ts'
 import type { KubeClient } from '../../../pkg/kube/client.ts'
 import { itemsOf, membersOf, textOf } from '../../../pkg/kube/object.ts'
 import { parseYaml } from '../../../pkg/yaml/read.ts'

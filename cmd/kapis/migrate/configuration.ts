@@ -1,5 +1,6 @@
 import { stringify } from 'yaml'
-import { ConfigError, parseConfig } from '../../../pkg/config/config.ts'
+import { parseConfig } from '../../../pkg/config/config.ts'
+import { ConfigError } from '../../../pkg/config/problem.ts'
 import { rules } from './rules.ts'
 import type { Fields } from './source.ts'
 import { createTranslation, type Note, note, put, translate } from './translation.ts'

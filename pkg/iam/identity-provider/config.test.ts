@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import { createAuthority } from '../../certs/issue.ts'
-import type { Problem } from '../../config/fields.ts'
+import type { Problem } from '../../config/problem.ts'
 import { readProviderConfig } from './config.ts'
 
 const { certPem } = createAuthority({ commonName: 'test', validityDays: 1 })

@@ -1,4 +1,5 @@
-import { type Fields, object, type Problem, seconds, text } from '../../config/fields.ts'
+import { type Fields, object, seconds, text } from '../../config/fields.ts'
+import type { Problem } from '../../config/problem.ts'
 import { groupProblem } from '../user-rules.ts'
 import { type ForgeConfig, readGitHubConfig, readGitLabConfig } from './forge-config.ts'
 import { type LdapConfig, readLdapConfig } from './ldap-config.ts'

@@ -1,4 +1,4 @@
-import type { Problem } from '../../config/fields.ts'
+import type { Problem } from '../../config/problem.ts'
 import { readSecretDocument } from '../../config/secret-document.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { isRecord, type KubeObject, parseList } from '../../kube/object.ts'

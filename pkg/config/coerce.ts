@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { membersOf, unwrapped } from './shape.ts'
+
+/**
+ * A document with text made what its schema wants there (numbers, booleans, lists separated by commas), since the environment
+ * has nothing but text; members that are null, as YAML reads a key without a value, are left out. What does not fit stays for
+ * the schema to refuse.
+ */
+export function coerce(schema: z.core.$ZodType, value: unknown): unknown {
+  const wanted = unwrapped(schema)
+  const members = membersOf(wanted)
+  if (members !== undefined) return isMapping(value) ? coerceMembers(members, value) : value
+  if (wanted instanceof z.ZodArray) {
+    const { element } = wanted
+    if (Array.isArray(value)) return value.map(item => coerce(element, item))
+    return typeof value === 'string' ? value.split(',').filter(item => item !== '') : value
+  }
+  if (typeof value !== 'string') return value
+  if (wanted instanceof z.ZodNumber) return /^\d+$/.test(value) ? Number(value) : value
+  if (wanted instanceof z.ZodBoolean && (value === 'true' || value === 'false')) return value === 'true'
+  return value
+}
+
+function coerceMembers(members: Readonly<Record<string, z.core.$ZodType>>, value: object): object {
+  const given = Object.entries(value).filter(([, inner]) => inner !== null && inner !== undefined)
+  return Object.fromEntries(
+    given.map(([key, inner]) => {
+      const member = Object.hasOwn(members, key) ? members[key] : undefined
+      return [key, member === undefined ? inner : coerce(member, inner)]
+    }),
+  )
+}
+
+function isMapping(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+
+/** What is declared of an option besides its type, range and default. */
+export type OptionNotes = {
+  readonly description: string
+  /** The environment variable that overrides it. */
+  readonly env?: string
+  /** Whether a running program follows changes of it in the file. */
+  readonly isReloaded?: true
+}
+
+type TextRule = OptionNotes & { readonly pattern?: RegExp; readonly is?: string }
+type IntegerRule = OptionNotes & { readonly min: number; readonly max: number }
+
+/** A string. */
+export function text({ default: fallback, ...rule }: TextRule & { readonly default: string }) {
+  return string(rule).default(fallback).meta(notesOf(rule))
+}
+
+/** A string without a default, or with one that depends on other options. */
+export function optionalText(rule: TextRule) {
+  return string(rule).optional().meta(notesOf(rule))
+}
+
+/** A string that must be given, and not be empty. */
+export function requiredText(rule: TextRule) {
+  return string(rule).meta(notesOf(rule))
+}
+
+/** A list of strings; in the environment one string, separated by commas. */
+export function texts({
+  item = z.string({ error: 'must be a string' }),
+  ...notes
+}: OptionNotes & { item?: z.ZodString }) {
+  return z.array(item, { error: 'must be a list of strings' }).default([]).meta(notes)
+}
+
+/** A whole number. */
+export function integer({ default: fallback, ...rule }: IntegerRule & { readonly default: number }) {
+  return whole(rule).default(fallback).meta(notesOf(rule))
+}
+
+/** A whole number without a default, or with one that depends on other options. */
+export function optionalInteger(rule: IntegerRule) {
+  return whole(rule).optional().meta(notesOf(rule))
+}
+
+/** A TCP port, 0 (any free one) to 65535. */
+export function port(notes: OptionNotes & { readonly default: number }) {
+  return integer({ ...notes, min: 0, max: 65_535 })
+}
+
+export function boolean({ default: fallback, ...notes }: OptionNotes & { readonly default: boolean }) {
+  return z.boolean({ error: 'must be true or false' }).default(fallback).meta(notes)
+}
+
+/** One of some words. */
+export function choice<const T extends readonly [string, ...string[]]>({
+  of,
+  default: fallback,
+  ...notes
+}: OptionNotes & { readonly of: T; readonly default: T[number] }) {
+  const words = z.enum(of, { error: `must be one of ${of.join(', ')}` })
+  return words.prefault(fallback).meta({ ...notes, default: fallback })
+}
+
+/** A mapping that has these members and no others. */
+export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  return z.strictObject(shape, {
+    error: ({ code }) => (code === 'invalid_type' ? 'must be a mapping' : undefined),
+  })
+}
+
+function string({ pattern, is }: TextRule) {
+  const type = z.string({ error: ({ input }) => (input === undefined ? 'is required' : 'must be a string') })
+  return pattern === undefined
+    ? type
+    : type.regex(pattern, { error: ({ input }) => `must be ${is}, not ${JSON.stringify(input)}` })
+}
+
+function whole({ min, max }: IntegerRule) {
+  const error = ({ input }: { readonly input?: unknown }) =>
+    `must be a whole number from ${min} to ${max}, not ${toShown(input)}`
+  return z.int({ error }).min(min, { error }).max(max, { error })
+}
+
+/** A value of a file, in a message. */
+function toShown(value: unknown): string {
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object'
+  return typeof value === 'string' ? JSON.stringify(value) : String(value)
+}
+
+function notesOf({ description, env, isReloaded }: OptionNotes): OptionNotes {
+  return { description, ...(env === undefined ? {} : { env }), ...(isReloaded ? { isReloaded } : {}) }
+}

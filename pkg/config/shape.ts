@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import type { OptionNotes } from './option.ts'
+
+/** A schema without what only says whether a value may be missing and what becomes of it. */
+export function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional)
+    return unwrapped(schema.unwrap())
+  return schema instanceof z.ZodPipe ? unwrapped(schema.in) : schema
+}
+
+/** The members of a mapping; undefined for anything else. */
+export function membersOf(schema: z.core.$ZodType): Readonly<Record<string, z.core.$ZodType>> | undefined {
+  const inner = unwrapped(schema)
+  return inner instanceof z.ZodObject ? inner.shape : undefined
+}
+
+/** The members of the mapping at a path. */
+export function memberAt(schema: z.core.$ZodType, path: readonly PropertyKey[]) {
+  const found = path.reduce<z.core.$ZodType | undefined>((at, key) => {
+    if (at === undefined) return undefined
+    const inner = unwrapped(at)
+    return inner instanceof z.ZodArray ? inner.element : membersOf(inner)?.[String(key)]
+  }, schema)
+  return found === undefined ? undefined : membersOf(found)
+}
+
+/** An option by its path in the file, with what is declared of it. */
+export type Option = OptionNotes & { readonly path: string; readonly schema: z.core.$ZodType }
+
+/** Every option of a mapping, in the order of the file; a list is one option. */
+export function optionsOf(schema: z.core.$ZodType, prefix = ''): readonly Option[] {
+  return Object.entries(membersOf(schema) ?? {}).flatMap(([key, member]) => {
+    const path = prefix === '' ? key : `${prefix}.${key}`
+    return membersOf(member) === undefined
+      ? [{ ...notesOf(member, path), path, schema: member }]
+      : optionsOf(member, path)
+  })
+}
+
+/** @throws Error when an option is not described */
+function notesOf(schema: z.core.$ZodType, path: string): OptionNotes {
+  const { description, env, isReloaded } = z.globalRegistry.get(schema) ?? {}
+  if (description === undefined) throw new Error(`the option ${path} has no description`)
+  return {
+    description,
+    ...(typeof env === 'string' ? { env } : {}),
+    ...(isReloaded === true ? { isReloaded } : {}),
+  }
+}
