@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { splitCertificates } from '../certs/pem.ts'
 import { tlsSocketOf } from '../request/tls-socket.ts'
-import { unavailable } from '../status/status.ts'
+import { unauthorized, unavailable } from '../status/status.ts'
 
 export type Chain = readonly X509Certificate[]
 
@@ -80,8 +80,22 @@ export function commonName(certificate: X509Certificate): string {
   return subjectValues(certificate, 'CN').at(-1) ?? ''
 }
 
+/** The attribute from which Kubernetes 1.33 and later reads the uid. */
+const userIdAttribute = '1.3.6.1.4.1.57683.2'
+
+/** The uid; '' without one. @throws Status 401 for several, or an empty one, as at kube-apiserver */
+export function userId(certificate: X509Certificate): string {
+  const values = subjectValues(certificate, userIdAttribute)
+  if (values.length > 1 || values[0] === '')
+    throw unauthorized('the client certificate must have at most one user ID, which is not empty')
+  return values[0] ?? ''
+}
+
 /** The values of one attribute of the subject, such as CN or O, in order. */
-export function subjectValues(certificate: X509Certificate, attribute: 'CN' | 'O'): readonly string[] {
+export function subjectValues(
+  certificate: X509Certificate,
+  attribute: 'CN' | 'O' | typeof userIdAttribute,
+): readonly string[] {
   const subject: Readonly<Record<string, unknown>> = { ...certificate.toLegacyObject().subject }
   const value = subject[attribute]
   if (typeof value === 'string') return [value]

@@ -11,6 +11,7 @@ import {
   isTrusted,
   readPeerChain,
   subjectValues,
+  userId,
 } from './certificate-chain.ts'
 
 /** SHA-256 of a certificate in hexadecimal digits. */
@@ -51,7 +52,7 @@ export function createClientCertificateAuthenticator(
       const username = commonName(leaf)
       if (username === '') throw unauthorized('the client certificate has no common name')
       const extra = { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${digest(leaf)}`] }
-      const identity: Identity = { username, uid: '', groups: subjectValues(leaf, 'O'), extra }
+      const identity: Identity = { username, uid: userId(leaf), groups: subjectValues(leaf, 'O'), extra }
       verdicts.set(connection, { config: current, identity, untilMs: leaf.validToDate.getTime() })
       return identity
     },
