@@ -67,7 +67,8 @@ describe('Kapis is never more permissive than kube-apiserver', function () {
 
   it('and has the same attributes in its audit log', () => {
     const compared = compareAudits(judge.pairs, servers.kube.auditLog, servers.kapis.auditLog)
-    expect(compared).to.be.above(judge.pairs.length / 2)
+    // The others are refused before their caller is known.
+    expect(compared).to.be.above(judge.pairs.length / 3)
   })
 
   it('and wrote nothing', async () => {

@@ -56,5 +56,7 @@ function readEvents(file: string): ReadonlyMap<string, Event> {
 }
 
 function attributesOf({ verb, requestURI, user, impersonatedUser, objectRef }: Event): object {
-  return { verb, requestURI, user, impersonatedUser, objectRef }
+  // Kapis keeps tokens out of its log.
+  const redacted = requestURI.replaceAll(/(?<=access_token=)[^&]*/g, '[redacted]')
+  return { verb, requestURI: redacted, user, impersonatedUser, objectRef }
 }
