@@ -9,7 +9,7 @@ export type Expression =
   | { readonly op: 'not'; readonly operand: Expression }
   | { readonly op: 'match'; readonly field: Field; readonly test: Test }
 
-/** A test of one field. A label that is missing passes none. */
+/** A test of one field, which one of its values must pass. */
 export type Test =
   /** The whole value is one of these, with case. */
   | { readonly kind: 'in'; readonly values: readonly string[] }

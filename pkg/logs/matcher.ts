@@ -1,6 +1,6 @@
 import type { Expression, Test } from './expression.ts'
 import type { LogFilter, Scope } from './filter.ts'
-import { fieldOf, type LogRecord } from './record.ts'
+import { type LogRecord, valuesOf } from './record.ts'
 import { compileRegex } from './regex/compile.ts'
 import { wildcardSource } from './wildcard.ts'
 import { fold, wordsOf } from './words.ts'
@@ -31,10 +31,7 @@ export function createExpressionTest(expression: Expression): (record: LogRecord
   if (expression.op === 'match') {
     const { field } = expression
     const test = createTest(expression.test)
-    return record => {
-      const value = fieldOf(record, field)
-      return value !== undefined && test(value)
-    }
+    return record => valuesOf(record, field).some(test)
   }
   if (expression.op === 'not') {
     const inner = createExpressionTest(expression.operand)

@@ -12,37 +12,43 @@ export type LogRecord = {
   /** The container runtime's id: what `statistics` counts as a container. */
   readonly dockerId: string
   readonly labels?: Readonly<Record<string, string>>
-  /** What else is known of this line, by name. */
+  /** What else is known of this line, by name; several values of one name are a list. */
   readonly fields?: Fields
 }
 
 export type Fields = Readonly<Record<string, FieldValue>>
 export type FieldValue = string | readonly string[]
 
-/** What q= and the filters can name: `log`, a field of the record, or a label of the pod. */
-export type Field =
-  | 'log'
-  | 'namespace'
-  | 'pod'
-  | 'container'
-  | 'host'
-  | 'dockerId'
-  | { readonly label: string }
+/** A field that all lines of a container share; `label` is one of its pod. */
+export type OriginField = 'namespace' | 'pod' | 'container' | 'host' | 'dockerId' | { readonly label: string }
+
+/** What an expression can name: the text of a line, where it comes from, or one of its own fields. */
+export type Field = 'log' | OriginField | { readonly field: string }
 
 /** The last moment that fits 64 bits of nanoseconds: in the year 2262. Nothing before 1970 is stored either. */
 export const maxTimeNs = 2n ** 63n - 1n
 
-/** The value of a field; undefined only for a label that the pod does not have. */
-export function fieldOf(record: LogRecord, field: Field): string | undefined {
-  return field === 'log' ? record.log : originOf(record, field)
+/** The values of a field: none of a label or a field that is missing. */
+export function valuesOf(record: LogRecord, field: Field): readonly string[] {
+  if (field === 'log') return [record.log]
+  if (!isOriginField(field)) return fieldValues(record.fields, field.field)
+  const value = originOf(record, field)
+  return value === undefined ? [] : [value]
 }
 
-/** The same of where it comes from. */
-export function originOf(
-  origin: Omit<LogRecord, 'timeNs' | 'log'>,
-  field: Exclude<Field, 'log'>,
-): string | undefined {
+export function isOriginField(field: Exclude<Field, 'log'>): field is OriginField {
+  return typeof field === 'string' || 'label' in field
+}
+
+/** Undefined only for a label that the pod does not have. */
+export function originOf(origin: Omit<LogRecord, 'timeNs' | 'log'>, field: OriginField): string | undefined {
   if (typeof field === 'string') return origin[field]
   const { labels } = origin
   return labels !== undefined && Object.hasOwn(labels, field.label) ? labels[field.label] : undefined
+}
+
+export function fieldValues(fields: Fields | undefined, name: string): readonly string[] {
+  const value = fields !== undefined && Object.hasOwn(fields, name) ? fields[name] : undefined
+  if (value === undefined) return []
+  return typeof value === 'string' ? [value] : value
 }

@@ -7,7 +7,7 @@ import { bucketStart, fillBuckets, parseInterval } from './interval.ts'
 import { createMatcher } from './matcher.ts'
 import { toDocument } from './opensearch/document.ts'
 import { parsePhrases, parseQuery } from './query-language/parse.ts'
-import type { LogRecord } from './record.ts'
+import type { Fields, LogRecord } from './record.ts'
 import type { LogStore, Order } from './store.ts'
 
 /**
@@ -170,10 +170,18 @@ function makeLines(firstNs: bigint, count: number): LogRecord[] {
       host: `node-${pod % 3}`,
       dockerId: pod === 11 ? '' : `id${pod}`,
       ...(pod % 5 === 0 ? {} : { labels: { app: `web${pod % 2}`, 'a.b/c': 'd' } }),
+      // Those that are appended as records (see above).
+      ...(i % 500 >= 250 || i % 3 === 0 ? {} : { fields: fieldsOf(next(8)) }),
     }
   })
   return lines
 }
+
+const fieldsOf = (kind: number): Fields => ({
+  level: ['info', 'Error', 'error', 'warn'][kind % 4] ?? '',
+  'http.status': String(500 + kind),
+  ...(kind % 2 === 0 ? { tag: ['a=b', 'größe "x"', 'time out'].slice(0, 1 + (kind % 3)) } : {}),
+})
 
 const texts = [
   ...words,
@@ -273,6 +281,7 @@ function filters(firstNs: bigint): fc.Arbitrary<LogFilter> {
   const field = fc.constantFrom('namespace' as const, 'pod' as const, 'container' as const, 'host' as const, {
     label: 'app',
   })
+  const ownField = fc.constantFrom('level', 'http.status', 'tag', 'missing').map(name => ({ field: name }))
   const leaf: fc.Arbitrary<Expression> = fc.oneof(
     fc.tuple(text, fc.boolean()).map(
       ([value, caseSensitive]): Expression => ({
@@ -302,6 +311,19 @@ function filters(firstNs: bigint): fc.Arbitrary<LogFilter> {
         op: 'match',
         field: name,
         test: { kind: 'words', words: [word], prefix: true },
+      }),
+    ),
+    fc
+      .tuple(
+        ownField,
+        fc.array(fc.constantFrom('error', 'Error', '503', 'a=b', 'größe "x"'), { maxLength: 3 }),
+      )
+      .map(([name, values]): Expression => ({ op: 'match', field: name, test: { kind: 'in', values } })),
+    fc.tuple(ownField, fc.constantFrom('err', 'R', '50', '=', 'öße "', 'ut'), fc.boolean()).map(
+      ([name, value, caseSensitive]): Expression => ({
+        op: 'match',
+        field: name,
+        test: { kind: 'contains', text: value, caseSensitive },
       }),
     ),
     fc

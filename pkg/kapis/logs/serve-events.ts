@@ -1,5 +1,4 @@
 import { withMembers } from '../../json/members.ts'
-import { readEntry } from '../../logs/events/entry.ts'
 import type { EventKind } from '../../logs/events/kind.ts'
 import { exportHits } from '../../logs/export.ts'
 import {
@@ -79,7 +78,8 @@ async function answer(
 
 /** As it was written, but for what was too long for the store. */
 function toEvent({ record, cursor }: Hit, withCursor: boolean): string {
-  const json = readEntry(record.log) ?? '{}'
+  // Somebody else may have stored what is no event.
+  const json = record.log.startsWith('{') ? record.log : '{}'
   return withCursor ? withMembers(json, new Map([['cursor', JSON.stringify(cursor)]])) : json
 }
 

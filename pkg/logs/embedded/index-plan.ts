@@ -1,11 +1,11 @@
 import type { Expression, Test } from '../expression.ts'
 import { createTest } from '../matcher.ts'
-import { type Field, originOf } from '../record.ts'
+import { isOriginField, type OriginField, originOf } from '../record.ts'
 import { parseRegex } from '../regex/parse.ts'
 import { requiredTexts } from '../regex/required.ts'
 import { wildcardNode } from '../wildcard.ts'
 import { fold, wordRole, wordsOf } from '../words.ts'
-import { streamWord } from './index-text.ts'
+import { fieldWord, streamWord } from './index-text.ts'
 import type { Stream } from './stream.ts'
 
 /**
@@ -71,7 +71,10 @@ function planMatch(
   streams: readonly Stream[],
 ): IndexPlan {
   const { field, test } = expression
-  if (field !== 'log') return planStreams(expression, streamsPassing(streams, field, test))
+  if (field !== 'log') {
+    if (isOriginField(field)) return planStreams(expression, streamsPassing(streams, field, test))
+    return planField(expression, field.field, test)
+  }
   switch (test.kind) {
     case 'words':
       return planWords(expression, test)
@@ -100,7 +103,7 @@ export function requiredBy(test: Extract<Test, { kind: 'regex' | 'wildcard' }>):
 /** For each stream whether its lines pass. */
 export function streamsPassing(
   streams: readonly Stream[],
-  field: Exclude<Field, 'log'>,
+  field: OriginField,
   test: Test,
 ): readonly boolean[] {
   const passes = createTest(test)
@@ -121,6 +124,14 @@ function planStreams(expression: Expression, passing: readonly boolean[]): Index
       ' OR ',
     ),
   }
+}
+
+/** The words of fields are without case, and those of long values are cut: what is found must still be looked at. */
+function planField(expression: Expression, name: string, test: Test): IndexPlan {
+  if (test.kind !== 'in' || test.values.length > mostAlternatives) return { rest: expression }
+  if (test.values.length === 0) return { query: nothing }
+  const words = test.values.map(value => quote(fieldWord(name, value)))
+  return { query: join(words, ' OR '), rest: expression }
 }
 
 function planWords(expression: Expression, test: Extract<Test, { readonly kind: 'words' }>): IndexPlan {

@@ -1,5 +1,6 @@
 import type { Expression, Test } from '../expression.ts'
 import { createTest } from '../matcher.ts'
+import { type Fields, fieldValues, isOriginField } from '../record.ts'
 import { fold } from '../words.ts'
 import { hasBit } from './bitmap.ts'
 import type { Block, Columns } from './block.ts'
@@ -12,7 +13,10 @@ export type OpenBlock = {
   readonly columns: Columns
   readonly text: () => string
   /** The same without case (see `fold`), at the same places. */
-  readonly folded: () => string
+  readonly foldedText: () => string
+  /** The fields of all lines as JSON, one after the other, and the same without case. */
+  readonly fields: () => string
+  readonly foldedFields: () => string
 }
 
 /** Whether a line, by its place in the block, passes. Lines of a block are asked for in their order. */
@@ -20,25 +24,32 @@ export type LineCheck = (block: OpenBlock, place: number) => boolean
 
 /** @param isKept whether texts that are read are likely to be needed again */
 export function openBlock(partition: PartitionReader, block: Block, isKept = false): OpenBlock {
-  let text: string | undefined
-  let folded: string | undefined
-  const open = {
-    block,
+  const text = once(() => partition.text(block, isKept))
+  const fields = once(() => partition.fields(block))
+  return {
+    ...{ block, text, fields },
     columns: partition.columns(block),
-    text: () => {
-      text ??= partition.text(block, isKept)
-      return text
-    },
-    folded: () => {
-      folded ??= fold(open.text())
-      return folded
-    },
+    foldedText: once(() => fold(text())),
+    foldedFields: once(() => fold(fields())),
   }
-  return open
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
 }
 
 export function lineText({ columns: { ends }, text }: OpenBlock, place: number): string {
   return text().slice(ends[place - 1] ?? 0, ends[place])
+}
+
+export function lineFields({ columns: { fieldEnds }, fields }: OpenBlock, place: number): Fields | undefined {
+  if (fieldEnds === undefined) return undefined
+  const json = fields().slice(fieldEnds[place - 1] ?? 0, fieldEnds[place])
+  return json === '' ? undefined : JSON.parse(json)
 }
 
 /** What an expression means for the lines of a range: answered by the index where it can, else by the lines themselves. */
@@ -56,6 +67,7 @@ export function createLineCheck(
   if (expression.op === 'match') {
     const { field, test } = expression
     if (field === 'log') return createTextCheck(partition, range, test)
+    if (!isOriginField(field)) return createFieldCheck(field.field, test)
     const passing = streamsPassing(partition.streams, field, test)
     return ({ columns }, place) => passing[columns.streams[place] ?? 0] === true
   }
@@ -70,7 +82,7 @@ export function createLineCheck(
 }
 
 function createTextCheck(partition: PartitionReader, range: LineRange, test: Test): LineCheck {
-  if (test.kind === 'contains') return createPartCheck(test)
+  if (test.kind === 'contains') return createPartCheck(test, 'text')
   const passes = createTest(test)
   const check: LineCheck = (block, place) => passes(lineText(block, place))
   const required = test.kind === 'regex' || test.kind === 'wildcard' ? requiredBy(test) : undefined
@@ -80,20 +92,34 @@ function createTextCheck(partition: PartitionReader, range: LineRange, test: Tes
   return (block, place) => mayPass(block, place) && check(block, place)
 }
 
-/** Searches the text of a block as a whole: the next place where it is found holds for all lines before it. */
-function createPartCheck({
-  text: given,
-  caseSensitive,
-}: Extract<Test, { readonly kind: 'contains' }>): LineCheck {
+function createFieldCheck(name: string, test: Test): LineCheck {
+  const passes = createTest(test)
+  const check: LineCheck = (block, place) => fieldValues(lineFields(block, place), name).some(passes)
+  if (test.kind !== 'contains' || !test.text.isWellFormed()) return check
+  // As it is in JSON: much sooner found than read.
+  const mayPass = createPartCheck({ ...test, text: JSON.stringify(test.text).slice(1, -1) }, 'fields')
+  return (block, place) => mayPass(block, place) && check(block, place)
+}
+
+/** Searches a block as a whole: the next place where the text is found holds for all lines before it. */
+function createPartCheck(
+  { text: given, caseSensitive }: Extract<Test, { readonly kind: 'contains' }>,
+  column: 'text' | 'fields',
+): LineCheck {
   const wanted = caseSensitive ? given : fold(given)
+  const search =
+    column === 'text'
+      ? (block: OpenBlock) => (caseSensitive ? block.text() : block.foldedText())
+      : (block: OpenBlock) => (caseSensitive ? block.fields() : block.foldedFields())
   let last: OpenBlock | undefined
   let searched = 0
   let found = 0
   return (block, place) => {
-    const { ends } = block.columns
+    const ends = column === 'text' ? block.columns.ends : block.columns.fieldEnds
+    if (ends === undefined) return false
     const start = ends[place - 1] ?? 0
     if (block !== last || start < searched || found < start) {
-      const at = (caseSensitive ? block.text() : block.folded()).indexOf(wanted, start)
+      const at = search(block).indexOf(wanted, start)
       found = at === -1 ? Number.POSITIVE_INFINITY : at
       searched = start
       last = block

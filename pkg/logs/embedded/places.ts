@@ -3,7 +3,7 @@ import type { Hit } from '../store.ts'
 import { listBits } from './bitmap.ts'
 import type { Block } from './block.ts'
 import { toTimeNs } from './day.ts'
-import { lineText, type OpenBlock, openBlock } from './line-check.ts'
+import { lineFields, lineText, type OpenBlock, openBlock } from './line-check.ts'
 import type { PartitionReader } from './partition-reader.ts'
 import { formatCursor, type Ordering, type Position, sequenceOf } from './position.ts'
 import type { Selection, Window, Work } from './selection.ts'
@@ -82,9 +82,8 @@ export function* readHits(places: readonly Place[]): Work<readonly Hit[]> {
   for (const [partition, own] of Map.groupBy(places, place => place.partition)) {
     for (const [block, ofBlock] of Map.groupBy(own, place => place.block)) {
       const open = openBlock(partition, block, true)
-      const fields = open.columns.fieldEnds === undefined ? '' : partition.fields(block)
       for (const place of ofBlock) {
-        hits.set(place, { record: recordAt(open, fields, place), cursor: formatCursor(place) })
+        hits.set(place, { record: recordAt(open, place), cursor: formatCursor(place) })
       }
       yield
     }
@@ -92,11 +91,10 @@ export function* readHits(places: readonly Place[]): Work<readonly Hit[]> {
   return places.flatMap(place => hits.get(place) ?? [])
 }
 
-function recordAt(open: OpenBlock, fields: string, { partition, day, time, index }: Place): LogRecord {
-  const { streams, fieldEnds } = open.columns
-  const stream = partition.streams[streams[index] ?? 0]
+function recordAt(open: OpenBlock, { partition, day, time, index }: Place): LogRecord {
+  const stream = partition.streams[open.columns.streams[index] ?? 0]
   if (stream === undefined) throw new RangeError(`partition ${partition.id} has a line of an unknown stream`)
   const record = { timeNs: toTimeNs(day, time), log: lineText(open, index), ...stream }
-  const json = fields.slice(fieldEnds?.[index - 1] ?? 0, fieldEnds?.[index])
-  return json === '' ? record : { ...record, fields: JSON.parse(json) }
+  const fields = lineFields(open, index)
+  return fields === undefined ? record : { ...record, fields }
 }

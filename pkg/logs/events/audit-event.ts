@@ -3,7 +3,7 @@ import { badRequest } from '../../status/status.ts'
 import { allOf } from '../expression.ts'
 import { parseTimestamp } from '../ingest/timestamp.ts'
 import type { LogRecord } from '../record.ts'
-import { hasPart, hasValue, longestEntry, toEntry } from './entry.ts'
+import { hasPart, hasValue, longestEntry, toFields } from './entry.ts'
 import type { EventKind } from './kind.ts'
 
 /** Events of audit.k8s.io/v1, as the platform API asks for them. */
@@ -48,33 +48,32 @@ export function toAuditRecord(json: string): LogRecord {
   const response = membersOf(rest.responseStatus)
   const code = textOf(response.code)
   const isFailure = textOf(response.status) === 'Failure' || Number(code) >= 400
-  const heading = [
-    ['auditID', textOf(rest.auditID)],
-    ['stage', textOf(rest.stage)],
-    ['level', textOf(rest.level)],
-    ['verb', textOf(rest.verb)],
-    ['user', textOf(caller.username)],
-    ['name', textOf(reference.name)],
-    ['resource', textOf(reference.resource)],
-    ['subresource', textOf(reference.subresource)],
-    ['code', code],
-    ['status', code === '' ? '' : isFailure ? 'Failure' : 'Success'],
-    ...itemsOf(rest.sourceIPs).map(ip => ['sourceIP', textOf(ip)] as const),
-    ...itemsOf(caller.groups).map(group => ['group', textOf(group)] as const),
-  ] as const
+  const fields = toFields({
+    auditID: textOf(rest.auditID),
+    stage: textOf(rest.stage),
+    level: textOf(rest.level),
+    verb: textOf(rest.verb),
+    user: textOf(caller.username),
+    group: itemsOf(caller.groups).map(textOf),
+    sourceIP: itemsOf(rest.sourceIPs).map(textOf),
+    name: textOf(reference.name),
+    resource: textOf(reference.resource),
+    subresource: textOf(reference.subresource),
+    code,
+    status: code === '' ? '' : isFailure ? 'Failure' : 'Success',
+  })
   const bodies = [json, JSON.stringify(shorten(rest, reference)), JSON.stringify(strip(rest))]
-  const [whole, shorter, bare] = bodies.map(body => toEntry(heading, body))
-  const fitting = [whole, shorter].find(log => log !== undefined && log.length <= longestEntry)
   const namespace = textOf(reference.namespace)
   return {
     timeNs: parseTimestamp(textOf(rest.requestReceivedTimestamp)) ?? 0n,
-    log: fitting ?? bare ?? '',
+    log: bodies.find(log => log.length <= longestEntry) ?? '{}',
     // A path can say anything; what is no namespace is nobody's but those who see all.
     namespace: /^[a-z0-9-]{1,63}$/.test(namespace) ? namespace : '',
     pod: '',
     container: '',
     host: '',
     dockerId: '',
+    fields,
   }
 }
 

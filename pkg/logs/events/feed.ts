@@ -4,8 +4,8 @@ import type { KubeObject } from '../../kube/object.ts'
 import { Reflector } from '../../kube/reflector.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { exportHits } from '../export.ts'
+import { fieldValues } from '../record.ts'
 import type { LogStore } from '../store.ts'
-import { firstValue } from './entry.ts'
 import { toKubeEventRecord, versionOf } from './kube-event.ts'
 import type { Entry, EventWriter } from './writer.ts'
 
@@ -102,7 +102,8 @@ export class EventFeed {
     const all = { filter, order: 'asc', limit: Number.POSITIVE_INFINITY } as const
     const limits = { timeoutMs: lookTimeoutMs, signal: this.#stopping.signal }
     for await (const hits of exportHits(this.#options.store, all, limits)) {
-      for (const { record } of hits) known.add(firstValue(record.log, 'version') ?? '')
+      for (const { record } of hits)
+        for (const version of fieldValues(record.fields, 'version')) known.add(version)
     }
     return known
   }

@@ -1,10 +1,8 @@
 import { compactJson, withMembers, withoutMember } from '../../json/members.ts'
 import { type KubeObject, membersOf, textOf } from '../../kube/object.ts'
-import { badRequest } from '../../status/status.ts'
-import { isOneOf } from '../expression.ts'
 import { parseTimestamp } from '../ingest/timestamp.ts'
 import type { LogRecord } from '../record.ts'
-import { hasPart, hasValue, longestEntry, toEntry } from './entry.ts'
+import { hasPart, hasValue, longestEntry, toFields } from './entry.ts'
 import type { EventKind } from './kind.ts'
 
 /** Events of the orchestrator (core/v1), as the platform API asks for them. */
@@ -14,10 +12,10 @@ export const kubeEvents: EventKind = {
   filters: {
     involved_object_name_filter: names => hasValue('name', names),
     involved_object_name_search: parts => hasPart('name', parts),
-    involved_object_kind_filter: kinds => isOneOf('container', kinds),
+    involved_object_kind_filter: kinds => hasValue('kind', kinds),
     reason_filter: reasons => hasValue('reason', reasons),
     reason_search: parts => hasPart('reason', parts),
-    message_search: parts => hasPart('message', parts.map(checkPart)),
+    message_search: parts => hasPart('message', parts),
     type_filter: types => hasValue('type', types),
   },
   /** The objects that they are about, which the store counts as it counts containers. */
@@ -27,9 +25,7 @@ export const kubeEvents: EventKind = {
   },
 }
 
-// What an event says in words may be long; so much of it is always found.
 const longestMessage = 2_000
-const longestPart = 200
 
 /**
  * The record of an event. One whose object has no namespace has none either.
@@ -46,28 +42,32 @@ export function toKubeEventRecord(event: KubeObject, json: string): LogRecord {
     ]),
   )
   const message = textOf(event.message)
-  const heading = [
-    ['version', versionOf(event)],
-    ['name', textOf(object.name)],
-    ['reason', textOf(event.reason)],
-    ['type', textOf(event.type)],
-    ...cut(message.slice(0, longestMessage)).map(part => ['message', part] as const),
-  ] as const
-  const log = toEntry(heading, whole)
-  const shorter = () =>
-    withMembers(
-      withoutMember(whole, ['metadata', 'annotations']),
-      new Map([['message', JSON.stringify(`${message.slice(0, longestMessage)}…`)]]),
-    )
   return {
     timeNs: timeOf(event),
-    log: log.length > longestEntry ? toEntry(heading, shorter()) : log,
+    log: whole.length > longestEntry ? shorten(whole, message) : whole,
     namespace: textOf(object.namespace),
     pod: '',
-    container: textOf(object.kind),
+    container: '',
     host: '',
+    // What statistics counts.
     dockerId: textOf(object.uid),
+    fields: toFields({
+      version: versionOf(event),
+      kind: textOf(object.kind),
+      name: textOf(object.name),
+      reason: textOf(event.reason),
+      type: textOf(event.type),
+      message,
+    }),
   }
+}
+
+/** Without what a client can make as long as it likes. */
+function shorten(json: string, message: string): string {
+  return withMembers(
+    withoutMember(json, ['metadata', 'annotations']),
+    new Map([['message', JSON.stringify(`${message.slice(0, longestMessage)}…`)]]),
+  )
 }
 
 /** Which writing of which event it is: the same for every replica that sees it. */
@@ -89,16 +89,4 @@ function timeOf(event: KubeObject): bigint {
     if (read !== undefined) return read
   }
   return 0n
-}
-
-/** A value of a heading is short: a longer text is several, which overlap so that what is at an end is found too. */
-function cut(text: string): readonly string[] {
-  const parts: string[] = []
-  for (let at = 0; at < text.length; at += 1_000 - longestPart) parts.push(text.slice(at, at + 1_000))
-  return parts
-}
-
-function checkPart(part: string): string {
-  if (part.length <= longestPart) return part
-  throw badRequest(`message_search must be up to ${longestPart} characters of a message`)
 }

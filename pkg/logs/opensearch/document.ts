@@ -1,12 +1,12 @@
 import { isRecord } from '../../kube/object.ts'
 import { parseTimestamp } from '../ingest/timestamp.ts'
-import type { LogRecord } from '../record.ts'
+import { type Fields, fieldValues, type LogRecord } from '../record.ts'
 import { formatTime } from '../rfc3339.ts'
 
-/** The document of a record: what Fluent Bit's Kubernetes filter makes, with the labels as `key=value` beside it. */
+/** The document of a record: what Fluent Bit's Kubernetes filter makes, with labels and fields as `key=value` too. */
 export function toDocument(record: LogRecord): object {
   const time = formatTime(record.timeNs)
-  const { namespace, pod, container, host, dockerId, labels } = record
+  const { namespace, pod, container, host, dockerId, labels, fields } = record
   const names = {
     namespace_name: namespace,
     pod_name: pod,
@@ -22,7 +22,12 @@ export function toDocument(record: LogRecord): object {
     time,
     log: record.log,
     ...(Object.keys(kubernetes).length > 0 ? { kubernetes } : {}),
+    ...(fields === undefined ? {} : { fields, field_pairs: pairsOf(fields) }),
   }
+}
+
+function pairsOf(fields: Fields): readonly string[] {
+  return Object.keys(fields).flatMap(name => fieldValues(fields, name).map(value => `${name}=${value}`))
 }
 
 /** The record of a document, whoever stored it. */
@@ -30,6 +35,7 @@ export function toRecord(source: unknown): LogRecord {
   const document = isRecord(source) ? source : {}
   const kubernetes = isRecord(document.kubernetes) ? document.kubernetes : {}
   const labels = isRecord(kubernetes.labels) ? flatten(kubernetes.labels) : undefined
+  const fields = isRecord(document.fields) ? toFields(document.fields) : undefined
   return {
     timeNs: readTime(document.time) ?? readTime(document['@timestamp']) ?? 0n,
     log: toText(document.log),
@@ -39,7 +45,17 @@ export function toRecord(source: unknown): LogRecord {
     host: toText(kubernetes.host),
     dockerId: toText(kubernetes.docker_id),
     ...(labels === undefined ? {} : { labels }),
+    ...(fields === undefined ? {} : { fields }),
   }
+}
+
+function toFields(fields: Readonly<Record<string, unknown>>): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.map(String) : String(value),
+    ]),
+  )
 }
 
 function readTime(value: unknown): bigint | undefined {

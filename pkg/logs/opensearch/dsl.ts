@@ -97,7 +97,8 @@ function createdBefore(permitted: readonly PermittedNamespace[]): Dsl {
 function toQuery(expression: Expression): Dsl {
   if (expression.op === 'match') {
     const { field, test } = expression
-    return typeof field === 'string' ? toFieldQuery(field, test) : toLabelQuery(field.label, test)
+    if (typeof field === 'string') return toFieldQuery(field, test)
+    return 'label' in field ? toLabelQuery(field.label, test) : toPairQuery('field_pairs', field.field, test)
   }
   if (expression.op === 'not') return { bool: { must_not: [toQuery(expression.operand)] } }
   const operands = expression.operands.map(toQuery)
@@ -157,7 +158,8 @@ function toPhrase(field: string, words: readonly string[], prefix: boolean): Dsl
   return { match_phrase: { [field]: { query } } }
 }
 
-function contains(field: string, text: string, caseSensitive: boolean): Dsl {
+/** @param before what the value begins with, before anything that the text may stand behind */
+function contains(field: string, text: string, caseSensitive: boolean, before = ''): Dsl {
   // The engine folds ASCII alone; what else has two cases is spelled out.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is what is meant
   if (!caseSensitive && !/^[\x00-\x7f]*$/.test(text)) {
@@ -165,9 +167,9 @@ function contains(field: string, text: string, caseSensitive: boolean): Dsl {
       const code = character.codePointAt(0) ?? 0
       return { kind: 'set', ranges: [[code, code]], negated: false } as const
     })
-    return regexp(field, toLuceneRegexp({ kind: 'sequence', items }, false) ?? '')
+    return regexp(field, escapeLucene(before) + (toLuceneRegexp({ kind: 'sequence', items }, false) ?? ''))
   }
-  const value = `*${text.replaceAll(/[\\*?]/g, '\\$&')}*`
+  const value = [before, text, ''].map(part => part.replaceAll(/[\\*?]/g, '\\$&')).join('*')
   return { wildcard: { [field]: { value, ...(caseSensitive ? {} : { case_insensitive: true }) } } }
 }
 
@@ -195,19 +197,22 @@ function podNames(workload: string): string {
 
 /** Labels stand as `key=value` in one field, and with others as members of an object. */
 function toLabelQuery(label: string, test: Test): Dsl {
-  const pairs = 'kubernetes.label_pairs'
-  const own = `kubernetes.labels.${label}`
-  const key = `${escapeLucene(label)}=`
+  const own = toPairQuery('kubernetes.label_pairs', label, test)
+  return test.kind === 'in'
+    ? anyOf([own, { terms: { [`kubernetes.labels.${label}.keyword`]: test.values } }])
+    : own
+}
+
+/** Of a field that has all names and values as `name=value`. */
+function toPairQuery(pairs: string, name: string, test: Test): Dsl {
+  const key = `${escapeLucene(name)}=`
   switch (test.kind) {
     case 'in':
-      return anyOf([
-        { terms: { [pairs]: test.values.map(value => `${label}=${value}`) } },
-        { terms: { [`${own}.keyword`]: test.values } },
-      ])
+      return { terms: { [pairs]: test.values.map(value => `${name}=${value}`) } }
     case 'words':
       return regexp(pairs, key + toWords(test.words, test.prefix))
     case 'contains':
-      return regexp(pairs, key + toText(test.text, test.caseSensitive))
+      return contains(pairs, test.text, test.caseSensitive, `${name}=`)
     case 'regex':
       return regexp(pairs, `${key}(${translate(test)})`)
     case 'wildcard':
@@ -225,7 +230,7 @@ function toText(text: string, caseSensitive: boolean): string {
   return toLuceneRegexp({ kind: 'sequence', items }, caseSensitive) ?? ''
 }
 
-/** Values of labels are ASCII letters and digits with `-`, `_` and `.` between them. */
+/** As values of labels have them: ASCII letters and digits with `-`, `_` and `.` between them. */
 function toWords(words: readonly string[], prefix: boolean): string {
   const spelled = words.map(word =>
     toText(word, false)

@@ -38,6 +38,9 @@ export function indexTemplate(prefix: string, rawType: 'wildcard' | 'keyword'): 
             analyzer: 'kapis_words',
             fields: { raw: { type: rawType, ignore_above: longestTerm } },
           },
+          // As with labels: a field for each name would be as many as senders think of.
+          fields: { type: 'object', enabled: false },
+          field_pairs: { type: rawType, ignore_above: longestTerm },
           kubernetes: {
             properties: {
               namespace_name: name,
