@@ -12,7 +12,7 @@ import { indicesOf } from './indices.ts'
 
 export type Search = { readonly client: SearchClient; readonly prefix: string }
 
-const kept = ['time', '@timestamp', 'log', 'kubernetes']
+const kept = ['time', '@timestamp', 'log', 'kubernetes', 'fields']
 const maxBuckets = 10_000
 // index.max_result_window
 const maxWindow = 10_000
