@@ -11,7 +11,7 @@ import type { KubeClient } from '../kube/client.ts'
 import { defaultLimits } from '../logs/ingest/limits.ts'
 import { openLogStore } from '../logs/open-store.ts'
 import type { AuthenticatedExchange, Handler } from '../request/exchange.ts'
-import { isAnonymous } from '../request/identity.ts'
+import { hasNoCredential } from '../request/identity.ts'
 import { toResourceInfo } from '../request/request-info.ts'
 import { createTurns } from '../request/turns.ts'
 import { unauthorized, unavailable } from '../status/status.ts'
@@ -117,7 +117,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
       const { prefix, group, parts } = info
       if ((prefix !== 'kapis' && prefix !== 'kapi') || info.version !== version) return false
       if (group !== logging && !(group === tenant && isOfTenantFace(parts))) return false
-      if (isAnonymous(identity)) throw unauthorized()
+      if (hasNoCredential(identity)) throw unauthorized()
       return true
     },
     start() {

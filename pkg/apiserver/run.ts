@@ -20,7 +20,7 @@ import { createOAuthForward, type OAuthForwardOptions } from '../proxy/oauth.ts'
 import { forwardUpgrade, kubeUpgrade } from '../proxy/upgrade.ts'
 import { createClientAddress } from '../request/client-address.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
-import { isAnonymous } from '../request/identity.ts'
+import { hasNoCredential } from '../request/identity.ts'
 import { withoutSelectors } from '../request/request-info.ts'
 import { resourcesGroup, resourcesVersion } from '../resources/kinds.ts'
 import { WatchHub } from '../resources/watch-hub.ts'
@@ -226,7 +226,7 @@ export async function runApiserver(
       if (!isProxied) query.refuseAmbiguousSelection()
       // One's own user and password: this much everybody may.
       if (iam.isOwn(exchange) || resources.isOwn(exchange)) return
-      if (isProxied && !isAnonymous(identity)) return 'elsewhere'
+      if (isProxied && !hasNoCredential(identity)) return 'elsewhere'
       if (logs.judgesItself(exchange)) return 'elsewhere'
       // One of another kind than its path names is one of what the resource cache selects.
       const native = resources.attributesOf(exchange)

@@ -217,5 +217,12 @@ describe('createAuthorizer', () => {
       expect(refusal.code).to.equal(code)
       expect(refusal.headers['www-authenticate']).to.equal(code === 401 ? 'Bearer realm="kapis"' : undefined)
     })
+
+    it(`answers 403 to a caller who impersonates the anonymous user at ${path}`, async () => {
+      const { ask } = start(() => ({ allowed: false }))
+      const refusal = await rejectionOf(ask({ ...anonymous }, 'GET', path))
+      expect(refusal).to.include({ code: 403, reason: 'Forbidden' })
+      expect(refusal.message).to.include('User "system:anonymous" cannot')
+    })
   }
 })

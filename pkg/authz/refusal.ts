@@ -1,4 +1,4 @@
-import { type Identity, isAnonymous } from '../request/identity.ts'
+import { hasNoCredential, type Identity } from '../request/identity.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import { type Details, Status, unauthorized } from '../status/status.ts'
 
@@ -38,7 +38,7 @@ export function refusalFor(
   const isChallenged =
     /^(kapis|kapi|api)$/.test(info.prefix) ||
     (info.prefix === 'apis' && info.isResource && info.group !== context.group)
-  if (!isAnonymous(identity) || !isChallenged) return forbidden(info, identity, context.reason)
+  if (!hasNoCredential(identity) || !isChallenged) return forbidden(info, identity, context.reason)
   return unauthorized()
 }
 

@@ -32,6 +32,11 @@ export function isAnonymous(identity: Identity): boolean {
   return identity.username === anonymous.username
 }
 
+/** Whether the caller showed no credential. Who impersonates the anonymous user has one: logging in would not help. */
+export function hasNoCredential(identity: Identity): boolean {
+  return identity === anonymous
+}
+
 /**
  * Adds the group that says whether the caller has a credential, unless one of the two is there already: the rule of
  * kube-apiserver's authentication and impersonation filters. The aggregator calls as `system:aggregator` without any group:

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import {
   accessToken,
+  askKube,
   group,
   kubectl,
   kubectlOutput,
@@ -10,6 +11,7 @@ import {
   uniqueName,
   withToken,
 } from './cluster.ts'
+import { askAs } from './http.ts'
 import { run, setting } from './run.ts'
 
 const namespace = uniqueName('access')
@@ -25,7 +27,7 @@ describe('who may read the aggregated nodes', function () {
   })
 
   after(async () => {
-    for (const name of ['reader', 'single']) {
+    for (const name of ['reader', 'single', 'nobody']) {
       await kubectl('delete', 'clusterrolebinding,clusterrole', `${namespace}-${name}`)
     }
     await kubectl('delete', 'namespace', namespace, '--wait=false')
@@ -94,6 +96,23 @@ describe('who may read the aggregated nodes', function () {
     ])
     expect(whoami).to.include({ code: 0 })
     expect(whoami.stdout).to.include(setting('KAPIS_USER'))
+  })
+
+  it('an administrator who acts as the anonymous user: 403, as at kube-apiserver, and not 401', async () => {
+    await kubectlOutput(
+      ...['create', 'clusterrolebinding', `${namespace}-nobody`, '--clusterrole=cluster-admin'],
+      `--serviceaccount=${namespace}:nobody`,
+    )
+    const token = await tokenOf(namespace, 'nobody')
+    const headers = { 'impersonate-user': 'system:anonymous' }
+    for (const path of ['/api/v1/nodes', '/apis/apps/v1/deployments', '/api/v1/namespaces/default/pods/a']) {
+      const direct = await askKube(token, path, { headers })
+      const answer = await askAs(token, path, { headers })
+      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([direct.code, JSON.parse(direct.body)])
+      expect(answer.code).to.equal(403)
+    }
+    for (const path of [`/kapis/${group}/v1alpha3/nodes`, '/kapis/tenant.kapis.io/v1alpha2/logs'])
+      expect((await askAs(token, path, { headers })).code, path).to.equal(403)
   })
 })
 
