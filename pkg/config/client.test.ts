@@ -39,7 +39,7 @@ describe('parseClientDocument', () => {
         accessTokenMaxAgeSeconds: 600,
         accessTokenInactivityTimeoutSeconds: 0,
         loginMaxAgeSeconds: 60,
-        idTokenSigningAlg: 'RS256',
+        idTokenSigningAlg: 'ES256',
       },
       {
         name: 'console',
@@ -55,7 +55,7 @@ describe('parseClientDocument', () => {
         accessTokenMaxAgeSeconds: 600,
         accessTokenInactivityTimeoutSeconds: 0,
         loginMaxAgeSeconds: 60,
-        idTokenSigningAlg: 'RS256',
+        idTokenSigningAlg: 'ES256',
       },
     ],
     [
@@ -180,7 +180,7 @@ describe('parseClientDocument', () => {
     [
       'an unknown algorithm',
       { ...confidential, idTokenSigningAlg: 'HS256' },
-      { path: 'idTokenSigningAlg', message: 'must be one of ES256, RS256' },
+      { path: 'idTokenSigningAlg', message: 'must be one of RS256, ES256' },
     ],
   ]
   for (const [what, input, problem] of invalid) {

@@ -88,9 +88,9 @@ const members = section({
     description: 'The longest that a login goes on. `oauth.loginMaxAgeSeconds` by default.',
   }),
   idTokenSigningAlg: choice({
-    of: ['ES256', 'RS256'],
-    default: 'ES256',
-    description: 'How its ID tokens are signed.',
+    of: ['RS256', 'ES256'],
+    default: 'RS256',
+    description: 'How its ID tokens are signed. Every client takes RS256 (OpenID Connect Core section 15.1).',
   }),
 })
 type Given = z.output<typeof members>
@@ -132,7 +132,7 @@ export const defaultClient: ClientConfig = {
   allowedOrigins: [],
   scopeRestrictions: [],
   grantTypes: usualGrantTypes,
-  idTokenSigningAlg: 'ES256',
+  idTokenSigningAlg: 'RS256',
 }
 
 /**

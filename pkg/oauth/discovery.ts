@@ -28,7 +28,7 @@ export function toDiscovery(issuer: string): object {
     scopes_supported: supportedScopes,
     grant_types_supported: grants.map(({ grantType }) => grantType),
     subject_types_supported: ['public'],
-    id_token_signing_alg_values_supported: ['ES256', 'RS256'],
+    id_token_signing_alg_values_supported: ['RS256', 'ES256'],
     token_endpoint_auth_methods_supported: [...withSecret, 'none'],
     revocation_endpoint_auth_methods_supported: [...withSecret, 'none'],
     introspection_endpoint_auth_methods_supported: withSecret,

@@ -293,7 +293,7 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
         'urn:ietf:params:oauth:grant-type:device_code',
       ],
       subject_types_supported: ['public'],
-      id_token_signing_alg_values_supported: ['ES256', 'RS256'],
+      id_token_signing_alg_values_supported: ['RS256', 'ES256'],
       token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
       revocation_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
       introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],

@@ -14,8 +14,8 @@ describe('a code', function () {
   const several = { name: uniqueName('several'), secret, redirectURIs: [redirectUri, `${redirectUri}/2`] }
   const native = { name: uniqueName('native'), public: true, redirectURIs: [redirectUri] }
   const asking = { name: uniqueName('asking'), secret, grantMethod: 'prompt', redirectURIs: [redirectUri] }
-  const rsa = { name: uniqueName('rsa'), secret, idTokenSigningAlg: 'RS256', redirectURIs: [redirectUri] }
-  const clients = [one, several, native, asking, rsa]
+  const es256 = { name: uniqueName('es256'), secret, idTokenSigningAlg: 'ES256', redirectURIs: [redirectUri] }
+  const clients = [one, several, native, asking, es256]
   let agent: UserAgent
   let iss: string
 
@@ -103,11 +103,11 @@ describe('a code', function () {
   const profile = { name: 'Co Ded', preferred_username: user.username, groups: ['e2e-code'] }
   const email = { email: `${user.username}@e2e.test` }
   const rows: readonly [string, string, string, object, string][] = [
-    ['says who and no more for openid alone', one.name, 'openid', {}, 'ES256'],
-    ['says the address for the scope email', one.name, 'openid email', email, 'ES256'],
-    ['says the name for the scope profile', one.name, 'openid profile', profile, 'ES256'],
-    ['is signed with RS256 for a client that needs it', rsa.name, 'openid', {}, 'RS256'],
-    ['leaves out a scope that there is not', one.name, 'openid unknown', {}, 'ES256'],
+    ['says who and no more for openid alone', one.name, 'openid', {}, 'RS256'],
+    ['says the address for the scope email', one.name, 'openid email', email, 'RS256'],
+    ['says the name for the scope profile', one.name, 'openid profile', profile, 'RS256'],
+    ['is signed with ES256 for a client that says so', es256.name, 'openid', {}, 'ES256'],
+    ['leaves out a scope that there is not', one.name, 'openid unknown', {}, 'RS256'],
   ]
   for (const [what, name, scope, claims, alg] of rows) {
     it(`gives an ID token that ${what}`, async () => {

@@ -164,7 +164,7 @@ describe('the wire of /oauth', function () {
     const document = JSON.parse(answer.body)
     expect(parsed(await askKapis('/.well-known/openid-configuration'))).to.deep.equal([200, document])
     expect(document.subject_types_supported).to.deep.equal(['public'])
-    expect(document.id_token_signing_alg_values_supported).to.deep.equal(['ES256', 'RS256'])
+    expect(document.id_token_signing_alg_values_supported).to.deep.equal(['RS256', 'ES256'])
     const endpoints = Object.entries(document).filter(([name]) => /_(endpoint|uri)$/.test(name))
     expect(endpoints.length).to.be.greaterThan(6)
     for (const [name, url] of endpoints) {

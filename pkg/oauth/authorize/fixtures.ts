@@ -36,7 +36,7 @@ export async function startAuthorization() {
       secret,
     })
   add('web', {}, 's')
-  add('rs256', { idTokenSigningAlg: 'RS256' }, 's')
+  add('es256', { idTokenSigningAlg: 'ES256' }, 's')
   add('asks', { grantMethod: 'prompt' }, 's')
   add('denies', { grantMethod: 'deny' }, 's')
   add('none', { grantTypes: ['refresh_token'] }, 's')

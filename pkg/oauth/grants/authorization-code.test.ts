@@ -46,14 +46,14 @@ describe('authorizationCodeGrant', () => {
       clientId: 'web',
       scope: 'openid profile email',
     })
-    expect(JSON.parse(Buffer.from(id_token.split('.')[0], 'base64url').toString()).alg).to.equal('ES256')
+    expect(JSON.parse(Buffer.from(id_token.split('.')[0], 'base64url').toString()).alg).to.equal('RS256')
   })
 
-  it('signs with RS256 for a client that says so, and says no more than the scope names', async () => {
-    const code = await setup.codeOf({ client_id: 'rs256', scope: 'openid' })
-    const answer = await setup.exchange(code, { client_id: 'rs256', client_secret: 's', grant_type: 'code' })
+  it('signs with ES256 for a client that says so, and says no more than the scope names', async () => {
+    const code = await setup.codeOf({ client_id: 'es256', scope: 'openid' })
+    const answer = await setup.exchange(code, { client_id: 'es256', client_secret: 's', grant_type: 'code' })
     const { id_token } = JSON.parse(answer.body)
-    expect(JSON.parse(Buffer.from(id_token.split('.')[0], 'base64url').toString()).alg).to.equal('RS256')
+    expect(JSON.parse(Buffer.from(id_token.split('.')[0], 'base64url').toString()).alg).to.equal('ES256')
     expect(Object.keys(decode(id_token))).to.have.members([
       ...['iss', 'sub', 'aud', 'exp', 'iat', 'auth_time', 'sid', 'at_hash', 'token_type'],
     ])
@@ -116,7 +116,7 @@ describe('authorizationCodeGrant', () => {
     })
 
     const bindings: readonly [string, Record<string, string>, string][] = [
-      ['another client', { client_id: 'rs256', client_secret: 's' }, 'the code was issued to another client'],
+      ['another client', { client_id: 'es256', client_secret: 's' }, 'the code was issued to another client'],
       [
         'another redirect_uri',
         { redirect_uri: `${redirectUri}2` },
