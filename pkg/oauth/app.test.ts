@@ -41,7 +41,7 @@ describe('createOAuthApp', () => {
     introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
     claims_supported: [
       ...['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'sid', 'auth_time', 'nonce', 'at_hash', 'groups'],
-      ...['name', 'email', 'locale', 'preferred_username'],
+      ...['name', 'email', 'email_verified', 'locale', 'preferred_username'],
     ],
   }
   for (const path of [

@@ -34,7 +34,7 @@ export function toDiscovery(issuer: string): object {
     introspection_endpoint_auth_methods_supported: withSecret,
     claims_supported: [
       ...['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'sid', 'auth_time', 'nonce', 'at_hash', 'groups'],
-      ...['name', 'email', 'locale', 'preferred_username'],
+      ...['name', 'email', 'email_verified', 'locale', 'preferred_username'],
     ],
   }
 }

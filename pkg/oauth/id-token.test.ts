@@ -28,7 +28,7 @@ describe('the ID token of a token response', () => {
   it('is of the same login at each refresh, without its nonce', async () => {
     const code = await setup.codeOf({ scope: 'openid email', nonce: 'n' })
     const first = tokensOf(await setup.exchange(code))
-    const { nonce, ...claims } = decode(first.id_token ?? '')
+    const { nonce, jti, ...claims } = decode(first.id_token ?? '')
     expect([nonce, claims.iss, claims.sub, claims.aud]).to.deep.equal(['n', issuer, 'alice', 'web'])
     // As if the login had begun an hour ago.
     const session = setup.app.sessions.get(claims.sid)
@@ -39,8 +39,9 @@ describe('the ID token of a token response', () => {
     for (let i = 0; i < 2; i++) {
       const { id_token, access_token, refresh_token } = await refresh(token)
       const again = decode(id_token ?? '')
-      const { iat, exp } = again
-      expect(again).to.deep.equal({
+      const { iat, exp, jti: its, ...rest } = again
+      expect(its).to.be.a('string').and.not.equal(jti)
+      expect({ ...rest, iat, exp }).to.deep.equal({
         ...claims,
         ...{ iat, exp, auth_time: claims.auth_time - 3_600, at_hash: halfHash(access_token) },
       })

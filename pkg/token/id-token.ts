@@ -1,16 +1,12 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { SigningAlgorithm } from './key-set.ts'
 import type { KeySource } from './key-source.ts'
 import { isReservedName } from './reserved-name.ts'
 import { signJwt } from './sign.ts'
+import { type ClaimedUser, present, userClaims } from './user-claims.ts'
 
 /** Who logged in, when and for which client (OpenID Connect Core section 2). */
-export type IdTokenSubject = {
-  readonly username: string
-  readonly displayName: string
-  readonly email: string
-  readonly lang: string
-  readonly groups: readonly string[]
+export type IdTokenSubject = ClaimedUser & {
   readonly sid: string
   readonly clientId: string
   readonly scope: string
@@ -39,30 +35,16 @@ export async function signIdToken(
     ...(subject.authTime === 0 ? {} : { auth_time: subject.authTime }),
     sid: subject.sid,
     at_hash: halfHash(subject.accessToken),
-    // Consoles of the platform tell its tokens apart by it.
-    token_type: 'id_token',
     ...present({ nonce: subject.nonce }),
-    ...(scopes.includes('profile') ? profileOf(subject) : {}),
-    ...(scopes.includes('email') ? present({ email: subject.email }) : {}),
+    ...userClaims(subject, scope => scopes.includes(scope)),
     iss: issuer,
     sub: subject.username,
     aud: subject.clientId,
     iat: now,
     exp: now + lifeSeconds,
+    jti: randomUUID(),
   }
   return signJwt('JWT', claims, signer)
-}
-
-function profileOf({ username, displayName, lang, groups }: IdTokenSubject) {
-  return {
-    ...present({ name: displayName, locale: lang }),
-    preferred_username: username,
-    groups: groups.filter(group => !isReservedName(group)),
-  }
-}
-
-function present(claims: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(claims).filter(([, value]) => value !== ''))
 }
 
 /** OpenID Connect Core section 3.1.3.6; both algorithms hash with SHA-256. */

@@ -205,18 +205,19 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
           { token_type: 'Bearer', expires_in: 7200, scope: good.scope },
         ])
         expect(answer.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
-        const { iat, exp, sid, auth_time, at_hash, ...claims } = claimsOf(id_token)
+        const { iat, exp, jti, sid, auth_time, at_hash, ...claims } = claimsOf(id_token)
+        expect(jti).to.be.a('string').and.not.equal(claimsOf(access_token).jti)
         expect(claims).to.deep.equal({
           iss: issuer,
           sub: user.username,
           aud: app.name,
           nonce: good.nonce,
-          token_type: 'id_token',
           name: 'Au Thor',
           preferred_username: user.username,
           locale: 'en',
           groups: ['e2e-authorize'],
           email: `${user.username}@e2e.test`,
+          email_verified: true,
         })
         expect(sid).to.equal(claimsOf(access_token).sid)
         expect(sid).to.equal(claimsOf(refresh_token).sid)
@@ -299,7 +300,7 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
       introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
       claims_supported: [
         ...['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'sid', 'auth_time', 'nonce', 'at_hash', 'groups'],
-        ...['name', 'email', 'locale', 'preferred_username'],
+        ...['name', 'email', 'email_verified', 'locale', 'preferred_username'],
       ],
     }
     for (const path of [

@@ -82,8 +82,16 @@ const introspection: Schema = object(
 )
 
 const person = object(
-  { sub: text(), name: text(), email: text(), locale: text(), preferred_username: text() },
-  ['name', 'email', 'locale', 'preferred_username'],
+  {
+    sub: text(),
+    name: text(),
+    email: text(),
+    email_verified: boolean('With the scope openid email.'),
+    locale: text(),
+    preferred_username: text(),
+    groups: arrayOf(text('With the scope openid profile.')),
+  },
+  ['name', 'email', 'email_verified', 'locale', 'preferred_username', 'groups'],
 )
 const userinfo: Operation = {
   summary: 'Who the bearer is (OpenID Connect Core section 5.3)',

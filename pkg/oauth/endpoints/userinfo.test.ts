@@ -5,7 +5,10 @@ describe('/oauth/userinfo', () => {
   let app: TestApp
   before(async () => {
     app = await startApp()
-    app.users.set('alice', memoryUser('alice', { displayName: 'Alice A.', lang: 'en' }))
+    app.users.set(
+      'alice',
+      memoryUser('alice', { displayName: 'Alice A.', lang: 'en', groups: ['dev', 'system:masters'] }),
+    )
   })
   after(() => app.close())
 
@@ -14,10 +17,12 @@ describe('/oauth/userinfo', () => {
     return app.ask(method, '/oauth/userinfo', { headers: { authorization: `Bearer ${access_token}` } })
   }
 
-  const profile = { name: 'Alice A.', locale: 'en', preferred_username: 'alice' }
-  const email = { email: 'alice@kapis.io' }
+  const plain = { name: 'Alice A.', locale: 'en', preferred_username: 'alice', email: 'alice@kapis.io' }
+  const profile = { name: 'Alice A.', locale: 'en', preferred_username: 'alice', groups: ['dev'] }
+  const email = { email: 'alice@kapis.io', email_verified: true }
   const rows: readonly [string, object][] = [
-    ['', { ...profile, ...email }],
+    ['', plain],
+    ['email', plain],
     ['openid', {}],
     ['openid profile', profile],
     ['openid email', email],
@@ -35,8 +40,10 @@ describe('/oauth/userinfo', () => {
 
   it('leaves out what a user has not', async () => {
     app.users.set('bob', memoryUser('bob', { email: '' }))
-    const answer = await ask('GET', '', 'bob')
-    expect(JSON.parse(answer.body)).to.deep.equal({ sub: 'bob', preferred_username: 'bob' })
+    const bob = { sub: 'bob', preferred_username: 'bob' }
+    expect(JSON.parse((await ask('GET', '', 'bob')).body)).to.deep.equal(bob)
+    const { body } = await ask('GET', 'openid profile email', 'bob')
+    expect(JSON.parse(body)).to.deep.equal({ ...bob, groups: ['dev'] })
   })
 
   it('asks whoever is nobody to log in', async () => {

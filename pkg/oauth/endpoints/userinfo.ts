@@ -1,6 +1,7 @@
 import type { Request, RequestHandler } from 'express'
 import type { User } from '../../iam/user.ts'
 import { unauthorized } from '../../status/status.ts'
+import { present, userClaims } from '../../token/user-claims.ts'
 import { audited } from '../audited.ts'
 import { oauthError, Refusal } from '../error.ts'
 import { readForm } from '../form.ts'
@@ -13,7 +14,7 @@ import { readPasswordCaller } from './password-caller.ts'
 /**
  * GET and POST /oauth/userinfo (OpenID Connect Core section 5.3), with the access token as bearer, or in the form of a POST
  * (RFC 6750 section 2.2); programs that know nothing else read it with the password of a user (HTTP Basic). A login of OpenID
- * Connect shows what its scope names (section 5.4); one of the platform's own, which has none, shows everything.
+ * Connect shows what its scope names (section 5.4), any other one what release 3.4 of the platform shows.
  */
 export function createUserinfo({ tools, audit }: EndpointOptions): RequestHandler {
   return audited(audit, 'userinfo', async (req, res, event) => {
@@ -25,12 +26,10 @@ export function createUserinfo({ tools, audit }: EndpointOptions): RequestHandle
     const { user, claims } = caller
     Object.assign(event, { user: user.name, client: claims?.clientId, sid: claims?.sid })
     const scopes = claims?.scope.split(' ') ?? []
-    const shows = (scope: string) => !scopes.includes('openid') || scopes.includes(scope)
     res.set({ 'cache-control': 'no-store', pragma: 'no-cache' })
     res.json({
       sub: user.name,
-      ...(shows('profile') ? profileOf(user) : {}),
-      ...(shows('email') ? present({ email: user.email }) : {}),
+      ...(scopes.includes('openid') ? openIdClaims(user, scopes) : plainClaims(user)),
     })
   })
 }
@@ -56,11 +55,10 @@ async function readFormCaller(tools: GrantTools, req: Request): Promise<Standing
   return caller
 }
 
-/** The claims of the scope `profile`. */
-function profileOf({ name, displayName, lang }: User): object {
-  return present({ name: displayName, locale: lang, preferred_username: name })
+function openIdClaims({ name: username, ...user }: User, scopes: readonly string[]): object {
+  return userClaims({ username, ...user }, scope => scopes.includes(scope))
 }
 
-function present(claims: Readonly<Record<string, string>>): object {
-  return Object.fromEntries(Object.entries(claims).filter(([, value]) => value !== ''))
+function plainClaims({ name, displayName, email, lang }: User): object {
+  return present({ name: displayName, email, locale: lang, preferred_username: name })
 }

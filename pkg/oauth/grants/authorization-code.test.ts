@@ -27,18 +27,19 @@ describe('authorizationCodeGrant', () => {
     const { access_token, refresh_token, id_token, ...rest } = JSON.parse(answer.body)
     expect(rest).to.deep.equal({ token_type: 'Bearer', expires_in: 7200, scope: 'openid profile email' })
     expect(refresh_token).to.be.a('string')
-    const { iat, exp, auth_time, sid, ...claims } = decode(id_token)
+    const { iat, exp, jti, auth_time, sid, ...claims } = decode(id_token)
     expect(claims).to.deep.equal({
       iss: issuer,
       sub: 'alice',
       aud: 'web',
       nonce: 'n1',
       at_hash: createHash('sha256').update(access_token).digest().subarray(0, 16).toString('base64url'),
-      token_type: 'id_token',
       preferred_username: 'alice',
       groups: ['dev'],
       email: 'alice@kapis.io',
+      email_verified: true,
     })
+    expect(jti).to.match(/^[\da-f-]{36}$/)
     expect(exp - iat).to.equal(7200)
     expect(iat - auth_time).to.be.within(0, 5)
     expect(setup.app.sessions.get(sid)).to.include({
@@ -55,7 +56,7 @@ describe('authorizationCodeGrant', () => {
     const { id_token } = JSON.parse(answer.body)
     expect(JSON.parse(Buffer.from(id_token.split('.')[0], 'base64url').toString()).alg).to.equal('ES256')
     expect(Object.keys(decode(id_token))).to.have.members([
-      ...['iss', 'sub', 'aud', 'exp', 'iat', 'auth_time', 'sid', 'at_hash', 'token_type'],
+      ...['iss', 'sub', 'aud', 'exp', 'iat', 'jti', 'auth_time', 'sid', 'at_hash'],
     ])
   })
 

@@ -1,0 +1,36 @@
+import { isReservedName } from './reserved-name.ts'
+
+export type ClaimedUser = {
+  readonly username: string
+  readonly displayName: string
+  readonly email: string
+  readonly lang: string
+  readonly groups: readonly string[]
+}
+
+/**
+ * What an ID token and userinfo say of a user (OpenID Connect Core section 5.4). An address is set by administrators, or by an
+ * identity provider that has verified it, and never by the user.
+ *
+ * @param shows whether the claims of a scope are to be among them; `groups` belongs to `profile`
+ */
+export function userClaims(
+  { username, displayName, email, lang, groups }: ClaimedUser,
+  shows: (scope: 'profile' | 'email') => boolean,
+): Readonly<Record<string, unknown>> {
+  return {
+    ...(shows('profile')
+      ? {
+          ...present({ name: displayName, locale: lang }),
+          preferred_username: username,
+          groups: groups.filter(group => !isReservedName(group)),
+        }
+      : {}),
+    ...(shows('email') && email !== '' ? { email, email_verified: true } : {}),
+  }
+}
+
+/** Claims without those that are empty. */
+export function present(claims: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(claims).filter(([, value]) => value !== ''))
+}
