@@ -51,8 +51,6 @@ describe('createProbes', () => {
     ['/readyz/cache', [good], 200, 'ok'],
     ['/readyz/cache?verbose', [good], 200, '[+]cache ok\nreadyz/cache check passed\n'],
     ['/readyz/authn', [bad], 500, '[-]authn failed: reason withheld\nreadyz/authn check failed\n'],
-    ['/livez/cache', [good], 404, '404 page not found\n'],
-    ['/readyz/unknown', [good], 404, '404 page not found\n'],
   ]
   for (const [path, checks, code, text] of table) {
     it(`${path} is ${code} with ${checks.map(({ name }) => name).join(' and ') || 'no check'}`, async () => {
@@ -79,6 +77,8 @@ describe('createProbes', () => {
     ['/readyz', true],
     ['/readyz/', true],
     ['/readyz/ping', true],
+    ['/livez/shutdown', false],
+    ['/readyz/etcd', false],
     ['/readyz/ping/x', false],
     ['/readyzz', false],
     ['/ready', false],

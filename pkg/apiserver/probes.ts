@@ -7,7 +7,7 @@ import { send } from '../request/respond.ts'
 export type Check = { readonly name: string; readonly problem: () => string | undefined }
 
 export type Probes = {
-  /** Whether the path is one of /healthz, /livez, /readyz or a single check below one of them. */
+  /** Whether the path is one of /healthz, /livez, /readyz or a single check of Kapis below one of them. */
   readonly handles: (path: string) => boolean
   readonly handle: (exchange: Exchange) => void
   /** Makes /readyz red while everything else goes on, so that traffic moves away before the server does. */
@@ -16,33 +16,50 @@ export type Probes = {
 
 const plainText = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
 
-const isProbe = /^\/(healthz|livez|readyz)(\/[^/]*)?$/
+const probePath = /^\/(healthz|livez|readyz)(?:\/([^/]*))?$/
+
+export type Outcome = { readonly probe: string; readonly name: string; readonly isGood: boolean }
 
 /**
- * The probes of a Kubernetes API server: `ok`, or with ?verbose a line for each check; ?exclude= leaves one out;
- * /readyz/<name> is one alone. Liveness asks only whether the process serves: a dead orchestrator is no reason to restart.
+ * The probes of a Kubernetes API server: `ok`, or with ?verbose a line for each check; ?exclude= leaves one out; /readyz/<name>
+ * is one alone, and kube-apiserver answers for those that only it has. Liveness asks only whether the process serves: a
+ * kube-apiserver that does not answer is no reason to restart.
+ *
+ * @param observe called with the outcome of each check that is made
  */
-export function createProbes(readiness: readonly Check[]): Probes {
+export function createProbes(
+  readiness: readonly Check[],
+  observe: (outcome: Outcome) => void = () => undefined,
+): Probes {
   let isDraining = false
   const ping: Check = { name: 'ping', problem: () => undefined }
   const shutdown: Check = { name: 'shutdown', problem: () => (isDraining ? 'shutting down' : undefined) }
-  const checks: Readonly<Record<string, readonly Check[]>> = {
-    healthz: [ping, ...readiness],
-    livez: [ping],
-    readyz: [ping, ...readiness, shutdown],
+  const checks = new Map<string, readonly Check[]>([
+    ['healthz', [ping, ...readiness]],
+    ['livez', [ping]],
+    ['readyz', [ping, ...readiness, shutdown]],
+  ])
+  function find(path: string) {
+    const [, probe = '', single = ''] = probePath.exec(path) ?? []
+    const all = checks.get(probe) ?? []
+    return { probe, single, checks: single === '' ? all : all.filter(({ name }) => name === single) }
   }
   return {
-    handles: path => isProbe.test(path),
+    handles: path => find(path).checks.length > 0,
     drain: () => {
       isDraining = true
     },
     handle({ res, info, query }) {
-      const [, probe = '', single] = info.path.split('/')
-      const all = checks[probe] ?? []
-      if (single === undefined || single === '') return answer(res, probe, all, query)
-      const check = all.find(({ name }) => name === single)
-      if (check === undefined) return send(res, 404, Buffer.from('404 page not found\n'), plainText)
-      answer(res, `${probe}/${single}`, [check], query)
+      const { probe, single, checks } = find(info.path)
+      const told = checks.map(({ name, problem }) => ({
+        name,
+        problem() {
+          const found = problem()
+          observe({ probe, name, isGood: found === undefined })
+          return found
+        },
+      }))
+      answer(res, single === '' ? probe : `${probe}/${single}`, told, query)
     },
   }
 }

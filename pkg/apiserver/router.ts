@@ -28,11 +28,20 @@ export type RouterOptions = {
   readonly versionInfo: object
 }
 
-/** Hands an authorized request to the face that serves it. Reads of resources come first: they are the hot path. */
-export function createRouter(options: RouterOptions): Handler {
-  return exchange => {
+export type Router = {
+  readonly route: Handler
+  /** Whether kube-apiserver serves a request. */
+  readonly isElsewhere: (exchange: AuthenticatedExchange) => boolean
+}
+
+/** Hands an authorized request to what serves it. Reads of resources come first: they are the hot path. */
+export function createRouter(options: RouterOptions): Router {
+  const isElsewhere = (exchange: AuthenticatedExchange) => isForProxy(options, exchange)
+  const rest = (exchange: AuthenticatedExchange) =>
+    isElsewhere(exchange) ? options.proxy(exchange) : routeDocument(options, exchange)
+  function route(exchange: AuthenticatedExchange): void | Promise<void> {
     const { info } = exchange
-    if (!info.isResource) return routeDocument(options, exchange)
+    if (!info.isResource) return rest(exchange)
     if (isPlatform(info.prefix)) {
       const face = options.platform.get(`${info.group}/${info.version}`)
       if (face) {
@@ -46,22 +55,19 @@ export function createRouter(options: RouterOptions): Handler {
       exchange.query.refuseAmbiguous()
       return options.aggregated(exchange)
     }
-    return routeDocument(options, exchange)
+    return rest(exchange)
   }
+  return { route, isElsewhere }
 }
 
 /** What is no resource of ours: discovery, OpenAPI, operations, and paths that nothing serves. */
 function routeDocument(options: RouterOptions, exchange: AuthenticatedExchange): void | Promise<void> {
   const { res, info } = exchange
   const { path, prefix } = info
-  if (isForProxy(exchange, options.group)) return options.proxy(exchange)
-  const documents = exchange.isAggregated
-    ? options.documents
-    : [...options.ownDocuments, ...options.documents]
-  const document = documents.find(face => face.handles(path))
+  const document = documentsFor(options, exchange).find(({ handles }) => handles(path))
   if (document) return document.handle(exchange)
   if (path === '/version' && info.verb === 'get') return sendJson(res, 200, options.versionInfo)
-  if (path === '/metrics' && info.verb === 'get') return sendMetrics(options.registry, exchange)
+  if (path === metricsPath && info.verb === 'get') return sendMetrics(options.registry, exchange)
   const component = isPlatform(prefix) ? options.component(...groupOf(path)) : undefined
   if (component) return component(exchange)
   if (info.isResource || isPlatform(prefix)) throw unknownResource()
@@ -69,18 +75,29 @@ function routeDocument(options: RouterOptions, exchange: AuthenticatedExchange):
   send(res, 404, Buffer.from('404 page not found\n'), plainText)
 }
 
+const metricsPath = '/metrics'
+
+function documentsFor(
+  options: RouterOptions,
+  { isAggregated }: AuthenticatedExchange,
+): readonly DocumentFace[] {
+  return isAggregated ? options.documents : [...options.ownDocuments, ...options.documents]
+}
+
 /**
- * Whether a request is for the orchestrator: all of /api and /apis but the aggregated group, and the documents in which it
- * tells of all groups, the aggregated one among them. kube-apiserver itself asks for this server's own.
+ * Whether a request is for kube-apiserver: all of /api and /apis but the aggregated group, the documents in which it tells of all
+ * groups, and every path that Kapis has not: `/`, `/version/`, `/openid/v1/jwks`. kube-apiserver itself asks for this server's
+ * own.
  */
-export function isForProxy({ info, isAggregated }: AuthenticatedExchange, group: string): boolean {
+function isForProxy(options: RouterOptions, exchange: AuthenticatedExchange): boolean {
+  const { info, isAggregated } = exchange
   if (isAggregated) return false
   const { path, prefix } = info
-  // The version too: kubectl holds it against its own. That of Kapis is at /kapis/version.
-  if (path === '/version' || path === '/openapi/v2') return true
+  if (prefix === 'api' || prefix === 'apis') return !isBelow(path, options.group)
+  if (isPlatform(prefix) || path === metricsPath) return false
   if (path.startsWith('/openapi/v3/')) return !isOwnDocument(path)
-  if (prefix !== 'api' && prefix !== 'apis') return false
-  return !isBelow(path, group)
+  // The version too: kubectl holds it against its own. That of Kapis is at /kapis/version.
+  return path === '/openapi/v2' || !documentsFor(options, exchange).some(({ handles }) => handles(path))
 }
 
 /** Whether a path is `/apis/<group>` or below it; asked for each request, so nothing is joined for it. */

@@ -49,7 +49,8 @@ import { createProbes } from './probes.ts'
 import { createProfiles } from './profiles.ts'
 import { createRequestMetrics } from './request-metrics.ts'
 import { createResources } from './resources.ts'
-import { createRouter, isForProxy } from './router.ts'
+import { createRouter } from './router.ts'
+import { createSlis } from './slis.ts'
 import { followUnasked } from './unasked.ts'
 import { createUnguarded } from './unguarded.ts'
 import { type BuildInfo, toVersionInfo } from './version.ts'
@@ -155,12 +156,16 @@ export async function runApiserver(
     registry,
   })
   const { socket } = config.oauth
-  const probes = createProbes([
-    ...resources.checks,
-    ...access.checks,
-    { name: 'apiservice-registration', problem: () => keeper.problem() },
-    followListener({ socket, signal }),
-  ])
+  const slis = createSlis()
+  const probes = createProbes(
+    [
+      ...resources.checks,
+      ...access.checks,
+      { name: 'apiservice-registration', problem: () => keeper.problem() },
+      followListener({ socket, signal }),
+    ],
+    slis.observe,
+  )
   const forwardToListener = (how: Pick<OAuthForwardOptions, 'silenceMs' | 'path' | 'errors'>) =>
     tracing.upstream(
       { name: 'kapis-oauth', socket },
@@ -168,7 +173,7 @@ export async function runApiserver(
     )
   const versionInfo = toVersionInfo(parts.build)
   const components = createComponents({ client, config, logger, tracing })
-  const route = createRouter({
+  const { route, isElsewhere } = createRouter({
     group,
     version: resourcesVersion,
     aggregated: resources.aggregated,
@@ -184,6 +189,7 @@ export async function runApiserver(
     ownDocuments: [
       ...createApiDocs({ client, config, version: parts.build.version }),
       createProfiles(logger, forwardToListener({ silenceMs: profileSilenceMs, errors: 'status' })),
+      slis.document,
       createListenerMetrics(forwardToListener({ path: '/metrics', errors: 'status' })),
     ],
     proxy,
@@ -195,7 +201,6 @@ export async function runApiserver(
   )
   const logPage = createConfiguredLogPage(config, clientAddress)
   const audit = await startAudit(config.audit, { logger, registry, keep: logs.keepAuditEvent })
-  const isElsewhere = (exchange: AuthenticatedExchange) => isForProxy(exchange, group)
   const chain = createChain({
     logger,
     accessLog: () => live().accessLog,

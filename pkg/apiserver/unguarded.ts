@@ -31,14 +31,15 @@ export function createUnguarded(parts: UnguardedParts): ChainOptions['unguarded'
   })
   // The listener knows the identity providers, of which login pages of the platform are told here.
   const oauthConfig = `/kapis/config.${groupDomain}/v1alpha2/configs/oauth`
-  const isForListener = (path: string) => isOAuthPath(path) || path === oauthConfig
+  const { issuer } = config.oauth
+  const isForListener = (path: string) => isOAuthPath(path, issuer) || path === oauthConfig
   return {
     handles: path =>
       probes.handles(path) ||
       isForListener(path) ||
       documents.handles(path) ||
       logPage?.handles(path) === true,
-    isAudited: path => isOAuthPath(path) || logPage?.isAudited(path) === true,
+    isAudited: path => isOAuthPath(path, issuer) || logPage?.isAudited(path) === true,
     handle(exchange) {
       const { path } = exchange.info
       if (isForListener(path)) return forward(exchange)

@@ -52,7 +52,10 @@ const reviewLimit = '1mb'
 
 const discoveryPaths = [
   '/oauth/.well-known/openid-configuration',
+  // Of an issuer that is the host alone.
   '/.well-known/openid-configuration',
+  // RFC 8414 section 5: the same form as below, for the metadata of OpenID Connect.
+  '/.well-known/openid-configuration/oauth',
   // RFC 8414 section 3.1: with the issuer's path behind the well-known part.
   '/.well-known/oauth-authorization-server',
   '/.well-known/oauth-authorization-server/oauth',

@@ -31,9 +31,18 @@ const doesNotAnswer = 'the token listener does not answer'
 // The listener logs under the id that this program logs under. Expect is this hop's own: Node has answered it by now.
 const notForward: ReadonlySet<string> = new Set(['x-request-id', 'expect'])
 
-/** Whether a path belongs to the token listener. */
-export function isOAuthPath(path: string): boolean {
-  return path === '/oauth' || path.startsWith('/oauth/') || path.startsWith('/.well-known/')
+const rootMetadata = '/.well-known/openid-configuration'
+const prefixes = ['/oauth', `${rootMetadata}/oauth`, '/.well-known/oauth-authorization-server']
+
+/**
+ * Whether a path belongs to the OAuth server. The metadata at the root of the host is that of the cluster's service account
+ * issuer, which kube-apiserver serves, unless the issuer of Kapis is the host alone (OpenID Connect Discovery section 4).
+ */
+export function isOAuthPath(path: string, issuer: string): boolean {
+  if (path === rootMetadata) return new URL(issuer).pathname === '/'
+  return prefixes.some(
+    prefix => path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === '/'),
+  )
 }
 
 /**

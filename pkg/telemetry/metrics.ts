@@ -16,6 +16,11 @@ export function createRegistry(): Registry {
   return registry
 }
 
+/** One without the figures of the process. */
+export function createEmptyRegistry(): Registry {
+  return new RegistryClass()
+}
+
 export function counter<L extends string>(registry: Registry, d: Description<L>): Counter<L> {
   return new CounterClass({
     name: d.name,

@@ -93,10 +93,10 @@ export type Ask = {
   readonly localAddress?: string
 }
 
-/** One request to kube-apiserver with a token. */
+/** One request to kube-apiserver, with a token unless it is ''. */
 export async function askKube(token: string, path: string, options: Ask = {}): Promise<Answer> {
-  const authorization = `Bearer ${token}`
-  const headers = { accept: 'application/json', ...options.headers, authorization }
+  const authorization = token === '' ? {} : { authorization: `Bearer ${token}` }
+  const headers = { accept: 'application/json', ...options.headers, ...authorization }
   return ask(setting('KUBE_URL'), await kubeCa(), path, { ...options, headers })
 }
 

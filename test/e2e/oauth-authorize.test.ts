@@ -305,7 +305,7 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
     }
     for (const path of [
       '/oauth/.well-known/openid-configuration',
-      '/.well-known/openid-configuration',
+      '/.well-known/openid-configuration/oauth',
       '/.well-known/oauth-authorization-server',
       '/.well-known/oauth-authorization-server/oauth',
     ])

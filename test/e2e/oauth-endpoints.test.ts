@@ -23,7 +23,7 @@ describe('the endpoints of /oauth', function () {
     ['/oauth/callback/nobody', 'GET', ['HEAD', 'POST', 'DELETE']],
     ['/oauth/keys', 'GET, HEAD', ['POST', 'PUT']],
     ['/oauth/.well-known/openid-configuration', 'GET, HEAD', ['POST', 'PUT']],
-    ['/.well-known/openid-configuration', 'GET, HEAD', ['POST', 'PUT']],
+    ['/.well-known/openid-configuration/oauth', 'GET, HEAD', ['POST', 'PUT']],
     ['/.well-known/oauth-authorization-server', 'GET, HEAD', ['POST', 'PUT']],
   ]
   for (const [path, allow, others] of methods) {

@@ -162,7 +162,7 @@ describe('the wire of /oauth', function () {
   it('promises in discovery what there is: every endpoint, every grant', async () => {
     const answer = await askKapis('/oauth/.well-known/openid-configuration')
     const document = JSON.parse(answer.body)
-    expect(parsed(await askKapis('/.well-known/openid-configuration'))).to.deep.equal([200, document])
+    expect(parsed(await askKapis('/.well-known/openid-configuration/oauth'))).to.deep.equal([200, document])
     expect(document.subject_types_supported).to.deep.equal(['public'])
     expect(document.id_token_signing_alg_values_supported).to.deep.equal(['RS256', 'ES256'])
     const endpoints = Object.entries(document).filter(([name]) => /_(endpoint|uri)$/.test(name))

@@ -50,7 +50,7 @@ const known: readonly Operation[] = [
     '/oauth/logout',
     '/oauth/userinfo',
     '/oauth/device',
-    '/.well-known/openid-configuration',
+    '/.well-known/openid-configuration/oauth',
   ].map(path =>
     get(path, [
       'client_id',

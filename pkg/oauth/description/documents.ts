@@ -48,7 +48,7 @@ const platformConfig = object({
 export function documentPaths(groupDomain: string): Paths {
   return {
     '/oauth/.well-known/openid-configuration': metadata,
-    '/.well-known/openid-configuration': metadata,
+    '/.well-known/openid-configuration/oauth': metadata,
     '/.well-known/oauth-authorization-server': metadata,
     '/.well-known/oauth-authorization-server/oauth': metadata,
     '/oauth/keys': {

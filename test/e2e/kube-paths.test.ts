@@ -1,0 +1,72 @@
+import { expect } from 'chai'
+import { accessToken, askKube, kubectl, makeNamespace, tokenOf, uniqueName } from './cluster.ts'
+import { askAs, askRaw } from './http.ts'
+
+const namespace = uniqueName('paths')
+
+/** Paths of kube-apiserver that are neither resources nor discovery, and that clients call all the same. */
+describe('a path that kube-apiserver alone has', function () {
+  this.timeout(60_000)
+  const tokens: Record<string, string> = {}
+
+  before(async () => {
+    await makeNamespace(namespace, ['plain'])
+    tokens.administrator = await accessToken()
+    tokens.plain = await tokenOf(namespace, 'plain')
+    tokens.nobody = ''
+  })
+  after(() => kubectl('delete', 'namespace', namespace, '--wait=false'))
+
+  const headersOf = (token = ''): Record<string, string> =>
+    token === ''
+      ? { accept: 'application/json' }
+      : { accept: 'application/json', authorization: `Bearer ${token}` }
+  const paths = [
+    ...['/', '/index.html', '/version', '/version/', '/openid/v1/jwks', '/openid/v1/jwks/'],
+    ...['/.well-known/openid-configuration', '/.well-known/openid-configuration/'],
+    ...['/livez/etcd', '/readyz/etcd', '/healthz/etcd', '/livez/etcd?verbose', '/readyz/no-such-check'],
+    ...['/livez/poststarthook/start-apiextensions-informers', '/livez/informer-sync', '/livez/ping/'],
+    ...['/no/such/path', '/apis/', '/api/', '/openapi/v2/', '/debug/pprof', '/statusz', '/flagz'],
+  ]
+  for (const path of paths) {
+    it(`is answered as kube-apiserver answers it, whoever asks: ${path}`, async () => {
+      for (const [who, token] of Object.entries(tokens)) {
+        const headers = headersOf(token)
+        const [here, there] = [await askRaw(path, { headers }), await askKube(token, path, { headers })]
+        const wireOf = ({ code, headers: { 'content-type': type, location } }: typeof here) => ({
+          code,
+          type,
+          location,
+        })
+        expect(wireOf(here), who).to.deep.equal(wireOf(there))
+        // Times and uids of the process stand in some of them.
+        if (!/^\/(statusz|flagz)/.test(path)) expect(here.body, who).to.equal(there.body)
+      }
+    })
+  }
+
+  it('is a list of paths where `kubectl get --raw /` asks for it, and the metadata of the cluster', async () => {
+    const { paths } = JSON.parse((await askAs(tokens.administrator ?? '', '/')).body)
+    expect(paths).to.include.members(['/apis', '/version', '/openid/v1/jwks'])
+    const { body } = await askAs(tokens.plain ?? '', '/.well-known/openid-configuration')
+    expect(JSON.parse(body)).to.include({ issuer: 'https://kubernetes.default.svc' })
+    for (const path of [
+      '/oauth/.well-known/openid-configuration',
+      '/.well-known/openid-configuration/oauth',
+      '/.well-known/oauth-authorization-server/oauth',
+    ])
+      expect(JSON.parse((await askRaw(path)).body).issuer, path).to.match(/\/oauth$/)
+  })
+
+  it('is its own for /metrics/slis: the checks of Kapis', async () => {
+    await askRaw('/readyz')
+    const { code, headers, body } = await askAs(tokens.administrator ?? '', '/metrics/slis')
+    expect(code).to.equal(200)
+    expect(headers['content-type']).to.match(/^text\/plain; version=0\.0\.4/)
+    expect(body).to.include('kubernetes_healthcheck{name="informer-sync",type="readyz"} 1\n')
+    expect(body).to.match(
+      /^kubernetes_healthchecks_total\{name="ping",status="success",type="readyz"\} [1-9]\d*$/m,
+    )
+    expect((await askAs(tokens.plain ?? '', '/metrics/slis')).code).to.equal(403)
+  })
+})
