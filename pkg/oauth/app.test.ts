@@ -46,7 +46,7 @@ describe('createOAuthApp', () => {
   }
   for (const path of [
     '/oauth/.well-known/openid-configuration',
-    '/.well-known/openid-configuration',
+    '/.well-known/openid-configuration/oauth',
     '/.well-known/oauth-authorization-server',
     '/.well-known/oauth-authorization-server/oauth',
   ]) {
@@ -110,6 +110,23 @@ describe('createOAuthApp', () => {
       if (method === 'HEAD') expect(answer.body).to.equal('')
       else expect(JSON.parse(answer.body)).to.deep.equal({ error: 'invalid_request', ...body })
       expect(answer.headers.allow).to.equal(allow)
+    })
+  }
+
+  for (const [method, path, code] of [
+    ['GET', '/oauth/token', 405],
+    ['GET', '/oauth/unheard-of', 404],
+    ['PUT', '/oauth/login', 405],
+    ['POST', '/oauth/login', 415],
+  ] as const) {
+    it(`shows people on a page that ${method} ${path} is ${code}, with a way on`, async () => {
+      const answer = await app.ask(method, path, {
+        headers: { accept: 'text/html,*/*;q=0.8', 'content-type': 'text/plain' },
+        ...(method === 'GET' ? {} : { body: 'x' }),
+      })
+      expect([answer.code, answer.headers['content-type']]).to.deep.equal([code, 'text/html; charset=utf-8'])
+      expect(answer.headers['content-security-policy']).to.match(/^default-src 'none'/)
+      expect(answer.body).to.include('role="alert"').and.include('href="/oauth/session"')
     })
   }
 

@@ -50,16 +50,17 @@ export type AppOptions = Pick<BrowserOptions, 'productName' | 'hasher' | 'change
 // A token that is much too long is no good token, and not a request that is too large.
 const reviewLimit = '1mb'
 
-const discoveryPaths = [
-  '/oauth/.well-known/openid-configuration',
-  // Of an issuer that is the host alone.
-  '/.well-known/openid-configuration',
-  // RFC 8414 section 5: the same form as below, for the metadata of OpenID Connect.
-  '/.well-known/openid-configuration/oauth',
-  // RFC 8414 section 3.1: with the issuer's path behind the well-known part.
-  '/.well-known/oauth-authorization-server',
-  '/.well-known/oauth-authorization-server/oauth',
-]
+function discoveryPaths(issuer: string): string[] {
+  return [
+    '/oauth/.well-known/openid-configuration',
+    // OpenID Connect Discovery section 4: of an issuer that is the host alone.
+    ...(new URL(issuer).pathname === '/' ? ['/.well-known/openid-configuration'] : []),
+    // RFC 8414 sections 3.1 and 5: with the issuer's path behind the well-known part.
+    '/.well-known/openid-configuration/oauth',
+    '/.well-known/oauth-authorization-server/oauth',
+    '/.well-known/oauth-authorization-server',
+  ]
+}
 
 /** What clients call themselves, and nobody's browser is sent to. */
 const clientEndpoints = ['/oauth/token', '/oauth/revoke', '/oauth/introspect', '/oauth/device_authorization']
@@ -98,7 +99,8 @@ export function createOAuthApp(given: AppOptions): Express {
     })
   }
 
-  app.use([...discoveryPaths, '/oauth/keys'], allowAnyOrigin)
+  const documents = discoveryPaths(issuer)
+  app.use([...documents, '/oauth/keys'], allowAnyOrigin)
   app.use('/oauth/userinfo', allowClientOrigins(options.registry, 'GET, HEAD, POST'))
   app.use(clientEndpoints, allowClientOrigins(options.registry, 'POST'))
   app.use(['/oauth/userinfo', '/oauth/personal-access-tokens'], requireGoodCredential(options.check))
@@ -153,8 +155,8 @@ export function createOAuthApp(given: AppOptions): Express {
     .all(requireReady(isReady))
     .delete(personal.remove)
     .all(refuseMethod('DELETE'))
-  app.get(discoveryPaths, (_req, res) => void res.json(toDiscovery(issuer)))
-  app.all(discoveryPaths, refuseMethod('GET, HEAD'))
+  app.get(documents, (_req, res) => void res.json(toDiscovery(issuer)))
+  app.all(documents, refuseMethod('GET, HEAD'))
   app.get('/oauth/keys', (_req, res) => {
     res.set('cache-control', `public, max-age=${keysMaxAgeSeconds}`).json(keys.current().jwks())
   })

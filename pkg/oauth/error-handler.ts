@@ -1,23 +1,28 @@
-import type { ErrorRequestHandler } from 'express'
+import type { ErrorRequestHandler, Request, Response } from 'express'
 import { Status } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { oauthError, renderOAuth, toOAuth } from './error.ts'
-import { sendServerErrorPage, takesHtml } from './pages/error-page.ts'
+import { sendErrorPage, sendServerErrorPage, takesHtml } from './pages/error-page.ts'
 
 // A token that is much too long is no good token, and not a request that is too large.
 export const formLimit = '256kb'
 
 /**
- * The one place where errors of the listener are written, and logged when they are ours. Those that are ours people read on a
- * page.
+ * The one place where errors of the OAuth server are written, and logged when they are ours. People read them on a page; what
+ * asks for a bearer is for programs.
  */
 export function toErrorHandler(logger: Logger, productName: string): ErrorRequestHandler {
-  return (error, req, res, next) => {
+  async function write({ req, res }: { req: Request; res: Response }, thrown: unknown): Promise<Status> {
+    const status = toOAuth(thrown)
+    if (!takesHtml(req) || status.code === 401) return renderOAuth(res, thrown)
+    if (status.code >= 500) return sendServerErrorPage(res, productName, status)
+    await sendErrorPage({ req, res }, { product: productName, error: status })
+    return status
+  }
+  return async (error, req, res, next) => {
     if (res.headersSent) return next(error)
     const thrown = fromBodyParser(error)
-    const trouble = toOAuth(thrown)
-    const isShown = trouble.code >= 500 && takesHtml(req)
-    const status = isShown ? sendServerErrorPage(res, productName, trouble) : renderOAuth(res, thrown)
+    const status = await write({ req, res }, thrown)
     const id = req.headers['x-request-id']
     if (status.code >= 500)
       logger.error({ id, path: req.path, err: status.cause ?? status }, 'token request failed')

@@ -73,7 +73,8 @@ export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchan
       const cause = error instanceof Error ? (error.cause ?? error) : error
       options.logger.warn({ id, err: cause }, 'token listener does not answer')
       if (options.errors === 'status') renderKube(res, unavailable(doesNotAnswer))
-      else if (req.headers.accept?.includes('text/html')) sendUnavailablePage(res)
+      else if (req.headers.accept?.includes('text/html'))
+        sendUnavailablePage(res, req.method === 'GET' ? req.url : undefined)
       else sendUnavailable(res)
     }
   }
@@ -103,7 +104,7 @@ function sendUnavailable(res: Exchange['res']): void {
 }
 
 /** For people, who are on the way to log in. The listener has the style of its pages, too: this one does without. */
-function sendUnavailablePage(res: Exchange['res']): void {
+function sendUnavailablePage(res: Exchange['res'], again = '/oauth/session'): void {
   const title = 'Nobody can log in at the moment'
   const page = html`<!doctype html>
 <html lang="en">
@@ -115,7 +116,8 @@ function sendUnavailablePage(res: Exchange['res']): void {
 <body>
 <main>
 <h1>${title}</h1>
-<p>Who is logged in stays so. Go back to where you came from and try again in a moment.</p>
+<p>Who is logged in stays so. Wait a moment, or go back to the application that you came from.</p>
+<p><a href="${again}">Try again</a></p>
 </main>
 </body>
 </html>

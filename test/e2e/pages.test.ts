@@ -298,7 +298,7 @@ describe('pages, in a browser', function () {
 
     const refused = await oidc.initiateDeviceAuthorization(own, {})
     await page.goto(refused.verification_uri_complete ?? '')
-    await page.getByRole('button', { name: 'Continue' }).click()
+    expect(await page.locator('.code').textContent()).to.equal(refused.user_code)
     await page.getByRole('button', { name: 'Refuse' }).click()
     expect(await headingOf(page)).to.equal('Refused')
     const told = await oidc.pollDeviceAuthorizationGrant(own, refused).catch(error => error.error)
@@ -309,7 +309,7 @@ describe('pages, in a browser', function () {
     const grounds: string[] = []
     for (const colorScheme of ['light', 'dark'] as const) {
       const viewport = { width: 360, height: 640 }
-      // JavaScript to measure with; the page has none, and its policy would not let it.
+      // JavaScript to measure with; the page has but the one that shows passwords.
       const page = await openWindow(browser, { viewport, colorScheme, javaScriptEnabled: true })
       const problems: string[] = []
       page.on('console', message => problems.push(message.text()))
@@ -330,6 +330,21 @@ describe('pages, in a browser', function () {
       expect(problems.filter(text => !text.includes('400'))).to.deep.equal([])
     }
     expect(grounds[0]).to.not.equal(grounds[1])
+  })
+
+  it('show a password that is typed, and hide it before it is sent', async () => {
+    const page = await openWindow(browser, { javaScriptEnabled: true })
+    await page.goto(new URL('/oauth/session', issuer).href)
+    const field = page.getByLabel('Password')
+    await field.fill('typed')
+    await page.getByRole('button', { name: 'Show' }).click()
+    expect(await field.getAttribute('type')).to.equal('text')
+    expect(await field.inputValue()).to.equal('typed')
+    await keepScreenshot(page, 'password-shown')
+    const button = await page.getByRole('button', { name: 'Hide' }).boundingBox()
+    expect(button?.height).to.be.at.least(44)
+    await logIn(page, alice)
+    expect(await headingOf(page)).to.equal('You are logged in')
   })
 
   it("are shown in nobody's frame (clickjacking)", async () => {

@@ -19,17 +19,35 @@ describe('the login page', () => {
     expect(headers).to.include({
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy':
-        "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+        "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
       'x-frame-options': 'DENY',
       'referrer-policy': 'same-origin',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
     })
-    expect(body).to.not.match(/<script|<style|\son\w+=|\sstyle=|javascript:/i)
+    expect(
+      body.replace(/<script src="\/oauth\/show-password\.js\?v=[\w-]+" defer><\/script>/, ''),
+    ).to.not.match(/<script|<style|\son\w+=|\sstyle=|javascript:/i)
     expect(headers['set-cookie']).to.have.length(1)
     expect(headers['set-cookie']?.[0]).to.match(
       /^__Host-kapis-form=[\w-]{43}; Path=\/; Secure; HttpOnly; SameSite=Lax$/,
     )
+  })
+
+  it('has a script only where a password is typed', async () => {
+    const script = /src="(\/oauth\/show-password\.js\?v=[\w-]+)"/
+    const [, path = ''] = script.exec((await browser.get('/oauth/login')).body) ?? []
+    const answer = await browser.get(path)
+    expect([answer.code, answer.headers['content-type']]).to.deep.equal([
+      200,
+      'text/javascript; charset=utf-8',
+    ])
+    expect(answer.headers['cache-control']).to.equal('public, max-age=31536000, immutable')
+    for (const other of ['/oauth/logged-out', '/oauth/logout?post_logout_redirect_uri=x']) {
+      const page = await app.ask('GET', other, { headers: { accept: 'text/html' } })
+      expect(page.headers['content-security-policy'], other).to.not.include('script')
+      expect(page.body, other).to.include('</html>').and.not.include('<script')
+    }
   })
 
   it('logs a browser in, with a cookie that only this host gets', async () => {
@@ -63,7 +81,7 @@ describe('the login page', () => {
     const { body } = await browser.logIn('"><script>alert(1)</script>', 'x')
     expect(body)
       .to.include('value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"')
-      .and.not.include('<script')
+      .and.not.include('<script>')
   })
 
   const elsewhere = [

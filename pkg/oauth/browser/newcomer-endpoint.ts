@@ -55,6 +55,7 @@ export async function sendNewcomerPage(
     body,
     code: error?.code ?? 200,
     formTargets: formTargetsOf(registry, returnTo),
+    asksForPassword: isLink,
   })
 }
 

@@ -36,6 +36,7 @@ export async function sendPasswordPage(
     body,
     code: error === undefined ? 200 : 400,
     formTargets: formTargetsOf(registry, returnTo),
+    asksForPassword: true,
   })
 }
 

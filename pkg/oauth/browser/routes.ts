@@ -2,9 +2,9 @@ import { type RequestHandler, Router } from 'express'
 import { createConsent } from '../authorize/consent-endpoint.ts'
 import { createAuthorize } from '../authorize/endpoint.ts'
 import { createDeviceAuthorization } from '../device/authorization-endpoint.ts'
-import { createDeviceDecision, createDevicePage } from '../device/page-endpoint.ts'
+import { createDevicePages } from '../device/page-endpoint.ts'
 import { oauthError } from '../error.ts'
-import { serveStyle } from '../pages/page.ts'
+import { pageAssets } from '../pages/page.ts'
 import { createLogin, createLoginPage } from './login-endpoint.ts'
 import { createLinking, createRegistration } from './newcomer-endpoint.ts'
 import type { BrowserOptions } from './options.ts'
@@ -20,6 +20,7 @@ export function createBrowserRoutes(
   form: RequestHandler,
 ): Router {
   const authorize = createAuthorize(options)
+  const device = createDevicePages(options)
   const routes: Readonly<Record<string, Methods>> = {
     '/oauth/authorize': { get: authorize, post: authorize },
     '/oauth/consent': { post: createConsent(options) },
@@ -27,11 +28,11 @@ export function createBrowserRoutes(
     '/oauth/password': { post: createPasswordChange(options) },
     '/oauth/register': { post: createRegistration(options) },
     '/oauth/link': { post: createLinking(options) },
-    '/oauth/device': { get: createDevicePage(options), post: createDeviceDecision(options) },
+    '/oauth/device': { get: device.show, post: device.decide },
     '/oauth/device_authorization': { post: createDeviceAuthorization(options) },
     '/oauth/session': { get: createSessionPage(options), post: createSessionEnd(options) },
     '/oauth/logged-out': { get: createLoggedOutPage(options) },
-    [serveStyle.path]: { get: serveStyle.handler },
+    ...Object.fromEntries(pageAssets.map(({ path, handler }) => [path, { get: handler }])),
   }
   const router = Router({ caseSensitive: true, strict: true })
   for (const [path, { get, post }] of Object.entries(routes)) {

@@ -149,6 +149,16 @@ export const pagePaths: Paths = {
       security: ['none'],
     },
   },
+  '/oauth/show-password.js': {
+    get: {
+      summary: 'The script of the pages that ask for a password: it shows what was typed',
+      answers: {
+        200: { description: 'The script.', content: { 'text/javascript': { schema: text() } } },
+        ...pageErrors(),
+      },
+      security: ['none'],
+    },
+  },
   '/oauth/logout': {
     get: logout,
     post: {

@@ -195,6 +195,32 @@ describe('the device authorization grant', () => {
       )
     })
 
+    it('does not ask for the code that the link carried, and says what it is for', async () => {
+      await browser.logIn('alice', 'right')
+      const { user_code } = await device()
+      const page = await browser.get(`/oauth/device?user_code=${user_code.toLowerCase()}`)
+      expect(page.code).to.equal(200)
+      expect(page.body)
+        .to.include('<h1>Log in a device?</h1>')
+        .and.include(`<p class="code">${user_code}</p>`)
+        .and.not.include('id="user-code"')
+      for (const wrong of ['BCDF-GHJK', 'nonsense']) {
+        const again = await browser.get(`/oauth/device?user_code=${wrong}`)
+        expect(again.code).to.equal(400)
+        expect(again.body)
+          .to.include('There is no such code')
+          .and.include(`id="user-code" name="user_code" value="${wrong}"`)
+      }
+      expect((await browser.get('/oauth/device')).body).to.include('Eight letters, such as WDJB-MJHT')
+    })
+
+    it('lets nobody guess codes by links either', async () => {
+      await browser.logIn('alice', 'right')
+      const guess = () => browser.get('/oauth/device?user_code=BCDF-GHJK')
+      for (let i = 0; i < 10; i++) expect((await guess()).code).to.equal(400)
+      expect((await guess()).code).to.equal(429)
+    })
+
     it('lets nobody guess codes', async () => {
       await browser.logIn('alice', 'right')
       const { csrf = '' } = hiddenFieldsOf((await browser.get('/oauth/device')).body)

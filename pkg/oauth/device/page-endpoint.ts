@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Request, RequestHandler, Response } from 'express'
 import type { DeviceAuthorization } from '../../iam/device-authorization.ts'
-import { createLockout, secondsUntil } from '../../iam/lockout.ts'
+import { createLockout, type Lockout, secondsUntil } from '../../iam/lockout.ts'
 import { sourceNetwork } from '../../request/client-address.ts'
 import { html } from '../../request/html.ts'
 import type { TokenEvent } from '../audit.ts'
@@ -23,52 +23,85 @@ const perAddress = { maxTries: 50, durationSeconds: 600 }
 
 type Exchange = { readonly req: Request; readonly res: Response }
 
-/** GET /oauth/device (RFC 8628 section 3.3): for who is logged in; the code may come in the link. */
-export function createDevicePage({ tools, productName }: BrowserOptions): RequestHandler {
-  return withErrorPage(productName, async (req, res) => {
-    const userCode = readUserCode(readParameters(req).get('user_code') ?? '') ?? ''
+/** The page for the codes of devices. */
+export function createDevicePages(options: BrowserOptions): {
+  readonly show: RequestHandler
+  readonly decide: RequestHandler
+} {
+  const lockout = createLockout({ rules: { user: perUser, address: perAddress } })
+  return { show: createShow(options, lockout), decide: createDecision(options, lockout) }
+}
+
+/**
+ * GET /oauth/device (RFC 8628 section 3.3): for who is logged in. A code that comes in the link is not asked for again; the page
+ * shows it, for the user to compare (section 3.3.1).
+ */
+function createShow(
+  { tools, audit, productName: product }: BrowserOptions,
+  lockout: Lockout,
+): RequestHandler {
+  return withErrorPage(product, async (req, res) => {
+    const typed = readParameters(req).get('user_code') ?? ''
+    const userCode = readUserCode(typed) ?? ''
     const login = await readBrowserLogin(tools, req)
     if (login === undefined)
-      res.redirect(
+      return res.redirect(
         302,
         toLoginPath(userCode === '' ? '/oauth/device' : `/oauth/device?user_code=${userCode}`),
       )
-    else sendUserCodePage(productName, { req, res }, { userCode })
+    if (typed === '') return sendUserCodePage(product, { req, res }, { userCode })
+    const event: TokenEvent = { endpoint: 'device', user: login.user.name }
+    try {
+      const device = await findDevice(tools, lockout, { req, login, typed })
+      if (device === undefined) {
+        audit.refused(req, event, 'unknown_user_code')
+        return sendUserCodePage(product, { req, res }, { userCode: typed, error: unknownCode })
+      }
+      sendDecisionPage(product, { req, res }, { device, userCode, username: login.user.name })
+    } catch (error) {
+      audit.failed(req, event, error)
+      throw error
+    }
   })
 }
 
-/** POST /oauth/device: first the code, then the decision about what it stands for. */
-export function createDeviceDecision(options: BrowserOptions): RequestHandler {
-  const { tools, issuer, audit, productName: product } = options
-  const lockout = createLockout({ rules: { user: perUser, address: perAddress } })
+type Typed = { readonly req: Request; readonly login: BrowserLogin; readonly typed: string }
 
-  /** @throws Status 429 for who has typed too many codes that there are not */
-  async function find(
-    req: Request,
-    login: BrowserLogin,
-    typed: string,
-  ): Promise<DeviceAuthorization | undefined> {
-    const keys = [`user:${login.user.name}`, `address:${sourceNetwork(sourceOf(req).address)}`] as const
-    const attempt = await lockout.begin(keys)
-    if (typeof attempt === 'number')
-      throw oauthError(429, 'slow_down', 'too many wrong codes: try again in ten minutes', {
-        headers: { 'retry-after': String(secondsUntil(attempt)) },
-        why: 'too_many_user_codes',
-        user: login.user.name,
-      })
-    let device: DeviceAuthorization | undefined
-    let isWrong = false
-    try {
-      const userCode = readUserCode(typed)
-      const found = userCode === undefined ? undefined : await tools.devices.read(toDeviceName(userCode))
-      device = found?.decision === '' ? found : undefined
-      isWrong = device === undefined
-    } finally {
-      if (isWrong) attempt.failed()
-      else attempt.passed()
-    }
-    return device
+/**
+ * The device that waits under a code.
+ *
+ * @throws Status 429 for who has typed too many codes that there are not
+ */
+async function findDevice(
+  tools: BrowserOptions['tools'],
+  lockout: Lockout,
+  { req, login, typed }: Typed,
+): Promise<DeviceAuthorization | undefined> {
+  const keys = [`user:${login.user.name}`, `address:${sourceNetwork(sourceOf(req).address)}`] as const
+  const attempt = await lockout.begin(keys)
+  if (typeof attempt === 'number')
+    throw oauthError(429, 'slow_down', 'too many wrong codes: try again in ten minutes', {
+      headers: { 'retry-after': String(secondsUntil(attempt)) },
+      why: 'too_many_user_codes',
+      user: login.user.name,
+    })
+  let device: DeviceAuthorization | undefined
+  let isWrong = false
+  try {
+    const userCode = readUserCode(typed)
+    const found = userCode === undefined ? undefined : await tools.devices.read(toDeviceName(userCode))
+    device = found?.decision === '' ? found : undefined
+    isWrong = device === undefined
+  } finally {
+    if (isWrong) attempt.failed()
+    else attempt.passed()
   }
+  return device
+}
+
+/** POST /oauth/device: first the code, then the decision about what it stands for. */
+function createDecision(options: BrowserOptions, lockout: Lockout): RequestHandler {
+  const { tools, issuer, audit, productName: product } = options
 
   /** @returns why the device is not logged in; undefined when it is */
   async function decide(
@@ -106,7 +139,7 @@ export function createDeviceDecision(options: BrowserOptions): RequestHandler {
       }
       event.user = login.user.name
       const typed = form.get('user_code') ?? ''
-      const device = await find(req, login, typed)
+      const device = await findDevice(tools, lockout, { req, login, typed })
       if (device === undefined) {
         audit.refused(req, event, 'unknown_user_code')
         return sendUserCodePage(product, { req, res }, { userCode: typed, error: unknownCode })
@@ -116,13 +149,8 @@ export function createDeviceDecision(options: BrowserOptions): RequestHandler {
       // Whoever logged in meanwhile has not been asked.
       if (decision === undefined || form.get('username') !== login.user.name) {
         audit.pending(req, event, 'consent_required')
-        const csrf = issueCsrfToken(req, res)
-        const page = { csrf, userCode: readUserCode(typed) ?? '', username: login.user.name }
-        return sendPage(res, {
-          product,
-          title: 'Log in a device?',
-          body: devicePage({ ...page, clientName: device.clientId }),
-        })
+        const userCode = readUserCode(typed) ?? ''
+        return sendDecisionPage(product, { req, res }, { device, userCode, username: login.user.name })
       }
       const refusal = await decide({ req, res }, { device, login, decision })
       if (refusal === undefined) audit.succeeded(req, event)
@@ -135,6 +163,16 @@ export function createDeviceDecision(options: BrowserOptions): RequestHandler {
 }
 
 const unknownCode = 'There is no such code, or it has expired.'
+
+function sendDecisionPage(
+  product: string,
+  { req, res }: Exchange,
+  { device, ...page }: { device: DeviceAuthorization; userCode: string; username: string },
+): void {
+  const csrf = issueCsrfToken(req, res)
+  const body = devicePage({ csrf, ...page, clientName: device.clientId })
+  sendPage(res, { product, title: 'Log in a device?', body })
+}
 
 function sendUserCodePage(
   product: string,

@@ -4,12 +4,13 @@ import { errorNote, hiddenFields } from './page.ts'
 /** Where the code that a device shows is typed. */
 export function userCodePage(page: { csrf: string; userCode: string; error: string | undefined }): Html {
   const { csrf, userCode, error } = page
-  const describedBy = error === undefined ? undefined : html` aria-describedby="error"`
+  const describedBy = html` aria-describedby="format${error === undefined ? '' : ' error'}"`
   return html`${errorNote(error)}
 <p>Type the code that the device or the program shows.</p>
 <form method="post" action="/oauth/device">
 ${hiddenFields({ csrf })}
 <label for="user-code">Code</label>
+<p class="quiet" id="format">Eight letters, such as WDJB-MJHT. Case, spaces and the dash do not matter.</p>
 <input id="user-code" name="user_code" value="${userCode}" autocomplete="off" autocapitalize="characters" spellcheck="false" maxlength="20" required autofocus${describedBy}>
 <button>Continue</button>
 </form>`

@@ -32,7 +32,7 @@ ${hiddenFields({ csrf, return_to: returnTo, ...(provider ? { provider: provider.
 <input id="username" name="username" value="${username}" autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="254" required${focus(username === '')}${describedBy}>
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" maxlength="1024" required${focus(username !== '')}${describedBy}>
-<button>${provider ? provider.displayName : 'Log in'}</button>
+<button${current && html` class="second"`}>${provider ? provider.displayName : 'Log in'}</button>
 </form>
 ${provider || others.length > 0 ? otherWays(others, returnTo, provider !== undefined) : undefined}`
 }

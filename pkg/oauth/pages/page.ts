@@ -4,6 +4,7 @@ import { sendDocument } from '../../request/document.ts'
 import { type Html, html } from '../../request/html.ts'
 
 const style = readAsset(new URL('./style.css', import.meta.url), '/oauth/style.css')
+const showPassword = readAsset(new URL('./show-password.js', import.meta.url), '/oauth/show-password.js')
 
 export type Page = {
   readonly title: string
@@ -13,14 +14,18 @@ export type Page = {
   readonly code?: number
   /** Where forms of the page may end besides here (CSP form-action covers redirects as well). */
   readonly formTargets?: readonly string[]
+  /** It has fields for passwords, which a script can show. */
+  readonly asksForPassword?: boolean
 }
 
-/** Writes a page: no script, no style but the file of ours, in nobody's frame, kept by nobody. */
-export function sendPage(res: Response, { title, product, body, code = 200, formTargets = [] }: Page): void {
+/** Writes a page: no style and no script but the files of ours, in nobody's frame, kept by nobody. */
+export function sendPage(res: Response, page: Page): void {
+  const { code = 200, formTargets = [], asksForPassword = false } = page
   res.set({
     'content-security-policy': [
       "default-src 'none'",
       "style-src 'self'",
+      ...(asksForPassword ? ["script-src 'self'"] : []),
       `form-action ${["'self'", ...formTargets].join(' ')}`,
       "frame-ancestors 'none'",
       "base-uri 'none'",
@@ -31,13 +36,10 @@ export function sendPage(res: Response, { title, product, body, code = 200, form
     'cache-control': 'no-store',
     'cross-origin-resource-policy': 'same-origin',
   })
-  res
-    .status(code)
-    .type('html')
-    .send(toDocument(title, product, body))
+  res.status(code).type('html').send(toDocument(page))
 }
 
-function toDocument(title: string, product: string, body: Html): string {
+function toDocument({ title, product, body, asksForPassword = false }: Page): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -46,7 +48,7 @@ function toDocument(title: string, product: string, body: Html): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <link rel="stylesheet" href="${style.href}">
-</head>
+${asksForPassword ? html`<script src="${showPassword.href}" defer></script>\n` : undefined}</head>
 <body>
 <main>
 <p class="product">${product}</p>
@@ -58,11 +60,14 @@ ${body}
 `.text
 }
 
-/** GET /oauth/style.css: its address changes with it. */
-export const serveStyle: { readonly path: string; readonly handler: RequestHandler } = {
-  path: style.path,
-  handler: (req, res) => sendDocument({ req, res }, style.document, style.headers),
-}
+/** GET of the files that pages link to; their addresses change with them. */
+export const pageAssets: readonly { readonly path: string; readonly handler: RequestHandler }[] = [
+  style,
+  showPassword,
+].map(({ path, document, headers }) => ({
+  path,
+  handler: (req, res) => sendDocument({ req, res }, document, headers),
+}))
 
 /** What went wrong with what was just sent; screen readers say it at once. */
 export function errorNote(message: string | undefined): Html | undefined {

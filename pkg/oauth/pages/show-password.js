@@ -1,0 +1,26 @@
+// A button beside each password field that shows what was typed. Without this script the fields are as they were.
+for (const input of document.querySelectorAll('input[type=password]')) {
+  const label = input.labels?.[0]
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.className = 'second'
+  button.setAttribute('aria-controls', input.id)
+  if (label) {
+    label.id ||= `${input.id}-label`
+    button.setAttribute('aria-describedby', label.id)
+  }
+  const show = isShown => {
+    input.type = isShown ? 'text' : 'password'
+    button.textContent = isShown ? 'Hide' : 'Show'
+    button.setAttribute('aria-pressed', String(isShown))
+  }
+  show(false)
+  const row = document.createElement('div')
+  row.className = 'password'
+  input.replaceWith(row)
+  row.append(input, button)
+  button.addEventListener('click', () => show(input.type === 'password'))
+  // Browsers keep what was typed into a text field.
+  input.form?.addEventListener('submit', () => show(false))
+  if (input.autofocus) input.focus()
+}
