@@ -31,7 +31,7 @@ ${hiddenFields({ csrf, return_to: returnTo, ...(provider ? { provider: provider.
 <label for="username">${provider ? 'User name' : 'User name or e-mail address'}</label>
 <input id="username" name="username" value="${username}" autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="254" required${focus(username === '')}${describedBy}>
 <label for="password">Password</label>
-<input id="password" name="password" type="password" autocomplete="current-password" maxlength="1024" required${focus(username !== '')}${describedBy}>
+<div class="password"><input id="password" name="password" type="password" autocomplete="current-password" maxlength="1024" required${focus(username !== '')}${describedBy}></div>
 <button${current && html` class="second"`}>${provider ? provider.displayName : 'Log in'}</button>
 </form>
 ${provider || others.length > 0 ? otherWays(others, returnTo, provider !== undefined) : undefined}`

@@ -45,7 +45,7 @@ ${hiddenFields({ csrf, return_to: returnTo, ticket })}
 <label for="username">User name or e-mail address</label>
 <input id="username" name="username" value="${username}" autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="254" required autofocus${describedBy}>
 <label for="password">Password</label>
-<input id="password" name="password" type="password" autocomplete="current-password" maxlength="1024" required${describedBy}>
+<div class="password"><input id="password" name="password" type="password" autocomplete="current-password" maxlength="1024" required${describedBy}></div>
 <button>Link my user</button>
 </form>
 ${wayBack(returnTo)}`

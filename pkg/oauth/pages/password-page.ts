@@ -23,9 +23,9 @@ ${hiddenFields({ csrf, return_to: returnTo, ticket })}
 <input type="text" name="username" value="${username}" autocomplete="username" hidden>
 <label for="new-password">New password</label>
 <p class="quiet" id="rule">${passwordRule}.</p>
-<input id="new-password" name="new_password" type="password" autocomplete="new-password" minlength="8" maxlength="64" required autofocus${describedBy}>
+<div class="password"><input id="new-password" name="new_password" type="password" autocomplete="new-password" minlength="8" maxlength="64" required autofocus${describedBy}></div>
 <label for="repeat">The same again</label>
-<input id="repeat" name="repeat" type="password" autocomplete="new-password" minlength="8" maxlength="64" required>
+<div class="password"><input id="repeat" name="repeat" type="password" autocomplete="new-password" minlength="8" maxlength="64" required></div>
 <button>Change password</button>
 </form>`
 }

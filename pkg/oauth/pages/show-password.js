@@ -1,4 +1,4 @@
-// A button beside each password field that shows what was typed. Without this script the fields are as they were.
+// A button beside each password field that shows what was typed. Without this script there are the fields alone.
 for (const input of document.querySelectorAll('input[type=password]')) {
   const label = input.labels?.[0]
   const button = document.createElement('button')
@@ -15,12 +15,8 @@ for (const input of document.querySelectorAll('input[type=password]')) {
     button.setAttribute('aria-pressed', String(isShown))
   }
   show(false)
-  const row = document.createElement('div')
-  row.className = 'password'
-  input.replaceWith(row)
-  row.append(input, button)
+  input.after(button)
   button.addEventListener('click', () => show(input.type === 'password'))
   // Browsers keep what was typed into a text field.
   input.form?.addEventListener('submit', () => show(false))
-  if (input.autofocus) input.focus()
 }
