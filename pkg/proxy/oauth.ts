@@ -73,8 +73,7 @@ export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchan
       const cause = error instanceof Error ? (error.cause ?? error) : error
       options.logger.warn({ id, err: cause }, 'token listener does not answer')
       if (options.errors === 'status') renderKube(res, unavailable(doesNotAnswer))
-      else if (req.headers.accept?.includes('text/html'))
-        sendUnavailablePage(res, req.method === 'GET' ? req.url : undefined)
+      else if (req.headers.accept?.includes('text/html')) sendUnavailablePage(exchange)
       else sendUnavailable(res)
     }
   }
@@ -104,7 +103,8 @@ function sendUnavailable(res: Exchange['res']): void {
 }
 
 /** For people, who are on the way to log in. The listener has the style of its pages, too: this one does without. */
-function sendUnavailablePage(res: Exchange['res'], again = '/oauth/session'): void {
+function sendUnavailablePage({ req, res }: Exchange): void {
+  const again = req.method === 'GET' ? req.url : '/oauth/session'
   const title = 'Nobody can log in at the moment'
   const page = html`<!doctype html>
 <html lang="en">
