@@ -1,3 +1,4 @@
+import { type BoundedCache, createBoundedCache } from '../cache/bounded-cache.ts'
 import { notAcceptable, Status } from '../status/status.ts'
 import { type Clause, covers, parseAccept } from './accept-clause.ts'
 
@@ -21,11 +22,11 @@ const streamTypes = ['application/json;stream=watch']
 const plain: Accepted = { media: 'json', as: 'object', version: 'v1', pretty: false }
 
 // The headers of one client are always the same few, and parsing costs more than a small answer.
-const maxRemembered = 256
-const remembered: Readonly<Record<AcceptTarget, Map<string, Accepted | Status>>> = {
-  object: new Map(),
-  list: new Map(),
-  watch: new Map(),
+const createAnswers = () => createBoundedCache<Accepted | Status>({ maxBytes: 256 * 1024, sizeOf: () => 500 })
+const remembered: Readonly<Record<AcceptTarget, BoundedCache<Accepted | Status>>> = {
+  object: createAnswers(),
+  list: createAnswers(),
+  watch: createAnswers(),
 }
 
 /**
@@ -40,7 +41,6 @@ export function negotiate(accept: string | undefined, target: AcceptTarget): Acc
   let answer = known.get(accept)
   if (answer === undefined) {
     answer = choose(accept, target)
-    if (known.size >= maxRemembered) known.clear()
     known.set(accept, answer)
   }
   if (!(answer instanceof Status)) return answer

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { QueryParameters } from '../request/query-parameters.ts'
+import { createTurns } from '../request/turns.ts'
 import type { Collection } from '../resources/collection.ts'
 import { bookmark, collectionOf, createRandom, event, node, replaceAll } from '../resources/fixtures.ts'
 import { entriesOf } from '../resources/leaf.ts'
@@ -15,6 +16,7 @@ async function list(collection: Collection, query: string | Record<string, strin
     collection,
     parseListOptions(params, 'list', unnamed),
     toSelectorKey(params, unnamed),
+    { turns: createTurns() },
   )
   const names = [...entriesOf(selection)].map(({ name, version }) => `${name}@${version}`)
   return { names, metadata }

@@ -1,3 +1,5 @@
+import { toCacheKey } from '../cache/bounded-cache.ts'
+import type { Turns } from '../request/turns.ts'
 import type { Collection } from '../resources/collection.ts'
 import { waitForVersion } from '../resources/freshness.ts'
 import {
@@ -9,6 +11,7 @@ import {
   toLeaves,
 } from '../resources/leaf.ts'
 import { byKey } from '../resources/order.ts'
+import { matchInTurns, viewInTurns } from '../resources/view-in-turns.ts'
 import type { Visible } from '../resources/visible.ts'
 import { expired } from '../status/status.ts'
 import { formatContinueToken, inconsistent, parseContinueToken } from './continue-token.ts'
@@ -32,11 +35,13 @@ export async function listObjects(
   collection: Collection,
   options: ListOptions,
   selectorKey: string,
-  visible?: Visible,
+  { turns, visible }: { readonly turns: Turns; readonly visible?: Visible | undefined },
 ): Promise<ListResult> {
   const start = await startOf(collection, options)
   const isNarrowed = isSelective(options) || options.namespace !== ''
-  const selected = isNarrowed ? select(collection, options, { ...start, selectorKey }) : start.leaves
+  const selected = isNarrowed
+    ? await select(collection, options, { ...start, selectorKey, turns })
+    : start.leaves
   const leaves = visible ? toLeaves(selected.flatMap(leaf => leaf.entries.filter(visible.has))) : selected
   const size = countEntries(leaves)
   const offset = start.after === '' ? 0 : offsetAfter(leaves, start.after)
@@ -88,18 +93,22 @@ async function resume(collection: Collection, token: string): Promise<Start> {
   )
 }
 
-function select(
+async function select(
   collection: Collection,
   options: ListOptions,
-  start: Start & { selectorKey: string },
-): readonly Leaf[] {
+  start: Start & { readonly selectorKey: string; readonly turns: Turns },
+): Promise<readonly Leaf[]> {
   const matches = matchesOptions(options)
   if (start.version === collection.version) {
     // A name pins at most one object: no view is kept for it.
     const pinned = options.fields.find(({ field, operator }) => field === 'metadata.name' && operator === '=')
     const entry = pinned && !collection.served.kind.namespaced ? collection.get('', pinned.value) : undefined
     if (entry) return toLeaves([entry].filter(matches))
-    return collection.view({ key: `key ${start.selectorKey}`, matches, order: byKey }).snapshot()
+    const key = toCacheKey(`key ${start.selectorKey}`)
+    const view = viewInTurns(collection, { key, matches, order: byKey }, start.turns)
+    return (view instanceof Promise ? await view : view).snapshot()
   }
-  return toLeaves(start.leaves.flatMap(leaf => leaf.entries.filter(matches)))
+  const entries = start.leaves.flatMap(leaf => leaf.entries)
+  const known = await matchInTurns(entries, matches, start.turns)
+  return toLeaves(entries.filter(entry => known.get(entry)))
 }

@@ -1,5 +1,6 @@
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import { sendChunks } from '../request/respond.ts'
+import type { Turns } from '../request/turns.ts'
 import { aggregatedForm, objectBytes } from '../resources/body.ts'
 import type { Collection } from '../resources/collection.ts'
 import { entriesOf } from '../resources/leaf.ts'
@@ -12,6 +13,8 @@ import { type ListResult, listObjects } from './list.ts'
 import { parseListOptions, toSelectorKey } from './list-options.ts'
 import { parseIncludeObject, tableHead, tableRows, toPartial } from './table.ts'
 
+type ListTools = { readonly pages: PageCache; readonly turns: Turns }
+
 /**
  * Answers a list, or a chunk of one: objects, a Table or their metadata.
  *
@@ -19,7 +22,7 @@ import { parseIncludeObject, tableHead, tableRows, toPartial } from './table.ts'
  */
 export async function readList(
   collection: Collection,
-  pages: PageCache,
+  { pages, turns }: ListTools,
   exchange: AuthenticatedExchange,
   visible?: Visible,
 ): Promise<void> {
@@ -29,21 +32,21 @@ export async function readList(
   const options = parseListOptions(query, 'list', info, namespace)
   const includeObject = wanted.as === 'table' ? parseIncludeObject(query) : 'Metadata'
   const selectorKey = toSelectorKey(query, info, namespace)
-  const result = await listObjects(collection, options, selectorKey, visible)
+  const result = await listObjects(collection, options, selectorKey, { turns, visible })
   const encoding = toEncoding(wanted, req, query)
   if (wanted.as === 'object' && encoding === 'json')
-    return sendObjects({ collection, pages, result }, exchange)
+    return sendObjects({ collection, pages, turns, result }, exchange)
 
   const { head, itemsKey, items } = parts(collection, result, wanted, includeObject)
   const headers = { 'content-type': contentType(encoding) }
   const chunks =
     encoding === 'json' ? joinItems(head, itemsKey, items) : reencodeList(head, itemsKey, items, encoding)
-  await sendChunks(exchange.res, chunks, headers)
+  await sendChunks(exchange.res, chunks, headers, turns)
 }
 
 /** The hot path: the list as stored bytes, compressed ones where the client takes them. */
 async function sendObjects(
-  { collection, pages, result }: { collection: Collection; pages: PageCache; result: ListResult },
+  { collection, result, ...tools }: ListTools & { collection: Collection; result: ListResult },
   exchange: AuthenticatedExchange,
 ) {
   const { kind, group, version } = collection.served
@@ -53,7 +56,7 @@ async function sendObjects(
     metadata: result.metadata,
   })
   const frame = { before: `${head.slice(0, -1)},"items":[`, after: ']}\n' }
-  await sendList(exchange, pages, { selection: result.selection, form: aggregatedForm, frame })
+  await sendList(exchange, tools, { selection: result.selection, form: aggregatedForm, frame })
 }
 
 function parts(

@@ -1,3 +1,4 @@
+import { toCacheKey } from '../cache/bounded-cache.ts'
 import { toEventStream } from '../request/event-stream.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import type { QueryParameters } from '../request/query-parameters.ts'
@@ -29,7 +30,7 @@ export async function readWatch(
     options,
     matches: matchesOptions(options),
     encoder: createEncoder(collection.served, shape),
-    channelKey: `${JSON.stringify(shape)} ${toSelectorKey(query, info, namespace)}`,
+    channelKey: toCacheKey(`${JSON.stringify(shape)} ${toSelectorKey(query, info, namespace)}`),
     visible,
     stream: toEventStream(exchange, 'application/json'),
   })

@@ -8,6 +8,7 @@ import {
   startLoopback,
   toExchange,
 } from '../request/fixtures.ts'
+import { createSharedTurns } from '../request/turns.ts'
 import type { Collection } from '../resources/collection.ts'
 import { bookmark, collectionOf, event, node } from '../resources/fixtures.ts'
 import { PageCache } from '../resources/page-cache.ts'
@@ -45,7 +46,10 @@ describe('serveRead', () => {
     loopback = await startLoopback(async (req, res) => {
       try {
         const visible = async () => undefined
-        await serveRead({ collectionOf: collectionOfPlural, hub, pages, visible }, toExchange(req, res))
+        await serveRead(
+          { turns: createSharedTurns(), collectionOf: collectionOfPlural, hub, pages, visible },
+          toExchange(req, res),
+        )
       } catch (error) {
         renderKube(res, error)
       }

@@ -1,6 +1,7 @@
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import type { Identity } from '../request/identity.ts'
 import { isInScope, type RequestInfo } from '../request/request-info.ts'
+import type { SharedTurns } from '../request/turns.ts'
 import type { Collection } from '../resources/collection.ts'
 import type { PageCache } from '../resources/page-cache.ts'
 import type { Visible } from '../resources/visible.ts'
@@ -22,6 +23,8 @@ export type ReadOptions = {
   readonly visible: (info: RequestInfo, identity: Identity) => Promise<Visible | undefined> | undefined
   readonly hub: WatchHub
   readonly pages: PageCache
+  /** Of all who do long work for lists. */
+  readonly turns: SharedTurns
 }
 
 /**
@@ -51,7 +54,7 @@ function read(
 }
 
 function readAs(
-  { hub, pages }: ReadOptions,
+  { hub, pages, turns }: ReadOptions,
   exchange: AuthenticatedExchange,
   collection: Collection,
   visible?: Visible,
@@ -63,5 +66,5 @@ function readAs(
   if (verb === 'get') return readObject(collection, pages, exchange, visible)
   // `/proxy/nodes/x` was authorized as another verb: it must not be answered with a list.
   if (verb !== 'list') throw unknownResource()
-  return readList(collection, pages, exchange, visible)
+  return readList(collection, { pages, turns: turns.of(exchange.identity.username) }, exchange, visible)
 }

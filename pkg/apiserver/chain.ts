@@ -50,6 +50,8 @@ export type ChainOptions = {
   /** Whether kube-apiserver serves the request. */
   readonly isElsewhere: (exchange: AuthenticatedExchange) => boolean
   readonly requestSeconds: () => number
+  /** Characters of a query parameter at most, where Kapis answers by itself. */
+  readonly maxParameterLength?: number
   /** May; or `elsewhere`, when whoever serves the request judges its caller. @throws Status 401, 403, 503 */
   readonly authorize: (exchange: AuthenticatedExchange) => Promise<void> | 'elsewhere' | void
   readonly route: Handler
@@ -70,7 +72,7 @@ export type Chain = {
  * may, route, and the one error writer.
  */
 export function createChain(given: ChainOptions): Chain {
-  const options = { ...given, readLine: createLineReader() }
+  const options = { ...given, readLine: createLineReader(given.maxParameterLength) }
   const upgrading = { ...options, route: options.upgrade }
   return {
     request: (req, res) => void answer(options, req, res, undefined),

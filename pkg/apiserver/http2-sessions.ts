@@ -23,8 +23,9 @@ export type Http2Sessions = {
 
 // As kube-apiserver's HTTP/1.1 connections: the server must not be the first to close.
 const idleMs = 130_000
-const maxStreams = 1_000
-const maxSessionMegabytes = 256
+// Go's default; its clients open another connection when they need more.
+const maxStreams = 250
+const maxSessionMegabytes = 64
 // A head of a megabyte fits into the eight frames that nghttp2 takes of one (CVE-2024-28182).
 const maxFrameSize = 256 * 1024
 

@@ -23,6 +23,7 @@ import { createConnect } from '../registry/connect.ts'
 import type { AuthenticatedExchange, Handler } from '../request/exchange.ts'
 import type { Identity } from '../request/identity.ts'
 import type { RequestInfo } from '../request/request-info.ts'
+import { createSharedTurns } from '../request/turns.ts'
 import { ResourceCache } from '../resources/cache.ts'
 import { createCatalog } from '../resources/catalog.ts'
 import type { Collection } from '../resources/collection.ts'
@@ -117,7 +118,7 @@ export function createResources(options: ResourcesOptions): Resources {
       return namespaces
     },
   })
-  const tools = { groupDomain, pages: new PageCache(), hub, visible }
+  const tools = { groupDomain, pages: new PageCache(), turns: createSharedTurns(), hub, visible }
   const groups = [
     { group: resourcesGroup(groupDomain), version: resourcesVersion, resources: aggregatedKinds },
   ]

@@ -209,6 +209,7 @@ export async function runApiserver(
     pace: createPace(() => live().limits.stallSeconds * 1_000),
     isElsewhere,
     requestSeconds: () => live().limits.requestSeconds,
+    maxParameterLength: config.limits.parameterKilobytes * 1024,
     metrics: createRequestMetrics(registry, (g, resource) => g === group && resources.isAggregated(resource)),
     unguarded: createUnguarded({
       client,

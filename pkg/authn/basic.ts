@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { createBoundedCache } from '../cache/bounded-cache.ts'
 import type { Identity } from '../request/identity.ts'
 import { unauthorized } from '../status/status.ts'
 import type { Authenticator } from './authenticator.ts'
 import { type BasicCredential, readBasic } from './basic-credential.ts'
-import { ExpiringCache } from './expiring-cache.ts'
 
 type User = {
   readonly name: string
@@ -24,7 +24,7 @@ export type BasicOptions = {
 }
 
 const cacheMs = 300_000
-const maxCredentials = 1024
+const maxCacheBytes = 1024 * 1024
 const maxHeaderLength = 4096
 
 /**
@@ -32,7 +32,10 @@ const maxHeaderLength = 4096
  * by its digest, as long as the user has it: comparing it again for each batch would cost more than the batch.
  */
 export function createBasicAuthenticator({ accepts, check, users }: BasicOptions): Authenticator {
-  const known = new ExpiringCache<Pick<User, 'name' | 'credential'>>(maxCredentials, () => performance.now())
+  const known = createBoundedCache<Pick<User, 'name' | 'credential'>>({
+    maxBytes: maxCacheBytes,
+    sizeOf: ({ name, credential }) => 2 * (name.length + credential.length),
+  })
 
   return {
     name: 'basic',
@@ -51,7 +54,8 @@ export function createBasicAuthenticator({ accepts, check, users }: BasicOptions
     const { id, secret } = readCredential(header)
     const user = await check(req, id, secret)
     if (user === undefined) throw unauthorized('the password is wrong, or there is no such user')
-    known.set(key, user, performance.now() + cacheMs)
+    const { name, credential } = user
+    known.set(key, { name, credential }, cacheMs)
     return toIdentity(user)
   }
 }

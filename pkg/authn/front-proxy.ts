@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import type { Identity } from '../request/identity.ts'
+import { createBoundedCache } from '../cache/bounded-cache.ts'
+import { type Identity, identityBytes } from '../request/identity.ts'
 import { decodeExtraKey, decodeHeaderText } from '../request/identity-header.ts'
 import { tlsSocketOf } from '../request/tls-socket.ts'
 import { Status } from '../status/status.ts'
@@ -14,6 +15,8 @@ import {
   readPeerChain,
 } from './certificate-chain.ts'
 
+const maxCacheBytes = 16 * 1024 * 1024
+
 /**
  * The caller as kube-apiserver's aggregator tells it in headers. They count only on a connection whose certificate leads to
  * the front-proxy authority alone, with an allowed name: anybody can write a header.
@@ -21,7 +24,7 @@ import {
 export function createFrontProxyAuthenticator(config: () => AuthenticationConfig | undefined): Authenticator {
   const verdicts = new WeakMap<object, { config: AuthenticationConfig; chain: Chain }>()
   // kube-apiserver sends the same few callers again and again.
-  const identities = new Map<string, Identity>()
+  const identities = createBoundedCache<Identity>({ maxBytes: maxCacheBytes, sizeOf: identityBytes })
   return {
     name: 'front-proxy',
     authenticate(req) {
@@ -37,7 +40,6 @@ export function createFrontProxyAuthenticator(config: () => AuthenticationConfig
       const key = hash('sha256', JSON.stringify([username, uid, groups, extra, isTrimmed]), 'base64')
       const known = identities.get(key)
       if (known) return known
-      if (identities.size >= 4096) identities.clear()
       identities.set(key, identity)
       return identity
     },

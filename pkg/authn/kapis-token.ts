@@ -1,9 +1,9 @@
-import type { Identity } from '../request/identity.ts'
+import { createBoundedCache } from '../cache/bounded-cache.ts'
+import { type Identity, identityBytes } from '../request/identity.ts'
 import { Status, unauthorized } from '../status/status.ts'
 import { isReadOnly } from '../token/live-audience.ts'
 import type { Authenticator } from './authenticator.ts'
 import { createBearerReader } from './bearer.ts'
-import { ExpiringCache } from './expiring-cache.ts'
 
 type Claims = {
   readonly sub: string
@@ -41,7 +41,7 @@ export type KapisTokenAuthenticator = Authenticator & {
   readonly hasEnded: (identity: Identity) => boolean
 }
 
-const maxTokens = 10_000
+const maxCacheBytes = 32 * 1024 * 1024
 
 /**
  * An access token of Kapis' own issuer. Its signature is checked once for as long as the keys are the same: one whose key was taken
@@ -50,7 +50,12 @@ const maxTokens = 10_000
  */
 export function createKapisTokenAuthenticator(options: KapisTokenOptions): KapisTokenAuthenticator {
   const { verifier, keys, users, sessions } = options
-  const verified = new ExpiringCache<Verified>(maxTokens, () => Date.now())
+  const verified = createBoundedCache<Verified>({
+    maxBytes: maxCacheBytes,
+    // Claims, and what of a caller is not the stored user's.
+    sizeOf: ({ identity }) => 1_000 + identityBytes(identity),
+    now: () => Date.now(),
+  })
   const readBearer = createBearerReader()
   // By what names the credential: others make copies of an identity, and keep that.
   const claimsOf = new WeakMap<Identity['extra'], Claims>()
@@ -64,7 +69,7 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Kapis
     verified.set(
       key,
       { claims, keys: verifiedWith, user, identity },
-      (claims.exp + options.clockSkewSeconds) * 1000,
+      (claims.exp + options.clockSkewSeconds) * 1000 - Date.now(),
     )
     return identity
   }

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createBoundedCache } from '../cache/bounded-cache.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isRecord } from '../kube/object.ts'
-import type { Identity } from '../request/identity.ts'
+import { type Identity, identityBytes } from '../request/identity.ts'
 import { Status, unauthorized, unavailable } from '../status/status.ts'
 import type { Authenticator } from './authenticator.ts'
 import { readBearer, tokenKey } from './bearer.ts'
-import { ExpiringCache } from './expiring-cache.ts'
 
 export type TokenReviewOptions = {
   readonly client: KubeClient
@@ -14,19 +14,22 @@ export type TokenReviewOptions = {
 }
 
 const cacheMs = 10_000
-const maxTokens = 10_000
+const maxCacheBytes = 16 * 1024 * 1024
 const attempts = 3
 const retryMs = 250
 
 /** Any other bearer, a service account's above all: the orchestrator says whose it is (authentication.k8s.io/v1). */
 export function createTokenReviewAuthenticator({ client, isOurs }: TokenReviewOptions): Authenticator {
-  const reviewed = new ExpiringCache<Identity | 'refused'>(maxTokens, () => performance.now())
+  const reviewed = createBoundedCache<Identity | 'refused'>({
+    maxBytes: maxCacheBytes,
+    sizeOf: found => (found === 'refused' ? 0 : identityBytes(found)),
+  })
   const underWay = new Map<string, Promise<Identity | 'refused'>>()
 
   async function review(token: string, key: string): Promise<Identity | 'refused'> {
     const result = await askOften(client, token)
     // An outage is not remembered; an answer is.
-    reviewed.set(key, result, performance.now() + cacheMs)
+    reviewed.set(key, result, cacheMs)
     return result
   }
 

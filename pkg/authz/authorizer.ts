@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { createBoundedCache } from '../cache/bounded-cache.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { type Identity, isSuperuser } from '../request/identity.ts'
 import type { RequestInfo } from '../request/request-info.ts'
@@ -18,9 +19,7 @@ export type AuthorizerOptions = {
 export type Authorize = (info: RequestInfo, identity: Identity) => Promise<void> | void
 
 const cacheMs = 10_000
-const maxDecisions = 8192
-// A key that the caller can make this long would let one caller fill the cache's memory.
-const maxKeyLength = 10_000
+const maxCacheBytes = 8 * 1024 * 1024
 
 /**
  * Whether the caller may, as Kubernetes RBAC (or whatever the orchestrator authorizes with) has it.
@@ -28,7 +27,10 @@ const maxKeyLength = 10_000
  * @throws Status 403, 401 for a caller who should log in first, 503 when the orchestrator does not answer
  */
 export function createAuthorizer(options: AuthorizerOptions): Authorize {
-  const decisions = new Map<string, { readonly decision: Decision; readonly untilMs: number }>()
+  const decisions = createBoundedCache<Decision>({
+    maxBytes: maxCacheBytes,
+    sizeOf: ({ reason }) => 2 * reason.length,
+  })
   const underWay = new Map<string, Promise<Decision>>()
   const identityKey = createIdentityKey()
   const requestKey = createRequestKey()
@@ -44,20 +46,11 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
     try {
       const decision = await running
       options.observe(decision.isAllowed ? 'allowed' : 'denied', 'review')
-      if (key.length < maxKeyLength) remember(key, decision)
+      decisions.set(key, decision, cacheMs)
       return decision
     } catch (error) {
       options.observe('error', 'review')
       throw error
-    }
-  }
-
-  function remember(key: string, decision: Decision): void {
-    decisions.delete(key)
-    decisions.set(key, { decision, untilMs: performance.now() + cacheMs })
-    for (const oldest of decisions.keys()) {
-      if (decisions.size <= maxDecisions) break
-      decisions.delete(oldest)
     }
   }
 
@@ -69,9 +62,9 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
     }
     const key = `${identityKey(identity)} ${requestKey(info)}`
     const known = decisions.get(key)
-    if (known && known.untilMs > performance.now()) {
-      options.observe(known.decision.isAllowed ? 'allowed' : 'denied', 'cache')
-      return judge(known.decision, info, identity)
+    if (known !== undefined) {
+      options.observe(known.isAllowed ? 'allowed' : 'denied', 'cache')
+      return judge(known, info, identity)
     }
     return ask(key, toReviewSpec(info, identity)).then(decision => judge(decision, info, identity))
   }

@@ -1,4 +1,4 @@
-import { ExpiringCache } from '../authn/expiring-cache.ts'
+import { createBoundedCache } from '../cache/bounded-cache.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { type Identity, isSuperuser } from '../request/identity.ts'
 import { decidingExtra } from './deciding-extra.ts'
@@ -16,7 +16,7 @@ export type ReachOptions = {
 }
 
 const cacheMs = 10_000
-const maxCallers = 2048
+const maxCacheBytes = 16 * 1024 * 1024
 // So many reviews take about as long as one query; more would make a caller with many namespaces a load on everyone.
 const maxReviews = 64
 const inFlight = 16
@@ -29,7 +29,11 @@ const inFlight = 16
  * @throws Status 503 when the orchestrator does not answer
  */
 export function createReachFinder(options: ReachOptions): (identity: Identity) => Promise<Reach> {
-  const known = new ExpiringCache<Reach>(maxCallers, () => performance.now())
+  const known = createBoundedCache<Reach>({
+    maxBytes: maxCacheBytes,
+    // Names of namespaces are shared with the index of bindings.
+    sizeOf: reach => 8 * reach.length,
+  })
   const underWay = new Map<string, Promise<Reach>>()
 
   return async identity => {
@@ -40,7 +44,7 @@ export function createReachFinder(options: ReachOptions): (identity: Identity) =
     const running = underWay.get(key) ?? findReach(options, identity).finally(() => underWay.delete(key))
     underWay.set(key, running)
     const reach = await running
-    known.set(key, reach, performance.now() + cacheMs)
+    known.set(key, reach, cacheMs)
     return reach
   }
 }

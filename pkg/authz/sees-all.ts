@@ -1,4 +1,4 @@
-import { ExpiringCache } from '../authn/expiring-cache.ts'
+import { type BoundedCache, createBoundedCache } from '../cache/bounded-cache.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { type Identity, isSuperuser } from '../request/identity.ts'
 import type { RequestInfo } from '../request/request-info.ts'
@@ -26,7 +26,7 @@ export type SeesAll = {
 }
 
 const cacheMs = 10_000
-const maxCallers = 2048
+const maxCacheBytes = 2 * 1024 * 1024
 // Longer than any name that there is; a caller is not to fill the memory with names.
 const maxName = 253
 // What is told here of a binding may come before the orchestrator's authorizer has heard of it: it is asked soon, and once
@@ -42,7 +42,7 @@ export function createSeesAll({ client, groupDomain, onClusterChange }: SeesAllO
 
   async function may(
     // An answer to a question of before a change is not kept for after it.
-    cache: ExpiringCache<boolean>,
+    cache: BoundedCache<boolean>,
     identity: Identity,
     resourceAttributes: Readonly<Record<string, string>>,
   ): Promise<boolean> {
@@ -52,7 +52,7 @@ export function createSeesAll({ client, groupDomain, onClusterChange }: SeesAllO
     const found = cache.get(key)
     if (found !== undefined) return found
     const { isAllowed } = await review(client, { user, uid, groups, extra, resourceAttributes })
-    cache.set(key, isAllowed, performance.now() + cacheMs)
+    cache.set(key, isAllowed, cacheMs)
     return isAllowed
   }
 
@@ -94,6 +94,6 @@ export function createSeesAll({ client, groupDomain, onClusterChange }: SeesAllO
 
 /** Apart, so that who asks for many by name drives out nobody's right to all. */
 function createKnown() {
-  const create = () => new ExpiringCache<boolean>(maxCallers, () => performance.now())
+  const create = () => createBoundedCache<boolean>({ maxBytes: maxCacheBytes, sizeOf: () => 0 })
   return { all: create(), named: create() }
 }

@@ -36,6 +36,23 @@ describe('createBoundedCache', () => {
     expect([cache.get('brief'), cache.get('long')]).to.deep.equal([undefined, 'x'])
   })
 
+  it('goes by the clock that it is given, and forgets what is good no longer', () => {
+    let nowMs = 1
+    const cache = createBoundedCache<string>({ maxBytes: 10_000, sizeOf: () => 1, now: () => nowMs })
+    cache.set('a', 'x', 100)
+    cache.set('over', 'x', 100)
+    cache.set('over', 'x', -1)
+    expect([cache.get('a'), cache.get('over')]).to.deep.equal(['x', undefined])
+    nowMs = 102
+    expect(cache.get('a')).to.equal(undefined)
+  })
+
+  it('holds no more entries than it may', () => {
+    const cache = createBoundedCache<string>({ maxBytes: 10_000, sizeOf: () => 1, maxEntries: 2 })
+    for (const key of ['a', 'b', 'c']) cache.set(key, key)
+    expect(['a', 'b', 'c'].map(key => cache.get(key))).to.deep.equal([undefined, 'b', 'c'])
+  })
+
   it('replaces, deletes and clears', () => {
     const cache = start(10_000)
     cache.set('a', '1')

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 
-/** Forgets what was used the longest ago once it would hold more bytes than it may. */
+/** Forgets what was used the longest ago once it would hold more than it may. */
 export type BoundedCache<Value> = {
   readonly get: (key: string) => Value | undefined
   /** @param ttlMs how long it is good at most; as long as there is room when it is left out */
@@ -16,25 +16,41 @@ export type BoundedCacheOptions<Value> = {
   readonly maxBytes: number
   /** Estimated bytes of a value. */
   readonly sizeOf: (value: Value) => number
+  /** No limit when it is left out. */
+  readonly maxEntries?: number
+  /**
+   * The clock for `ttlMs`; performance.now when it is left out: with a clock that is set back nothing must be good for longer. What
+   * names a date itself until which it is good goes by Date.now.
+   */
+  readonly now?: () => number
 }
 
-// A hash table's own, and the key.
+// What a hash table takes for an entry.
 const overheadBytes = 200
-// Longer keys are replaced by their digests: what a caller sends must not be kept because it was once asked for.
-const maxKeyLength = 128
+// Longer keys are replaced by their digests: what a caller sends must not stay because it was once asked for.
+const maxKeyLength = 512
 
 export function createBoundedCache<Value extends object | string | number | boolean>({
   maxBytes,
   sizeOf,
+  maxEntries = 0,
+  now = () => performance.now(),
 }: BoundedCacheOptions<Value>): BoundedCache<Value> {
   const cache = new LRUCache<string, Value>({
+    max: maxEntries,
     maxSize: maxBytes,
-    sizeCalculation: value => overheadBytes + Math.ceil(sizeOf(value)),
+    sizeCalculation: (value, key) => overheadBytes + 2 * key.length + Math.ceil(sizeOf(value)),
+    perf: { now },
+    ttlResolution: 0,
   })
   return {
     get: key => cache.get(toCacheKey(key)),
-    set: (key, value, ttlMs) =>
-      void cache.set(toCacheKey(key), value, ttlMs === undefined ? {} : { ttl: ttlMs }),
+    set(key, value, ttlMs) {
+      const short = toCacheKey(key)
+      if (ttlMs === undefined) cache.set(short, value)
+      else if (ttlMs > 0) cache.set(short, value, { ttl: ttlMs })
+      else cache.delete(short)
+    },
     delete: key => void cache.delete(toCacheKey(key)),
     clear: () => cache.clear(),
     bytes: () => cache.calculatedSize,

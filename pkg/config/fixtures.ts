@@ -34,7 +34,7 @@ export const defaults: Config = {
   limits: {
     ...{ requestsInFlight: 400, mutatingRequestsInFlight: 200, longRunningRequests: 8_192 },
     ...{ requestSeconds: 60, stallSeconds: 60 },
-    ...{ headersSeconds: 30, headerKilobytes: 1_024 },
+    ...{ headersSeconds: 30, headerKilobytes: 64, parameterKilobytes: 8 },
   },
   audit: {
     ...{ path: '', policyFile: '', maxMegabytes: 100, maxBackups: 10 },

@@ -14,11 +14,18 @@ function parse(input: object) {
 describe('limits', () => {
   it('reads every member, from text as well', () => {
     const given = { requestsInFlight: 0, mutatingRequestsInFlight: '5', requestSeconds: 10 }
-    const rest = { longRunningRequests: 7, stallSeconds: 8, headersSeconds: '5', headerKilobytes: 64 }
+    const rest = {
+      longRunningRequests: 7,
+      stallSeconds: 8,
+      headersSeconds: '5',
+      headerKilobytes: 64,
+      parameterKilobytes: '4',
+    }
     const { limits, problems } = parse({ ...given, ...rest })
     expect(limits).to.deep.equal({
       ...{ requestsInFlight: 0, mutatingRequestsInFlight: 5, requestSeconds: 10 },
       ...{ longRunningRequests: 7, stallSeconds: 8, headersSeconds: 5, headerKilobytes: 64 },
+      parameterKilobytes: 4,
     })
     expect(problems).to.deep.equal([])
   })
@@ -31,6 +38,7 @@ describe('limits', () => {
     ['stallSeconds', 1, 3_600],
     ['headersSeconds', 1, 300],
     ['headerKilobytes', 16, 16_384],
+    ['parameterKilobytes', 1, 16_384],
   ]
   for (const [key, min, max] of bounds) {
     it(`${key} is from ${min} to ${max}`, () => {

@@ -52,12 +52,20 @@ export const limits = section({
     max: 300,
     description: 'How long a client may take to send the head of a request, in seconds; then 408.',
   }),
-  // Users with hundreds of groups arrive from kube-apiserver with as many headers.
+  // Twice what nginx takes (large_client_header_buffers): users with hundreds of groups come from kube-apiserver with as many headers.
   headerKilobytes: integer({
-    default: 1_024,
+    default: 64,
     min: 16,
     max: 16_384,
     description: 'Size of the head of a request at most, in KiB; then 431.',
+  }),
+  // As a line of nginx.
+  parameterKilobytes: integer({
+    default: 8,
+    min: 1,
+    max: 16_384,
+    description:
+      'Length of a query parameter at most, in units of 1,024 characters, where Kapis answers by itself; then 400. What goes on to kube-apiserver is limited by its head alone.',
   }),
 })
 

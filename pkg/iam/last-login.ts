@@ -1,3 +1,4 @@
+import { createBoundedCache } from '../cache/bounded-cache.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { usersPath } from './user.ts'
@@ -12,19 +13,17 @@ export function createLastLoginRecorder(options: {
   logger: Logger
 }): (user: { readonly name: string; readonly uid: string }) => void {
   const { client, groupDomain, logger } = options
-  const recent = new Map<string, number>()
+  const recent = createBoundedCache<true>({ maxBytes: 1024 * 1024, sizeOf: () => 0 })
 
   return ({ name, uid }) => {
-    const nowMs = Date.now()
-    if ((recent.get(uid) ?? 0) > nowMs - everyMs) return
-    if (recent.size > 1000) recent.clear()
-    recent.set(uid, nowMs)
+    if (recent.get(uid)) return
+    recent.set(uid, true, everyMs)
     const call = {
       method: 'PATCH',
       path: `${usersPath(groupDomain)}/${encodeURIComponent(name)}/status`,
       contentType: 'application/merge-patch+json',
       // metav1.Time has no fraction of a second.
-      body: { status: { lastLoginTime: new Date(nowMs).toISOString().replace(/\.\d+Z$/, 'Z') } },
+      body: { status: { lastLoginTime: new Date().toISOString().replace(/\.\d+Z$/, 'Z') } },
     } as const
     client.call(call).catch(err => logger.warn({ err, user: name }, 'cannot record the last login'))
   }

@@ -1,11 +1,11 @@
-import { ExpiringCache } from '../authn/expiring-cache.ts'
+import { createBoundedCache } from '../cache/bounded-cache.ts'
 import type { FailureCount, FailureLedger } from './failure-ledger.ts'
 import { type Attempt, type Lockout, type LockoutKey, secondsUntil } from './lockout.ts'
 import type { PasswordHasher } from './password.ts'
 import type { Source } from './source.ts'
 import type { User } from './user.ts'
 
-const maxKnownNames = 10_000
+const maxKnownNameBytes = 4 * 1024 * 1024
 
 export type PasswordAttempt = {
   /** User name or e-mail address. */
@@ -97,7 +97,10 @@ export type LoginKeys = {
  */
 export function createPasswordChecker(options: PasswordCheckerOptions): PasswordChecker {
   const { users, hasher, lockout, toKeys } = options
-  const knownNames = new ExpiringCache<string>(maxKnownNames, () => performance.now())
+  const knownNames = createBoundedCache<string>({
+    maxBytes: maxKnownNameBytes,
+    sizeOf: name => 2 * name.length,
+  })
 
   async function compare(
     { login, password, source, signal }: PasswordAttempt,
@@ -149,8 +152,7 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
         passed: attempt.passed,
         failed(user, knownAs) {
           // The provider is not asked about a name that is locked.
-          const untilMs = performance.now() + 2 * options.durationSeconds * 1000
-          if (knownAs !== undefined) knownNames.set(key, knownAs, untilMs)
+          if (knownAs !== undefined) knownNames.set(key, knownAs, 2 * options.durationSeconds * 1000)
           return fail([attempt], { login, user, provider, source })
         },
       }

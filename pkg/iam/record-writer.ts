@@ -1,3 +1,4 @@
+import { createBoundedCache } from '../cache/bounded-cache.ts'
 import type { LoginRecord } from './login-record.ts'
 
 export type RecordWriter = {
@@ -24,15 +25,13 @@ const sameLoginMs = 1_000
  */
 export function createRecordWriter({ write, lost, now = Date.now }: RecordWriterOptions): RecordWriter {
   const queue: LoginRecord[] = []
-  const lastSuccess = new Map<string, number>()
+  const recent = createBoundedCache<true>({ maxBytes: 1024 * 1024, sizeOf: () => 0, now })
   let running = 0
 
   function isRepeat({ user, source, type }: LoginRecord): boolean {
     const key = `${type} ${user?.uid} ${source.address}`
-    const isRecent = (lastSuccess.get(key) ?? Number.NEGATIVE_INFINITY) > now() - sameLoginMs
-    if (isRecent) return true
-    if (lastSuccess.size > 1_000) lastSuccess.clear()
-    lastSuccess.set(key, now())
+    if (recent.get(key)) return true
+    recent.set(key, true, sameLoginMs)
     return false
   }
 

@@ -1,8 +1,10 @@
+import { toCacheKey } from '../cache/bounded-cache.ts'
 import { toEventStream } from '../request/event-stream.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import { type ListQuery, parseListQuery } from '../request/list-query.ts'
 import { isInScope } from '../request/request-info.ts'
 import { sendParts } from '../request/respond.ts'
+import type { SharedTurns } from '../request/turns.ts'
 import { parseVersion } from '../request/version-query.ts'
 import { parseListVersion, parseWatchQuery, watchParameters } from '../request/watch-query.ts'
 import { type Form, platformForm } from '../resources/body.ts'
@@ -16,6 +18,7 @@ import { managedFieldsForm } from '../resources/managed-fields.ts'
 import type { PageCache } from '../resources/page-cache.ts'
 import { type Narrowing, toSelecting } from '../resources/selecting.ts'
 import { sendList } from '../resources/send-list.ts'
+import { matchInTurns } from '../resources/view-in-turns.ts'
 import type { Visible } from '../resources/visible.ts'
 import { serveWatch } from '../resources/watch.ts'
 import { createFormEncoder } from '../resources/watch-encoder.ts'
@@ -26,6 +29,8 @@ export type ReadTools = {
   readonly groupDomain: string
   readonly pages: PageCache
   readonly hub: WatchHub
+  /** Of all who do long work for lists. */
+  readonly turns: SharedTurns
 }
 
 export type ReadStyle = {
@@ -109,19 +114,20 @@ async function listObjects(
   style: ReadStyle,
 ): Promise<void> {
   const version = parseListVersion(exchange.query)
+  const turns = tools.turns.of(exchange.identity.username)
   const request = await toRequest(tools, exchange, style)
   if (version.resourceVersion !== '') await waitForVersion(collection, version.resourceVersion)
   const isExact = version.match === 'Exact'
   const listed = isExact
-    ? listPageAt(collection, request, Number(version.resourceVersion))
-    : listPage(collection, request)
+    ? listPageAt(collection, request, Number(version.resourceVersion), turns)
+    : listPage(collection, request, turns)
   const page = listed instanceof Promise ? await listed : listed
   const form = toForm(request.query)
   const frame =
     style.list === 'items'
       ? itemsFrame(page)
       : kindFrame(collection.served, page, isExact ? version.resourceVersion : String(collection.version))
-  await sendList(exchange, tools.pages, { selection: page.selection, form, frame })
+  await sendList(exchange, { pages: tools.pages, turns }, { selection: page.selection, form, frame })
 }
 
 async function watch(
@@ -132,15 +138,16 @@ async function watch(
 ): Promise<void> {
   const options = parseWatchQuery(exchange.query)
   const request = await toRequest(tools, exchange, style)
-  const { key, matches, readings } = toSelecting(collection.served.kind, request)
-  for (const reading of readings) await reading.prepare(collection.entries())
+  const { key, matches } = toSelecting(collection.served.kind, request)
+  if (request.query.fieldSelector.text !== '')
+    await matchInTurns(collection.entries(), matches, tools.turns.of(exchange.identity.username))
   if (options.resourceVersion !== '') await waitForVersion(collection, options.resourceVersion)
   const form = toForm(request.query)
   await serveWatch(collection, tools.hub, {
     options,
     matches,
     encoder: createFormEncoder(collection.served, form),
-    channelKey: `platform ${form.name} ${key}`,
+    channelKey: toCacheKey(`platform ${form.name} ${key}`),
     visible: style.visible,
     stream: toEventStream(exchange, 'application/json'),
   })

@@ -1,4 +1,5 @@
 import { badRequest } from '../status/status.ts'
+import { requireFewTerms } from './selector.ts'
 
 export type FieldRequirement = {
   readonly field: string
@@ -13,14 +14,14 @@ export type FieldRequirement = {
  * @throws Status 400 on bad syntax
  */
 export function parseFieldSelector(text: string): readonly FieldRequirement[] {
-  return splitUnescaped(text)
-    .toSorted()
-    .map(term => {
-      const operator = /!=|==?/.exec(term)
-      if (operator === null) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`)
-      const value = unescapeValue(term.slice(operator.index + operator[0].length), text)
-      return { field: term.slice(0, operator.index), operator: operator[0] === '!=' ? '!=' : '=', value }
-    })
+  const terms = splitUnescaped(text)
+  requireFewTerms(terms.length, 'fieldSelector')
+  return terms.toSorted().map(term => {
+    const operator = /!=|==?/.exec(term)
+    if (operator === null) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`)
+    const value = unescapeValue(term.slice(operator.index + operator[0].length), text)
+    return { field: term.slice(0, operator.index), operator: operator[0] === '!=' ? '!=' : '=', value }
+  })
 }
 
 /** @throws Status 400 when a field is not among the known ones */

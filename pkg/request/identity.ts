@@ -10,6 +10,11 @@ export type Identity = {
   readonly isTrimmed?: boolean
 }
 
+/** Estimated bytes of an identity in memory. */
+export function identityBytes(identity: Identity): number {
+  return 200 + 2 * JSON.stringify(identity).length
+}
+
 const superuserGroup = 'system:masters'
 
 /** Whether kube-apiserver lets the caller do everything, without asking RBAC. */

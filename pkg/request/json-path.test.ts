@@ -65,4 +65,11 @@ describe('parseJsonPath', () => {
       })
     })
   }
+
+  it('refuses more than 64 steps', () => {
+    expect(parseJsonPath('.a'.repeat(64), 'fields')).to.have.length(64)
+    expect(refusalOf(() => parseJsonPath('.a'.repeat(65), 'fields')).message).to.equal(
+      'fields names a path of more than 64 steps',
+    )
+  })
 })

@@ -1,6 +1,7 @@
 import type { Steps } from '../json/path.ts'
 import { badRequest } from '../status/status.ts'
 
+const maxSteps = 64
 const step =
   /^(?:\.((?:[^.[\]{}\\"'*]|\\.)+)|\.?\[(\d+)\]|\.?\[(\*)\]|\.(\*)|\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\])/s
 
@@ -9,7 +10,7 @@ const step =
  * `.metadata.labels.app\.kubernetes\.io/name`, `['a.b']` and `[*]` for the first item that has the rest.
  *
  * @param parameter the query parameter's name, for the message
- * @throws Status 400 with the place at which it cannot be read
+ * @throws Status 400 with the place at which it cannot be read, or for more than 64 steps
  */
 export function parseJsonPath(text: string, parameter: string): Steps {
   const inner = /^\{(.*)\}$/s.exec(text)?.[1] ?? text
@@ -32,6 +33,7 @@ export function parseJsonPath(text: string, parameter: string): Steps {
     else if (anyItem !== undefined || anyMember !== undefined) steps.push('*')
     else steps.push((single ?? double ?? '').replace(/\\(.)/gs, '$1'))
     rest = rest.slice(found.length)
+    if (steps.length > maxSteps) throw badRequest(`${parameter} names a path of more than ${maxSteps} steps`)
   }
   return steps
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { statusOf } from '../status/fixtures.ts'
+import { refusalOf, statusOf } from '../status/fixtures.ts'
 import { type LabelRequirement, matchesLabels, parseLabelSelector } from './label-selector.ts'
 
 type Operator = LabelRequirement['operator']
@@ -201,4 +201,14 @@ describe('matchesLabels', () => {
       expect(matchesLabels(parseLabelSelector(selector), labels)).to.equal(expected)
     })
   }
+
+  it('refuses more than 32 terms, in no time', () => {
+    const terms = (count: number) => Array.from({ length: count }, (_, i) => `a${i}=b`).join(',')
+    expect(parseLabelSelector(terms(32))).to.have.length(32)
+    const began = performance.now()
+    expect(refusalOf(() => parseLabelSelector(terms(100_000))).message).to.equal(
+      'labelSelector has 100000 terms; at most 32 are allowed',
+    )
+    expect(performance.now() - began).to.be.below(1_000)
+  })
 })

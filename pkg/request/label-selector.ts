@@ -1,4 +1,5 @@
 import { badRequest } from '../status/status.ts'
+import { requireFewTerms } from './selector.ts'
 
 type Labels = Readonly<Record<string, string>>
 
@@ -22,7 +23,9 @@ const comparison = /^([^=!<>\s]+)\s*(==|=|!=|>|<)\s*(\S*)$/
  * @throws Status 400
  */
 export function parseLabelSelector(text: string, parameter = 'labelSelector'): readonly LabelRequirement[] {
-  return splitTerms(text).map(term => parseTerm(term, text, parameter))
+  const terms = splitTerms(text)
+  requireFewTerms(terms.length, parameter)
+  return terms.map(term => parseTerm(term, text, parameter))
 }
 
 /** Whether `labels` satisfy every requirement. A missing key satisfies only `!=`, `notin` and `!`. */

@@ -142,4 +142,15 @@ describe('QueryParameters', () => {
     }
     expect(performance.now() - startedAt).to.be.below(1_000)
   })
+
+  it('refuses a parameter that is too long where Kapis answers by itself, and reads it for others', () => {
+    const long = 'x'.repeat(8 * 1024)
+    const given = new QueryParameters(`short=x&fields=${long}`)
+    const message = 'the query parameter "fields" is longer than the 8192 characters that are allowed'
+    for (const refuse of [() => given.refuseAmbiguous(), () => given.refuseAmbiguousSelection()])
+      expect(refusalOf(refuse)).to.deep.equal({ code: 400, reason: 'BadRequest', message })
+    expect(given.first('fields')).to.equal(long)
+    new QueryParameters(`fields=${long}`, 9_000).refuseAmbiguous()
+    new QueryParameters(`a=${long.slice(1)}`).refuseAmbiguous()
+  })
 })

@@ -15,11 +15,18 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
   readonly #pairs: readonly (readonly [name: string, value: string])[]
   /** The first name that is given once more. */
   readonly #repeated: string | undefined
+  /** The first name whose value is too long for what Kapis answers by itself. */
+  readonly #tooLong: string | undefined
+  readonly #maxLength: number
   #fieldSelector: Selector<FieldRequirement> | undefined
   #labelSelector: Selector<LabelRequirement> | undefined
 
-  /** @param rawQuery what follows the question mark of a URL */
-  constructor(rawQuery: string) {
+  /**
+   * @param rawQuery what follows the question mark of a URL
+   * @param maxLength characters of a parameter at most, where Kapis answers by itself
+   */
+  constructor(rawQuery: string, maxLength = defaultMaxLength) {
+    this.#maxLength = maxLength
     const pairs: (readonly [string, string])[] = []
     const seen = new Set<string>()
     for (const text of rawQuery === '' ? [] : rawQuery.split('&')) {
@@ -29,7 +36,9 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
       if (problem !== undefined && problem !== notUtf8) continue
       const equals = text.indexOf('=')
       const name = decode(equals < 0 ? text : text.slice(0, equals))
-      pairs.push([name, equals < 0 ? '' : decode(text.slice(equals + 1))])
+      const value = equals < 0 ? '' : decode(text.slice(equals + 1))
+      pairs.push([name, value])
+      if (name.length + value.length > maxLength) this.#tooLong ??= name
       const key = name.toLowerCase()
       if (seen.has(key)) this.#repeated ??= name
       seen.add(key)
@@ -79,14 +88,19 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
 
   /** @throws Status 400 for what other readers would read differently: a repeated parameter, or one that is left out here */
   refuseAmbiguous(): void {
-    if (this.problem !== undefined) throw badRequest(this.problem)
+    this.#refuseUnreadable()
     if (this.#repeated !== undefined) throw repeated(this.#repeated)
   }
 
   /** The same where some parameters may be repeated, but none of those that decide which right is asked for. @throws Status 400 */
   refuseAmbiguousSelection(): void {
-    if (this.problem !== undefined) throw badRequest(this.problem)
+    this.#refuseUnreadable()
     for (const name of deciding) if (this.isRepeated(name)) throw repeated(name)
+  }
+
+  #refuseUnreadable(): void {
+    if (this.problem !== undefined) throw badRequest(this.problem)
+    if (this.#tooLong !== undefined) throw tooLong(this.#tooLong, this.#maxLength)
   }
 
   /** What kube-apiserver selects by. */
@@ -101,6 +115,7 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
   }
 }
 
+const defaultMaxLength = 8 * 1024
 const deciding = ['fieldSelector', 'labelSelector', 'watch']
 const notUtf8 = 'the query contains percent-encoded bytes that are not UTF-8'
 
@@ -119,6 +134,12 @@ function problemOf(pair: string): string | undefined {
 function decode(text: string): string {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
   return spaced.includes('%') ? unescapeLossy(spaced) : spaced
+}
+
+function tooLong(name: string, maxLength: number) {
+  return badRequest(
+    `the query parameter ${JSON.stringify(name.slice(0, 100))} is longer than the ${maxLength} characters that are allowed`,
+  )
 }
 
 function repeated(name: string) {

@@ -1,3 +1,4 @@
+import { createBoundedCache } from '../cache/bounded-cache.ts'
 import type { Exchange } from './exchange.ts'
 import { QueryParameters } from './query-parameters.ts'
 import { parseRequestInfo } from './request-info.ts'
@@ -13,32 +14,33 @@ export function unreadableLine(method: string): RequestLine {
   return { info: parseRequestInfo(method, ''), rawPath: '', rawQuery: '', query: noQuery }
 }
 
-const maxLines = 1024
-// A URL that the caller can make as long as they like must not fill the memory.
+const maxCacheBytes = 4 * 1024 * 1024
 const maxUrlLength = 512
+// What is read of a line takes some ten times its length.
+const sizeOf = ({ rawPath, rawQuery }: RequestLine) => 1_000 + 10 * (rawPath.length + rawQuery.length)
 
 /**
  * Reads request lines. Clients ask for the same few things again and again, and reading a line costs more than answering
- * many of them: what GETs said lately is kept.
+ * many of them: what GETs said lately is cached.
  *
+ * @param maxParameterLength see QueryParameters
  * @returns throws Status 400
  */
-export function createLineReader(): (method: string, url: string) => RequestLine {
-  const lines = new Map<string, RequestLine>()
+export function createLineReader(maxParameterLength?: number): (method: string, url: string) => RequestLine {
+  const lines = createBoundedCache<RequestLine>({ maxBytes: maxCacheBytes, sizeOf })
   return (method, url) => {
-    if (method !== 'GET' || url.length > maxUrlLength) return parseLine(method, url)
+    if (method !== 'GET' || url.length > maxUrlLength) return parseLine(method, url, maxParameterLength)
     const known = lines.get(url)
     if (known) return known
-    const line = parseLine(method, url)
-    if (lines.size >= maxLines) lines.clear()
+    const line = parseLine(method, url, maxParameterLength)
     lines.set(url, line)
     return line
   }
 }
 
 /** @throws Status 400 */
-export function parseLine(method: string, url: string): RequestLine {
+export function parseLine(method: string, url: string, maxParameterLength?: number): RequestLine {
   const { path, rawPath, rawQuery } = parseTarget(url)
-  const query = rawQuery === '' ? noQuery : new QueryParameters(rawQuery)
+  const query = rawQuery === '' ? noQuery : new QueryParameters(rawQuery, maxParameterLength)
   return { info: parseRequestInfo(method, path, query), rawPath, rawQuery, query }
 }

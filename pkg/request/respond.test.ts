@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Listener, type Loopback, startLoopback } from './fixtures.ts'
 import { acceptsGzip, collect, pieceBytes, send, sendChunks, sendJson, sendParts } from './respond.ts'
+import { createTurns } from './turns.ts'
 
 describe('respond', () => {
   let loopback: Loopback | undefined
@@ -71,7 +72,7 @@ describe('respond', () => {
   describe('sendChunks', () => {
     it('writes all pieces in order', async () => {
       const pieces = Array.from({ length: 300 }, (_, i) => Buffer.alloc(1000, i % 256))
-      const { get } = await serve((_req, res) => sendChunks(res, pieces, { 'x-a': 'b' }))
+      const { get } = await serve((_req, res) => sendChunks(res, pieces, { 'x-a': 'b' }, createTurns()))
       const { code, headers, body } = await get('/')
       expect(code).to.equal(200)
       expect(headers['x-a']).to.equal('b')
@@ -79,7 +80,7 @@ describe('respond', () => {
     })
 
     it('answers an empty body', async () => {
-      const { get } = await serve((_req, res) => sendChunks(res, [], {}))
+      const { get } = await serve((_req, res) => sendChunks(res, [], {}, createTurns()))
       expect(await get('/')).to.include({ code: 200, text: '' })
     })
 
@@ -88,7 +89,7 @@ describe('respond', () => {
       function* pieces() {
         for (; made < 2000; made++) yield Buffer.alloc(64 * 1024)
       }
-      const { open } = await serve((_req, res) => sendChunks(res, pieces(), {}))
+      const { open } = await serve((_req, res) => sendChunks(res, pieces(), {}, createTurns()))
       const res = await open('/')
       res.pause()
       await sleep(100)
@@ -102,7 +103,9 @@ describe('respond', () => {
       function* pieces() {
         for (; made < 2000; made++) yield Buffer.alloc(64 * 1024)
       }
-      const { open } = await serve((_req, res) => sendChunks(res, pieces(), {}).then(finished.resolve))
+      const { open } = await serve((_req, res) =>
+        sendChunks(res, pieces(), {}, createTurns()).then(finished.resolve),
+      )
       const res = await open('/')
       await once(res, 'data')
       res.destroy()
@@ -111,6 +114,7 @@ describe('respond', () => {
     })
 
     it('lets other requests in between', async () => {
+      const turns = createTurns()
       function* pieces() {
         for (let i = 0; i < 100; i++) {
           const until = performance.now() + 5
@@ -119,7 +123,7 @@ describe('respond', () => {
         }
       }
       const { get } = await serve((req, res) =>
-        req.url === '/long' ? sendChunks(res, pieces(), {}) : send(res, 200, Buffer.from('short'), {}),
+        req.url === '/long' ? sendChunks(res, pieces(), {}, turns) : send(res, 200, Buffer.from('short'), {}),
       )
       let isDone = false
       const long = get('/long').then(() => {
@@ -130,6 +134,29 @@ describe('respond', () => {
       expect(isDone).to.equal(false)
       await long
     })
+
+    it('lets a short request wait for a few slices, and not for one of each long one', async () => {
+      const turns = createTurns()
+      let made = 0
+      function* pieces() {
+        for (let i = 0; i < 8; i++) {
+          const until = performance.now() + 2
+          while (performance.now() < until);
+          made++
+          yield Buffer.from('x')
+        }
+      }
+      const { get } = await serve((req, res) =>
+        req.url === '/long' ? sendChunks(res, pieces(), {}, turns) : send(res, 200, Buffer.from('short'), {}),
+      )
+      const long = Promise.all(Array.from({ length: 100 }, () => get('/long')))
+      // All have begun.
+      while (made < 200) await sleep(5)
+      const before = made
+      await get('/short')
+      expect(made - before).to.be.below(50)
+      await long
+    }).timeout(60_000)
 
     it('leaves no listeners behind on a connection that is slow', async () => {
       let response: ServerResponse | undefined
@@ -144,7 +171,7 @@ describe('respond', () => {
       const { get } = await serve((_req, res) => {
         response = res
         before = res.listenerCount('close')
-        return sendChunks(res, pieces(), {})
+        return sendChunks(res, pieces(), {}, createTurns())
       })
       await get('/')
       expect(most - before).to.be.below(3)

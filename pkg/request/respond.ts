@@ -63,22 +63,23 @@ const sliceMs = 8
  * Writes a body piece by piece, at the pace of the client, and lets other requests in between.
  *
  * @param chunks made as they are needed; never asked for again once the client is gone
+ * @param turns of all who do such work
  */
 export async function sendChunks(
   res: ServerResponse,
   chunks: Iterable<Buffer>,
   headers: OutgoingHttpHeaders,
+  turns: Turns,
 ): Promise<void> {
   res.writeHead(200, { ...uncached, ...headers })
   const write = createPacedWriter(res)
   let since = performance.now()
   for (const chunk of chunks) {
     if (res.destroyed) return
-    if (await write(chunk)) since = performance.now()
-    else if (performance.now() - since > sliceMs) {
-      await nextTurn()
-      since = performance.now()
-    }
+    await write(chunk)
+    if (performance.now() - since <= turns.sliceMs) continue
+    await turns.next()
+    since = performance.now()
   }
   res.end()
 }

@@ -1,3 +1,13 @@
+import { badRequest } from '../status/status.ts'
+
+/** As many terms may a selector have; each is looked up in every object. */
+const maxTerms = 32
+
+/** @throws Status 400 */
+export function requireFewTerms(count: number, parameter: string): void {
+  if (count > maxTerms) throw badRequest(`${parameter} has ${count} terms; at most ${maxTerms} are allowed`)
+}
+
 /** A selector of a request: as it was written, and what it requires. */
 export type Selector<Requirement> = {
   /** '' selects everything. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
-import { createTurns } from './turns.ts'
+import { createSharedTurns, createTurns } from './turns.ts'
 
 describe('createTurns', () => {
   it('lets one of all that wait go on in each turn of the event loop, in order', async () => {
@@ -29,5 +29,20 @@ describe('createTurns', () => {
     await nextTurn()
     await nextTurn()
     await turns.next()
+  })
+})
+
+describe('createSharedTurns', () => {
+  it('gives a user who waits with one piece of work the next turn but one, however much of another waits', async () => {
+    const turns = createSharedTurns()
+    const order: string[] = []
+    const take = (user: string) =>
+      turns
+        .of(user)
+        .next()
+        .then(() => order.push(user))
+    await Promise.all([...Array.from({ length: 50 }, () => take('busy')), take('other'), take('third')])
+    expect(order.slice(0, 4)).to.deep.equal(['busy', 'other', 'third', 'busy'])
+    expect(order).to.have.length(52)
   })
 })

@@ -8,29 +8,47 @@ export type Turns = {
   readonly sliceMs: number
 }
 
+/** Turns that users take one after the other, however many requests each of them has. */
+export type SharedTurns = { readonly of: (user: string) => Turns }
+
+const sliceMs = 1.5
+
 export function createTurns(): Turns {
-  const waiting: (() => void)[] = []
+  return createSharedTurns().of('')
+}
+
+export function createSharedTurns(): SharedTurns {
+  /** By user; the one whose turn it is comes first. */
+  const waiting = new Map<string, (() => void)[]>()
   let isRunning = false
 
   function release(): void {
-    waiting.shift()?.()
-    setImmediate(goOn)
-  }
-
-  /** After a slice, and after what came in meanwhile. */
-  function goOn(): void {
-    if (waiting.length > 0) release()
-    else isRunning = false
+    const [next] = waiting
+    if (next === undefined) {
+      isRunning = false
+      return
+    }
+    const [user, queue] = next
+    waiting.delete(user)
+    const go = queue.shift()
+    if (queue.length > 0) waiting.set(user, queue)
+    go?.()
+    // After this slice, and after what came in meanwhile.
+    setImmediate(release)
   }
 
   return {
-    sliceMs: 1.5,
-    next: () => {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      waiting.push(resolve)
-      if (!isRunning) setImmediate(release)
-      isRunning = true
-      return promise
-    },
+    of: user => ({
+      sliceMs,
+      next: () => {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        const queue = waiting.get(user)
+        if (queue === undefined) waiting.set(user, [resolve])
+        else queue.push(resolve)
+        if (!isRunning) setImmediate(release)
+        isRunning = true
+        return promise
+      },
+    }),
   }
 }

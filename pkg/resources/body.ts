@@ -27,7 +27,7 @@ const comma = Buffer.from(',')
 const gzipFromBytes = 128 * 1024
 const chunkBytes = pieceBytes / 2
 // Longer than this at a stretch, and other requests would feel it.
-const sliceMs = 8
+const sliceMs = 2
 
 /** One object, complete. */
 export function objectBytes(entry: Entry, form: Form): Buffer {

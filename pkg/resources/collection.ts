@@ -106,12 +106,16 @@ export class Collection {
     return this.#entries.values()
   }
 
-  /** The ready answer to a query; made on first use, kept up from then on, dropped when nobody asks any more. */
-  view(query: ViewQuery): View {
+  /**
+   * The ready answer to a query; made on first use, kept up from then on, dropped when nobody asks any more.
+   *
+   * @param matches the same as that of the query, where that is known already
+   */
+  view(query: ViewQuery, matches = query.matches): View {
     const found = this.#views.get(query.key)
     // Re-inserting keeps the map in order of use.
     if (found) this.#views.delete(query.key)
-    const view = found ?? new View(query, this.#entries.values())
+    const view = found ?? new View(query, this.#entries.values(), matches)
     view.usedAt = performance.now()
     this.#views.set(query.key, view)
     for (const [key, old] of this.#views) {

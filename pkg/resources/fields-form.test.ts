@@ -32,6 +32,8 @@ describe('createFieldsForm', () => {
     ['spec.nothing', {}],
     ['__proto__', {}],
     ['constructor.name', {}],
+    ["metadata.labels['a.b/c'],kind", { kind: 'Node', metadata: { labels: { 'a.b/c': 'd' } } }],
+    ["metadata.labels['e,f'],,kind", { kind: 'Node' }],
   ]
   for (const [fields, expected] of table) {
     it(`${fields} leaves ${JSON.stringify(expected)}`, () => {
@@ -57,5 +59,12 @@ describe('createFieldsForm', () => {
     expect(refusalOf(() => createFieldsForm('a,'.repeat(65))).message).to.equal(
       'fields names 65 paths; at most 64 are allowed',
     )
+  })
+
+  it('reads brackets that are not closed in no time', () => {
+    const began = performance.now()
+    for (const text of ['['.repeat(100_000), `${'[]'.repeat(50_000)}[`, `${'a['.repeat(50_000)}]`])
+      expect(refusalOf(() => createFieldsForm(text))).to.include({ code: 400 })
+    expect(performance.now() - began).to.be.below(1_000)
   })
 })

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { parseListQuery } from '../request/list-query.ts'
 import { QueryParameters } from '../request/query-parameters.ts'
+import { createTurns } from '../request/turns.ts'
 import { refusalOf } from '../status/fixtures.ts'
 import type { Collection } from './collection.ts'
 import { collectionOf, createRandom, event, node } from './fixtures.ts'
@@ -9,14 +10,16 @@ import { listPage, listPageAt, type Page } from './list.ts'
 
 function page(collection: Collection, query: string, namespace = '') {
   const parsed = parseListQuery(new QueryParameters(query))
-  const listed = listPage(collection, { query: parsed, namespace, groupDomain: 'kapis.io' })
+  const listed = listPage(collection, { query: parsed, namespace, groupDomain: 'kapis.io' }, createTurns())
   if (listed instanceof Promise) throw new Error('nothing has to be read for this query')
   return toShown(listed)
 }
 
 async function pageLater(collection: Collection, query: string) {
   const parsed = parseListQuery(new QueryParameters(query))
-  return toShown(await listPage(collection, { query: parsed, namespace: '', groupDomain: 'kapis.io' }))
+  return toShown(
+    await listPage(collection, { query: parsed, namespace: '', groupDomain: 'kapis.io' }, createTurns()),
+  )
 }
 
 function toShown({ selection, total }: Page) {
@@ -195,12 +198,16 @@ describe('listPage', () => {
   it('narrows by what the query does not say', () => {
     const parsed = parseListQuery(new QueryParameters('sortBy=name&ascending=true'))
     const narrowed = (key: string, wanted: string) =>
-      listPage(collection, {
-        query: parsed,
-        namespace: '',
-        groupDomain: 'kapis.io',
-        narrowing: { key, matches: entry => entry.name === wanted },
-      })
+      listPage(
+        collection,
+        {
+          query: parsed,
+          namespace: '',
+          groupDomain: 'kapis.io',
+          narrowing: { key, matches: entry => entry.name === wanted },
+        },
+        createTurns(),
+      )
     for (const name of ['web-1', 'db-2']) {
       const listed = narrowed(name, name)
       if (listed instanceof Promise) throw new Error('nothing has to be read')
@@ -303,6 +310,7 @@ describe('listPageAt', () => {
         start(),
         { query: parseListQuery(new QueryParameters(query)), namespace: '', groupDomain: 'kapis.io' },
         version,
+        createTurns(),
       ),
     )
 

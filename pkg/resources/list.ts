@@ -1,9 +1,12 @@
+import { toCacheKey } from '../cache/bounded-cache.ts'
 import type { ListQuery } from '../request/list-query.ts'
+import type { Turns } from '../request/turns.ts'
 import { expired } from '../status/status.ts'
 import type { Collection } from './collection.ts'
 import { countEntries, type Leaf, type Selection, selectPage, toLeaves } from './leaf.ts'
 import { toOrder } from './order.ts'
 import { type Narrowing, toSelecting } from './selecting.ts'
+import { matchInTurns, viewInTurns } from './view-in-turns.ts'
 
 /** What a list is asked for. */
 export type ListRequest = {
@@ -30,15 +33,13 @@ export type Page = {
  *
  * @throws Status 400 for a filter or sort key that the kind does not have, naming those it has
  */
-export function listPage(collection: Collection, request: ListRequest): Page | Promise<Page> {
+export function listPage(collection: Collection, request: ListRequest, turns: Turns): Page | Promise<Page> {
   const { query } = request
   const order = toOrder(query.sortBy)
-  const { key: selects, matches, readings } = toSelecting(collection.served.kind, request)
-  const view = { key: `${order.key} ${selects}`, matches, order: order.compare }
-  const toPage = () => pageOf(collection.view(view), query)
-  const all = order.reading === undefined ? readings : [...readings, order.reading]
-  if (all.length === 0 || collection.hasView(view.key)) return toPage()
-  return Promise.all(all.map(reading => reading.prepare(collection.entries()))).then(toPage)
+  const { key: selects, matches } = toSelecting(collection.served.kind, request)
+  const view = { key: toCacheKey(`${order.key} ${selects}`), matches, order: order.compare }
+  const found = viewInTurns(collection, view, turns, order.rank)
+  return found instanceof Promise ? found.then(made => pageOf(made, query)) : pageOf(found, query)
 }
 
 /**
@@ -50,15 +51,16 @@ export async function listPageAt(
   collection: Collection,
   request: ListRequest,
   version: number,
+  turns: Turns,
 ): Promise<Page> {
+  await turns.next()
   const past = collection.at(version)
   if (past === undefined) throw expired(`The resourceVersion for the provided list is too old: ${version}`)
   const order = toOrder(request.query.sortBy)
-  const { matches, readings } = toSelecting(collection.served.kind, request)
+  const { matches } = toSelecting(collection.served.kind, request)
   const entries = past.flatMap(leaf => leaf.entries)
-  for (const reading of order.reading === undefined ? readings : [...readings, order.reading])
-    await reading.prepare(entries)
-  const leaves = toLeaves(entries.filter(matches).sort(order.compare))
+  const known = await matchInTurns(entries, matches, turns, order.rank)
+  const leaves = toLeaves(entries.filter(entry => known.get(entry)).sort(order.compare))
   return pageOf({ size: countEntries(leaves), leaves }, request.query)
 }
 

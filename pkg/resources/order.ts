@@ -3,11 +3,15 @@ import { parseJsonPath } from '../request/json-path.ts'
 import { badRequest } from '../status/status.ts'
 import { type Amount, compareAmounts, parseAmount } from './amount.ts'
 import type { Entry } from './entry.ts'
-import { createReading, type Reading } from './reading.ts'
+import { createReading } from './reading.ts'
 import type { Compare } from './sorted-index.ts'
 
-/** An order of a list; `key` names it, and `reading` is what it has to look up in each object. */
-export type Order = { readonly key: string; readonly compare: Compare; readonly reading?: Reading }
+/** An order of a list; `key` names it, and `rank` looks up in an object what `compare` needs of it, and remembers that. */
+export type Order = {
+  readonly key: string
+  readonly compare: Compare
+  readonly rank?: (entry: Entry) => unknown
+}
 
 /** The order of keys, which is the orchestrator's own: namespace, then name. */
 export const byKey: Compare = (a, b) => compareText(a.key, b.key)
@@ -42,19 +46,11 @@ export function toOrder(sortBy: string): Order {
     )
   }
   const path = parseJsonPath(sortBy, 'sortBy')
-  const reading = createReading([path])
-  const ranks = new WeakMap<Entry, Rank>()
-  const rankOf = (entry: Entry): Rank => {
-    const found = ranks.get(entry)
-    if (found !== undefined) return found
-    const rank = toRank(reading.of(entry)[0])
-    ranks.set(entry, rank)
-    return rank
-  }
+  const rank = createReading([path], ([value]) => toRank(value))
   return {
     key: `path ${JSON.stringify(path)}`,
-    compare: (a, b) => compareRanks(rankOf(a), rankOf(b)) || byKey(a, b),
-    reading,
+    compare: (a, b) => compareRanks(rank(a), rank(b)) || byKey(a, b),
+    rank,
   }
 }
 
@@ -65,6 +61,8 @@ function by(read: (entry: Entry) => string): Compare {
 /** What is missing comes first, then amounts, then text. */
 type Rank = { readonly place: 0 | 1 | 2; readonly amount: Amount; readonly text: string }
 
+// By so many characters is text sorted; there may be a hundred orders of objects with megabytes of it.
+const maxTextLength = 256
 const none: Amount = { sign: 0, point: 0, digits: '' }
 
 /** @param source the value as JSON */
@@ -72,7 +70,9 @@ function toRank(source: string | undefined): Rank {
   if (source === undefined || source === 'null') return { place: 0, amount: none, text: '' }
   const text = source.startsWith('"') ? decodeString(source, 0, source.length) : source
   const amount = parseAmount(text)
-  return amount === undefined ? { place: 2, amount: none, text } : { place: 1, amount, text: '' }
+  if (amount !== undefined) return { place: 1, amount, text: '' }
+  // Copied: a part of a text keeps the whole of it in memory.
+  return { place: 2, amount: none, text: Buffer.from(text.slice(0, maxTextLength)).toString() }
 }
 
 function compareRanks(a: Rank, b: Rank): number {

@@ -20,10 +20,8 @@ export function parseSearch(text: string): (entry: Entry) => boolean {
     throw badRequest(`q ${JSON.stringify(text)} has a quote that is not closed`)
   if (terms.length > maxTerms)
     throw badRequest(`q has ${terms.length} words; at most ${maxTerms} are allowed`)
-  const texts = new WeakMap<Entry, string>()
   return entry => {
-    const searched = texts.get(entry) ?? toText(entry)
-    texts.set(entry, searched)
+    const searched = toText(entry)
     return terms.every(term => term.text === '' || searched.includes(term.text) === term.isWanted)
   }
 }

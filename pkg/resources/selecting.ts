@@ -8,15 +8,13 @@ import { badRequest } from '../status/status.ts'
 import { compareAmounts, parseAmount } from './amount.ts'
 import type { Entry } from './entry.ts'
 import type { Kind } from './kind.ts'
-import { createReading, type Reading } from './reading.ts'
+import { createReading } from './reading.ts'
 import { parseSearch } from './search.ts'
 
 /** Which objects a query is for. Two selections with one key select alike. */
 export type Selecting = {
   readonly key: string
   readonly matches: (entry: Entry) => boolean
-  /** What has to be looked up in each object first. */
-  readonly readings: readonly Reading[]
 }
 
 /** What narrows a list beside its query. Two with one key select alike. */
@@ -68,18 +66,13 @@ export function toSelecting(
 ): Selecting {
   const { query, namespace, name = '', groupDomain, narrowing } = request
   const predicates: Predicate[] = []
-  const readings: Reading[] = []
   if (narrowing !== undefined) predicates.push(narrowing.matches)
   if (namespace !== '') predicates.push(entry => entry.namespace === namespace)
   if (name !== '') predicates.push(entry => entry.name === name)
   const labels = requirementsOf(query.labelSelector)
   if (labels.length > 0) predicates.push(byLabels(labels))
   const fields = requirementsOf(query.fieldSelector)
-  if (fields.length > 0) {
-    const { matches, reading } = byFields(fields)
-    predicates.push(matches)
-    readings.push(reading)
-  }
+  if (fields.length > 0) predicates.push(byFields(fields))
   for (const [key, value] of query.filters) predicates.push(toPredicate(kind, groupDomain, key, value))
   const filters = [...query.filters].sort(([a], [b]) => (a < b ? -1 : 1))
   return {
@@ -88,7 +81,6 @@ export function toSelecting(
       ...[filters, narrowing?.key],
     ]),
     matches: entry => predicates.every(matches => matches(entry)),
-    readings,
   }
 }
 
@@ -112,20 +104,16 @@ function byLabels(requirements: readonly LabelRequirement[]): Predicate {
  * Any path of an object may be named. One that leads nowhere matches neither `=` nor `!=`, but for `path=` alone, which asks
  * for what is not set.
  */
-function byFields(requirements: readonly FieldRequirement[]): { matches: Predicate; reading: Reading } {
-  const reading = createReading(requirements.map(({ field }) => parseJsonPath(field, 'fieldSelector')))
-  return {
-    reading,
-    matches: entry => {
-      const values = reading.of(entry)
-      return requirements.every(({ operator, value }, i) => {
-        const found = values[i]
-        if (found === undefined || found === 'null') return operator === '=' && value === ''
-        if (found.startsWith('{') || found.startsWith('[')) return false
-        return isValue(found, value) === (operator === '=')
-      })
-    },
-  }
+function byFields(requirements: readonly FieldRequirement[]): Predicate {
+  const paths = requirements.map(({ field }) => parseJsonPath(field, 'fieldSelector'))
+  return createReading(paths, values =>
+    requirements.every(({ operator, value }, i) => {
+      const found = values[i]
+      if (found === undefined || found === 'null') return operator === '=' && value === ''
+      if (found.startsWith('{') || found.startsWith('[')) return false
+      return isValue(found, value) === (operator === '=')
+    }),
+  )
 }
 
 const jsonNumber = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { acceptsGzip, send, sendChunks } from '../request/respond.ts'
+import type { Turns } from '../request/turns.ts'
 import { type Form, type Frame, gzipPieces, isWorthGzip, plainChunks } from './body.ts'
 import { joinGzip } from './gzip.ts'
 import type { Selection } from './leaf.ts'
@@ -13,14 +14,14 @@ const headers = { 'content-type': 'application/json', vary: 'Accept-Encoding' }
  */
 export function sendList(
   { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
-  pages: PageCache,
+  { pages, turns }: { readonly pages: PageCache; readonly turns: Turns },
   { selection, form, frame }: { readonly selection: Selection; readonly form: Form; readonly frame: Frame },
 ): Promise<void> | void {
   if (acceptsGzip(req) && isWorthGzip(selection, form)) {
     const pieces = gzipPieces(selection, form, frame, pages.pieces)
-    return sendChunks(res, joinGzip(pieces), { ...headers, 'content-encoding': 'gzip' })
+    return sendChunks(res, joinGzip(pieces), { ...headers, 'content-encoding': 'gzip' }, turns)
   }
   const joined = pages.page(selection, form, frame)
   if (joined) return send(res, 200, joined, headers)
-  return sendChunks(res, plainChunks(selection, form, frame), headers)
+  return sendChunks(res, plainChunks(selection, form, frame), headers, turns)
 }

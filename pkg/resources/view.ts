@@ -15,9 +15,10 @@ export class View {
   readonly #query: ViewQuery
   readonly #index: SortedIndex
 
-  constructor(query: ViewQuery, entries: Iterable<Entry>) {
+  /** @param matches the same as that of the query, where that is known already */
+  constructor(query: ViewQuery, entries: Iterable<Entry>, matches = query.matches) {
     this.#query = query
-    this.#index = new SortedIndex(query.order, [...entries].filter(query.matches))
+    this.#index = new SortedIndex(query.order, [...entries].filter(matches))
   }
 
   get size(): number {

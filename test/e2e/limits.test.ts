@@ -104,6 +104,38 @@ describe('what the front takes on', function () {
     }, 10_000)
   })
 
+  it('refuses parameters, selectors and heads that are too long, whoever sends them', async () => {
+    const nobody = await tokenOf(namespace, 'nobody')
+    const terms = (count: number, term: string) => Array.from({ length: count }, (_, i) => term + i).join(',')
+    const at = [
+      `/kapis/resources.${groupDomain}/v1alpha3/nodes`,
+      `/apis/resources.${groupDomain}/v1alpha3/nodes`,
+    ]
+    const own = ['/kapi/v1/nodes', `/kapis/iam.${groupDomain}/v1alpha2/users`, ...at]
+    for (const path of own) {
+      for (const [query, message] of [
+        [
+          `fields=${'['.repeat(9_000)}`,
+          'the query parameter "fields" is longer than the 8192 characters that are allowed',
+        ],
+        [`labelSelector=${terms(33, 'a')}`, 'labelSelector has 33 terms; at most 32 are allowed'],
+        [
+          `fieldSelector=${terms(33, 'metadata.name!=a')}`,
+          'fieldSelector has 33 terms; at most 32 are allowed',
+        ],
+      ] as const) {
+        const answer = await askAs(token, `${path}?${query}`)
+        expectStatus(answer, statusBody(400, 'BadRequest', message))
+        expect((await askAs(nobody, `${path}?${query}`)).code).to.be.oneOf([400, 403])
+      }
+      expect((await askAs(token, `${path}?labelSelector=${terms(32, '!a')}`)).code).to.equal(200)
+      expect((await askAs(nobody, `${path}?q=${'x'.repeat(70_000)}`)).code).to.equal(431)
+    }
+    // What kube-apiserver answers is as long as it takes.
+    const query = `labelSelector=${terms(1_000, '!a')}&fieldSelector=${terms(100, 'metadata.name!=a')}`
+    expect((await askAs(token, `/api/v1/nodes?${query}`)).code).to.equal(200)
+  })
+
   it('takes no path for a promise to last: only what is served as a watch has no deadline', async () => {
     const users = `/kapis/iam.${groupDomain}/v1alpha2`
     for (const path of [`${users}/users?follow=1&timeout=1s`, `${users}/watch/users?timeout=1s`]) {

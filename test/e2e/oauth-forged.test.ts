@@ -134,8 +134,8 @@ describe('tokens that are forged', function () {
     })
   }
 
-  it('of 100 KB are refused wherever they come to, at once', async () => {
-    const huge = `${encode({ alg: 'ES256', kid: key.kid })}.${'x'.repeat(100_000)}.y`
+  it('of 50 KB are refused wherever they come to, at once', async () => {
+    const huge = `${encode({ alg: 'ES256', kid: key.kid })}.${'x'.repeat(50_000)}.y`
     const startedAt = performance.now()
     expectStatus(await bearer(huge, nodesPath), statusBody(401, 'Unauthorized', 'Unauthorized'))
     expectStatus(

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { Agent, request } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type TLSSocket } from 'node:tls'
 import { expect } from 'chai'
@@ -88,6 +89,39 @@ describe('cheap requests', function () {
     }
   })
 
+  describe('that look through everything', () => {
+    before(async () => {
+      const labels = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`l${i}`, `v${i}`]))
+      const items = Array.from({ length: 1_000 }, (_, i) => ({
+        ...{ apiVersion: 'v1', kind: 'ConfigMap', data: { n: String(i), text: 'x'.repeat(2_000) } },
+        metadata: { name: `small-${i}`, namespace, labels },
+      }))
+      const stdin = JSON.stringify({ apiVersion: 'v1', kind: 'List', items })
+      await output('kubectl', ['create', '-f', '-'], { stdin })
+    })
+
+    const list = `/kapi/v1/namespaces/${namespace}/configmaps`
+    const terms = (i: number, term: (n: number) => string) =>
+      Array.from({ length: 32 }, (_, n) => `${term(n)}!%3D${i}`).join(',')
+    const rows: readonly (readonly [what: string, path: (i: number) => string])[] = [
+      ['labels', i => `${list}?limit=1&labelSelector=${terms(i, n => `l${n}`)}`],
+      ['fields', i => `${list}?limit=1&fieldSelector=${terms(i, n => `data.x${n}`)}`],
+      ['annotations', i => `${list}?limit=1&annotation=${terms(i, n => `l${n}`)}`],
+      ['values to sort by', i => `${list}?limit=1&sortBy=.data.text&name=${i}`],
+      ['words', i => `${list}?limit=1&q=x${i}`],
+      ['members of all objects', i => `${list}?fields=data.n,metadata.labels.l${i % 20}`],
+      ['all, indented', i => `${list}?pretty=true&name=${i % 10}`],
+      ['brackets', () => `${list}?fields=${'['.repeat(8_000)}`],
+      ['names that nobody has', i => `${resources}/namespaces/${namespace}/x${i}`],
+    ]
+    for (const [what, path] of rows) {
+      it(`for ${what}, by one user`, async () => {
+        await askAs(admin, `${list}?limit=1`)
+        await withstands(() => flood(isLong ? 100 : 40, isLong ? 15 : 4, path, tokens[0] ?? ''))
+      })
+    }
+  })
+
   it('for what kube-apiserver lists, and nobody reads', async () => {
     const path = `/api/v1/namespaces/${namespace}/configmaps`
     // Who is answered by kube-apiserver waits for it, which has other requests of its own.
@@ -116,7 +150,7 @@ describe('cheap requests', function () {
         slowestMs = Math.max(slowestMs, performance.now() - began)
         expect(code, body).to.equal(200)
         most = Math.max(most, frontProcess().megabytes)
-        await sleep(100)
+        await sleep(500)
       }
       return slowestMs
     }
@@ -136,6 +170,40 @@ describe('cheap requests', function () {
       expect(slowestMs, 'ms of the slowest answer to others').to.be.below(1_000 + 2 * quietMs)
     }
     expect(most - before, 'MB more').to.be.below(maxMegabytes)
+  }
+
+  /** Sends one request after the other on so many connections, for so many seconds; what is under way then is given up. */
+  async function flood(
+    connections: number,
+    seconds: number,
+    pathOf: (i: number) => string,
+    token: string,
+  ): Promise<void> {
+    const { hostname, port } = new URL(setting('KAPIS_URL'))
+    const agent = new Agent({
+      keepAlive: true,
+      maxSockets: connections,
+      ca: readFileSync(setting('KAPIS_CA')),
+    })
+    const over = AbortSignal.timeout(seconds * 1_000)
+    let i = 0
+    const ask = () =>
+      new Promise<void>(resolve => {
+        const headers = { authorization: `Bearer ${token}` }
+        const req = request({ hostname, port, agent, path: pathOf(i++), headers, signal: over }, res =>
+          res.resume().once('close', resolve),
+        )
+        req.once('error', () => resolve()).end()
+      })
+    const loop = async () => {
+      while (!over.aborted) {
+        await ask()
+        // What costs nothing is to cost the process of this test nothing either.
+        await sleep(500)
+      }
+    }
+    await Promise.all(Array.from({ length: connections }, loop))
+    agent.destroy()
   }
 
   /** Sends something on so many connections, of which none is read. */

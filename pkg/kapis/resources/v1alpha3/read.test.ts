@@ -7,6 +7,7 @@ import {
   startLoopback,
   toExchange,
 } from '../../../request/fixtures.ts'
+import { createSharedTurns } from '../../../request/turns.ts'
 import { Collection } from '../../../resources/collection.ts'
 import { collectionOf, event, node, replaceAll, servedNodes } from '../../../resources/fixtures.ts'
 import { PageCache } from '../../../resources/page-cache.ts'
@@ -50,6 +51,7 @@ describe('serveResources', () => {
       groupDomain: 'kapis.io',
       pages,
       hub: new WatchHub(),
+      turns: createSharedTurns(),
       components: {
         groupDomain: 'kapis.io',
         namespace: 'kapis-system',
