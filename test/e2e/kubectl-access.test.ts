@@ -111,8 +111,7 @@ describe('who may read the aggregated nodes', function () {
       expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([direct.code, JSON.parse(direct.body)])
       expect(answer.code).to.equal(403)
     }
-    for (const path of [`/kapis/${group}/v1alpha3/nodes`, '/kapis/tenant.kapis.io/v1alpha2/logs'])
-      expect((await askAs(token, path, { headers })).code, path).to.equal(403)
+    expect((await askAs(token, `/kapis/${group}/v1alpha3/nodes`, { headers })).code).to.equal(403)
   })
 })
 
