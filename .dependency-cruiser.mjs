@@ -37,6 +37,7 @@ const owners = {
   'prom-client': ['telemetry'],
   re2js: ['logs'],
   undici: ['http'],
+  ws: ['request'],
   zod: ['config'],
   yaml: ['yaml'],
 }

@@ -3,13 +3,12 @@ import { sendOwnChunks, toChunk } from './chunked-body.ts'
 import type { Exchange } from './exchange.ts'
 import { pieceBytes } from './respond.ts'
 import { openWebSocket } from './web-socket.ts'
-import { opcodes, toFrame, toFrameHead } from './web-socket-frames.ts'
-import { answerHandshake, isWebSocket } from './web-socket-handshake.ts'
+import { isWebSocket, readHandshake } from './web-socket-handshake.ts'
 
 /** Where the events of a watch go. */
 export type EventStream = {
   /** Streams of one name frame alike. */
-  readonly name: 'body' | 'chunked body' | 'websocket'
+  readonly name: 'body' | 'chunked body'
   /** Whether the client has gone before anything was said. */
   readonly isGone: () => boolean
   /** Says 200 or 101; after that there can be no other answer. */
@@ -31,16 +30,16 @@ export function toEventStream(
 ): EventStream {
   const isGone = () => res.destroyed
   if (upgrade !== undefined && isWebSocket(req)) {
-    const lines = answerHandshake(req)
+    const protocol = readHandshake(req)
     return {
-      name: 'websocket',
+      name: 'body',
       isGone,
       open() {
         lasts?.()
-        return openWebSocket({ req, res }, lines, upgrade)
+        return openWebSocket({ req, res }, protocol, upgrade)
       },
-      frame: event => toFrame(opcodes.text, event),
-      pieces: event => inPieces([toFrameHead(opcodes.text, lengthOf(event)), ...event]),
+      frame: event => event,
+      pieces: inPieces,
     }
   }
   // HTTP/1.0 knows no chunks: its body ends with the connection.
@@ -78,8 +77,4 @@ function* inPieces(parts: readonly Buffer[]): Generator<Buffer> {
     for (let at = 0; at < part.length; at += pieceBytes) yield part.subarray(at, at + pieceBytes)
   }
   if (small.length > 0) yield Buffer.concat(small)
-}
-
-function lengthOf(parts: readonly Buffer[]): number {
-  return parts.reduce((sum, { length }) => sum + length, 0)
 }

@@ -1,12 +1,10 @@
-import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { badRequest, Status } from '../status/status.ts'
 
 type Handshake = Pick<IncomingMessage, 'method' | 'headers'>
 
 const bearerPrefix = 'base64url.bearer.authorization.k8s.io.'
-// RFC 6455 section 1.3.
-const acceptGuid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+const tokenList = /^[!#$%&'*+\-.^_`|~\w]+(?:[ \t]*,[ \t]*[!#$%&'*+\-.^_`|~\w]+)*$/
 
 /** Whether a request wants to go on as a WebSocket (RFC 6455 section 4.1). */
 export function isWebSocket({ method, headers }: Handshake): boolean {
@@ -30,30 +28,24 @@ export function partProtocols(header: string | undefined): { offered: string[]; 
 }
 
 /**
- * What a handshake is answered with. Any one subprotocol is agreed to, as kube-apiserver does: none of them changes how a
- * watch is told.
+ * The subprotocol to agree to; undefined when none is offered. Any one is agreed to, as kube-apiserver does: none of them changes
+ * how events are sent.
  *
  * @throws Status 400 for what is no handshake of RFC 6455, and for two subprotocols
  */
-export function answerHandshake({ headers }: Handshake): Readonly<Record<string, string>> {
+export function readHandshake({ headers }: Handshake): string | undefined {
   if (headers['sec-websocket-version'] !== '13') {
     const message = 'Sec-WebSocket-Version must be 13'
     throw new Status(400, 'BadRequest', message, { headers: { 'sec-websocket-version': '13' } })
   }
   const key = headers['sec-websocket-key'] ?? ''
   if (!/^[A-Za-z0-9+/]{22}==$/.test(key)) throw badRequest('Sec-WebSocket-Key must be 16 bytes as base64')
-  const { offered } = partProtocols(headers['sec-websocket-protocol'])
-  const [protocol, another] = offered
+  const protocols = headers['sec-websocket-protocol']
+  if (protocols === undefined) return undefined
+  if (!tokenList.test(protocols)) throw badRequest('Sec-WebSocket-Protocol must be a list of tokens')
+  const [protocol, another] = partProtocols(protocols).offered
   if (another !== undefined) {
     throw badRequest('Sec-WebSocket-Protocol must name no more than one subprotocol beside a bearer token')
   }
-  const accept = createHash('sha1')
-    .update(key + acceptGuid)
-    .digest('base64')
-  return {
-    Upgrade: 'websocket',
-    Connection: 'Upgrade',
-    'Sec-WebSocket-Accept': accept,
-    ...(protocol === undefined ? {} : { 'Sec-WebSocket-Protocol': protocol }),
-  }
+  return protocol
 }

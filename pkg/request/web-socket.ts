@@ -1,101 +1,94 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import { Writable } from 'node:stream'
-import {
-  closeCodes,
-  createFrameReader,
-  frameLength,
-  opcodes,
-  toCloseFrame,
-  toFrame,
-} from './web-socket-frames.ts'
+import { type WebSocket, WebSocketServer } from 'ws'
 
 // How long the client may take over its own half of the end (RFC 6455 section 7.1.1).
 const closingMs = 2_000
-// Section 5.5.3 lets a server leave pings out: one that never reads its pongs must not fill memory.
+// RFC 6455 section 5.5.3 lets a server leave pings out: a client that never reads its pongs must not fill memory.
 const maxPongsBehindBytes = 64 * 1024
+// Of a message from the client, which is read and passed over.
+const maxMessageBytes = 64 * 1024
+const lineFeed = 0x0a
 
 /**
- * Goes on with a connection as a WebSocket on which only the server speaks. What is written has to be frames (toFrame), of which
- * each begins with a write of its own and may go on in further ones; the end of the stream is the close frame. What the client says is passed over, but for pings and the close.
+ * Goes on with a connection as a WebSocket on which only the server speaks. Each line of what is written is a text message, with
+ * its line feed; one that comes in several writes is sent in fragments. The end of the stream is the close frame.
  *
- * @param lines of the 101, see answerHandshake
+ * @param protocol the subprotocol to agree to; see readHandshake, which has checked the handshake
  * @param head what the client has sent behind its handshake already
  */
 export function openWebSocket(
   { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
-  lines: Readonly<Record<string, string>>,
+  protocol: string | undefined,
   head: Buffer,
 ): Writable {
   const { socket } = req
   res.detachSocket(socket)
   res.statusCode = 101
-  socket.write(toHead({ ...lines, ...namesOf(res) }))
-  let closeCode = closeCodes.normal
-  // Of the frame that is being written: nothing may come in between.
-  let missingBytes = 0
-  let pong: Buffer | undefined
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    autoPong: false,
+    maxPayload: maxMessageBytes,
+    perMessageDeflate: false,
+    handleProtocols: () => protocol ?? false,
+  })
+  // The ids that every response carries.
+  server.once('headers', lines => {
+    for (const [name, value] of Object.entries(res.getHeaders())) lines.push(`${name}: ${value}`)
+  })
+  let stream: Writable | undefined
+  server.handleUpgrade(req, socket, head, webSocket => {
+    stream = createMessageStream(webSocket)
+  })
+  // Without a handshake the client has gone already.
+  const opened = stream ?? new Writable().destroy()
+  // Without a socket the response does not notice its own end; access log, metrics and audit wait for it.
+  opened.once('close', () => res.emit('close'))
+  return opened
+}
+
+function createMessageStream(webSocket: WebSocket): Writable {
+  /** Whether a message has begun and not ended. */
+  let isWithin = false
+  const send = (part: Buffer, fin: boolean, done?: () => void) => {
+    isWithin = !fin
+    webSocket.send(part, { binary: false, fin }, done)
+  }
   const stream = new Writable({
     write(chunk: Buffer, _encoding, done) {
+      // What comes behind the close of the client goes nowhere.
+      if (webSocket.readyState !== webSocket.OPEN) return done()
+      const finished = () => done()
       for (let at = 0; at < chunk.length; ) {
-        if (missingBytes === 0) missingBytes = frameLength(chunk.subarray(at))
-        const part = Math.min(missingBytes, chunk.length - at)
-        missingBytes -= part
-        at += part
+        const found = chunk.indexOf(lineFeed, at)
+        const end = found < 0 ? chunk.length : found + 1
+        send(chunk.subarray(at, end), found >= 0, end === chunk.length ? finished : undefined)
+        at = end
       }
-      socket.write(chunk, done)
-      if (pong !== undefined && missingBytes === 0) {
-        socket.write(pong)
-        pong = undefined
-      }
+      if (chunk.length === 0) done()
     },
     final(done) {
+      const timer = setTimeout(() => webSocket.terminate(), closingMs)
+      webSocket.once('close', () => {
+        clearTimeout(timer)
+        done()
+      })
       // A message that breaks off cannot be followed by a close frame.
-      if (missingBytes > 0) socket.destroy()
-      endSocket(socket, toCloseFrame(closeCode), done)
+      if (isWithin) webSocket.terminate()
+      else webSocket.close(1000)
     },
     destroy(_error, done) {
-      socket.destroy()
+      webSocket.terminate()
       done(null)
     },
   })
-  const read = createFrameReader({
-    ping(payload) {
-      const answer = toFrame(opcodes.pong, payload)
-      // Section 5.5.3: the last of several may be answered alone.
-      if (missingBytes > 0) pong = answer
-      else if (socket.writableLength < maxPongsBehindBytes) socket.write(answer)
-    },
-    close: () => stream.end(),
-    fail() {
-      closeCode = closeCodes.protocolError
-      stream.end()
-    },
+  webSocket.on('ping', payload => {
+    if (webSocket.readyState === webSocket.OPEN && webSocket.bufferedAmount < maxPongsBehindBytes)
+      webSocket.pong(payload, false)
   })
-  socket.on('data', read)
-  // Without a close frame it has just gone.
-  for (const gone of ['end', 'close']) socket.once(gone, () => stream.destroy())
-  // Without a socket the answer does not notice its own end; access log, metrics and audit wait for it.
-  stream.once('close', () => res.emit('close'))
-  if (head.length > 0) read(head)
+  // It has broken the protocol, and ws closes with the code for it.
+  webSocket.on('error', () => undefined)
+  webSocket.once('close', () => stream.destroy())
   return stream
-}
-
-function endSocket(socket: Socket, frame: Buffer, done: () => void): void {
-  const timer = setTimeout(() => socket.destroy(), closingMs)
-  socket.once('close', () => {
-    clearTimeout(timer)
-    done()
-  })
-  socket.end(frame)
-}
-
-function toHead(lines: Readonly<Record<string, string>>): string {
-  const text = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `HTTP/1.1 101 Switching Protocols\r\n${text.join('')}\r\n`
-}
-
-/** The ids that every answer carries. */
-function namesOf(res: ServerResponse): Record<string, string> {
-  return Object.fromEntries(Object.entries(res.getHeaders()).map(([name, value]) => [name, String(value)]))
 }
