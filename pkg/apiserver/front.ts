@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { hasBody } from '../request/has-body.ts'
+import { HookedResponse, hooked } from '../request/hooked-message.ts'
 import { http } from '../request/node-http.ts'
 import { answerClientError } from './client-error.ts'
 
@@ -24,6 +25,7 @@ export type FrontLimits = { readonly headersSeconds: number; readonly headerKilo
 
 function toServerOptions({ headersSeconds, headerKilobytes }: FrontLimits) {
   return {
+    ...hooked,
     maxHeaderSize: headerKilobytes * 1024,
     // kube-apiserver keeps idle connections for 90 s; the server must not be the one that closes first.
     keepAliveTimeout: 130_000,
@@ -120,7 +122,7 @@ export function toUpgradeListener(
 ): (req: IncomingMessage, socket: Duplex, head: Buffer) => void {
   return (req, socket, head) => {
     socket.on('error', () => socket.destroy())
-    const res = new http.ServerResponse(req)
+    const res = new HookedResponse(req)
     res.shouldKeepAlive = false
     try {
       res.assignSocket(req.socket)

@@ -1,4 +1,5 @@
 import type { AuthenticatedExchange, Exchange } from '../request/exchange.ts'
+import { hooksOf } from '../request/hooked-message.ts'
 import type { Identity } from '../request/identity.ts'
 import { mayLast } from '../request/long-running.ts'
 import { Status, unavailable } from '../status/status.ts'
@@ -88,7 +89,7 @@ export function createAuditor({ policy, sink, whenFull }: AuditorOptions): Audit
           if (!isLong && cappedLevel(verdict.level, info) === 'RequestResponse')
             responseBody = captureResponse(res)
           emit('RequestReceived', undefined)
-          if (isLong && verdict.level !== 'None') onHead(res, code => emit('ResponseStarted', code))
+          if (isLong && verdict.level !== 'None') hooksOf(res).onHead(code => emit('ResponseStarted', code))
         },
         allowed() {
           annotations['authorization.k8s.io/decision'] = 'allow'
@@ -104,15 +105,6 @@ export function createAuditor({ policy, sink, whenFull }: AuditorOptions): Audit
         completed: code => emit('ResponseComplete', code),
       }
     },
-  }
-}
-
-/** Calls back when the head of an answer is written. */
-function onHead(res: Exchange['res'], listener: (code: number) => void): void {
-  const writeHead = res.writeHead.bind(res)
-  res.writeHead = (...args: unknown[]) => {
-    listener(Number(args[0]))
-    return Reflect.apply(writeHead, res, args)
   }
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { compactJson, itemTexts, memberText, withMembers, withoutMember } from '../json/members.ts'
 import { isRecord } from '../kube/object.ts'
+import { hooksOf, requestHooksOf } from '../request/hooked-message.ts'
 
 /**
  * A body as it passes: the JSON that was sent, on one line, since what JSON.parse makes of it has rounded numbers. undefined when it
@@ -11,34 +12,17 @@ export type Capture = { readonly json: () => string | undefined }
 // What is larger is written down by its size alone: an audit log is no backup.
 const maxBytes = 256 * 1024
 
-/**
- * Keeps a copy of a request's body while somebody else reads it. It must begin before the first other turn of the event
- * loop; neither the pace nor the order of what is read changes.
- */
+/** Keeps a copy of a request's body while a handler reads it. It must begin before the first other turn of the event loop. */
 export function captureRequest(req: IncomingMessage): Capture {
   const kept = createKeeper(() => req.headers)
-  const push = req.push.bind(req)
-  req.push = (chunk, encoding) => {
-    if (Buffer.isBuffer(chunk)) kept.add(chunk)
-    return push(chunk, encoding)
-  }
+  requestHooksOf(req).onChunk(kept.add)
   return kept
 }
 
 /** The same for what is answered. */
 export function captureResponse(res: ServerResponse): Capture {
   const kept = createKeeper(() => res.getHeaders())
-  const write = res.write.bind(res)
-  const end = res.end.bind(res)
-  // Both are overloaded; what matters here are the first two arguments, and all of them go on as they came.
-  res.write = (...args: unknown[]) => {
-    kept.add(args[0], args[1])
-    return Reflect.apply(write, res, args)
-  }
-  res.end = (...args: unknown[]) => {
-    kept.add(args[0], args[1])
-    return Reflect.apply(end, res, args)
-  }
+  hooksOf(res).onChunk(kept.add)
   return kept
 }
 
@@ -46,9 +30,7 @@ function createKeeper(headers: () => Readonly<Record<string, unknown>>) {
   const chunks: Buffer[] = []
   let size = 0
   return {
-    add(chunk: unknown, encoding?: unknown) {
-      if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return
-      const bytes = typeof chunk === 'string' ? Buffer.from(chunk, toEncoding(encoding)) : Buffer.from(chunk)
+    add(bytes: Buffer) {
       size += bytes.length
       if (size <= maxBytes) chunks.push(bytes)
       else chunks.length = 0
@@ -63,11 +45,6 @@ function createKeeper(headers: () => Readonly<Record<string, unknown>>) {
       }
     },
   }
-}
-
-/** Where no encoding is said there may be a function. */
-function toEncoding(given: unknown): BufferEncoding {
-  return typeof given === 'string' && Buffer.isEncoding(given) ? given : 'utf8'
 }
 
 /** An object, or a list of them, without metadata.managedFields. */

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import type { AuthenticatedExchange } from './exchange.ts'
+import { hooked } from './hooked-message.ts'
 import type { Identity } from './identity.ts'
 import { parseLine } from './request-line.ts'
 
@@ -34,7 +35,7 @@ export type Answer = {
 }
 
 export async function startLoopback(listener: Listener): Promise<Loopback> {
-  const server = createServer((req, res) => {
+  const server = createServer(hooked, (req, res) => {
     void listener(req, res)
   })
   const { promise, resolve } = Promise.withResolvers<void>()

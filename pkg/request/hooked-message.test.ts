@@ -1,0 +1,89 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { expect } from 'chai'
+import { type Loopback, startLoopback } from './fixtures.ts'
+import { hooksOf, requestHooksOf } from './hooked-message.ts'
+import { http } from './node-http.ts'
+
+describe('HookedResponse', () => {
+  let loopback: Loopback | undefined
+  afterEach(() => loopback?.close())
+
+  const answers: readonly (readonly [
+    what: string,
+    answer: (res: ServerResponse) => unknown,
+    code: number,
+    text: string,
+  ])[] = [
+    ['a head and a body', res => res.writeHead(201, { x: 'y' }).end('text'), 201, 'text'],
+    [
+      'a head as a list, and pieces',
+      res => res.writeHead(202, 'Fine', ['x', 'y']).write('te') && res.end('xt'),
+      202,
+      'text',
+    ],
+    ['a body alone', res => res.end(Buffer.from('text')), 200, 'text'],
+    ['a body in another encoding', res => res.end('74657874', 'hex'), 200, 'text'],
+    ['a body and a callback', res => res.end('text', () => undefined), 200, 'text'],
+    ['nothing', res => res.end(), 200, ''],
+  ]
+  for (const [what, answer, code, text] of answers) {
+    it(`calls back with the head, once, and with each piece: ${what}`, async () => {
+      const codes: number[] = []
+      let seen = ''
+      loopback = await startLoopback((_req, res) => {
+        const hooks = hooksOf(res)
+        hooks.addToHead('audit-id', 'id-1')
+        hooks.onHead(given => codes.push(given))
+        hooks.onChunk(bytes => {
+          seen += bytes
+        })
+        answer(res)
+      })
+      const response = await loopback.get('/')
+      expect([response.code, response.text, response.headers['audit-id']]).to.deep.equal([code, text, 'id-1'])
+      expect([codes, seen]).to.deep.equal([[code], text])
+    })
+  }
+
+  it('keeps what it is given of a body, whoever writes over it later', async () => {
+    const seen: Buffer[] = []
+    loopback = await startLoopback((_req, res) => {
+      hooksOf(res).onChunk(bytes => seen.push(bytes))
+      const bytes = Buffer.from('text')
+      res.write(bytes, () => {
+        bytes.fill('!')
+        res.end()
+      })
+    })
+    await loopback.get('/')
+    expect(String(Buffer.concat(seen))).to.equal('text')
+  })
+
+  it('is what a server makes that is told to', () => {
+    const req: IncomingMessage = Object.create(http.IncomingMessage.prototype)
+    expect(() => hooksOf(new http.ServerResponse(req))).to.throw(TypeError)
+    expect(() => requestHooksOf(req)).to.throw(TypeError)
+  })
+})
+
+describe('HookedRequest', () => {
+  it('calls back with each piece, while the handler reads at its own pace', async () => {
+    let seen = ''
+    const loopback = await startLoopback(async (req, res) => {
+      requestHooksOf(req).onChunk(bytes => {
+        seen += bytes
+      })
+      await new Promise(resolve => setTimeout(resolve, 20))
+      let read = ''
+      for await (const chunk of req) read += chunk
+      res.end(read)
+    })
+    const response = await fetch(`http://127.0.0.1:${loopback.port}/`, {
+      method: 'POST',
+      body: 'x'.repeat(200_000),
+    })
+    const text = await response.text()
+    await loopback.close()
+    expect([text.length, seen.length]).to.deep.equal([200_000, 200_000])
+  })
+})

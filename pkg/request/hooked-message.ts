@@ -1,0 +1,99 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { http } from './node-http.ts'
+
+type HeadHook = (code: number) => void
+type ChunkHook = (bytes: Buffer) => void
+
+/**
+ * The response of the servers, with hooks for filters that follow what a handler behind them writes. Servers make it by the
+ * option `ServerResponse` of node:http.
+ */
+export class HookedResponse<
+  Request extends IncomingMessage = IncomingMessage,
+> extends http.ServerResponse<Request> {
+  #firstLines: readonly string[] = []
+  #headHooks: readonly HeadHook[] = []
+  #chunkHooks: readonly ChunkHook[] = []
+
+  /**
+   * Puts a header on the head, whoever writes it. A head that is given as a list of lines stays one: with a header that is set
+   * before, Node.js takes such a list apart and checks each line three times.
+   */
+  addToHead(name: string, value: string): void {
+    this.#firstLines = [...this.#firstLines, name, value]
+  }
+
+  /** Calls back with the status code when the head is written. */
+  onHead(hook: HeadHook): void {
+    this.#headHooks = [...this.#headHooks, hook]
+  }
+
+  /** Calls back with each piece of the body. */
+  onChunk(hook: ChunkHook): void {
+    this.#chunkHooks = [...this.#chunkHooks, hook]
+  }
+
+  override writeHead(code: number, ...rest: unknown[]): this {
+    for (const hook of this.#headHooks) hook(code)
+    const lines = rest.at(-1)
+    if (Array.isArray(lines)) rest[rest.length - 1] = [...this.#firstLines, ...lines]
+    else
+      for (let i = 0; i < this.#firstLines.length; i += 2)
+        this.setHeader(this.#firstLines[i] ?? '', this.#firstLines[i + 1] ?? '')
+    Reflect.apply(super.writeHead, this, [code, ...rest])
+    return this
+  }
+
+  override write(chunk: unknown, ...rest: unknown[]): boolean {
+    this.#passOn(chunk, rest[0])
+    return Reflect.apply(super.write, this, [chunk, ...rest])
+  }
+
+  override end(...args: unknown[]): this {
+    this.#passOn(args[0], args[1])
+    Reflect.apply(super.end, this, args)
+    return this
+  }
+
+  #passOn(chunk: unknown, encoding: unknown): void {
+    if (this.#chunkHooks.length === 0) return
+    if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return
+    // Where no encoding is given there may be a function.
+    const known = typeof encoding === 'string' && Buffer.isEncoding(encoding) ? encoding : 'utf8'
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk, known) : Buffer.from(chunk)
+    for (const hook of this.#chunkHooks) hook(bytes)
+  }
+}
+
+/** The request of the servers, whose body a filter may follow while a handler reads it (option `IncomingMessage`). */
+export class HookedRequest extends http.IncomingMessage {
+  #chunkHooks: readonly ChunkHook[] = []
+
+  /** Calls back with each piece of the body as it comes in; changes neither the pace nor the order of what is read. */
+  onChunk(hook: ChunkHook): void {
+    this.#chunkHooks = [...this.#chunkHooks, hook]
+  }
+
+  override push(chunk: unknown, encoding?: BufferEncoding): boolean {
+    if (Buffer.isBuffer(chunk)) for (const hook of this.#chunkHooks) hook(Buffer.from(chunk))
+    return super.push(chunk, encoding)
+  }
+}
+
+/** @throws TypeError for a response that no server with {@link HookedResponse} has made */
+export function hooksOf(res: ServerResponse): HookedResponse {
+  if (res instanceof HookedResponse) return res
+  throw new TypeError('the server makes responses without hooks')
+}
+
+/** @throws TypeError for a request that no server with {@link HookedRequest} has made */
+export function requestHooksOf(req: IncomingMessage): HookedRequest {
+  if (req instanceof HookedRequest) return req
+  throw new TypeError('the server makes requests without hooks')
+}
+
+/** For the options of a server of node:http. */
+export const hooked: {
+  readonly IncomingMessage: typeof IncomingMessage
+  readonly ServerResponse: typeof ServerResponse
+} = { IncomingMessage: HookedRequest, ServerResponse: HookedResponse }
