@@ -8,7 +8,7 @@ import {
   ServerResponse,
 } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
+import { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { toUpgradeListener } from '../apiserver/front.ts'
@@ -16,7 +16,7 @@ import { createPool, type Dispatcher } from '../http/pool.ts'
 import { closeServer, portOf } from '../request/fixtures.ts'
 import { renderKube } from '../status/render-kube.ts'
 import { createRefusalByBody } from './kube.ts'
-import { forwardUpgrade } from './upgrade.ts'
+import { forwardUpgrade, joinConnections } from './upgrade.ts'
 
 describe('forwardUpgrade', function () {
   this.timeout(20_000)
@@ -191,5 +191,44 @@ describe('forwardUpgrade', function () {
       })
       expect((await get()).code).to.equal(502)
     })
+  })
+})
+
+describe('joinConnections', () => {
+  /** A connection that takes its time over each write. */
+  function connect() {
+    const written: string[] = []
+    const stream = new Duplex({
+      read: () => undefined,
+      write(chunk, _encoding, done) {
+        setTimeout(() => {
+          written.push(String(chunk))
+          done()
+        }, 20)
+      },
+    })
+    return { stream, written }
+  }
+
+  it('still writes what came before a connection closed', async () => {
+    const [client, server] = [connect(), connect()]
+    const joined = joinConnections(client.stream, server.stream)
+    for (const frame of ['output', 'exit code', 'close']) server.stream.push(frame)
+    server.stream.push(null)
+    await once(server.stream.end(), 'close')
+    client.stream.push('late')
+    await once(client.stream, 'finish')
+    expect(client.written).to.deep.equal(['output', 'exit code', 'close'])
+    client.stream.push(null)
+    await joined
+  })
+
+  it('breaks the other when one breaks', async () => {
+    const [client, server] = [connect(), connect()]
+    const joined = joinConnections(client.stream, server.stream)
+    server.stream.push('half')
+    server.stream.destroy(new Error('reset'))
+    await joined
+    expect(client.stream.destroyed).to.equal(true)
   })
 })
