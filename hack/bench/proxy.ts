@@ -33,7 +33,7 @@ const workloads: readonly Workload[] = [
     path: '/api/v1/nodes/worker-1',
     connections: 64,
     seconds: 4,
-    share: 0.8,
+    share: 0.7,
     hasCeiling: true,
   },
   {
