@@ -182,7 +182,8 @@ describe('the API of another component', function () {
   it('is not written to by a right to watch', async () => {
     const seen: string[] = []
     serve = (req, res) => {
-      seen.push(`${req.method} ${req.url}`)
+      // Kapis itself asks for the discovery document now and then.
+      if (req.url?.includes('/widgets')) seen.push(`${req.method} ${req.url}`)
       res.end()
     }
     const [watcher, reader] = [await tokenOf(namespace, 'watcher'), await tokenOf(namespace, 'reader')]
