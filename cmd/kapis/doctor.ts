@@ -10,6 +10,7 @@ import { type Check, type Patient, warning } from './doctor/check.ts'
 import { readConfiguration } from './doctor/configuration.ts'
 import { customResources } from './doctor/custom-resources.ts'
 import { listener } from './doctor/listener.ts'
+import { passwords } from './doctor/passwords.ts'
 import { isHealthy, type Report, toJson, toText } from './doctor/report.ts'
 import { rights } from './doctor/rights.ts'
 import { service } from './doctor/service.ts'
@@ -25,6 +26,7 @@ const checks: readonly Check[] = [
   admission,
   authentication,
   certificates,
+  passwords,
   apiService,
   listener,
 ]

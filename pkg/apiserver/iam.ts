@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { createPasswordHasher } from '../iam/password.ts'
 import { createPasswordGuard } from '../iam/password-guard.ts'
+import { PasswordStore } from '../iam/password-store.ts'
 import { createUserWriter } from '../iam/user-writer.ts'
 import { createIamFace, type IamFace } from '../kapis/iam/v1alpha2/serve.ts'
 import type { KubeClient } from '../kube/client.ts'
@@ -36,8 +37,10 @@ export async function createIam(parts: IamParts): Promise<Iam> {
   const { groupDomain, authentication } = config
   const { namespace } = config.kubernetes
   const hasher = await createPasswordHasher(hashThreads)
+  const store = new PasswordStore({ client, groupDomain, namespace, logger })
   const passwords = createPasswordGuard({
     ...{ client, groupDomain, namespace, authentication, users, hasher, logger, registry },
+    hashOf: user => store.hashOf(user),
   })
   access.onUserChange(passwords.changed)
   access.acceptPasswords(passwords)
@@ -45,7 +48,7 @@ export async function createIam(parts: IamParts): Promise<Iam> {
     client,
     groupDomain,
     users,
-    writer: createUserWriter({ client, groupDomain, hasher, users }),
+    writer: createUserWriter({ client, groupDomain, hasher, store, users }),
     passwords,
     requireRight: access.requireRight,
     clientAddress,
@@ -55,7 +58,13 @@ export async function createIam(parts: IamParts): Promise<Iam> {
   })
   return {
     ...face,
-    start: () => void passwords.start(),
-    stop: passwords.stop,
+    start() {
+      void store.start()
+      void passwords.start()
+    },
+    stop() {
+      store.stop()
+      passwords.stop()
+    },
   }
 }

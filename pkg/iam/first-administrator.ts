@@ -4,6 +4,7 @@ import { isRecord, parseList, parseObject } from '../kube/object.ts'
 import { Status } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { PasswordHasher } from './password.ts'
+import type { PasswordStore } from './password-store.ts'
 import { iamVersion, usersPath } from './user.ts'
 
 export type FirstAdministratorOptions = {
@@ -11,6 +12,7 @@ export type FirstAdministratorOptions = {
   readonly groupDomain: string
   readonly namespace: string
   readonly hasher: PasswordHasher
+  readonly store: Pick<PasswordStore, 'keep'>
   readonly logger: Logger
 }
 
@@ -21,20 +23,25 @@ const group = 'platform-admins'
 
 /**
  * Makes the first user, when there is none at all, with a random password that is kept in a Secret for whoever installed
- * the platform. The Secret comes first: of two replicas that start together one makes it, and both use what is in it.
+ * the platform. The Secrets come first: of two replicas that start together one makes that with the password, both use what is in
+ * it, and the user is there once all else is.
  */
 export async function ensureFirstAdministrator(options: FirstAdministratorOptions): Promise<void> {
-  const { client, groupDomain, hasher, logger } = options
+  const { client, groupDomain, hasher, store, logger } = options
   const existing = parseList(await client.call({ path: `${usersPath(groupDomain)}?limit=1` }))
   if ((existing.items ?? []).length > 0) return
-  const password = await ensureSecret(options)
+  const hash = await hasher.hash(await ensureSecret(options))
+  const reference = await store.keep({ name: username, uid: '', credential: '' }, hash)
   const user = {
     apiVersion: `iam.${groupDomain}/${iamVersion}`,
     kind: 'User',
     metadata: { name: username, labels: { 'app.kubernetes.io/managed-by': 'kapis' } },
-    spec: { email: `${username}@${groupDomain}`, groups: [group], password: await hasher.hash(password) },
+    spec: { email: `${username}@${groupDomain}`, groups: [group], ...reference },
   }
-  if (await create(client, usersPath(groupDomain), user)) {
+  const made = await create(client, usersPath(groupDomain), user)
+  if (made !== undefined) {
+    const { uid } = parseObject(made).metadata
+    await store.keep({ name: username, uid, credential: reference.credential }, hash)
     logger.info({ user: username, secretName, namespace: options.namespace }, 'made the first administrator')
   }
 }
@@ -49,20 +56,19 @@ async function ensureSecret({ client, namespace }: FirstAdministratorOptions): P
     metadata: { name: secretName, namespace, labels: { 'app.kubernetes.io/managed-by': 'kapis' } },
     data: { username: encode(username), password: encode(password) },
   }
-  if (await create(client, path, secret)) return password
+  if ((await create(client, path, secret)) !== undefined) return password
   const { data } = parseObject(await client.call({ path: `${path}/${secretName}` }))
   const stored = isRecord(data) ? data.password : undefined
   if (typeof stored !== 'string') throw new Error(`Secret ${namespace}/${secretName} has no password`)
   return Buffer.from(stored, 'base64').toString('utf8')
 }
 
-/** @returns false when it exists already */
-async function create(client: KubeClient, path: string, body: unknown): Promise<boolean> {
+/** @returns undefined when it exists already */
+async function create(client: KubeClient, path: string, body: unknown): Promise<unknown> {
   try {
-    await client.call({ method: 'POST', path, body })
-    return true
+    return await client.call({ method: 'POST', path, body })
   } catch (error) {
-    if (error instanceof Status && error.code === 409) return false
+    if (error instanceof Status && error.code === 409) return undefined
     throw error
   }
 }

@@ -17,8 +17,9 @@ const base: User = {
   providerGroups: [],
   state: 'Active',
   stateSinceMs: 0,
-  passwordHash: 'right',
+  inlineHash: 'right',
   credential: 'c1',
+  credentialNamespace: '',
   mustChangePassword: false,
 }
 
@@ -42,6 +43,7 @@ describe('createPasswordChecker', () => {
         },
         pending: () => 0,
       },
+      hashOf: async ({ inlineHash }) => inlineHash,
       lockout: createLockout({ rules: { user: rule, address: { ...rule, maxTries: 5 } } }),
       durationSeconds: rule.durationSeconds,
       toKeys: createLoginKeys(() => Buffer.from('secret')),

@@ -55,6 +55,8 @@ export type ForeignAttempt = {
 export type PasswordCheckerOptions = {
   readonly users: { readonly find: (login: string) => User | undefined }
   readonly hasher: PasswordHasher
+  /** Undefined for a user without a password. @throws Status 503 */
+  readonly hashOf: (user: User) => Promise<string | undefined>
   readonly lockout: Lockout
   readonly durationSeconds: number
   readonly toKeys: LoginKeys
@@ -96,7 +98,7 @@ export type LoginKeys = {
  * few milliseconds ago. That is one guess for each further replica. From the first failure on all of them ask.
  */
 export function createPasswordChecker(options: PasswordCheckerOptions): PasswordChecker {
-  const { users, hasher, lockout, toKeys } = options
+  const { users, hasher, hashOf, lockout, toKeys } = options
   const knownNames = createBoundedCache<string>({
     maxBytes: maxKnownNameBytes,
     sizeOf: name => 2 * name.length,
@@ -111,7 +113,7 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
     let isRight: boolean
     try {
       // One answer, in one time, whether the user is unknown, has no password or gave a wrong one.
-      isRight = await hasher.verify(password, isOpen ? user.passwordHash : undefined, signal)
+      isRight = await hasher.verify(password, isOpen ? await hashOf(user) : undefined, signal)
       isRight &&= user !== undefined && (await mayPass(user, login, source))
     } catch (error) {
       for (const attempt of attempts) attempt.passed()

@@ -28,6 +28,7 @@ export type PasswordGuardOptions = {
   readonly authentication: AuthenticationConfig
   readonly users: { readonly find: (login: string) => User | undefined; readonly all: () => Iterable<User> }
   readonly hasher: PasswordHasher
+  readonly hashOf: (user: User) => Promise<string | undefined>
   readonly logger: Logger
   readonly registry: Registry
 }
@@ -51,7 +52,7 @@ const releaseEveryMs = 5_000
 
 /** Checks passwords, counts and records those that were wrong, and locks whoever guesses: all that one program needs for it. */
 export function createPasswordGuard(options: PasswordGuardOptions): PasswordGuard {
-  const { client, groupDomain, namespace, authentication, users, hasher, logger } = options
+  const { client, groupDomain, namespace, authentication, users, hasher, hashOf, logger } = options
   const {
     authenticateRateLimiterMaxTries: maxTries,
     authenticateRateLimiterMaxTriesPerAddress: maxTriesPerAddress,
@@ -103,6 +104,7 @@ export function createPasswordGuard(options: PasswordGuardOptions): PasswordGuar
   const checker = createPasswordChecker({
     users,
     hasher,
+    hashOf,
     lockout,
     maxTries,
     maxTriesPerAddress,

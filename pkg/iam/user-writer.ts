@@ -4,7 +4,9 @@ import { isRecord, type KubeObject, parseObject } from '../kube/object.ts'
 import { notFound, Status } from '../status/status.ts'
 import { toMetaTime } from './lock-keeper.ts'
 import type { PasswordHasher } from './password.ts'
-import { iamVersion, isPasswordHash, type User, type UserState, usersPath } from './user.ts'
+import type { PasswordStore } from './password-store.ts'
+import { createPasswordWriter } from './password-writer.ts'
+import { iamVersion, isPasswordHash, toUser, type User, type UserState, usersPath } from './user.ts'
 import { invalidUser, type UserDraft } from './user-draft.ts'
 import { rightsToChange, rightsToCreate, rightsToSetPassword, type UserRights } from './user-rights.ts'
 import { problemAt } from './user-rules.ts'
@@ -13,6 +15,7 @@ export type UserWriterOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
   readonly hasher: PasswordHasher
+  readonly store: Pick<PasswordStore, 'keep' | 'referenceTo'>
   readonly users: { readonly find: (login: string) => User | undefined }
 }
 
@@ -28,7 +31,7 @@ export type WriteOptions = { readonly isDryRun: boolean; readonly permit: Permit
 
 /**
  * Writes users as Kapis itself: RBAC has allowed the caller to write users before, and `permit` decides about what else a
- * change takes. What comes back holds no password hash.
+ * change takes. What comes back says nothing of the password.
  */
 export type UserWriter = {
   readonly read: (name: string) => Promise<KubeObject>
@@ -44,7 +47,14 @@ export type UserWriter = {
 const attempts = 5
 const mergePatch = 'application/merge-patch+json'
 
-export function createUserWriter({ client, groupDomain, hasher, users }: UserWriterOptions): UserWriter {
+export function createUserWriter({
+  client,
+  groupDomain,
+  hasher,
+  store,
+  users,
+}: UserWriterOptions): UserWriter {
+  const writePassword = createPasswordWriter({ client, groupDomain, store })
   const resource = { group: `iam.${groupDomain}`, resource: 'users' }
   const changedAt = `iam.${groupDomain}/last-password-change-time`
   const uninitialized = `iam.${groupDomain}/uninitialized`
@@ -79,17 +89,13 @@ export function createUserWriter({ client, groupDomain, hasher, users }: UserWri
     return isPasswordHash(password) ? password : hasher.hash(password)
   }
 
-  function toBody(
-    draft: UserDraft,
-    annotations: Readonly<Record<string, string>>,
-    password: unknown,
-  ): object {
+  function toBody(draft: UserDraft, annotations: Readonly<Record<string, string>>, secrets: object): object {
     const { name, labels, spec } = draft
     return {
       apiVersion: `iam.${groupDomain}/${iamVersion}`,
       kind: 'User',
       metadata: { name, labels, annotations },
-      spec: { ...spec, ...(password === undefined ? {} : { password }) },
+      spec: { ...spec, ...secrets },
     }
   }
 
@@ -121,14 +127,18 @@ export function createUserWriter({ client, groupDomain, hasher, users }: UserWri
     if (draft.resourceVersion !== '' && draft.resourceVersion !== resourceVersion) throw conflict(draft.name)
     await options.permit(draft.name, rightsToChange(before, draft, groupDomain))
     requireFreeEmail(draft)
-    const known = isRecord(before.spec) ? before.spec.password : undefined
-    const password = draft.password === undefined ? known : await toHash(draft.password)
-    const changed = password === known ? before.metadata.annotations?.[changedAt] : toMetaTime(Date.now())
-    const times = changed === undefined ? {} : { [changedAt]: changed }
-    // Nobody is shown it, so nobody can send it back; without it `kubectl apply` could not tell what was taken away.
-    const applied = before.metadata.annotations?.[lastAppliedAnnotation]
-    const kept = applied === undefined ? {} : { [lastAppliedAnnotation]: applied }
-    const body = toBody(draft, { ...kept, ...draft.annotations, ...times }, password)
+    // Nobody is shown them, so nobody can send them back; without the last `kubectl apply` could not tell what was taken away.
+    const secrets = Object.entries(isRecord(before.spec) ? before.spec : {}).filter(([key]) => isSecret(key))
+    const { [changedAt]: changed, [lastAppliedAnnotation]: applied } = before.metadata.annotations ?? {}
+    const body = toBody(
+      draft,
+      {
+        ...(applied === undefined ? {} : { [lastAppliedAnnotation]: applied }),
+        ...draft.annotations,
+        ...(changed === undefined ? {} : { [changedAt]: changed }),
+      },
+      Object.fromEntries(secrets),
+    )
     const metadata = {
       ...before.metadata,
       ...('metadata' in body && isRecord(body.metadata) ? body.metadata : {}),
@@ -143,42 +153,61 @@ export function createUserWriter({ client, groupDomain, hasher, users }: UserWri
     return parseObject(await client.call(call))
   }
 
+  function putPassword(
+    name: string,
+    password: string,
+    { permit, annotations = {} }: { permit?: Permit; annotations?: Readonly<Record<string, null>> },
+  ): Promise<KubeObject> {
+    let hash: string | undefined
+    return again(async () => {
+      const before = await stored(name)
+      await permit?.(name, rightsToSetPassword(before))
+      hash ??= await toHash(password)
+      return writePassword(toUser(before), hash, { [changedAt]: toMetaTime(Date.now()), ...annotations })
+    })
+  }
+
+  /** A user who was made without the password that was asked for is not there at all. */
+  async function keepOrUndo({ metadata: { name, uid } }: KubeObject, hash: string): Promise<void> {
+    try {
+      await store.keep({ name, uid, credential: '' }, hash)
+    } catch (error) {
+      const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } }
+      await client.call({ method: 'DELETE', path: pathOf(name), body }).catch(() => undefined)
+      throw error
+    }
+  }
+
   return {
-    read: async name => withoutHash(await stored(name)),
+    read: async name => withoutSecrets(await stored(name)),
     async create(draft, options) {
       await options.permit(draft.name, rightsToCreate(draft))
       requireFreeEmail(draft)
-      const password = draft.password === undefined ? undefined : await toHash(draft.password)
-      const times = password === undefined ? {} : { [changedAt]: toMetaTime(Date.now()) }
-      const body = toBody(draft, { ...times, ...draft.annotations }, password)
+      const hash = draft.password === undefined ? undefined : await toHash(draft.password)
+      const times = hash === undefined ? {} : { [changedAt]: toMetaTime(Date.now()) }
+      const reference = hash === undefined ? {} : store.referenceTo(hash)
+      const body = toBody(draft, { ...times, ...draft.annotations }, reference)
       const path = `${usersPath(groupDomain)}${dryRun(options)}`
       const answer = await client.call({ method: 'POST', path, body })
-      if (options.isDryRun) return withoutHash(parseTried(answer))
-      return withoutHash(await putState(parseObject(answer), draft.state ?? 'Active', ''))
+      if (options.isDryRun) return withoutSecrets(parseTried(answer))
+      const made = parseObject(answer)
+      if (hash !== undefined) await keepOrUndo(made, hash)
+      return withoutSecrets(await putState(made, draft.state ?? 'Active', ''))
     },
     async update(draft, options) {
+      const { password, state } = draft
       const write = () => replace(draft, options)
       const written = await (draft.resourceVersion === '' ? again(write) : write())
-      if (options.isDryRun || draft.state === undefined) return withoutHash(written)
-      return withoutHash(await putState(written, draft.state, ''))
+      if (options.isDryRun) return withoutSecrets(written)
+      const { permit } = options
+      const changed = password === undefined ? written : await putPassword(draft.name, password, { permit })
+      return withoutSecrets(state === undefined ? changed : await putState(changed, state, ''))
     },
     setState: (name, state, reason) =>
-      again(async () => withoutHash(await putState(await stored(name), state, reason))),
-    setPassword(name, password, permit) {
-      let hash: string | undefined
-      return again(async () => {
-        const before = await stored(name)
-        await permit?.(name, rightsToSetPassword(before))
-        hash ??= await toHash(password)
-        const isOwn = permit === undefined
-        const annotations = {
-          [changedAt]: toMetaTime(Date.now()),
-          ...(isOwn ? { [uninitialized]: null } : {}),
-        }
-        const { uid, resourceVersion } = before.metadata
-        const body = { metadata: { uid, resourceVersion, annotations }, spec: { password: hash } }
-        await client.call({ method: 'PATCH', path: pathOf(name), contentType: mergePatch, body })
-      })
+      again(async () => withoutSecrets(await putState(await stored(name), state, reason))),
+    async setPassword(name, password, permit) {
+      const how = permit === undefined ? { annotations: { [uninitialized]: null } } : { permit }
+      await putPassword(name, password, how)
     },
     async remove(name, options) {
       await stored(name)
@@ -193,9 +222,16 @@ function parseTried(answer: unknown): KubeObject {
   return parseObject({ ...answer, metadata: { resourceVersion: '', ...answer.metadata } })
 }
 
-/** Password hashes are for whoever checks passwords alone. */
-function withoutHash(user: KubeObject): KubeObject {
-  const { password: _password, ...spec } = isRecord(user.spec) ? user.spec : {}
+// Hashes, and what names them, are for whoever checks passwords alone.
+const secretMembers: readonly string[] = ['password', 'credential', 'credentialNamespace']
+
+function isSecret(member: string): boolean {
+  return secretMembers.includes(member)
+}
+
+function withoutSecrets(user: KubeObject): KubeObject {
+  const members = Object.entries(isRecord(user.spec) ? user.spec : {})
   const { managedFields: _managedFields, ...metadata } = user.metadata
+  const spec = Object.fromEntries(members.filter(([key]) => !isSecret(key)))
   return { ...user, metadata: withoutLastApplied(metadata), spec }
 }

@@ -23,8 +23,9 @@ describe('toUser', () => {
       providerGroups: [],
       state: 'Disabled',
       stateSinceMs: 0,
-      passwordHash: hash,
+      inlineHash: hash,
       credential: '64d4345af28b19e7',
+      credentialNamespace: '',
       mustChangePassword: false,
     })
   })
@@ -61,7 +62,7 @@ describe('toUser', () => {
 
   for (const password of ['secret', '', '$2b$10$short', `$2b$31$${'a'.repeat(53)}`, `${hash}\n`, 7, null]) {
     it(`takes ${JSON.stringify(password)} for no password at all`, () => {
-      expect(toUser(user({ password }))).to.include({ passwordHash: undefined, credential: '' })
+      expect(toUser(user({ password }))).to.include({ inlineHash: undefined, credential: '' })
     })
   }
 

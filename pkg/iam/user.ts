@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { KubeClient } from '../kube/client.ts'
-import { isRecord, type KubeObject, parseObject } from '../kube/object.ts'
+import { isRecord, type KubeObject, parseObject, textOf } from '../kube/object.ts'
 import { Status } from '../status/status.ts'
 import { groupProblem } from './user-rules.ts'
 
@@ -31,10 +31,12 @@ export type User = {
   readonly state: UserState
   /** Since when, in milliseconds; 0 when nobody wrote it down. */
   readonly stateSinceMs: number
-  /** bcrypt; undefined for a user who cannot log in with a password. */
-  readonly passwordHash: string | undefined
-  /** Changes when the password does, and says nothing about it. */
+  /** The bcrypt hash that stands in the User itself until it is moved into a Secret (password-mover.ts). */
+  readonly inlineHash: string | undefined
+  /** Fingerprint of the hash of the password (see toCredential); '' for a user who cannot log in with one. */
   readonly credential: string
+  /** The namespace of the Secret with that hash; '' for that of whoever reads it. */
+  readonly credentialNamespace: string
   /** The password was given to the user by somebody else, and has to be changed at the next login with a browser. */
   readonly mustChangePassword: boolean
 }
@@ -53,12 +55,17 @@ export function isPasswordHash(text: string): boolean {
   return bcryptHash.test(text)
 }
 
+/** Names a hash, changes when the password does, and says nothing about either. */
+export function toCredential(hash: string): string {
+  return createHash('sha256').update(hash).digest('hex').slice(0, 16)
+}
+
 export function toUser({ apiVersion = '', metadata, spec, status }: KubeObject): User {
   const [group] = apiVersion.split('/')
-  const { email, displayName, lang, groups, password } = isRecord(spec) ? spec : {}
+  const { email, displayName, lang, groups, password, ...rest } = isRecord(spec) ? spec : {}
   const { state, lastTransitionTime, ...observed } = isRecord(status) ? status : {}
   const providerGroups = toProviderGroups(observed.providerGroups)
-  const passwordHash = typeof password === 'string' && bcryptHash.test(password) ? password : undefined
+  const inlineHash = typeof password === 'string' && bcryptHash.test(password) ? password : undefined
   return {
     name: metadata.name,
     uid: metadata.uid,
@@ -73,9 +80,9 @@ export function toUser({ apiVersion = '', metadata, spec, status }: KubeObject):
     // A user who was made a moment ago has no state yet, and may log in.
     state: state === 'Disabled' || state === 'AuthLimitExceeded' ? state : 'Active',
     stateSinceMs: typeof lastTransitionTime === 'string' ? Date.parse(lastTransitionTime) || 0 : 0,
-    passwordHash,
-    credential:
-      passwordHash === undefined ? '' : createHash('sha256').update(passwordHash).digest('hex').slice(0, 16),
+    inlineHash,
+    credential: inlineHash === undefined ? textOf(rest.credential) : toCredential(inlineHash),
+    credentialNamespace: textOf(rest.credentialNamespace),
     mustChangePassword: metadata.annotations?.[`${group}/uninitialized`] === 'true',
   }
 }

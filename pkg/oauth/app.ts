@@ -32,7 +32,7 @@ import { createCallback } from './provider-redirect/callback.ts'
 import { createRedirectStart } from './provider-redirect/start.ts'
 import { createTokenEndpoint } from './token-endpoint.ts'
 
-export type AppOptions = Pick<BrowserOptions, 'productName' | 'hasher' | 'changePassword'> & {
+export type AppOptions = Pick<BrowserOptions, 'productName' | 'hasher' | 'hashOf' | 'changePassword'> & {
   readonly groupDomain: string
   readonly issuer: string
   readonly registry: ClientRegistry

@@ -86,8 +86,9 @@ export function memoryUser(name: string, changes: Partial<User> = {}): User {
     providerGroups: [],
     state: 'Active',
     stateSinceMs: 0,
-    passwordHash: 'right',
+    inlineHash: 'right',
     credential: 'c1',
+    credentialNamespace: '',
     mustChangePassword: false,
     ...changes,
   }
@@ -120,7 +121,7 @@ export async function startApp() {
       memoryUser('alice'),
       memoryUser('disabled', { state: 'Disabled' }),
       memoryUser('locked', { state: 'AuthLimitExceeded' }),
-      memoryUser('nopassword', { passwordHash: undefined, credential: '' }),
+      memoryUser('nopassword', { inlineHash: undefined, credential: '' }),
     ].map(user => [user.name, user]),
   )
   const sessions = memorySessions()
@@ -149,7 +150,7 @@ export async function startApp() {
       if (users.has(name))
         throw refuse('user_name_taken', `the user name ${name} is taken; choose another one`)
       if (users.has(identity.uid)) throw refuse('user_already_linked', 'this account has a user by now')
-      const user = memoryUser(name, { email: identity.email, passwordHash: undefined, credential: '' })
+      const user = memoryUser(name, { email: identity.email, inlineHash: undefined, credential: '' })
       users.set(name, user).set(identity.uid, user)
       return user
     },
@@ -174,6 +175,7 @@ export async function startApp() {
     passwords: createPasswordChecker({
       users: known,
       hasher,
+      hashOf: async ({ inlineHash }) => inlineHash,
       lockout: createLockout({ rules: { user: rule, address: { ...rule, maxTries: 1000 } } }),
       durationSeconds: rule.durationSeconds,
       toKeys: createLoginKeys(() => Buffer.from('secret')),
@@ -205,10 +207,11 @@ export async function startApp() {
     tools,
     productName: 'Kapis',
     hasher,
+    hashOf: async user => user.inlineHash,
     async changePassword(user, passwordHash) {
       const changed = {
         ...user,
-        passwordHash,
+        inlineHash: passwordHash,
         credential: passwordHash,
         generation: 2,
         mustChangePassword: false,

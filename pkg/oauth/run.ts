@@ -20,9 +20,12 @@ import { ProviderStore } from '../iam/identity-provider/store.ts'
 import { createOwnPasswordWriter } from '../iam/own-password.ts'
 import { createPasswordHasher } from '../iam/password.ts'
 import { createPasswordGuard } from '../iam/password-guard.ts'
+import { createPasswordMover } from '../iam/password-mover.ts'
+import { PasswordStore } from '../iam/password-store.ts'
+import { createPasswordWriter } from '../iam/password-writer.ts'
 import { createSessionKeeper } from '../iam/session-keeper.ts'
 import { SessionStore } from '../iam/session-store.ts'
-import { readUser } from '../iam/user.ts'
+import { readUser, type User } from '../iam/user.ts'
 import { UserStore } from '../iam/user-store.ts'
 import { createKubeClient } from '../kube/client.ts'
 import { loadEndpoint } from '../kube/endpoint.ts'
@@ -82,6 +85,7 @@ export async function runOAuth(
     onChange(name, before, after) {
       keeper.changed(name, before, after)
       passwords.changed(before, after)
+      mover.changed(after)
     },
   })
   const sessions = new SessionStore({
@@ -98,6 +102,10 @@ export async function runOAuth(
     logger,
   })
   const { authentication } = config
+  const store = new PasswordStore({ client, groupDomain, namespace, logger })
+  const hashOf = (user: User) => store.hashOf(user)
+  const writePassword = createPasswordWriter({ client, groupDomain, store })
+  const mover = createPasswordMover({ client, groupDomain, users, store, write: writePassword, logger })
   const passwords = createPasswordGuard({
     client,
     groupDomain,
@@ -105,6 +113,7 @@ export async function runOAuth(
     authentication,
     users,
     hasher,
+    hashOf,
     logger,
     registry: metricsRegistry,
   })
@@ -154,7 +163,7 @@ export async function runOAuth(
 
   let isPrepared = false
   const isReady = () =>
-    isPrepared && [users, sessions, keys, clients, passwords, providers].every(part => part.isReady)
+    isPrepared && [users, sessions, keys, clients, store, passwords, providers].every(part => part.isReady)
   const known = {
     get(name: string) {
       if (!isReady()) throw unavailable('users are still being read from the orchestrator')
@@ -198,7 +207,8 @@ export async function runOAuth(
     },
     productName: config.oauth.productName,
     hasher,
-    changePassword: createOwnPasswordWriter({ client, groupDomain }),
+    hashOf,
+    changePassword: createOwnPasswordWriter({ groupDomain, write: writePassword }),
     keys,
     // Whoever keeps them for so long still knows a key before it signs.
     keysMaxAgeSeconds: Math.min(maxKeysAgeSeconds, publishAheadSeconds),
@@ -215,15 +225,19 @@ export async function runOAuth(
   )
   logger.info({ socket, issuer }, 'listening')
 
-  const synced = Promise.all([users, sessions, keys, clients, passwords, providers].map(part => part.start()))
+  const synced = Promise.all(
+    [users, sessions, keys, clients, store, passwords, providers].map(part => part.start()),
+  )
   const prepare = async () => {
     await keys.ensure()
-    await ensureFirstAdministrator({ client, groupDomain, namespace, hasher, logger })
+    await store.requireSchema()
+    await ensureFirstAdministrator({ client, groupDomain, namespace, hasher, store, logger })
     isPrepared = true
   }
   await untilDone(prepare, { logger, signal })
   const keepUp = async () => {
     await keys.ensure()
+    await mover.sweep()
     await keeper.checkAll(name => users.get(name))
     await providerKeeper.check()
     await sessions.collect()
@@ -246,7 +260,7 @@ export async function runOAuth(
   if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
   clearInterval(upkeep)
   await closeServer(server)
-  for (const part of [users, sessions, keys, clients, passwords, providers]) part.stop()
+  for (const part of [users, sessions, keys, clients, store, passwords, providers]) part.stop()
   await tracing.stop()
   client.close()
 }

@@ -127,6 +127,8 @@ describe('createCatalog', () => {
     ])
     expect(own?.hidden).to.deep.equal([
       ['spec', 'password'],
+      ['spec', 'credential'],
+      ['spec', 'credentialNamespace'],
       ['metadata', 'annotations', 'kubectl.kubernetes.io/last-applied-configuration'],
     ])
     expect(foreign?.hidden).to.equal(undefined)

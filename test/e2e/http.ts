@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { type Answer, type Ask, askKapis, group, kubectlJson, kubectlOutput, version } from './cluster.ts'
+import { createPasswordHasher } from '../../pkg/iam/password.ts'
+import { type Answer, type Ask, askKapis, group, kubectlJson, version } from './cluster.ts'
 import { output, setting } from './run.ts'
 
 export const groupDomain = group.slice('resources.'.length)
@@ -80,8 +81,7 @@ export async function eventually(
 
 /** A user of the platform with the password of the first administrator, and no rights of its own. */
 export async function makeUser(name: string): Promise<void> {
-  const users = `users.iam.${groupDomain}`
-  const password = await kubectlOutput('get', users, setting('KAPIS_USER'), '-o', 'jsonpath={.spec.password}')
+  const password = await (await createPasswordHasher()).hash(setting('KAPIS_PASSWORD'))
   await apply({
     apiVersion: `iam.${groupDomain}/v1alpha2`,
     kind: 'User',

@@ -140,6 +140,27 @@ describe('kapis doctor', function () {
     await healthy()
   })
 
+  it('a schema of users of an older release, and a Secret with a password hash that is lost', async () => {
+    const schema = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties'
+    const remove = JSON.stringify([{ op: 'remove', path: `${schema}/credential` }])
+    await kubectl('patch', 'crd', 'users.iam.kapis.io', '--type=json', '-p', remove)
+    await names('custom-resources', /users\.iam\.kapis\.io is one of an older release/, /apply the manifests/)
+    await restore()
+    await healthy()
+    await kubectl('-n', namespace, 'delete', 'secret', 'kapis-user-admin')
+    const { code, report } = await doctor()
+    expect(code).to.equal(0)
+    expect(findingsOf(report, 'passwords')).to.deep.equal([
+      {
+        severity: 'warning',
+        problem: 'the Secrets with the password hashes of 1 users are lost: admin',
+        mend: 'restore the Secrets kapis-user-NAME in kapis-system from a backup, or set other passwords: kapis user set-password NAME',
+      },
+    ])
+    await kubectl('delete', 'users.iam.kapis.io', 'admin')
+    await healthy()
+  })
+
   it('rights that are missing, by name', async () => {
     await kubectl('delete', 'clusterrolebinding', 'kapis')
     await names(

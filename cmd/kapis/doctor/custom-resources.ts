@@ -1,3 +1,4 @@
+import { hasCredential } from '../../../pkg/iam/user-schema.ts'
 import { itemsOf, membersOf } from '../../../pkg/kube/object.ts'
 import { apply, type Check, error, read } from './check.ts'
 import { readManifests } from './manifest-objects.ts'
@@ -16,7 +17,14 @@ export const customResources: Check = {
         const conditions = itemsOf(membersOf(found.status).conditions).map(membersOf)
         const isServed = conditions.some(({ type, status }) => type === 'Established' && status === 'True')
         const mend = `see its conditions: kubectl describe crd ${name}`
-        return isServed ? [] : [error(`the CustomResourceDefinition ${name} is not served`, mend)]
+        if (!isServed) return [error(`the CustomResourceDefinition ${name} is not served`, mend)]
+        if (name !== `users.iam.${groupDomain}` || hasCredential(found)) return []
+        return [
+          error(
+            `the CustomResourceDefinition ${name} is one of an older release: it has no spec.credential`,
+            apply,
+          ),
+        ]
       }),
     )
     return findings.flat()

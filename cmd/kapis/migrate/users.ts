@@ -1,4 +1,4 @@
-import { iamVersion, isPasswordHash, usersPath } from '../../../pkg/iam/user.ts'
+import { iamVersion, isPasswordHash, toCredential, usersPath } from '../../../pkg/iam/user.ts'
 import { linkAnnotation, readLinks } from '../../../pkg/iam/user-link.ts'
 import { groupProblem } from '../../../pkg/iam/user-rules.ts'
 import type { KubeClient } from '../../../pkg/kube/client.ts'
@@ -33,7 +33,7 @@ export async function planUsers(client: KubeClient, domains: Domains): Promise<r
     const step = toStep(user, groups.get(name) ?? [], roles.get(name) ?? [], domains)
     const old = existing.get(name)
     if (old === undefined || step.object === undefined) return step
-    const isEqual = canonical(old.spec) === canonical(step.object.spec)
+    const isEqual = canonical(comparable(old.spec)) === canonical(comparable(step.object.spec))
     // A run that broke off may have made him without disabling him: then he can log in.
     const isOpen = step.isDisabled && !(isRecord(old.status) && old.status.state === 'Disabled')
     const remarks = isOpen ? [...step.remarks, 'was disabled, and is not here'] : step.remarks
@@ -183,6 +183,12 @@ function pathOf(domain: string, plural: string): string {
 
 function texts(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter(item => typeof item === 'string') : []
+}
+
+/** A spec with the fingerprint of its hash: Kapis has moved the hash of a user who is there. */
+function comparable(spec: unknown): unknown {
+  const { password, credentialNamespace: _place, ...rest } = isRecord(spec) ? spec : {}
+  return typeof password === 'string' ? { ...rest, credential: toCredential(password) } : rest
 }
 
 /** Equal for values that are equal, whatever the order of their members. */

@@ -7,6 +7,8 @@ export type BrowserOptions = EndpointOptions & {
   /** The name of the platform, as its users know it. */
   readonly productName: string
   readonly hasher: PasswordHasher
+  /** Undefined for a user without a password. @throws Status 503 */
+  readonly hashOf: (user: User) => Promise<string | undefined>
   /**
    * Gives a user the password that he has chosen.
    *

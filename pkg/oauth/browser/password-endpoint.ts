@@ -73,14 +73,14 @@ export function createPasswordChange(options: BrowserOptions): RequestHandler {
 }
 
 async function findProblem(
-  { hasher }: BrowserOptions,
+  { hasher, hashOf }: BrowserOptions,
   user: User,
   { password, repeat }: { password: string; repeat: string | undefined },
 ): Promise<string | undefined> {
   const problem = passwordProblem(password)
   if (problem !== undefined) return `The password ${problem}.`
   if (password !== repeat) return 'The two passwords are not the same.'
-  return (await hasher.verify(password, user.passwordHash)) ? 'The new password is the old one.' : undefined
+  return (await hasher.verify(password, await hashOf(user))) ? 'The new password is the old one.' : undefined
 }
 
 async function readTicket({ tools }: BrowserOptions, ticket: string): Promise<User | undefined> {

@@ -46,7 +46,7 @@ describe('/oauth/userinfo with the password of a user', () => {
 
   it('takes a password with colons, and one that is not ASCII', async () => {
     for (const passwordHash of ['a:b::c', 'pässwörd €', '%41+ ']) {
-      app.users.set('alice', memoryUser('alice', { passwordHash }))
+      app.users.set('alice', memoryUser('alice', { inlineHash: passwordHash }))
       expect(await ask(basic(`alice:${passwordHash}`)), passwordHash).to.include({ code: 200 })
     }
   })

@@ -8,7 +8,7 @@ describe('client_credentials', () => {
   })
   after(() => app.close())
   beforeEach(() => {
-    app.users.set('robot', memoryUser('robot', { passwordHash: undefined, credential: '' }))
+    app.users.set('robot', memoryUser('robot', { inlineHash: undefined, credential: '' }))
     const client = memoryClient('ci', {
       trusted: false,
       grantTypes: ['client_credentials'],

@@ -28,10 +28,12 @@ export const events: Traits = {
   filters: {},
 }
 
-/** Password hashes are for the token listener alone. */
+/** Password hashes, and their fingerprints, are for those who check passwords alone. */
 export const users: Traits = {
   hidden: [
     ['spec', 'password'],
+    ['spec', 'credential'],
+    ['spec', 'credentialNamespace'],
     ['metadata', 'annotations', lastAppliedAnnotation],
   ],
   toFacts(object) {

@@ -1,0 +1,31 @@
+import { passwordSecretName, passwordSecretType, toHashes } from '../../../pkg/iam/password-store.ts'
+import { toUser, usersPath } from '../../../pkg/iam/user.ts'
+import { parseList } from '../../../pkg/kube/object.ts'
+import { type Check, warning } from './check.ts'
+
+/** Users who name a password hash that is nowhere, and cannot log in with a password. */
+export const passwords: Check = {
+  name: 'passwords',
+  async examine({ client, groupDomain, namespace }) {
+    const query = new URLSearchParams({ fieldSelector: `type=${passwordSecretType(groupDomain)}` })
+    const [users, secrets] = await Promise.all([
+      client.call({ path: usersPath(groupDomain) }),
+      client.call({ path: `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets?${query}` }),
+    ])
+    const kept = new Map(
+      (parseList(secrets).items ?? []).map(secret => [secret.metadata.name, toHashes(secret)]),
+    )
+    const lost = (parseList(users).items ?? [])
+      .map(toUser)
+      .filter(({ inlineHash, credential }) => inlineHash === undefined && credential !== '')
+      // Another installation that has the same users keeps its own.
+      .filter(({ credentialNamespace }) => ['', namespace].includes(credentialNamespace))
+      .filter(({ name, credential }) => kept.get(passwordSecretName(name))?.has(credential) !== true)
+      .map(({ name }) => name)
+    if (lost.length === 0) return []
+    const more = lost.length > 5 ? ` and ${lost.length - 5} more` : ''
+    const problem = `the Secrets with the password hashes of ${lost.length} users are lost: ${lost.slice(0, 5).join(', ')}${more}`
+    const mend = `restore the Secrets ${passwordSecretName('NAME')} in ${namespace} from a backup, or set other passwords: kapis user set-password NAME`
+    return [warning(problem, mend)]
+  },
+}
