@@ -34,6 +34,7 @@ import { startAudit } from './audit.ts'
 import { observeCertificates } from './certificate-metrics.ts'
 import { createChain } from './chain.ts'
 import { createComponents } from './component-apis.ts'
+import { limitConnections } from './connection-limit.ts'
 import { drain } from './drain.ts'
 import { createEndedLogins } from './ended-logins.ts'
 import { createPlainFront, createTlsFront, listen, toUpgradeListener, updateTls } from './front.ts'
@@ -263,6 +264,7 @@ export async function runApiserver(
     accept: sessions.accept,
   })
   front.on('upgrade', upgrade)
+  limitConnections(front, () => live().limits.connections)
   const unasked = [followUnasked(front)]
   const reload = () => updateTls(front, tls())
   certificates.onChange(reload)
@@ -273,6 +275,7 @@ export async function runApiserver(
   if (config.http.enabled) {
     const plain = createPlainFront(serve, config.limits)
     plain.on('upgrade', upgrade)
+    limitConnections(plain, () => live().limits.connections)
     unasked.push(followUnasked(plain))
     fronts.push(plain)
     logger.info(

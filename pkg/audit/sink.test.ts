@@ -75,6 +75,15 @@ describe('AuditSink', () => {
     expect(sink.isFull).to.equal(false)
   })
 
+  it('takes no more than 64 MiB of them', async () => {
+    const sink = await start()
+    const event = JSON.stringify({ body: 'x'.repeat(16 * 1024 * 1024) })
+    for (let n = 0; n < 5; n++) sink.write(event)
+    expect([sink.isFull, lost]).to.deep.equal([true, 1])
+    await sink.stop()
+    expect(lines()).to.have.length(4)
+  })
+
   it('does not start without a file that it can write', async () => {
     writeFileSync(join(folder, 'logs'), 'in the way')
     const failure = await start().then(

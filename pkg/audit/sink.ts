@@ -16,6 +16,8 @@ export type SinkOptions = {
 }
 
 const retryMs = 1_000
+// Events with bodies are up to half a megabyte; a number of events alone would be no limit of memory.
+const maxWaitingLength = 64 * 1024 * 1024
 
 /**
  * The audit log: JSON lines, written in order by one writer, in batches. Nobody waits for the disk; what the disk cannot
@@ -25,6 +27,7 @@ const retryMs = 1_000
 export class AuditSink {
   readonly #options: SinkOptions
   #waiting: string[] = []
+  #waitingLength = 0
   #writing: Promise<void> | undefined
   #file: WriteStream | undefined
   #size = 0
@@ -40,7 +43,7 @@ export class AuditSink {
   }
 
   get isFull(): boolean {
-    return this.#waiting.length >= this.#options.bufferEvents
+    return this.#waiting.length >= this.#options.bufferEvents || this.#waitingLength >= maxWaitingLength
   }
 
   /** @param event as a line of JSON */
@@ -50,6 +53,7 @@ export class AuditSink {
       return
     }
     this.#waiting.push(`${event}\n`)
+    this.#waitingLength += event.length
     this.#writing ??= this.#drain().finally(() => {
       this.#writing = undefined
     })
@@ -69,6 +73,7 @@ export class AuditSink {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting
       this.#waiting = []
+      this.#waitingLength = 0
       const bytes = Buffer.from(batch.join(''))
       try {
         await this.#append(bytes)
@@ -85,6 +90,7 @@ export class AuditSink {
           this.#waiting.length = this.#options.bufferEvents
           this.#options.lost(over)
         }
+        this.#waitingLength = this.#waiting.reduce((sum, { length }) => sum + length, 0)
         await new Promise(resolve => setTimeout(resolve, retryMs))
         await this.#reopen()
       }

@@ -40,7 +40,8 @@ export function createBoundedCache<Value extends object | string | number | bool
     max: maxEntries,
     maxSize: maxBytes,
     sizeCalculation: (value, key) => overheadBytes + 2 * key.length + Math.ceil(sizeOf(value)),
-    perf: { now },
+    // The library takes a time of 0 for none.
+    perf: { now: () => now() + 1 },
     ttlResolution: 0,
   })
   return {

@@ -33,6 +33,7 @@ export const defaults: Config = {
   },
   limits: {
     ...{ requestsInFlight: 400, mutatingRequestsInFlight: 200, longRunningRequests: 8_192 },
+    connections: 10_240,
     ...{ requestSeconds: 60, stallSeconds: 60 },
     ...{ headersSeconds: 30, headerKilobytes: 64, parameterKilobytes: 8 },
   },

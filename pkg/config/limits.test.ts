@@ -16,6 +16,7 @@ describe('limits', () => {
     const given = { requestsInFlight: 0, mutatingRequestsInFlight: '5', requestSeconds: 10 }
     const rest = {
       longRunningRequests: 7,
+      connections: 9,
       stallSeconds: 8,
       headersSeconds: '5',
       headerKilobytes: 64,
@@ -25,7 +26,7 @@ describe('limits', () => {
     expect(limits).to.deep.equal({
       ...{ requestsInFlight: 0, mutatingRequestsInFlight: 5, requestSeconds: 10 },
       ...{ longRunningRequests: 7, stallSeconds: 8, headersSeconds: 5, headerKilobytes: 64 },
-      parameterKilobytes: 4,
+      ...{ parameterKilobytes: 4, connections: 9 },
     })
     expect(problems).to.deep.equal([])
   })
@@ -34,6 +35,7 @@ describe('limits', () => {
     ['requestsInFlight', 0, 1_000_000],
     ['mutatingRequestsInFlight', 0, 1_000_000],
     ['longRunningRequests', 0, 1_000_000],
+    ['connections', 0, 1_000_000],
     ['requestSeconds', 1, 3_600],
     ['stallSeconds', 1, 3_600],
     ['headersSeconds', 1, 300],

@@ -28,6 +28,14 @@ export const limits = section({
     description:
       'Watches, followed logs, `exec` and other upgraded connections, at most; 0 for no limit. One user has at most a quarter of them; further ones are refused with 429.',
   }),
+  connections: integer({
+    default: 10_240,
+    min: 0,
+    max: 1_000_000,
+    isReloaded: true,
+    description:
+      'Connections of each listener, at most; 0 for no limit. At the limit the address with the most of them gives way: its newest connection is closed for one from elsewhere. Count on 60 KB for each.',
+  }),
   requestSeconds: integer({
     default: 60,
     min: 1,

@@ -62,7 +62,7 @@ describe('createRecordWriter', () => {
     const { writer, written, at } = make()
     for (let i = 0; i < 5; i++) writer.add(record(1))
     writer.add(record(1, { source: { address: '192.0.2.2', userAgent: '' } }))
-    at.ms = 1_000
+    at.ms = 1_001
     writer.add(record(1))
     await settle(writer.waiting)
     expect(written).to.have.length(3)

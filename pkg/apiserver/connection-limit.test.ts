@@ -1,0 +1,54 @@
+import { once } from 'node:events'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { limitConnections } from './connection-limit.ts'
+
+describe('limitConnections', () => {
+  let server: Server
+  let most = 3
+  const opened: Socket[] = []
+
+  before(async () => {
+    server = createServer(socket => void socket.on('error', () => undefined))
+    limitConnections(server, () => most)
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+  })
+  afterEach(async () => {
+    for (const socket of opened.splice(0)) socket.destroy()
+    await sleep(50)
+  })
+  after(() => server.close())
+
+  async function open(localAddress: string): Promise<Socket> {
+    const address = server.address()
+    const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+    const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => undefined)
+    opened.push(socket.resume())
+    await once(socket, 'connect')
+    await sleep(50)
+    return socket
+  }
+  const isOpen = (socket: Socket) => !socket.destroyed && !socket.readableEnded
+
+  it('refuses further connections of the address that has the most', async () => {
+    const sockets: Socket[] = []
+    for (let i = 0; i < 4; i++) sockets.push(await open('127.0.0.1'))
+    expect(sockets.map(isOpen)).to.deep.equal([true, true, true, false])
+  })
+
+  it('closes one of those for one from elsewhere', async () => {
+    const sockets: Socket[] = []
+    for (const address of ['127.0.0.1', '127.0.0.1', '127.0.0.1', '127.0.0.2'])
+      sockets.push(await open(address))
+    expect(sockets.map(isOpen)).to.deep.equal([true, true, false, true])
+  })
+
+  it('limits nothing when it is 0', async () => {
+    most = 0
+    const sockets: Socket[] = []
+    for (let i = 0; i < 6; i++) sockets.push(await open('127.0.0.1'))
+    expect(sockets.every(isOpen)).to.equal(true)
+  })
+})
