@@ -130,7 +130,7 @@ describe('createPool', function () {
     }
 
     describe('ReloadingPool', () => {
-      it('connects anew with another certificate, and lets requests that it carries end', async () => {
+      it('connects again with another certificate, and lets requests that it carries end', async () => {
         const pool = new ReloadingPool(url('https'), usual)
         const first = { ...tls, cert: one.certPem, key: one.keyPem }
         let waiting: ServerResponse | undefined
