@@ -20,6 +20,7 @@ const base: User = {
   inlineHash: 'right',
   credential: 'c1',
   credentialNamespace: '',
+  hasAppliedHash: false,
   mustChangePassword: false,
 }
 

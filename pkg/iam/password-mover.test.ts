@@ -24,11 +24,16 @@ describe('createPasswordMover', () => {
     const written: unknown[] = []
     const byName = new Map(objects.map(object => [object.metadata.name, object]))
     const client: KubeClient = {
-      call: async ({ path }) => byName.get(path.slice(path.lastIndexOf('/') + 1)),
+      async call({ method, path, body }) {
+        const name = path.slice(path.lastIndexOf('/') + 1)
+        if (method === 'PATCH') patched.push([name, body])
+        return byName.get(name)
+      },
       stream: () => Promise.reject(new Error('not used')),
       close: () => undefined,
     }
     const tidied: string[] = []
+    const patched: unknown[] = []
     const state = { nowMs: 0 }
     const mover = createPasswordMover({
       client,
@@ -50,7 +55,7 @@ describe('createPasswordMover', () => {
       now: () => state.nowMs,
     })
     const add = (object: KubeObject) => void byName.set(object.metadata.name, object)
-    return { mover, written, tidied, state, add }
+    return { mover, written, patched, tidied, state, add }
   }
   const old = userOf('old', { email: 'o@kapis.io', password: hash })
   const moved = userOf('moved', { email: 'm@kapis.io', credential: 'c' })
@@ -59,14 +64,29 @@ describe('createPasswordMover', () => {
     const applied = JSON.stringify({ kind: 'User', spec: { email: 'k@kapis.io', password: hash } })
     const byKubectl = userOf('kubectl', { password: hash }, { [lastAppliedAnnotation]: applied })
     const broken = userOf('broken', { password: hash }, { [lastAppliedAnnotation]: `{"${hash}` })
-    const { mover, written } = make([old, moved, byKubectl, broken], { sinceMs: before })
+    const kept =
+      '{"kind":"User","z":[1.0,9007199254740993],"10":"\\u003c","9":"","spec":{"email":"k@kapis.io"}}'
+    const odd = kept.replace('"spec":{', `"spec":{"p\\u0061ssword":"${hash}","password":"${hash}",`)
+    const byOther = userOf('other', { password: hash }, { [lastAppliedAnnotation]: odd })
+    const { mover, written } = make([old, moved, byKubectl, broken, byOther], { sinceMs: before })
     await mover.sweep()
-    const without = `${JSON.stringify({ kind: 'User', spec: { email: 'k@kapis.io' } })}\n`
+    const without = JSON.stringify({ kind: 'User', spec: { email: 'k@kapis.io' } })
     expect(written).to.deep.equal([
       ['old', hash, {}],
       ['kubectl', hash, { [lastAppliedAnnotation]: without }],
       ['broken', hash, { [lastAppliedAnnotation]: null }],
+      ['other', hash, { [lastAppliedAnnotation]: kept }],
     ])
+  })
+
+  it('takes a hash out of what kubectl keeps, where it stands there alone', async () => {
+    const applied = JSON.stringify({ spec: { email: 'k@kapis.io', password: hash } })
+    const kept = userOf('kept', { credential: 'c' }, { [lastAppliedAnnotation]: applied })
+    const { mover, written, patched } = make([kept], { sinceMs: before })
+    await mover.sweep()
+    const annotations = { [lastAppliedAnnotation]: '{"spec":{"email":"k@kapis.io"}}' }
+    const metadata = { uid: 'uid-kept', resourceVersion: '1', annotations }
+    expect([written, patched]).to.deep.equal([[], [['kept', { metadata }]]])
   })
 
   for (const [what, sinceMs] of [

@@ -1,6 +1,7 @@
+import { withoutMember } from '../json/members.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { lastAppliedAnnotation } from '../kube/last-applied.ts'
-import { isRecord, type KubeObject, parseObject } from '../kube/object.ts'
+import { type KubeObject, parseObject } from '../kube/object.ts'
 import { Status } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { PasswordStore } from './password-store.ts'
@@ -47,8 +48,14 @@ export function createPasswordMover(options: PasswordMoverOptions): PasswordMove
     try {
       const object = parseObject(await client.call({ path }))
       const user = toUser(object)
-      if (user.inlineHash === undefined) return false
-      await write(user, user.inlineHash, withoutAppliedHash(object))
+      if (!holdsHash(user)) return false
+      const annotations = withoutAppliedHash(object)
+      if (user.inlineHash !== undefined) await write(user, user.inlineHash, annotations)
+      else {
+        const { uid, resourceVersion } = user
+        const body = { metadata: { uid, resourceVersion, annotations } }
+        await client.call({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body })
+      }
       return true
     } catch (error) {
       // Deleted or changed meanwhile, or moved by another replica.
@@ -82,13 +89,13 @@ export function createPasswordMover(options: PasswordMoverOptions): PasswordMove
 
   return {
     changed(after) {
-      if (after?.inlineHash === undefined || now() < fromMs) return
+      if (after === undefined || !holdsHash(after) || now() < fromMs) return
       waiting.add(after.name)
       void moveWaiting()
     },
     async sweep() {
       const all = [...users.all()]
-      const found = all.filter(({ inlineHash }) => inlineHash !== undefined)
+      const found = all.filter(holdsHash)
       if (!Number.isFinite(fromMs)) {
         const isRollout = found.length > 0 && store.sinceMs > startedAtMs - rolloutMs
         fromMs = isRollout ? startedAtMs + rolloutMs : 0
@@ -101,6 +108,10 @@ export function createPasswordMover(options: PasswordMoverOptions): PasswordMove
   }
 }
 
+function holdsHash({ inlineHash, hasAppliedHash }: User): boolean {
+  return inlineHash !== undefined || hasAppliedHash
+}
+
 /** kubectl keeps what it applied, the hash among it. */
 function withoutAppliedHash({ metadata }: KubeObject): Readonly<Record<string, string | null>> {
   const applied = metadata.annotations?.[lastAppliedAnnotation]
@@ -108,13 +119,12 @@ function withoutAppliedHash({ metadata }: KubeObject): Readonly<Record<string, s
   return { [lastAppliedAnnotation]: withoutPassword(applied) }
 }
 
+/** Whatever else was applied stays as it was written; null where that cannot be read. */
 function withoutPassword(applied: string): string | null {
   try {
-    const object: unknown = JSON.parse(applied)
-    if (!isRecord(object) || !isRecord(object.spec)) return applied
-    const { password: _password, ...spec } = object.spec
-    return `${JSON.stringify({ ...object, spec })}\n`
+    JSON.parse(applied)
   } catch {
     return null
   }
+  return withoutMember(applied.trim(), ['spec', 'password'])
 }

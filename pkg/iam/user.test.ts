@@ -26,6 +26,7 @@ describe('toUser', () => {
       inlineHash: hash,
       credential: '64d4345af28b19e7',
       credentialNamespace: '',
+      hasAppliedHash: false,
       mustChangePassword: false,
     })
   })

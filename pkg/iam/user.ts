@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { KubeClient } from '../kube/client.ts'
+import { lastAppliedAnnotation } from '../kube/last-applied.ts'
 import { isRecord, type KubeObject, parseObject, textOf } from '../kube/object.ts'
 import { Status } from '../status/status.ts'
 import { groupProblem } from './user-rules.ts'
@@ -33,6 +34,8 @@ export type User = {
   readonly stateSinceMs: number
   /** The bcrypt hash that stands in the User itself until it is moved into a Secret (password-mover.ts). */
   readonly inlineHash: string | undefined
+  /** Whether a hash stands in what `kubectl apply` keeps of the User. */
+  readonly hasAppliedHash: boolean
   /** Fingerprint of the hash of the password (see toCredential); '' for a user who cannot log in with one. */
   readonly credential: string
   /** The namespace of the Secret with that hash; '' for that of whoever reads it. */
@@ -81,6 +84,7 @@ export function toUser({ apiVersion = '', metadata, spec, status }: KubeObject):
     state: state === 'Disabled' || state === 'AuthLimitExceeded' ? state : 'Active',
     stateSinceMs: typeof lastTransitionTime === 'string' ? Date.parse(lastTransitionTime) || 0 : 0,
     inlineHash,
+    hasAppliedHash: /\$2[aby]\$/.test(metadata.annotations?.[lastAppliedAnnotation] ?? ''),
     credential: inlineHash === undefined ? textOf(rest.credential) : toCredential(inlineHash),
     credentialNamespace: textOf(rest.credentialNamespace),
     mustChangePassword: metadata.annotations?.[`${group}/uninitialized`] === 'true',

@@ -89,6 +89,7 @@ export function memoryUser(name: string, changes: Partial<User> = {}): User {
     inlineHash: 'right',
     credential: 'c1',
     credentialNamespace: '',
+    hasAppliedHash: false,
     mustChangePassword: false,
     ...changes,
   }

@@ -131,6 +131,12 @@ describe('password hashes', function () {
       2_000,
     )
     await eventually(() => expectNone(name), 10_000)
+    // Where what kubectl keeps is written by itself.
+    const spec = { email: `${name}@e2e.test`, password: await (await createPasswordHasher()).hash(password) }
+    const applied = { apiVersion: iamVersion, kind: 'User', metadata: { name }, spec }
+    await output('kubectl', ['apply', 'set-last-applied', '-f', '-'], { stdin: JSON.stringify(applied) })
+    await eventually(() => expectNone(name), 10_000)
+    expect((await logIn(name, 'Another horse 2')).code).to.equal(200)
   })
 
   it('go with their user, and are nobody else’s who gets the name', async () => {

@@ -21,7 +21,7 @@ type Report = { healthy: boolean; checks: { check: string; findings: Finding[] }
 
 describe('kapis doctor', function () {
   // kube-apiserver looks at an APIService every thirty seconds.
-  this.timeout(120_000)
+  this.timeout(240_000)
   let cluster: Cluster
   let pod: Pod | undefined
 
