@@ -12,6 +12,7 @@ describe('reloadedPaths', () => {
       'limits.requestsInFlight',
       'limits.mutatingRequestsInFlight',
       'limits.longRunningRequests',
+      'limits.connections',
       'limits.requestSeconds',
       'limits.stallSeconds',
       'accessLog',
