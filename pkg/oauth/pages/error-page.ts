@@ -63,6 +63,7 @@ export function takesHtml(req: Request): boolean {
   return (req.headers.accept ?? '').includes('text/html')
 }
 
+/** A parameter that comes first (`id_token_hint is …`) is written as it is. */
 function sentence(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
+  return /^[a-z]+_/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -1,0 +1,147 @@
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { askKube, uniqueName } from './cluster.ts'
+import { buildGo, goBuildTimeoutMs, hasGo } from './go-program.ts'
+import { askAs, platformPath } from './http.ts'
+import { claimsOf, createUser, removeUser } from './oauth.ts'
+import { csrfOf, logInBrowser } from './oauth-browser.ts'
+import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
+import { follow, output, scratch, setting } from './run.ts'
+
+const source = join(import.meta.dirname, '..', 'kubelogin')
+const program = join(scratch, 'kubelogin')
+
+/** The credential plugin of other OpenID providers, with its default flags: each grant, and the refresh of each. */
+describe('kubelogin, as it is', function () {
+  this.timeout(120_000)
+  const user = { username: uniqueName('kubelogin'), password: 'Correct horse 1' }
+  const trusted = { name: uniqueName('kubelogin'), secret: 'client secret', trusted: true }
+  const native = { name: uniqueName('native'), public: true }
+  let port = 0
+
+  before(async function () {
+    this.timeout(goBuildTimeoutMs)
+    if (!(await hasGo('kubelogin'))) this.skip()
+    await buildGo('kubelogin', ['build', '-o', program, 'github.com/int128/kubelogin'], source)
+    port = await freePort()
+    await createUser(user, { groups: ['e2e-kubelogin'] })
+    await createClient(trusted)
+    await createClient({ ...native, redirectURIs: [`http://localhost:${port}`] })
+  })
+  after(async () => {
+    for (const { name } of [trusted, native]) await removeClient(name)
+    await removeUser(user.username)
+  })
+
+  async function flags(clientId: string, ...more: readonly string[]): Promise<string[]> {
+    return [
+      'get-token',
+      `--oidc-issuer-url=${await issuerUrl()}`,
+      `--oidc-client-id=${clientId}`,
+      `--certificate-authority=${setting('KAPIS_CA')}`,
+      `--token-cache-dir=${join(scratch, `kubelogin-${clientId}`)}`,
+      '--oidc-extra-scope=profile',
+      ...more,
+    ]
+  }
+  /** What it says to people is on standard error. */
+  const launch = (args: readonly string[]) => follow('sh', ['-c', 'exec "$0" "$@" 2>&1', program, ...args])
+  const tokenOf = (credential: string): string => JSON.parse(credential).status.token
+  const expected = (aud: string) => ({ aud, sub: user.username, groups: ['e2e-kubelogin'] })
+
+  /** The token that is due next, which the refresh token of the stored login gives. */
+  async function expectRefreshed(token: string, args: readonly string[]): Promise<void> {
+    const next = claimsOf(tokenOf(await output(program, [...args, '--force-refresh'])))
+    const { sub, aud, sid, auth_time, jti } = claimsOf(token)
+    expect(next).to.include({ sub, aud, sid, auth_time }).and.not.include({ jti })
+  }
+
+  it('gets an ID token by password, and refreshes it', async () => {
+    const args = await flags(
+      trusted.name,
+      `--oidc-client-secret=${trusted.secret}`,
+      ...['--grant-type=password', `--username=${user.username}`, `--password=${user.password}`],
+    )
+    const token = tokenOf(await output(program, args))
+    expect(claimsOf(token)).to.deep.include(expected(trusted.name))
+    await expectRefreshed(token, args)
+  })
+
+  it('gets one with a browser, and refreshes it', async () => {
+    const args = await flags(native.name, `--listen-address=127.0.0.1:${port}`, '--skip-open-browser')
+    const running = launch(args)
+    try {
+      const start = await untilListening(`http://localhost:${port}/`)
+      const logged = await logInBrowser(user)
+      const back = await logged.open(start, url => url.port === String(port))
+      await fetch(String(back.headers.location))
+      const token = tokenOf(await running.line(line => line.startsWith('{'), 20_000))
+      expect(claimsOf(token)).to.deep.include(expected(native.name))
+      await expectRefreshed(token, args)
+    } finally {
+      await running.stop()
+    }
+  })
+
+  it('gets one on a device without a browser', async () => {
+    const clientId = native.name
+    const args = await flags(
+      clientId,
+      '--grant-type=device-code',
+      '--token-cache-storage=none',
+      '--skip-open-browser',
+    )
+    const running = launch(args)
+    try {
+      const said = await running.line(line => line.includes('/device?user_code='), 20_000)
+      const [link = ''] = /https:\S+\/device\?user_code=\S+/.exec(said) ?? []
+      const agent = await logInBrowser(user)
+      const page = await agent.open(link)
+      const user_code = new URL(link).searchParams.get('user_code') ?? ''
+      await agent.submit(page, { csrf: csrfOf(page), user_code, username: user.username, decision: 'allow' })
+      const token = tokenOf(await running.line(line => line.startsWith('{'), 30_000))
+      expect(claimsOf(token)).to.deep.include(expected(clientId))
+    } finally {
+      await running.stop()
+    }
+  })
+
+  it('logs in to Kapis and to kube-apiserver by the access token, with --oidc-use-access-token', async () => {
+    const password = ['--grant-type=password', `--username=${user.username}`, `--password=${user.password}`]
+    const args = await flags(trusted.name, `--oidc-client-secret=${trusted.secret}`, ...password)
+    const credential = await output(program, [
+      ...args,
+      '--oidc-use-access-token',
+      '--token-cache-storage=none',
+    ])
+    const token = tokenOf(credential)
+    for (const answer of [await askAs(token, platformPath), await askKube(token, '/api/v1/nodes')]) {
+      expect(answer.code).to.equal(403)
+      expect(JSON.parse(answer.body).message).to.include(`User "${user.username}"`)
+    }
+  })
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise(resolve => server.once('listening', resolve))
+  const address = server.address()
+  await new Promise(resolve => server.close(resolve))
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
+
+/** Where kubelogin sends the browser that opens its own page. */
+async function untilListening(url: string): Promise<string> {
+  const deadline = Date.now() + 20_000
+  for (;;) {
+    try {
+      const { headers } = await fetch(url, { redirect: 'manual' })
+      return headers.get('location') ?? ''
+    } catch (error) {
+      if (Date.now() > deadline) throw error
+      await new Promise(resolve => setTimeout(resolve, 100))
+    }
+  }
+}
