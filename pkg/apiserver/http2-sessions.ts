@@ -25,6 +25,8 @@ export type Http2Sessions = {
 const idleMs = 130_000
 // Go's default; its clients open another connection when they need more.
 const maxStreams = 250
+// kube-apiserver's own limit: a caller with thousands of groups arrives from it with as many headers.
+const clientHeadKilobytes = 1_024
 const maxSessionMegabytes = 64
 // A head of a megabyte fits into the eight frames that nghttp2 takes of one (CVE-2024-28182).
 const maxFrameSize = 256 * 1024
@@ -35,23 +37,25 @@ const maxFrameSize = 256 * 1024
  * and the group " system:masters" arrives as system:masters. So a value with blanks is refused before it becomes HTTP/1.1.
  */
 export function createHttp2Sessions(listener: RequestListener, limits: FrontLimits): Http2Sessions {
-  const server = createPlainFront(listener, limits)
+  const headKilobytes = Math.max(limits.headerKilobytes, clientHeadKilobytes)
+  const server = createPlainFront(listener, { ...limits, headerKilobytes: headKilobytes })
   const sessions = new Set<ServerHttp2Session>()
-  const options = {
+  const optionsFor = ({ authorized }: TLSSocket) => ({
     settings: {
       maxConcurrentStreams: maxStreams,
       maxFrameSize,
-      maxHeaderListSize: limits.headerKilobytes * 1024,
+      // A client certificate of a known authority has been verified before any head is read.
+      maxHeaderListSize: (authorized ? headKilobytes : limits.headerKilobytes) * 1024,
     },
     maxSessionMemory: maxSessionMegabytes,
     // Groups come one in a line, as in HTTP/1.1.
     maxHeaderListPairs: 65_536,
     strictFieldWhitespaceValidation: false,
-  }
+  })
 
   function accept(socket: TLSSocket): void {
     // Loaded at the first session: most of a program's start does not need it.
-    const session = process.getBuiltinModule('node:http2').performServerHandshake(socket, options)
+    const session = process.getBuiltinModule('node:http2').performServerHandshake(socket, optionsFor(socket))
     sessions.add(session)
     let open = 0
     session.on('close', () => sessions.delete(session))

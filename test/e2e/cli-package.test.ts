@@ -116,7 +116,7 @@ describe('the npm package of the command line', function () {
     const packages = readdirSync(join(folder, 'node_modules')).filter(name => !name.startsWith('.'))
     expect(packages).to.deep.equal(['kapis'])
     const inside = readFileSync(join(folder, 'node_modules/kapis/package.json'), 'utf8')
-    expect(Object.keys(JSON.parse(inside).dependencies)).to.deep.equal(['undici', 'yaml'])
+    expect(Object.keys(JSON.parse(inside).dependencies)).to.deep.equal(['undici', 'yaml', 'zod'])
     expect(readdirSync(join(folder, 'node_modules/kapis/cmd'))).to.deep.equal(['kapis'])
   })
 })

@@ -366,6 +366,11 @@ function withoutOwn(object: Printed, ofDomain: string): Printed {
   )
   const shown = { ...object, metadata: { ...metadata, annotations: Object.fromEntries(kept) } }
   if (!isUser) return shown
-  const { password: _password, ...spec } = object.spec
+  const {
+    password: _password,
+    credential: _credential,
+    credentialNamespace: _namespace,
+    ...spec
+  } = object.spec
   return { ...shown, spec }
 }

@@ -77,6 +77,8 @@ describe('whole bodies of which one member is another', function () {
       username: himself,
     },
     ...{ grant_type: 'password', scope: 'openid', token: tokens.himself, provider: undefined },
+    // Where a password is kept is for Kapis to write.
+    ...{ credential: undefined, credentialNamespace: undefined },
     client_id: setting('KAPIS_CLIENT_ID'),
     client_secret: setting('KAPIS_CLIENT_SECRET'),
   })
