@@ -67,7 +67,7 @@ function readGroupsClaim(claims: Claims, key: string): Identity['groups'] {
 function isElsewhere(claims: Claims, key: string): boolean {
   const { _claim_names: names, hasgroups } = claims
   const isNamed = isRecord(names) && [key, key.split('.')[0] ?? ''].some(name => Object.hasOwn(names, name))
-  return isNamed || String(hasgroups) === 'true'
+  return isNamed || (key === 'groups' && String(hasgroups) === 'true')
 }
 
 function shapeOf(value: unknown): string {
