@@ -12,7 +12,7 @@ const endings = [
   'done in time',
 ]
 
-export const batchLines = 2000
+const batchLines = 2000
 export const daySeconds = 86_400
 
 /** Where each batch of a file of lines is, as the body of one `_bulk` request. */
@@ -26,16 +26,21 @@ export type LineFile = {
  * Writes lines of some 200 bytes of 999 pods in 40 namespaces, spread over the day before `endSeconds`, the same for the
  * same arguments: eleven of them have the word `kernelpanic`.
  */
-export function writeLines(file: string, count: number, endSeconds: number): LineFile {
+export function writeLines(
+  file: string,
+  count: number,
+  endSeconds: number,
+  linesOfBatch = batchLines,
+): LineFile {
   const random = createRandom(8)
   const pick = (list: readonly string[]): string => list[random(list.length)] ?? ''
   const rareEvery = Math.floor(count / 11)
   const batches: { offset: number; length: number }[] = []
   const descriptor = openSync(file, 'w')
   let offset = 0
-  for (let at = 0; at < count; at += batchLines) {
+  for (let at = 0; at < count; at += linesOfBatch) {
     const lines: string[] = []
-    for (let i = at; i < Math.min(at + batchLines, count); i += 1) {
+    for (let i = at; i < Math.min(at + linesOfBatch, count); i += 1) {
       const ms = (endSeconds - daySeconds) * 1000 + (i * daySeconds * 1000) / count
       const time = `${new Date(ms).toISOString().slice(0, -1)}${String(i % 1000).padStart(3, '0')}456Z`
       const pod = random(999)

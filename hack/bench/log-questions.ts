@@ -1,12 +1,17 @@
 import { daySeconds } from './log-lines.ts'
 
+/** A name, the parameters of the log API, and how many times OpenSearch's time is enough: 1 when left out. */
+export type Question = readonly [name: string, query: string, target?: number]
+
+// Every line is read for these, where OpenSearch has an index of parts of lines.
+const scan = 3
+
 /**
- * What is asked of both stores: a name, and the parameters of the log API. `{n}` is to be the number of the round: what was
- * asked before may be answered out of memory.
+ * What is asked of both stores. `{n}` is to be the number of the round: what was asked before may be answered out of memory.
  *
  * @param end the Unix second at which the day of the lines ends
  */
-export function questions(end: number): readonly (readonly [string, string])[] {
+export function questions(end: number): readonly Question[] {
   const sixHours = `start_time=${end - 12 * 3600}&end_time=${end - 6 * 3600}`
   return [
     [
@@ -29,5 +34,8 @@ export function questions(end: number): readonly (readonly [string, string])[] {
       'frequent word, 1 h of the day',
       `q=error&start_time=${end - daySeconds / 2}&end_time=${end - daySeconds / 2 + 3600}&size=100`,
     ],
+    ['substring of a fifth of all lines', `q=${encodeURIComponent('*"onnection ref"*')}&size=100`, scan],
+    ['substring of 11 lines', `q=${encodeURIComponent('*ernelpani*')}&size=100`, scan],
+    ['expression over all, another each time', `q=${encodeURIComponent('/=1.*u49[^{n}]/')}&size=100`, scan],
   ]
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,6 +21,7 @@ const rounds = count > 2_000_000 ? 5 : 9
 // logs.embedded.memoryMegabytes, which is left as it is.
 const memoryMegabytes = 512
 // Of both at once: a round is some ten questions, and what one round says of them is good to a fifth.
+const smallLines = 30_000
 const together = { lines: 300_000, rounds: 9 }
 // Each from within words of a fifth of all lines.
 const withinWords = [
@@ -75,12 +76,12 @@ async function compare(env: BenchEnv, peer: BenchEnv): Promise<void> {
   report('ingest, lines/s', own, theirs, { target: 2.5, least: true })
   const bytes = (dir: string, name: string) => folderBytes(join(dir, name)) / count
   report('disk, bytes a line', bytes(env.runDir, 'kapis-logs'), bytes(peer.runDir, 'opensearch'), {
-    target: 0.7,
+    target: 0.5,
   })
   await sleep(2000)
-  for (const [name, query] of questions(end)) {
+  for (const [name, query, target = 1] of questions(end)) {
     const [a, b] = [await time(embedded, query), await time(openSearch, query)]
-    report(name, a.ms, b.ms, { target: 1 })
+    report(name, a.ms, b.ms, { target })
     console.log(`  asked for the first time: ${a.firstMs.toFixed(1)} and ${b.firstMs.toFixed(1)} ms`)
     // Each control plane ships its own logs besides.
     if (Math.abs(a.total - b.total) > count / 100)
@@ -90,6 +91,7 @@ async function compare(env: BenchEnv, peer: BenchEnv): Promise<void> {
   await benchDisturbance(env, embedded, peer, openSearch)
   // Last, as it adds lines.
   await benchTogether(env, embedded, (lines: LineFile) => ingestAll(lines, embedded.kapis, ingest))
+  await benchSmall(env, lines => ingestAll(lines, embedded.kapis, ingest))
   const most = residentMegabytes(pid, 'VmHWM')
   report('memory that came on top at most; its setting', most - before, memoryMegabytes, { target: 1 })
   console.log(`resident memory of kapis-apiserver: ${before} MiB before, ${most} MiB at most`)
@@ -114,9 +116,14 @@ async function benchCase(side: Side): Promise<void> {
   report('without case; with case', median(anyCase), median(exactCase), { target: 1.5 })
 }
 
+/** Of a process and its children: the store writes and reads in two of them. */
 function residentMegabytes(pid: number, key: 'VmRSS' | 'VmHWM'): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  return Math.round(Number(new RegExp(`${key}:\\s+(\\d+)`).exec(status)?.[1]) / 1024)
+  const own = Math.round(Number(new RegExp(`${key}:\\s+(\\d+)`).exec(status)?.[1]) / 1024)
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
+  return children === ''
+    ? own
+    : children.split(' ').reduce((sum, id) => sum + residentMegabytes(Number(id), key), own)
 }
 
 /**
@@ -141,8 +148,6 @@ async function benchTogether(
     // Of one moment, however long writing takes: lines that came before are not stored again, and cost little.
     const now = Math.floor(Date.now() / 1000)
     const [first, second] = [some(now, 1), some(now, 2)]
-    // Until it is alone: ingest rests for a while after a question.
-    await sleep(2000)
     const rate = await ingest(first)
     const before = await askAlone()
     const { ms: beside, result: rateBeside } = await askWhile(question, () => ingest(second))
@@ -152,7 +157,23 @@ async function benchTogether(
   const middle = (key: keyof (typeof measured)[number]): number => median(measured.map(one => one[key]))
   const [pace, alone] = [middle('rateBeside'), middle('rate')]
   report('ingest beside questions; alone, lines/s', pace, alone, { target: 2 / 3, least: true })
-  report('question beside ingest; alone, ms', middle('beside'), middle('alone'), { target: 4 / 3 })
+  report('question beside ingest; alone, ms', middle('beside'), middle('alone'), { target: 2 })
+}
+
+/** What lines take on the disk that are sent one by one, once their file is complete. */
+async function benchSmall(env: BenchEnv, ingest: (lines: LineFile) => Promise<number>): Promise<void> {
+  const folder = join(env.runDir, 'kapis-logs')
+  // A whole day that no other lines are of.
+  const day = Math.floor(Date.now() / 86_400_000) - 3
+  const name = new Date(day * 86_400_000).toISOString().slice(0, 10)
+  const lines = writeLines(join(env.runDir, 'small.ndjson'), smallLines, (day + 1) * 86_400, 1)
+  console.log(`lines one by one: ${Math.round(await ingest(lines))} lines/s`)
+  // Files of former days are closed each minute.
+  const deadline = performance.now() + 150_000
+  const files = () => readdirSync(folder).filter(file => file.startsWith(name))
+  while (files().some(file => file.endsWith('-wal')) && performance.now() < deadline) await sleep(1000)
+  const bytes = files().reduce((sum, file) => sum + statSync(join(folder, file)).size, 0)
+  report('lines one by one, bytes a line; goal', bytes / smallLines, 220, { target: 1 })
 }
 
 /** What the log store does to those who do not use it. */
@@ -167,7 +188,7 @@ async function benchDisturbance(
   const ask = ({ kapis, tenant }: Side, q: string) =>
     kapis('GET', `${tenant}?q=${encodeURIComponent(q)}&size=1`)
   const node = `/apis/resources.${env.groupDomain}/v1alpha3/nodes/worker-1`
-  const wanted = 1.2
+  const wanted = 2
   const tell = async (name: string, from: BenchEnv, path: string, disturb: () => () => Promise<void>) => {
     const { disturbedMs, quietMs, low, high } = await comparedP99(from, path, disturb, wanted)
     report(`p99 of ${name}, ms`, disturbedMs, quietMs, { target: wanted })
