@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'chai'
 import { createCaches } from './caches.ts'
 import { line, testDayNs, useFolder } from './fixtures.ts'
 import { lineText, openBlock } from './line-check.ts'
 import { PartitionReader } from './partition-reader.ts'
 import { PartitionWriter } from './partition-writer.ts'
+import { partitionFile } from './schema.ts'
 
 const id = '2024-10-04.000'
 
@@ -110,5 +113,19 @@ describe('PartitionWriter', () => {
     writer.checkpoint()
     writer.close()
     expect(find()).to.deep.equal(before)
+  })
+
+  it('gives the disk back what small batches took for a while', () => {
+    const writer = write(3000, 1)
+    writer.checkpoint()
+    const bytes = writer.bytes
+    while (writer.optimize());
+    writer.checkpoint()
+    writer.close()
+    expect(statSync(partitionFile(folder(), id)).size).to.be.below(0.8 * bytes)
+    const db = new DatabaseSync(partitionFile(folder(), id), { readOnly: true })
+    expect(db.prepare('PRAGMA freelist_count').get()?.freelist_count).to.equal(0)
+    expect(db.prepare('PRAGMA integrity_check').get()?.integrity_check).to.equal('ok')
+    db.close()
   })
 })

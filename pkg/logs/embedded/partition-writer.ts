@@ -24,6 +24,7 @@ export const maxLines = 2 ** 20
 const maxStreams = 50_000
 const mostSmallBlocks = 32
 const rememberedBatches = 4096
+const pagesAtOnce = 100
 
 type Statements = Readonly<
   Record<'stream' | 'words' | 'block' | 'batch' | 'forget' | 'read' | 'delete', StatementSync>
@@ -143,7 +144,7 @@ export class PartitionWriter {
   }
 
   /**
-   * Does a part of what makes searches faster once nothing is added any more: puts the index together.
+   * Does a part of what can be done once nothing is added any more: puts the index together, then gives free pages back to the disk.
    *
    * @returns whether there is more to do
    */
@@ -155,8 +156,18 @@ export class PartitionWriter {
       this.#db.exec(`PRAGMA synchronous = NORMAL;
         INSERT INTO words(words, rank) VALUES ('merge', -100);
         PRAGMA synchronous = FULL`)
-      return count() - before >= 2
+      return count() - before >= 2 || this.#giveBack()
     })
+  }
+
+  /** @returns whether there are more free pages */
+  #giveBack(): boolean {
+    const free = () => Number(this.#db.prepare('PRAGMA freelist_count').get()?.freelist_count)
+    const before = free()
+    // A step for each page: `exec` makes only one.
+    this.#db.prepare(`PRAGMA incremental_vacuum(${pagesAtOnce})`).all()
+    const after = free()
+    return after > 0 && after < before
   }
 
   /** Copies what is in the write-ahead log to the database. */
