@@ -159,7 +159,9 @@ describe('kapis login', function () {
     await eventually(async () => expect(ends).to.deep.equal(['ECONNRESET', 'ECONNRESET']), 5_000)
     const refused = await person.kubectl('get', 'nodes')
     expect(refused.code).to.equal(1)
-    expect(refused.stderr).to.match(/not logged in at https:\S+: run `kapis login --server https:\S+`/)
+    expect(refused.stderr).to.match(
+      /not logged in at https:\S+: run `kapis login --server https:\S+ --context \S+`\n/,
+    )
     expect(succeeded(await person.kapis(['logout'])).stderr).to.include('There is no login')
   })
 

@@ -376,6 +376,7 @@ describe('the token listener', function () {
       expect(await oidc.fetchUserInfo(config, next.access_token, user.username)).to.deep.equal({
         sub: user.username,
         email: `${user.username}@e2e.test`,
+        email_verified: true,
       })
       await oidc.tokenRevocation(config, next.refresh_token ?? '')
       expect(await oidc.tokenIntrospection(config, next.access_token)).to.deep.equal({ active: false })
