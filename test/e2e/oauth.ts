@@ -3,7 +3,7 @@ import { type Answer, askKapis, kubectlOutput } from './cluster.ts'
 import { output, setting } from './run.ts'
 
 export type Tokens = { readonly access_token: string; readonly refresh_token: string }
-export type Login = { readonly username: string; readonly password: string }
+export type Login = { readonly username: string; readonly password: string; readonly scope?: string }
 
 /** The client's own, in a form. */
 export const credentials = {

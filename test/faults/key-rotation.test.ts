@@ -30,7 +30,7 @@ describe('keys that are rotated on a schedule', function () {
 
   before(async () => {
     await createUser(user)
-    old = await loginAs(user)
+    old = await loginAs({ ...user, scope: 'openid' })
     await setBack()
     first = await keysOf(askKapis('/oauth/keys'))
     replica = start('rotating', {

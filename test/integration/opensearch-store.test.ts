@@ -142,7 +142,7 @@ describe('the OpenSearch store beside a look at every record', function () {
   }
 
   describe('with the lines and the questions of the embedded store', () => {
-    testLogStore(async () => openOf('same-lines'), startS * second, 300, refresh)
+    testLogStore(async () => openOf('same-lines'), startS * second, 100, refresh)
   })
 
   it('gives each line of one moment once, in an index of several shards', async () => {
