@@ -9,6 +9,7 @@ import { createLogFace } from '../kapis/logs/serve.ts'
 import { createTenantFace, isOfTenantFace } from '../kapis/tenant/v1alpha2/serve.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { defaultLimits } from '../logs/ingest/limits.ts'
+import type { Ingested } from '../logs/ingest/raw-batch.ts'
 import { openLogStore } from '../logs/open-store.ts'
 import type { AuthenticatedExchange, Handler } from '../request/exchange.ts'
 import { hasNoCredential } from '../request/identity.ts'
@@ -62,6 +63,12 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     help: 'Log lines that were sent, by protocol and by whether they were taken.',
     labels: ['protocol', 'result'],
   })
+  const changed = counter(registry, {
+    name: 'kapis_logs_changed_lines_total',
+    help: 'Log lines that were stored with parts shortened or left out, by protocol and by what was changed.',
+    labels: ['protocol', 'change'],
+  })
+  const noteChanges = createChangeLog(logger)
   const none: Handler = () => {
     throw unavailable('no log store is configured (logs.store)', undefined, 60)
   }
@@ -99,7 +106,9 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
       store,
       limits: defaultLimits,
       authorize: identity => authorize(sending, identity),
-      observe(protocol, { taken, refused }) {
+      observe(protocol, { taken, refused, changed: changes }) {
+        for (const [change, lines] of Object.entries(changes)) changed.inc({ protocol, change }, lines)
+        noteChanges(changes)
         ingested.inc({ protocol, result: 'taken' }, taken)
         ingested.inc({ protocol, result: 'refused' }, refused)
       },
@@ -131,5 +140,21 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
       await events?.stop()
       await streams?.close()
     },
+  }
+}
+
+const changeLogMs = 60_000
+
+/** Says what was changed of lines, once a minute at most. */
+function createChangeLog(logger: Logger): (changes: Ingested['changed']) => void {
+  const sums = new Map<string, number>()
+  let saidAt = Number.NEGATIVE_INFINITY
+  return changes => {
+    for (const [change, lines] of Object.entries(changes)) sums.set(change, (sums.get(change) ?? 0) + lines)
+    const now = performance.now()
+    if (sums.size === 0 || now < saidAt + changeLogMs) return
+    saidAt = now
+    logger.warn({ lines: Object.fromEntries(sums) }, 'log lines were over a limit and stored with changes')
+    sums.clear()
   }
 }

@@ -33,6 +33,8 @@ export type Test =
       readonly start: 'open' | 'word'
       readonly end: 'open' | 'word'
     }
+  /** A number that is less or greater than this one; what is no number is neither. */
+  | { readonly kind: 'compare'; readonly operator: '<' | '<=' | '>' | '>='; readonly number: string }
   /** A pod name (the field is `pod`) that a workload of one of these names gives to its pods, or the name itself. */
   | { readonly kind: 'workload'; readonly names: readonly string[] }
 

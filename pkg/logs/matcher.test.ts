@@ -61,6 +61,40 @@ describe('createMatcher', () => {
     })
   }
 
+  const comparisons: readonly [string, boolean][] = [
+    ['status>=500', true],
+    ['status>500', false],
+    ['status:<501', true],
+    ['status<=500', true],
+    ['big>9223372036854775806', true],
+    ['big>=9223372036854775808', false],
+    ['duration<0.5', true],
+    ['times>2', true],
+    ['times>3', false],
+    ['name>0', false],
+    ['missing<1', false],
+    ['name:WEB', true],
+    ['name:we', false],
+    ['name:w*', true],
+    ['ok:true', true],
+    ['NOT missing:*', true],
+  ]
+  for (const [q, expected] of comparisons) {
+    it(`${expected ? 'passes' : 'fails'} ${q} by fields`, () => {
+      const expression = parseQuery(q)
+      const fields = {
+        status: 500,
+        big: 9223372036854775807n,
+        duration: 0.25,
+        times: [1, 3],
+        name: 'web',
+        ok: true,
+      }
+      const matches = createMatcher({ scope: 'everything', ...(expression && { expression }) })
+      expect(matches({ ...record, fields })).to.equal(expected)
+    })
+  }
+
   const phrases: readonly [string, boolean][] = [
     ['conn', true],
     ['connection ref', true],

@@ -61,8 +61,31 @@ export function createTest(test: Test): (value: string) => boolean {
       return compileRegex(test.source, test.caseSensitive)
     case 'wildcard':
       return compileRegex(wildcardSource(test), false)
+    case 'compare':
+      return createComparison(test)
     case 'workload':
       return value => test.names.some(name => isPodOf(name, value))
+  }
+}
+
+const isInteger = (text: string) => /^-?\d+$/.test(text)
+const decimal = /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/
+
+function createComparison({
+  operator,
+  number,
+}: Extract<Test, { readonly kind: 'compare' }>): (value: string) => boolean {
+  const passes = (order: number) =>
+    operator === '<' ? order < 0 : operator === '<=' ? order <= 0 : operator === '>' ? order > 0 : order >= 0
+  const compare = <T extends bigint | number>(a: T, b: T) => (a < b ? -1 : a > b ? 1 : 0)
+  return value => {
+    if (value.length > 400 || !decimal.test(value)) return false
+    // Integers of any size exactly.
+    return passes(
+      isInteger(value) && isInteger(number)
+        ? compare(BigInt(value), BigInt(number))
+        : compare(Number(value), Number(number)),
+    )
   }
 }
 

@@ -1,3 +1,5 @@
+import { type Fields, fieldValues } from './fields.ts'
+
 /** One log line of one container. A field that is not known is the empty string. */
 export type LogRecord = {
   /** Nanoseconds since 1970, UTC. */
@@ -12,12 +14,9 @@ export type LogRecord = {
   /** The container runtime's id: what `statistics` counts as a container. */
   readonly dockerId: string
   readonly labels?: Readonly<Record<string, string>>
-  /** What else is known of this line, by name; several values of one name are a list. */
+  /** What else is known of this line. */
   readonly fields?: Fields
 }
-
-export type Fields = Readonly<Record<string, FieldValue>>
-export type FieldValue = string | readonly string[]
 
 /** A field that all lines of a container share; `label` is one of its pod. */
 export type OriginField = 'namespace' | 'pod' | 'container' | 'host' | 'dockerId' | { readonly label: string }
@@ -45,10 +44,4 @@ export function originOf(origin: Omit<LogRecord, 'timeNs' | 'log'>, field: Origi
   if (typeof field === 'string') return origin[field]
   const { labels } = origin
   return labels !== undefined && Object.hasOwn(labels, field.label) ? labels[field.label] : undefined
-}
-
-export function fieldValues(fields: Fields | undefined, name: string): readonly string[] {
-  const value = fields !== undefined && Object.hasOwn(fields, name) ? fields[name] : undefined
-  if (value === undefined) return []
-  return typeof value === 'string' ? [value] : value
 }

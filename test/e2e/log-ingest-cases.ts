@@ -40,6 +40,25 @@ export function itTakesLogs(
     expect((await query(`q=${word}`)).total).to.equal(2)
   })
 
+  it('keeps fields with their types, finds lines by them, and says what it shortened', async () => {
+    const word = uniqueName('fields').replaceAll('-', '')
+    const fields = { level: 'Error', http: { status: 503 }, ok: false, tags: ['a', 'b'] }
+    const line = JSON.stringify({ ...document(`${word}\n`), ...fields, long: 'x'.repeat(40_000) })
+    const { body } = await curl('/jsonlines', `${line}\n`)
+    expect(JSON.parse(body)).to.deep.equal({
+      accepted: 1,
+      rejected: 0,
+      changed: [{ line: 1, reasons: ['field_shortened'] }],
+    })
+    await eventually(async () => {
+      const { records } = await query(`q=${word}+level:error+http.status:50*+tags:b+NOT+ok:true`)
+      expect(records?.[0]?.fields).to.deep.equal({
+        ...{ level: 'Error', 'http.status': 503, ok: false, tags: ['a', 'b'] },
+        long: 'x'.repeat(32 * 1024),
+      })
+    }, foundWithinMs)
+  })
+
   it('tells of each line that it does not take', async () => {
     const { code, body } = await curl('/_bulk', `{"create":{}}\n{"log":"x"}\n${bulkOf(document('good\n'))}`)
     const { errors, items } = JSON.parse(body)

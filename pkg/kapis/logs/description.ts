@@ -1,6 +1,15 @@
 import { callers, kubeErrors } from '../../openapi/kube-errors.ts'
 import { content, json, type Operation, type Parameter, query } from '../../openapi/operation.ts'
-import { arrayOf, boolean, integer, object, oneOfTexts, type Schema, text } from '../../openapi/schema.ts'
+import {
+  anyObject,
+  arrayOf,
+  boolean,
+  integer,
+  object,
+  oneOfTexts,
+  type Schema,
+  text,
+} from '../../openapi/schema.ts'
 
 const names = (what: string) => `${what}, joined by commas.`
 const parts = (what: string) => `Beginnings of words in ${what}, joined by commas.`
@@ -58,9 +67,10 @@ const record = object(
     namespace: text(),
     pod: text(),
     container: text(),
+    fields: anyObject('What else the sender said of the line: texts, numbers, booleans and lists of them.'),
     cursor: text(),
   },
-  ['log', 'time', 'namespace', 'pod', 'container', 'cursor'],
+  ['log', 'time', 'namespace', 'pod', 'container', 'fields', 'cursor'],
 )
 const bar = object({ time: integer('Unix milliseconds.'), count: integer() })
 const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] })

@@ -3,7 +3,7 @@ import type { ExportFormat } from '../../logs/question/question.ts'
 import type { LogRecord } from '../../logs/record.ts'
 import { formatTime } from '../../logs/rfc3339.ts'
 import { toCsvRow } from './csv.ts'
-import { toLine } from './record-json.ts'
+import { formatRecord, toLine } from './record-json.ts'
 
 export type ExportForm = {
   readonly format: ExportFormat
@@ -30,7 +30,7 @@ export function headOf({ format, withTime, withPod }: ExportForm): string {
  */
 export function toExportText(record: LogRecord, form: ExportForm): string {
   const { format, withTime, withPod } = form
-  if (format === 'jsonl') return `${JSON.stringify(toLine(record, form))}\n`
+  if (format === 'jsonl') return `${formatRecord(toLine(record, form))}\n`
   const { namespace, pod, container } = record
   const time = formatTime(record.timeNs)
   if (format === 'csv')

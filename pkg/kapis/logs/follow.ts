@@ -51,7 +51,7 @@ export async function sendFollow(
   res.flushHeaders()
   const write = createPacedWriter(res)
   const send = (hits: readonly Hit[]) => {
-    const lines = hits.map(hit => JSON.stringify(toRecordJson(hit, wanted.withCursor)))
+    const lines = hits.map(hit => toRecordJson(hit, wanted.withCursor))
     const text = isEvents ? lines.map(line => `data: ${line}\n\n`) : lines.map(line => `${line}\n`)
     return write(Buffer.from(text.join('')))
   }

@@ -1,3 +1,5 @@
+import { withMembers } from '../../json/members.ts'
+import { type Fields, formatJson } from '../../logs/fields.ts'
 import type { LogRecord } from '../../logs/record.ts'
 import { formatTime } from '../../logs/rfc3339.ts'
 import type { Hit } from '../../logs/store.ts'
@@ -9,15 +11,23 @@ export type RecordJson = {
   readonly namespace?: string
   readonly pod?: string
   readonly container?: string
+  readonly fields?: Fields
   readonly cursor?: string
 }
 
-export function toRecordJson({ record, cursor }: Hit, withCursor: boolean): RecordJson {
-  return { ...toLine(record, { withTime: true, withPod: true }), ...(withCursor ? { cursor } : {}) }
+/** JSON of a record, in which integers of fields keep their digits. */
+export function formatRecord({ fields, ...record }: RecordJson): string {
+  const json = JSON.stringify(record)
+  return fields === undefined ? json : withMembers(json, new Map([['fields', formatJson(fields)]]))
+}
+
+export function toRecordJson({ record, cursor }: Hit, withCursor: boolean): string {
+  const line = toLine(record, { withTime: true, withPod: true })
+  return formatRecord({ ...line, ...(withCursor ? { cursor } : {}) })
 }
 
 export function toLine(
-  { log, timeNs, namespace, pod, container }: LogRecord,
+  { log, timeNs, namespace, pod, container, fields }: LogRecord,
   { withTime, withPod }: { withTime: boolean; withPod: boolean },
 ): RecordJson {
   return {
@@ -26,5 +36,6 @@ export function toLine(
     ...(withPod && namespace !== '' ? { namespace } : {}),
     ...(withPod && pod !== '' ? { pod } : {}),
     ...(withPod && container !== '' ? { container } : {}),
+    ...(fields === undefined ? {} : { fields }),
   }
 }

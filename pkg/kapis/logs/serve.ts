@@ -78,7 +78,7 @@ async function answer(
   const { store, filter, limits } = asked
   switch (question.operation) {
     case 'query':
-      return answerQuery(asked, question, (hit, withCursor) => JSON.stringify(toRecordJson(hit, withCursor)))
+      return answerQuery(asked, question, toRecordJson)
     case 'statistics': {
       const statistics = filter ? await store.statistics(filter, limits) : { containers: 0, logs: 0 }
       return JSON.stringify({ statistics })
@@ -89,8 +89,8 @@ async function answer(
       if (filter === undefined) return JSON.stringify({ context: { before: [], after: [] } })
       const around = { ...question, scope: filter.scope }
       const { before, after } = await findContext(store, question, around, limits)
-      const toJson = (hits: typeof before) => hits.map(hit => toRecordJson(hit, true))
-      return JSON.stringify({ context: { before: toJson(before), after: toJson(after) } })
+      const toJson = (hits: typeof before) => hits.map(hit => toRecordJson(hit, true)).join(',')
+      return `{"context":{"before":[${toJson(before)}],"after":[${toJson(after)}]}}`
     }
   }
 }

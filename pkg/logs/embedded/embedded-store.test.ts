@@ -76,6 +76,9 @@ describe('the embedded log store', () => {
       const records = [
         line('plain'),
         line('with fields', { fields: { user: 'alice', group: ['a', 'b'] } }),
+        line('with types', {
+          fields: { max: 9223372036854775807n, min: -9223372036854775808n, d: 1.5, b: true, l: [1, 'a"b'] },
+        }),
         line('', { labels: { app: 'web' }, timeNs: testDayNs + 1n }),
         line('längér 😀\n', { host: 'node', timeNs: testDayNs + 2n }),
       ]

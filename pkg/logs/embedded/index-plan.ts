@@ -128,6 +128,11 @@ function planStreams(expression: Expression, passing: readonly boolean[]): Index
 
 /** The words of fields are without case, and those of long values are cut: what is found must still be looked at. */
 function planField(expression: Expression, name: string, test: Test): IndexPlan {
+  if (test.kind === 'wildcard' && test.extent === 'value') {
+    const [piece, ...more] = test.pieces
+    if (typeof piece === 'object' && more.length === 0)
+      return { query: quote(fieldWord(name, piece.text)), rest: expression }
+  }
   if (test.kind !== 'in' || test.values.length > mostAlternatives) return { rest: expression }
   if (test.values.length === 0) return { query: nothing }
   const words = test.values.map(value => quote(fieldWord(name, value)))

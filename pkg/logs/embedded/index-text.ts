@@ -1,3 +1,4 @@
+import { fieldValues } from '../fields.ts'
 import type { LogRecord } from '../record.ts'
 import { fold, wordsOf } from '../words.ts'
 
@@ -14,8 +15,8 @@ export function indexText({ log, fields }: Pick<LogRecord, 'log' | 'fields'>, st
   const words = Buffer.byteLength(log) === log.length ? log : wordsOf(log).join(' ')
   const text = `${words} ${streamWord(stream)}`
   if (fields === undefined) return text
-  const values = Object.entries(fields).flatMap(([name, value]) =>
-    (typeof value === 'string' ? [value] : value).map(one => fieldWord(name, one)),
+  const values = Object.keys(fields).flatMap(name =>
+    fieldValues(fields, name).map(value => fieldWord(name, value)),
   )
   return `${text} ${values.join(' ')}`
 }

@@ -1,6 +1,7 @@
 import type { Expression, Test } from '../expression.ts'
+import { type Fields, fieldValues, parseFields } from '../fields.ts'
 import { createTest } from '../matcher.ts'
-import { type Fields, fieldValues, isOriginField } from '../record.ts'
+import { isOriginField } from '../record.ts'
 import { fold } from '../words.ts'
 import { hasBit } from './bitmap.ts'
 import type { Block, Columns } from './block.ts'
@@ -49,7 +50,7 @@ export function lineText({ columns: { ends }, text }: OpenBlock, place: number):
 export function lineFields({ columns: { fieldEnds }, fields }: OpenBlock, place: number): Fields | undefined {
   if (fieldEnds === undefined) return undefined
   const json = fields().slice(fieldEnds[place - 1] ?? 0, fieldEnds[place])
-  return json === '' ? undefined : JSON.parse(json)
+  return json === '' ? undefined : parseFields(json)
 }
 
 /** What an expression means for the lines of a range: answered by the index where it can, else by the lines themselves. */

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import { formatJson } from '../fields.ts'
 import type { LogRecord } from '../record.ts'
 import {
   type Block,
@@ -121,7 +122,7 @@ export class PartitionWriter {
     for (const record of records) {
       const stream = this.#streamId(record)
       this.#statements.words.run(this.#lines, indexText(record, stream))
-      const fields = record.fields === undefined ? '' : JSON.stringify(record.fields)
+      const fields = record.fields === undefined ? '' : formatJson(record.fields)
       this.#pending.add(timeInDay(record.timeNs), stream, record.log, fields)
       this.#lines += 1
       if (this.#pending.isFull) this.#writePending()

@@ -1,5 +1,5 @@
 import { anyOf, type Expression, isOneOf, match } from '../expression.ts'
-import type { Fields } from '../record.ts'
+import type { Fields } from '../fields.ts'
 
 /** What an event can be asked for, by name: a text, or a list of them. */
 export type Columns = Readonly<Record<string, string | readonly string[]>>

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type BulkItem, parseBulk } from './bulk.ts'
 import type { IngestLimits } from './limits.ts'
+import type { Notes } from './notes.ts'
 import type { BatchReading } from './raw-batch.ts'
 
 type Name = Pick<BulkItem, 'action' | 'index' | 'id'>
@@ -10,12 +11,12 @@ export function readBulk(body: Buffer, index: string, limits: IngestLimits): Bat
   const names: Name[] = []
   return {
     lines: remember(parseBulk(body, index, limits), names),
-    *answer(problems) {
+    *answer(problems, changes) {
       const toItem = createItemWriter()
       yield `"errors":${problems.size > 0},"items":[`
       for (const [i, name] of names.entries()) {
         if (i > 0) yield ','
-        yield toItem(name, problems.get(i))
+        yield toItem(name, problems.get(i), changes.get(i))
       }
       yield ']}\n'
     },
@@ -34,17 +35,20 @@ function* remember(items: Iterable<BulkItem>, names: Name[]): Generator<BulkItem
 }
 
 /** Of a large batch this is much of the work: what most items have in common is made once. */
-function createItemWriter(): (name: Name, problem: string | undefined) => string {
+function createItemWriter(): (name: Name, problem?: string, changed?: Notes) => string {
   // What a document is called that was not given an id: in no other batch, and for no other line.
   const prefix = randomUUID()
   let count = 0
   let head = { action: '', index: '', text: '' }
-  return ({ action, index, id }, problem) => {
+  return ({ action, index, id }, problem, changed) => {
     if (head.action !== action || head.index !== index)
       head = { action, index, text: `{"${action}":{"_index":${JSON.stringify(index || 'logs')},"_id":` }
     count += 1
     const text = `${head.text}${id === '' ? `"${prefix}-${count}"` : JSON.stringify(id)}`
-    if (problem === undefined) return `${text},"_version":1,"result":"created","status":201}}`
+    if (problem === undefined) {
+      const note = changed === undefined ? '' : `,"changed":${JSON.stringify(changed)}`
+      return `${text},"_version":1,"result":"created","status":201${note}}}`
+    }
     const error = JSON.stringify({ type: 'document_parsing_exception', reason: problem })
     return `${text},"status":400,"error":${error}}}`
   }

@@ -14,7 +14,7 @@ export type BulkItem = Line & {
   readonly id: string
 }
 
-type Head = Omit<BulkItem, 'record' | 'problem'>
+type Head = Pick<BulkItem, 'action' | 'index' | 'id'>
 
 /**
  * Reads the body of Elasticsearch's `_bulk`: for each item an action line, and for all but `delete` a line with the

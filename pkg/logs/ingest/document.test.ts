@@ -2,9 +2,16 @@ import { expect } from 'chai'
 import { parseDocument } from './document.ts'
 import { defaultLimits } from './limits.ts'
 
-const limits = { ...defaultLimits, lineBytes: 20, fieldBytes: 12, labels: 2 }
+const limits = {
+  ...defaultLimits,
+  ...{ lineBytes: 20, fieldBytes: 12, labels: 2, labelKeyBytes: 8 },
+  ...{ fields: 3, fieldNameBytes: 10, fieldValueBytes: 12, fieldsBytes: 40 },
+}
 const time = '2020-05-16T16:00:42.608962452Z'
+const cut = '2020-05-16T16:00:42.608Z'
+const later = '2021-01-01T00:00:00Z'
 const ns = 1589644842608962452n
+const laterNs = 1609459200000000000n
 const bare = { namespace: '', pod: '', container: '', host: '', dockerId: '' }
 const kubernetes = {
   namespace_name: 'shop',
@@ -12,12 +19,9 @@ const kubernetes = {
   container_name: 'web',
   host: 'worker-1',
   docker_id: 'c0ffee',
-  pod_id: 'not kept',
   labels: { app: 'web', count: 2 },
 }
-const whole = {
-  timeNs: ns,
-  log: 'hello\n',
+const origin = {
   namespace: 'shop',
   pod: 'web-0',
   container: 'web',
@@ -25,32 +29,142 @@ const whole = {
   dockerId: 'c0ffee',
   labels: { app: 'web', count: '2' },
 }
+const whole = { timeNs: ns, log: 'hello\n', ...origin }
+const lineOf = (given: object) => ({ ...bare, timeNs: ns, log: 'x', ...given })
 
 const valid: readonly [what: string, document: object | string, record: object][] = [
   ['Fluent Bit’s document', { '@timestamp': time, log: 'hello\n', kubernetes }, whole],
   [
-    'the container’s own time first',
-    { '@timestamp': '2021-01-01T00:00:00Z', time, log: 'hello\n', kubernetes },
+    'Filebeat’s document',
+    {
+      '@timestamp': time,
+      message: 'hello\n',
+      container: { id: 'c0ffee' },
+      kubernetes: {
+        namespace: 'shop',
+        pod: { name: 'web-0' },
+        container: { name: 'web' },
+        node: { name: 'worker-1' },
+        labels: { app: 'web', count: '2' },
+      },
+    },
     whole,
   ],
   [
-    'a time that is something else gives way',
-    { '@timestamp': time, time: 'noon', log: 'x' },
-    { ...bare, timeNs: ns, log: 'x' },
+    'Vector’s document',
+    {
+      timestamp: time,
+      message: 'hello\n',
+      kubernetes: {
+        pod_namespace: 'shop',
+        pod_name: 'web-0',
+        container_name: 'web',
+        pod_node_name: 'worker-1',
+        container_id: 'c0ffee',
+        pod_labels: { app: 'web', count: '2' },
+      },
+    },
+    whole,
   ],
-  ['a line of no pod', { time, log: 'x' }, { ...bare, timeNs: ns, log: 'x' }],
-  ['an empty line', { time, log: '' }, { ...bare, timeNs: ns, log: '' }],
-  ['the cri parser’s message', { time, message: 'x', stream: 'stderr' }, { ...bare, timeNs: ns, log: 'x' }],
+  [
+    'the agent’s time before the application’s',
+    { '@timestamp': later, time, log: 'x' },
+    lineOf({ timeNs: laterNs, fields: { time } }),
+  ],
+  ['the runtime’s time, which an agent cut', { '@timestamp': cut, time, log: 'hello\n', kubernetes }, whole],
+  [
+    'a time that is something else gives way',
+    { '@timestamp': 'noon', time, log: 'x' },
+    lineOf({ fields: { '@timestamp': 'noon' } }),
+  ],
+  ['a time too far ahead gives way', { date: 9e9, time, log: 'x' }, lineOf({ fields: { date: 9e9 } })],
+  ['a time in microseconds without a zone', { time: '2020-05-16 16:00:42.608962452', log: 'x' }, lineOf({})],
+  ['a line of no pod', { time, log: 'x' }, lineOf({})],
+  ['an empty line', { time, log: '' }, lineOf({ log: '' })],
+  [
+    'the cri parser’s message',
+    { time, message: 'x', stream: 'stderr' },
+    lineOf({ fields: { stream: 'stderr' } }),
+  ],
+  ['the text of zap and slog', { time, msg: 'x', level: 'INFO' }, lineOf({ fields: { level: 'INFO' } })],
+  [
+    'a log that is an object beside the text',
+    { time, log: { a: 1 }, message: 'x' },
+    lineOf({ fields: { 'log.a': 1 } }),
+  ],
+  ['a log that is a number', { time, log: 7 }, lineOf({ log: '7' })],
+  [
+    'a log that is an object',
+    `{"time":"${time}","log":{"n":9007199254740993}}`,
+    lineOf({ log: '{"n":9007199254740993}' }),
+  ],
+  [
+    'a kubernetes that is a text',
+    { time, log: 'x', kubernetes: 'shop' },
+    lineOf({ fields: { kubernetes: 'shop' } }),
+  ],
+  [
+    'fields of every type, integers exact',
+    `{"time":"${time}","log":"x","a":{"b":-9223372036854775808,"c":[1,true,"z"]},"d":1.5,"e":null}`,
+    lineOf({ fields: { 'a.b': -9223372036854775808n, 'a.c': [1, true, 'z'], d: 1.5 } }),
+  ],
+  ['a list of objects', { time, log: 'x', a: [{ b: 1 }] }, lineOf({ fields: { a: '[{"b":1}]' } })],
   [
     'a number with nine decimals',
     '{"a":{"date":3},"date":1589644842.608962452,"log":"x","b":{"date":4}}',
-    { ...bare, timeNs: ns, log: 'x' },
+    lineOf({ fields: { 'a.date': 3, 'b.date': 4 } }),
   ],
-  ['any text', { time, log: 'a"b\\\u0000\u2028é' }, { ...bare, timeNs: ns, log: 'a"b\\\u0000\u2028é' }],
+  ['any text', { time, log: 'a"b\\\u0000\u2028é' }, lineOf({ log: 'a"b\\\u0000\u2028é' })],
   [
     'members of an object’s prototype',
-    `{"time":"${time}","log":"x","__proto__":{"log":"y"}}`,
-    { ...bare, timeNs: ns, log: 'x' },
+    `{"time":"${time}","log":"x","__proto__":"y"}`,
+    lineOf({ fields: JSON.parse('{"__proto__":"y"}') }),
+  ],
+]
+
+const changed: readonly [
+  what: string,
+  document: object | string,
+  record: object,
+  notes: readonly string[],
+][] = [
+  ['a long line', { time, log: 'x'.repeat(21) }, lineOf({ log: 'x'.repeat(20) }), ['line_shortened']],
+  [
+    'a long line, at a character',
+    { time, log: `x${'é'.repeat(10)}` },
+    lineOf({ log: `x${'é'.repeat(9)}` }),
+    ['line_shortened'],
+  ],
+  [
+    'a long name of a pod',
+    { time, log: 'x', kubernetes: { pod_name: 'x'.repeat(13) } },
+    lineOf({ pod: 'x'.repeat(12) }),
+    ['origin_shortened'],
+  ],
+  [
+    'more labels than there may be',
+    { time, log: 'x', kubernetes: { labels: { a: '1', b: '2', c: '3' } } },
+    lineOf({ labels: { a: '1', b: '2' } }),
+    ['label_omitted'],
+  ],
+  [
+    'long labels',
+    { time, log: 'x', kubernetes: { labels: { a: 'x'.repeat(13), [`${'y'.repeat(9)}`]: '' } } },
+    lineOf({ labels: { a: 'x'.repeat(12) } }),
+    ['label_shortened', 'label_omitted'],
+  ],
+  [
+    'a long value',
+    { time, log: 'x', a: 'y'.repeat(13) },
+    lineOf({ fields: { a: 'y'.repeat(12) } }),
+    ['field_shortened'],
+  ],
+  ['a long name', { time, log: 'x', [`${'n'.repeat(11)}`]: 1 }, lineOf({}), ['field_omitted']],
+  [
+    'more fields than there may be',
+    { time, log: 'x', a: 1, b: 2, c: 3, d: 4 },
+    lineOf({ fields: { a: 1, b: 2, c: 3 } }),
+    ['field_omitted'],
   ],
 ]
 
@@ -65,21 +179,6 @@ const invalid: readonly [document: object | string, problem: string][] = [
     { time: { seconds: 1 }, log: 'x' },
     'time: must be RFC 3339 or a number of seconds since 1970, not {"seconds":1}',
   ],
-  [{ time }, 'log: is missing or no string'],
-  [{ time, log: 7 }, 'log: is missing or no string'],
-  [{ time, log: 'x', kubernetes: 'shop' }, 'kubernetes: must be an object'],
-  [{ time, log: 'x'.repeat(21) }, 'log: is 21 bytes long, the limit is 20'],
-  [{ time, log: 'é'.repeat(11) }, 'log: is 22 bytes long, the limit is 20'],
-  [{ time, log: 'x', kubernetes: { pod_name: 'x'.repeat(13) } }, 'pod: is longer than 12 bytes'],
-  [{ time, log: 'x', kubernetes: { host: 'é'.repeat(7) } }, 'host: is longer than 12 bytes'],
-  [
-    { time, log: 'x', kubernetes: { labels: { a: '1', b: '2', c: '3' } } },
-    'labels: there are 3, the limit is 2',
-  ],
-  [
-    { time, log: 'x', kubernetes: { labels: { a: 'x'.repeat(13) } } },
-    'labels: a key or value is longer than 12 bytes',
-  ],
 ]
 
 describe('parseDocument', () => {
@@ -87,8 +186,26 @@ describe('parseDocument', () => {
     typeof document === 'string' ? document : JSON.stringify(document)
 
   for (const [what, document, record] of valid) {
-    it(`takes ${what}`, () => expect(parseDocument(textOf(document), limits)).to.deep.equal({ record }))
+    it(`takes ${what}`, () =>
+      expect(parseDocument(textOf(document), defaultLimits)).to.deep.equal({ record }))
   }
+
+  for (const [what, document, record, notes] of changed) {
+    it(`keeps within its limits ${what}`, () =>
+      expect(parseDocument(textOf(document), limits)).to.deep.equal({ record, notes }))
+  }
+
+  it('keeps the whole document as the text of a line that has none', () => {
+    const document = JSON.stringify({ time, level: 'info' })
+    expect(parseDocument(document, defaultLimits).record).to.deep.equal(
+      lineOf({ log: document, fields: { level: 'info' } }),
+    )
+  })
+
+  it('takes documents that are nested without end', () => {
+    const deep = `{"time":"${time}","log":"x","a":${'{"a":'.repeat(9000)}1234567890123456789${'}'.repeat(9000)}}`
+    expect(parseDocument(deep, defaultLimits).record?.log).to.equal('x')
+  })
 
   for (const [document, problem] of invalid) {
     it(`refuses ${textOf(document).slice(0, 60)}`, () => {

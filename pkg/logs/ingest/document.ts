@@ -1,98 +1,142 @@
-import { JsonTooDeep, parseJson } from '../../json/parse.ts'
 import { isRecord } from '../../kube/object.ts'
+import { formatJson, parseExactJson } from '../fields.ts'
 import type { LogRecord } from '../record.ts'
 import { formatTime } from '../rfc3339.ts'
 import type { IngestLimits } from './limits.ts'
+import type { Notes } from './notes.ts'
+import { type Flat, flatten, toRecord } from './origin.ts'
 import { parseTimestamp } from './timestamp.ts'
 
-/** A line, or why it is none; what is wrong with a line is no exception, since the rest of its batch is taken. */
+/**
+ * A line, and what was changed of it; or why it is none. What is wrong with a line is no exception, since the rest of its batch is
+ * taken.
+ */
 export type Line =
-  | { readonly record: LogRecord; readonly problem?: never }
-  | { readonly problem: string; readonly record?: never }
+  | { readonly record: LogRecord; readonly notes?: Notes; readonly problem?: never }
+  | { readonly problem: string; readonly record?: never; readonly notes?: never }
 
-// The container runtime's own time comes first; `date` is what Fluent Bit's http output calls its time.
-const timeKeys = ['time', '@timestamp', 'date'] as const
-const nameKeys = ['namespace', 'pod', 'container', 'host', 'dockerId'] as const
+// What agents call their time, then what applications do.
+const timeKeys = ['@timestamp', 'date', 'timestamp', 'time', '_time', 'ts'] as const
+const textKeys = ['log', 'message', 'msg', '_msg', 'MESSAGE'] as const
 
 const dayMs = 86_400_000
 const nsPerMs = 1_000_000
 
-type Names = Pick<LogRecord, (typeof nameKeys)[number]>
+type Document = Readonly<Record<string, unknown>>
 
 /**
- * Reads a document as Fluent Bit's Kubernetes filter makes it: `{"time" or "@timestamp", "log", "kubernetes": {…}}`.
- * A line that comes from no pod (a journal, a kernel) has no `kubernetes`.
+ * Reads a document of a log agent: Fluent Bit's Kubernetes filter, Filebeat, Vector, or a program's own JSON. All that is neither
+ * the time, the text nor where it comes from is a field.
  *
  * @param text the JSON text of one document
  */
 export function parseDocument(text: string, limits: IngestLimits): Line {
   let document: unknown
   try {
-    document = parseJson(text)
-  } catch (error) {
-    return { problem: error instanceof JsonTooDeep ? error.message : 'not valid JSON' }
+    document = parseExactJson(text)
+  } catch {
+    return { problem: 'not valid JSON' }
   }
   if (!isRecord(document)) return { problem: 'not a JSON object' }
-  const timeNs = readTime(document, text)
-  if (typeof timeNs !== 'bigint') return timeNs
-  // Fluent Bit's cri parser calls it message.
-  const log = typeof document.log === 'string' ? document.log : document.message
-  if (typeof log !== 'string') return { problem: 'log: is missing or no string' }
-  const kubernetes = document.kubernetes ?? {}
-  if (!isRecord(kubernetes)) return { problem: 'kubernetes: must be an object' }
-  const names: Names = {
-    namespace: toText(kubernetes.namespace_name),
-    pod: toText(kubernetes.pod_name),
-    container: toText(kubernetes.container_name),
-    host: toText(kubernetes.host),
-    dockerId: toText(kubernetes.docker_id),
+  const time = chooseTime(document, text, limits)
+  if (typeof time === 'string') return { problem: time }
+  const { timeNs } = time
+  const textKey = findTextKey(document)
+  const flat: Flat = new Map()
+  for (const key of Object.keys(document)) {
+    if (key === textKey || key === time.key) continue
+    const value = document[key]
+    if (value === document[time.key] && isTimeKey(key)) continue
+    if (isTimeKey(key) && isSameTime(readTime(document, key, text), timeNs)) continue
+    flatten(flat, key, value, formatMember)
   }
-  return checkLine({ timeNs, log, ...names, ...readLabels(kubernetes.labels) }, limits)
+  return toRecord({ timeNs, log: textOf(document, textKey, text) }, flat, limits)
 }
 
-/** Holds a line to the limits, whatever protocol it came by. */
-export function checkLine(record: LogRecord, limits: IngestLimits): Line {
-  const length = byteLength(record.log)
-  if (length > limits.lineBytes) {
-    return { problem: `log: is ${length} bytes long, the limit is ${limits.lineBytes}` }
-  }
-  for (const key of nameKeys) {
-    const value = record[key]
-    if (value.length * 3 > limits.fieldBytes && byteLength(value) > limits.fieldBytes)
-      return { problem: `${key}: is longer than ${limits.fieldBytes} bytes` }
-  }
-  return checkAhead(record, limits) ?? (record.labels && checkLabels(record.labels, limits)) ?? { record }
+/** The member with the text of the line: the first that is a text, else `log`, whatever that is. */
+function findTextKey(document: Document): string | undefined {
+  return (
+    textKeys.find(key => typeof document[key] === 'string') ??
+    (document.log === undefined || document.log === null ? undefined : 'log')
+  )
 }
 
-/** In numbers, whose quarter of a microsecond is close enough: this is done for each line. */
-function checkAhead({ timeNs }: LogRecord, { aheadDays }: IngestLimits): Line | undefined {
+function textOf(document: Document, key: string | undefined, whole: string): string {
+  if (key === undefined) return whole
+  const value = document[key]
+  return typeof value === 'string' ? value : formatMember(value)
+}
+
+function formatMember(value: unknown): string {
+  try {
+    return formatJson(value)
+  } catch (error) {
+    if (error instanceof RangeError) return '(nested too deep)'
+    throw error
+  }
+}
+
+/** Why a time is refused; undefined when it is not. */
+export function checkAhead(timeNs: bigint, { aheadDays }: IngestLimits): string | undefined {
   const nowMs = Date.now()
+  // In numbers, whose quarter of a microsecond is close enough: this is done for each line.
   if (Number(timeNs) <= (nowMs + aheadDays * dayMs) * nsPerMs) return undefined
   const now = formatTime(BigInt(nowMs) * BigInt(nsPerMs))
-  return { problem: `time: is ${formatTime(timeNs)}, the limit is ${aheadDays} days ahead of now, ${now}` }
+  return `time: is ${formatTime(timeNs)}, the limit is ${aheadDays} days ahead of now, ${now}`
 }
 
-function checkLabels(labels: Readonly<Record<string, string>>, limits: IngestLimits): Line | undefined {
-  const entries = Object.entries(labels)
-  if (entries.length > limits.labels) {
-    return { problem: `labels: there are ${entries.length}, the limit is ${limits.labels}` }
-  }
-  const long = entries.find(pair => pair.some(text => byteLength(text) > limits.fieldBytes))
-  return long && { problem: `labels: a key or value is longer than ${limits.fieldBytes} bytes` }
+type TimeKey = (typeof timeKeys)[number]
+
+function isTimeKey(key: string): key is TimeKey {
+  return timeKeys.some(name => name === key)
 }
 
-function readTime(document: Readonly<Record<string, unknown>>, text: string): bigint | Line {
+/** @returns undefined for a time that cannot be read */
+function readTime(document: Document, key: TimeKey, text: string): bigint | undefined {
+  const value = document[key]
+  if (typeof value === 'string') return parseTimestamp(value)
+  if (typeof value === 'number') return parseTimestamp(sourceOf(text, key) ?? '')
+  return typeof value === 'bigint' ? parseTimestamp(String(value)) : undefined
+}
+
+/**
+ * The first time that is acceptable, and its member; in its place the container runtime's, where an agent cut that to milliseconds.
+ *
+ * @returns why there is none
+ */
+function chooseTime(
+  document: Document,
+  text: string,
+  limits: IngestLimits,
+): { readonly key: TimeKey; readonly timeNs: bigint } | string {
+  let problem: string | undefined
   for (const key of timeKeys) {
-    const value = document[key]
-    if (value === undefined) continue
-    const source = typeof value === 'number' ? sourceOf(text, key) : value
-    const time = typeof source === 'string' ? parseTimestamp(source) : undefined
-    if (time !== undefined) return time
+    if (document[key] === undefined) continue
+    const timeNs = readTime(document, key, text)
+    const refusal =
+      timeNs === undefined
+        ? `${key}: must be RFC 3339 or a number of seconds since 1970, not ${formatMember(document[key]).slice(0, 64)}`
+        : checkAhead(timeNs, limits)
+    if (timeNs === undefined || refusal !== undefined) {
+      problem ??= refusal
+      continue
+    }
+    if (document.time === undefined || document.time === document[key]) return { key, timeNs }
+    const finer = readTime(document, 'time', text)
+    return { key, timeNs: finer !== undefined && isCut(timeNs, finer) ? finer : timeNs }
   }
-  const key = timeKeys.find(name => document[name] !== undefined)
-  if (key === undefined) return { problem: 'time: is missing; give time or @timestamp' }
-  const shown = JSON.stringify(document[key]).slice(0, 64)
-  return { problem: `${key}: must be RFC 3339 or a number of seconds since 1970, not ${shown}` }
+  return problem ?? 'time: is missing; give time or @timestamp'
+}
+
+function isCut(time: bigint, finer: bigint): boolean {
+  return [1_000_000_000n, 1_000_000n, 1_000n].some(
+    unit => time % unit === 0n && finer - (finer % unit) === time,
+  )
+}
+
+/** Whether a member says nothing that the time of the line does not. */
+function isSameTime(member: bigint | undefined, time: bigint): boolean {
+  return member !== undefined && (member === time || isCut(member, time))
 }
 
 /** A number's digits as they were sent: as a double it has lost its nanoseconds. */
@@ -104,18 +148,4 @@ function sourceOf(text: string, key: string): string | undefined {
     return value
   })
   return sources.get(root)
-}
-
-function readLabels(labels: unknown): Pick<LogRecord, 'labels'> {
-  if (!isRecord(labels)) return {}
-  return { labels: Object.fromEntries(Object.entries(labels).map(([key, value]) => [key, toText(value)])) }
-}
-
-function toText(value: unknown): string {
-  if (typeof value === 'string') return value
-  return value === undefined || value === null ? '' : JSON.stringify(value)
-}
-
-function byteLength(text: string): number {
-  return Buffer.byteLength(text)
 }

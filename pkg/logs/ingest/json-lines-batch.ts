@@ -4,7 +4,7 @@ import type { BatchReading, Problems } from './raw-batch.ts'
 
 const maxListed = 100
 
-/** Fluent Bit's http output: the answer counts, and lists the first lines that were refused. */
+/** Fluent Bit's http output: the answer counts, and lists the first lines that were refused or changed. */
 export function readJsonLines(body: Buffer, limits: IngestLimits): BatchReading {
   const numbers: number[] = []
   const toErrors = (problems: Problems) =>
@@ -14,10 +14,13 @@ export function readJsonLines(body: Buffer, limits: IngestLimits): BatchReading 
       .map(([i, reason]) => ({ line: numbers[i] ?? i + 1, reason }))
   return {
     lines: number(parseJsonLines(body, limits), numbers),
-    *answer(problems) {
+    *answer(problems, changes) {
       const errors = problems.size === 0 ? {} : { errors: toErrors(problems) }
       const counts = { accepted: numbers.length - problems.size, rejected: problems.size }
-      yield `${JSON.stringify({ ...counts, ...errors })}\n`
+      const changed = [...changes]
+        .slice(0, maxListed)
+        .map(([i, reasons]) => ({ line: numbers[i] ?? i + 1, reasons }))
+      yield `${JSON.stringify({ ...counts, ...errors, ...(changed.length === 0 ? {} : { changed }) })}\n`
     },
     refusal: problems => {
       const [first] = toErrors(problems)

@@ -1,10 +1,16 @@
-/** What one request may hold; lines over their limits are refused one by one, and a batch over its own as a whole. */
+/** What one request may hold; lines over their limits are shortened, and a batch over its own is refused. */
 export type IngestLimits = {
   /** UTF-8 bytes of `log`. */
   readonly lineBytes: number
-  /** UTF-8 bytes of the name of a namespace, pod, container or host, of a container id, of a label's key or value. */
+  /** UTF-8 bytes of the name of a namespace, pod, container or host, of a container id, of a label's value. */
   readonly fieldBytes: number
   readonly labels: number
+  readonly labelKeyBytes: number
+  /** How many fields a line has at most, UTF-8 bytes of a name, of a value, and of all of them. */
+  readonly fields: number
+  readonly fieldNameBytes: number
+  readonly fieldValueBytes: number
+  readonly fieldsBytes: number
   /** Bytes of a body after decompression. */
   readonly batchBytes: number
   readonly batchLines: number
@@ -15,10 +21,17 @@ export type IngestLimits = {
 export const defaultLimits: IngestLimits = {
   // Container runtimes split lines at 16 KiB; what is this long was put together again on purpose.
   lineBytes: 256 * 1024,
-  // Kubernetes' own limit of a name, and of the prefix of a label's key.
+  // Kubernetes' own limit of a name.
   fieldBytes: 253,
   // A pod with more labels than this is not known to exist; without a limit a line could be all labels.
   labels: 64,
+  // Kubernetes' limit: a prefix of 253, a slash and a name of 63.
+  labelKeyBytes: 317,
+  fields: 128,
+  fieldNameBytes: 512,
+  // Stack traces are values.
+  fieldValueBytes: 32 * 1024,
+  fieldsBytes: 64 * 1024,
   // Fluent Bit sends 2 MiB at most unless told otherwise, Elasticsearch takes 100 MiB.
   batchBytes: 32 * 1024 * 1024,
   batchLines: 100_000,

@@ -1,5 +1,6 @@
 import type { Line } from './document.ts'
 import type { IngestLimits } from './limits.ts'
+import type { Note, Notes } from './notes.ts'
 
 /** A batch as its sender wrote it, decompressed. */
 export type RawBatch = { readonly body: Buffer; readonly limits: IngestLimits } & BatchForm
@@ -14,11 +15,14 @@ export type Protocol = BatchForm['protocol']
 /** Why lines of a batch are not stored, by their place in it, from 0. */
 export type Problems = ReadonlyMap<number, string>
 
+/** What was changed of lines that are stored, by their place. */
+export type Changes = ReadonlyMap<number, Notes>
+
 export type BatchReading = {
   /** Read as they are asked for. @throws Status 400 when the batch cannot be read, 413 when it has too many */
   readonly lines: Iterable<Line>
   /** What the sender is told once all lines are stored but those with a problem. Not before the last line was read. */
-  readonly answer: (problems: Problems) => Iterable<string | Uint8Array>
+  readonly answer: (problems: Problems, changes: Changes) => Iterable<string | Uint8Array>
   /** What is said in its place by a protocol that refuses a batch of which nothing can be stored. */
   readonly refusal?: (problems: Problems) => string | undefined
 }
@@ -28,6 +32,8 @@ export type Ingested = {
   /** How many lines are stored, and how many are not. */
   readonly taken: number
   readonly refused: number
+  /** How many of those that are stored were changed, by what was changed of them. */
+  readonly changed: Partial<Readonly<Record<Note, number>>>
   /** For the sender, as its protocol has it; of `bulk` all that follows `took`. */
   readonly answer: Uint8Array
   /** In place of the answer: nothing was stored, and why. */

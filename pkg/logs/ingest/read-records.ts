@@ -1,6 +1,8 @@
 import type { LogRecord } from '../record.ts'
 import type { AppendResult } from '../store.ts'
-import type { Ingested, RawBatch } from './raw-batch.ts'
+import type { Line } from './document.ts'
+import type { Note, Notes } from './notes.ts'
+import type { Changes, Ingested, Problems, RawBatch } from './raw-batch.ts'
 import { readBatch } from './read-batch.ts'
 
 export type BatchRecords = {
@@ -16,26 +18,57 @@ export type BatchRecords = {
  */
 export function readRecords(batch: RawBatch): BatchRecords {
   const reading = readBatch(batch)
+  const outcome = createOutcome()
+  for (const line of reading.lines) outcome.add(line)
+  return {
+    records: outcome.records,
+    respond: rejected => {
+      const { counts, problems, changes } = outcome.close(rejected)
+      const refusal = reading.refusal?.(problems)
+      if (refusal !== undefined) return { ...counts, answer: Buffer.alloc(0), refusal }
+      return { ...counts, answer: joinPieces(reading.answer(problems, changes)) }
+    },
+  }
+}
+
+export type Outcome = {
+  readonly add: (line: Line) => void
+  readonly records: readonly LogRecord[]
+  /** @param rejected by the store, of the records */
+  readonly close: (rejected: AppendResult['rejected']) => {
+    readonly counts: Pick<Ingested, 'taken' | 'refused' | 'changed'>
+    readonly problems: Problems
+    readonly changes: Changes
+  }
+}
+
+/** What becomes of the lines of a batch. */
+export function createOutcome(): Outcome {
   const problems = new Map<number, string>()
+  const changes = new Map<number, Notes>()
   const places: number[] = []
   const records: LogRecord[] = []
   let count = 0
-  for (const { record, problem } of reading.lines) {
-    if (record === undefined) problems.set(count, problem)
-    else {
-      places.push(count)
-      records.push(record)
-    }
-    count += 1
-  }
   return {
     records,
-    respond: rejected => {
-      for (const { index, reason } of rejected) problems.set(places[index] ?? index, reason)
-      const counts = { taken: count - problems.size, refused: problems.size }
-      const refusal = reading.refusal?.(problems)
-      if (refusal !== undefined) return { ...counts, answer: Buffer.alloc(0), refusal }
-      return { ...counts, answer: joinPieces(reading.answer(problems)) }
+    add: ({ record, problem, notes }) => {
+      if (record === undefined) problems.set(count, problem)
+      else {
+        places.push(count)
+        records.push(record)
+        if (notes !== undefined) changes.set(count, notes)
+      }
+      count += 1
+    },
+    close: rejected => {
+      for (const { index, reason } of rejected) {
+        const place = places[index] ?? index
+        problems.set(place, reason)
+        changes.delete(place)
+      }
+      const changed: Partial<Record<Note, number>> = {}
+      for (const note of [...changes.values()].flat()) changed[note] = (changed[note] ?? 0) + 1
+      return { counts: { taken: count - problems.size, refused: problems.size, changed }, problems, changes }
     },
   }
 }

@@ -5,13 +5,14 @@ const maxSeconds = 100_000_000_000n
 const thousand = 1000n
 const billion = 1_000_000_000n
 
-const rfc3339 = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:[.,](\d{1,9})\d*)?\s?([Zz]|[+-]\d{2}:?\d{2})$/
+const rfc3339 =
+  /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:[.,](\d{1,9})\d*)?\s?([Zz]|[+-]\d{2}:?\d{2}|)$/
 const decimal = /^(\d{1,19})(?:\.(\d{1,9})\d*)?$/
 // What JSON makes of a large double.
 const scientific = /^(\d)(?:\.(\d+))?[eE]\+?(\d{1,2})$/
 
 /**
- * The time of a log line in nanoseconds since 1970: RFC 3339 with up to nine digits of a second, or a count since 1970, in
+ * The time of a log line in nanoseconds since 1970: RFC 3339 with up to nine digits of a second, also without a zone, or a count since 1970, in
  * seconds with up to nine decimals, in milliseconds, in microseconds or in nanoseconds, told apart by its size.
  *
  * @param text as it stood on the wire: a number's own digits, since a double does not hold nanoseconds
@@ -59,10 +60,11 @@ function digits(text: string, from: number, to: number): number {
 }
 
 function fromDate([, date = '', time = '', fraction = '', zone = '']: RegExpExecArray): bigint | undefined {
-  const offset = zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase()
+  // Without a zone it is UTC.
+  const offset = zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase() || 'Z'
   const ms = Date.parse(`${date}T${time}${offset}`)
-  // Date.parse takes the 30th of February for the 2nd of March.
-  if (!(ms >= 0) || !isCalendarDate(date)) return undefined
+  // Date.parse takes the 30th of February for the 2nd of March, and 24:00 for midnight.
+  if (!(ms >= 0) || !isCalendarDate(date) || time.startsWith('24')) return undefined
   return inRange(BigInt(ms) * 1_000_000n + nanoseconds(fraction))
 }
 

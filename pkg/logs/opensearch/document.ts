@@ -1,6 +1,7 @@
 import { isRecord } from '../../kube/object.ts'
+import { type FieldScalar, type Fields, fieldValues } from '../fields.ts'
 import { parseTimestamp } from '../ingest/timestamp.ts'
-import { type Fields, fieldValues, type LogRecord } from '../record.ts'
+import type { LogRecord } from '../record.ts'
 import { formatTime } from '../rfc3339.ts'
 
 /** The document of a record: what Fluent Bit's Kubernetes filter makes, with labels and fields as `key=value` too. */
@@ -22,8 +23,15 @@ export function toDocument(record: LogRecord): object {
     time,
     log: record.log,
     ...(Object.keys(kubernetes).length > 0 ? { kubernetes } : {}),
-    ...(fields === undefined ? {} : { fields, field_pairs: pairsOf(fields) }),
+    ...(fields === undefined
+      ? {}
+      : { fields: JSON.parse(JSON.stringify(fields, digitsOf)), field_pairs: pairsOf(fields) }),
   }
+}
+
+/** The engine's clients would round them as numbers. */
+function digitsOf(_name: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value
 }
 
 function pairsOf(fields: Fields): readonly string[] {
@@ -53,9 +61,15 @@ function toFields(fields: Readonly<Record<string, unknown>>): Fields {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
       name,
-      Array.isArray(value) ? value.map(String) : String(value),
+      Array.isArray(value) ? value.map(toScalar) : toScalar(value),
     ]),
   )
+}
+
+function toScalar(value: unknown): FieldScalar {
+  return typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean'
+    ? value
+    : String(value)
 }
 
 function readTime(value: unknown): bigint | undefined {

@@ -1,4 +1,4 @@
-import { badRequest } from '../../status/status.ts'
+import { badRequest, type Status } from '../../status/status.ts'
 import type { Expression, Test } from '../expression.ts'
 import type { LogFilter, PermittedNamespace, Scope } from '../filter.ts'
 import type { Field } from '../record.ts'
@@ -133,6 +133,8 @@ function toFieldQuery(field: Extract<Field, string>, test: Test): Dsl {
       const value = translate(test)
       return onWhole(name => regexp(name, value))
     }
+    case 'compare':
+      throw noComparison()
     case 'workload':
       return onWhole(name => regexp(name, test.names.map(podNames).join('|')))
   }
@@ -145,6 +147,12 @@ function translate({ source, caseSensitive }: Extract<Test, { readonly kind: 're
   if (value !== undefined) return value
   throw badRequest(
     `unsupported regular expression ${JSON.stringify(source)}: this log store has no flags, Unicode classes, \\A, \\z, \\B, ^ and $ inside, and \\b except at an end next to a letter or digit; literal braces are \\{ and \\}`,
+  )
+}
+
+function noComparison(): Status {
+  return badRequest(
+    'unsupported comparison: this log store has fields as texts; use wildcards or a regular expression',
   )
 }
 
@@ -217,6 +225,8 @@ function toPairQuery(pairs: string, name: string, test: Test): Dsl {
       return regexp(pairs, `${key}(${translate(test)})`)
     case 'wildcard':
       return regexp(pairs, `${key}(${wildcardToLucene(test)})`)
+    case 'compare':
+      throw noComparison()
     case 'workload':
       return { match_none: {} }
   }

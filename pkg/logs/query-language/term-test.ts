@@ -13,35 +13,31 @@ const fields: Readonly<Record<string, Field>> = {
   host: 'host',
   docker_id: 'dockerId',
 }
-const names = `${Object.keys(fields).join(', ')}, workload, case and labels.NAME`
 
 /** What one term of q= asks for. */
 export function toExpression(term: Term): Expression {
   const { field: name, position } = term
   if (name === 'case') return match('log', { kind: 'contains', text: literal(term), caseSensitive: true })
   if (name === 'workload') return match('pod', { kind: 'workload', names: [literal(term)] })
-  const field = name === undefined ? 'log' : findField(name)
-  if (field === undefined) {
-    return syntaxError(
-      `there is no field ${name}, only ${names}; put text that has a colon in quotes`,
-      position,
-    )
-  }
+  const field = name === undefined ? 'log' : toField(name)
   const { value } = term
   if ('regex' in value) return match(field, regexTest(value))
-  const test = field === 'log' ? logTest(value.pieces) : fieldTest(value.pieces)
+  if ('operator' in value) return match(field, { kind: 'compare', ...value })
+  const test = field === 'log' ? logTest(value.pieces) : fieldTest(field, value.pieces)
   if (test.kind === 'wildcard') checkRegex(wildcardSource(test), false, position)
   return match(field, test)
 }
 
-function findField(name: string): Field | undefined {
+/** Any other name is of a field of the line's own. */
+function toField(name: string): Field {
   if (name.startsWith('labels.')) return { label: name.slice('labels.'.length) }
-  return Object.hasOwn(fields, name) ? fields[name] : undefined
+  return (Object.hasOwn(fields, name) ? fields[name] : undefined) ?? { field: name }
 }
 
 function literal({ field, value, position }: Term): string {
-  const texts =
-    'regex' in value ? [] : value.pieces.map(piece => (typeof piece === 'string' ? '' : piece.text))
+  const texts = !('pieces' in value)
+    ? []
+    : value.pieces.map(piece => (typeof piece === 'string' ? '' : piece.text))
   if (texts.length === 0 || texts.includes('')) {
     syntaxError(`${field}: takes a text, without wildcards and not empty`, position)
   }
@@ -64,10 +60,11 @@ function checkRegex(source: string, caseSensitive: boolean, position: number): v
   }
 }
 
-/** A field is compared whole and with case; wildcards make it a pattern, which is not. */
-function fieldTest(pieces: readonly Piece[]): Test {
+/** Where a line comes from is compared whole and with case; wildcards make it a pattern, which is not. Fields are without case. */
+function fieldTest(field: Field, pieces: readonly Piece[]): Test {
   const text = plainText(pieces)
-  if (text !== undefined) return { kind: 'in', values: [text] }
+  const isOwn = typeof field !== 'string' && 'field' in field
+  if (text !== undefined && !isOwn) return { kind: 'in', values: [text] }
   return { kind: 'wildcard', pieces: joined(pieces), extent: 'value', start: 'open', end: 'open' }
 }
 

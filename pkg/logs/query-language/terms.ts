@@ -11,13 +11,20 @@ export type Term = {
   readonly value:
     | { readonly pieces: readonly Piece[] }
     | { readonly regex: string; readonly position: number; readonly caseSensitive: boolean }
+    | { readonly operator: Operator; readonly number: string }
 }
+
+export type Operator = '<' | '<=' | '>' | '>='
 
 export type Token =
   | Term
   | { readonly kind: '(' | ')' | 'AND' | 'OR' | 'NOT'; readonly position: number; readonly end: number }
 
-const fieldPattern = /([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_./-]+)?):/y
+// Of a URL what stands before :// is no field.
+const fieldPattern = /([A-Za-z_@][A-Za-z0-9_@-]*(?:\.[A-Za-z0-9_./@-]+)?):(?!\/\/)/y
+const quotedFieldPattern = /((?:[A-Za-z_@][A-Za-z0-9_@.-]*\.)?"[^"\\]+"):/y
+const comparisonPattern =
+  /([A-Za-z_@][A-Za-z0-9_@-]*(?:\.[A-Za-z0-9_./@-]+)?):?([<>]=?)(-?\d+(?:\.\d+)?)(?=[\s()]|$)/y
 // What closes a regular expression must end the term, so that a path like /api/v1 is taken for the text it is.
 const regexPattern = /\/((?:[^/\\\n]|\\.)+)\/(c?)(?=[\s()]|$)/y
 const operatorPattern = /(AND|OR|NOT)(?=[\s()]|$)/y
@@ -42,7 +49,12 @@ export function readTerms(text: string): readonly Token[] {
 
   function readTerm(): Term {
     const position = at + 1
-    const field = find(fieldPattern)?.[1]
+    const comparison = find(comparisonPattern)
+    if (comparison !== undefined) {
+      const [, name = '', operator = '', number = ''] = comparison
+      return { kind: 'term', position, field: name, value: { operator: operator as Operator, number } }
+    }
+    const field = (find(fieldPattern) ?? find(quotedFieldPattern))?.[1]?.replaceAll('"', '')
     const named = field === undefined ? {} : { field }
     const valueAt = at
     const regex = find(regexPattern)

@@ -34,7 +34,7 @@ const lines = text('One JSON object a line.')
 const bulkAnswer = object({
   took: integer(),
   errors: boolean(),
-  items: arrayOf(anyObject('By action: status, and error.')),
+  items: arrayOf(anyObject('By action: status, and error, or `changed` of a line over a limit.')),
 })
 const bulk = (parameters: readonly Parameter[]) =>
   ingest('Takes log lines as Elasticsearch’s _bulk does', {
@@ -56,8 +56,12 @@ const linesAnswer = object(
     accepted: integer(),
     rejected: integer(),
     errors: arrayOf(object({ line: integer('Counted from 1.'), reason: text() }), 'The first hundred.'),
+    changed: arrayOf(
+      object({ line: integer('Counted from 1.'), reasons: arrayOf(text()) }),
+      'Lines that were stored with parts shortened or left out; the first hundred.',
+    ),
   },
-  ['errors'],
+  ['errors', 'changed'],
 )
 const jsonLines = ingest('Takes log lines as one JSON object a line', {
   taken: content(

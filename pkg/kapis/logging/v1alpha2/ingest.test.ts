@@ -173,7 +173,7 @@ describe('createIngest', () => {
         ],
       })
       expect(logs()).to.deep.equal(['a'])
-      expect(observed).to.deep.equal([['bulk', { taken: 1, refused: 1 }]])
+      expect(observed).to.deep.equal([['bulk', { taken: 1, refused: 1, changed: {} }]])
     })
 
     it('takes what clients of Elasticsearch 8 call it', async () => {
@@ -202,7 +202,7 @@ describe('createIngest', () => {
   })
 
   describe('jsonlines', () => {
-    it('takes the good lines and lists the others', async () => {
+    it('takes the good lines and lists the others, and what it shortened', async () => {
       const { code, text } = await send(
         '/jsonlines',
         `${document('a')}\n\nbad\n${document('x'.repeat(101))}\n`,
@@ -210,12 +210,10 @@ describe('createIngest', () => {
       expect([code, JSON.parse(text)]).to.deep.equal([
         200,
         {
-          accepted: 1,
-          rejected: 2,
-          errors: [
-            { line: 3, reason: 'not valid JSON' },
-            { line: 4, reason: 'log: is 101 bytes long, the limit is 100' },
-          ],
+          accepted: 2,
+          rejected: 1,
+          errors: [{ line: 3, reason: 'not valid JSON' }],
+          changed: [{ line: 4, reasons: ['line_shortened'] }],
         },
       ])
     })

@@ -16,7 +16,7 @@ export type IngestOptions = {
   /** Whether the caller may send logs. @throws Status 401, 403, 503 */
   readonly authorize: (identity: Identity) => Promise<void> | void
   /** Told of each batch. */
-  readonly observe: (protocol: Protocol, lines: { readonly taken: number; readonly refused: number }) => void
+  readonly observe: (protocol: Protocol, lines: Pick<Ingested, 'taken' | 'refused' | 'changed'>) => void
   readonly bodyWithinMs?: number
 }
 
@@ -63,8 +63,8 @@ export function createIngest(options: IngestOptions): Handler {
         hold,
       })
       const ingested = await storing.run(() => store.ingest({ ...form, body, limits }))
-      const { taken, refused } = ingested
-      observe(form.protocol, { taken, refused })
+      const { taken, refused, changed } = ingested
+      observe(form.protocol, { taken, refused, changed })
       return ingested
     }
 

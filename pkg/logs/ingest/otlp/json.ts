@@ -1,54 +1,83 @@
-import { JsonTooDeep, parseJson } from '../../../json/parse.ts'
 import { isRecord } from '../../../kube/object.ts'
 import { badRequest } from '../../../status/status.ts'
-import { type AnyMap, type AnyValue, type OtlpRecord, type OtlpResource, toInteger } from './message.ts'
+import { parseExactJson } from '../../fields.ts'
+import {
+  type AnyMap,
+  type AnyValue,
+  maxDepth,
+  type OtlpGroup,
+  type OtlpRecord,
+  toInteger,
+  tooDeep,
+} from './message.ts'
 
-const maxDepth = 32
+type Message = Readonly<Record<string, unknown>>
 
 /**
- * Reads an ExportLogsServiceRequest in the JSON encoding of OTLP: lowerCamelCase names, 64-bit numbers as strings of
- * decimal digits.
+ * Reads an ExportLogsServiceRequest in the JSON encoding of OTLP: lowerCamelCase names, 64-bit numbers as decimal digits in a
+ * text or as numbers. The names of the protobuf files (`resource_logs`) are read too, as protobuf's own JSON parsers do.
  *
  * @throws Status 400 that names the member
  */
-export function* readExportRequestJson(body: Buffer): Generator<OtlpResource> {
+export function* readExportRequestJson(body: Buffer): Generator<OtlpGroup> {
   let parsed: unknown
   try {
-    parsed = parseJson(body.toString('utf8'))
-  } catch (error) {
-    throw badRequest(error instanceof JsonTooDeep ? error.message : 'the body is not valid JSON')
+    parsed = parseExactJson(body.toString('utf8'))
+  } catch {
+    throw badRequest('the body is not valid JSON')
   }
   if (!isRecord(parsed)) throw badRequest('the body must be an ExportLogsServiceRequest')
   for (const [i, logs] of listOf(parsed, 'resourceLogs', '').entries()) {
     const at = `resourceLogs[${i}].`
     const resource = isRecord(logs.resource) ? logs.resource : {}
-    const records = listOf(logs, 'scopeLogs', at).flatMap((scope, j) =>
-      listOf(scope, 'logRecords', `${at}scopeLogs[${j}].`).map(toRecord),
-    )
-    yield { attributes: toMap(resource.attributes, 0), records }
+    const attributes = toMap(resource.attributes, 0)
+    for (const [j, group] of listOf(logs, 'scopeLogs', at).entries()) {
+      const own = isRecord(group.scope) ? group.scope : {}
+      const scope = {
+        name: toText(own.name),
+        version: toText(own.version),
+        attributes: toMap(own.attributes, 0),
+      }
+      const records = listOf(group, 'logRecords', `${at}scopeLogs[${j}].`).map(toRecord)
+      yield { attributes, scope, records }
+    }
   }
 }
 
-function toRecord(record: Readonly<Record<string, unknown>>): OtlpRecord {
+function toRecord(record: Message): OtlpRecord {
   return {
-    time: toTime(record.timeUnixNano),
-    observedTime: toTime(record.observedTimeUnixNano),
+    time: toTime(member(record, 'timeUnixNano')),
+    observedTime: toTime(member(record, 'observedTimeUnixNano')),
+    severityNumber: Number(member(record, 'severityNumber') ?? 0) || 0,
+    severityText: toText(member(record, 'severityText')),
     body: toValue(record.body, 0),
     attributes: toMap(record.attributes, 0),
+    traceId: toText(member(record, 'traceId')),
+    spanId: toText(member(record, 'spanId')),
+    eventName: toText(member(record, 'eventName')),
   }
+}
+
+/** By its name in lowerCamelCase, or as the protobuf file has it. */
+function member(message: Message, name: string): unknown {
+  return message[name] ?? message[name.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)]
 }
 
 /** Members of a list that are no objects are an error of the whole request: nobody knows what they were meant to be. */
-function listOf(value: Readonly<Record<string, unknown>>, key: string, at: string) {
-  const list = value[key] ?? []
+function listOf(value: Message, key: string, at: string): readonly Message[] {
+  const list = member(value, key) ?? []
   if (!Array.isArray(list) || !list.every(isRecord))
     throw badRequest(`${at}${key}: must be a list of objects`)
   return list
 }
 
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
 /** A time that is none is 0, "not known", as the protocol has it. */
 function toTime(value: unknown): bigint {
-  const text = typeof value === 'number' ? String(value) : value
+  const text = typeof value === 'number' || typeof value === 'bigint' ? String(value) : value
   return typeof text === 'string' && /^\d{1,20}$/.test(text) ? BigInt(text) : 0n
 }
 
@@ -59,20 +88,25 @@ function toMap(value: unknown, depth: number): AnyMap {
 }
 
 function toValue(value: unknown, depth: number): AnyValue {
-  if (depth > maxDepth) throw badRequest(`values are nested deeper than ${maxDepth}`)
+  if (depth > maxDepth) return tooDeep
   if (!isRecord(value)) return null
-  const { stringValue, boolValue, intValue, doubleValue, arrayValue, kvlistValue, bytesValue } = value
-  if (typeof stringValue === 'string') return stringValue
-  if (typeof boolValue === 'boolean') return boolValue
-  if (typeof intValue === 'number' || typeof intValue === 'string') return readInteger(intValue)
-  if (typeof doubleValue === 'number' || typeof doubleValue === 'string') return Number(doubleValue)
-  if (isRecord(arrayValue) && Array.isArray(arrayValue.values)) {
-    return arrayValue.values.map(member => toValue(member, depth + 1))
+  const [text, bool, int, double] = ['stringValue', 'boolValue', 'intValue', 'doubleValue'].map(name =>
+    member(value, name),
+  )
+  if (typeof text === 'string') return text
+  if (typeof bool === 'boolean') return bool
+  if (int !== undefined) return toIntegerValue(int)
+  if (typeof double === 'number' || typeof double === 'string') return Number(double)
+  const [list, map, bytes] = ['arrayValue', 'kvlistValue', 'bytesValue'].map(name => member(value, name))
+  if (isRecord(list)) {
+    return Array.isArray(list.values) ? list.values.map(inner => toValue(inner, depth + 1)) : []
   }
-  if (isRecord(kvlistValue)) return toMap(kvlistValue.values, depth + 1)
-  return typeof bytesValue === 'string' ? bytesValue : null
+  if (isRecord(map)) return toMap(map.values, depth + 1)
+  return typeof bytes === 'string' ? bytes : null
 }
 
-function readInteger(value: number | string): AnyValue {
-  return typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? toInteger(BigInt(value)) : Number(value)
+function toIntegerValue(value: unknown): AnyValue {
+  if (typeof value === 'bigint' || typeof value === 'number') return value
+  if (typeof value !== 'string') return null
+  return /^-?\d{1,19}$/.test(value) ? toInteger(BigInt(value)) : value
 }

@@ -1,27 +1,45 @@
-import { type AnyMap, type AnyValue, type OtlpRecord, type OtlpResource, toInteger } from './message.ts'
+import {
+  type AnyMap,
+  type AnyValue,
+  maxDepth,
+  type OtlpGroup,
+  type OtlpRecord,
+  type OtlpScope,
+  toInteger,
+  tooDeep,
+} from './message.ts'
 import { type Field, readFields, WireError, writeVarint } from './wire.ts'
 
 // Field numbers of opentelemetry-proto v1: logs_service, logs, resource and common.
 const request = { resourceLogs: 1 }
 const resourceLogs = { resource: 1, scopeLogs: 2 }
 const resource = { attributes: 1 }
-const scopeLogs = { logRecords: 2 }
-const logRecord = { time: 1, body: 5, attributes: 6, observedTime: 11 }
+const scopeLogs = { scope: 1, logRecords: 2 }
+const scope = { name: 1, version: 2, attributes: 3 }
+const logRecord = {
+  time: 1,
+  severityNumber: 2,
+  severityText: 3,
+  body: 5,
+  attributes: 6,
+  traceId: 9,
+  spanId: 10,
+  observedTime: 11,
+  eventName: 12,
+}
 const keyValue = { key: 1, value: 2 }
 const anyValue = { string: 1, bool: 2, int: 3, double: 4, array: 5, map: 6, bytes: 7 }
-// Deeper than anybody nests, and shallow enough for the stack.
-const maxDepth = 32
 
 /** Reads an ExportLogsServiceRequest. @throws WireError */
-export function* readExportRequest(body: Buffer): Generator<OtlpResource> {
+export function* readExportRequest(body: Buffer): Generator<OtlpGroup> {
   for (const field of readFields(body)) {
-    if (field.number === request.resourceLogs) yield readResourceLogs(bytesOf(field))
+    if (field.number === request.resourceLogs) yield* readResourceLogs(bytesOf(field))
   }
 }
 
-/** An ExportLogsServiceResponse; empty when all was taken. */
+/** An ExportLogsServiceResponse; empty when there is nothing to say. */
 export function writeExportResponse(rejected: number, message: string): Buffer {
-  if (rejected === 0) return Buffer.alloc(0)
+  if (rejected === 0 && message === '') return Buffer.alloc(0)
   const text = Buffer.from(message)
   const partial = Buffer.concat([
     Buffer.from([0x08]),
@@ -33,48 +51,72 @@ export function writeExportResponse(rejected: number, message: string): Buffer {
   return Buffer.concat([Buffer.from([0x0a]), writeVarint(partial.length), partial])
 }
 
-function readResourceLogs(message: Buffer): OtlpResource {
-  let attributes: AnyMap = {}
-  const records: OtlpRecord[] = []
-  for (const field of readFields(message)) {
-    if (field.number === resourceLogs.resource) {
-      const pairs = [...readFields(bytesOf(field))].filter(({ number }) => number === resource.attributes)
-      attributes = Object.fromEntries(pairs.map(pair => readKeyValue(bytesOf(pair), 0)))
-    } else if (field.number === resourceLogs.scopeLogs) {
-      for (const inner of readFields(bytesOf(field))) {
-        if (inner.number === scopeLogs.logRecords) records.push(readLogRecord(bytesOf(inner)))
-      }
+function* readResourceLogs(message: Buffer): Generator<OtlpGroup> {
+  // The resource may follow its records.
+  const fields = [...readFields(message)]
+  const resources = fields.filter(({ number }) => number === resourceLogs.resource)
+  const attributes = Object.fromEntries(
+    resources.flatMap(field => readAttributes(bytesOf(field), resource.attributes)),
+  )
+  for (const field of fields) {
+    if (field.number !== resourceLogs.scopeLogs) continue
+    let own: OtlpScope = { name: '', version: '', attributes: {} }
+    const records: OtlpRecord[] = []
+    for (const inner of readFields(bytesOf(field))) {
+      if (inner.number === scopeLogs.scope) own = readScope(bytesOf(inner))
+      else if (inner.number === scopeLogs.logRecords) records.push(readLogRecord(bytesOf(inner)))
     }
+    yield { attributes, scope: own, records }
   }
-  return { attributes, records }
+}
+
+function readAttributes(message: Buffer, number: number): [string, AnyValue][] {
+  const pairs = [...readFields(message)].filter(field => field.number === number)
+  return pairs.map(pair => readKeyValue(bytesOf(pair), 0))
+}
+
+function readScope(message: Buffer): OtlpScope {
+  const fields = [...readFields(message)]
+  const text = (number: number) => {
+    const field = fields.findLast(one => one.number === number)
+    return field === undefined ? '' : textOf(field)
+  }
+  const attributes = Object.fromEntries(readAttributes(message, scope.attributes))
+  return { name: text(scope.name), version: text(scope.version), attributes }
 }
 
 function readLogRecord(message: Buffer): OtlpRecord {
-  let time = 0n
-  let observedTime = 0n
+  let [time, observedTime, severityNumber] = [0n, 0n, 0]
+  let [severityText, traceId, spanId, eventName] = ['', '', '', '']
   let body: AnyValue = null
   const attributes: [string, AnyValue][] = []
   for (const field of readFields(message)) {
     if (field.number === logRecord.time) time = numberOf(field)
     else if (field.number === logRecord.observedTime) observedTime = numberOf(field)
+    else if (field.number === logRecord.severityNumber) severityNumber = Number(numberOf(field))
+    else if (field.number === logRecord.severityText) severityText = textOf(field)
     else if (field.number === logRecord.body) body = readAnyValue(bytesOf(field), 0)
     else if (field.number === logRecord.attributes) attributes.push(readKeyValue(bytesOf(field), 0))
+    else if (field.number === logRecord.traceId) traceId = bytesOf(field).toString('hex')
+    else if (field.number === logRecord.spanId) spanId = bytesOf(field).toString('hex')
+    else if (field.number === logRecord.eventName) eventName = textOf(field)
   }
-  return { time, observedTime, body, attributes: Object.fromEntries(attributes) }
+  const names = { severityNumber, severityText, traceId, spanId, eventName }
+  return { time, observedTime, body, attributes: Object.fromEntries(attributes), ...names }
 }
 
 function readKeyValue(message: Buffer, depth: number): [string, AnyValue] {
   let key = ''
   let value: AnyValue = null
   for (const field of readFields(message)) {
-    if (field.number === keyValue.key) key = bytesOf(field).toString('utf8')
+    if (field.number === keyValue.key) key = textOf(field)
     else if (field.number === keyValue.value) value = readAnyValue(bytesOf(field), depth)
   }
   return [key, value]
 }
 
 function readAnyValue(message: Buffer, depth: number): AnyValue {
-  if (depth > maxDepth) throw new WireError(`values are nested deeper than ${maxDepth}`)
+  if (depth > maxDepth) return tooDeep
   let value: AnyValue = null
   for (const field of readFields(message)) value = readAlternative(field, depth)
   return value
@@ -82,13 +124,14 @@ function readAnyValue(message: Buffer, depth: number): AnyValue {
 
 function readAlternative(field: Field, depth: number): AnyValue {
   const inner = () => [...readFields(bytesOf(field))].map(bytesOf)
-  if (field.number === anyValue.string) return bytesOf(field).toString('utf8')
+  if (field.number === anyValue.string) return textOf(field)
   if (field.number === anyValue.bool) return numberOf(field) !== 0n
   if (field.number === anyValue.int) return toInteger(BigInt.asIntN(64, numberOf(field)))
   if (field.number === anyValue.double) return toDouble(numberOf(field))
   if (field.number === anyValue.array) return inner().map(bytes => readAnyValue(bytes, depth + 1))
   if (field.number === anyValue.map) {
-    return Object.fromEntries(inner().map(bytes => readKeyValue(bytes, depth + 1)))
+    const pairs: AnyMap = Object.fromEntries(inner().map(bytes => readKeyValue(bytes, depth + 1)))
+    return pairs
   }
   return field.number === anyValue.bytes ? bytesOf(field).toString('base64') : null
 }
@@ -97,6 +140,10 @@ function toDouble(bits: bigint): number {
   const bytes = Buffer.alloc(8)
   bytes.writeBigUInt64LE(bits)
   return bytes.readDoubleLE()
+}
+
+function textOf(field: Field): string {
+  return bytesOf(field).toString('utf8')
 }
 
 function bytesOf({ number, bytes }: Field): Buffer {

@@ -22,13 +22,28 @@ const shared = {
   labels: { app: 'web' },
 }
 const records = [
-  { ...shared, timeNs: 1589644842608962452n, log: 'plain text é', container: 'sidecar' },
+  {
+    ...shared,
+    timeNs: 1589644842608962452n,
+    log: 'plain text é',
+    container: 'sidecar',
+    fields: {
+      ...{ level: 'INFO', severity_number: 9, 'scope.name': 'recorder', 'scope.version': '1.0' },
+      ...{ f: 1.5, list: ['a', 1], n: 7, ok: true, user: 'jane' },
+    },
+  },
   {
     ...shared,
     timeNs: 1589644843000000000n,
     log: '{"message":"structured","code":500,"nested":{"a":[1,2.5,"x",null]}}',
+    fields: { 'scope.name': 'recorder', 'scope.version': '1.0' },
   },
-  { ...shared, timeNs: 1589644844000000001n, log: '' },
+  {
+    ...shared,
+    timeNs: 1589644844000000001n,
+    log: '',
+    fields: { 'scope.name': 'recorder', 'scope.version': '1.0' },
+  },
 ]
 const linesOf = (resources: Iterable<Parameters<typeof toLines>[0]>) =>
   [...resources].flatMap(resource => [...toLines(resource, defaultLimits)])
@@ -55,6 +70,70 @@ describe('toLines of OTLP', () => {
     ])
   })
 
+  const whole = {
+    resource: {
+      attributes: [
+        { key: 'service.name', value: { stringValue: 'shop' } },
+        { key: 'k8s.pod.labels.app', value: { stringValue: 'web' } },
+        { key: 'level', value: { stringValue: 'of the resource' } },
+      ],
+    },
+    scopeLogs: [
+      {
+        scope: { name: 'lib', attributes: [{ key: 'a', value: { boolValue: true } }] },
+        logRecords: [
+          {
+            timeUnixNano: '5',
+            severityNumber: 17,
+            traceId: '5b8efff798038103d269b633813fc60c',
+            spanId: 'eee19b7ec3c1b174',
+            eventName: 'order.placed',
+            body: { kvlistValue: { values: [{ key: 'n', value: { intValue: 0 } }] } },
+            attributes: [
+              { key: 'big', value: { intValue: '9223372036854775807' } },
+              { key: 'double', value: { doubleValue: 'NaN' } },
+              {
+                key: 'kubernetes',
+                value: {
+                  kvlistValue: {
+                    values: [{ key: 'namespace_name', value: { stringValue: 'shop' } }],
+                  },
+                },
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  }
+  const expected = {
+    ...{ timeNs: 5n, log: '{"n":9007199254740993}', namespace: 'shop' },
+    ...{ pod: '', container: '', host: '', dockerId: '', labels: { app: 'web' } },
+    fields: {
+      ...{ 'service.name': 'shop', level: 'error', severity_number: 17 },
+      ...{ 'scope.name': 'lib', 'scope.a': true, big: 9223372036854775807n, double: 'NaN' },
+      ...{ trace_id: '5b8efff798038103d269b633813fc60c', span_id: 'eee19b7ec3c1b174' },
+      event_name: 'order.placed',
+    },
+  }
+  const exact = (text: string) => text.replace('"intValue":0', '"intValue":9007199254740993')
+  const snake = (text: string) =>
+    text.replaceAll(
+      /"([a-z]+)([A-Z]\w*)":/g,
+      (_, first: string, rest: string) =>
+        `"${first}${rest.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)}":`,
+    )
+  for (const [names, change] of [
+    ['lowerCamelCase', exact],
+    ['snake_case', (text: string) => snake(exact(text))],
+  ] as const) {
+    it(`keeps everything that is said of a record, in ${names}`, () => {
+      const text = change(JSON.stringify({ resourceLogs: [whole] }))
+      const lines = linesOf(readExportRequestJson(Buffer.from(text)))
+      expect(lines).to.deep.equal([{ record: expected }])
+    })
+  }
+
   it('refuses a record of more than two days ahead', () => {
     const logRecords = [{ timeUnixNano: '4102444800000000000', body: { stringValue: 'a' } }]
     const body = Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }))
@@ -77,14 +156,15 @@ describe('readExportRequest', () => {
     it(`refuses ${what}`, () => expect(() => linesOf(readExportRequest(body))).to.throw(WireError))
   }
 
-  it('refuses values nested without end', () => {
+  it('takes a record whose values are nested without end', () => {
     let value = Buffer.from([0x0a, 0x01, 0x78])
     const wrap = (number: number) => {
       value = Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(value.length), value])
     }
     for (let depth = 0; depth < 2000; depth++) for (const number of [1, 5]) wrap(number)
     for (const number of [5, 2, 2, 1]) wrap(number)
-    expect(() => linesOf(readExportRequest(value))).to.throw(WireError, 'values are nested deeper than 32')
+    const [line] = linesOf(readExportRequest(value))
+    expect(line?.problem).to.equal('timeUnixNano: is missing, and so is observedTimeUnixNano')
   })
 
   it('never fails in another way, whatever the bytes are', () => {

@@ -1,54 +1,59 @@
+import { formatJson } from '../../fields.ts'
 import { maxTimeNs } from '../../record.ts'
-import { checkLine, type Line } from '../document.ts'
+import { checkAhead, type Line } from '../document.ts'
 import type { IngestLimits } from '../limits.ts'
-import type { AnyMap, AnyValue, OtlpRecord, OtlpResource } from './message.ts'
-
-const labelPrefix = 'k8s.pod.label.'
+import { type Flat, flatten, toRecord } from '../origin.ts'
+import type { AnyMap, AnyValue, OtlpGroup, OtlpRecord } from './message.ts'
 
 /**
- * The lines of one resource. Where they come from is said by the attributes that OpenTelemetry's semantic conventions
- * have for Kubernetes; an attribute of a record comes before its resource's.
+ * The lines of one scope of a resource. Where they come from is said by the attributes that OpenTelemetry's semantic conventions
+ * have for Kubernetes; all else are fields, by their own names. An attribute of a record comes before its resource's.
  */
-export function* toLines({ attributes, records }: OtlpResource, limits: IngestLimits): Generator<Line> {
-  const shared = labelsOf(attributes)
-  for (const record of records) yield toLine(record, { attributes, shared, limits })
+export function* toLines({ attributes, scope, records }: OtlpGroup, limits: IngestLimits): Generator<Line> {
+  const shared: Flat = new Map()
+  addAll(shared, attributes)
+  addText(shared, 'scope.name', scope.name)
+  addText(shared, 'scope.version', scope.version)
+  for (const [name, value] of Object.entries(scope.attributes)) add(shared, `scope.${name}`, value)
+  for (const record of records) yield toLine(record, new Map(shared), limits)
 }
 
-type Resource = {
-  readonly attributes: AnyMap
-  readonly shared: Readonly<Record<string, string>>
-  readonly limits: IngestLimits
-}
-
-function toLine(record: OtlpRecord, { attributes, shared, limits }: Resource): Line {
-  const of = (...keys: readonly string[]) => {
-    const found = keys.map(key => record.attributes[key] ?? attributes[key])
-    return toText(found.find(value => value !== undefined && value !== null) ?? null)
-  }
+function toLine(record: OtlpRecord, flat: Flat, limits: IngestLimits): Line {
   const time = record.time > 0n ? record.time : record.observedTime
   if (time === 0n) return { problem: 'timeUnixNano: is missing, and so is observedTimeUnixNano' }
   if (time > maxTimeNs) return { problem: 'timeUnixNano: is after the year 2262' }
-  const line = {
-    timeNs: time,
-    log: toText(record.body),
-    namespace: of('k8s.namespace.name'),
-    pod: of('k8s.pod.name'),
-    container: of('k8s.container.name'),
-    host: of('k8s.node.name', 'host.name'),
-    dockerId: of('container.id'),
-    labels: { ...shared, ...labelsOf(record.attributes) },
-  }
-  return checkLine(line, limits)
+  const problem = checkAhead(time, limits)
+  if (problem !== undefined) return { problem }
+  addText(flat, 'level', record.severityText || levelOf(record.severityNumber))
+  if (record.severityNumber > 0) flat.set('severity_number', record.severityNumber)
+  addText(flat, 'trace_id', record.traceId)
+  addText(flat, 'span_id', record.spanId)
+  addText(flat, 'event_name', record.eventName)
+  addAll(flat, record.attributes)
+  return toRecord({ timeNs: time, log: toText(record.body) }, flat, limits)
 }
 
-function labelsOf(attributes: AnyMap): Readonly<Record<string, string>> {
-  const labels = Object.entries(attributes).filter(([key]) => key.startsWith(labelPrefix))
-  return Object.fromEntries(labels.map(([key, value]) => [key.slice(labelPrefix.length), toText(value)]))
+const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal']
+
+/** The short name of a severity: four numbers have the same. */
+function levelOf(severityNumber: number): string {
+  return levels[Math.ceil(severityNumber / 4) - 1] ?? ''
+}
+
+function addAll(flat: Flat, attributes: AnyMap): void {
+  for (const [name, value] of Object.entries(attributes)) add(flat, name, value)
+}
+
+function add(flat: Flat, name: string, value: AnyValue): void {
+  flatten(flat, name, value, formatJson)
+}
+
+function addText(flat: Flat, name: string, text: string): void {
+  if (text !== '') flat.set(name, text)
 }
 
 /** A body that is no text is kept as JSON. */
 function toText(value: AnyValue): string {
   if (typeof value === 'string') return value
-  if (value === null) return ''
-  return JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? String(inner) : inner))
+  return value === null ? '' : formatJson(value)
 }

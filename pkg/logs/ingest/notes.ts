@@ -1,0 +1,39 @@
+/** What was changed of a line to keep it within the limits. */
+export type Note =
+  | 'line_shortened'
+  | 'origin_shortened'
+  | 'label_omitted'
+  | 'label_shortened'
+  | 'field_omitted'
+  | 'field_shortened'
+export type Notes = readonly Note[]
+
+/** Collects the notes of one line, each once. */
+export function createNotes(): {
+  readonly add: (note: Note) => void
+  readonly result: () => { readonly notes?: Notes }
+} {
+  const notes: Note[] = []
+  return {
+    add: note => {
+      if (!notes.includes(note)) notes.push(note)
+    },
+    result: () => (notes.length === 0 ? {} : { notes }),
+  }
+}
+
+/** The beginning of a text, of so many bytes of UTF-8 at most; `note` is called when that is not all. */
+export function shorten(text: string, bytes: number, note: () => void): string {
+  // A UTF-16 code unit takes three bytes at most.
+  if (text.length * 3 <= bytes || Buffer.byteLength(text) <= bytes) return text
+  note()
+  const cut = Buffer.from(text).subarray(0, bytes)
+  // Not within a character: what follows it in UTF-8 is 10xxxxxx.
+  let end = cut.length
+  const next = Buffer.from(text)[end] ?? 0
+  if ((next & 0xc0) === 0x80) {
+    do end -= 1
+    while (((cut[end] ?? 0) & 0xc0) === 0x80)
+  }
+  return cut.toString('utf8', 0, end)
+}

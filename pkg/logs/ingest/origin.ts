@@ -1,0 +1,191 @@
+import type { Fields, FieldValue } from '../fields.ts'
+import type { LogRecord } from '../record.ts'
+import type { IngestLimits } from './limits.ts'
+import { createNotes, type Notes, shorten } from './notes.ts'
+
+/** Everything that a sender said of a line, by names with dots between the levels. */
+export type Flat = Map<string, FieldValue>
+
+type OriginName = 'namespace' | 'pod' | 'container' | 'host' | 'dockerId'
+
+// The names of Fluent Bit's Kubernetes filter, Filebeat (ECS), Vector and OpenTelemetry's semantic conventions.
+const originNames: Readonly<Record<OriginName, readonly string[]>> = {
+  namespace: [
+    'kubernetes.namespace_name',
+    'kubernetes.namespace',
+    'kubernetes.pod_namespace',
+    'k8s.namespace.name',
+    'resource.attributes.k8s.namespace.name',
+  ],
+  pod: ['kubernetes.pod_name', 'kubernetes.pod.name', 'k8s.pod.name', 'resource.attributes.k8s.pod.name'],
+  container: [
+    'kubernetes.container_name',
+    'kubernetes.container.name',
+    'k8s.container.name',
+    'resource.attributes.k8s.container.name',
+  ],
+  host: [
+    'kubernetes.host',
+    'kubernetes.node.name',
+    'kubernetes.pod_node_name',
+    'k8s.node.name',
+    'resource.attributes.k8s.node.name',
+    'host.name',
+  ],
+  dockerId: [
+    'kubernetes.docker_id',
+    'kubernetes.container_id',
+    'container.id',
+    'resource.attributes.container.id',
+  ],
+}
+const meanings = new Map(
+  (Object.entries(originNames) as [OriginName, readonly string[]][]).flatMap(([of, names]) =>
+    names.map((name, order) => [name, { of, order }] as const),
+  ),
+)
+const labelPrefixes = [
+  'kubernetes.labels.',
+  'kubernetes.pod_labels.',
+  'k8s.pod.labels.',
+  'k8s.pod.label.',
+  'resource.attributes.k8s.pod.labels.',
+  'resource.attributes.k8s.pod.label.',
+]
+const depth = 8
+
+/** Adds a value under a name: members of objects under names of their own, lists of objects as JSON. */
+export function flatten(
+  flat: Flat,
+  name: string,
+  value: unknown,
+  toJson: (value: unknown) => string,
+  level = 0,
+): void {
+  if (value === null || value === undefined || name === '') return
+  if (isScalar(value)) flat.set(name, value)
+  else if (Array.isArray(value)) {
+    if (value.length === 0) return
+    flat.set(name, value.every(isScalar) ? value : toJson(value))
+  } else if (level >= depth) flat.set(name, toJson(value))
+  else
+    for (const [key, member] of Object.entries(value))
+      flatten(flat, `${name}.${key}`, member, toJson, level + 1)
+}
+
+function isScalar(value: unknown): value is string | number | bigint | boolean {
+  return typeof value !== 'object' && value !== undefined
+}
+
+/**
+ * The record of a line: where it comes from is taken out of what was said of it, and the rest is its fields. What is over a limit
+ * is shortened or left out, and noted.
+ *
+ * @param flat is changed
+ */
+export function toRecord(
+  { timeNs, log }: Pick<LogRecord, 'timeNs' | 'log'>,
+  flat: Flat,
+  limits: IngestLimits,
+): { readonly record: LogRecord; readonly notes?: Notes } {
+  const notes = createNotes()
+  const { namespace, pod, container, host, dockerId } = takeOrigin(flat)
+  const name = (value: string) => shorten(value, limits.fieldBytes, noteOrigin)
+  const noteOrigin = () => notes.add('origin_shortened')
+  const labels = takeLabels(flat, limits, notes.add)
+  const fields = toFields(flat, limits, notes.add)
+  return {
+    record: {
+      timeNs,
+      log: shorten(log, limits.lineBytes, () => notes.add('line_shortened')),
+      namespace: name(namespace),
+      pod: name(pod),
+      container: name(container),
+      host: name(host),
+      dockerId: name(dockerId),
+      ...(labels === undefined ? {} : { labels }),
+      ...(fields === undefined ? {} : { fields }),
+    },
+    ...notes.result(),
+  }
+}
+
+/** Of several that say the same thing the first of its names counts; others stay where they say something else. */
+function takeOrigin(flat: Flat): Record<OriginName, string> {
+  const origin = { namespace: '', pod: '', container: '', host: '', dockerId: '' }
+  const rank = { namespace: 0, pod: 0, container: 0, host: 0, dockerId: 0 }
+  const found: [string, OriginName, string][] = []
+  for (const [name, value] of flat) {
+    const meaning = meanings.get(name)
+    if (meaning === undefined || typeof value !== 'string' || value === '') continue
+    const { of, order } = meaning
+    found.push([name, of, value])
+    if (origin[of] === '' || order < rank[of]) {
+      origin[of] = value
+      rank[of] = order
+    }
+  }
+  for (const [name, of, value] of found) if (origin[of] === value) flat.delete(name)
+  return origin
+}
+
+function takeLabels(
+  flat: Flat,
+  limits: IngestLimits,
+  note: (reason: 'label_omitted' | 'label_shortened') => void,
+): Readonly<Record<string, string>> | undefined {
+  const labels: [string, string][] = []
+  for (const [name, value] of flat) {
+    const prefix = labelPrefixes.find(one => name.startsWith(one))
+    if (prefix === undefined) continue
+    flat.delete(name)
+    const key = name.slice(prefix.length)
+    if (labels.length >= limits.labels || Buffer.byteLength(key) > limits.labelKeyBytes) note('label_omitted')
+    else labels.push([key, shorten(String(value), limits.fieldBytes, () => note('label_shortened'))])
+  }
+  return labels.length === 0 ? undefined : Object.fromEntries(labels)
+}
+
+function toFields(
+  flat: Flat,
+  limits: IngestLimits,
+  note: (reason: 'field_omitted' | 'field_shortened') => void,
+): Fields | undefined {
+  const fields: [string, FieldValue][] = []
+  let left = limits.fieldsBytes
+  for (const [name, value] of flat) {
+    const nameBytes = Buffer.byteLength(name)
+    if (fields.length >= limits.fields || nameBytes > limits.fieldNameBytes || nameBytes >= left) {
+      note('field_omitted')
+      continue
+    }
+    left -= nameBytes
+    const most = Math.min(limits.fieldValueBytes, left)
+    const kept = shortenValue(value, most, () => note('field_shortened'))
+    left -= bytesOf(kept)
+    fields.push([name, kept])
+  }
+  return fields.length === 0 ? undefined : Object.fromEntries(fields)
+}
+
+function shortenValue(value: FieldValue, bytes: number, note: () => void): FieldValue {
+  if (typeof value === 'string') return shorten(value, bytes, note)
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value)
+  if (typeof value !== 'object') return value
+  let left = bytes
+  const kept: (string | number | bigint | boolean)[] = []
+  for (const one of value) {
+    left -= bytesOf(one)
+    if (left < 0) {
+      note()
+      break
+    }
+    kept.push(typeof one === 'number' && !Number.isFinite(one) ? String(one) : one)
+  }
+  return kept
+}
+
+function bytesOf(value: FieldValue): number {
+  if (typeof value === 'string') return Buffer.byteLength(value)
+  return typeof value === 'object' ? value.reduce((sum: number, one) => sum + bytesOf(one), 0) : 8
+}
