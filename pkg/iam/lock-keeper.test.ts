@@ -57,9 +57,17 @@ describe('createLockKeeper', () => {
       () => ({ state: 'AuthLimitExceeded', lastTransitionTime: ago(601) }),
       'Active',
     ],
-    ['leaves one whose time is not', () => ({ state: 'AuthLimitExceeded', lastTransitionTime: ago(500) }), undefined],
+    [
+      'leaves one whose time is not',
+      () => ({ state: 'AuthLimitExceeded', lastTransitionTime: ago(500) }),
+      undefined,
+    ],
     ['stamps one that was set by hand', () => ({ state: 'AuthLimitExceeded' }), 'AuthLimitExceeded'],
-    ['leaves users who are not locked', () => ({ state: 'Disabled', lastTransitionTime: ago(9_999) }), undefined],
+    [
+      'leaves users who are not locked',
+      () => ({ state: 'Disabled', lastTransitionTime: ago(9_999) }),
+      undefined,
+    ],
   ]
   for (const [what, status, state] of rows) {
     it(what, async () => {
