@@ -1,3 +1,5 @@
+import { isRecord } from '../kube/object.ts'
+
 /** Numbers are as they were sent: integers that a double does not hold are bigints. */
 export type FieldScalar = string | number | bigint | boolean
 export type FieldValue = FieldScalar | readonly FieldScalar[]
@@ -24,9 +26,26 @@ export function formatJson(value: unknown): string {
   return `{${members.join(',')}}`
 }
 
-/** @param json as `formatJson` makes it of fields */
+/**
+ * @param json as `formatJson` makes it of fields
+ * @throws Error when it is anything else
+ */
 export function parseFields(json: string): Fields {
-  return parseExactJson(json) as Fields
+  const parsed = parseExactJson(json)
+  if (!isFields(parsed)) throw new Error('invalid fields of a line: expected an object of values')
+  return parsed
+}
+
+function isFields(value: unknown): value is Fields {
+  return isRecord(value) && Object.values(value).every(isFieldValue)
+}
+
+function isFieldValue(value: unknown): value is FieldValue {
+  return Array.isArray(value) ? value.every(isScalar) : isScalar(value)
+}
+
+export function isScalar(value: unknown): value is FieldScalar {
+  return typeof value !== 'object' && value !== undefined
 }
 
 const integer = /^-?\d+$/

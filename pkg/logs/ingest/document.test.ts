@@ -110,6 +110,27 @@ const valid: readonly [what: string, document: object | string, record: object][
   ],
   ['a list of objects', { time, log: 'x', a: [{ b: 1 }] }, lineOf({ fields: { a: '[{"b":1}]' } })],
   [
+    'names that are the same once flat, with all their values',
+    { time, log: 'x', 'a.b': 1, a: { b: 2 }, 'c.d': ['x'], c: { d: ['y', 3] }, 'e.f': 1, e: { f: 1 } },
+    lineOf({ fields: { 'a.b': [1, 2], 'c.d': ['x', 'y', 3], 'e.f': 1 } }),
+  ],
+  [
+    'several values of an origin, of which the first counts',
+    {
+      ...{ time, log: 'x', 'kubernetes.pod_name': 'web-0' },
+      kubernetes: { pod_name: 'web-1', labels: { app: 'a' }, pod_labels: { app: 'b' } },
+    },
+    lineOf({
+      ...{ pod: 'web-0', labels: { app: 'a' } },
+      fields: { 'kubernetes.pod_name': 'web-1', 'kubernetes.pod_labels.app': 'b' },
+    }),
+  ],
+  [
+    'names that are empty',
+    { time, log: 'x', '': 'y', a: { '': 1 } },
+    lineOf({ fields: { '': 'y', 'a.': 1 } }),
+  ],
+  [
     'a number with nine decimals',
     '{"a":{"date":3},"date":1589644842.608962452,"log":"x","b":{"date":4}}',
     lineOf({ fields: { 'a.date': 3, 'b.date': 4 } }),
@@ -151,7 +172,7 @@ const changed: readonly [
     'long labels',
     { time, log: 'x', kubernetes: { labels: { a: 'x'.repeat(13), [`${'y'.repeat(9)}`]: '' } } },
     lineOf({ labels: { a: 'x'.repeat(12) } }),
-    ['label_shortened', 'label_omitted'],
+    ['label_omitted', 'label_shortened'],
   ],
   [
     'a long value',

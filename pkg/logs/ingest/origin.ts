@@ -1,10 +1,10 @@
-import type { Fields, FieldValue } from '../fields.ts'
+import { type FieldScalar, type Fields, type FieldValue, isScalar } from '../fields.ts'
 import type { LogRecord } from '../record.ts'
 import type { IngestLimits } from './limits.ts'
 import { createNotes, type Notes, shorten } from './notes.ts'
 
-/** Everything that a sender said of a line, by names with dots between the levels. */
-export type Flat = Map<string, FieldValue>
+/** Everything that a sender said of a line, by names with dots between the levels. Lists are the map's own. */
+export type Flat = Map<string, FieldScalar | FieldScalar[]>
 
 type OriginName = 'namespace' | 'pod' | 'container' | 'host' | 'dockerId'
 
@@ -54,6 +54,27 @@ const labelPrefixes = [
 ]
 const depth = 8
 
+/** Adds a value under a name. A name that has another value already gets a list of both. */
+export function put(flat: Flat, name: string, value: FieldValue): void {
+  const known = flat.get(name)
+  if (known === undefined) flat.set(name, typeof value === 'object' ? [...value] : value)
+  else if (known !== value) {
+    const list = typeof known === 'object' ? known : [known]
+    if (typeof value !== 'object') list.push(value)
+    else for (const one of value) list.push(one)
+    flat.set(name, list)
+  }
+}
+
+/** Adds what is said of several lines; where a line says itself where it comes from, that counts. */
+export function putShared(flat: Flat, shared: Flat): void {
+  for (const [name, value] of shared) if (!flat.has(name) || !saysOrigin(name)) put(flat, name, value)
+}
+
+function saysOrigin(name: string): boolean {
+  return meanings.has(name) || labelPrefixes.some(prefix => name.startsWith(prefix))
+}
+
 /** Adds a value under a name: members of objects under names of their own, lists of objects as JSON. */
 export function flatten(
   flat: Flat,
@@ -62,19 +83,15 @@ export function flatten(
   toJson: (value: unknown) => string,
   level = 0,
 ): void {
-  if (value === null || value === undefined || name === '') return
-  if (isScalar(value)) flat.set(name, value)
+  if (value === null || value === undefined) return
+  if (isScalar(value)) put(flat, name, value)
   else if (Array.isArray(value)) {
     if (value.length === 0) return
-    flat.set(name, value.every(isScalar) ? value : toJson(value))
-  } else if (level >= depth) flat.set(name, toJson(value))
+    put(flat, name, value.every(isScalar) ? value : toJson(value))
+  } else if (level >= depth) put(flat, name, toJson(value))
   else
     for (const [key, member] of Object.entries(value))
       flatten(flat, `${name}.${key}`, member, toJson, level + 1)
-}
-
-function isScalar(value: unknown): value is string | number | bigint | boolean {
-  return typeof value !== 'object' && value !== undefined
 }
 
 /**
@@ -110,23 +127,40 @@ export function toRecord(
   }
 }
 
-/** Of several that say the same thing the first of its names counts; others stay where they say something else. */
+/**
+ * Of several that say the same thing the first of its names counts, and the first value of that; others stay where they say
+ * something else.
+ */
 function takeOrigin(flat: Flat): Record<OriginName, string> {
   const origin = { namespace: '', pod: '', container: '', host: '', dockerId: '' }
   const rank = { namespace: 0, pod: 0, container: 0, host: 0, dockerId: 0 }
-  const found: [string, OriginName, string][] = []
-  for (const [name, value] of flat) {
+  const found: [string, OriginName][] = []
+  for (const [name, said] of flat) {
     const meaning = meanings.get(name)
+    const value = meaning === undefined ? undefined : firstOf(said)
     if (meaning === undefined || typeof value !== 'string' || value === '') continue
     const { of, order } = meaning
-    found.push([name, of, value])
+    found.push([name, of])
     if (origin[of] === '' || order < rank[of]) {
       origin[of] = value
       rank[of] = order
     }
   }
-  for (const [name, of, value] of found) if (origin[of] === value) flat.delete(name)
+  for (const [name, of] of found) takeOut(flat, name, value => value === origin[of])
   return origin
+}
+
+function firstOf(value: FieldValue): FieldScalar | undefined {
+  return typeof value === 'object' ? value[0] : value
+}
+
+/** Removes the values of a name that are known elsewhere. */
+function takeOut(flat: Flat, name: string, isKnown: (value: FieldScalar) => boolean): void {
+  const value = flat.get(name) ?? []
+  const rest = (typeof value === 'object' ? value : [value]).filter(one => !isKnown(one))
+  const [only, second] = rest
+  if (only === undefined) flat.delete(name)
+  else flat.set(name, second === undefined ? only : rest)
 }
 
 function takeLabels(
@@ -134,16 +168,21 @@ function takeLabels(
   limits: IngestLimits,
   note: (reason: 'label_omitted' | 'label_shortened') => void,
 ): Readonly<Record<string, string>> | undefined {
-  const labels: [string, string][] = []
-  for (const [name, value] of flat) {
+  const labels = new Map<string, string>()
+  for (const [name, said] of flat) {
     const prefix = labelPrefixes.find(one => name.startsWith(one))
     if (prefix === undefined) continue
-    flat.delete(name)
     const key = name.slice(prefix.length)
-    if (labels.length >= limits.labels || Buffer.byteLength(key) > limits.labelKeyBytes) note('label_omitted')
-    else labels.push([key, shorten(String(value), limits.fieldBytes, () => note('label_shortened'))])
+    const known = labels.get(key)
+    const value = known ?? String(firstOf(said))
+    takeOut(flat, name, one => String(one) === value)
+    if (known !== undefined) continue
+    if (labels.size >= limits.labels || Buffer.byteLength(key) > limits.labelKeyBytes) note('label_omitted')
+    else labels.set(key, value)
   }
-  return labels.length === 0 ? undefined : Object.fromEntries(labels)
+  if (labels.size === 0) return undefined
+  const toValue = (value: string) => shorten(value, limits.fieldBytes, () => note('label_shortened'))
+  return Object.fromEntries([...labels].map(([key, value]) => [key, toValue(value)]))
 }
 
 function toFields(
@@ -173,7 +212,7 @@ function shortenValue(value: FieldValue, bytes: number, note: () => void): Field
   if (typeof value === 'number' && !Number.isFinite(value)) return String(value)
   if (typeof value !== 'object') return value
   let left = bytes
-  const kept: (string | number | bigint | boolean)[] = []
+  const kept: FieldScalar[] = []
   for (const one of value) {
     left -= bytesOf(one)
     if (left < 0) {

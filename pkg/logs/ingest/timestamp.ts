@@ -12,8 +12,9 @@ const decimal = /^(\d{1,19})(?:\.(\d{1,9})\d*)?$/
 const scientific = /^(\d)(?:\.(\d+))?[eE]\+?(\d{1,2})$/
 
 /**
- * The time of a log line in nanoseconds since 1970: RFC 3339 with up to nine digits of a second, also without a zone, or a count since 1970, in
- * seconds with up to nine decimals, in milliseconds, in microseconds or in nanoseconds, told apart by its size.
+ * The time of a log line in nanoseconds since 1970: RFC 3339 with up to nine digits of a second,
+ * also without a zone, or a count since 1970 in seconds with up to nine decimals, in milliseconds,
+ * in microseconds or in nanoseconds; the size of the count says which.
  *
  * @param text as it stood on the wire: a number's own digits, since a double does not hold nanoseconds
  * @returns undefined when it is none of these, or before 1970

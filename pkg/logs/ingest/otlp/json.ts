@@ -7,6 +7,7 @@ import {
   maxDepth,
   type OtlpGroup,
   type OtlpRecord,
+  toAnyMap,
   toInteger,
   tooDeep,
 } from './message.ts'
@@ -84,7 +85,7 @@ function toTime(value: unknown): bigint {
 function toMap(value: unknown, depth: number): AnyMap {
   if (!Array.isArray(value)) return {}
   const pairs = value.filter(isRecord)
-  return Object.fromEntries(pairs.map(pair => [String(pair.key ?? ''), toValue(pair.value, depth)]))
+  return toAnyMap(pairs.map(pair => [String(pair.key ?? ''), toValue(pair.value, depth)] as const))
 }
 
 function toValue(value: unknown, depth: number): AnyValue {

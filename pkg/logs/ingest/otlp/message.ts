@@ -24,6 +24,19 @@ export type OtlpGroup = {
   readonly records: readonly OtlpRecord[]
 }
 
+/** The map of pairs as they were sent; a key that is given several times has a list of their values. */
+export function toAnyMap(pairs: Iterable<readonly [string, AnyValue]>): AnyMap {
+  const lists = new Map<string, AnyValue[]>()
+  for (const [key, value] of pairs) {
+    const list = lists.get(key)
+    if (list === undefined) lists.set(key, [value])
+    else list.push(value)
+  }
+  return Object.fromEntries(
+    [...lists].map(([key, list]) => [key, list.length === 1 ? (list[0] ?? null) : list]),
+  )
+}
+
 /** In place of a value that is nested deeper than anybody nests: the stack of whoever goes through it has an end. */
 export const tooDeep = '(nested too deep)'
 export const maxDepth = 32

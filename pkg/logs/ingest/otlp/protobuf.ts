@@ -1,10 +1,10 @@
 import {
-  type AnyMap,
   type AnyValue,
   maxDepth,
   type OtlpGroup,
   type OtlpRecord,
   type OtlpScope,
+  toAnyMap,
   toInteger,
   tooDeep,
 } from './message.ts'
@@ -55,9 +55,7 @@ function* readResourceLogs(message: Buffer): Generator<OtlpGroup> {
   // The resource may follow its records.
   const fields = [...readFields(message)]
   const resources = fields.filter(({ number }) => number === resourceLogs.resource)
-  const attributes = Object.fromEntries(
-    resources.flatMap(field => readAttributes(bytesOf(field), resource.attributes)),
-  )
+  const attributes = toAnyMap(resources.flatMap(field => readAttributes(bytesOf(field), resource.attributes)))
   for (const field of fields) {
     if (field.number !== resourceLogs.scopeLogs) continue
     let own: OtlpScope = { name: '', version: '', attributes: {} }
@@ -81,7 +79,7 @@ function readScope(message: Buffer): OtlpScope {
     const field = fields.findLast(one => one.number === number)
     return field === undefined ? '' : textOf(field)
   }
-  const attributes = Object.fromEntries(readAttributes(message, scope.attributes))
+  const attributes = toAnyMap(readAttributes(message, scope.attributes))
   return { name: text(scope.name), version: text(scope.version), attributes }
 }
 
@@ -102,7 +100,7 @@ function readLogRecord(message: Buffer): OtlpRecord {
     else if (field.number === logRecord.eventName) eventName = textOf(field)
   }
   const names = { severityNumber, severityText, traceId, spanId, eventName }
-  return { time, observedTime, body, attributes: Object.fromEntries(attributes), ...names }
+  return { time, observedTime, body, attributes: toAnyMap(attributes), ...names }
 }
 
 function readKeyValue(message: Buffer, depth: number): [string, AnyValue] {
@@ -129,10 +127,7 @@ function readAlternative(field: Field, depth: number): AnyValue {
   if (field.number === anyValue.int) return toInteger(BigInt.asIntN(64, numberOf(field)))
   if (field.number === anyValue.double) return toDouble(numberOf(field))
   if (field.number === anyValue.array) return inner().map(bytes => readAnyValue(bytes, depth + 1))
-  if (field.number === anyValue.map) {
-    const pairs: AnyMap = Object.fromEntries(inner().map(bytes => readKeyValue(bytes, depth + 1)))
-    return pairs
-  }
+  if (field.number === anyValue.map) return toAnyMap(inner().map(bytes => readKeyValue(bytes, depth + 1)))
   return field.number === anyValue.bytes ? bytesOf(field).toString('base64') : null
 }
 

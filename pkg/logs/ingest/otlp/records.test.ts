@@ -76,6 +76,7 @@ describe('toLines of OTLP', () => {
         { key: 'service.name', value: { stringValue: 'shop' } },
         { key: 'k8s.pod.labels.app', value: { stringValue: 'web' } },
         { key: 'level', value: { stringValue: 'of the resource' } },
+        { key: 'k8s.namespace.name', value: { stringValue: 'of the resource' } },
       ],
     },
     scopeLogs: [
@@ -92,6 +93,12 @@ describe('toLines of OTLP', () => {
             attributes: [
               { key: 'big', value: { intValue: '9223372036854775807' } },
               { key: 'double', value: { doubleValue: 'NaN' } },
+              ...['level', 'trace_id', 'scope.name', 'k8s.namespace.name', 'twice', 'twice'].map(
+                (key, i) => ({
+                  key,
+                  value: { stringValue: `own ${i}` },
+                }),
+              ),
               {
                 key: 'kubernetes',
                 value: {
@@ -110,9 +117,19 @@ describe('toLines of OTLP', () => {
     ...{ timeNs: 5n, log: '{"n":9007199254740993}', namespace: 'shop' },
     ...{ pod: '', container: '', host: '', dockerId: '', labels: { app: 'web' } },
     fields: {
-      ...{ 'service.name': 'shop', level: 'error', severity_number: 17 },
-      ...{ 'scope.name': 'lib', 'scope.a': true, big: 9223372036854775807n, double: 'NaN' },
-      ...{ trace_id: '5b8efff798038103d269b633813fc60c', span_id: 'eee19b7ec3c1b174' },
+      ...{ 'service.name': 'shop', level: ['error', 'own 0', 'of the resource'], severity_number: 17 },
+      ...{
+        'scope.name': ['own 2', 'lib'],
+        'scope.a': true,
+        twice: ['own 4', 'own 5'],
+        big: 9223372036854775807n,
+        double: 'NaN',
+      },
+      ...{
+        'k8s.namespace.name': 'own 3',
+        trace_id: ['5b8efff798038103d269b633813fc60c', 'own 1'],
+        span_id: 'eee19b7ec3c1b174',
+      },
       event_name: 'order.placed',
     },
   }

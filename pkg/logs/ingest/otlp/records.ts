@@ -2,12 +2,12 @@ import { formatJson } from '../../fields.ts'
 import { maxTimeNs } from '../../record.ts'
 import { checkAhead, type Line } from '../document.ts'
 import type { IngestLimits } from '../limits.ts'
-import { type Flat, flatten, toRecord } from '../origin.ts'
+import { type Flat, flatten, put, putShared, toRecord } from '../origin.ts'
 import type { AnyMap, AnyValue, OtlpGroup, OtlpRecord } from './message.ts'
 
 /**
  * The lines of one scope of a resource. Where they come from is said by the attributes that OpenTelemetry's semantic conventions
- * have for Kubernetes; all else are fields, by their own names. An attribute of a record comes before its resource's.
+ * have for Kubernetes; all else are fields, by their own names.
  */
 export function* toLines({ attributes, scope, records }: OtlpGroup, limits: IngestLimits): Generator<Line> {
   const shared: Flat = new Map()
@@ -15,21 +15,23 @@ export function* toLines({ attributes, scope, records }: OtlpGroup, limits: Inge
   addText(shared, 'scope.name', scope.name)
   addText(shared, 'scope.version', scope.version)
   for (const [name, value] of Object.entries(scope.attributes)) add(shared, `scope.${name}`, value)
-  for (const record of records) yield toLine(record, new Map(shared), limits)
+  for (const record of records) yield toLine(record, shared, limits)
 }
 
-function toLine(record: OtlpRecord, flat: Flat, limits: IngestLimits): Line {
+function toLine(record: OtlpRecord, shared: Flat, limits: IngestLimits): Line {
   const time = record.time > 0n ? record.time : record.observedTime
   if (time === 0n) return { problem: 'timeUnixNano: is missing, and so is observedTimeUnixNano' }
   if (time > maxTimeNs) return { problem: 'timeUnixNano: is after the year 2262' }
   const problem = checkAhead(time, limits)
   if (problem !== undefined) return { problem }
+  const flat: Flat = new Map()
   addText(flat, 'level', record.severityText || levelOf(record.severityNumber))
-  if (record.severityNumber > 0) flat.set('severity_number', record.severityNumber)
+  if (record.severityNumber > 0) put(flat, 'severity_number', record.severityNumber)
   addText(flat, 'trace_id', record.traceId)
   addText(flat, 'span_id', record.spanId)
   addText(flat, 'event_name', record.eventName)
   addAll(flat, record.attributes)
+  putShared(flat, shared)
   return toRecord({ timeNs: time, log: toText(record.body) }, flat, limits)
 }
 
@@ -49,7 +51,7 @@ function add(flat: Flat, name: string, value: AnyValue): void {
 }
 
 function addText(flat: Flat, name: string, text: string): void {
-  if (text !== '') flat.set(name, text)
+  if (text !== '') put(flat, name, text)
 }
 
 /** A body that is no text is kept as JSON. */
