@@ -1,12 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import { hasBody } from '../request/has-body.ts'
+import { awaitsContinue } from './continue.ts'
 
 const lookEveryMs = 10
 
 export type BodyArrival = {
   /**
    * Waits until the body of a request is there, or as much of it as Node.js buffers (64 KiB), or the client has gone. Nothing of
-   * it is read.
+   * it is read. A body that is sent only after 100 (Continue) comes later.
    *
    * @returns undefined when there is nothing to wait for
    */
@@ -31,7 +32,7 @@ export function createBodyArrival(): BodyArrival {
 
   return {
     of(req) {
-      if (!hasBody(req) || isThere(req)) return undefined
+      if (!hasBody(req) || awaitsContinue(req) || isThere(req)) return undefined
       const { promise, resolve } = Promise.withResolvers<void>()
       // Most bodies come with their heads, and are read before this turn ends.
       setImmediate(() => {

@@ -7,6 +7,7 @@ import { hasBody } from '../request/has-body.ts'
 import { HookedResponse, hooked } from '../request/hooked-message.ts'
 import { http } from '../request/node-http.ts'
 import { answerClientError } from './client-error.ts'
+import { continueWhenRead } from './continue.ts'
 
 export type RequestListener = (req: IncomingMessage, res: ServerResponse) => void
 
@@ -61,16 +62,15 @@ export function createTlsFront(
       ),
     handshakeTimeout: limits.headersSeconds * 1000,
   }
-  const server = createHttpsServer(
-    { ...toServerOptions(limits), ...toTlsOptions(material), ...own },
-    (req, res) => {
-      if (req.socket.isPaused() && !streamed.has(req.socket)) {
-        streamed.add(req.socket)
-        readThroughStream(req.socket)
-      }
-      listener(req, res)
-    },
-  )
+  const serve: RequestListener = (req, res) => {
+    if (req.socket.isPaused() && !streamed.has(req.socket)) {
+      streamed.add(req.socket)
+      readThroughStream(req.socket)
+    }
+    listener(req, res)
+  }
+  const server = createHttpsServer({ ...toServerOptions(limits), ...toTlsOptions(material), ...own }, serve)
+  server.on('checkContinue', continueWhenRead(serve))
   server.maxHeadersCount = 0
   // Before the next, which would answer, and wait for a handshake that never ends to say so: nobody else closes the connection.
   server.prependListener('tlsClientError', (_error, socket) => socket.destroy())
@@ -108,6 +108,7 @@ export function updateTls(server: HttpsServer, material: TlsMaterial): void {
 
 export function createPlainFront(listener: RequestListener, limits: FrontLimits): Server {
   const server = http.createServer(toServerOptions(limits), listener)
+  server.on('checkContinue', continueWhenRead(listener))
   server.maxHeadersCount = 0
   server.on('clientError', answerClientError)
   return server

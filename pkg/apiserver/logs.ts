@@ -10,6 +10,7 @@ import { createTenantFace, isOfTenantFace } from '../kapis/tenant/v1alpha2/serve
 import type { KubeClient } from '../kube/client.ts'
 import { defaultLimits } from '../logs/ingest/limits.ts'
 import type { Ingested } from '../logs/ingest/raw-batch.ts'
+import { createSpaceCheck } from '../logs/ingest/space.ts'
 import { openLogStore } from '../logs/open-store.ts'
 import type { AuthenticatedExchange, Handler } from '../request/exchange.ts'
 import { hasNoCredential } from '../request/identity.ts'
@@ -19,6 +20,7 @@ import { unauthorized, unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { counter, type Registry } from '../telemetry/metrics.ts'
 import { createEventStreams } from './events.ts'
+import type { Check } from './probes.ts'
 
 const version = 'v1alpha2'
 const right = { verb: 'get', group: '', resource: 'pods/log' }
@@ -30,6 +32,8 @@ export type Logs = {
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
   /** Keeps an event of the audit log too; undefined when there is nowhere to keep it. */
   readonly keepAuditEvent: ((event: string) => void) | undefined
+  /** Whether lines are taken. */
+  readonly checks: readonly Check[]
   readonly start: () => void
   /** Ends the live tails. */
   readonly close: () => void
@@ -69,12 +73,13 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     labels: ['protocol', 'change'],
   })
   const noteChanges = createChangeLog(logger)
+  const space = streams && createSpaceCheck(streams.lines.ingest)
   const none: Handler = () => {
     throw unavailable('no log store is configured (logs.store)', undefined, 60)
   }
 
   function createFaces(): ReadonlyMap<string, Handler> {
-    if (streams === undefined || events === undefined) {
+    if (streams === undefined || events === undefined || space === undefined) {
       return new Map([
         [
           `${tenant}/${version}`,
@@ -103,7 +108,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
       resource: 'ingest',
     })
     const ingest = createIngest({
-      store,
+      store: space,
       limits: defaultLimits,
       authorize: identity => authorize(sending, identity),
       observe(protocol, { taken, refused, changed: changes }) {
@@ -121,6 +126,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
 
   return {
     faces: createFaces(),
+    checks: space === undefined ? [] : [{ name: 'logs', problem: space.problem, isPartial: true }],
     keepAuditEvent: events?.keepAuditEvent,
     judgesItself({ info, identity }) {
       const { prefix, group, parts } = info

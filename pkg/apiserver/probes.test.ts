@@ -20,6 +20,8 @@ describe('createProbes', () => {
     return { code, text }
   }
 
+  const partial: Check = { name: 'logs', problem: () => 'full', isPartial: true }
+
   type Row = readonly [string, readonly Check[], number, string]
   const table: readonly Row[] = [
     ['/healthz', [good], 200, 'ok'],
@@ -50,6 +52,14 @@ describe('createProbes', () => {
     ],
     ['/readyz/cache', [good], 200, 'ok'],
     ['/readyz/cache?verbose', [good], 200, '[+]cache ok\nreadyz/cache check passed\n'],
+    ['/readyz', [partial], 200, 'ok'],
+    [
+      '/readyz?verbose',
+      [partial],
+      200,
+      '[+]ping ok\n[-]logs failed: reason withheld\n[+]shutdown ok\nreadyz check passed\n',
+    ],
+    ['/readyz/logs', [partial], 500, '[-]logs failed: reason withheld\nreadyz/logs check failed\n'],
     ['/readyz/authn', [bad], 500, '[-]authn failed: reason withheld\nreadyz/authn check failed\n'],
   ]
   for (const [path, checks, code, text] of table) {

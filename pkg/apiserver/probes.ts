@@ -4,7 +4,12 @@ import type { QueryParameters } from '../request/query-parameters.ts'
 import { send } from '../request/respond.ts'
 
 /** One thing that must be so; `problem` says why it is not. */
-export type Check = { readonly name: string; readonly problem: () => string | undefined }
+export type Check = {
+  readonly name: string
+  readonly problem: () => string | undefined
+  /** Fails only when it is asked for by its name: what else the server does must not end with it. */
+  readonly isPartial?: boolean
+}
 
 export type Probes = {
   /** Whether the path is one of /healthz, /livez, /readyz or a single check of Kapis below one of them. */
@@ -51,8 +56,9 @@ export function createProbes(
     },
     handle({ res, info, query }) {
       const { probe, single, checks } = find(info.path)
-      const told = checks.map(({ name, problem }) => ({
+      const told = checks.map(({ name, problem, isPartial }) => ({
         name,
+        isPartial: isPartial === true && single === '',
         problem() {
           const found = problem()
           observe({ probe, name, isGood: found === undefined })
@@ -69,7 +75,7 @@ function answer(res: ServerResponse, probe: string, checks: readonly Check[], qu
   const unknown = [...excluded].filter(name => !checks.some(check => check.name === name))
   const lines: string[] = []
   let isHealthy = true
-  for (const { name, problem } of checks) {
+  for (const { name, problem, isPartial } of checks) {
     if (excluded.has(name)) {
       lines.push(`[+]${name} excluded: ok`)
     } else if (problem() === undefined) {
@@ -77,7 +83,7 @@ function answer(res: ServerResponse, probe: string, checks: readonly Check[], qu
     } else {
       // Anyone may ask: the reason is for the log and the metrics.
       lines.push(`[-]${name} failed: reason withheld`)
-      isHealthy = false
+      if (isPartial !== true) isHealthy = false
     }
   }
   if (unknown.length > 0)

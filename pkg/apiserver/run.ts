@@ -164,6 +164,7 @@ export async function runApiserver(
       ...access.checks,
       { name: 'apiservice-registration', problem: () => keeper.problem() },
       followListener({ socket, signal }),
+      ...logs.checks,
     ],
     slis.observe,
   )

@@ -1,10 +1,17 @@
+import { once } from 'node:events'
 import { type ClientRequest, request } from 'node:http'
+import { connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { type Answer, type Loopback, readAnswer, startLoopback } from '../../../request/fixtures.ts'
 import { renderKube } from '../../../status/render-kube.ts'
 import { readBody } from './body.ts'
 
 const megabyte = 1024 * 1024
+
+function toChunk(bytes: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
+}
 
 describe('readBody', () => {
   let loopback: Loopback | undefined
@@ -16,7 +23,7 @@ describe('readBody', () => {
   })
   afterEach(() => loopback?.close())
 
-  async function start(given: { withinMs?: number } = {}) {
+  async function start(given: { withinMs?: number; limitBytes?: number } = {}) {
     const means = { limitBytes: 32 * megabyte, withinMs: 10_000, ...given }
     loopback = await startLoopback(async (req, res) => {
       try {
@@ -24,7 +31,6 @@ describe('readBody', () => {
         came.push(await readBody(req, { ...means, mediaTypes: [], hold }))
         res.end()
       } catch (error) {
-        res.shouldKeepAlive = false
         renderKube(res, error)
       }
     })
@@ -60,6 +66,37 @@ describe('readBody', () => {
     expect(came.map(bytes => bytes.equals(body))).to.deep.equal([true])
     expect(held.at(-1)).to.equal(body.length)
   })
+
+  const encodings: readonly (readonly [
+    string,
+    Readonly<Record<string, string>>,
+    (bytes: Buffer) => Buffer,
+  ])[] = [
+    ['with its length', { 'content-length': String(40 * megabyte) }, bytes => bytes],
+    ['in chunks', { 'transfer-encoding': 'chunked' }, bytes => toChunk(bytes)],
+    ['compressed', { 'transfer-encoding': 'chunked', 'content-encoding': 'gzip' }, bytes => toChunk(bytes)],
+  ]
+  for (const [how, headers, encode] of encodings) {
+    it(`answers 413 to who sends a large one ${how}, and reads the response only afterwards`, async function () {
+      this.timeout(60_000)
+      await start({ limitBytes: megabyte })
+      const client = connect(loopback?.port ?? 0, '127.0.0.1')
+      client.on('error', () => undefined)
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+      client.write(`POST / HTTP/1.1\r\nhost: a\r\n${lines.join('')}\r\n`)
+      client.pause()
+      const packed = gzipSync(Buffer.alloc(4 * megabyte))
+      // What follows the end of a gzip stream is junk that nobody needs to read.
+      if (headers['content-encoding'] === 'gzip') client.write(encode(packed))
+      const piece = encode(Buffer.alloc(megabyte, 'x'))
+      for (let sent = 0; sent < 40; sent += 1) await new Promise(resolve => client.write(piece, resolve))
+      if (headers['transfer-encoding'] === 'chunked') client.write('0\r\n\r\n')
+      const first = once(client, 'data')
+      client.resume()
+      expect(String((await first)[0])).to.match(/^HTTP\/1\.1 413 /)
+      client.destroy()
+    })
+  }
 
   it('answers 408 to who does not send it in time, and ends the connection', async () => {
     await start({ withinMs: 50 })

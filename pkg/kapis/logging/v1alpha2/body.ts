@@ -1,12 +1,10 @@
 import type { IncomingMessage } from 'node:http'
-import type { Readable } from 'node:stream'
+import { PassThrough, type Transform } from 'node:stream'
 import { createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import { badRequest, Status, tooLarge } from '../../../status/status.ts'
 
-const decoders: ReadonlyMap<string, () => NodeJS.ReadWriteStream> = new Map<
-  string,
-  () => NodeJS.ReadWriteStream
->([
+const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ['identity', () => new PassThrough()],
   ['gzip', createGunzip],
   ['x-gzip', createGunzip],
   ['deflate', createInflate],
@@ -32,19 +30,21 @@ export async function readBody(req: IncomingMessage, limits: BodyLimits): Promis
   const { mediaTypes, limitBytes, withinMs } = limits
   checkMediaType(req, mediaTypes)
   if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes)
-  const body = collect(decode(req), limits)
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(
-    () => late.reject(new Status(408, 'Timeout', `the body did not come within ${withinMs / 1000} s`)),
-    withinMs,
-  )
+  const decoder = decode(req)
+  const timer = setTimeout(() => decoder.destroy(lateBody(withinMs)), withinMs)
   try {
-    return await Promise.race([body, late.promise])
+    return await collect(decoder, limits)
   } finally {
     clearTimeout(timer)
-    // What comes late is of no use; most often nothing does, since the response ends the connection.
-    body.catch(() => undefined)
+    // A client that still sends must find the response: the rest is thrown away for a while (RFC 9112 section 9.6).
+    req.unpipe(decoder)
+    req.resume()
   }
+}
+
+function lateBody(withinMs: number): Status {
+  const message = `the body did not come within ${withinMs / 1000} s`
+  return new Status(408, 'Timeout', message, { headers: { connection: 'close' } })
 }
 
 export function mediaTypeOf(req: IncomingMessage): string {
@@ -58,9 +58,9 @@ function checkMediaType(req: IncomingMessage, allowed: readonly string[]): void 
   throw new Status(415, 'UnsupportedMediaType', message)
 }
 
-function decode(req: IncomingMessage): Readable | NodeJS.ReadWriteStream {
-  const encoding = (req.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
-  if (encoding === 'identity' || encoding === '') return req
+/** What comes out of it fails when the client goes away. */
+function decode(req: IncomingMessage): Transform {
+  const encoding = (req.headers['content-encoding'] || 'identity').trim().toLowerCase()
   const create = decoders.get(encoding)
   if (create === undefined) {
     const message = `Content-Encoding must be gzip, deflate, zstd or identity, not ${JSON.stringify(encoding)}`
@@ -69,8 +69,9 @@ function decode(req: IncomingMessage): Readable | NodeJS.ReadWriteStream {
     })
   }
   const decoder = create()
-  req.on('error', error => decoder.emit('error', error))
-  req.on('aborted', () => decoder.emit('error', new Error('the client is gone')))
+  req.once('close', () => {
+    if (!req.complete) decoder.destroy(new Error('the client is gone'))
+  })
   return req.pipe(decoder)
 }
 

@@ -16,6 +16,7 @@ import {
 } from '../../../request/fixtures.ts'
 import { createTurns } from '../../../request/turns.ts'
 import { renderKube } from '../../../status/render-kube.ts'
+import { insufficientStorage } from '../../../status/status.ts'
 import { forbidden403, tooMany } from './fixtures.ts'
 import { createIngest } from './ingest.ts'
 
@@ -38,7 +39,7 @@ describe('createIngest', () => {
 
   async function send(
     path: string,
-    body: string | Buffer,
+    body: string | Buffer | null,
     given: { headers?: Record<string, string>; method?: string; ingest?: object } = {},
   ): Promise<Answer> {
     const ingest = createIngest({
@@ -58,9 +59,10 @@ describe('createIngest', () => {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     const options = { host: '127.0.0.1', port: loopback.port, path: base + path, agent: false }
     const { method = 'POST', headers = ndjson } = given
-    request({ ...options, method, headers }, res => readAnswer(res).then(resolve, reject))
-      .on('error', reject)
-      .end(body)
+    const client = request({ ...options, method, headers }, res => readAnswer(res).then(resolve, reject))
+    client.on('error', reject)
+    if (body === null) client.flushHeaders()
+    else client.end(body)
     return promise.finally(async () => {
       await loopback?.close()
       loopback = undefined
@@ -276,6 +278,21 @@ describe('createIngest', () => {
         },
       })
       expect(logs()).to.deep.equal(['b'])
+    })
+
+    it('is retryable when the store is full, or the body does not come in time', async () => {
+      const full = async () => {
+        throw insufficientStorage('full')
+      }
+      const body = readFileSync(join(fixtures, 'otlp-logs.bin'))
+      const answer = await send('/v1/logs', body, { headers: protobuf, ingest: { store: storeOf(full) } })
+      expect([answer.code, answer.headers['retry-after']]).to.deep.equal([503, '5'])
+      const lines = await send('/jsonlines', document('a'), { ingest: { store: storeOf(full) } })
+      expect(refusal(lines)).to.deep.equal([507, 'full'])
+
+      const headers = { ...protobuf, 'content-length': '100' }
+      const late = await send('/v1/logs', null, { headers, ingest: { bodyWithinMs: 20 } })
+      expect(refusal(late)).to.deep.equal([503, 'the body did not come within 0.02 s'])
     })
 
     it('refuses what is no request', async () => {

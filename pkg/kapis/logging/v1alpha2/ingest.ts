@@ -6,7 +6,14 @@ import type { AuthenticatedExchange, Handler } from '../../../request/exchange.t
 import type { Identity } from '../../../request/identity.ts'
 import { sendParts } from '../../../request/respond.ts'
 import { createWorkQueue } from '../../../request/work-queue.ts'
-import { badRequest, methodNotAllowed, tooManyRequests, unknownResource } from '../../../status/status.ts'
+import {
+  badRequest,
+  methodNotAllowed,
+  Status,
+  tooManyRequests,
+  unavailable,
+  unknownResource,
+} from '../../../status/status.ts'
 import { createBodies, type Held } from './bodies.ts'
 import { mediaTypeOf, readBody } from './body.ts'
 
@@ -26,6 +33,7 @@ const maxBatches = 8
 const maxBodies = 64
 // A shipper sends what it has; who takes longer holds a place that others wait for.
 const defaultWithinMs = 30_000
+const retrySeconds = 5
 const json = 'application/json'
 const protobuf = 'application/x-protobuf'
 // curl's --data-binary says so of whatever it sends.
@@ -81,8 +89,6 @@ export function createIngest(options: IngestOptions): Handler {
       await handle(takeFor(held), exchange)
     } finally {
       held.end()
-      // What is left of a body that was refused need not be read to keep the connection.
-      if (!req.complete) exchange.res.shouldKeepAlive = false
     }
   }
 }
@@ -115,6 +121,12 @@ const ingestLines: Handle = async (take, { req, res }) => {
 const ingestOtlp: Handle = async (take, { req, res }) => {
   const isProtobuf = mediaTypeOf(req) === protobuf
   const encoding = isProtobuf ? 'protobuf' : 'json'
-  const { answer } = await take(req, [json, protobuf], { protocol: 'otlp', encoding })
+  const { answer } = await take(req, [json, protobuf], { protocol: 'otlp', encoding }).catch(throwRetryable)
   sendParts(res, 200, [answer], { 'content-type': isProtobuf ? protobuf : json })
+}
+
+/** Exporters send again after 429, 502, 503 and 504 only (OTLP 1.9, OTLP/HTTP Response); after all else they drop the batch. */
+function throwRetryable(error: unknown): never {
+  const isForLater = error instanceof Status && (error.code === 408 || error.code === 507)
+  throw isForLater ? unavailable(error.message, error.cause, retrySeconds) : error
 }
