@@ -93,7 +93,50 @@ describe('impersonate', () => {
     })
   }
 
+  // As kube-apiserver 1.36 reads them.
+  const empty: readonly (readonly [what: string, lines: Lines])[] = [
+    ['user', [['Impersonate-User', '']]],
+    ['uid', [['Impersonate-Uid', '']]],
+    [
+      'user and uid',
+      [
+        ['Impersonate-User', ''],
+        ['Impersonate-Uid', ''],
+      ],
+    ],
+  ]
+  for (const [what, lines] of empty) {
+    it(`takes an empty ${what} for none`, async () => {
+      expect(await ask(lines)).to.deep.equal({ asked: [], identity: null })
+    })
+  }
+
+  it('takes an empty uid of a user for none', async () => {
+    const asked = ['impersonate users bob']
+    expect(await ask([user, ['Impersonate-Uid', '']])).to.deep.equal({ asked, identity: nobody })
+  })
+
+  it('takes no time for many values of one key', async () => {
+    const startedAt = performance.now()
+    const lines = Array.from({ length: 100_000 }, () => ['Impersonate-Extra-a', 'x'] as const)
+    expect(await ask([user, ...lines], ['bob'])).to.deep.include({ code: 403 })
+    expect(performance.now() - startedAt).to.be.below(5_000)
+  })
+
   const invalid: readonly (readonly [what: string, lines: Lines, message: string])[] = [
+    [
+      'an empty user with groups',
+      [
+        ['Impersonate-User', ''],
+        ['Impersonate-Group', 'a'],
+      ],
+      'Impersonate-User must be given with every other Impersonate- header',
+    ],
+    [
+      'two users of which one is empty',
+      [['Impersonate-User', ''], user],
+      'the header impersonate-user is given more than once',
+    ],
     [
       'groups without a user',
       [['Impersonate-Group', 'system:masters']],

@@ -12,7 +12,7 @@ const claimPrefix = 'impersonate-'
 const extraPrefix = 'impersonate-extra-'
 
 /**
- * Whom a request is to act as, once the orchestrator has allowed its caller to impersonate every part of that identity:
+ * Whom a request is to act as, once kube-apiserver has allowed its caller to impersonate every part of that identity:
  * kube-apiserver's own checks, each with the verb `impersonate`. null when the request asks for nobody else.
  *
  * @throws Status 400 for a part without a user or one that could not be sent on unchanged, 403 when one of them is not allowed
@@ -27,11 +27,7 @@ export function impersonate(
 }
 
 async function actAs(claims: readonly Claim[], caller: Identity, may: MayImpersonate): Promise<Identity> {
-  const one = (name: string) => {
-    const values = claims.filter(claim => claim.name === name).map(({ value }) => value)
-    if (values.length > 1) throw badRequest(`the header ${name} is given more than once`)
-    return values[0] ?? ''
-  }
+  const one = (name: string) => claims.find(claim => claim.name === name)?.value ?? ''
   const username = one('impersonate-user')
   if (username === '') throw badRequest('Impersonate-User must be given with every other Impersonate- header')
   const uid = one('impersonate-uid')
@@ -40,7 +36,9 @@ async function actAs(claims: readonly Claim[], caller: Identity, may: MayImperso
   for (const { name, value } of claims) {
     if (!name.startsWith(extraPrefix)) continue
     const key = decodeExtraKey(name.slice(extraPrefix.length))
-    extra.set(key, [...(extra.get(key) ?? []), value])
+    const values = extra.get(key)
+    if (values === undefined) extra.set(key, [value])
+    else values.push(value)
   }
   const claimed = { username, uid, groups, extra: Object.fromEntries(extra) }
   const target = withAuthenticatedGroup({ ...claimed, groups: groupsOf(username, groups) })
@@ -90,6 +88,7 @@ function groupsOf(username: string, given: readonly string[]): readonly string[]
 
 type Claim = { readonly name: string; readonly value: string }
 
+const single: readonly string[] = ['impersonate-user', 'impersonate-uid']
 // Nearly every request claims nothing.
 const none: readonly Claim[] = []
 
@@ -109,7 +108,11 @@ function readClaims({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): readon
     if (value === undefined) throw badRequest(`the header ${name} is not valid UTF-8`)
     claims.push({ name, value })
   }
-  return claims
+  for (const name of single)
+    if (claims.filter(claim => claim.name === name).length > 1)
+      throw badRequest(`the header ${name} is given more than once`)
+  // kube-apiserver takes an empty one for none.
+  return claims.filter(({ name, value }) => value !== '' || !single.includes(name))
 }
 
 /** Whether it is the name of such a header: an even place is a name's. */

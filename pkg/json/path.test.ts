@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { findPath, type Steps } from './path.ts'
+import { findPaths, type Steps } from './path.ts'
 
 const json =
   '{"metadata":{"name":"a","labels":{"a.b/c":"\\u003c"}},"spec":{"list":[{"x":1},{"y":[{"p":1.0}]}],"n":9007199254740993,"zero":0,"off":false,"none":null},"n":1,"n":2,"__proto__":3}'
 
-describe('findPath', () => {
+describe('findPaths', () => {
   const table: readonly [Steps, string | undefined][] = [
     [[], json],
     [['metadata', 'name'], '"a"'],
@@ -27,6 +27,24 @@ describe('findPath', () => {
     [['constructor'], undefined],
   ]
   for (const [steps, expected] of table) {
-    it(`follows ${JSON.stringify(steps)}`, () => expect(findPath(json, steps)).to.equal(expected))
+    it(`follows ${JSON.stringify(steps)}`, () => expect(findPaths(json, [steps])).to.deep.equal([expected]))
   }
+
+  it('follows all of them together as each by itself', () => {
+    const more: readonly Steps[] = [['*'], ['*', '*'], ['spec', '*', '*', 'y'], ['spec', 'list', 1], ['n']]
+    const paths = [...table.map(([steps]) => steps), ...more, ...more]
+    expect(findPaths(json, paths)).to.deep.equal(paths.flatMap(steps => findPaths(json, [steps])))
+  })
+
+  it('goes through a text of megabytes once, however many paths there are', () => {
+    const large = `{"spec":{"a":[${'"",'.repeat(500_000)}""]}}`
+    const timeOf = (paths: readonly Steps[]) => {
+      const startedAt = performance.now()
+      findPaths(large, paths)
+      return performance.now() - startedAt
+    }
+    const paths = Array.from({ length: 32 }, (_, i): Steps => ['spec', 'a', i + 1_000_000, `m${i}`])
+    timeOf(paths)
+    expect(timeOf(paths)).to.be.below(8 * timeOf(paths.slice(0, 1)) + 50)
+  })
 })

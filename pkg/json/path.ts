@@ -4,35 +4,87 @@ import { eachChild, skipBlank, skipValue } from './scan.ts'
 export type Steps = readonly (string | number)[]
 
 /**
- * The source text of what a path leads to: the first value, undefined when there is none. Nothing is parsed, so numbers of any size
- * are exact; the text is gone through once, however long the path is.
+ * The source text of what each path leads to: the first value, undefined when there is none. Nothing is parsed, so numbers of any
+ * size are exact; the text is gone through once, however many paths there are and however long they are.
  */
-export function findPath(json: string, steps: Steps): string | undefined {
-  const { found } = scan(json, skipBlank(json, 0), steps, 0)
-  return found && json.slice(found.start, found.end)
+export function findPaths(json: string, paths: readonly Steps[]): readonly (string | undefined)[] {
+  const all = toLevel(
+    paths.map((steps, place) => ({ place, steps })),
+    0,
+  )
+  const { found } = scan(json, skipBlank(json, 0), all)
+  return paths.map((_, place) => {
+    const range = found.get(place)
+    return range && json.slice(range.start, range.end)
+  })
 }
 
 type Range = { readonly start: number; readonly end: number }
+/** By the places of the paths. */
+type Found = ReadonlyMap<number, Range>
+type Path = { readonly place: number; readonly steps: Steps }
 
-/** @returns the position after the value at `at`, and what the steps from `depth` on lead to in it */
-function scan(
-  json: string,
-  at: number,
-  steps: Steps,
-  depth: number,
-): { end: number; found: Range | undefined } {
-  const wanted = steps[depth]
-  if (wanted === undefined) {
-    const end = skipValue(json, at)
-    return { end, found: end > at ? { start: at, end } : undefined }
+/** What paths that have come to one value ask for next. */
+type Level = {
+  /** Those that end at the value. */
+  readonly ended: readonly Path[]
+  /** Those that go on to one child. */
+  readonly named: ReadonlyMap<string | number, readonly Path[]>
+  /** Those that go on to any child. */
+  readonly anywhere: readonly Path[]
+  /** The next level of each child that is not named. */
+  readonly next: Level | undefined
+  readonly depth: number
+}
+
+const nothing: Found = new Map()
+
+function toLevel(paths: readonly Path[], depth: number): Level {
+  const ended: Path[] = []
+  const anywhere: Path[] = []
+  const named = new Map<string | number, Path[]>()
+  for (const path of paths) {
+    const step = path.steps[depth]
+    if (step === undefined) ended.push(path)
+    else if (step === '*') anywhere.push(path)
+    else named.set(step, [...(named.get(step) ?? []), path])
   }
-  let found: Range | undefined
-  const end = eachChild(json, at, ({ step, valueStart }) => {
-    if (wanted === '*' ? found !== undefined : step !== wanted) return skipValue(json, valueStart)
-    const inner = scan(json, valueStart, steps, depth + 1)
-    // Of several members of one name the last counts, as for JSON.parse.
-    found = inner.found
-    return inner.end
-  })
-  return { end, found }
+  const next = anywhere.length === 0 ? undefined : toLevel(anywhere, depth + 1)
+  return { ended, named, anywhere, next, depth }
+}
+
+/** @returns the position after the value at `at`, and what the paths of the level lead to in it */
+function scan(json: string, at: number, level: Level): { readonly end: number; readonly found: Found } {
+  const { ended, named, depth } = level
+  let { anywhere, next } = level
+  let found: Map<number, Range> | undefined
+  const take = (from: readonly Path[], inner: Found) => {
+    for (const { place } of from) {
+      const range = inner.get(place)
+      if (range === undefined) found?.delete(place)
+      else found = (found ?? new Map()).set(place, range)
+    }
+  }
+  const end =
+    named.size === 0 && next === undefined
+      ? skipValue(json, at)
+      : eachChild(json, at, ({ step, valueStart }) => {
+          const wanted = named.get(step)
+          const child = wanted === undefined ? next : toLevel([...wanted, ...anywhere], depth + 1)
+          if (child === undefined) return skipValue(json, valueStart)
+          const inner = scan(json, valueStart, child)
+          // Of several members of one name the last counts, as for JSON.parse.
+          take(wanted ?? [], inner.found)
+          if (inner.found.size > 0 && anywhere.length > 0) {
+            take(anywhere, inner.found)
+            anywhere = anywhere.filter(({ place }) => found?.has(place) !== true)
+            next = anywhere.length === 0 ? undefined : toLevel(anywhere, depth + 1)
+          }
+          return inner.end
+        })
+  if (end > at && ended.length > 0) {
+    const here = new Map(ended.map(({ place }) => [place, { start: at, end }]))
+    take(ended, here)
+  }
+  return { end, found: found ?? nothing }
 }

@@ -1,11 +1,12 @@
+import { nextLink } from '../http/next-link.ts'
 import { itemsOf, membersOf, textOf } from '../kube/object.ts'
-import { notFound, Status, unavailable } from '../status/status.ts'
+import { badRequest, notFound, Status, unavailable } from '../status/status.ts'
 import type { Answer, Connect } from './connect.ts'
 import type { Login } from './docker-config.ts'
 import type { ImageReference } from './reference.ts'
 
 export type RegistryClient = {
-  /** Whether a login is good. @throws Status 401 when it is not, 503 */
+  /** Whether a login is good. @throws Status 400 for an invalid host, 401 when it is not, 503 */
   readonly verify: (host: string, login: Login | undefined) => Promise<void>
   /** The image's configuration (OCI image-spec), for linux/amd64 where it has several. @throws Status 401, 404, 503 */
   readonly config: (image: ImageReference, login: Login | undefined) => Promise<unknown>
@@ -40,7 +41,8 @@ export function createRegistryClient(connect: Connect, signal: () => AbortSignal
       const { location } = answer.headers
       if (answer.code < 300 || answer.code > 399 || typeof location !== 'string' || i >= maxRedirects)
         return answer
-      const next = new URL(location, at)
+      const next = URL.parse(location, at.href)
+      if (next === null) throw unavailable(`the registry ${at.host} redirects to an invalid address`)
       // Blobs are often kept elsewhere; a login is for the registry alone.
       const { authorization: _, ...rest } = { authorization: '', ...sent }
       ;[at, sent] = [next, next.host === at.host ? sent : rest]
@@ -57,7 +59,8 @@ export function createRegistryClient(connect: Connect, signal: () => AbortSignal
     const parameter = (name: string) => new RegExp(`${name}="([^"]*)"`, 'i').exec(challenge)?.[1]
     const realm = parameter('realm')
     if (!/^bearer/i.test(challenge) || realm === undefined) return undefined
-    const from = new URL(realm, url)
+    const from = URL.parse(realm, url.href)
+    if (from === null) throw unavailable(`the registry ${url.host} names an invalid token server`)
     for (const name of ['service', 'scope']) {
       const value = parameter(name)
       if (value !== undefined) from.searchParams.set(name, value)
@@ -76,7 +79,10 @@ export function createRegistryClient(connect: Connect, signal: () => AbortSignal
 
   return {
     async verify(host, login) {
-      const answer = await get(new URL(`https://${host}/v2/`), login, [])
+      const url = URL.parse(`https://${host}/v2/`)
+      if (url === null)
+        throw badRequest(`the Secret has a login for an invalid host: ${JSON.stringify(host)}`)
+      const answer = await get(url, login, [])
       if (answer.code === 200) return
       if (answer.code === 401 || answer.code === 403) throw refusedLogin(host)
       throw unavailable(`the registry ${host} answered ${answer.code}`)
@@ -103,9 +109,9 @@ export function createRegistryClient(connect: Connect, signal: () => AbortSignal
       for (let i = 0; next !== undefined && i < maxPages; i++) {
         const answer: Answer = expectOk(await get(next, login, []), image)
         tags.push(...itemsOf(membersOf(parse(answer, host)).tags).map(textOf))
-        const link = /<([^>]+)>;\s*rel="?next"?/.exec(String(answer.headers.link ?? ''))?.[1]
-        next = link === undefined ? undefined : new URL(link, next)
-        if (next !== undefined && next.host !== host) next = undefined
+        const link: string | undefined = nextLink(String(answer.headers.link ?? ''))
+        const following: URL | null = link === undefined ? null : URL.parse(link, next.href)
+        next = following?.host === host ? following : undefined
       }
       return tags
     },

@@ -29,6 +29,13 @@ describe('readDockerConfig', () => {
     ])
   })
 
+  it('takes no time for a name of many slashes', () => {
+    const startedAt = performance.now()
+    const auths = { [`${'/'.repeat(500_000)}\n`]: { auth } }
+    expect([...readDockerConfig(secretOf({ auths })).keys()]).to.deep.equal([''])
+    expect(performance.now() - startedAt).to.be.below(5_000)
+  })
+
   it('takes a Secret that has not been sent yet', () => {
     const stringData = { '.dockerconfigjson': JSON.stringify({ auths: { 'a.b': { auth } } }) }
     expect([...readDockerConfig({ metadata, type, stringData }).keys()]).to.deep.equal(['a.b'])

@@ -43,6 +43,8 @@ function readLogin(server: string, { username, password, auth }: Readonly<Record
 
 /** Servers are written as hosts or, as Docker Hub's is, as URLs with a path. */
 function toHost(server: string): string {
-  const host = server.replace(/^https?:\/\//, '').replace(/\/.*$/, '')
+  const address = server.replace(/^https?:\/\//, '')
+  const slash = address.indexOf('/')
+  const host = slash < 0 ? address : address.slice(0, slash)
   return host === 'docker.io' || host === 'index.docker.io' ? 'registry-1.docker.io' : host
 }

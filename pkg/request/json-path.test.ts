@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { findPath } from '../json/path.ts'
+import { findPaths } from '../json/path.ts'
 import { refusalOf } from '../status/fixtures.ts'
 import { parseJsonPath } from './json-path.ts'
 
@@ -39,7 +39,7 @@ describe('parseJsonPath', () => {
   ]
   for (const [path, expected] of table) {
     it(`reads ${path}`, () => {
-      const found = findPath(JSON.stringify(object), parseJsonPath(path, 'sortBy'))
+      const [found] = findPaths(JSON.stringify(object), [parseJsonPath(path, 'sortBy')])
       expect(found).to.equal(JSON.stringify(expected))
     })
   }

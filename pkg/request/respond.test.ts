@@ -216,6 +216,12 @@ describe('respond', () => {
       ['gzip2', false],
       // The named coding goes before the wildcard (RFC 9110 section 12.5.3).
       ['gzip;q=0, *', false],
+      ['*;q=0, gzip', true],
+      ['gzip;q=0.', false],
+      ['gzip;q=2', false],
+      ['gzip;q=', false],
+      ['gzip;q=0.5x', false],
+      ['gzip;q=1;q=1', false],
     ]
     for (const [header, expected] of table) {
       it(`is ${expected} for ${header}`, async () => {
@@ -224,5 +230,20 @@ describe('respond', () => {
         expect((await get('/', { headers })).text).to.equal(`${expected}\n`)
       })
     }
+
+    it('takes no time for a weight of many digits', async () => {
+      const { get } = await serve((req, res) => {
+        const startedAt = performance.now()
+        const isAccepted = acceptsGzip(req)
+        sendJson(res, 200, { isAccepted, isQuick: performance.now() - startedAt < 500 })
+      })
+      const answers = []
+      for (const digits of ['1'.repeat(15_000), '0'.repeat(15_000)]) {
+        const { text } = await get('/', { headers: { 'accept-encoding': `gzip;q=0.${digits}x` } })
+        answers.push(JSON.parse(text))
+      }
+      const expected = { isAccepted: false, isQuick: true }
+      expect(answers).to.deep.equal([expected, expected])
+    })
   })
 })

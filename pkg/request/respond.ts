@@ -134,11 +134,17 @@ export async function collect<T>(pieces: Iterable<T>, turns?: Turns): Promise<T[
 export function acceptsGzip(req: IncomingMessage): boolean {
   const header = req.headers['accept-encoding']
   if (header === undefined || header === 'identity') return false
-  const offers = String(header)
-    .split(',')
-    .map(offer => offer.trim().toLowerCase())
+  const offers = String(header).split(',').map(readOffer)
   // What is said of gzip itself counts before what is said of everything.
-  const offer =
-    offers.find(text => /^gzip(\s*;|$)/.test(text)) ?? offers.find(text => /^\*(\s*;|$)/.test(text))
-  return offer !== undefined && /^[^;]+(;\s*q=(0\.\d*[1-9]\d*|1(\.0*)?)\s*)?$/.test(offer)
+  const offer = offers.find(({ coding }) => coding === 'gzip') ?? offers.find(({ coding }) => coding === '*')
+  return offer?.isWanted === true
+}
+
+// RFC 9110 section 12.4.2, with any number of digits. Parts that can match the same digits would take quadratic time.
+const weight = /^q=(0(?:\.\d*)?|1(?:\.0*)?)$/
+
+function readOffer(text: string): { readonly coding: string; readonly isWanted: boolean } {
+  const [coding = '', parameter, ...more] = text.split(';', 3).map(part => part.trim().toLowerCase())
+  const quality = parameter === undefined ? 1 : Number(weight.exec(parameter)?.[1] ?? 0)
+  return { coding, isWanted: quality > 0 && more.length === 0 }
 }

@@ -1,4 +1,4 @@
-import { findPath, type Steps } from '../json/path.ts'
+import { findPaths, type Steps } from '../json/path.ts'
 import type { Entry } from './entry.ts'
 
 /**
@@ -19,7 +19,7 @@ export function createReading<Result>(
     const found = known.get(entry)
     if (found !== undefined) return found.result
     const json = `${entry.platformHead()}${isMetadataOnly ? '}' : entry.tail}`
-    const result = judge(paths.map(path => findPath(json, path)))
+    const result = judge(findPaths(json, paths))
     known.set(entry, { result })
     return result
   }

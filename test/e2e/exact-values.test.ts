@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { compactJson, itemTexts, membersIn, memberText, withoutMember } from '../../pkg/json/members.ts'
-import { findPath } from '../../pkg/json/path.ts'
+import { findPaths, type Steps } from '../../pkg/json/path.ts'
 import { lastAppliedAnnotation as lastApplied } from '../../pkg/kube/last-applied.ts'
 import { jsonTexts } from '../../pkg/yaml/fixtures.ts'
 import {
@@ -22,6 +22,10 @@ import {
 import { askAs, eventually, groupDomain } from './http.ts'
 import { createUser, loginAs, removeUser } from './oauth.ts'
 import { output, setting } from './run.ts'
+
+function findPath(json: string, steps: Steps): string | undefined {
+  return findPaths(json, [steps])[0]
+}
 
 const namespace = uniqueName('exact')
 const blobs = 'blobs.exact.example.com'

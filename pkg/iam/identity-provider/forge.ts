@@ -1,4 +1,5 @@
 import type { Configuration } from 'openid-client'
+import { nextLink } from '../../http/next-link.ts'
 import type { AppConfig } from './app-config.ts'
 import { exchangeCode, toAuthorizationUrl, toClient, toProviderError } from './code-flow.ts'
 import { within } from './deadline.ts'
@@ -113,7 +114,7 @@ function createApi({
 
 /** The token goes to the same server, or nowhere. */
 function nextPage(link: string | null, current: string): string | undefined {
-  const [, target] = /<([^>]+)>;[^,]*rel="?next"?/.exec(link ?? '') ?? []
+  const target = nextLink(link ?? '')
   if (target === undefined) return undefined
   const url = new URL(target, current)
   return url.origin === new URL(current).origin ? String(url) : undefined

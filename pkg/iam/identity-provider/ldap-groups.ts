@@ -43,9 +43,17 @@ export function firstValue(dn: string): string | undefined {
   const [, value] = /^\s*[A-Za-z0-9.-]+\s*=\s*((?:[^\\,+;]|\\.)*)/s.exec(dn) ?? []
   if (value === undefined) return undefined
   const bytes: Buffer[] = []
-  for (const [part] of value.replace(/(?<!\\)\s+$/, '').matchAll(/\\[0-9A-Fa-f]{2}|\\.|[^\\]+/gs)) {
+  for (const [part] of trimEnd(value).matchAll(/\\[0-9A-Fa-f]{2}|\\.|[^\\]+/gs)) {
     if (/^\\[0-9A-Fa-f]{2}$/.test(part)) bytes.push(Buffer.from(part.slice(1), 'hex'))
     else bytes.push(Buffer.from(part.startsWith('\\') ? part.slice(1) : part))
   }
   return Buffer.concat(bytes).toString('utf8')
+}
+
+/** Without the blanks at the end; one that is escaped belongs to the value. */
+function trimEnd(value: string): string {
+  const trimmed = value.trimEnd()
+  let start = trimmed.length
+  while (trimmed[start - 1] === '\\') start--
+  return (trimmed.length - start) % 2 === 0 ? trimmed : value.slice(0, trimmed.length + 1)
 }

@@ -62,4 +62,10 @@ describe('parseJsonLines', () => {
     const log = 'x\\"'.repeat(80_000)
     expect(read(`[${line(log)}]`)).to.deep.equal([[1, log]])
   })
+
+  it('needs no stack for a string of megabytes, closed or not', () => {
+    const escapes = '\\n'.repeat(8_000_000)
+    expect(read(`["${escapes}`)).to.deep.equal([[1, 'not valid JSON']])
+    expect(read(`["${escapes}"]`)).to.deep.equal([[1, 'not a JSON object']])
+  })
 })

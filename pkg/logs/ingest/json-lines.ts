@@ -1,3 +1,4 @@
+import { skipString } from '../../json/scan.ts'
 import { type Line, parseDocument } from './document.ts'
 import type { IngestLimits } from './limits.ts'
 import { splitLines } from './lines.ts'
@@ -44,18 +45,21 @@ function* parseArray(body: Buffer, limits: IngestLimits): Generator<NumberedLine
  * @returns undefined in place of a rest that is no member
  */
 function* splitArray(text: string): Generator<string | undefined> {
-  const structure = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}",]/gs
   const change: Readonly<Record<string, number>> = { '[': 1, '{': 1, ']': -1, '}': -1 }
   let depth = 0
   let from = 1
   let isClosed = false
-  for (const { 0: token, index } of text.matchAll(structure)) {
+  // No regular expression: one that goes through a string of megabytes runs out of stack.
+  for (let at = 0; at < text.length; at++) {
+    const token = text[at] ?? ''
+    if (token === '"') {
+      at = skipString(text, at) - 1
+      continue
+    }
     depth += change[token] ?? 0
-    // A string without an end.
-    if (token === '"') break
     if (depth > 1 || (depth === 1 && token !== ',')) continue
-    const member = text.slice(from, index)
-    from = index + 1
+    const member = text.slice(from, at)
+    from = at + 1
     if (token === ',' || member.trim() !== '') yield member
     isClosed = token === ']' && depth === 0
     if (depth === 0) break

@@ -1,6 +1,6 @@
 import { anyOf, type Expression, match } from '../expression.ts'
 import { wordsOf } from '../words.ts'
-import { toExpression } from './term-test.ts'
+import { createBudget, toExpression } from './term-test.ts'
 import { readTerms, syntaxError, type Token } from './terms.ts'
 
 const maxLength = 4096
@@ -21,6 +21,7 @@ const maxDepth = 50
 export function parseQuery(text: string): Expression | undefined {
   if (text.length > maxLength) syntaxError(`longer than ${maxLength} characters`, maxLength + 1)
   const tokens = readTerms(text)
+  const budget = createBudget()
   if (tokens.length === 0) return undefined
   let at = 0
   let depth = 0
@@ -56,7 +57,7 @@ export function parseQuery(text: string): Expression | undefined {
     if (next === undefined)
       return syntaxError('something to search for is missing at the end', text.length + 1)
     at += 1
-    if (next.kind === 'term') return toExpression(next)
+    if (next.kind === 'term') return toExpression(next, budget)
     if (next.kind === 'NOT') return { op: 'not', operand: parseNot() }
     if (next.kind !== '(') {
       return syntaxError(`something to search for is missing before ${next.kind}`, next.position)

@@ -55,6 +55,20 @@ describe('compileRegex', () => {
     })
   }
 
+  it('refuses in no time what would take seconds to compile', () => {
+    const startedAt = performance.now()
+    const ranges = String.raw`[a-\x{10ffff}]`.repeat(285)
+    for (const source of [
+      'a{999}'.repeat(680),
+      '(x{10}y{10}){50}'.repeat(200),
+      ranges,
+      '\\pL'.repeat(1300),
+    ]) {
+      expect(() => compileRegex(source, false)).to.throw(RegexError, 'it is too large')
+    }
+    expect(performance.now() - startedAt).to.be.below(200)
+  })
+
   it('takes time in proportion to the text, whatever the expression', () => {
     const startedAt = performance.now()
     for (const source of ['(a*)*b', '(x+x+)+y', '(a|aa)+$', '(.*a){12}b']) {

@@ -1,4 +1,5 @@
 import { RE2JS, RE2JSException } from 're2js'
+import { regexSize } from './size.ts'
 
 /** A regular expression that cannot be used. The message begins in lower case and has no period. */
 export class RegexError extends Error {}
@@ -13,11 +14,17 @@ const maxInstructions = 5000
  * @throws RegexError
  */
 export function compileRegex(source: string, caseSensitive: boolean): (text: string) => boolean {
-  const regex = compile(withCodePoints(source), caseSensitive ? 0 : RE2JS.CASE_INSENSITIVE)
-  if (regex.programSize() > maxInstructions)
-    throw new RegexError('invalid regular expression: it is too large')
+  const pattern = withCodePoints(source)
+  // Before it is compiled: that would take seconds.
+  if (regexSize(pattern, maxInstructions) > maxInstructions) throw tooLarge()
+  const regex = compile(pattern, caseSensitive ? 0 : RE2JS.CASE_INSENSITIVE)
+  if (regex.programSize() > maxInstructions) throw tooLarge()
   const mayEnd = /\$|\\z/.test(source)
   return text => regex.test(text) || (mayEnd && text.endsWith('\n') && regex.test(text.slice(0, -1)))
+}
+
+function tooLarge(): RegexError {
+  return new RegexError('invalid regular expression: it is too large')
 }
 
 function compile(source: string, flags: number): RE2JS {
@@ -29,6 +36,11 @@ function compile(source: string, flags: number): RE2JS {
     // It writes flags into the expression.
     throw new RegexError(`invalid regular expression: ${reason.replace(/`\(\?i\)/, '`')}`)
   }
+}
+
+/** How much of time and memory an expression takes, in instructions. */
+export function costOfRegex(source: string): number {
+  return regexSize(withCodePoints(source), maxInstructions)
 }
 
 /** RE2 has \x{HHHH} for what JavaScript and Java write \uHHHH. */

@@ -1,0 +1,25 @@
+import { expect } from 'chai'
+import { nextLink } from './next-link.ts'
+
+describe('nextLink', () => {
+  const table: readonly [string, string | undefined][] = [
+    ['</v2/a/tags/list?last=b&n=2>; rel="next"', '/v2/a/tags/list?last=b&n=2'],
+    ['<https://a.example.com/groups?page=2>; rel=next', 'https://a.example.com/groups?page=2'],
+    ['<u1>; rel="prev", <u2>; rel="next", <u3>; rel="last"', 'u2'],
+    ['<u1>;title="x";rel="next"', 'u1'],
+    ['<u1>; rel="last"', undefined],
+    ['<u1', undefined],
+    ['', undefined],
+  ]
+  for (const [header, expected] of table)
+    it(`is ${expected} for ${header}`, () => {
+      expect(nextLink(header)).to.equal(expected)
+    })
+
+  it('takes no time for a header of many brackets', () => {
+    const startedAt = performance.now()
+    expect(nextLink('<'.repeat(200_000))).to.equal(undefined)
+    expect(nextLink('<>;'.repeat(200_000))).to.equal(undefined)
+    expect(performance.now() - startedAt).to.be.below(2_000)
+  })
+})
