@@ -36,6 +36,7 @@ const owners = {
   pino: ['telemetry'],
   'prom-client': ['telemetry'],
   re2js: ['logs'],
+  snappyjs: ['logs'],
   undici: ['http'],
   ws: ['request'],
   zod: ['config'],

@@ -112,10 +112,10 @@ export function createAccess(options: AccessOptions): Access {
       return users.get(name)
     },
   }
-  const ingest = ['kapis', 'kapi'].map(prefix => `/${prefix}/logging.${groupDomain}/v1alpha2/ingest/`)
+  const ingest = ['kapis', 'kapi'].map(prefix => `/${prefix}/logging.${groupDomain}/v1alpha2/ingest`)
   let passwords: PasswordChecker | undefined
   const basic = createBasicAuthenticator({
-    accepts: path => ingest.some(prefix => path.startsWith(prefix)),
+    accepts: path => ingest.some(prefix => path === prefix || path.startsWith(`${prefix}/`)),
     async check(req, login, password) {
       if (passwords === undefined) throw unavailable('passwords cannot be checked yet')
       const source = { address: clientAddress(req), userAgent: req.headers['user-agent'] ?? '' }

@@ -111,7 +111,13 @@ describe('the embedded log store', () => {
     const raw = (...logs: readonly string[]): RawBatch => {
       const time = new Date(Number(testDayNs / 1_000_000n)).toISOString()
       const body = logs.map(log => `{"create":{}}\n${JSON.stringify({ time, log })}\n`).join('')
-      return { protocol: 'bulk', index: 'logs', body: Buffer.from(body), limits: defaultLimits }
+      return {
+        protocol: 'bulk',
+        index: 'logs',
+        filterPath: '',
+        body: Buffer.from(body),
+        limits: defaultLimits,
+      }
     }
 
     it('stores a batch that is sent as it is once too, and all in the order of arrival', async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type BulkItem, parseBulk } from './bulk.ts'
+import { filterOfMember, filterValue, parseFilterPath } from './filter-path.ts'
 import type { IngestLimits } from './limits.ts'
 import type { Notes } from './notes.ts'
 import type { BatchReading } from './raw-batch.ts'
@@ -7,18 +8,36 @@ import type { BatchReading } from './raw-batch.ts'
 type Name = Pick<BulkItem, 'action' | 'index' | 'id'>
 
 /** Elasticsearch's `_bulk`: the answer has an item for each of the batch, in their order. */
-export function readBulk(body: Buffer, index: string, limits: IngestLimits): BatchReading {
+export function readBulk(
+  body: Buffer,
+  { index, filterPath }: { readonly index: string; readonly filterPath: string },
+  limits: IngestLimits,
+): BatchReading {
   const names: Name[] = []
+  const filter = parseFilterPath(filterPath)
+  const [filterOfErrors, filterOfItems] = ['errors', 'items'].map(name => filterOfMember(filter, name))
   return {
     lines: remember(parseBulk(body, index, limits), names),
     *answer(problems, changes) {
       const toItem = createItemWriter()
-      yield `"errors":${problems.size > 0},"items":[`
-      for (const [i, name] of names.entries()) {
-        if (i > 0) yield ','
-        yield toItem(name, problems.get(i), changes.get(i))
+      let between = ''
+      if (filterOfErrors?.includes === 'all') {
+        yield `"errors":${problems.size > 0}`
+        between = ','
       }
-      yield ']}\n'
+      if (filterOfItems === undefined) return
+      const isWhole = filterPath === ''
+      let begin = `${between}"items":[`
+      let end = ''
+      for (const [i, name] of names.entries()) {
+        const item = toItem(name, problems.get(i), changes.get(i))
+        const kept = isWhole ? item : JSON.stringify(filterValue(JSON.parse(item), filterOfItems))
+        if (kept === undefined) continue
+        yield begin + kept
+        begin = ','
+        end = ']'
+      }
+      yield end === '' && isWhole ? `${begin}]` : end
     },
   }
 }

@@ -6,7 +6,12 @@ import type { Note, Notes } from './notes.ts'
 export type RawBatch = { readonly body: Buffer; readonly limits: IngestLimits } & BatchForm
 
 export type BatchForm =
-  | { readonly protocol: 'bulk'; readonly index: string }
+  | {
+      readonly protocol: 'bulk'
+      readonly index: string
+      /** What the answer is to keep (see `parseFilterPath`). */
+      readonly filterPath: string
+    }
   | { readonly protocol: 'jsonlines' }
   | { readonly protocol: 'otlp'; readonly encoding: 'json' | 'protobuf' }
 
@@ -34,7 +39,7 @@ export type Ingested = {
   readonly refused: number
   /** How many of those that are stored were changed, by what was changed of them. */
   readonly changed: Partial<Readonly<Record<Note, number>>>
-  /** For the sender, as its protocol has it; of `bulk` all that follows `took`. */
+  /** For the sender, as its protocol has it; of `bulk` the members that follow `took`. */
   readonly answer: Uint8Array
   /** In place of the answer: nothing was stored, and why. */
   readonly refusal?: string

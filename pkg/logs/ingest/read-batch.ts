@@ -13,7 +13,7 @@ export function readBatch(batch: RawBatch): BatchReading {
 function readingOf(batch: RawBatch): BatchReading {
   switch (batch.protocol) {
     case 'bulk':
-      return readBulk(batch.body, batch.index, batch.limits)
+      return readBulk(batch.body, batch, batch.limits)
     case 'jsonlines':
       return readJsonLines(batch.body, batch.limits)
     case 'otlp':

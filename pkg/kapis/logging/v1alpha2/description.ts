@@ -3,6 +3,7 @@ import {
   type Content,
   content,
   type Operation,
+  ok,
   type Parameter,
   type Paths,
   segment,
@@ -90,6 +91,15 @@ export const loggingPaths = {
   '/cluster': { get: logOperation('Log lines of everything that the caller may see') },
   '/namespaces/{namespace}/pods/{pod}/containers/{container}': {
     get: logOperation('Log lines of one container', container),
+  },
+  '/ingest': {
+    get: {
+      summary: 'Says that clients and shippers of Elasticsearch can send here',
+      description:
+        'The URL of their configuration. What they ask for below it before they send (`_license`, `_cluster/health`, `_nodes`, `_ilm`, `_index_template`, `_ingest` and such) is answered too, and means nothing here.',
+      answers: { ...ok(anyObject('Name, version and tagline.')), ...kubeErrors(404) },
+      security: ['bearer', 'clientCertificate', 'password'],
+    },
   },
   '/ingest/_bulk': { post: bulk([]), put: bulk([]) },
   '/ingest/{index}/_bulk': { post: bulk([index]), put: bulk([index]) },

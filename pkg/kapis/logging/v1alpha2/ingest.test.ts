@@ -358,7 +358,7 @@ describe('createIngest', () => {
     it('another method, another path', async () => {
       const { code, headers } = await send('/jsonlines', '', { method: 'GET' })
       expect([code, headers.allow]).to.deep.equal([405, 'POST, PUT'])
-      for (const path of ['', '/', '/v1', '/v1/traces', '/a/b/_bulk', '/_bulk/x']) {
+      for (const path of ['/v1/traces', '/a/b/_bulk', '/_bulk/x', '/_search', '/a/_search']) {
         expect((await send(path, '')).code, path).to.equal(404)
       }
     })

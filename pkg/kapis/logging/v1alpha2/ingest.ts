@@ -1,10 +1,16 @@
 import type { IncomingMessage } from 'node:http'
+import {
+  filterOfMember,
+  filterValue,
+  type PathFilter,
+  parseFilterPath,
+} from '../../../logs/ingest/filter-path.ts'
 import type { IngestLimits } from '../../../logs/ingest/limits.ts'
 import type { BatchForm, Ingested, Protocol } from '../../../logs/ingest/raw-batch.ts'
 import type { LogStore } from '../../../logs/store.ts'
 import type { AuthenticatedExchange, Handler } from '../../../request/exchange.ts'
 import type { Identity } from '../../../request/identity.ts'
-import { sendParts } from '../../../request/respond.ts'
+import { send, sendParts } from '../../../request/respond.ts'
 import { createWorkQueue } from '../../../request/work-queue.ts'
 import {
   badRequest,
@@ -16,6 +22,7 @@ import {
 } from '../../../status/status.ts'
 import { createBodies, type Held } from './bodies.ts'
 import { mediaTypeOf, readBody } from './body.ts'
+import { answerClient, contentTypeOf } from './elasticsearch.ts'
 
 export type IngestOptions = {
   readonly store: Pick<LogStore, 'ingest'>
@@ -50,8 +57,8 @@ const lineTypes = [
 ]
 
 /**
- * `POST …/ingest/_bulk`, `/ingest/{index}/_bulk`, `/ingest/jsonlines` and `/ingest/v1/logs`. An answer that says "stored" is
- * sent once the store has the lines on its disk.
+ * `POST …/ingest/_bulk`, `/ingest/{index}/_bulk`, `/ingest/jsonlines` and `/ingest/v1/logs`, and what clients of Elasticsearch
+ * ask before they send. An answer that says "stored" is sent once the store has the lines on its disk.
  *
  * @throws Status 400, 401, 403, 404, 405, 408, 413, 415, 429, 503, 507
  */
@@ -77,9 +84,17 @@ export function createIngest(options: IngestOptions): Handler {
     }
 
   return async exchange => {
-    const { req, info, identity } = exchange
-    const handle = handlerOf(info.parts.slice(1))
-    if (handle === undefined) throw unknownResource()
+    const { req, res, info, identity } = exchange
+    const parts = info.parts.slice(1).filter(part => part !== '')
+    const handle = handlerOf(parts)
+    // Without it its clients take the server for something else, and raise what was stored for a failure.
+    if (handle === undefined || handle === ingestBulk) res.setHeader('x-elastic-product', 'Elasticsearch')
+    if (handle === undefined) {
+      const answer = answerClient(parts, req.method ?? 'GET')
+      if (answer === undefined) throw unknownResource()
+      await authorize(identity)
+      return sendElastic(exchange, filterValue(answer, filterOf(exchange)) ?? {})
+    }
     if (req.method !== 'POST' && req.method !== 'PUT') throw methodNotAllowed(['POST', 'PUT'])
     await authorize(identity)
     // Not read for nothing: it would wait behind these.
@@ -104,12 +119,24 @@ function handlerOf(parts: readonly string[]): Handle | undefined {
   return path === 'v1/logs' ? ingestOtlp : undefined
 }
 
-const ingestBulk: Handle = async (take, { req, res, info }) => {
+const ingestBulk: Handle = async (take, exchange) => {
+  const { req, res, info, query } = exchange
   const startedAt = performance.now()
   const index = info.parts.length === 3 ? (info.parts[1] ?? '') : ''
-  const { answer } = await take(req, bulkTypes, { protocol: 'bulk', index })
-  const took = Buffer.from(`{"took":${Math.round(performance.now() - startedAt)},`)
-  sendParts(res, 200, [took, answer], { 'content-type': json })
+  const filterPath = query.first('filter_path') ?? ''
+  const { answer } = await take(req, bulkTypes, { protocol: 'bulk', index, filterPath })
+  const hasTook = filterOfMember(filterOf(exchange), 'took')?.includes === 'all'
+  const took = hasTook ? `"took":${Math.round(performance.now() - startedAt)}` : ''
+  const head = Buffer.from(`{${took}${took !== '' && answer.length > 0 ? ',' : ''}`)
+  sendParts(res, 200, [head, answer, Buffer.from('}\n')], { 'content-type': contentTypeOf(req) })
+}
+
+function filterOf({ query }: AuthenticatedExchange): PathFilter {
+  return parseFilterPath(query.first('filter_path') ?? '')
+}
+
+function sendElastic({ req, res }: AuthenticatedExchange, answer: unknown): void {
+  send(res, 200, Buffer.from(`${JSON.stringify(answer)}\n`), { 'content-type': contentTypeOf(req) })
 }
 
 const ingestLines: Handle = async (take, { req, res }) => {

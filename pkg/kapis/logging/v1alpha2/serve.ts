@@ -26,6 +26,7 @@ export function createLoggingFace({ groupDomain, logs, ingest }: LoggingFaceOpti
   const routes: Readonly<Record<keyof typeof loggingPaths, Handler>> = {
     '/cluster': exchange => logs(exchange),
     '/namespaces/{namespace}/pods/{pod}/containers/{container}': ofContainer,
+    '/ingest': ingest,
     '/ingest/_bulk': ingest,
     '/ingest/{index}/_bulk': ingest,
     '/ingest/jsonlines': ingest,
@@ -33,7 +34,8 @@ export function createLoggingFace({ groupDomain, logs, ingest }: LoggingFaceOpti
   }
   return exchange => {
     const { parts } = exchange.info
-    const serve = routeOf(routes, parts)
+    // Below it clients of Elasticsearch ask for more than is listed here.
+    const serve = parts[0] === 'ingest' ? ingest : routeOf(routes, parts)
     if (serve === undefined) throw unknownResource(replacementOf(parts, groupDomain))
     return serve(exchange)
   }

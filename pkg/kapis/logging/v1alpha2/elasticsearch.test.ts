@@ -1,0 +1,162 @@
+import { Client } from '@elastic/elasticsearch'
+import { expect } from 'chai'
+import { createMemoryStore, type MemoryStore } from '../../../logs/fixtures.ts'
+import { defaultLimits } from '../../../logs/ingest/limits.ts'
+import { type Loopback, startLoopback, toExchange } from '../../../request/fixtures.ts'
+import { renderKube } from '../../../status/render-kube.ts'
+import { createIngest } from './ingest.ts'
+
+const base = '/kapis/logging.kapis.io/v1alpha2/ingest'
+const time = '2020-05-16T16:00:42Z'
+
+describe('clients of Elasticsearch', () => {
+  let loopback: Loopback
+  let store: MemoryStore
+  let ingest: ReturnType<typeof createIngest>
+  before(async () => {
+    loopback = await startLoopback(async (req, res) => {
+      try {
+        await ingest(toExchange(req, res))
+      } catch (error) {
+        renderKube(res, error)
+      }
+    })
+  })
+  after(() => loopback.close())
+  beforeEach(() => {
+    store = createMemoryStore()
+    ingest = createIngest({
+      ...{ store, limits: defaultLimits, authorize: () => undefined, observe: () => undefined },
+    })
+  })
+
+  describe('the official client of Node.js', () => {
+    let client: Client
+    beforeEach(() => {
+      client = new Client({ node: `http://127.0.0.1:${loopback.port}${base}`, maxRetries: 0 })
+    })
+    afterEach(() => client.close())
+
+    it('sends what its bulk helper is given, once, and learns what was refused', async () => {
+      const documents = Array.from({ length: 500 }, (_, i) => ({
+        '@timestamp': time,
+        message: `line ${i}`,
+        i,
+      }))
+      const dropped: unknown[] = []
+      const { total, successful, failed, retry } = await client.helpers.bulk<object>({
+        datasource: [...documents, { message: 'without a time' }],
+        onDocument: () => ({ create: { _index: 'logs' } }),
+        onDrop: ({ status, error }) => void dropped.push([status, error?.type]),
+        ...{ flushBytes: 5_000, concurrency: 3, refreshOnCompletion: true },
+      })
+      expect({ total, successful, failed, retry }).to.deep.equal({
+        total: 501,
+        successful: 500,
+        failed: 1,
+        retry: 0,
+      })
+      expect(dropped).to.deep.equal([[400, 'document_parsing_exception']])
+      const numbers = store.records.map(({ fields }) => Number(fields?.i)).sort((a, b) => a - b)
+      expect(numbers).to.deep.equal(documents.map(({ i }) => i))
+    })
+
+    it('is answered what it asks and sets up before', async () => {
+      expect((await client.info()).tagline).to.equal('You Know, for Search')
+      expect(await client.ping()).to.equal(true)
+      expect((await client.cluster.health()).status).to.equal('green')
+      expect((await client.license.get()).license.status).to.equal('active')
+      expect((await client.nodes.info({ metric: 'http' })).nodes).to.deep.equal({})
+      const acknowledged = { acknowledged: true }
+      const policy = { phases: {} }
+      expect(await client.ilm.putLifecycle({ name: 'a', policy })).to.deep.equal(acknowledged)
+      expect(await client.indices.putIndexTemplate({ name: 'a' })).to.deep.equal(acknowledged)
+      expect(await client.cluster.putComponentTemplate({ name: 'a', template: {} })).to.deep.equal(
+        acknowledged,
+      )
+      expect(await client.ingest.putPipeline({ id: 'a', processors: [] })).to.deep.equal(acknowledged)
+      expect(await client.indices.existsIndexTemplate({ name: 'a' })).to.equal(true)
+      expect((await client.indices.create({ index: 'logs' })).index).to.equal('logs')
+    })
+
+    it('gets of an answer what filter_path names', async () => {
+      const operations = [
+        { create: {} },
+        { '@timestamp': time, message: 'x' },
+        { create: {} },
+        { message: 'y' },
+      ]
+      const bulk = (filter_path: string) => client.bulk({ index: 'logs', operations, filter_path })
+      const error = { type: 'document_parsing_exception' }
+      expect(await bulk('errors,items.*.error.type')).to.deep.equal({
+        errors: true,
+        items: [{ create: { error } }],
+      })
+      expect(await bulk('items.*.status')).to.deep.equal({
+        items: [{ create: { status: 201 } }, { create: { status: 400 } }],
+      })
+      expect(await bulk('items.*.nothing')).to.deep.equal({})
+      expect(Object.keys(await bulk('-items'))).to.deep.equal(['took', 'errors'])
+      expect(await client.info({ filter_path: 'version.number' })).to.deep.equal({
+        version: { number: '8.19.0' },
+      })
+    })
+  })
+
+  const paths: readonly (readonly [method: string, path: string, code: number])[] = [
+    ...[
+      '',
+      '/',
+      '/_license',
+      '/_xpack',
+      '/_nodes',
+      '/_nodes/_all/http',
+      '/_cluster/health',
+      '/_cluster/health/a',
+    ].flatMap(path => [
+      ['GET', path, 200] as const,
+      ['HEAD', path, 200] as const,
+      ['DELETE', path, 405] as const,
+    ]),
+    ...[
+      '/_ilm/policy/a',
+      '/_index_template/a',
+      '/_template/a',
+      '/_component_template/a',
+      '/_ingest/pipeline/a',
+      '/_alias/a',
+    ].flatMap(path => ['GET', 'HEAD', 'PUT', 'DELETE'].map(method => [method, path, 200] as const)),
+    ...['/a', '/a/_alias/b', '/_data_stream/a'].map(path => ['PUT', path, 200] as const),
+    ['POST', '/a/_refresh', 200],
+    ['GET', '/_bulk', 405],
+    ...['/_search', '/a/_search', '/a/_doc', '/a/_doc/1', '/_security/user', '/a/_license'].map(
+      path => ['POST', path, 404] as const,
+    ),
+  ]
+  for (const [method, path, code] of paths) {
+    it(`${method} ${path || 'the root'} is ${code} of the product that they look for`, async () => {
+      const { headers, ...answer } = await loopback.get(base + path, { method })
+      expect([answer.code, headers['x-elastic-product']]).to.deep.equal([code, 'Elasticsearch'])
+    })
+  }
+
+  for (const version of [8, 9]) {
+    it(`get their media type of version ${version}`, async () => {
+      const accept = `application/vnd.elasticsearch+json; compatible-with=${version}`
+      const { headers } = await loopback.get(base, { headers: { accept } })
+      expect(headers['content-type']).to.equal(
+        `application/vnd.elasticsearch+json;compatible-with=${version}`,
+      )
+    })
+  }
+
+  it('are answered only when they may send', async () => {
+    ingest = createIngest({
+      ...{ store, limits: defaultLimits, observe: () => undefined },
+      authorize: () => {
+        throw new Error('no')
+      },
+    })
+    expect((await loopback.get(base)).code).to.equal(500)
+  })
+})

@@ -1,0 +1,77 @@
+import { isRecord } from '../../kube/object.ts'
+import { badRequest } from '../../status/status.ts'
+
+/** What a response keeps of a value: the members of `includes` that none of `excludes` names. */
+export type PathFilter = { readonly includes: 'all' | readonly Path[]; readonly excludes: readonly Path[] }
+
+/** Names with `*` for any characters; `**` is any number of levels. */
+type Path = readonly string[]
+
+const maxPaths = 64
+
+/**
+ * Reads Elasticsearch's `filter_path`: paths with dots, separated by commas; `-` before one leaves that out.
+ *
+ * @param text empty: everything is kept
+ * @throws Status 400
+ */
+export function parseFilterPath(text: string): PathFilter {
+  const paths = text.split(',').filter(path => path !== '')
+  if (paths.length > maxPaths)
+    throw badRequest(`filter_path: has ${paths.length} paths, the limit is ${maxPaths}`)
+  const includes = paths.filter(path => !path.startsWith('-')).map(path => path.split('.'))
+  const excludes = paths.filter(path => path.startsWith('-')).map(path => path.slice(1).split('.'))
+  return { includes: includes.length === 0 ? 'all' : includes, excludes }
+}
+
+/** The filter of a member; undefined when nothing of it is kept. */
+export function filterOfMember({ includes, excludes }: PathFilter, name: string): PathFilter | undefined {
+  const left = excludes.flatMap(path => enter(path, name))
+  if (left.some(isComplete)) return undefined
+  if (includes === 'all') return { includes, excludes: left }
+  const wanted = includes.flatMap(path => enter(path, name))
+  if (wanted.length === 0) return undefined
+  return { includes: wanted.some(isComplete) ? 'all' : wanted, excludes: left }
+}
+
+/** Lists are looked through, as one level with their items. @returns undefined when nothing is left */
+export function filterValue(value: unknown, filter: PathFilter): unknown {
+  if (filter.includes === 'all' && filter.excludes.length === 0) return value
+  if (Array.isArray(value)) {
+    const items = value.map(item => filterValue(item, filter)).filter(item => item !== undefined)
+    return items.length === 0 ? undefined : items
+  }
+  if (!isRecord(value)) return filter.includes === 'all' ? value : undefined
+  const members = Object.entries(value).flatMap(([name, member]): [string, unknown][] => {
+    const inner = filterOfMember(filter, name)
+    const kept = inner && filterValue(member, inner)
+    return kept === undefined ? [] : [[name, kept]]
+  })
+  return members.length === 0 ? undefined : Object.fromEntries(members)
+}
+
+/** What is left of a path below a member. */
+function enter([head = '', ...rest]: Path, name: string): readonly Path[] {
+  if (head === '**') return rest.length === 0 ? [rest] : [[head, ...rest], ...enter(rest, name)]
+  return isMatch(head, name) ? [rest] : []
+}
+
+function isComplete(path: Path): boolean {
+  return path.length === 0
+}
+
+/** Each part between wildcards is where it is first found, but for the last: that is at the end. */
+function isMatch(pattern: string, name: string): boolean {
+  const [first = '', ...others] = pattern.split('*')
+  const last = others.pop()
+  if (last === undefined) return pattern === name
+  if (!name.startsWith(first) || name.length < first.length + last.length || !name.endsWith(last))
+    return false
+  let at = first.length
+  for (const part of others) {
+    const found = name.indexOf(part, at)
+    if (found < 0) return false
+    at = found + part.length
+  }
+  return at <= name.length - last.length
+}
