@@ -36,7 +36,6 @@ const owners = {
   pino: ['telemetry'],
   'prom-client': ['telemetry'],
   re2js: ['logs'],
-  snappyjs: ['logs'],
   undici: ['http'],
   ws: ['request'],
   zod: ['config'],

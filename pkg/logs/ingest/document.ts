@@ -67,7 +67,7 @@ function textOf(document: Document, key: string | undefined, whole: string): str
   return typeof value === 'string' ? value : formatMember(value)
 }
 
-function formatMember(value: unknown): string {
+export function formatMember(value: unknown): string {
   try {
     return formatJson(value)
   } catch (error) {

@@ -13,7 +13,7 @@ export type BatchForm =
       readonly filterPath: string
     }
   | { readonly protocol: 'jsonlines' }
-  | { readonly protocol: 'otlp'; readonly encoding: 'json' | 'protobuf' }
+  | { readonly protocol: 'otlp' | 'loki'; readonly encoding: 'json' | 'protobuf' }
 
 export type Protocol = BatchForm['protocol']
 

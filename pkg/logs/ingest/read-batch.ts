@@ -2,6 +2,7 @@ import { Status } from '../../status/status.ts'
 import { readBulk } from './bulk-batch.ts'
 import type { Line } from './document.ts'
 import { readJsonLines } from './json-lines-batch.ts'
+import { readLoki } from './loki/batch.ts'
 import { readOtlp } from './otlp/batch.ts'
 import type { BatchReading, RawBatch } from './raw-batch.ts'
 
@@ -16,6 +17,8 @@ function readingOf(batch: RawBatch): BatchReading {
       return readBulk(batch.body, batch, batch.limits)
     case 'jsonlines':
       return readJsonLines(batch.body, batch.limits)
+    case 'loki':
+      return readLoki(batch.body, batch.encoding, batch.limits)
     case 'otlp':
       return readOtlp(batch.body, batch.encoding, batch.limits)
   }

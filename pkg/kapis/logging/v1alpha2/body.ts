@@ -1,10 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import { PassThrough, type Transform } from 'node:stream'
 import { createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import { uncompressSnappy } from '../../../logs/ingest/snappy.ts'
 import { badRequest, Status, tooLarge } from '../../../status/status.ts'
 
 const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
   ['identity', () => new PassThrough()],
+  // It is unpacked as a whole.
+  ['snappy', () => new PassThrough()],
   ['gzip', createGunzip],
   ['x-gzip', createGunzip],
   ['deflate', createInflate],
@@ -14,6 +17,8 @@ const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
 export type BodyLimits = {
   readonly mediaTypes: readonly string[]
   readonly limitBytes: number
+  /** What a body is compressed by that has no Content-Encoding. */
+  readonly assumed?: string
   /** How long the whole body may take to arrive. */
   readonly withinMs: number
   /** Called with the bytes that have arrived so far, before more are taken. @throws Status 429 */
@@ -27,13 +32,18 @@ export type BodyLimits = {
  * @throws Status 400 for one that is truncated or does not unpack, 408, 413, 415, 429
  */
 export async function readBody(req: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
-  const { mediaTypes, limitBytes, withinMs } = limits
+  const { mediaTypes, limitBytes, withinMs, hold } = limits
   checkMediaType(req, mediaTypes)
   if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes)
-  const decoder = decode(req)
+  const encoding = (req.headers['content-encoding'] || limits.assumed || 'identity').trim().toLowerCase()
+  const decoder = decode(req, encoding)
   const timer = setTimeout(() => decoder.destroy(lateBody(withinMs)), withinMs)
   try {
-    return await collect(decoder, limits)
+    const body = await collect(decoder, limits)
+    if (encoding !== 'snappy') return body
+    const unpacked = uncompressSnappy(body, limitBytes)
+    hold(body.length + unpacked.length)
+    return unpacked
   } finally {
     clearTimeout(timer)
     // A client that still sends must find the response: the rest is thrown away for a while (RFC 9112 section 9.6).
@@ -59,13 +69,12 @@ function checkMediaType(req: IncomingMessage, allowed: readonly string[]): void 
 }
 
 /** What comes out of it fails when the client goes away. */
-function decode(req: IncomingMessage): Transform {
-  const encoding = (req.headers['content-encoding'] || 'identity').trim().toLowerCase()
+function decode(req: IncomingMessage, encoding: string): Transform {
   const create = decoders.get(encoding)
   if (create === undefined) {
-    const message = `Content-Encoding must be gzip, deflate, zstd or identity, not ${JSON.stringify(encoding)}`
+    const message = `Content-Encoding must be gzip, deflate, zstd, snappy or identity, not ${JSON.stringify(encoding)}`
     throw new Status(415, 'UnsupportedMediaType', message, {
-      headers: { 'accept-encoding': 'gzip, deflate, zstd' },
+      headers: { 'accept-encoding': 'gzip, deflate, zstd, snappy' },
     })
   }
   const decoder = create()

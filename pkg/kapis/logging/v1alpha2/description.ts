@@ -20,7 +20,7 @@ function ingest(
   return {
     summary,
     description:
-      'It takes the right to create `ingest` in the group. An answer of 200 says that the lines are on the disk of the store. Bodies may be compressed by gzip, deflate or zstd.',
+      'It takes the right to create `ingest` in the group. An answer of 200 says that the lines are on the disk of the store. Bodies may be compressed by gzip, deflate, zstd or snappy.',
     parameters,
     body: { content: taken },
     answers: {
@@ -84,6 +84,20 @@ const otlp = ingest('Takes log lines by OTLP/HTTP', {
   answer: { ...content(['application/json'], partial), ...content(['application/x-protobuf'], {}) },
 })
 
+const loki: Operation = {
+  summary: 'Takes log lines as Loki’s push does',
+  description:
+    'It takes the right to create `ingest` in the group. Protobuf without Content-Encoding is compressed by snappy. An answer of 204 says that all lines are on the disk of the store; 400 that some could not be taken, and the others are.',
+  body: {
+    content: {
+      ...content(['application/json'], anyObject('A push of streams.')),
+      ...content(['application/x-protobuf'], {}),
+    },
+  },
+  answers: { 204: { description: 'All lines are stored.' }, ...kubeErrors(413, 415) },
+  security: ['bearer', 'clientCertificate', 'password'],
+}
+
 const container = ['namespace', 'pod', 'container'].map(name => segment(name, `The ${name}.`))
 
 /** `/kapis/logging.<group domain>/v1alpha2`: a row for each route of the face. */
@@ -105,4 +119,5 @@ export const loggingPaths = {
   '/ingest/{index}/_bulk': { post: bulk([index]), put: bulk([index]) },
   '/ingest/jsonlines': { post: jsonLines, put: jsonLines },
   '/ingest/v1/logs': { post: otlp, put: otlp },
+  '/ingest/loki/api/v1/push': { post: loki, put: loki },
 } satisfies Paths

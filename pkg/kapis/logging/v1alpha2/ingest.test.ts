@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { expect } from 'chai'
+import { compress as compressSnappy } from 'snappyjs'
 import { createMemoryStore, type MemoryStore } from '../../../logs/fixtures.ts'
 import { createIngestRecords } from '../../../logs/ingest/ingest-records.ts'
 import { defaultLimits } from '../../../logs/ingest/limits.ts'
@@ -239,7 +240,8 @@ describe('createIngest', () => {
       })
     }
 
-    const encodings = { gzip: gzipSync, deflate: deflateSync, zstd: zstdCompressSync }
+    const snappy = (bytes: Buffer) => Buffer.from(compressSnappy(bytes))
+    const encodings = { gzip: gzipSync, deflate: deflateSync, zstd: zstdCompressSync, snappy }
     for (const [encoding, compress] of Object.entries(encodings)) {
       it(`unpacks ${encoding}`, async () => {
         const headers = { ...ndjson, 'content-encoding': encoding }
@@ -307,6 +309,35 @@ describe('createIngest', () => {
     })
   })
 
+  describe('loki/api/v1/push', () => {
+    const json = { 'content-type': 'application/json' }
+    const push = (...times: readonly string[]) =>
+      JSON.stringify({ streams: [{ stream: { pod: 'web-0' }, values: times.map(at => [at, `line ${at}`]) }] })
+
+    it('takes JSON, and protobuf in snappy whether or not it says so', async () => {
+      expect((await send('/loki/api/v1/push', push('1'), { headers: json })).code).to.equal(204)
+      // {pod="web-0"} with one entry, of one nanosecond, after 1970.
+      const protobuf = Buffer.from('0a1d0a0d7b706f643d227765622d30227d120c0a0210011206', 'hex')
+      const body = Buffer.from(compressSnappy(Buffer.concat([protobuf, Buffer.from('line 2')])))
+      const type = { 'content-type': 'application/x-protobuf' }
+      for (const headers of [{}, type, { ...type, 'content-encoding': 'snappy' }]) {
+        const answer = await send('/loki/api/v1/push', body, { headers })
+        expect([answer.code, answer.text]).to.deep.equal([204, ''])
+      }
+      expect(logs()).to.deep.equal(['line 1', 'line 2', 'line 2', 'line 2'])
+      expect(store.records.every(({ pod, timeNs }) => pod === 'web-0' && timeNs === 1n)).to.equal(true)
+    })
+
+    it('says which lines it did not take, and takes the others', async () => {
+      const answer = await send('/loki/api/v1/push', push('1', 'noon'), { headers: json })
+      expect(refusal(answer)).to.deep.equal([
+        400,
+        '1 of 2 lines were not taken; line 2: time: must be a number of nanoseconds since 1970',
+      ])
+      expect(logs()).to.deep.equal(['line 1'])
+    })
+  })
+
   describe('what is refused as a whole', () => {
     it('a body over the limit, however it is sent', async () => {
       const large = Buffer.alloc(10_001, 'x')
@@ -341,7 +372,7 @@ describe('createIngest', () => {
       const headers = { ...ndjson, 'content-encoding': 'br' }
       expect(refusal(await send('/jsonlines', 'x', { headers }))).to.deep.equal([
         415,
-        'Content-Encoding must be gzip, deflate, zstd or identity, not "br"',
+        'Content-Encoding must be gzip, deflate, zstd, snappy or identity, not "br"',
       ])
       const [code] = refusal(await send('/_bulk', 'x', { headers: { 'content-type': 'text/html' } }))
       expect(code).to.equal(415)

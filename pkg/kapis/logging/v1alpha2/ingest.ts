@@ -57,8 +57,8 @@ const lineTypes = [
 ]
 
 /**
- * `POST …/ingest/_bulk`, `/ingest/{index}/_bulk`, `/ingest/jsonlines` and `/ingest/v1/logs`, and what clients of Elasticsearch
- * ask before they send. An answer that says "stored" is sent once the store has the lines on its disk.
+ * `POST …/ingest/_bulk`, `/ingest/{index}/_bulk`, `/ingest/jsonlines`, `/ingest/v1/logs`, `/ingest/loki/api/v1/push`,
+ * and what clients of Elasticsearch ask before they send. An answer that says "stored" is sent once the store has the lines on its disk.
  *
  * @throws Status 400, 401, 403, 404, 405, 408, 413, 415, 429, 503, 507
  */
@@ -70,12 +70,13 @@ export function createIngest(options: IngestOptions): Handler {
 
   const takeFor =
     ({ hold }: Held): Take =>
-    async (req, mediaTypes, form) => {
+    async (req, mediaTypes, form, assumed) => {
       const body = await readBody(req, {
         mediaTypes,
         limitBytes: limits.batchBytes,
         withinMs: bodyWithinMs,
         hold,
+        ...(assumed === undefined ? {} : { assumed }),
       })
       const ingested = await storing.run(() => store.ingest({ ...form, body, limits }))
       const { taken, refused, changed } = ingested
@@ -109,13 +110,19 @@ export function createIngest(options: IngestOptions): Handler {
 }
 
 /** Stores what a request brings. @throws Status 400, 408, 413, 415, 429, 503, 507 */
-type Take = (req: IncomingMessage, mediaTypes: readonly string[], form: BatchForm) => Promise<Ingested>
+type Take = (
+  req: IncomingMessage,
+  mediaTypes: readonly string[],
+  form: BatchForm,
+  assumed?: string,
+) => Promise<Ingested>
 type Handle = (take: Take, exchange: AuthenticatedExchange) => Promise<void>
 
 function handlerOf(parts: readonly string[]): Handle | undefined {
   const path = parts.join('/')
   if (path === '_bulk' || (parts.length === 2 && parts[1] === '_bulk')) return ingestBulk
   if (path === 'jsonlines') return ingestLines
+  if (path === 'loki/api/v1/push') return ingestLoki
   return path === 'v1/logs' ? ingestOtlp : undefined
 }
 
@@ -150,6 +157,17 @@ const ingestOtlp: Handle = async (take, { req, res }) => {
   const encoding = isProtobuf ? 'protobuf' : 'json'
   const { answer } = await take(req, [json, protobuf], { protocol: 'otlp', encoding }).catch(throwRetryable)
   sendParts(res, 200, [answer], { 'content-type': isProtobuf ? protobuf : json })
+}
+
+const ingestLoki: Handle = async (take, { req, res }) => {
+  // Those who send protobuf do not always say so, nor that it is compressed.
+  const encoding = mediaTypeOf(req) === json ? 'json' : 'protobuf'
+  const assumed = encoding === 'json' ? undefined : 'snappy'
+  const { refusal } = await take(req, [json, protobuf], { protocol: 'loki', encoding }, assumed).catch(
+    throwRetryable,
+  )
+  if (refusal !== undefined) throw badRequest(refusal)
+  res.writeHead(204).end()
 }
 
 /** Exporters send again after 429, 502, 503 and 504 only (OTLP 1.9, OTLP/HTTP Response); after all else they drop the batch. */

@@ -31,6 +31,7 @@ export function createLoggingFace({ groupDomain, logs, ingest }: LoggingFaceOpti
     '/ingest/{index}/_bulk': ingest,
     '/ingest/jsonlines': ingest,
     '/ingest/v1/logs': ingest,
+    '/ingest/loki/api/v1/push': ingest,
   }
   return exchange => {
     const { parts } = exchange.info

@@ -1,6 +1,5 @@
-import { formatJson } from '../../fields.ts'
 import { maxTimeNs } from '../../record.ts'
-import { checkAhead, type Line } from '../document.ts'
+import { checkAhead, formatMember, type Line } from '../document.ts'
 import type { IngestLimits } from '../limits.ts'
 import { type Flat, flatten, put, putShared, toRecord } from '../origin.ts'
 import type { AnyMap, AnyValue, OtlpGroup, OtlpRecord } from './message.ts'
@@ -47,7 +46,7 @@ function addAll(flat: Flat, attributes: AnyMap): void {
 }
 
 function add(flat: Flat, name: string, value: AnyValue): void {
-  flatten(flat, name, value, formatJson)
+  flatten(flat, name, value, formatMember)
 }
 
 function addText(flat: Flat, name: string, text: string): void {
@@ -57,5 +56,5 @@ function addText(flat: Flat, name: string, text: string): void {
 /** A body that is no text is kept as JSON. */
 function toText(value: AnyValue): string {
   if (typeof value === 'string') return value
-  return value === null ? '' : formatJson(value)
+  return value === null ? '' : formatMember(value)
 }

@@ -1,0 +1,77 @@
+import { badRequest } from '../../../status/status.ts'
+import { maxTimeNs } from '../../record.ts'
+import { checkAhead, formatMember, type Line } from '../document.ts'
+import type { IngestLimits } from '../limits.ts'
+import { type Flat, flatten, putShared, toRecord } from '../origin.ts'
+import { WireError } from '../otlp/wire.ts'
+import type { BatchReading, Problems } from '../raw-batch.ts'
+import { readPushJson } from './json.ts'
+import type { LokiEntry, LokiStream } from './message.ts'
+import { readPush } from './protobuf.ts'
+
+// What Promtail, Alloy, Fluent Bit and the exporters of OpenTelemetry call where a line comes from.
+const originLabels: Readonly<Record<string, string>> = {
+  ...{ namespace: 'k8s.namespace.name', namespace_name: 'k8s.namespace.name' },
+  ...{ k8s_namespace_name: 'k8s.namespace.name', kubernetes_namespace_name: 'k8s.namespace.name' },
+  ...{ pod: 'k8s.pod.name', pod_name: 'k8s.pod.name' },
+  ...{ k8s_pod_name: 'k8s.pod.name', kubernetes_pod_name: 'k8s.pod.name' },
+  ...{ container: 'k8s.container.name', container_name: 'k8s.container.name' },
+  ...{ k8s_container_name: 'k8s.container.name', kubernetes_container_name: 'k8s.container.name' },
+  ...{ node: 'k8s.node.name', node_name: 'k8s.node.name', k8s_node_name: 'k8s.node.name' },
+  ...{ host: 'k8s.node.name', kubernetes_host: 'k8s.node.name', container_id: 'container.id' },
+}
+
+/**
+ * Loki's push: the labels of a stream say where its lines come from; all other labels and the structured metadata of a line are
+ * fields. Loki answers 400 when it does not take a line, and has stored the others.
+ */
+export function readLoki(body: Buffer, encoding: 'json' | 'protobuf', limits: IngestLimits): BatchReading {
+  let count = 0
+  const counted = function* () {
+    for (const line of linesOf(body, encoding, limits)) {
+      count += 1
+      yield line
+    }
+  }
+  return { lines: counted(), answer: () => [], refusal: problems => refusalOf(problems, count) }
+}
+
+function refusalOf(problems: Problems, count: number): string | undefined {
+  const [first] = [...problems].sort(([a], [b]) => a - b)
+  if (first === undefined) return undefined
+  return `${problems.size} of ${count} lines were not taken; line ${first[0] + 1}: ${first[1]}`
+}
+
+function* linesOf(body: Buffer, encoding: 'json' | 'protobuf', limits: IngestLimits): Generator<Line> {
+  try {
+    const streams = encoding === 'json' ? readPushJson(body) : readPush(body)
+    for (const stream of streams) yield* toLines(stream, limits)
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error
+    throw badRequest(`the body is not a PushRequest: ${error.message}`)
+  }
+}
+
+function* toLines({ labels, entries }: LokiStream, limits: IngestLimits): Generator<Line> {
+  const shared: Flat = new Map()
+  addAll(shared, labels)
+  for (const entry of entries) yield toLine(entry, shared, limits)
+}
+
+function toLine({ timeNs, line, metadata }: LokiEntry, shared: Flat, limits: IngestLimits): Line {
+  if (timeNs === undefined) return { problem: 'time: must be a number of nanoseconds since 1970' }
+  if (timeNs > maxTimeNs) return { problem: 'time: is after the year 2262' }
+  const problem = checkAhead(timeNs, limits)
+  if (problem !== undefined) return { problem }
+  const flat: Flat = new Map()
+  addAll(flat, metadata)
+  putShared(flat, shared)
+  return toRecord({ timeNs, log: line }, flat, limits)
+}
+
+function addAll(flat: Flat, pairs: Iterable<readonly [string, unknown]>): void {
+  for (const [name, value] of pairs) {
+    const known = Object.hasOwn(originLabels, name) ? originLabels[name] : undefined
+    flatten(flat, known ?? name, value, formatMember)
+  }
+}

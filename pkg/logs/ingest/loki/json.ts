@@ -1,0 +1,44 @@
+import { isRecord } from '../../../kube/object.ts'
+import { badRequest } from '../../../status/status.ts'
+import { parseExactJson } from '../../fields.ts'
+import { formatMember } from '../document.ts'
+import { parseTimestamp } from '../timestamp.ts'
+import type { LokiEntry, LokiStream } from './message.ts'
+
+/**
+ * Reads the JSON of Loki's push: `{"streams": [{"stream": {…}, "values": [["<nanoseconds>", "<line>", {…}]]}]}`.
+ *
+ * @throws Status 400 that names the member
+ */
+export function* readPushJson(body: Buffer): Generator<LokiStream> {
+  let parsed: unknown
+  try {
+    parsed = parseExactJson(body.toString('utf8'))
+  } catch {
+    throw badRequest('the body is not valid JSON')
+  }
+  const streams = isRecord(parsed) ? parsed.streams : undefined
+  if (!Array.isArray(streams)) throw badRequest('streams: must be a list of objects')
+  for (const [i, stream] of streams.entries()) {
+    if (!isRecord(stream) || !Array.isArray(stream.values))
+      throw badRequest(`streams[${i}].values: must be a list of entries [time, line]`)
+    const labels = isRecord(stream.stream) ? Object.entries(stream.stream) : []
+    yield { labels, entries: stream.values.map(toEntry) }
+  }
+}
+
+function toEntry(value: unknown): LokiEntry {
+  const [time, line, metadata]: readonly unknown[] = Array.isArray(value) ? value : []
+  return {
+    timeNs: readTime(time),
+    line: typeof line === 'string' ? line : formatMember(line ?? value),
+    metadata: isRecord(metadata) ? Object.entries(metadata) : [],
+  }
+}
+
+/** Of a small number too it is nanoseconds. */
+function readTime(time: unknown): bigint | undefined {
+  if (typeof time !== 'string' && typeof time !== 'number' && typeof time !== 'bigint') return undefined
+  const text = String(time)
+  return /^\d{1,19}$/.test(text) ? BigInt(text) : parseTimestamp(text)
+}

@@ -1,0 +1,39 @@
+// A name, or in quotes one with other characters, and a value as Go quotes texts.
+const pair = /\s*(?:([^\s=,{}"`]+)|"((?:[^"\\]|\\.)*)")\s*=\s*(?:"((?:[^"\\]|\\.)*)"|`([^`]*)`)\s*/y
+
+/**
+ * The labels of a stream as Loki writes them: `{namespace="shop", pod="web-0"}`.
+ *
+ * @returns undefined for a text that is none
+ */
+export function parseLabels(text: string): readonly (readonly [string, string])[] | undefined {
+  const inner = /^\s*\{(.*)\}\s*$/s.exec(text)?.[1]
+  if (inner === undefined) return undefined
+  const labels: (readonly [string, string])[] = []
+  pair.lastIndex = 0
+  while (pair.lastIndex < inner.length) {
+    const from = pair.lastIndex
+    const found = pair.exec(inner)
+    if (found === null) return labels.length === 0 && inner.slice(from).trim() === '' ? [] : undefined
+    const [, name, quotedName = '', value, rawValue = ''] = found
+    labels.push([name ?? unquote(quotedName), value === undefined ? rawValue : unquote(value)])
+    if (pair.lastIndex === inner.length) return labels
+    if (inner[pair.lastIndex] !== ',') return undefined
+    pair.lastIndex += 1
+    if (inner.slice(pair.lastIndex).trim() === '') return labels
+  }
+  return labels
+}
+
+const escapes = /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})|(.))/gs
+const letters: Readonly<Record<string, string>> = {
+  ...{ a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' },
+}
+
+function unquote(text: string): string {
+  return text.replaceAll(escapes, (_, x?: string, u?: string, long?: string, octal?: string, letter = '') => {
+    const code = octal === undefined ? Number.parseInt(x ?? u ?? long ?? '', 16) : Number.parseInt(octal, 8)
+    if (Number.isNaN(code)) return letters[letter] ?? letter
+    return code > 0x10ffff ? '\ufffd' : String.fromCodePoint(code)
+  })
+}

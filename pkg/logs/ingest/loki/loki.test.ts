@@ -1,0 +1,151 @@
+import { expect } from 'chai'
+import { refusalOf } from '../../../status/fixtures.ts'
+import { defaultLimits } from '../limits.ts'
+import { writeVarint } from '../otlp/wire.ts'
+import type { Problems } from '../raw-batch.ts'
+import { readLoki } from './batch.ts'
+import { parseLabels } from './labels.ts'
+
+const field = (number: number, ...parts: readonly (Buffer | string)[]) => {
+  const bytes = Buffer.concat(parts.map(part => Buffer.from(part)))
+  return Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(bytes.length), bytes])
+}
+const time = (seconds: number, nanos: number) =>
+  field(1, Buffer.from([0x08]), writeVarint(seconds), Buffer.from([0x10]), writeVarint(nanos))
+const read = (body: Buffer, encoding: 'json' | 'protobuf') => [
+  ...readLoki(body, encoding, defaultLimits).lines,
+]
+
+const records = [
+  {
+    ...{ timeNs: 1589644842608962452n, log: 'one', namespace: 'shop', pod: 'web-0', container: 'web' },
+    ...{
+      host: 'worker-1',
+      dockerId: '',
+      fields: { job: 'a"b', trace_id: 'c0ffee', level: ['error', 'info'] },
+    },
+  },
+  {
+    ...{ timeNs: 1589644843000000000n, log: '', namespace: 'shop', pod: 'web-0', container: 'web' },
+    ...{ host: 'worker-1', dockerId: '', fields: { job: 'a"b', level: 'info' } },
+  },
+]
+const labels = {
+  namespace: 'shop',
+  pod: 'web-0',
+  container: 'web',
+  node_name: 'worker-1',
+  job: 'a"b',
+  level: 'info',
+}
+
+describe('readLoki', () => {
+  it('reads JSON', () => {
+    const values = [
+      ['1589644842608962452', 'one', { trace_id: 'c0ffee', level: 'error' }],
+      ['1589644843000000000', ''],
+    ]
+    const body = Buffer.from(JSON.stringify({ streams: [{ stream: labels, values }] }))
+    expect(read(body, 'json').map(({ record }) => record)).to.deep.equal(records)
+  })
+
+  it('reads protobuf', () => {
+    const text = Object.entries(labels).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+    const metadata = (name: string, value: string) => field(3, field(1, name), field(2, value))
+    const first = [
+      time(1589644842, 608962452),
+      field(2, 'one'),
+      metadata('trace_id', 'c0ffee'),
+      metadata('level', 'error'),
+    ]
+    const stream = field(
+      1,
+      field(1, `{${text.join(', ')}}`),
+      field(2, ...first),
+      field(2, time(1589644843, 0)),
+    )
+    expect(read(stream, 'protobuf').map(({ record }) => record)).to.deep.equal(records)
+  })
+
+  it('keeps the lines of a stream whose labels cannot be read', () => {
+    const body = field(1, field(1, '{a=}'), field(2, time(1, 0), field(2, 'x')))
+    expect(read(body, 'protobuf')[0]?.record?.fields).to.deep.equal({ labels: '{a=}' })
+  })
+
+  it('keeps lines and values that are no texts', () => {
+    const deep = `${'['.repeat(9000)}${']'.repeat(9000)}`
+    const body = `{"streams":[{"stream":{"a":{"b":1},"deep":${deep}},"values":[["1",{"c":2}],["1",${deep}]]}]}`
+    const lines = read(Buffer.from(body), 'json').map(({ record }) => [record?.log, record?.fields?.['a.b']])
+    expect(lines).to.deep.equal([
+      ['{"c":2}', 1],
+      ['(nested too deep)', 1],
+    ])
+  })
+
+  it('refuses lines without a time, and says how many and why', () => {
+    const values = [['noon', 'x'], ['1', 'y'], 'z', ['9223372036854775807', 'w']]
+    const batch = readLoki(Buffer.from(JSON.stringify({ streams: [{ values }] })), 'json', defaultLimits)
+    const problems = new Map(
+      [...batch.lines].flatMap(({ problem }, i) => (problem === undefined ? [] : [[i, problem]])),
+    )
+    expect([...problems.keys()]).to.deep.equal([0, 2, 3])
+    expect(batch.refusal?.(problems as Problems)).to.equal(
+      '3 of 4 lines were not taken; line 1: time: must be a number of nanoseconds since 1970',
+    )
+    expect(batch.refusal?.(new Map())).to.equal(undefined)
+  })
+
+  const invalid: readonly (readonly ['json' | 'protobuf', string, string])[] = [
+    ['json', '{', 'the body is not valid JSON'],
+    ['json', '[]', 'streams: must be a list of objects'],
+    ['json', '{"streams":[1]}', 'streams[0].values: must be a list of entries [time, line]'],
+    ['json', '{"streams":[{"values":{}}]}', 'streams[0].values: must be a list of entries [time, line]'],
+    ['protobuf', '{"streams":[]}', 'the body is not a PushRequest: wire type 3 is not known'],
+  ]
+  for (const [encoding, body, message] of invalid) {
+    it(`refuses ${body} as ${encoding}`, () => {
+      const refusal = refusalOf(() => read(Buffer.from(body), encoding))
+      expect(refusal).to.deep.equal({ code: 400, reason: 'BadRequest', message })
+    })
+  }
+})
+
+describe('parseLabels', () => {
+  const table: readonly (readonly [text: string, labels: readonly (readonly string[])[] | undefined])[] = [
+    ['{}', []],
+    [' { } ', []],
+    ['{a="1"}', [['a', '1']]],
+    [
+      '{a="1",b="2",}',
+      [
+        ['a', '1'],
+        ['b', '2'],
+      ],
+    ],
+    [
+      '{ a = "1" , b=`2"\\n` }',
+      [
+        ['a', '1'],
+        ['b', '2"\\n'],
+      ],
+    ],
+    ['{"a.b/c"="}"}', [['a.b/c', '}']]],
+    ['{a="\\"\\\\\\n\\t\\x41\\u00e9\\U0001f600\\101"}', [['a', '"\\\n\tAé😀A']]],
+    ['{a="\\UFFFFFFFF"}', [['a', '\ufffd']]],
+    ...[
+      '',
+      'a="1"',
+      '{a}',
+      '{a=}',
+      '{a=1}',
+      '{a="1" b="2"}',
+      '{a="1"',
+      '{="1"}',
+      '{a="1",,b="2"}',
+      '{a="\\"}',
+    ].map(text => [text, undefined] as const),
+  ]
+  for (const [text, pairs] of table) {
+    it(`reads ${text || 'nothing'}`, () => expect(parseLabels(text)).to.deep.equal(pairs))
+  }
+})

@@ -1,0 +1,13 @@
+/** One entry of a stream (logproto.EntryAdapter). */
+export type LokiEntry = {
+  /** Nanoseconds since 1970; undefined when it cannot be read. */
+  readonly timeNs: bigint | undefined
+  readonly line: string
+  readonly metadata: Iterable<readonly [string, unknown]>
+}
+
+export type LokiStream = {
+  /** Pairs of name and value. */
+  readonly labels: Iterable<readonly [string, unknown]>
+  readonly entries: Iterable<LokiEntry>
+}

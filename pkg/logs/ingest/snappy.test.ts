@@ -1,0 +1,92 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { compress } from 'snappyjs'
+import { refusalOf } from '../../status/fixtures.ts'
+import { Status } from '../../status/status.ts'
+import { uncompressSnappy } from './snappy.ts'
+
+const limit = 1_000_000
+const stream = Buffer.from([0xff, 6, 0, 0, ...Buffer.from('sNaPpY')])
+const frame = (type: number, content: Buffer) => {
+  const head = Buffer.from([type, 0, 0, 0])
+  head.writeUIntLE(content.length, 1, 3)
+  return Buffer.concat([head, content])
+}
+const checksum = Buffer.alloc(4)
+
+describe('uncompressSnappy', () => {
+  it('unpacks any block', () => {
+    const pieces = fc.array(
+      fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.constant(Buffer.from('the same, '))),
+    )
+    fc.assert(
+      fc.property(pieces, fc.nat(30), (parts, times) => {
+        const bytes = Buffer.concat(Array.from({ length: times }, () => parts).flat())
+        expect(uncompressSnappy(Buffer.from(compress(bytes)), limit).equals(bytes)).to.equal(true)
+      }),
+    )
+  })
+
+  it('unpacks a literal of each size, and a copy of each kind', () => {
+    // Literals whose length follows in one to four bytes, then copies with an offset of one, two and four bytes.
+    const literal = (bytes: number) => {
+      const head = Buffer.alloc(1 + bytes)
+      head[0] = (59 + bytes) << 2
+      head.writeUIntLE(9, 1, bytes)
+      return Buffer.concat([head, Buffer.from('0123456789')])
+    }
+    const copies = Buffer.from([0x01, 10, 0x0e, 10, 0, 0x0f, 2, 0, 0, 0])
+    const all = Buffer.concat([Buffer.from([52]), ...[1, 2, 3, 4].map(literal), copies])
+    expect(String(uncompressSnappy(all, limit))).to.equal(`${'0123456789'.repeat(4)}012345676767`)
+  })
+
+  it('unpacks a stream of blocks', () => {
+    const all = Buffer.concat([
+      ...[stream, frame(0x00, Buffer.concat([checksum, Buffer.from(compress(Buffer.from('abc')))]))],
+      ...[frame(0xfe, Buffer.alloc(9)), frame(0x01, Buffer.concat([checksum, Buffer.from('def')])), stream],
+    ])
+    expect(String(uncompressSnappy(all, limit))).to.equal('abcdef')
+  })
+
+  const invalid: Readonly<Record<string, readonly number[]>> = {
+    'nothing at all': [],
+    'a length without an end': [0xff, 0xff, 0xff, 0xff, 0xff, 0xff],
+    'a literal that is cut off': [4, 0x0c, 0x61],
+    'a literal of almost 4 GiB': [4, 0xfc, 0xff, 0xff, 0xff, 0xff],
+    'more than its length': [1, 0x04, 0x61, 0x61],
+    'less than its length': [4, 0x04, 0x61, 0x61],
+    'a copy from before the beginning': [8, 0x00, 0x61, 0x01, 2],
+    'a copy of nothing': [8, 0x00, 0x61, 0x01, 0],
+    'a chunk that is cut off': [...stream, 0, 9, 0, 0, 1],
+    'a chunk of a kind that must be understood': [...stream, 0x02, 0, 0, 0],
+  }
+  for (const [what, bytes] of Object.entries(invalid)) {
+    it(`refuses ${what}`, () => {
+      const refusal = refusalOf(() => uncompressSnappy(Buffer.from(bytes), limit))
+      expect(refusal).to.deep.equal({
+        code: 400,
+        reason: 'BadRequest',
+        message: 'the body is not valid snappy',
+      })
+    })
+  }
+
+  it('unpacks no more than the limit, of a stream too', () => {
+    const large = Buffer.from(compress(Buffer.alloc(600_000)))
+    const part = frame(0x00, Buffer.concat([checksum, large]))
+    expect(refusalOf(() => uncompressSnappy(large, 599_999)).code).to.equal(413)
+    expect(refusalOf(() => uncompressSnappy(Buffer.concat([stream, part, part]), limit)).code).to.equal(413)
+  })
+
+  it('never fails in another way, whatever the bytes are', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), fc.boolean(), (bytes, isStream) => {
+        try {
+          uncompressSnappy(Buffer.concat([isStream ? stream : Buffer.alloc(0), bytes]), limit)
+        } catch (error) {
+          expect(error).to.be.instanceOf(Status)
+        }
+      }),
+    )
+  })
+})

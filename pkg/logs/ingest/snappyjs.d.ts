@@ -1,0 +1,3 @@
+declare module 'snappyjs' {
+  export function compress(bytes: Uint8Array): Uint8Array
+}
