@@ -185,12 +185,25 @@ describe('createTlsFront', () => {
 })
 
 describe('an offer of another protocol', () => {
-  const heads: readonly (readonly [what: string, request: string, said: string])[] = [
-    ['without a body is taken up', 'POST / HTTP/1.1\r\nContent-Length: 0\r\n', 'taken up: '],
-    ['of a body with a length is ignored', 'POST / HTTP/1.1\r\nContent-Length: 2\r\n', 'asked: {}'],
-    ['of a body in chunks is ignored', 'DELETE / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n', 'asked: {}'],
+  const bodiless = 'GET / HTTP/1.1\r\n'
+  const heads: readonly (readonly [what: string, request: string, protocol: string, said: string])[] = [
+    ['without a body is taken up', 'POST / HTTP/1.1\r\nContent-Length: 0\r\n', 'foo', 'taken up: '],
+    ['of a body with a length is ignored', 'POST / HTTP/1.1\r\nContent-Length: 2\r\n', 'foo', 'asked: {}'],
+    [
+      'of a body in chunks is ignored',
+      'DELETE / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n',
+      'foo',
+      'asked: {}',
+    ],
+    ...['websocket', 'SPDY/3.1', 'hello', 'tlsx'].map(
+      protocol => [`of ${protocol} is taken up`, bodiless, protocol, 'taken up: '] as const,
+    ),
+    // Requests would follow that nobody has authorized.
+    ...['h2c', 'H2C', 'h2', 'h2c-14', 'HTTP/2.0', 'http', 'https/1.1', 'TLS/1.2', 'h3', 'websocket, h2c'].map(
+      protocol => [`of ${protocol} is ignored`, bodiless, protocol, 'asked: '] as const,
+    ),
   ]
-  for (const [what, head, said] of heads) {
+  for (const [what, head, protocol, said] of heads) {
     it(what, async () => {
       const server = createPlainFront(async (req, res) => {
         res.end(`asked: ${Buffer.concat(await req.toArray())}`)
@@ -198,8 +211,8 @@ describe('an offer of another protocol', () => {
       server.on('upgrade', (_req, socket, early) => socket.end(`taken up: ${early}`))
       try {
         const socket = connectTcp(await listen(server, '127.0.0.1', 0), '127.0.0.1')
-        socket.write(`${head}Host: a\r\nConnection: Upgrade, close\r\nUpgrade: foo\r\n\r\n`)
-        if (!said.startsWith('taken')) socket.write(head.includes('chunked') ? '2\r\n{}\r\n0\r\n\r\n' : '{}')
+        socket.write(`${head}Host: a\r\nConnection: Upgrade, close\r\nUpgrade: ${protocol}\r\n\r\n`)
+        if (said.endsWith('{}')) socket.write(head.includes('chunked') ? '2\r\n{}\r\n0\r\n\r\n' : '{}')
         expect(Buffer.concat(await socket.toArray()).toString()).to.include(said)
       } finally {
         await closeServer(server)

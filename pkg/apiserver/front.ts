@@ -39,12 +39,18 @@ function toServerOptions({ headersSeconds, headerKilobytes }: FrontLimits) {
   }
 }
 
+// Such as h2c, HTTP/2.0 and TLS/1.2: in all of them requests follow.
+const carriesRequests = /^(?:h[23]|https?|tls)(?:[c/-]|$)/i
+
 /**
- * Whether a request that offers another protocol may be taken up on it. Node reads no body of one that is, so that what a body
- * says (a dry run, a condition) would be lost, or read as the other protocol; the offer may be ignored (RFC 9110 section 7.8).
+ * Whether a request that offers another protocol may be taken up on it; the offer may be ignored (RFC 9110 section 7.8). Node reads
+ * no body of one that is, so that what a body says (a dry run, a condition) would be lost, or read as the other protocol. Nor may
+ * the protocol be one of HTTP: a component that takes it would get requests, with whatever identity they name, that nobody here
+ * has seen.
  */
 function mayUpgrade(req: IncomingMessage): boolean {
-  return !hasBody(req)
+  const offers = (req.headers.upgrade ?? '').split(',')
+  return !hasBody(req) && !offers.some(offer => carriesRequests.test(offer.trim()))
 }
 
 /** HTTPS with client certificates asked for and not demanded: whether one counts is for the authenticators to say. */
