@@ -1,7 +1,7 @@
 import { isRecord, type KubeObject } from '../kube/object.ts'
 import { toUser } from './user.ts'
 import type { UserDraft } from './user-draft.ts'
-import { readLinks } from './user-link.ts'
+import { readLinks, type UserLink } from './user-link.ts'
 
 /**
  * The rights that a change of a user takes besides the right to write users. They follow Kubernetes' rule for `bind` and
@@ -17,14 +17,25 @@ export type UserRights = {
    * alone gives rights.
    */
   readonly user: 'always' | 'ifNamed' | 'never'
+  /**
+   * `impersonate` on groups of any name: whoever links a user to a person gives the user the groups that the identity provider
+   * tells of that person later.
+   */
+  readonly anyGroup: boolean
 }
 
-/** A new user: a password or a state of its own is what the subresources are for, a group is given. */
-export function rightsToCreate({ password, state, spec }: UserDraft): UserRights {
+/**
+ * A new user: a password or a state of its own is what the subresources are for, a group is given. One that is linked to a person
+ * from the start is who that person becomes at the next login.
+ */
+export function rightsToCreate(draft: UserDraft, groupDomain: string): UserRights {
+  const { password, state, spec } = draft
+  const isLinked = toLinks(draft, groupDomain).length > 0
   return {
     subresources: subresourcesOf(password !== undefined, state !== undefined && state !== 'Active'),
     groups: toGroups(spec.groups),
-    user: 'ifNamed',
+    user: isLinked ? 'always' : 'ifNamed',
+    anyGroup: isLinked,
   }
 }
 
@@ -37,8 +48,8 @@ export function rightsToChange(before: KubeObject, draft: UserDraft, groupDomain
   const status = isRecord(before.status) ? before.status : {}
   const { password, state } = draft
   const groups = toGroups(draft.spec.groups)
-  const isTaken =
-    password !== undefined || draft.spec.email !== spec.email || hasNewLink(before, draft, groupDomain)
+  const isLinked = hasNewLink(before, draft, groupDomain)
+  const isTaken = password !== undefined || draft.spec.email !== spec.email || isLinked
   const known = toGroups(spec.groups)
   return {
     subresources: subresourcesOf(
@@ -49,23 +60,29 @@ export function rightsToChange(before: KubeObject, draft: UserDraft, groupDomain
       ? [...new Set([...groups, ...providerGroupsOf(before)])]
       : groups.filter(group => !known.includes(group)),
     user: isTaken ? 'always' : 'never',
+    anyGroup: isLinked,
   }
 }
 
 /** Another password for a user as stored, where `users/password` itself was authorized before. */
 export function rightsToSetPassword(before: KubeObject): UserRights {
-  return { subresources: [], groups: toUser(before).groups, user: 'always' }
+  return { subresources: [], groups: toUser(before).groups, user: 'always', anyGroup: false }
 }
 
 function subresourcesOf(hasPassword: boolean, hasState: boolean): UserRights['subresources'] {
   return [...(hasPassword ? (['password'] as const) : []), ...(hasState ? (['status'] as const) : [])]
 }
 
-function hasNewLink({ metadata }: KubeObject, { labels, annotations }: UserDraft, groupDomain: string) {
+function hasNewLink({ metadata }: KubeObject, draft: UserDraft, groupDomain: string): boolean {
   const known = readLinks(metadata, groupDomain)
-  return readLinks({ ...metadata, labels, annotations }, groupDomain).some(
+  return toLinks(draft, groupDomain).some(
     ({ provider, uid }) => !known.some(link => link.provider === provider && link.uid === uid),
   )
+}
+
+function toLinks({ name, labels, annotations }: UserDraft, groupDomain: string): readonly UserLink[] {
+  const metadata = { name, uid: '', resourceVersion: '', creationTimestamp: '' }
+  return readLinks({ ...metadata, labels, annotations }, groupDomain)
 }
 
 function providerGroupsOf(user: KubeObject): readonly string[] {

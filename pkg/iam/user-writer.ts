@@ -181,7 +181,7 @@ export function createUserWriter({
   return {
     read: async name => withoutSecrets(await stored(name)),
     async create(draft, options) {
-      await options.permit(draft.name, rightsToCreate(draft))
+      await options.permit(draft.name, rightsToCreate(draft, groupDomain))
       requireFreeEmail(draft)
       const hash = draft.password === undefined ? undefined : await toHash(draft.password)
       const times = hash === undefined ? {} : { [changedAt]: toMetaTime(Date.now()) }

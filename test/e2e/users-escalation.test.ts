@@ -19,8 +19,9 @@ const administrator: readonly Rule[] = [
 ]
 const impersonate = (resource: string, ...resourceNames: readonly string[]): Rule => ({
   ...{ apiGroups: [''], resources: [resource], verbs: ['impersonate'] },
-  resourceNames,
+  ...(resourceNames.length === 0 ? {} : { resourceNames }),
 })
+const anyGroup = 'resource "groups" in API group "" at the cluster scope'
 const only = (verbs: readonly string[], ...resources: readonly string[]): Rule => ({
   ...{ apiGroups: [group], resources, verbs },
 })
@@ -146,9 +147,29 @@ describe('who may write users', function () {
       forbidden(await take(most), 'groups "b-team"', 'cannot impersonate resource "groups"')
       expectCode(await logIn(name, password), 200)
       if (what === 'e-mail') expectCode(await take(every), 200)
+      if (what.startsWith('link')) forbidden(await take(every), 'groups', `cannot impersonate ${anyGroup}`)
     }
+    const linker = await accounts.make('linker', [...oneGroup, impersonate('groups')])
+    expectCode((await takeovers.at(-1)?.[1](linker)) ?? { code: 0, body: '' }, 200)
     const [reset] = takeovers
     expectCode((await reset?.[1](every)) ?? { code: 0, body: '' }, 200)
+  })
+
+  it('links no user to a person, whose groups the provider tells later, from the start either', async () => {
+    const [name, other] = [uniqueName('linked'), uniqueName('linked-34')]
+    const annotations = { [`${group}/identity-provider.corp`]: uniqueName('somebody') }
+    const labels = { [`${group}/identify-provider`]: 'corp', [`${group}/origin-uid`]: uniqueName('somebody') }
+    const drafts = [draft(name, { password }), draft(other, { password })].map((user, i) => ({
+      ...user,
+      metadata: { ...user.metadata, ...(i === 0 ? { annotations } : { labels }) },
+    }))
+    const named = await accounts.make('named', [...administrator, impersonate('users', name, other)])
+    for (const user of drafts) {
+      forbidden(await send(plain, 'POST', base, user), `users "${user.metadata.name}"`, 'cannot impersonate')
+      forbidden(await send(named, 'POST', base, user), 'groups', `cannot impersonate ${anyGroup}`)
+      expectCode(await askAs(admin, `${base}/${user.metadata.name}`), 404)
+      expectCode(await send(admin, 'POST', base, user), 201)
+    }
   })
 
   it('counts the groups that an identity provider has told of', async () => {

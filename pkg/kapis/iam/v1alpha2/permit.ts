@@ -51,7 +51,7 @@ export function createPermits(options: PermitOptions): (exchange: AuthenticatedE
   }
 
   return ({ identity }) =>
-    async (name, { subresources, groups, user }) => {
+    async (name, { subresources, groups, user, anyGroup }) => {
       for (const subresource of subresources) {
         const right = { verb: 'update', group: `iam.${groupDomain}`, resource: 'users', subresource, name }
         await require(identity, right, subresource === 'status'
@@ -62,5 +62,9 @@ export function createPermits(options: PermitOptions): (exchange: AuthenticatedE
       const what = user === 'always' ? 'logging in as a member of this group' : 'giving a user this group'
       for (const group of groups)
         await require(identity, { verb: 'impersonate', group: '', resource: 'groups', name: group }, what)
+      if (anyGroup) {
+        const right = { verb: 'impersonate', group: '', resource: 'groups', name: '' }
+        await require(identity, right, 'a link to an identity provider, which tells of groups later,')
+      }
     }
 }
