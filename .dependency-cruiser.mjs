@@ -6,7 +6,7 @@ const layers = [
   {
     name: 'foundations',
     packages: [
-      'kube', 'token', 'certs', 'openapi', 'request', 'telemetry', 'config', 'tracing', 'json', 'yaml', 'files', 'http', 'cache',
+      'kube', 'token', 'certs', 'openapi', 'request', 'telemetry', 'config', 'tracing', 'json', 'yaml', 'files', 'http', 'cache', 'shell',
     ],
     // Packages of one layer that may import each other.
     allowSiblings: true,

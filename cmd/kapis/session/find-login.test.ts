@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { createAuthority } from '../../../pkg/certs/issue.ts'
 import { findServer, findTarget, parseServer, tokenFromEnvironment } from './find-login.ts'
+import { loginCommand } from './fresh-login.ts'
 import { listLogins, removeLogin, type StoredLogin, writeCurrent, writeLogin } from './login-store.ts'
 
 const a = 'https://a.test'
@@ -81,6 +82,13 @@ describe('the login that a command uses', () => {
     expect(found({}, { KAPIS_URL: `${b}/` })).to.equal(`${b} b`)
     expect(found({ context: 'ali' }, { KAPIS_URL: b })).to.equal(`${a} ali`)
     expect(found({ server: 'https://c.test' }, { KAPIS_URL: b })).to.equal('https://c.test none')
+  })
+
+  it('is logged in again by a command that a shell does not expand', () => {
+    expect(loginCommand({ url: a, name: 'ali' })).to.equal(`kapis login --server ${a} --context ali`)
+    expect(loginCommand({ url: 'https://[::1]:1', name: '$(id)' })).to.equal(
+      "kapis login --server 'https://[::1]:1' --context '$(id)'",
+    )
   })
 
   it('is the only one there is', () => {

@@ -1,3 +1,4 @@
+import { commandLine } from '../../../pkg/shell/command-line.ts'
 import type { Io } from '../command.ts'
 import { withFileLock } from './file-lock.ts'
 import { type Target, tokenFromEnvironment } from './find-login.ts'
@@ -32,7 +33,7 @@ export async function freshLogin({ server, login: known, name }: Target, io: Io)
 
 /** The command that logs in again. */
 export function loginCommand({ url, name }: LoginKey): string {
-  return `kapis login --server ${url} --context ${/^[\w.@:/-]+$/.test(name) ? name : JSON.stringify(name)}`
+  return commandLine('kapis', 'login', '--server', url, '--context', name)
 }
 
 async function refresh(key: LoginKey, ca: string, io: Io): Promise<StoredLogin> {
@@ -69,6 +70,7 @@ export function ended(key: LoginKey): Error {
 function notLoggedIn(url: string, name: string | undefined, io: Io): Error {
   const isElsewhere = io.env.KAPIS_TOKEN && tokenFromEnvironment(io, url) === undefined
   const hint = isElsewhere ? ' (KAPIS_TOKEN is for KAPIS_URL)' : ''
-  const command = name === undefined ? `kapis login --server ${url}` : loginCommand({ url, name })
+  const command =
+    name === undefined ? commandLine('kapis', 'login', '--server', url) : loginCommand({ url, name })
   return new Error(`not logged in at ${url}${hint}: run \`${command}\``)
 }

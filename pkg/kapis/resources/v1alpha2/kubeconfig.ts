@@ -1,5 +1,6 @@
 import type { AuthenticatedExchange } from '../../../request/exchange.ts'
 import { send } from '../../../request/respond.ts'
+import { commandLine } from '../../../shell/command-line.ts'
 import { methodNotAllowed, notFound, unknownResource } from '../../../status/status.ts'
 import { toYaml } from '../../../yaml/write.ts'
 
@@ -56,7 +57,7 @@ export function serveKubeconfig(tools: KubeconfigTools, { req, res, info }: Auth
             args: ['get-token', '--server', origin],
             interactiveMode: 'Never',
             provideClusterInfo: false,
-            installHint: `kapis comes with the platform; "kapis login --server ${origin}" begins a login`,
+            installHint: `kapis comes with the platform; log in with \`${commandLine('kapis', 'login', '--server', origin)}\``,
           },
         },
       },

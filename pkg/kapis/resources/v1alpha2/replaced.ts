@@ -2,6 +2,7 @@ import type { PathRow } from '../../../openapi/operation.ts'
 import { routeOf } from '../../../openapi/route.ts'
 import type { AuthenticatedExchange } from '../../../request/exchange.ts'
 import type { RequestInfo } from '../../../request/request-info.ts'
+import { commandLine } from '../../../shell/command-line.ts'
 import { methodNotAllowed, type Status, unknownResource } from '../../../status/status.ts'
 import { replacedPaths } from './replaced-description.ts'
 
@@ -19,7 +20,7 @@ const replacements: Readonly<Record<keyof typeof replacedPaths, (info: RequestIn
     `routers are not managed here: use the Ingresses and Services of the ingress controller, such as /apis/networking.k8s.io/v1/namespaces/${namespace}/ingresses`,
   '/namespaces/{namespace}/{resource}/{name}/revisions/{revision}': ({ namespace, resource, name, parts }) =>
     resource === 'deployments' || resource === 'daemonsets' || resource === 'statefulsets'
-      ? `revisions are not served here: use kubectl rollout history ${resource}/${name} -n ${namespace} --revision=${parts.at(-1)}`
+      ? `revisions are not served here: use ${commandLine('kubectl', 'rollout', 'history', `${resource}/${name}`, '-n', namespace, `--revision=${parts.at(-1)}`)}`
       : `${resource} have no revisions: deployments, daemonsets and statefulsets do, and kubectl rollout history shows them`,
 }
 
