@@ -107,6 +107,33 @@ describe('LDAP, against slapd', function () {
     expect(await provider().find?.('nobody', never)).to.equal(undefined)
   })
 
+  const lacking: readonly [string, object, RegExp][] = [
+    [
+      'the attribute that groups have as member',
+      { groupMemberAttribute: 'memberUid', groupMemberValueAttribute: 'uidNumber' },
+      /the entry "uid=alice,.*" has no uidNumber \(groupMemberValueAttribute\)/,
+    ],
+    [
+      'the attribute that groups are named by',
+      { groupNameAttribute: 'description' },
+      /the entry "cn=(dev|ops),.*" has no description \(groupNameAttribute\)/,
+    ],
+  ]
+  for (const [what, changes, why] of lacking) {
+    it(`refuses a login where an entry lacks ${what}`, async () => {
+      const config = { groupSearchBase: groups, ...changes }
+      for (const work of [login('alice', 'alice secret', config), provider(config).find?.('alice', never)]) {
+        const refused = await failure(Promise.resolve(work))
+        expect(refused).to.include({
+          code: 400,
+          message: 'the directory does not list the groups of this user',
+        })
+        expect(refusalReason(refused)).to.equal('provider_groups_incomplete')
+        expect(refused.cause).to.have.nested.property('cause.message').which.matches(why)
+      }
+    })
+  }
+
   const groupMappings: readonly [string, object, readonly string[]][] = [
     ['by the members of groups', { groupSearchBase: groups }, ['dev', 'ops']],
     ['by a filter', { groupSearchBase: groups, groupSearchFilter: '(cn=o*)' }, ['ops']],

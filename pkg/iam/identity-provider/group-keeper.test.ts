@@ -6,7 +6,7 @@ import type { UserLink } from '../user-link.ts'
 import { readProviderConfig } from './config.ts'
 import { createGroupKeeper } from './group-keeper.ts'
 import type { Identity, ProviderClient } from './identity.ts'
-import { providerFailed } from './refusal.ts'
+import { providerFailed, refuse } from './refusal.ts'
 import type { Provider, ProviderEntry } from './store.ts'
 
 const nowMs = Date.parse('2026-05-01T12:00:00Z')
@@ -190,5 +190,20 @@ describe('createGroupKeeper', () => {
     })
     await sweep({ users: [user('a', 0), user('b', 0), user('c', 0)], client })
     expect(asked).to.equal(1)
+  })
+
+  it('asks a directory that refuses one entry for the others too, and gives up that one after a day', async () => {
+    let asked = 0
+    const client = directory(() => {
+      asked++
+      if (asked === 1) throw refuse('provider_groups_incomplete', 'no groups')
+      return Promise.resolve(person(['dev']))
+    })
+    const { written } = await sweep({ users: [user('a', 25 * hourMs), user('b', 0)], client })
+    expect(asked).to.equal(2)
+    expect(written).to.deep.equal([
+      ['a', []],
+      ['b', ['x:dev']],
+    ])
   })
 })

@@ -1,3 +1,4 @@
+import { Status } from '../../status/status.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { type EndableSessions, endLogin } from '../end-login.ts'
 import type { Session } from '../session.ts'
@@ -63,24 +64,24 @@ export function createGroupKeeper(options: GroupKeeperOptions): GroupKeeper {
     }
   }
 
-  /** @returns false when the directory cannot be asked */
+  /** @returns whether the groups are known again, the entry of this user is refused, or the directory does not respond */
   async function ask(
     bond: Bond,
     { config, client }: Provider,
     uid: string,
     signal: AbortSignal,
-  ): Promise<boolean> {
-    if (client.kind !== 'password' || client.find === undefined) return false
+  ): Promise<'known' | 'refused' | 'down'> {
+    if (client.kind !== 'password' || client.find === undefined) return 'down'
     try {
       const identity = await client.find(uid, signal)
-      if (identity?.groups === 'unknown') return false
+      if (identity?.groups === 'unknown') return 'refused'
       if (identity === undefined) await endLogins(bond)
       const { groups } = readGroups(identity?.groups ?? [], config.groupsPrefix)
       await putGroups(bond.user, bond.provider, groups)
-      return true
+      return 'known'
     } catch (err) {
-      logger.warn({ provider: bond.provider, err }, 'cannot look after the groups of a user')
-      return false
+      logger.warn({ user: bond.user.name, provider: bond.provider, err }, "failed to read a user's groups")
+      return err instanceof Status && err.code < 500 ? 'refused' : 'down'
     }
   }
 
@@ -99,8 +100,9 @@ export function createGroupKeeper(options: GroupKeeperOptions): GroupKeeper {
       return
     }
     if (provider !== undefined && !down.has(name) && provider.client.kind === 'password') {
-      if (await ask(bond, provider, link.uid, signal)) return
-      down.add(name)
+      const outcome = await ask(bond, provider, link.uid, signal)
+      if (outcome === 'known') return
+      if (outcome === 'down') down.add(name)
     }
     const maxAgeMs = (provider?.config.groupsMaxAgeSeconds ?? 0) * 1000
     const observedAtMs = user.providerGroups.find(each => each.provider === name)?.observedAtMs

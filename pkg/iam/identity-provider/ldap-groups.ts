@@ -1,10 +1,14 @@
 import type { Client } from 'ldapts'
+import type { Status } from '../../status/status.ts'
 import type { LdapConfig } from './ldap-config.ts'
 import { both, equals, type LdapEntry, toEntry } from './ldap-entry.ts'
+import { refuse } from './refusal.ts'
 
 /**
- * The groups of a user: those below groupSearchBase that name him, and those that his own entry names. Undefined when
- * the configuration asks for neither.
+ * The groups of a user: those below groupSearchBase that have the user as a member, and those that the user's own entry names.
+ * Undefined when the configuration asks for neither.
+ *
+ * @throws Status that refuses the login where an entry lacks what the groups are found or named by
  */
 export async function findGroups(
   client: Client,
@@ -25,6 +29,8 @@ async function search(
 ): Promise<readonly string[]> {
   const { memberValueAttribute, memberAttribute, nameAttribute } = groups
   const names = memberValueAttribute === '' ? [user.dn] : user.values(memberValueAttribute)
+  // Without it nothing can be searched for: the user would silently lose all groups, and the rights that come with them.
+  if (names.length === 0) throw incomplete('groupMemberValueAttribute', memberValueAttribute, user)
   const found: string[] = []
   for (const name of names) {
     const { searchEntries } = await client.search(groups.searchBase, {
@@ -32,10 +38,20 @@ async function search(
       filter: both(equals(memberAttribute, name), groups.searchFilter),
       attributes: [nameAttribute],
     })
-    // A group with several names is called by the first that the directory gives.
-    for (const entry of searchEntries) found.push(...toEntry(entry).values(nameAttribute).slice(0, 1))
+    for (const entry of searchEntries.map(toEntry)) {
+      // A group with several names is called by the first that the directory gives.
+      const [called] = entry.values(nameAttribute)
+      if (called === undefined) throw incomplete('groupNameAttribute', nameAttribute, entry)
+      found.push(called)
+    }
   }
   return found
+}
+
+/** @param option of the configuration, which names the attribute */
+function incomplete(option: string, attribute: string, { dn }: LdapEntry): Status {
+  const cause = new Error(`the entry ${JSON.stringify(dn)} has no ${attribute} (${option})`)
+  return refuse('provider_groups_incomplete', 'the directory does not list the groups of this user', cause)
 }
 
 /** The value of a name's first part: `cn=ops,ou=groups` is ops (RFC 4514); undefined when it is no such name. */
