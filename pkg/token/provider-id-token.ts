@@ -11,7 +11,7 @@ export type IdTokenVerifierOptions = {
   readonly issuer: string
   readonly clientId: string
   readonly jwksUri: string
-  /** Those that the provider says to sign with; undefined where it says nothing. */
+  /** Those that the provider may sign with; undefined for the default of a registration, RS256. */
   readonly algorithms: readonly string[] | undefined
   readonly clockToleranceSeconds: number
   readonly timeoutMs: number
@@ -32,9 +32,11 @@ export class InvalidIdToken extends Error {
   override readonly name = 'InvalidIdToken'
 }
 
-// RFC 8725 section 2.1: a public key must never be taken for a shared secret.
-const asymmetric = ['RS', 'PS', 'ES'].flatMap(kind => ['256', '384', '512'].map(size => kind + size))
-const supported: readonly string[] = [...asymmetric, 'EdDSA', 'Ed25519']
+/** What ID tokens may be signed with. RFC 8725 section 2.1: a public key must never be taken for a shared secret. */
+export const idTokenAlgorithms = [
+  ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),
+  ...(['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const),
+] as const
 
 // Of the token, and not of the key set or of the connection.
 const invalid: ReadonlySet<string> = new Set([
@@ -51,7 +53,7 @@ const invalid: ReadonlySet<string> = new Set([
 
 /**
  * Verifies ID tokens of an OpenID provider as its client (OpenID Connect Core section 3.1.3.7), with the keys that the
- * provider publishes. `auth_time` is not looked at: it counts only where `max_age` was asked for, and AD FS writes text.
+ * provider publishes. `acr` and `auth_time` are not checked: Kapis requests neither, and AD FS writes `auth_time` as text.
  *
  * @returns a function that throws InvalidIdToken, and any other Error when the keys cannot be read
  */
@@ -64,10 +66,10 @@ export function createIdTokenVerifier(
     [customFetch]: (url, { headers, method, signal }) =>
       fetch(url, { headers: Object.fromEntries(headers), method, signal }),
   })
-  const algorithms = supported.filter(alg => options.algorithms?.includes(alg) ?? true)
+  const { algorithms: allowed = ['RS256'] } = options
+  const algorithms = idTokenAlgorithms.filter(alg => allowed.includes(alg))
 
-  async function read(idToken: string): Promise<JWTPayload> {
-    const nowSeconds = Math.floor(Date.now() / 1000)
+  async function read(idToken: string, nowSeconds: number): Promise<JWTPayload> {
     try {
       const { payload } = await jwtVerify(idToken, keys, {
         issuer,
@@ -92,10 +94,16 @@ export function createIdTokenVerifier(
   }
 
   return async (idToken, nonce) => {
-    const claims = await read(idToken)
+    const nowSeconds = Math.floor(Date.now() / 1000)
+    const claims = await read(idToken, nowSeconds)
     if (claims.nonce !== nonce) throw wrong('nonce', claims, nonce)
-    const isForMore = Array.isArray(claims.aud) && claims.aud.length > 1
-    if (isForMore && claims.azp !== clientId) throw wrong('azp', claims, clientId)
+    // jose compares iat with the time only to limit the age of a token.
+    if (claims.iat === undefined || claims.iat > nowSeconds + clockToleranceSeconds)
+      throw wrong('iat', claims, nowSeconds)
+    // An audience that is added makes the token another party's too, unless it was issued to this client.
+    const hasMoreAudiences = Array.isArray(claims.aud) && claims.aud.length > 1
+    if ((hasMoreAudiences || claims.azp !== undefined) && claims.azp !== clientId)
+      throw wrong('azp', claims, clientId)
     const { sub } = claims
     if (typeof sub !== 'string' || sub === '') throw wrong('sub', claims, 'text')
     return { ...claims, sub }

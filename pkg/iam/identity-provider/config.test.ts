@@ -87,6 +87,7 @@ describe('readProviderConfig', () => {
       emailKey: 'email',
       preferredUsernameKey: '',
       groupsKey: '',
+      idTokenSignedResponseAlg: '',
     })
   })
 
@@ -236,6 +237,16 @@ describe('readProviderConfig', () => {
       { name: 'a', type: 'OIDCIdentityProvider', provider: { ...oidc, endpoint: { tokenUrl: 'https://a' } } },
       'provider.endpoint.tokenUrl',
       'unknown; allowed are authURL, tokenURL, userInfoURL, jwksURL, endSessionURL',
+    ],
+    [
+      'a shared secret for ID tokens',
+      {
+        name: 'a',
+        type: 'OIDCIdentityProvider',
+        provider: { ...oidc, idTokenSignedResponseAlg: 'HS256' },
+      },
+      'provider.idTokenSignedResponseAlg',
+      'must be one of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519',
     ],
     [
       'no client secret',

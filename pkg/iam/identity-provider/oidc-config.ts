@@ -1,4 +1,5 @@
 import { type Fields, text } from '../../config/fields.ts'
+import { idTokenAlgorithms } from '../../token/provider-id-token.ts'
 import { type AppConfig, appKeys, readAppConfig, url } from './app-config.ts'
 
 export type OidcConfig = AppConfig & {
@@ -9,9 +10,12 @@ export type OidcConfig = AppConfig & {
   readonly preferredUsernameKey: string
   /** The claim with the groups; '' takes none. */
   readonly groupsKey: string
+  /** The algorithm of this client's registration; '' for those that the metadata name, or else RS256. */
+  readonly idTokenSignedResponseAlg: string
 }
 
-const keys = [...appKeys, 'issuer', 'getUserInfo', 'emailKey', 'preferredUsernameKey', 'groupsKey']
+const algKey = 'idTokenSignedResponseAlg'
+const keys = [...appKeys, 'issuer', 'getUserInfo', 'emailKey', 'preferredUsernameKey', 'groupsKey', algKey]
 
 /**
  * Reads `provider` of an OIDCIdentityProvider. The issuer is required: without it nothing would say whose signature an ID
@@ -29,5 +33,7 @@ export function readOidcConfig(root: Fields): OidcConfig {
     emailKey: text(provider, 'emailKey', { default: 'email' }),
     preferredUsernameKey: text(provider, 'preferredUsernameKey', { default: '' }),
     groupsKey: text(provider, 'groupsKey', { default: '' }),
+    idTokenSignedResponseAlg:
+      provider.value(algKey) === undefined ? '' : provider.choice(algKey, idTokenAlgorithms),
   }
 }

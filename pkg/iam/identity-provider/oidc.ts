@@ -124,13 +124,14 @@ function toLogoutUrl({ clientId, endpoint }: OidcConfig, { returnUri, state, idT
 }
 
 function createVerifier(
-  { issuer, clientId, timeoutMs, trust }: OidcConfig,
-  { jwks_uri: jwksUri, id_token_signing_alg_values_supported: algorithms }: ServerMetadata,
+  { issuer, clientId, timeoutMs, trust, idTokenSignedResponseAlg: registered }: OidcConfig,
+  { jwks_uri: jwksUri, id_token_signing_alg_values_supported: named }: ServerMetadata,
   fetch: UpstreamFetch,
 ): Found['verify'] {
   const isAllowed = jwksUri?.startsWith('https:') || !trust.isVerified
   if (jwksUri === undefined || !isAllowed)
     throw new Error('the metadata of the provider has no https jwks_uri')
+  const algorithms = registered === '' ? named : [registered]
   return createIdTokenVerifier({
     ...{ issuer, clientId, jwksUri, algorithms, timeoutMs, clockToleranceSeconds, fetch },
   })
