@@ -13,6 +13,7 @@ type Line = Readonly<Record<string, unknown>>
 type Row = {
   readonly what: string
   readonly act: () => Promise<number>
+  readonly undo?: () => Promise<void>
   readonly code: number
   readonly line: Line
   /** Whose log it is in; the token listener's unless another is named. */
@@ -23,11 +24,8 @@ describe('the audit of logins', function () {
   this.timeout(90_000)
   const username = uniqueName('audited')
   const password = 'Correct-Horse-1'
-  const browser = createBrowser({
-    ask: (method, path, options) => askKapis(path, { method, ...options }),
-  })
-  let refreshToken = ''
-  let accessToken = ''
+  const newBrowser = () =>
+    createBrowser({ ask: (method, path, options) => askKapis(path, { method, ...options }) })
 
   before(() => createUser({ username, password }))
   after(() => removeUser(username))
@@ -47,20 +45,21 @@ describe('the audit of logins', function () {
   }
 
   async function typeCode(userCode: string): Promise<number> {
+    const browser = newBrowser()
+    await browser.logIn(username, password)
     const { csrf = '' } = hiddenFieldsOf((await browser.get('/oauth/device')).body)
     return (await browser.post('/oauth/device', { csrf, user_code: userCode })).code
   }
+
+  const annotate = (annotation: string) =>
+    kubectlOutput('annotate', `users.iam.${groupDomain}`, username, annotation)
 
   const grant = { audit: 'token', grant: 'password' }
   const wrong = { outcome: 'failure', reason: 'wrong_password' }
   const rows: readonly Row[] = [
     {
       what: 'a good password',
-      async act() {
-        const tokens = await loginAs({ username, password })
-        refreshToken = tokens.refresh_token
-        return 200
-      },
+      act: async () => (await token({ grant_type: 'password', username, password })).code,
       code: 200,
       line: { ...grant, outcome: 'success' },
     },
@@ -84,21 +83,18 @@ describe('the audit of logins', function () {
     },
     {
       what: 'a refresh',
-      async act() {
-        const answer = await refresh(refreshToken)
-        accessToken = JSON.parse(answer.body).access_token
-        return answer.code
-      },
+      act: async () => (await refresh((await loginAs({ username, password })).refresh_token)).code,
       code: 200,
       line: { audit: 'token', grant: 'refresh_token', outcome: 'success' },
     },
     {
       what: 'a wrong currentPassword',
       async act() {
+        const { access_token } = await loginAs({ username, password })
         const path = `/kapis/iam.${groupDomain}/v1alpha2/users/${username}/password`
         const body = JSON.stringify({ currentPassword: 'Wrong-Horse-1', password: 'Another-Horse-1' })
         const headers = { 'content-type': 'application/json' }
-        return (await askAs(accessToken, path, { method: 'PUT', headers, body })).code
+        return (await askAs(access_token, path, { method: 'PUT', headers, body })).code
       },
       code: 400,
       line: { audit: 'user', action: 'set password', by: username, ...wrong },
@@ -106,13 +102,16 @@ describe('the audit of logins', function () {
     },
     {
       what: 'a revocation',
-      act: async () => (await form('/oauth/revoke', { ...credentials, token: refreshToken })).code,
+      async act() {
+        const { refresh_token } = await loginAs({ username, password })
+        return (await form('/oauth/revoke', { ...credentials, token: refresh_token })).code
+      },
       code: 200,
       line: { audit: 'revoke', outcome: 'success' },
     },
     {
       what: 'a login with a browser',
-      act: async () => (await browser.logIn(username, password)).code,
+      act: async () => (await newBrowser().logIn(username, password)).code,
       code: 303,
       line: { audit: 'login', outcome: 'success' },
     },
@@ -125,23 +124,23 @@ describe('the audit of logins', function () {
     {
       what: 'the right password of who has to change it',
       async act() {
-        await kubectlOutput('annotate', `users.iam.${groupDomain}`, username, `${uninitialized}=true`)
-        const visitor = createBrowser({
-          ask: (method, path, options) => askKapis(path, { method, ...options }),
-        })
-        let code = 0
-        // The listener has yet to hear of it.
+        await annotate(`${uninitialized}=true`)
         await eventually(async () => {
-          code = (await visitor.logIn(username, password)).code
-          expect(code).to.equal(200)
+          expect((await newBrowser().logIn(username, password)).code).to.equal(200)
         }, 20_000)
-        return code
+        return 200
+      },
+      async undo() {
+        await annotate(`${uninitialized}-`)
+        await eventually(async () => {
+          expect((await newBrowser().logIn(username, password)).code).to.equal(303)
+        }, 20_000)
       },
       code: 200,
       line: { audit: 'login', outcome: 'pending', reason: 'password_to_change' },
     },
   ]
-  for (const { what, act, code, line, program = 'oauth' } of rows) {
+  for (const { what, act, code, line, program = 'oauth', undo } of rows) {
     it(`has ${what}, once, with its reason`, async () => {
       const isIt = (found: Line) => Object.entries(line).every(([name, value]) => found[name] === value)
       const before = linesOf(program).filter(isIt).length
@@ -153,10 +152,17 @@ describe('the audit of logins', function () {
         expect(found.at(-1)?.sourceIp).to.match(/127\.0\.0\.1|::1/)
         if (line.outcome === 'success') expect(found.at(-1)).to.not.have.property('reason')
       }, 20_000)
+      await undo?.()
     })
   }
 
-  it('has no password and no code', () => {
+  it('has no password and no code', async () => {
+    const known = linesOf('oauth').length
+    await loginAs({ username, password })
+    await token({ grant_type: 'password', username, password: 'Wrong-Horse-1' })
+    await typeCode('BCDF-GHJK')
+    // The three, and the login of the browser.
+    await eventually(async () => expect(linesOf('oauth')).to.have.length.of.at.least(known + 4), 20_000)
     for (const program of ['oauth', 'apiserver']) {
       const text = JSON.stringify(linesOf(program))
       expect(text).to.not.match(/(Correct|Wrong|Another)-Horse-1|BCDF/)

@@ -87,6 +87,8 @@ describe('logins at an OpenID provider, through the front', function () {
     upstream.close()
   })
 
+  beforeEach(() => upstream.change(personAt(ann)))
+
   const isCallback = (url: URL) => url.pathname === `/oauth/callback/${provider}`
   /** As far as the callback, which is the last redirect's target. */
   async function untilCallback(agent: UserAgent, sub: string): Promise<URL> {
@@ -165,10 +167,10 @@ describe('logins at an OpenID provider, through the front', function () {
       lines.some(line => JSON.parse(line).user === ann && JSON.parse(line).groups.length === 4),
     ).to.equal(true)
     await configure(document())
-    upstream.change(personAt(ann))
   })
 
   it('find the user again by the subject, whatever else has changed, and take groups away', async () => {
+    tokensOf(await logIn(newAgent(), ann))
     upstream.change(
       personAt(ann, { preferred_username: 'other', email: 'other@example.com', groups: ['green'] }),
     )
@@ -198,6 +200,7 @@ describe('logins at an OpenID provider, through the front', function () {
   })
 
   it('refuse a user who is disabled', async () => {
+    tokensOf(await logIn(newAgent(), ann))
     await patchUser(ann, { status: { state: 'Disabled' } }, '--subresource=status')
     await eventually(async () => {
       expect(refusal(await logIn(newAgent(), ann))).to.deep.equal([
@@ -342,7 +345,7 @@ describe('logins at an OpenID provider, through the front', function () {
       expect(claimsOf(access_token)).to.deep.include({
         sub: ann,
         client_id: app.name,
-        groups: ['oidc:green'],
+        groups: ['oidc:blue'],
       })
       expect(claimsOf(id_token)).to.include({ sub: ann, aud: app.name })
       // The browser is logged in: the client gets the next code at once.
@@ -397,6 +400,8 @@ describe('logins at an OpenID provider, through the front', function () {
     await eventually(async () => {
       expect(claimsOf(tokensOf(await logIn(newAgent(), local)).access_token).sub).to.equal(local)
     }, 10_000)
+    await kubectlOutput('annotate', users, local, `${linkOf(provider)}-`)
+    await configure(document())
   })
 
   it('end within two seconds when the provider is disabled or removed, and no others do', async () => {
@@ -611,6 +616,8 @@ describe('logins at GitHub and GitLab, through the front', function () {
   ]
   for (const [what, provider, change, error_description] of refused) {
     it(`refuse at ${what}`, async () => {
+      // Whose name and address some of them claim.
+      tokensOf(await logIn(provider()))
       change()
       expect(refusal(await logIn(provider()))).to.deep.equal([
         400,

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { type Accounts, createAccounts, type Rule } from './account.ts'
-import { type Answer, accessToken, askKube, kubectl, kubectlOutput, uniqueName } from './cluster.ts'
+import { type Answer, accessToken, askKube, kubectl, uniqueName } from './cluster.ts'
 import { apply, askAs, groupDomain } from './http.ts'
+import { claimsOf } from './oauth.ts'
 
 const group = `iam.${groupDomain}`
 const base = `/apis/${group}/v1alpha2`
@@ -183,9 +184,7 @@ describe('users at kube-apiserver', function () {
         const spec = { user: 'admin', expiresAt: '2126-01-01T00:00:00Z' }
         const login = { ...device, kind: 'LoginSession', spec }
         forbidden(await plain('POST', `${base}/loginsessions`, login), why)
-        await accessToken()
-        const sid = (await kubectlOutput('get', 'loginsessions', '-o', 'name')).split('\n')[0]?.split('/')[1]
-        const at = `${base}/loginsessions/${sid}`
+        const at = `${base}/loginsessions/${claimsOf(await accessToken()).sid}`
         forbidden(await plain('PATCH', at, { spec: { ended: '' } }, merge), why)
         expect((await plain('DELETE', `${at}?dryRun=All`)).code).to.equal(200)
       })
