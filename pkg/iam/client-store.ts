@@ -2,8 +2,8 @@ import { parseClientDocument, type RegisteredClient } from '../config/client.ts'
 import type { Problem } from '../config/problem.ts'
 import { readSecretDocument } from '../config/secret-document.ts'
 import type { KubeClient } from '../kube/client.ts'
+import { byName, Informer } from '../kube/informer.ts'
 import type { KubeObject } from '../kube/object.ts'
-import { Reflector } from '../kube/reflector.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 export type ClientStoreOptions = {
@@ -23,49 +23,36 @@ type Entry = { readonly secret: string; readonly createdAt: string; readonly reg
  */
 export class ClientStore {
   readonly #options: ClientStoreOptions
-  readonly #reflector: Reflector
   /** By the name of the Secret. */
-  readonly #entries = new Map<string, Entry>()
+  readonly #secrets: Informer<Entry>
   #clients: ReadonlyMap<string, RegisteredClient>
-  #isReady = false
 
   constructor(options: ClientStoreOptions) {
     this.#options = options
-    this.#clients = this.#join()
-    this.#reflector = new Reflector({
-      client: options.client,
+    this.#secrets = new Informer({
+      ...options,
       path: `/api/v1/namespaces/${options.namespace}/secrets`,
       query: { labelSelector: `config.${options.groupDomain}/type=oauthclient` },
-      sink: {
-        replace: secrets => {
-          this.#entries.clear()
-          for (const secret of secrets) this.#put(secret)
-          this.#clients = this.#join()
-          this.#isReady = true
-        },
-        apply: events => {
-          const changes = events.filter(({ type }) => type !== 'BOOKMARK')
-          for (const { type, object } of changes) {
-            if (type === 'DELETED') this.#entries.delete(object.metadata.name)
-            else this.#put(object)
-          }
-          if (changes.length > 0) this.#clients = this.#join()
-        },
-        failed: err => options.logger.warn({ err }, 'cannot watch the OAuth clients'),
+      what: 'the OAuth clients',
+      key: byName,
+      parse: secret => this.#parse(secret),
+      onChange: () => {
+        this.#clients = this.#join()
       },
     })
+    this.#clients = this.#join()
   }
 
   start(): Promise<void> {
-    return this.#reflector.start()
+    return this.#secrets.start()
   }
 
   stop(): void {
-    this.#reflector.stop()
+    this.#secrets.stop()
   }
 
   get isReady(): boolean {
-    return this.#isReady
+    return this.#secrets.isReady
   }
 
   find(name: string): RegisteredClient | undefined {
@@ -76,30 +63,23 @@ export class ClientStore {
     return this.#clients.values()
   }
 
-  #put(secret: KubeObject): void {
+  #parse(secret: KubeObject): Entry | undefined {
     const { name, creationTimestamp: createdAt } = secret.metadata
     const problems: Problem[] = []
-    const registered = this.#parse(secret, problems)
-    if (registered !== undefined && problems.length === 0) {
-      this.#entries.set(name, { secret: name, createdAt, registered })
-      return
-    }
-    this.#entries.delete(name)
-    this.#options.logger.error({ secretName: name, problems }, 'the Secret is no OAuth client')
-  }
-
-  #parse(secret: KubeObject, problems: Problem[]): RegisteredClient | undefined {
     const wanted = `config.${this.#options.groupDomain}/oauthclient`
     if (secret.type !== wanted) problems.push({ path: 'type', message: `must be ${wanted}` })
     const document = readSecretDocument(secret, problems)
-    return problems.length === 0 ? parseClientDocument(document, problems) : undefined
+    const registered = problems.length === 0 ? parseClientDocument(document, problems) : undefined
+    if (registered !== undefined && problems.length === 0) return { secret: name, createdAt, registered }
+    this.#options.logger.error({ secretName: name, problems }, 'the Secret is no OAuth client')
+    return undefined
   }
 
   #join(): ReadonlyMap<string, RegisteredClient> {
     const { configured, logger } = this.#options
     const clients = new Map(configured.map(each => [each.client.name, each]))
     const isConfigured = new Set(clients.keys())
-    for (const { secret, registered } of [...this.#entries.values()].sort(byAge)) {
+    for (const { secret, registered } of [...this.#secrets.all()].sort(byAge)) {
       const { name } = registered.client
       if (!clients.has(name)) clients.set(name, registered)
       else {

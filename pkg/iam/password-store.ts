@@ -1,6 +1,6 @@
 import type { KubeClient } from '../kube/client.ts'
+import { byName, Informer } from '../kube/informer.ts'
 import { isRecord, type KubeObject, parseObject } from '../kube/object.ts'
-import { Reflector } from '../kube/reflector.ts'
 import { Status, unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { iamVersion, isPasswordHash, toCredential, type User } from './user.ts'
@@ -48,11 +48,9 @@ export class PasswordStore {
   readonly #options: PasswordStoreOptions
   readonly #collection: string
   readonly #type: string
-  readonly #reflector: Reflector
-  readonly #kept = new Map<string, Kept>()
+  readonly #secrets: Informer<Kept>
   readonly #storedAt: string
   readonly #requireSchema: () => Promise<void>
-  #isReady = false
 
   constructor(options: PasswordStoreOptions) {
     this.#options = options
@@ -60,42 +58,31 @@ export class PasswordStore {
     this.#type = passwordSecretType(options.groupDomain)
     this.#storedAt = `iam.${options.groupDomain}/last-password-change-time`
     this.#requireSchema = createSchemaCheck(options)
-    this.#reflector = new Reflector({
-      client: options.client,
+    this.#secrets = new Informer({
+      ...options,
       path: this.#collection,
       query: { fieldSelector: `type=${this.#type}` },
-      sink: {
-        replace: secrets => {
-          this.#kept.clear()
-          for (const secret of secrets) this.#put(secret)
-          this.#isReady = true
-        },
-        apply: events => {
-          for (const { type, object } of events) {
-            if (type === 'DELETED') this.#kept.delete(object.metadata.name)
-            else if (type !== 'BOOKMARK') this.#put(object)
-          }
-        },
-        failed: err => options.logger.warn({ err }, 'cannot watch the Secrets with password hashes'),
-      },
+      what: 'the Secrets with password hashes',
+      key: byName,
+      parse: secret => toKept(secret, this.#storedAt),
     })
   }
 
   start(): Promise<void> {
-    return this.#reflector.start()
+    return this.#secrets.start()
   }
 
   stop(): void {
-    this.#reflector.stop()
+    this.#secrets.stop()
   }
 
   get isReady(): boolean {
-    return this.#isReady
+    return this.#secrets.isReady
   }
 
   /** When the oldest of the Secrets was made, in milliseconds; Infinity when there are none. */
   get sinceMs(): number {
-    return Math.min(...[...this.#kept.values()].map(({ createdAtMs }) => createdAtMs))
+    return Math.min(...[...this.#secrets.all()].map(({ createdAtMs }) => createdAtMs))
   }
 
   /** @throws Status 503 where the manifests of an older release are installed: a User would lose what names its hash */
@@ -115,7 +102,7 @@ export class PasswordStore {
     const { name, inlineHash, credential, credentialNamespace } = user
     if (inlineHash !== undefined) return inlineHash
     if (credential === '') return undefined
-    const known = this.#kept.get(prefix + name)?.hashes.get(credential)
+    const known = this.#secrets.get(prefix + name)?.hashes.get(credential)
     if (known !== undefined) return known
     // The watch of users may be ahead of the watch of Secrets, and another installation that has the same users keeps its own.
     const { namespace, logger } = this.#options
@@ -157,7 +144,7 @@ export class PasswordStore {
    * @throws Status 503
    */
   async tidy(owner: PasswordOwner, nowMs = Date.now()): Promise<void> {
-    const kept = this.#kept.get(prefix + owner.name)
+    const kept = this.#secrets.get(prefix + owner.name)
     const hash = kept?.hashes.get(owner.credential)
     if (kept === undefined || hash === undefined) return
     const isCrowded = kept.hashes.size > 1 && nowMs - kept.storedAtMs > settledMs
@@ -198,7 +185,7 @@ export class PasswordStore {
         known === undefined
           ? ({ method: 'POST', path: this.#collection, body } as const)
           : ({ method: 'PUT', path, body } as const)
-      this.#put(parseObject(await client.call(call)))
+      this.#secrets.put(parseObject(await client.call(call)))
       return true
     } catch (error) {
       if (error instanceof Status && (error.code === 409 || error.code === 404)) return false
@@ -217,10 +204,6 @@ export class PasswordStore {
         return undefined
       throw error
     }
-  }
-
-  #put(secret: KubeObject): void {
-    this.#kept.set(secret.metadata.name, toKept(secret, this.#storedAt))
   }
 
   #toSecret({ name, uid }: PasswordOwner, hashes: Hashes, old: KubeObject | undefined): object {

@@ -1,6 +1,5 @@
 import type { KubeClient } from '../kube/client.ts'
-import type { KubeObject } from '../kube/object.ts'
-import { Reflector } from '../kube/reflector.ts'
+import { Informer } from '../kube/informer.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { ignoredGroups, toUser, type User, usersPath } from './user.ts'
 import { readLinks, type UserLink } from './user-link.ts'
@@ -9,80 +8,64 @@ export type UserStoreOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
   readonly logger: Logger
-  /** Told of each change that the watch brings; undefined stands for "is not there". */
+  /** Called for each change after the first list; undefined stands for "is not there". */
   readonly onChange?: (name: string, before: User | undefined, after: User | undefined) => void
 }
 
+type Entry = { readonly user: User; readonly links: readonly UserLink[] }
+
 /** All users, as their watch has them: a change of one reaches every replica within a moment. */
 export class UserStore {
-  readonly #users = new Map<string, User>()
-  readonly #byEmail = new Map<string, readonly User[]>()
-  readonly #links = new Map<string, readonly UserLink[]>()
-  readonly #byLink = new Map<string, ReadonlySet<string>>()
+  readonly #users: Informer<Entry, 'email' | 'link'>
   /** What was last logged of a user. */
   readonly #ignored = new Map<string, string>()
   readonly #logger: Logger
-  readonly #groupDomain: string
-  readonly #reflector: Reflector
-  #isReady = false
 
   constructor(options: UserStoreOptions) {
-    this.#groupDomain = options.groupDomain
     this.#logger = options.logger
-    this.#reflector = new Reflector({
-      client: options.client,
+    this.#users = new Informer({
+      ...options,
       path: usersPath(options.groupDomain),
-      sink: {
-        replace: items => {
-          const before = new Map(this.#users)
-          this.#users.clear()
-          this.#byEmail.clear()
-          this.#links.clear()
-          this.#byLink.clear()
-          for (const item of items) if (item.metadata.deletionTimestamp === undefined) this.#put(item)
-          this.#isReady = true
-          // What happened while the watch was broken.
-          for (const [name, user] of before) options.onChange?.(name, user, this.#users.get(name))
-        },
-        apply: events => {
-          for (const { type, object } of events) {
-            if (type === 'BOOKMARK') continue
-            // One that waits for a finalizer is as good as gone.
-            const isGone = type === 'DELETED' || object.metadata.deletionTimestamp !== undefined
-            const { name } = object.metadata
-            const before = this.#users.get(name)
-            if (isGone) this.#remove(name)
-            else this.#put(object)
-            options.onChange?.(name, before, this.#users.get(name))
-          }
-        },
-        failed: err => options.logger.warn({ err }, 'cannot watch users'),
+      what: 'users',
+      parse: object => {
+        // One that waits for a finalizer is as good as gone.
+        if (object.metadata.deletionTimestamp !== undefined) return undefined
+        this.#logIgnored(object.metadata.name, ignoredGroups(object))
+        return { user: toUser(object), links: readLinks(object.metadata, options.groupDomain) }
+      },
+      indexers: {
+        email: ({ user }) => (user.email === '' ? [] : [user.email.toLowerCase()]),
+        link: ({ links }) => links.map(linkKey),
+      },
+      onChange(changes, isInInitialList) {
+        if (isInInitialList) return
+        for (const { key, before, after } of changes) options.onChange?.(key, before?.user, after?.user)
       },
     })
   }
 
   start(): Promise<void> {
-    return this.#reflector.start()
+    return this.#users.start()
   }
 
   stop(): void {
-    this.#reflector.stop()
+    this.#users.stop()
   }
 
   get isReady(): boolean {
-    return this.#isReady
+    return this.#users.isReady
   }
 
   get size(): number {
     return this.#users.size
   }
 
-  all(): Iterable<User> {
-    return this.#users.values()
+  *all(): Iterable<User> {
+    for (const { user } of this.#users.all()) yield user
   }
 
   get(name: string): User | undefined {
-    return this.#users.get(name)
+    return this.#users.get(name)?.user
   }
 
   /**
@@ -90,34 +73,18 @@ export class UserStore {
    * address the oldest has it: a newcomer must not take over a login.
    */
   find(login: string): User | undefined {
-    if (!login.includes('@')) return this.#users.get(login)
-    return this.#byEmail.get(login.toLowerCase())?.[0]
+    if (!login.includes('@')) return this.get(login)
+    const holders = this.#users.byIndex('email', login.toLowerCase()).map(({ user }) => user)
+    return holders.sort(byAge)[0]
   }
 
   /** The users who are linked to a person at an identity provider; more than one only by mistake. */
-  findLinked({ provider, uid }: UserLink): readonly User[] {
-    return [...(this.#byLink.get(linkKey({ provider, uid })) ?? [])].flatMap(
-      name => this.#users.get(name) ?? [],
-    )
+  findLinked(link: UserLink): readonly User[] {
+    return this.#users.byIndex('link', linkKey(link)).map(({ user }) => user)
   }
 
   linksOf(name: string): readonly UserLink[] {
-    return this.#links.get(name) ?? []
-  }
-
-  #put(object: KubeObject): void {
-    const user = toUser(object)
-    this.#remove(user.name)
-    this.#logIgnored(user.name, ignoredGroups(object))
-    this.#users.set(user.name, user)
-    const links = readLinks(object.metadata, this.#groupDomain)
-    if (links.length > 0) this.#links.set(user.name, links)
-    for (const key of links.map(linkKey))
-      this.#byLink.set(key, new Set([...(this.#byLink.get(key) ?? []), user.name]))
-    const email = user.email.toLowerCase()
-    if (email === '') return
-    const holders = [...(this.#byEmail.get(email) ?? []), user]
-    this.#byEmail.set(email, holders.sort(byAge))
+    return this.#users.get(name)?.links ?? []
   }
 
   /** Once, and again when they have changed: a user is written at each login. */
@@ -132,23 +99,6 @@ export class UserStore {
         'groups of the user are ignored: they are not valid group names',
       )
     }
-  }
-
-  #remove(name: string): void {
-    const old = this.#users.get(name)
-    if (old === undefined) return
-    this.#users.delete(name)
-    for (const key of this.linksOf(name).map(linkKey)) {
-      const names = new Set(this.#byLink.get(key))
-      names.delete(name)
-      if (names.size === 0) this.#byLink.delete(key)
-      else this.#byLink.set(key, names)
-    }
-    this.#links.delete(name)
-    const email = old.email.toLowerCase()
-    const others = this.#byEmail.get(email)?.filter(user => user.name !== name) ?? []
-    if (others.length === 0) this.#byEmail.delete(email)
-    else this.#byEmail.set(email, others)
   }
 }
 

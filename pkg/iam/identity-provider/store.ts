@@ -1,8 +1,8 @@
 import type { Problem } from '../../config/problem.ts'
 import { readSecretDocument } from '../../config/secret-document.ts'
 import type { KubeClient } from '../../kube/client.ts'
+import { byName, Informer } from '../../kube/informer.ts'
 import { isRecord, type KubeObject, parseList } from '../../kube/object.ts'
-import { Reflector } from '../../kube/reflector.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { type ProviderConfig, readProviderConfig } from './config.ts'
 import type { ProviderClient } from './identity.ts'
@@ -44,54 +44,40 @@ export class ProviderStore {
   readonly #options: ProviderStoreOptions
   readonly #path: string
   readonly #query: { readonly labelSelector: string }
-  readonly #entries = new Map<string, ProviderEntry>()
-  readonly #reflector: Reflector
+  readonly #secrets: Informer<ProviderEntry>
   #providers: ReadonlyMap<string, Provider> = new Map()
   /** Names that two Secrets claim, so that each is told of once. */
   #doubles: ReadonlySet<string> = new Set()
-  #isReady = false
 
   constructor(options: ProviderStoreOptions) {
     this.#options = options
     this.#path = `/api/v1/namespaces/${options.namespace}/secrets`
     this.#query = { labelSelector: `config.${options.groupDomain}/type=${purpose}` }
-    this.#reflector = new Reflector({
-      client: options.client,
+    this.#secrets = new Informer({
+      ...options,
       path: this.#path,
       query: this.#query,
-      sink: {
-        replace: items => {
-          const names = new Set(items.map(({ metadata }) => metadata.name))
-          for (const name of this.#entries.keys()) if (!names.has(name)) this.#remove(name)
-          for (const item of items) this.#put(item)
-          this.#choose()
-          this.#isReady = true
-          options.onChange?.()
-        },
-        apply: events => {
-          for (const { type, object } of events) {
-            if (type === 'BOOKMARK') continue
-            if (type === 'DELETED') this.#remove(object.metadata.name)
-            else this.#put(object)
-          }
-          this.#choose()
-          options.onChange?.()
-        },
-        failed: err => options.logger.warn({ err }, 'cannot watch identity providers'),
+      what: 'identity providers',
+      key: byName,
+      parse: (secret, before) => this.#toEntry(secret, before),
+      onChange: changes => {
+        for (const { before, after } of changes) this.#log(before, after)
+        this.#choose()
+        options.onChange?.()
       },
     })
   }
 
   start(): Promise<void> {
-    return this.#reflector.start()
+    return this.#secrets.start()
   }
 
   stop(): void {
-    this.#reflector.stop()
+    this.#secrets.stop()
   }
 
   get isReady(): boolean {
-    return this.#isReady
+    return this.#secrets.isReady
   }
 
   /** One that can be used; undefined also for those that are disabled or broken. */
@@ -106,12 +92,12 @@ export class ProviderStore {
 
   /** Every Secret there is, the broken ones among them. */
   entries(): Iterable<ProviderEntry> {
-    return this.#entries.values()
+    return this.#secrets.all()
   }
 
   standingOf(name: string): Standing {
     return toStanding(
-      [...this.#entries.values()].map(({ claim }) => claim),
+      [...this.#secrets.all()].map(({ claim }) => claim),
       name,
     )
   }
@@ -124,29 +110,31 @@ export class ProviderStore {
     return name => toStanding(claims, name)
   }
 
-  #put(secret: KubeObject): void {
+  #toEntry(secret: KubeObject, before: ProviderEntry | undefined): ProviderEntry {
     const { name, resourceVersion, creationTimestamp: createdAt } = secret.metadata
-    const old = this.#entries.get(name)
     // The same again: what its client has learnt of the provider is kept.
-    if (old?.resourceVersion === resourceVersion) return
+    if (before?.resourceVersion === resourceVersion) return before
     const problems: Problem[] = []
     const { config, claim } = this.#parse(secret, problems)
     const provider = config && { config, client: this.#options.createProviderClient(config) }
-    this.#entries.set(name, { secret: name, resourceVersion, createdAt, provider, problems, claim })
+    return { secret: name, resourceVersion, createdAt, provider, problems, claim }
+  }
+
+  #log(before: ProviderEntry | undefined, after: ProviderEntry | undefined): void {
     const { logger } = this.#options
-    if (provider === undefined) logger.error({ secretName: name, problems }, 'an identity provider is broken')
-    else {
-      const { name: called, type, disabled } = provider.config
-      logger.info(
-        { secretName: name, provider: called, type, disabled },
-        'an identity provider is configured',
-      )
-      if (type === 'LDAPIdentityProvider' && provider.config.provider.security === 'none')
-        logger.warn(
-          { secret: name, provider: called },
-          'passwords go to the directory in clear: set startTLS',
-        )
+    if (after === undefined) {
+      logger.info({ secretName: before?.secret }, 'an identity provider was removed')
+      return
     }
+    const { secret: secretName, provider, problems } = after
+    if (provider === undefined) {
+      logger.error({ secretName, problems }, 'an identity provider is broken')
+      return
+    }
+    const { name, type, disabled } = provider.config
+    logger.info({ secretName, provider: name, type, disabled }, 'an identity provider is configured')
+    if (type === 'LDAPIdentityProvider' && provider.config.provider.security === 'none')
+      logger.warn({ secretName, provider: name }, 'passwords go to the directory in clear: set startTLS')
   }
 
   #parse(secret: KubeObject, problems: Problem[]): { config: ProviderConfig | undefined; claim: Claim } {
@@ -160,17 +148,12 @@ export class ProviderStore {
     return { config, claim: { name, standing: 'unknown' } }
   }
 
-  #remove(secret: string): void {
-    if (this.#entries.delete(secret))
-      this.#options.logger.info({ secretName: secret }, 'an identity provider was removed')
-  }
-
   /** Of several Secrets with one provider's name the oldest has it: a newcomer must not take over its people. */
   #choose(): void {
     const providers = new Map<string, Provider>()
     const taken = new Map<string, string>()
     const doubles = new Set<string>()
-    for (const { secret, provider } of [...this.#entries.values()].sort(byAge)) {
+    for (const { secret, provider } of [...this.#secrets.all()].sort(byAge)) {
       if (provider === undefined) continue
       const { name, disabled } = provider.config
       const holder = taken.get(name)

@@ -1,0 +1,163 @@
+import type { Logger } from '../telemetry/logger.ts'
+import type { KubeClient } from './client.ts'
+import type { KubeObject } from './object.ts'
+import { Reflector } from './reflector.ts'
+
+/** What is stored under a key before and after; undefined for nothing. */
+export type Change<T> = {
+  readonly key: string
+  readonly before: T | undefined
+  readonly after: T | undefined
+}
+
+export type InformerOptions<T, Index extends string = never> = {
+  readonly client: KubeClient
+  /** Collection path, such as /api/v1/nodes; `query` narrows it (a selector). */
+  readonly path: string
+  readonly query?: Readonly<Record<string, string>>
+  /** What is watched, for the log: "users". */
+  readonly what: string
+  readonly logger: Logger
+  /** The default is `namespace/name`, or `name` alone outside of a namespace (client-go's MetaNamespaceKeyFunc). */
+  readonly key?: (object: KubeObject) => string
+  /** What is stored of an object; undefined for nothing. `before` itself says that nothing has changed. */
+  readonly parse: (object: KubeObject, before: T | undefined) => T | undefined
+  /** The values under which a stored value is found by `byIndex`, for each index. */
+  readonly indexers?: Readonly<Record<Index, (value: T) => readonly string[]>>
+  /**
+   * Called after each list, and after events that have changed something. After a list it has what happened while nothing was
+   * watched.
+   */
+  readonly onChange?: (changes: readonly Change<T>[], isInInitialList: boolean) => void
+}
+
+/** A reflector with an indexed store of what was made of each object: client-go's Informer, Indexer and Lister in one. */
+export class Informer<T, Index extends string = never> {
+  readonly #options: InformerOptions<T, Index>
+  readonly #reflector: Reflector
+  readonly #values = new Map<string, T>()
+  /** By index and value of the index: what is stored, by key. */
+  readonly #indices = new Map<string, Map<string, Map<string, T>>>()
+  #isReady = false
+
+  constructor(options: InformerOptions<T, Index>) {
+    const { client, path, query, what, logger, onChange } = options
+    this.#options = options
+    this.#reflector = new Reflector({
+      client,
+      path,
+      ...(query === undefined ? {} : { query }),
+      sink: {
+        replace: items => {
+          const isInInitialList = !this.#isReady
+          const changes = this.#replace(items)
+          this.#isReady = true
+          onChange?.(changes, isInInitialList)
+        },
+        apply: events => {
+          const changes = events.flatMap(({ type, object }) => {
+            if (type === 'BOOKMARK') return []
+            return type === 'DELETED' ? this.#set(this.#keyOf(object), undefined) : this.put(object)
+          })
+          if (changes.length > 0) onChange?.(changes, false)
+        },
+        failed: err => logger.warn({ err, path }, `failed to watch ${what}`),
+      },
+    })
+  }
+
+  /** Resolves once the first list is stored. */
+  start(): Promise<void> {
+    return this.#reflector.start()
+  }
+
+  stop(): void {
+    this.#reflector.stop()
+  }
+
+  /** Whether the first list is stored. */
+  get isReady(): boolean {
+    return this.#isReady
+  }
+
+  get size(): number {
+    return this.#values.size
+  }
+
+  get(key: string): T | undefined {
+    return this.#values.get(key)
+  }
+
+  all(): IterableIterator<T> {
+    return this.#values.values()
+  }
+
+  byIndex(index: Index, value: string): readonly T[] {
+    return [...(this.#indices.get(index)?.get(value)?.values() ?? [])]
+  }
+
+  /** Stores an object that was just written, which the watch has yet to bring; onChange is not called. */
+  put(object: KubeObject): readonly Change<T>[] {
+    const key = this.#keyOf(object)
+    return this.#set(key, this.#options.parse(object, this.#values.get(key)))
+  }
+
+  #keyOf(object: KubeObject): string {
+    const { key = metaNamespaceKey } = this.#options
+    return key(object)
+  }
+
+  #replace(items: readonly KubeObject[]): readonly Change<T>[] {
+    const listed = new Set(items.map(item => this.#keyOf(item)))
+    const gone = [...this.#values.keys()].filter(key => !listed.has(key))
+    const removed = gone.flatMap(key => this.#set(key, undefined))
+    return [...removed, ...items.flatMap(item => this.put(item))]
+  }
+
+  #set(key: string, after: T | undefined): readonly Change<T>[] {
+    const before = this.#values.get(key)
+    if (before === after) return []
+    if (before !== undefined) this.#unindex(key, before)
+    if (after === undefined) this.#values.delete(key)
+    else {
+      this.#values.set(key, after)
+      this.#index(key, after)
+    }
+    return [{ key, before, after }]
+  }
+
+  #index(key: string, value: T): void {
+    for (const [index, valuesOf] of this.#indexers()) {
+      const byValue = this.#indices.get(index) ?? new Map<string, Map<string, T>>()
+      this.#indices.set(index, byValue)
+      for (const indexed of valuesOf(value)) {
+        const found = byValue.get(indexed) ?? new Map<string, T>()
+        byValue.set(indexed, found.set(key, value))
+      }
+    }
+  }
+
+  #unindex(key: string, value: T): void {
+    for (const [index, valuesOf] of this.#indexers()) {
+      const byValue = this.#indices.get(index)
+      for (const indexed of valuesOf(value)) {
+        const found = byValue?.get(indexed)
+        found?.delete(key)
+        if (found?.size === 0) byValue?.delete(indexed)
+      }
+    }
+  }
+
+  #indexers(): readonly (readonly [string, (value: T) => readonly string[]])[] {
+    return Object.entries(this.#options.indexers ?? {})
+  }
+}
+
+export function metaNamespaceKey({ metadata: { namespace, name } }: KubeObject): string {
+  return namespace === undefined ? name : `${namespace}/${name}`
+}
+
+/** For objects of one namespace. */
+export function byName({ metadata }: KubeObject): string {
+  return metadata.name
+}
