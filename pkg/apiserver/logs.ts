@@ -49,6 +49,7 @@ export type LogsOptions = {
   readonly registry: Registry
   readonly authorize: Authorize
   readonly bindings: RbacIndex
+  readonly watchNamespaces: (sink: NamespaceIndex['sink']) => { start: () => Promise<void>; stop: () => void }
 }
 
 /** Joins the log store, who may read what of it, and the faces that show it. */
@@ -58,7 +59,8 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
   const [tenant, logging] = [`tenant.${groupDomain}`, `logging.${groupDomain}`]
   const turns = createTurns()
   const streams = await openLogStore(config.logs, secrets.logStore, { logger, turns })
-  const namespaces = new NamespaceIndex({ client, groupDomain, logger })
+  const namespaces = new NamespaceIndex(groupDomain)
+  const namespaceWatch = options.watchNamespaces(namespaces.sink)
   const joined = { client, config, live, bindings, namespaces, logger, registry }
   const events = streams && createEventStreams({ ...joined, streams })
   const closing = new AbortController()
@@ -137,12 +139,12 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     },
     start() {
       if (events === undefined) return
-      void namespaces.start()
+      void namespaceWatch.start()
       events.start()
     },
     close: () => closing.abort(),
     async stop() {
-      namespaces.stop()
+      namespaceWatch.stop()
       await events?.stop()
       await streams?.close()
     },

@@ -58,6 +58,8 @@ export type Resources = {
   readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | undefined
   readonly isAggregated: (plural: string) => boolean
   readonly checks: readonly Check[]
+  /** Follows a kind for another part of the program (ResourceCache). */
+  readonly watch: ResourceCache['watch']
   /** Resolves once what is always followed has its first state. */
   readonly start: () => Promise<void>
   readonly stop: () => void
@@ -202,6 +204,7 @@ export function createResources(options: ResourcesOptions): Resources {
         problem: () => (cache.isSynced ? undefined : 'resources are still being read'),
       },
     ],
+    watch: (path, sink) => cache.watch(path, sink),
     start() {
       // kube-apiserver asks for the documents a second after the group is available, and then not for a minute.
       void untilDone(async () => void (await kindSchemas()), { logger, signal: stopped.signal })

@@ -96,7 +96,6 @@ export async function runApiserver(
   const access = createAccess({ client, config, logger, registry, group, clientAddress })
   const bindings = new RbacIndex({ client, logger })
   const { authorize } = access
-  const logs = await createLogs({ client, config, live, secrets, logger, registry, authorize, bindings })
   const certificates =
     config.tls.certFile === ''
       ? new ServingCertificates({ client, config, logger })
@@ -145,6 +144,10 @@ export async function runApiserver(
       return isForHost(certPem, new URL(config.oauth.issuer).hostname) ? bundlePem : undefined
     },
     isUser: name => access.users.get(name) !== undefined,
+  })
+  const logs = await createLogs({
+    ...{ client, config, live, secrets, logger, registry, authorize, bindings },
+    watchNamespaces: sink => resources.watch('/api/v1/namespaces', sink),
   })
   const iam = await createIam({
     client: withOwnRefusals(client),

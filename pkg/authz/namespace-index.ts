@@ -1,70 +1,62 @@
-import type { KubeClient } from '../kube/client.ts'
 import type { KubeObject } from '../kube/object.ts'
-import { Reflector } from '../kube/reflector.ts'
+import type { WatchEvent } from '../kube/watch.ts'
 import { unavailable } from '../status/status.ts'
-import type { Logger } from '../telemetry/logger.ts'
 
-export type NamespaceIndexOptions = {
-  readonly client: KubeClient
-  readonly groupDomain: string
-  readonly logger: Logger
+export type NamespaceSink = {
+  readonly replace: (namespaces: readonly KubeObject[]) => void
+  readonly apply: (events: readonly WatchEvent[]) => void
 }
 
-/** The namespaces that there are, each with the time of its creation in whole seconds since 1970, and with its workspace. */
+/** All namespaces, each with the time of its creation in whole seconds since 1970, and with its workspace. */
 export class NamespaceIndex {
   readonly #created = new Map<string, number>()
   readonly #workspaces = new Map<string, string>()
-  readonly #reflector: Reflector
-  #synced = false
+  readonly #label: string
+  #isReady = false
 
-  constructor({ client, groupDomain, logger }: NamespaceIndexOptions) {
-    const label = `${groupDomain}/workspace`
-    const put = ({ metadata: { name, creationTimestamp, labels } }: KubeObject) => {
-      this.#created.set(name, Math.floor(Date.parse(creationTimestamp) / 1000))
-      this.#workspaces.set(name, labels?.[label] ?? '')
-    }
-    const forget = (name: string) => {
-      this.#created.delete(name)
-      this.#workspaces.delete(name)
-    }
-    this.#reflector = new Reflector({
-      client,
-      path: '/api/v1/namespaces',
-      sink: {
-        replace: items => {
-          this.#created.clear()
-          this.#workspaces.clear()
-          for (const item of items) put(item)
-        },
-        apply: events => {
-          for (const { type, object } of events) {
-            if (type === 'DELETED') forget(object.metadata.name)
-            else if (type !== 'BOOKMARK') put(object)
-          }
-        },
-        failed: err => logger.warn({ err }, 'watching namespaces failed'),
-      },
-    })
+  constructor(groupDomain: string) {
+    this.#label = `${groupDomain}/workspace`
   }
 
-  async start(): Promise<void> {
-    await this.#reflector.start()
-    this.#synced = true
+  /** Where a watch of the namespaces goes. */
+  readonly sink: NamespaceSink = {
+    replace: namespaces => {
+      this.#created.clear()
+      this.#workspaces.clear()
+      for (const namespace of namespaces) this.#put(namespace)
+      this.#isReady = true
+    },
+    apply: events => {
+      for (const { type, object } of events) {
+        if (type === 'DELETED') this.#remove(object.metadata.name)
+        else if (type !== 'BOOKMARK') this.#put(object)
+      }
+    },
   }
 
-  stop(): void {
-    this.#reflector.stop()
-  }
-
-  /** @throws Status 503 before the first state */
+  /** @throws Status 503 before the first list */
   get created(): ReadonlyMap<string, number> {
-    if (!this.#synced) throw unavailable('namespaces are still being read from the orchestrator')
+    this.#requireList()
     return this.#created
   }
 
-  /** By namespace; '' for one that is in none. @throws Status 503 before the first state */
+  /** By namespace; '' for one without. @throws Status 503 before the first list */
   get workspaces(): ReadonlyMap<string, string> {
-    if (!this.#synced) throw unavailable('namespaces are still being read from the orchestrator')
+    this.#requireList()
     return this.#workspaces
+  }
+
+  #requireList(): void {
+    if (!this.#isReady) throw unavailable('namespaces are still being read from kube-apiserver')
+  }
+
+  #put({ metadata: { name, creationTimestamp, labels } }: KubeObject): void {
+    this.#created.set(name, Math.floor(Date.parse(creationTimestamp) / 1000))
+    this.#workspaces.set(name, labels?.[this.#label] ?? '')
+  }
+
+  #remove(name: string): void {
+    this.#created.delete(name)
+    this.#workspaces.delete(name)
   }
 }

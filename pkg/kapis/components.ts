@@ -77,21 +77,26 @@ async function listComponents({
   const isOfPlatform = (name: string) =>
     name === namespace || name === 'kube-system' || name.startsWith(product)
   const place = (name: string) => (name === namespace ? '' : name)
+  const podsOf = new Map<string, Entry[]>()
+  for (const pod of pods?.entries() ?? []) {
+    if (!isOfPlatform(pod.namespace)) continue
+    const known = podsOf.get(pod.namespace)
+    if (known === undefined) podsOf.set(pod.namespace, [pod])
+    else known.push(pod)
+  }
   return [...(services?.entries() ?? [])]
     .filter(service => isOfPlatform(service.namespace))
-    .flatMap(service => toComponent(service, [...(pods?.entries() ?? [])]))
+    .flatMap(service => toComponent(service, podsOf.get(service.namespace) ?? []))
     .sort((a, b) => compare(place(a.namespace), place(b.namespace)) || compare(a.name, b.name))
 }
 
+/** @param pods of the service's namespace */
 function toComponent(service: Entry, pods: readonly Entry[]): Component[] {
   const { selector } = membersOf(service.parsed().spec)
   // Without a selector it is somebody else's business what is behind it.
   if (!isRecord(selector) || Object.keys(selector).length === 0) return []
   const labels = Object.entries(selector)
-  const backends = pods.filter(
-    ({ namespace, meta }) =>
-      namespace === service.namespace && labels.every(([key, value]) => meta.labels?.[key] === value),
-  )
+  const backends = pods.filter(({ meta }) => labels.every(([key, value]) => meta.labels?.[key] === value))
   return [
     {
       name: service.name,

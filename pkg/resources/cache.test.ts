@@ -98,6 +98,53 @@ describe('ResourceCache', () => {
     expect(requestsOf(cache)).to.equal('1500m')
   })
 
+  const kindOfPods: Kind = {
+    ...nodes,
+    plural: 'pods',
+    source: { group: '', version: 'v1', path: '/api/v1/pods' },
+  }
+
+  it('watches pods once, whether they are in the cache or not', async () => {
+    const { cache, lists, watches, tell } = await start(sample)
+    await cache.start()
+    await until(() => watches.size === 2)
+    const own = watches.get('/api/v1/pods')
+    await cache.obtain(kindOfPods)
+    await until(() => own?.closed === true && watches.get('/api/v1/pods') !== own)
+    expect(lists.filter(path => path === '/api/v1/pods')).to.have.length(2)
+    tell('/api/v1/pods', 'ADDED', pod('p2', 11, '500m'))
+    await until(() => requestsOf(cache) === '1500m')
+    const shared = watches.get('/api/v1/pods')
+    tell('/api/v1/pods', 'ERROR', { code: 404, message: 'no' })
+    await until(() => cache.collections().length === 1)
+    await until(() => shared?.closed === true && watches.get('/api/v1/pods') !== shared)
+    tell('/api/v1/pods', 'ADDED', pod('p3', 12, '2'))
+    await until(() => requestsOf(cache) === '3')
+  })
+
+  it('gives a part that comes later what it has of a kind already', async () => {
+    const { cache, lists, watches, tell } = await start(sample)
+    await cache.start()
+    await until(() => watches.size === 2)
+    const own = watches.get('/api/v1/pods')
+    await cache.obtain(kindOfPods)
+    const seen: string[] = []
+    const watch = cache.watch('/api/v1/pods', {
+      replace: items => void seen.push(...items.map(({ metadata }) => metadata.name)),
+      apply: events => void seen.push(...events.map(({ type, object }) => `${type} ${object.metadata.name}`)),
+    })
+    await watch.start()
+    expect(seen).to.deep.equal(['p1'])
+    expect(lists.filter(path => path === '/api/v1/pods')).to.have.length(2)
+    await until(() => watches.get('/api/v1/pods') !== own)
+    tell('/api/v1/pods', 'ADDED', pod('p2', 11, '1'))
+    await until(() => seen.length === 2)
+    watch.stop()
+    tell('/api/v1/pods', 'DELETED', pod('p2', 12, '1'))
+    await until(() => requestsOf(cache) === '1')
+    expect(seen).to.deep.equal(['p1', 'ADDED p2'])
+  })
+
   it('gives nothing out before it has read everything', async () => {
     const { cache } = await start(path => (path === '/api/v1/pods' ? [] : undefined))
     void cache.start()

@@ -1,11 +1,11 @@
 import type { KubeClient } from '../kube/client.ts'
-import { Reflector } from '../kube/reflector.ts'
 import { unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Catalog } from './catalog.ts'
 import type { Collection, Decorate } from './collection.ts'
 import { createDecorators, type Decorators } from './decorators.ts'
 import type { Kind } from './kind.ts'
+import { KindWatch, type KindWatchOptions } from './kind-watch.ts'
 import { alwaysFollowed, resourcesGroup, resourcesVersion } from './kinds.ts'
 import { LiveKind } from './live-kind.ts'
 
@@ -36,13 +36,14 @@ export class ResourceCache {
   readonly #options: ResourceCacheOptions
   readonly #live = new Map<string, LiveKind>()
   readonly #decorators: Decorators
-  readonly #pods: Reflector
+  readonly #pods: { readonly start: () => Promise<void>; readonly stop: () => void }
+  readonly #watches = new Set<KindWatch>()
   #sweeper: NodeJS.Timeout | undefined
   #synced = false
   #nextLookMs = 0
 
   constructor(options: ResourceCacheOptions) {
-    const { client, groupDomain, logger } = options
+    const { groupDomain } = options
     this.#options = options
     this.#decorators = createDecorators(groupDomain, (kind, keys) => {
       for (const { collection } of this.#live.values()) {
@@ -50,14 +51,28 @@ export class ResourceCache {
         if (kind === `${source.group}/${plural}`) collection.redecorate(keys)
       }
     })
-    this.#pods = new Reflector({
-      client,
-      path: '/api/v1/pods',
-      sink: {
-        ...this.#decorators.pods,
-        failed: err => logger.warn({ err, resource: 'pods' }, 'watch failed, trying again'),
+    this.#pods = this.watch('/api/v1/pods', this.#decorators.pods)
+  }
+
+  /**
+   * Follows a kind for another part of the program, by the watch of the cache while the kind is in it.
+   *
+   * @param path of the collection, such as /api/v1/namespaces
+   */
+  watch(path: string, sink: KindWatchOptions['sink']): { start: () => Promise<void>; stop: () => void } {
+    const watch = new KindWatch({ client: this.#options.client, path, logger: this.#options.logger, sink })
+    return {
+      start: () => {
+        this.#watches.add(watch)
+        const live = this.#live.values().find(each => each.collection.served.kind.source.path === path)
+        const isListed = live !== undefined && live.collection.version > 0
+        return watch.start(isListed ? [...live.collection.entries()].map(entry => entry.parsed()) : undefined)
       },
-    })
+      stop: () => {
+        this.#watches.delete(watch)
+        watch.stop()
+      },
+    }
   }
 
   /** Resolves once every aggregated kind has its first state. Pods come first, so that no node is shown without its sums. */
@@ -140,6 +155,7 @@ export class ResourceCache {
       served,
       logger,
       ...(decorate === undefined ? {} : { decorate }),
+      sinks: () => this.#watchesOf(kind).map(({ followed }) => followed),
       // What is not there is not asked for again and again behind its back; if it comes back it is another kind.
       gone: () => {
         if (!alwaysFollowed.includes(kind)) this.#end(toName(kind), live)
@@ -206,8 +222,13 @@ export class ResourceCache {
     live.stop()
     live.release?.()
     this.#live.delete(name)
+    for (const watch of this.#watchesOf(live.collection.served.kind)) watch.unfollowed()
     // Last: who is told of it may ask for the kind again.
     live.collection.end()
+  }
+
+  #watchesOf({ source }: Kind): readonly KindWatch[] {
+    return [...this.#watches].filter(({ path }) => path === source.path)
   }
 }
 

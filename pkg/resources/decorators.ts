@@ -1,5 +1,5 @@
-import type { ReflectorSink } from '../kube/reflector.ts'
 import type { Decorate } from './collection.ts'
+import type { KindWatchOptions } from './kind-watch.ts'
 import { decorateNamespace } from './kinds/namespaces.ts'
 import { decorateNode } from './kinds/nodes.ts'
 import { decorateClaim } from './kinds/storage.ts'
@@ -10,7 +10,7 @@ export type Decorators = {
   /** What is computed for the objects of `<group>/<plural>`; undefined for most. */
   readonly of: (kind: string) => Decorate | undefined
   /** To be fed with all pods. */
-  readonly pods: ReflectorSink
+  readonly pods: KindWatchOptions['sink']
   /** To be told which drivers have a class of snapshots. */
   readonly setSnapshotDrivers: (drivers: ReadonlySet<string>) => void
 }
@@ -46,10 +46,10 @@ export function createDecorators(
   return {
     of: kind => decorate.get(kind),
     pods: {
-      replace(...state) {
-        usage.sink.replace(...state)
-        used.sink.replace(...state)
-        mounts.sink.replace(...state)
+      replace(pods) {
+        usage.sink.replace(pods)
+        used.sink.replace(pods)
+        mounts.sink.replace(pods)
       },
       apply(events) {
         usage.sink.apply(events)

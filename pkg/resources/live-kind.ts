@@ -1,5 +1,5 @@
 import type { KubeClient } from '../kube/client.ts'
-import { Reflector } from '../kube/reflector.ts'
+import { Reflector, type ReflectorSink } from '../kube/reflector.ts'
 import { unavailable, unknownResource } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { Collection, type Decorate } from './collection.ts'
@@ -11,6 +11,8 @@ export type LiveKindOptions = {
   readonly served: ServedKind
   readonly decorate?: Decorate
   readonly logger: Logger
+  /** Where else its objects go; others may come and go. */
+  readonly sinks?: () => Iterable<Pick<ReflectorSink, 'replace' | 'apply'>>
   /** Told when the orchestrator says that there is no such kind (any more). */
   readonly gone: () => void
 }
@@ -33,7 +35,7 @@ export class LiveKind {
   #disconnectedAtMs: number | undefined
   #refusal: unknown
 
-  constructor({ client, served, decorate, logger, gone }: LiveKindOptions) {
+  constructor({ client, served, decorate, logger, sinks = () => [], gone }: LiveKindOptions) {
     const { plural, source } = served.kind
     this.#plural = plural
     this.collection = new Collection(served, decorate)
@@ -41,8 +43,14 @@ export class LiveKind {
       client,
       path: source.path,
       sink: {
-        replace: this.collection.replace.bind(this.collection),
-        apply: this.collection.apply.bind(this.collection),
+        replace: (...state) => {
+          this.collection.replace(...state)
+          for (const sink of sinks()) sink.replace(...state)
+        },
+        apply: events => {
+          this.collection.apply(events)
+          for (const sink of sinks()) sink.apply(events)
+        },
         failed: err => {
           this.#refusal = err
           if (this.isGone) return gone()

@@ -19,7 +19,7 @@ describe('createMountIndex', () => {
 
   it('knows the claims in use, and tells those for which it turns', () => {
     const { told, isMounted, sink } = make()
-    sink.replace([pod('a', ['x', 'y']), pod('b', ['y']), pod('c', [])], '1', [])
+    sink.replace([pod('a', ['x', 'y']), pod('b', ['y']), pod('c', [])])
     expect(told).to.deep.equal([['ns/x', 'ns/y']])
     expect([isMounted('ns/x'), isMounted('ns/y'), isMounted('ns/z'), isMounted('other/x')]).to.deep.equal([
       true,
@@ -37,15 +37,15 @@ describe('createMountIndex', () => {
 
   it('begins anew with a new list', () => {
     const { told, isMounted, sink } = make()
-    sink.replace([pod('a', ['x'])], '1', [])
-    sink.replace([pod('b', ['y'])], '2', [])
+    sink.replace([pod('a', ['x'])])
+    sink.replace([pod('b', ['y'])])
     expect(told.at(-1)).to.deep.equal(['ns/x', 'ns/y'])
     expect([isMounted('ns/x'), isMounted('ns/y')]).to.deep.equal([false, true])
   })
 
   it('counts a claim that one pod mounts twice once', () => {
     const { isMounted, sink } = make()
-    sink.replace([pod('a', ['x', 'x'])], '1', [])
+    sink.replace([pod('a', ['x', 'x'])])
     sink.apply([event('DELETED', pod('a', ['x', 'x']))])
     expect(isMounted('ns/x')).to.equal(false)
   })

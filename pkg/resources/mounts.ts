@@ -1,12 +1,12 @@
 import type { KubeObject } from '../kube/object.ts'
-import type { ReflectorSink } from '../kube/reflector.ts'
 import { toKey } from './entry.ts'
+import type { KindWatchOptions } from './kind-watch.ts'
 import { claimsOf } from './kinds/pods.ts'
 
 export type MountIndex = {
   /** Whether a pod that has not ended uses the claim `<namespace>/<name>`. */
   readonly isMounted: (claim: string) => boolean
-  readonly sink: ReflectorSink
+  readonly sink: KindWatchOptions['sink']
 }
 
 /** Which claims are in use by pods, kept up as pods come and go. `changed` is told those for which it turned. */

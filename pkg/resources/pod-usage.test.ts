@@ -35,14 +35,14 @@ describe('createUsageIndex', () => {
   it('knows nothing of a node without pods', () => {
     const { of, sink, told } = createTold()
     expect(of('n1')).to.equal(noUsage)
-    sink.replace([], '1', [])
+    sink.replace([])
     expect(of('n1')).to.equal(noUsage)
     expect(told.flat()).to.deep.equal([])
   })
 
   it('sums up what is there at the start', () => {
     const { sink, told, read } = createTold()
-    sink.replace([pod('a', 'n1'), pod('b', 'n1', { cpu: '1' }), pod('c', 'n2'), pod('d', undefined)], '1', [])
+    sink.replace([pod('a', 'n1'), pod('b', 'n1', { cpu: '1' }), pod('c', 'n2'), pod('d', undefined)])
     expect([read('n1'), read('n2')]).to.deep.equal(['2 1100m 128Mi', '1 100m 64Mi'])
     expect(told).to.deep.equal([['n1', 'n2']])
   })
@@ -58,7 +58,7 @@ describe('createUsageIndex', () => {
 
   it('follows a change of what a pod asks for', () => {
     const { sink, told, read } = createTold()
-    sink.replace([pod('a', 'n1')], '1', [])
+    sink.replace([pod('a', 'n1')])
     sink.apply([event('MODIFIED', pod('a', 'n1', { cpu: '2' }))])
     expect(read('n1')).to.equal('1 2 64Mi')
     expect(told).to.deep.equal([['n1'], ['n1']])
@@ -66,7 +66,7 @@ describe('createUsageIndex', () => {
 
   it('tells both nodes when a name turns up on another one', () => {
     const { sink, told, read } = createTold()
-    sink.replace([pod('a', 'n1')], '1', [])
+    sink.replace([pod('a', 'n1')])
     sink.apply([event('MODIFIED', pod('a', 'n2'))])
     expect([read('n1'), read('n2')]).to.deep.equal(['0 0 0', '1 100m 64Mi'])
     expect(told.at(-1)).to.deep.equal(['n1', 'n2'])
@@ -75,7 +75,7 @@ describe('createUsageIndex', () => {
   for (const type of ['DELETED', 'MODIFIED'] as const) {
     it(`takes a pod off that has ended (${type})`, () => {
       const { of, sink, told } = createTold()
-      sink.replace([pod('a', 'n1')], '1', [])
+      sink.replace([pod('a', 'n1')])
       sink.apply([event(type, pod('a', 'n1', type === 'MODIFIED' ? { phase: 'Succeeded' } : {}))])
       expect(of('n1')).to.equal(noUsage)
       expect(told).to.deep.equal([['n1'], ['n1']])
@@ -84,7 +84,7 @@ describe('createUsageIndex', () => {
 
   it('tells nobody of what changes no sum', () => {
     const { sink, told } = createTold()
-    sink.replace([pod('a', 'n1')], '1', [])
+    sink.replace([pod('a', 'n1')])
     sink.apply([
       event('MODIFIED', pod('a', 'n1')),
       event('MODIFIED', pod('a', 'n1', { cpu: '0.1', memory: '65536Ki' })),
@@ -117,8 +117,8 @@ describe('createUsageIndex', () => {
 
   it('forgets everything at a new list, and tells the nodes that lost their pods', () => {
     const { of, sink, told, read } = createTold()
-    sink.replace([pod('a', 'n1'), pod('b', 'n2')], '1', [])
-    sink.replace([pod('b', 'n2', { cpu: '3' })], '2', [])
+    sink.replace([pod('a', 'n1'), pod('b', 'n2')])
+    sink.replace([pod('b', 'n2', { cpu: '3' })])
     expect(of('n1')).to.equal(noUsage)
     expect(read('n2')).to.equal('1 3 64Mi')
     expect(told.at(-1)).to.deep.equal(['n1', 'n2'])
@@ -144,7 +144,7 @@ describe('createUsageIndex', () => {
       }
     }
     const anew = createTold()
-    anew.sink.replace([...pods.values()], '1', [])
+    anew.sink.replace([...pods.values()])
     for (const node of ['n0', 'n1', 'n2', 'n3', 'n4']) expect(read(node)).to.equal(anew.read(node))
   })
 })

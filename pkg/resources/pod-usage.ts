@@ -1,6 +1,6 @@
 import type { KubeObject } from '../kube/object.ts'
-import type { ReflectorSink } from '../kube/reflector.ts'
 import type { WatchEvent } from '../kube/watch.ts'
+import type { KindWatchOptions } from './kind-watch.ts'
 import { type PodRequests, toPodRequests } from './pod-requests.ts'
 import { add, type Quantity, subtract, zero } from './quantity.ts'
 
@@ -25,7 +25,7 @@ const amounts = ['cpuRequests', 'cpuLimits', 'memoryRequests', 'memoryLimits'] a
 
 export type UsageIndex = {
   readonly of: (place: string) => PodUsage
-  readonly sink: ReflectorSink
+  readonly sink: KindWatchOptions['sink']
 }
 
 /**

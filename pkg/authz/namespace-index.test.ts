@@ -1,0 +1,46 @@
+import { expect } from 'chai'
+import type { KubeObject } from '../kube/object.ts'
+import { refusalOf } from '../status/fixtures.ts'
+import { NamespaceIndex } from './namespace-index.ts'
+
+const namespace = (name: string, creationTimestamp: string, workspace?: string): KubeObject => ({
+  metadata: {
+    name,
+    uid: name,
+    resourceVersion: '1',
+    creationTimestamp,
+    ...(workspace === undefined ? {} : { labels: { 'kapis.io/workspace': workspace } }),
+  },
+})
+
+describe('NamespaceIndex', () => {
+  it('has no namespaces before the first list', () => {
+    const index = new NamespaceIndex('kapis.io')
+    for (const read of [() => index.created, () => index.workspaces])
+      expect(refusalOf(read)).to.include({ code: 503, reason: 'ServiceUnavailable' })
+  })
+
+  it('follows when each was made, and its workspace', () => {
+    const index = new NamespaceIndex('kapis.io')
+    const state = () => [[...index.created], [...index.workspaces]]
+    index.sink.replace([namespace('a', '1970-01-01T00:00:05Z', 'w'), namespace('b', '1970-01-01T00:00:06Z')])
+    expect(state()).to.deep.equal([
+      [
+        ['a', 5],
+        ['b', 6],
+      ],
+      [
+        ['a', 'w'],
+        ['b', ''],
+      ],
+    ])
+    index.sink.apply([
+      { type: 'DELETED', object: namespace('a', '1970-01-01T00:00:05Z') },
+      { type: 'MODIFIED', object: namespace('b', '1970-01-01T00:00:06Z', 'v') },
+      { type: 'BOOKMARK', object: namespace('', '') },
+    ])
+    expect(state()).to.deep.equal([[['b', 6]], [['b', 'v']]])
+    index.sink.replace([])
+    expect(state()).to.deep.equal([[], []])
+  })
+})
