@@ -10,7 +10,9 @@ type Claims = Readonly<Record<string, unknown>>
 
 describe('an ID token of an OpenID provider (OpenID Connect Core 3.1.3.7)', () => {
   let published: Claims[]
-  let keys: Readonly<Record<'RS256' | 'ES256', { readonly sign: (header: object, claims: Claims) => Promise<string> }>>
+  let keys: Readonly<
+    Record<'RS256' | 'ES256', { readonly sign: (header: object, claims: Claims) => Promise<string> }>
+  >
 
   before(async () => {
     published = []
@@ -44,8 +46,7 @@ describe('an ID token of an OpenID provider (OpenID Connect Core 3.1.3.7)', () =
     return verifier(token, nonce)
   }
 
-  const verifyClaims = async (changes: Claims) =>
-    verify(await keys.RS256.sign({}, { ...good(), ...changes }))
+  const verifyClaims = async (changes: Claims) => verify(await keys.RS256.sign({}, { ...good(), ...changes }))
 
   const believed: readonly (readonly [string, () => Claims])[] = [
     ['its own claims alone', () => ({})],
@@ -73,7 +74,11 @@ describe('an ID token of an OpenID provider (OpenID Connect Core 3.1.3.7)', () =
     ['a list without this client', () => ({ aud: ['x', 'y'] }), /claim aud .*got \["x","y"\]/],
     ['no audience', () => ({ aud: undefined }), /claim aud .*got none/],
     ['several audiences and no azp', () => ({ aud: [clientId, 'x'] }), /claim azp .*got none/],
-    ['several audiences, issued to another', () => ({ aud: [clientId, 'x'], azp: 'x' }), /claim azp .*got "x"/],
+    [
+      'several audiences, issued to another',
+      () => ({ aud: [clientId, 'x'], azp: 'x' }),
+      /claim azp .*got "x"/,
+    ],
     ['one audience, issued to another', () => ({ azp: 'x' }), /claim azp .*expected "kapis", got "x"/],
     ['an azp that is a list', () => ({ azp: [clientId] }), /claim azp .*got \["kapis"\]/],
     ['an end in the past', () => ({ exp: now() - 60 }), /claim exp .*the time is \d+, got \d+/],
