@@ -3,7 +3,7 @@ import { NamespaceIndex } from '../authz/namespace-index.ts'
 import type { RbacIndex } from '../authz/rbac-index.ts'
 import { createReachFinder } from '../authz/reach.ts'
 import type { Config, Secrets } from '../config/config.ts'
-import { createIngest } from '../kapis/logging/v1alpha2/ingest.ts'
+import { createIngest, maxBodies } from '../kapis/logging/v1alpha2/ingest.ts'
 import { createLoggingFace } from '../kapis/logging/v1alpha2/serve.ts'
 import { createLogFace } from '../kapis/logs/serve.ts'
 import { createTenantFace, isOfTenantFace } from '../kapis/tenant/v1alpha2/serve.ts'
@@ -16,13 +16,16 @@ import type { AuthenticatedExchange, Handler } from '../request/exchange.ts'
 import { hasNoCredential } from '../request/identity.ts'
 import { toResourceInfo } from '../request/request-info.ts'
 import { createTurns } from '../request/turns.ts'
-import { unauthorized, unavailable } from '../status/status.ts'
+import { tooManyRequests, unauthorized, unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { counter, type Registry } from '../telemetry/metrics.ts'
 import { createEventStreams } from './events.ts'
+import { createPlaces } from './places.ts'
 import type { Check } from './probes.ts'
 
 const version = 'v1alpha2'
+// Shippers log each refusal as an error: a burst of all nodes is to be waited out.
+const waitForPlaceMs = 10_000
 const right = { verb: 'get', group: '', resource: 'pods/log' }
 
 export type Logs = {
@@ -109,8 +112,14 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
       version,
       resource: 'ingest',
     })
+    const places = createPlaces({
+      most: () => maxBodies,
+      waitMs: () => waitForPlaceMs,
+      refuse: () => tooManyRequests('too many batches are under way; send this one again', 1),
+    })
     const ingest = createIngest({
       store: space,
+      enter: places.take,
       limits: defaultLimits,
       authorize: identity => authorize(sending, identity),
       observe(protocol, { taken, refused, changed: changes }) {

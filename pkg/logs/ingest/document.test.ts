@@ -125,6 +125,32 @@ const valid: readonly [what: string, document: object | string, record: object][
       fields: { 'kubernetes.pod_name': 'web-1', 'kubernetes.pod_labels.app': 'b' },
     }),
   ],
+  ...[
+    ['_flb-key', `kube.var.log.containers.web-0.a_shop_web-${'c0ffee00'.repeat(8)}.log`],
+    ['filename', `/var/log/containers/web-0.a_shop_web-${'c0ffee00'.repeat(8)}.log`],
+  ].map(([name = '', file]): (typeof valid)[number] => [
+    `the origin of a pod that its agent does not know, from ${name}`,
+    { time, log: 'x', [name]: file },
+    lineOf({ namespace: 'shop', pod: 'web-0.a', container: 'web', dockerId: 'c0ffee00'.repeat(8) }),
+  ]),
+  [
+    'the same from a file of the kubelet, whose name says more',
+    {
+      time,
+      log: 'x',
+      log_: 1,
+      file: '/var/log/pods/shop_web-0_5b8efff7-9803-8103-d269-b633813fc60c/web/0.log',
+    },
+    lineOf({
+      ...{ namespace: 'shop', pod: 'web-0', container: 'web' },
+      fields: { log_: 1, file: '/var/log/pods/shop_web-0_5b8efff7-9803-8103-d269-b633813fc60c/web/0.log' },
+    }),
+  ],
+  [
+    'a file of another pod than its agent says',
+    { time, log: 'x', kubernetes, path: `/var/log/containers/a_b_c-${'c0ffee00'.repeat(8)}.log` },
+    { ...whole, log: 'x', fields: { path: `/var/log/containers/a_b_c-${'c0ffee00'.repeat(8)}.log` } },
+  ],
   [
     'names that are empty',
     { time, log: 'x', '': 'y', a: { '': 1 } },

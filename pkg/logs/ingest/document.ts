@@ -40,17 +40,32 @@ export function parseDocument(text: string, limits: IngestLimits): Line {
   if (!isRecord(document)) return { problem: 'not a JSON object' }
   const time = chooseTime(document, text, limits)
   if (typeof time === 'string') return { problem: time }
-  const { timeNs } = time
-  const textKey = findTextKey(document)
   const flat: Flat = new Map()
+  const log = putMembers(flat, document, text, time)
+  return toRecord({ timeNs: time.timeNs, log }, flat, limits)
+}
+
+/**
+ * Adds the members of a document to what is known of its line.
+ *
+ * @param time of the line, and the member that has it
+ * @returns its text
+ */
+export function putMembers(
+  flat: Flat,
+  document: Document,
+  text: string,
+  time: { readonly timeNs: bigint; readonly key?: string },
+): string {
+  const textKey = findTextKey(document)
   for (const key of Object.keys(document)) {
     if (key === textKey || key === time.key) continue
     const value = document[key]
-    if (value === document[time.key] && isTimeKey(key)) continue
-    if (isTimeKey(key) && isSameTime(readTime(document, key, text), timeNs)) continue
+    if (time.key !== undefined && value === document[time.key] && isTimeKey(key)) continue
+    if (isTimeKey(key) && isSameTime(readTime(document, key, text), time.timeNs)) continue
     flatten(flat, key, value, formatMember)
   }
-  return toRecord({ timeNs, log: textOf(document, textKey, text) }, flat, limits)
+  return textOf(document, textKey, text)
 }
 
 /** The member with the text of the line: the first that is a text, else `log`, whatever that is. */

@@ -44,6 +44,12 @@ const meanings = new Map(
     names.map((name, order) => [name, { of, order }] as const),
   ),
 )
+// What agents call the file that a line comes from.
+const fileNames = ['log.file.path', 'log.file.name', 'filename', 'file', 'path', 'tag', '_flb-key']
+// Of containers, as the kubelet names it. Fluent Bit's tags have dots in place of slashes.
+const containerFile = /^([a-z0-9][a-z0-9.-]*)_([a-z0-9-]+)_([a-z0-9-]+)-([0-9a-f]{64})\.log$/
+const podFile = /[./]pods[./]([a-z0-9-]+)_([a-z0-9][a-z0-9.-]*)_[0-9a-f-]{32,36}[./]([a-z0-9-]+)[./]\d+\.log$/
+const maxFileName = 4096
 const labelPrefixes = [
   'kubernetes.labels.',
   'kubernetes.pod_labels.',
@@ -106,7 +112,7 @@ export function toRecord(
   limits: IngestLimits,
 ): { readonly record: LogRecord; readonly notes?: Notes } {
   const notes = createNotes()
-  const { namespace, pod, container, host, dockerId } = takeOrigin(flat)
+  const { namespace, pod, container, host, dockerId } = withFile(takeOrigin(flat), flat)
   const name = (value: string) => shorten(value, limits.fieldBytes, noteOrigin)
   const noteOrigin = () => notes.add('origin_shortened')
   const labels = takeLabels(flat, limits, notes.add)
@@ -148,6 +154,39 @@ function takeOrigin(flat: Flat): Record<OriginName, string> {
   }
   for (const [name, of] of found) takeOut(flat, name, value => value === origin[of])
   return origin
+}
+
+/** Of a pod that its agent knows nothing of, the name of the file says where its lines come from. */
+function withFile(origin: Record<OriginName, string>, flat: Flat): Record<OriginName, string> {
+  for (const name of fileNames) {
+    const file = flat.get(name)
+    const said = typeof file === 'string' ? readFileName(file) : undefined
+    if (said === undefined) continue
+    const isUnknown = origin.namespace === '' && origin.pod === ''
+    const whole = isUnknown ? { ...origin, ...said, dockerId: said.dockerId || origin.dockerId } : origin
+    // What it says is all in the origin.
+    if (
+      said.dockerId !== '' &&
+      Object.entries(said).every(([key, value]) => whole[key as OriginName] === value)
+    )
+      flat.delete(name)
+    return whole
+  }
+  return origin
+}
+
+function readFileName(file: string): Omit<Record<OriginName, string>, 'host'> | undefined {
+  if (!file.endsWith('.log') || file.length > maxFileName) return undefined
+  const name = file.includes('/')
+    ? file.slice(file.lastIndexOf('/') + 1)
+    : file.replace(/^.*?\bcontainers\./, '')
+  const ofContainer = containerFile.exec(name)
+  if (ofContainer !== null) {
+    const [, pod = '', namespace = '', container = '', dockerId = ''] = ofContainer
+    return { namespace, pod, container, dockerId }
+  }
+  const [, namespace, pod = '', container = ''] = podFile.exec(file) ?? []
+  return namespace === undefined ? undefined : { namespace, pod, container, dockerId: '' }
 }
 
 function firstOf(value: FieldValue): FieldScalar | undefined {

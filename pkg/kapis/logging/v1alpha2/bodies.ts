@@ -9,22 +9,13 @@ export type Held = {
 }
 
 /**
- * Bounds how many bodies there are at once, and the memory that they take together.
+ * Bounds the memory that bodies take together.
  *
- * @returns begins one. @throws Status 429
+ * @returns begins one
  */
-export function createBodies({
-  maxBodies,
-  maxBytes,
-}: {
-  readonly maxBodies: number
-  readonly maxBytes: number
-}): () => Held {
-  let bodies = 0
+export function createBodies(maxBytes: number): () => Held {
   let heldBytes = 0
   return () => {
-    if (bodies >= maxBodies) throw tooManyRequests('too many batches are under way; send this one again', 1)
-    bodies++
     let own = 0
     return {
       hold: bytes => {
@@ -34,7 +25,6 @@ export function createBodies({
         own = bytes
       },
       end: () => {
-        bodies--
         heldBytes -= own
       },
     }

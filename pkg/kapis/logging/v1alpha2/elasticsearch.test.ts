@@ -4,6 +4,7 @@ import { createMemoryStore, type MemoryStore } from '../../../logs/fixtures.ts'
 import { defaultLimits } from '../../../logs/ingest/limits.ts'
 import { type Loopback, startLoopback, toExchange } from '../../../request/fixtures.ts'
 import { renderKube } from '../../../status/render-kube.ts'
+import { freePlace } from './fixtures.ts'
 import { createIngest } from './ingest.ts'
 
 const base = '/kapis/logging.kapis.io/v1alpha2/ingest'
@@ -26,7 +27,13 @@ describe('clients of Elasticsearch', () => {
   beforeEach(() => {
     store = createMemoryStore()
     ingest = createIngest({
-      ...{ store, limits: defaultLimits, authorize: () => undefined, observe: () => undefined },
+      ...{
+        store,
+        limits: defaultLimits,
+        authorize: () => undefined,
+        observe: () => undefined,
+        enter: freePlace,
+      },
     })
   })
 
@@ -152,7 +159,7 @@ describe('clients of Elasticsearch', () => {
 
   it('are answered only when they may send', async () => {
     ingest = createIngest({
-      ...{ store, limits: defaultLimits, observe: () => undefined },
+      ...{ store, limits: defaultLimits, observe: () => undefined, enter: freePlace },
       authorize: () => {
         throw new Error('no')
       },

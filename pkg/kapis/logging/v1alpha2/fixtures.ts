@@ -9,3 +9,8 @@ export function forbidden403(): never {
 export async function tooMany(): Promise<never> {
   throw tooManyRequests('later', 7)
 }
+
+/** A place for each batch. */
+export function freePlace(): { readonly leave: () => void } {
+  return { leave: () => undefined }
+}

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { expect } from 'chai'
 import { compress as compressSnappy } from 'snappyjs'
+import { createPlaces } from '../../../apiserver/places.ts'
 import { createMemoryStore, type MemoryStore } from '../../../logs/fixtures.ts'
 import { createIngestRecords } from '../../../logs/ingest/ingest-records.ts'
 import { defaultLimits } from '../../../logs/ingest/limits.ts'
@@ -17,8 +18,8 @@ import {
 } from '../../../request/fixtures.ts'
 import { createTurns } from '../../../request/turns.ts'
 import { renderKube } from '../../../status/render-kube.ts'
-import { insufficientStorage } from '../../../status/status.ts'
-import { forbidden403, tooMany } from './fixtures.ts'
+import { insufficientStorage, tooManyRequests } from '../../../status/status.ts'
+import { forbidden403, freePlace, tooMany } from './fixtures.ts'
 import { createIngest } from './ingest.ts'
 
 const base = '/kapis/logging.kapis.io/v1alpha2/ingest'
@@ -47,6 +48,7 @@ describe('createIngest', () => {
       store,
       limits: { ...defaultLimits, batchBytes: 10_000, batchLines: 50, lineBytes: 100 },
       authorize: () => undefined,
+      enter: freePlace,
       observe: (protocol, lines) => observed.push([protocol, lines]),
       ...given.ingest,
     })
@@ -74,9 +76,11 @@ describe('createIngest', () => {
 
   describe('of many senders at once', () => {
     let came = 0
-    const started = async (given: Pick<LogStore, 'ingest'>) => {
+    const started = async (given: Pick<LogStore, 'ingest'>, most: number, waitMs: number) => {
       const silent = { authorize: () => undefined, observe: () => undefined }
-      const ingest = createIngest({ store: given, limits: defaultLimits, ...silent })
+      const refuse = () => tooManyRequests('later', 1)
+      const { take: enter } = createPlaces({ most: () => most, waitMs: () => waitMs, refuse })
+      const ingest = createIngest({ store: given, limits: defaultLimits, enter, ...silent })
       came = 0
       loopback = await startLoopback(async (req, res) => {
         try {
@@ -114,40 +118,37 @@ describe('createIngest', () => {
       loopback = undefined
     })
 
-    it('takes a batch while others come in slowly, of which there may be 64', async () => {
-      await started(store)
-      const slow = Array.from({ length: 63 }, sendSlowly)
-      await until(() => came === 63)
-      expect((await sendOne()).code).to.equal(200)
-      slow.push(sendSlowly())
-      await until(() => came === 65)
+    it('waits for a place behind those of its user who send slowly, and is refused after a while', async () => {
+      // A user has a quarter of them.
+      await started(store, 8, 200)
+      const slow = [sendSlowly(), sendSlowly()]
+      await until(() => came === 2)
       const refused = await sendOne()
       expect([refused.code, refused.headers['retry-after']]).to.deep.equal([429, '1'])
+      const waiting = sendOne()
+      await until(() => came === 4)
+      slow[0]?.destroy()
+      expect((await waiting).code).to.equal(200)
       for (const client of slow) client.destroy()
     })
 
-    it('stores eight, and the next that has come once there is a place', async () => {
+    it('stores eight at once, and all the others in turn', async () => {
       const storing = Promise.withResolvers<void>()
-      let stored = 0
+      const stored: number[] = []
+      let now = 0
       const ingest: LogStore['ingest'] = async batch => {
-        stored++
+        stored.push(++now)
         await storing.promise
+        now--
         return store.ingest(batch)
       }
-      await started({ ingest })
-      const late = begin({})
-      late.client.write(document('late'))
-      await until(() => came === 1)
-      const answers = Array.from({ length: 8 }, sendOne)
-      await until(() => stored === 8)
-      expect(refusal(await sendOne())).to.deep.equal([
-        429,
-        'too many batches are being stored; send this one again',
-      ])
-      late.client.end()
+      await started({ ingest }, 4 * 40, 30_000)
+      const answers = Array.from({ length: 60 }, sendOne)
+      await until(() => came === 60)
       storing.resolve()
-      const codes = (await Promise.all([...answers, late.answer])).map(({ code }) => code)
-      expect(codes).to.deep.equal(Array(9).fill(200))
+      const codes = (await Promise.all(answers)).map(({ code }) => code)
+      expect(codes).to.deep.equal(Array(60).fill(200))
+      expect(Math.max(...stored)).to.equal(8)
     })
   })
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   filterOfMember,
   filterValue,
@@ -31,13 +31,18 @@ export type IngestOptions = {
   readonly authorize: (identity: Identity) => Promise<void> | void
   /** Told of each batch. */
   readonly observe: (protocol: Protocol, lines: Pick<Ingested, 'taken' | 'refused' | 'changed'>) => void
+  /** Takes a place for a batch that comes in, and waits for one when there is none. @throws Status 429, also by the promise */
+  readonly enter: (user: string, res: ServerResponse) => Place | Promise<Place>
   readonly bodyWithinMs?: number
 }
 
+/** A place that was taken. */
+export type Place = { readonly leave: () => void }
+
 // That are stored at once: each has its lines in memory too.
 const maxBatches = 8
-// That are stored, or still come in; who sends slowly keeps none of the former from a place.
-const maxBodies = 64
+/** Batches that are stored or still come in: a slow sender must not keep others from being stored. */
+export const maxBodies = 64
 // A shipper sends what it has; who takes longer holds a place that others wait for.
 const defaultWithinMs = 30_000
 const retrySeconds = 5
@@ -63,8 +68,8 @@ const lineTypes = [
  * @throws Status 400, 401, 403, 404, 405, 408, 413, 415, 429, 503, 507
  */
 export function createIngest(options: IngestOptions): Handler {
-  const { store, limits, authorize, observe, bodyWithinMs = defaultWithinMs } = options
-  const beginBody = createBodies({ maxBodies, maxBytes: maxBatches * limits.batchBytes })
+  const { store, limits, authorize, observe, enter, bodyWithinMs = defaultWithinMs } = options
+  const beginBody = createBodies(maxBatches * limits.batchBytes)
   const refuse = () => tooManyRequests('too many batches are being stored; send this one again', 1)
   const storing = createWorkQueue({ atOnce: maxBatches, maxWaiting: maxBodies, refuse })
 
@@ -98,13 +103,14 @@ export function createIngest(options: IngestOptions): Handler {
     }
     if (req.method !== 'POST' && req.method !== 'PUT') throw methodNotAllowed(['POST', 'PUT'])
     await authorize(identity)
-    // Not read for nothing: it would wait behind these.
-    if (storing.pending() >= maxBatches) throw refuse()
+    const place = await enter(identity.username, res)
     const held = beginBody()
     try {
-      await handle(takeFor(held), exchange)
+      // Its client may have left while it waited.
+      if (!res.destroyed) await handle(takeFor(held), exchange)
     } finally {
       held.end()
+      place.leave()
     }
   }
 }

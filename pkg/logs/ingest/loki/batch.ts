@@ -1,6 +1,8 @@
+import { isRecord } from '../../../kube/object.ts'
 import { badRequest } from '../../../status/status.ts'
+import { parseExactJson } from '../../fields.ts'
 import { maxTimeNs } from '../../record.ts'
-import { checkAhead, formatMember, type Line } from '../document.ts'
+import { checkAhead, formatMember, type Line, putMembers } from '../document.ts'
 import type { IngestLimits } from '../limits.ts'
 import { type Flat, flatten, putShared, toRecord } from '../origin.ts'
 import { WireError } from '../otlp/wire.ts'
@@ -65,8 +67,26 @@ function toLine({ timeNs, line, metadata }: LokiEntry, shared: Flat, limits: Ing
   if (problem !== undefined) return { problem }
   const flat: Flat = new Map()
   addAll(flat, metadata)
+  const document = isOfPod(flat) || isOfPod(shared) ? undefined : toDocument(line)
+  const log = document === undefined ? line : putMembers(flat, document, line, { timeNs })
   putShared(flat, shared)
-  return toRecord({ timeNs, log: line }, flat, limits)
+  return toRecord({ timeNs, log }, flat, limits)
+}
+
+/** Where labels say it, a line is the program's own: nothing in it can say another origin. */
+function isOfPod(flat: Flat): boolean {
+  return flat.has('k8s.namespace.name') || flat.has('k8s.pod.name')
+}
+
+/** Fluent Bit sends its whole record as the line. */
+function toDocument(line: string): Readonly<Record<string, unknown>> | undefined {
+  if (!line.startsWith('{')) return undefined
+  try {
+    const parsed = parseExactJson(line)
+    return isRecord(parsed) ? parsed : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function addAll(flat: Flat, pairs: Iterable<readonly [string, unknown]>): void {

@@ -67,6 +67,21 @@ describe('readLoki', () => {
     expect(read(stream, 'protobuf').map(({ record }) => record)).to.deep.equal(records)
   })
 
+  it('reads the record that Fluent Bit sends as a line, unless labels say where the line comes from', () => {
+    const kubernetes = { namespace_name: 'shop', pod_name: 'web-0', labels: { app: 'web' } }
+    const document = { time: '2020-05-16T16:00:42.608962452Z', stream: 'stderr', log: 'one\n', kubernetes }
+    const line = JSON.stringify(document)
+    const streams = ['node', 'namespace'].map(name => ({
+      ...{ stream: { [name]: 'worker-1' }, values: [['1589644842608962452', line]] },
+    }))
+    const [whole, own] = read(Buffer.from(JSON.stringify({ streams })), 'json').map(({ record }) => record)
+    expect(whole).to.deep.equal({
+      ...{ timeNs: 1589644842608962452n, log: 'one\n', namespace: 'shop', pod: 'web-0', container: '' },
+      ...{ host: 'worker-1', dockerId: '', labels: { app: 'web' }, fields: { stream: 'stderr' } },
+    })
+    expect([own?.log, own?.namespace, own?.pod]).to.deep.equal([line, 'worker-1', ''])
+  })
+
   it('keeps the lines of a stream whose labels cannot be read', () => {
     const body = field(1, field(1, '{a=}'), field(2, time(1, 0), field(2, 'x')))
     expect(read(body, 'protobuf')[0]?.record?.fields).to.deep.equal({ labels: '{a=}' })
