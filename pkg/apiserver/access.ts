@@ -38,6 +38,8 @@ export type Access = {
   readonly authorize: Authorize
   /** Whether a caller may read a Secret. @throws Status 403 */
   readonly maySecret: (identity: Identity, namespace: string, name: string) => Promise<void>
+  /** The same of a Service; '' for one in any namespace. @throws Status 403 */
+  readonly mayService: (identity: Identity, namespace: string, name: string) => Promise<void>
   /** Whether a caller has a right of RBAC at the cluster scope. @throws Status 403, 503 */
   readonly requireRight: RequireRight
   readonly checks: readonly Check[]
@@ -167,6 +169,9 @@ export function createAccess(options: AccessOptions): Access {
     },
     async maySecret(identity, namespace, name) {
       await authorize(toResourceInfo({ verb: 'get', resource: 'secrets', namespace, name }), identity)
+    },
+    async mayService(identity, namespace, name) {
+      await authorize(toResourceInfo({ verb: 'get', resource: 'services', namespace, name }), identity)
     },
     async requireRight(identity, right) {
       await authorize(toResourceInfo(right), identity)

@@ -83,6 +83,8 @@ export type ResourcesOptions = {
   readonly isUser: (name: string) => boolean
   /** Whether a caller may read a Secret. @throws Status 403 */
   readonly maySecret: (identity: Identity, namespace: string, name: string) => Promise<void>
+  /** The same of a Service; '' for one in any namespace. @throws Status 403 */
+  readonly mayService: (identity: Identity, namespace: string, name: string) => Promise<void>
 }
 
 // All that is asked of registries for one request.
@@ -90,8 +92,8 @@ const registryMs = 30_000
 
 /** Joins what is known of the orchestrator's resources with the faces that show it. */
 export function createResources(options: ResourcesOptions): Resources {
-  const { client, config, live, logger, registry, hub, grants, proxy, maySecret, caPem, isUser } = options
-  const { onClusterChange } = options
+  const { client, config, live, logger, registry, hub, grants, proxy, caPem, isUser } = options
+  const { maySecret, mayService, onClusterChange } = options
   const { groupDomain } = config
   const aggregatedKinds = toAggregatedKinds(groupDomain)
   const catalog = createCatalog({ client, groupDomain })
@@ -168,6 +170,7 @@ export function createResources(options: ResourcesOptions): Resources {
     collectionOf,
     nativeCollectionOf: (exchange: AuthenticatedExchange) => obtain(nativeKinds.of(exchange)),
     services: () => components.collectionOf('services'),
+    mayService,
   }
   const any = {
     ...tools,

@@ -139,6 +139,7 @@ export async function runApiserver(
     onClusterChange: listener => bindings.onClusterChange(listener),
     proxy,
     maySecret: access.maySecret,
+    mayService: access.mayService,
     caPem() {
       const { certPem, bundlePem } = certificates.current()
       return isForHost(certPem, new URL(config.oauth.issuer).hostname) ? bundlePem : undefined

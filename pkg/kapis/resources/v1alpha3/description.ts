@@ -15,7 +15,7 @@ export const kindFilters: readonly Parameter[] = [
   query('nodeName', 'Of pods: the node.'),
   query('phase', 'Of pods: the phase.'),
   query('pvcName', 'Of pods: a claim that they mount.'),
-  query('serviceName', 'Of pods: the Service that selects them.'),
+  query('serviceName', 'Of pods: the Service that selects them. It takes the right to get that Service.'),
   query('workspace', 'Of namespaces and roles of workspaces.'),
   query('manager', 'Of workspaces: the user who manages them.'),
   query('storageClassName', 'Of volumes and claims.'),

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import {
   type Answer,
   type GetOptions,
+  jane,
   type Loopback,
   startLoopback,
   toExchange,
@@ -13,7 +14,8 @@ import { collectionOf, event, node, replaceAll, servedNodes } from '../../../res
 import { PageCache } from '../../../resources/page-cache.ts'
 import { WatchHub } from '../../../resources/watch-hub.ts'
 import { renderKube } from '../../../status/render-kube.ts'
-import { serveResources } from './read.ts'
+import { Status } from '../../../status/status.ts'
+import { type ReadOptions, serveResources } from './read.ts'
 
 const g = '/kapis/resources.kapis.io/v1alpha3'
 const managedFields = [{ manager: 'kubelet' }]
@@ -45,7 +47,10 @@ describe('serveResources', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
-  async function start(collection: Collection = collectionOf(items, { decorate })) {
+  async function start(
+    collection: Collection = collectionOf(items, { decorate }),
+    pods: { readonly collection?: Collection; readonly mayService?: ReadOptions['mayService'] } = {},
+  ) {
     const pages = new PageCache()
     const options = {
       groupDomain: 'kapis.io',
@@ -63,9 +68,11 @@ describe('serveResources', () => {
         maySecret: elsewhere,
       },
       visible: async () => undefined,
-      collectionOf: (plural: string) => (plural === 'nodes' ? collection : undefined),
+      collectionOf: (plural: string) =>
+        plural === 'nodes' ? collection : plural === 'pods' ? pods.collection : undefined,
       nativeCollectionOf: () => undefined,
       services: elsewhere,
+      mayService: pods.mayService ?? elsewhere,
     }
     loopback = await startLoopback(async (req, res) => {
       try {
@@ -122,6 +129,24 @@ describe('serveResources', () => {
       expect(list).to.deep.equal({ items: names.map(name => platform(name)), totalItems })
     })
   }
+
+  it('tells nobody which pods a Service selects who may not get that Service', async () => {
+    const asked: unknown[] = []
+    const mayService = async (...what: unknown[]) => {
+      asked.push(what)
+      throw new Status(403, 'Forbidden', 'services "shop" is forbidden')
+    }
+    const kind = { ...servedNodes.kind, plural: 'pods', namespaced: true }
+    const { get } = await start(undefined, {
+      collection: new Collection({ ...servedNodes, kind }),
+      mayService,
+    })
+    const paths = [`${g}/namespaces/ns/pods`, `${g}/pods`]
+    for (const path of paths)
+      for (const more of ['', '&watch=true'])
+        expect(await get(`${path}?serviceName=shop${more}`)).to.include({ code: 403 })
+    expect(asked).to.deep.equal(['ns', 'ns', '', ''].map(namespace => [jane, namespace, 'shop']))
+  })
 
   it('answers a page that is asked for again as it is by then', async () => {
     const collection = collectionOf(items, { decorate })

@@ -24,6 +24,8 @@ export type ReadOptions = ReadTools & {
   readonly nativeCollectionOf: (exchange: AuthenticatedExchange) => Promise<Collection> | undefined
   /** That of Services. @throws Status 503 */
   readonly services: () => Promise<Collection>
+  /** Whether a caller may get a Service; '' for one in any namespace. @throws Status 403, 503 */
+  readonly mayService: (identity: Identity, namespace: string, name: string) => Promise<void>
   /** What the caller may see of a kind, undefined for everything; asked for kinds of which not everybody sees the same. */
   readonly visible: (info: RequestInfo, identity: Identity) => Promise<Visible | undefined> | undefined
 }
@@ -45,8 +47,14 @@ export async function serveResources(options: ReadOptions, exchange: Authenticat
     throw unknownResource(`resource ${JSON.stringify(info.resource)} is not supported`)
 
   function narrow(query: ListQuery) {
-    if (info.resource !== 'pods' || !query.filters.has('serviceName')) return undefined
-    return options.services().then(services => podsOfService(services, query, info.namespace))
+    const serviceName = query.filters.get('serviceName')
+    if (info.resource !== 'pods' || serviceName === undefined) return undefined
+    return podsBehind(query, serviceName)
+  }
+  /** Which pods a Service selects is what the Service says. */
+  async function podsBehind(query: ListQuery, serviceName: string) {
+    await options.mayService(exchange.identity, info.namespace, serviceName)
+    return podsOfService(await options.services(), query, info.namespace)
   }
   const narrowed = options.visible(info, exchange.identity)
   const visible = narrowed && (await narrowed)
