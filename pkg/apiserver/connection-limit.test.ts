@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
@@ -43,6 +43,31 @@ describe('limitConnections', () => {
     for (const address of ['127.0.0.1', '127.0.0.1', '127.0.0.1', '127.0.0.2'])
       sockets.push(await open(address))
     expect(sockets.map(isOpen)).to.deep.equal([true, true, false, true])
+  })
+
+  it('takes no longer the more addresses and connections there are', () => {
+    const many = 20_000
+    const listener = createServer()
+    limitConnections(listener, () => many)
+    const closed: string[] = []
+    const arrive = (remoteAddress: string) => {
+      const socket = Object.assign(new EventEmitter(), {
+        ...{ remoteAddress, destroyed: false },
+        destroy() {
+          socket.destroyed = true
+          closed.push(remoteAddress)
+          socket.emit('close')
+        },
+      })
+      listener.emit('connection', socket)
+      return socket
+    }
+    const startedAt = performance.now()
+    for (let i = 0; i < many; i++) arrive(i % 2 === 0 ? 'greedy' : `10.0.${i >> 8}.${i & 255}`)
+    for (let i = 0; i < many / 2; i++) arrive(`10.1.${i >> 8}.${i & 255}`)
+    expect(performance.now() - startedAt).to.be.below(5_000)
+    expect([closed.length, new Set(closed).size]).to.deep.equal([many / 2, 2])
+    expect(closed.filter(address => address === 'greedy').length).to.equal(many / 2 - 1)
   })
 
   it('limits nothing when it is 0', async () => {

@@ -1,38 +1,62 @@
 import type { Server, Socket } from 'node:net'
 
+/** The connections of one address. */
+type Source = {
+  open: number
+  /** The newest last; some may have closed already. */
+  sockets: Socket[]
+}
+
 /**
  * Limits how many connections there are. At the limit the address with the most of them gives way: its newest connection is closed
- * for one from elsewhere, and its own new ones are refused, so that no client can lock out the others.
+ * for one from elsewhere, and its own new ones are refused, so that no client can lock out the others. None of this takes longer
+ * the more connections there are.
  *
  * @param most as configured now; 0 is no limit
  */
 export function limitConnections(server: Server, most: () => number): void {
-  const byAddress = new Map<string, Set<Socket>>()
+  const byAddress = new Map<string, Source>()
+  /** By how many connections they have open. */
+  const bySize = new Map<number, Set<Source>>()
   let count = 0
+  let largest = 0
 
-  function largest(): Set<Socket> | undefined {
-    let found: Set<Socket> | undefined
-    for (const sockets of byAddress.values()) if (sockets.size > (found?.size ?? 0)) found = sockets
-    return found
+  function resize(source: Source, change: 1 | -1): void {
+    const before = bySize.get(source.open)
+    before?.delete(source)
+    if (before?.size === 0) bySize.delete(source.open)
+    const isLargest = source.open === largest
+    source.open += change
+    count += change
+    if (source.open > 0) bySize.set(source.open, (bySize.get(source.open) ?? new Set()).add(source))
+    if (source.open > largest || (isLargest && !bySize.has(largest))) largest = source.open
   }
 
   function add(address: string, socket: Socket): void {
-    const sockets = byAddress.get(address) ?? new Set()
-    byAddress.set(address, sockets.add(socket))
-    count++
+    const source = byAddress.get(address) ?? { open: 0, sockets: [] }
+    byAddress.set(address, source)
+    source.sockets.push(socket)
+    resize(source, 1)
     socket.once('close', () => {
-      count--
-      sockets.delete(socket)
-      if (sockets.size === 0) byAddress.delete(address)
+      resize(source, -1)
+      if (source.open === 0) byAddress.delete(address)
+      else if (source.sockets.length > 2 * source.open + 16)
+        source.sockets = source.sockets.filter(({ destroyed }) => !destroyed)
     })
   }
 
+  function closeNewest(): void {
+    const [source] = bySize.get(largest) ?? []
+    for (let last = source?.sockets.pop(); last !== undefined; last = source?.sockets.pop()) {
+      if (last.destroyed) continue
+      last.destroy()
+      return
+    }
+  }
+
   server.prependListener('connection', (socket: Socket) => {
-    const address = socket.remoteAddress ?? ''
     const isFull = most() > 0 && count >= most()
-    add(address, socket)
-    if (!isFull) return
-    const last = [...(largest() ?? [])].at(-1)
-    last?.destroy()
+    add(socket.remoteAddress ?? '', socket)
+    if (isFull) closeNewest()
   })
 }
