@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Auditor, noAuditor } from '../audit/auditor.ts'
+import { RefusedIdentity } from '../authn/authenticator.ts'
 import { jane, type Loopback, startLoopback } from '../request/fixtures.ts'
 import { sendJson } from '../request/respond.ts'
 import { badRequest, Status, unauthorized } from '../status/status.ts'
@@ -297,6 +298,15 @@ describe('createChain', () => {
     expect(await ask('/api/v1/nodes', { authenticate: () => Promise.reject(unauthorized()) })).to.deep.equal([
       'failed: Unauthorized',
       'completed 401',
+    ])
+    // Who it was is known, although it cannot be sent on.
+    const unusable = () => {
+      throw new RefusedIdentity('token-review', 'it has blanks', { ...jane, username: ' eve' })
+    }
+    expect(await ask('/api/v1/nodes', { authenticate: unusable })).to.deep.equal([
+      'list /api/v1/nodes:  eve as undefined',
+      'failed: the identity from token-review authentication cannot be used: it has blanks',
+      'completed 403',
     ])
     expect(await ask('/api//v1')).to.deep.equal([
       'failed: the path contains an empty segment ("//")',

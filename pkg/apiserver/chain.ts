@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Auditor, AuditRecord } from '../audit/auditor.ts'
+import { RefusedIdentity } from '../authn/authenticator.ts'
 import { refuseAmbiguousHost } from '../request/ambiguity.ts'
 import type { AuthenticatedExchange, Exchange, Handler } from '../request/exchange.ts'
 import type { Identity } from '../request/identity.ts'
@@ -141,7 +142,11 @@ async function answer(
     const { identified, allowed } = audit(exchange)
     if (isUnguarded) return await options.unguarded.handle(exchange)
 
-    const found = options.authenticate(req)
+    const asked = exchange
+    const found = whoCalls(options.authenticate, req, refused => {
+      user = refused.identity.username
+      identified(toAuthenticated(asked, refused), undefined)
+    })
     const caller = found instanceof Promise ? await found : found
     user = caller.identity.username
     const authenticated = toAuthenticated(exchange, caller)
@@ -171,6 +176,25 @@ async function answer(
         'request failed',
       )
     }
+  }
+}
+
+/** @param refused told of a caller who is known, and must not be let in. @throws Status 401, 403, 503 */
+function whoCalls(
+  authenticate: Authenticate,
+  req: IncomingMessage,
+  refused: (caller: Caller) => void,
+): Promise<Caller> | Caller {
+  function fail(error: unknown): never {
+    if (error instanceof RefusedIdentity)
+      refused({ identity: error.identity, isAggregated: error.method === 'front-proxy' })
+    throw error
+  }
+  try {
+    const found = authenticate(req)
+    return found instanceof Promise ? found.catch(fail) : found
+  } catch (error) {
+    return fail(error)
   }
 }
 

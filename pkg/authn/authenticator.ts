@@ -50,7 +50,7 @@ export function createUnion(
     function found(method: string, identity: Identity | null): Outcome {
       if (identity === null) return tryFrom(place + 1, req, broken)
       const usable = complete(identity)
-      if (typeof usable === 'string') return refused(method, unusable(method, usable))
+      if (typeof usable === 'string') return refused(method, new RefusedIdentity(method, usable, identity))
       observe(method, 'success')
       return { identity: usable, method }
     }
@@ -82,6 +82,14 @@ function complete(identity: Identity): Identity | string {
   return made
 }
 
-function unusable(method: string, problem: string): Status {
-  return new Status(403, 'Forbidden', `the identity from ${method} authentication cannot be used: ${problem}`)
+/** 403 for a caller who is known, and whose identity cannot be sent on; it is kept for the audit log. */
+export class RefusedIdentity extends Status {
+  readonly identity: Identity
+  readonly method: string
+
+  constructor(method: string, problem: string, identity: Identity) {
+    super(403, 'Forbidden', `the identity from ${method} authentication cannot be used: ${problem}`)
+    this.identity = identity
+    this.method = method
+  }
 }
