@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { expect } from 'chai'
 import { withClocks } from '../status/clock-fixtures.ts'
 import { rejectionOf } from '../status/fixtures.ts'
@@ -17,8 +18,11 @@ describe('createTokenReviewAuthenticator', () => {
       close: () => undefined,
     }
     const authenticator = createTokenReviewAuthenticator({ client, isOurs: token => token === 'ours' })
-    const ask = async (token: string) =>
-      authenticator.authenticate(await received(['Authorization', `Bearer ${token}`]))
+    const ask = Object.assign(
+      async (token: string) =>
+        authenticator.authenticate(await received(['Authorization', `Bearer ${token}`])),
+      { of: (req: IncomingMessage) => authenticator.authenticate(req) },
+    )
     return { ask, calls: () => calls }
   }
   const user = { username: 'system:serviceaccount:a:b', uid: 'u', groups: ['g'], extra: { k: ['v'] } }
@@ -56,6 +60,27 @@ describe('createTokenReviewAuthenticator', () => {
     expect(await rejectionOf(Promise.resolve(ask('t')))).to.include({ code: 503 })
     isDown = false
     expect(await ask('t')).to.deep.equal(user)
+  })
+
+  it('asks about a hundred tokens at once, and refuses those for which there is no room', async () => {
+    const answered = Promise.withResolvers<void>()
+    let underWay = 0
+    let most = 0
+    const { ask } = start(async () => {
+      most = Math.max(most, ++underWay)
+      await answered.promise
+      underWay--
+      return { status: { authenticated: true, user } }
+    })
+    const req = await received(['Authorization', 'Bearer x'])
+    const asked = Array.from({ length: 2_500 }, (_, i) =>
+      ask.of(Object.assign(Object.create(req), { headers: { authorization: `Bearer t${i}` } })),
+    )
+    const settled = Promise.allSettled(asked)
+    answered.resolve()
+    const refused = (await settled).flatMap(result => (result.status === 'rejected' ? [result.reason] : []))
+    expect([most, refused.length]).to.deep.equal([128, 2_500 - 128 - 2_048])
+    expect(refused[0]).to.include({ code: 503 })
   })
 
   it('never sends away a token of our own issuer', async () => {

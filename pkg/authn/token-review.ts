@@ -3,6 +3,7 @@ import { createBoundedCache } from '../cache/bounded-cache.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isRecord } from '../kube/object.ts'
 import { type Identity, identityBytes } from '../request/identity.ts'
+import { createWorkQueue } from '../request/work-queue.ts'
 import { Status, unauthorized, unavailable } from '../status/status.ts'
 import type { Authenticator } from './authenticator.ts'
 import { readBearer, tokenKey } from './bearer.ts'
@@ -17,17 +18,24 @@ const cacheMs = 10_000
 const maxCacheBytes = 16 * 1024 * 1024
 const attempts = 3
 const retryMs = 250
+// Anybody can make up tokens, and each is a question to kube-apiserver.
+const maxReviews = { atOnce: 128, waiting: 2_048 }
 
-/** Any other bearer, a service account's above all: the orchestrator says whose it is (authentication.k8s.io/v1). */
+/** Any other bearer, a service account's above all: kube-apiserver says whose it is (authentication.k8s.io/v1). */
 export function createTokenReviewAuthenticator({ client, isOurs }: TokenReviewOptions): Authenticator {
   const reviewed = createBoundedCache<Identity | 'refused'>({
     maxBytes: maxCacheBytes,
     sizeOf: found => (found === 'refused' ? 0 : identityBytes(found)),
   })
   const underWay = new Map<string, Promise<Identity | 'refused'>>()
+  const queue = createWorkQueue({
+    atOnce: maxReviews.atOnce,
+    maxWaiting: maxReviews.waiting,
+    refuse: () => unavailable('too many tokens are being reviewed'),
+  })
 
   async function review(token: string, key: string): Promise<Identity | 'refused'> {
-    const result = await askOften(client, token)
+    const result = await queue.run(() => askOften(client, token))
     // An outage is not remembered; an answer is.
     reviewed.set(key, result, cacheMs)
     return result
