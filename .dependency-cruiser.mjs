@@ -7,6 +7,7 @@ const layers = [
     name: 'foundations',
     packages: [
       'kube', 'token', 'certs', 'openapi', 'request', 'telemetry', 'config', 'tracing', 'json', 'yaml', 'files', 'http', 'cache', 'shell',
+      'protobuf',
     ],
     // Packages of one layer that may import each other.
     allowSiblings: true,

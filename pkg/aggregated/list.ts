@@ -1,7 +1,7 @@
 import { toCacheKey } from '../cache/bounded-cache.ts'
 import type { Turns } from '../request/turns.ts'
-import type { Collection } from '../resources/collection.ts'
-import { waitForVersion } from '../resources/freshness.ts'
+import type { Collection, Scope } from '../resources/collection.ts'
+import { waitForLatest, waitForVersion } from '../resources/freshness.ts'
 import {
   countEntries,
   type Leaf,
@@ -65,8 +65,9 @@ export async function listObjects(
 type Start = { readonly version: number; readonly after: string; readonly leaves: readonly Leaf[] }
 
 async function startOf(collection: Collection, options: ListOptions): Promise<Start> {
-  if (options.continueToken !== '') return resume(collection, options.continueToken)
-  await waitForVersion(collection, options.resourceVersion)
+  if (options.continueToken !== '') return resume(collection, options)
+  if (options.resourceVersion === '') await waitForLatest(collection, scopeOf(collection, options))
+  else await waitForVersion(collection, options.resourceVersion)
   const wanted = Number(options.resourceVersion)
   if (!isExact(options) || wanted === collection.version) {
     return { version: collection.version, after: '', leaves: collection.snapshot() }
@@ -76,10 +77,23 @@ async function startOf(collection: Collection, options: ListOptions): Promise<St
   return { version: wanted, after: '', leaves }
 }
 
-async function resume(collection: Collection, token: string): Promise<Start> {
-  const { version, key } = parseContinueToken(token)
-  if (version === inconsistent)
+/** A name pins one object, where its namespace is known. */
+function scopeOf(collection: Collection, options: ListOptions): Scope {
+  const { namespace } = options
+  const isComplete = namespace !== '' || !collection.served.kind.namespaced
+  return { namespace, name: isComplete ? (pinnedName(options) ?? '') : '' }
+}
+
+function pinnedName({ fields }: ListOptions): string | undefined {
+  return fields.find(({ field, operator }) => field === 'metadata.name' && operator === '=')?.value
+}
+
+async function resume(collection: Collection, options: ListOptions): Promise<Start> {
+  const { version, key } = parseContinueToken(options.continueToken)
+  if (version === inconsistent) {
+    await waitForLatest(collection, scopeOf(collection, options))
     return { version: collection.version, after: key, leaves: collection.snapshot() }
+  }
   // Another replica may have begun this list a moment ahead of this one.
   await waitForVersion(collection, String(version))
   const leaves = collection.at(version)
@@ -101,8 +115,8 @@ async function select(
   const matches = matchesOptions(options)
   if (start.version === collection.version) {
     // A name pins at most one object: no view is kept for it.
-    const pinned = options.fields.find(({ field, operator }) => field === 'metadata.name' && operator === '=')
-    const entry = pinned && !collection.served.kind.namespaced ? collection.get('', pinned.value) : undefined
+    const pinned = collection.served.kind.namespaced ? undefined : pinnedName(options)
+    const entry = pinned === undefined ? undefined : collection.get('', pinned)
     if (entry) return toLeaves([entry].filter(matches))
     const key = toCacheKey(`key ${start.selectorKey}`)
     const view = viewInTurns(collection, { key, matches, order: byKey }, start.turns)

@@ -3,7 +3,7 @@ import { send, sendParts } from '../request/respond.ts'
 import { parseVersion } from '../request/version-query.ts'
 import { aggregatedForm } from '../resources/body.ts'
 import type { Collection } from '../resources/collection.ts'
-import { waitForVersion } from '../resources/freshness.ts'
+import { waitForLatest, waitForVersion } from '../resources/freshness.ts'
 import type { PageCache } from '../resources/page-cache.ts'
 import type { Visible } from '../resources/visible.ts'
 import { badRequest, notFound } from '../status/status.ts'
@@ -16,19 +16,21 @@ import { parseIncludeObject, tableOfObject, toPartial } from './table.ts'
  *
  * @throws Status 400, 404, 406, 504
  */
-export function readObject(
+export async function readObject(
   collection: Collection,
   pages: PageCache,
   exchange: AuthenticatedExchange,
   visible?: Visible,
-): Promise<void> | void {
-  const { req, query } = exchange
+): Promise<void> {
+  const { req, query, info } = exchange
   const wanted = negotiate(req.headers.accept, 'object')
   if (query.get('export') !== null)
     throw badRequest('the export parameter, deprecated since v1.14, is no longer supported')
-  const answer = () => sendObject({ collection, pages, wanted, visible }, exchange)
   const resourceVersion = parseVersion(query)
-  return resourceVersion === '' ? answer() : waitForVersion(collection, resourceVersion).then(answer)
+  const namespace = info.isInNamespace ? info.namespace : ''
+  if (resourceVersion === '') await waitForLatest(collection, { namespace, name: info.name })
+  else await waitForVersion(collection, resourceVersion)
+  sendObject({ collection, pages, wanted, visible }, exchange)
 }
 
 type Reading = {

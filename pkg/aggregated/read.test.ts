@@ -9,7 +9,7 @@ import {
   toExchange,
 } from '../request/fixtures.ts'
 import { createSharedTurns } from '../request/turns.ts'
-import type { Collection } from '../resources/collection.ts'
+import type { Collection, Scope } from '../resources/collection.ts'
 import { bookmark, collectionOf, event, node } from '../resources/fixtures.ts'
 import { PageCache } from '../resources/page-cache.ts'
 import { WatchHub } from '../resources/watch-hub.ts'
@@ -59,6 +59,47 @@ describe('serveRead', () => {
   const ask = async (path: string, options?: GetOptions) => (await start()).get(path, options)
   const json = ({ text }: Answer) => JSON.parse(text)
   const accept = (value: string): GetOptions => ({ headers: { accept: value } })
+
+  describe('a read without a version', () => {
+    async function startCounting() {
+      const scopes: Scope[] = []
+      const confirm = () => async (scope: Scope) => void scopes.push(scope)
+      const { get } = await start(collectionOf(items, { confirm }))
+      return { get, scopes }
+    }
+    const match = 'resourceVersionMatch=NotOlderThan&timeoutSeconds=1'
+    const consistent: readonly [string, string][] = [
+      ['/nodes', ''],
+      ['/nodes?limit=1', ''],
+      ['/nodes?fieldSelector=metadata.name%3Da', 'a'],
+      ['/nodes?fieldSelector=metadata.name!%3Da', ''],
+      ['/nodes/a', 'a'],
+      ['/nodes/zz', 'zz'],
+      [`/nodes?watch=true&sendInitialEvents=true&${match}`, ''],
+    ]
+    for (const [path, name] of consistent) {
+      it(`is consistent: ${path}`, async () => {
+        const { get, scopes } = await startCounting()
+        await get(g + path)
+        expect(scopes).to.deep.equal([{ namespace: '', name }])
+      })
+    }
+
+    const cached = [
+      '/nodes?resourceVersion=0',
+      '/nodes/a?resourceVersion=0',
+      '/nodes?resourceVersion=10&resourceVersionMatch=NotOlderThan',
+      '/nodes?watch=true&timeoutSeconds=1',
+      `/nodes?watch=true&sendInitialEvents=true&resourceVersion=0&${match}`,
+    ]
+    for (const path of cached) {
+      it(`is any state, or that of the version: ${path}`, async () => {
+        const { get, scopes } = await startCounting()
+        expect((await get(g + path)).code).to.equal(200)
+        expect(scopes).to.deep.equal([])
+      })
+    }
+  })
 
   describe('get', () => {
     it('answers the object as it is stored', async () => {

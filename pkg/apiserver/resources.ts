@@ -27,6 +27,7 @@ import { createSharedTurns } from '../request/turns.ts'
 import { ResourceCache } from '../resources/cache.ts'
 import { createCatalog } from '../resources/catalog.ts'
 import type { Collection } from '../resources/collection.ts'
+import { waitForLatest } from '../resources/freshness.ts'
 import type { Kind } from '../resources/kind.ts'
 import { resourcesGroup, resourcesVersion, toAggregatedKinds } from '../resources/kinds.ts'
 import { listAfresh } from '../resources/list-afresh.ts'
@@ -122,7 +123,16 @@ export function createResources(options: ResourcesOptions): Resources {
       return namespaces
     },
   })
-  const tools = { groupDomain, pages: new PageCache(), turns: createSharedTurns(), hub, visible }
+  const isConsistent = ({ prefix }: RequestInfo) =>
+    prefix !== 'kapis' || live().cache.platformReads === 'consistent'
+  const tools = {
+    groupDomain,
+    pages: new PageCache(),
+    turns: createSharedTurns(),
+    hub,
+    visible,
+    isConsistent,
+  }
   const groups = [
     { group: resourcesGroup(groupDomain), version: resourcesVersion, resources: aggregatedKinds },
   ]
@@ -136,9 +146,10 @@ export function createResources(options: ResourcesOptions): Resources {
   const components = {
     groupDomain,
     namespace: config.kubernetes.namespace,
-    async collectionOf(plural: string) {
+    async collectionOf(info: RequestInfo, plural: string) {
       const collection = await byPlural(plural)
-      if (collection === undefined) throw unknownResource(`the orchestrator does not serve ${plural}`)
+      if (collection === undefined) throw unknownResource(`kube-apiserver does not serve ${plural}`)
+      if (isConsistent(info)) await waitForLatest(collection)
       return collection
     },
   }
@@ -169,7 +180,7 @@ export function createResources(options: ResourcesOptions): Resources {
     registries,
     collectionOf,
     nativeCollectionOf: (exchange: AuthenticatedExchange) => obtain(nativeKinds.of(exchange)),
-    services: () => components.collectionOf('services'),
+    services: (info: RequestInfo) => components.collectionOf(info, 'services'),
     mayService,
   }
   const any = {

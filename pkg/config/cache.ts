@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { integer, section } from './option.ts'
+import { choice, integer, section } from './option.ts'
 
 /** How the resource cache keeps kinds besides those that are always followed. */
 export const cache = section({
@@ -18,6 +18,13 @@ export const cache = section({
     isReloaded: true,
     description:
       'Estimated memory of all kinds that are followed, in MiB. Beyond it those that are not in use are let go, and no further one is begun (503).',
+  }),
+  platformReads: choice({
+    of: ['cached', 'consistent'],
+    default: 'cached',
+    isReloaded: true,
+    description:
+      'Reads below `/kapis` without a resourceVersion: `cached` is as fresh as the watch, milliseconds as a rule; `consistent` includes every write that was answered before the read, and costs a list at kube-apiserver that all who wait share. Reads of the extension API and below `/kapi` are always consistent.',
   }),
 })
 

@@ -8,6 +8,7 @@ describe('reloadedPaths', () => {
       'listen.trustedProxies',
       'cache.idleSeconds',
       'cache.maxMegabytes',
+      'cache.platformReads',
       'authentication.multipleLogin',
       'limits.requestsInFlight',
       'limits.mutatingRequestsInFlight',

@@ -1,6 +1,7 @@
 import { isRecord, itemsOf, membersOf } from '../kube/object.ts'
 import { routeOf } from '../openapi/route.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
+import type { RequestInfo } from '../request/request-info.ts'
 import { sendJson } from '../request/respond.ts'
 import type { Collection } from '../resources/collection.ts'
 import type { Entry } from '../resources/entry.ts'
@@ -11,8 +12,8 @@ export type ComponentTools = {
   readonly groupDomain: string
   /** Kapis' own namespace, whose components come first. */
   readonly namespace: string
-  /** The collection of a kind that every orchestrator serves. @throws Status 503 */
-  readonly collectionOf: (plural: string) => Promise<Collection>
+  /** The collection of a kind that every orchestrator serves, as fresh as the read asks for. @throws Status 503 */
+  readonly collectionOf: (info: RequestInfo, plural: string) => Promise<Collection>
 }
 
 /** A part of the platform, known by its Service; the wire form of the platform API. */
@@ -45,7 +46,7 @@ export async function serveComponents(
   if (read === undefined) throw unknownResource()
   if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
   if (info.verb !== 'get' && info.verb !== 'list') throw badRequest(`${info.verb} is not supported here`)
-  sendJson(res, 200, await read(tools, await listComponents(tools), info))
+  sendJson(res, 200, await read(tools, await listComponents(tools, info), info))
 }
 
 type Read = (
@@ -61,18 +62,17 @@ const routes: Readonly<Record<keyof typeof componentPaths, Read>> = {
     if (found === undefined) throw notFound({ group: info.group, resource: 'components' }, info.name)
     return found
   },
-  '/componenthealth': async (tools, components) => ({
+  '/componenthealth': async (tools, components, info) => ({
     kubesphereStatus: components,
-    nodeStatus: await nodeHealth(tools),
+    nodeStatus: await nodeHealth(tools, info),
   }),
 }
 
-async function listComponents({
-  groupDomain,
-  namespace,
-  collectionOf,
-}: ComponentTools): Promise<readonly Component[]> {
-  const [services, pods] = await Promise.all(['services', 'pods'].map(collectionOf))
+async function listComponents(
+  { groupDomain, namespace, collectionOf }: ComponentTools,
+  info: RequestInfo,
+): Promise<readonly Component[]> {
+  const [services, pods] = await Promise.all(['services', 'pods'].map(plural => collectionOf(info, plural)))
   const product = `${groupDomain.split('.')[0]}-`
   const isOfPlatform = (name: string) =>
     name === namespace || name === 'kube-system' || name.startsWith(product)
@@ -115,8 +115,8 @@ function isHealthy(pod: Entry): boolean {
   return phase === 'Running' && itemsOf(containerStatuses).every(status => membersOf(status).ready === true)
 }
 
-async function nodeHealth({ collectionOf }: ComponentTools) {
-  const nodes = await collectionOf('nodes')
+async function nodeHealth({ collectionOf }: ComponentTools, info: RequestInfo) {
+  const nodes = await collectionOf(info, 'nodes')
   const entries = [...nodes.entries()]
   return {
     totalNodes: entries.length,

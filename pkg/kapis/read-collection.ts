@@ -2,16 +2,16 @@ import { toCacheKey } from '../cache/bounded-cache.ts'
 import { toEventStream } from '../request/event-stream.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import { type ListQuery, parseListQuery } from '../request/list-query.ts'
-import { isInScope } from '../request/request-info.ts'
+import { isInScope, type RequestInfo } from '../request/request-info.ts'
 import { sendParts } from '../request/respond.ts'
 import type { SharedTurns } from '../request/turns.ts'
 import { parseVersion } from '../request/version-query.ts'
 import { parseListVersion, parseWatchQuery, watchParameters } from '../request/watch-query.ts'
 import { type Form, platformForm } from '../resources/body.ts'
-import type { Collection } from '../resources/collection.ts'
+import type { Collection, Scope } from '../resources/collection.ts'
 import type { ServedKind } from '../resources/entry.ts'
 import { createFieldsForm } from '../resources/fields-form.ts'
-import { waitForVersion } from '../resources/freshness.ts'
+import { waitForLatest, waitForVersion } from '../resources/freshness.ts'
 import { toSourceApiVersion } from '../resources/kind.ts'
 import { type ListRequest, listPage, listPageAt, type Page } from '../resources/list.ts'
 import { managedFieldsForm } from '../resources/managed-fields.ts'
@@ -31,6 +31,8 @@ export type ReadTools = {
   readonly hub: WatchHub
   /** Of all who do long work for lists. */
   readonly turns: SharedTurns
+  /** Whether a read without a version is consistent; otherwise it is as fresh as the watch. */
+  readonly isConsistent: (info: RequestInfo) => boolean
 }
 
 export type ReadStyle = {
@@ -86,9 +88,13 @@ function getObject(
   exchange: AuthenticatedExchange,
   style: ReadStyle,
 ): Promise<void> | void {
-  const answer = () => sendObject(collection, tools, exchange, style)
-  const resourceVersion = parseVersion(exchange.query)
-  return resourceVersion === '' ? answer() : waitForVersion(collection, resourceVersion).then(answer)
+  const send = () => sendObject(collection, tools, exchange, style)
+  const { info } = exchange
+  const version = parseVersion(exchange.query)
+  const namespace = info.isInNamespace ? info.namespace : ''
+  if (version !== '') return waitForVersion(collection, version).then(send)
+  if (!tools.isConsistent(info)) return send()
+  return waitForLatest(collection, { namespace, name: info.name }).then(send)
 }
 
 function sendObject(
@@ -117,6 +123,7 @@ async function listObjects(
   const turns = tools.turns.of(exchange.identity.username)
   const request = await toRequest(tools, exchange, style)
   if (version.resourceVersion !== '') await waitForVersion(collection, version.resourceVersion)
+  else if (tools.isConsistent(exchange.info)) await waitForLatest(collection, scopeOf(request))
   const isExact = version.match === 'Exact'
   const listed = isExact
     ? listPageAt(collection, request, Number(version.resourceVersion), turns)
@@ -149,6 +156,7 @@ async function watch(
     encoder: createFormEncoder(collection.served, form),
     channelKey: toCacheKey(`platform ${form.name} ${key}`),
     visible: style.visible,
+    isCached: !tools.isConsistent(exchange.info),
     stream: toEventStream(exchange, 'application/json'),
   })
 }
@@ -165,6 +173,10 @@ async function toRequest(
   if (narrowed !== undefined) return { ...narrowed, ...limits }
   if (visible === undefined) return { query, ...limits }
   return { query, ...limits, narrowing: { key: visible.key, matches: visible.has } }
+}
+
+function scopeOf({ namespace }: ListRequest): Scope {
+  return { namespace, name: '' }
 }
 
 function toForm({ fields, managedFields }: ListQuery): Form {

@@ -89,9 +89,14 @@ export function createKubeClient(endpoint: Endpoint): KubeClient {
   }
 }
 
+/** The response to a call as bytes. @throws Status */
+export async function readBytes(client: KubeClient, call: Call): Promise<Buffer> {
+  return readBody(await client.stream(call))
+}
+
 /** The answer to a call as text, for those who must not round its numbers. @throws Status */
 export async function readText(client: KubeClient, call: Call): Promise<string> {
-  return (await readBody(await client.stream(call))).toString('utf8')
+  return (await readBytes(client, call)).toString('utf8')
 }
 
 async function readBody(body: Readable): Promise<Buffer> {

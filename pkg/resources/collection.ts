@@ -16,6 +16,21 @@ export type Subscriber = {
 
 export type Decorate = (entry: Entry) => Decoration
 
+/** A part of a kind: '' is every namespace, and every name. */
+export type Scope = { readonly namespace: string; readonly name: string }
+
+/**
+ * Brings a collection up to kube-apiserver: resolves once it has every write to the scope that was answered before the call.
+ *
+ * @throws Status 503, and 504 when the writes do not arrive
+ */
+export type Confirm = (scope: Scope) => Promise<void>
+
+export type CollectionOptions = {
+  readonly decorate?: Decorate | undefined
+  readonly confirm?: (collection: Collection) => Confirm
+}
+
 // A view is an answer kept ready. More of them than this and keeping them costs more than computing them anew.
 const maxViews = 64
 const viewIdleMs = 60_000
@@ -23,6 +38,8 @@ const viewIdleMs = 60_000
 /** All objects of one kind, as the orchestrator's events have them, with the sorted and filtered views that are asked for. */
 export class Collection {
   readonly served: ServedKind
+  /** undefined for a collection that is read for one request, and is as fresh as that. */
+  readonly confirm: Confirm | undefined
   readonly #decorate: Decorate | undefined
   readonly #entries = new Map<string, Entry>()
   readonly #views = new Map<string, View>()
@@ -30,13 +47,16 @@ export class Collection {
   #index = new SortedIndex(byKey, [])
   #history = new History(0)
   #version = 0
+  /** The state was compared with that of kube-apiserver at this version: events up to it add nothing. */
+  #confirmedVersion = 0
   #bytes = 0
   #isEnded = false
   #waiters: { readonly version: number; readonly resolve: () => void }[] = []
 
-  constructor(served: ServedKind, decorate?: Decorate) {
+  constructor(served: ServedKind, { decorate, confirm }: CollectionOptions = {}) {
     this.served = served
     this.#decorate = decorate
+    this.confirm = confirm?.(this)
   }
 
   /** Resource version of the state; the orchestrator's own, so that replicas agree. */
@@ -160,7 +180,8 @@ export class Collection {
     this.#index = new SortedIndex(byKey, [...this.#entries.values()])
     this.#views.clear()
     this.#history = new History(Number(resourceVersion))
-    this.#advance(Number(resourceVersion))
+    this.#confirmedVersion = 0
+    this.#setVersion(Number(resourceVersion))
     for (const subscriber of this.#subscribers) subscriber.reset()
   }
 
@@ -174,12 +195,23 @@ export class Collection {
   apply(events: readonly ReceivedEvent[]): void {
     const changes: Change[] = []
     for (const { type, object, json } of events) {
-      if (type !== 'BOOKMARK') changes.push(this.#change(type, object, json))
+      const isKnown = Number(object.metadata.resourceVersion) <= this.#confirmedVersion
+      if (type !== 'BOOKMARK' && !isKnown) changes.push(this.#change(type, object, json))
     }
     for (const change of changes) this.#history.push(change)
-    const last = events.at(-1)
-    if (last) this.#advance(Number(last.object.metadata.resourceVersion))
+    const last = Number(events.at(-1)?.object.metadata.resourceVersion)
+    if (last > this.#confirmedVersion) this.#setVersion(last)
     if (changes.length > 0) for (const subscriber of this.#subscribers) subscriber.changed(changes)
+  }
+
+  /**
+   * The state is that of kube-apiserver at a later version, too. Events up to it that are still on their way tell of objects that
+   * have come and gone since; they are left out, as after a list at that version.
+   */
+  advance(version: number): void {
+    if (version <= this.#version) return
+    this.#confirmedVersion = version
+    this.#setVersion(version)
   }
 
   /** Decorates again, after what the decoration is made of has moved. No event: the object itself has not changed. */
@@ -213,7 +245,7 @@ export class Collection {
     for (const view of this.#views.values()) view.put(old, entry)
   }
 
-  #advance(version: number): void {
+  #setVersion(version: number): void {
     this.#version = version
     for (const waiter of this.#waiters) if (waiter.version <= version) waiter.resolve()
   }

@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectMeta } from '../kube/object.ts'
 import type { ReceivedEvent } from '../kube/watch.ts'
-import { Collection, type Decorate } from './collection.ts'
+import { Collection, type CollectionOptions } from './collection.ts'
 import { Entry, type ServedKind } from './entry.ts'
 import { nodes } from './kinds/nodes.ts'
 import { resourcesGroup, resourcesVersion } from './kinds.ts'
@@ -64,13 +64,14 @@ export function replaceAll(
 }
 
 /** A collection of the nodes named, at version 10. */
-export function collectionOf(items: readonly KubeObject[], options: CollectionOptions = {}): Collection {
-  const collection = new Collection(servedNodes, options.decorate)
-  replaceAll(collection, items, String(options.version ?? 10))
+export function collectionOf(
+  items: readonly KubeObject[],
+  { version = 10, ...options }: CollectionOptions & { readonly version?: number } = {},
+): Collection {
+  const collection = new Collection(servedNodes, options)
+  replaceAll(collection, items, String(version))
   return collection
 }
-
-type CollectionOptions = { readonly version?: number; readonly decorate?: Decorate }
 
 export function event(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): ReceivedEvent {
   return { type, object, json: JSON.stringify(object) }

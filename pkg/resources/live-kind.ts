@@ -1,8 +1,10 @@
 import type { KubeClient } from '../kube/client.ts'
 import { Reflector, type ReflectorSink } from '../kube/reflector.ts'
+import { readObjectVersion, readVersionPage } from '../kube/version-page.ts'
 import { unavailable, unknownResource } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { Collection, type Decorate } from './collection.ts'
+import { createConfirm } from './confirm.ts'
 import type { ServedKind } from './entry.ts'
 import { explainRefusal, isUnknown } from './explain-refusal.ts'
 
@@ -38,7 +40,14 @@ export class LiveKind {
   constructor({ client, served, decorate, logger, sinks = () => [], gone }: LiveKindOptions) {
     const { plural, source } = served.kind
     this.#plural = plural
-    this.collection = new Collection(served, decorate)
+    this.collection = new Collection(served, {
+      decorate,
+      confirm: collection =>
+        createConfirm(collection, {
+          page: call => readVersionPage(client, call),
+          object: call => readObjectVersion(client, call),
+        }),
+    })
     this.#reflector = new Reflector({
       client,
       path: source.path,

@@ -5,7 +5,7 @@ import { pieceBytes } from '../request/respond.ts'
 import { expired } from '../status/status.ts'
 import type { Collection } from './collection.ts'
 import type { Entry } from './entry.ts'
-import { waitForVersion } from './freshness.ts'
+import { confirmSoon, waitForLatest, waitForVersion } from './freshness.ts'
 import type { Change } from './history.ts'
 import type { Leaf } from './leaf.ts'
 import { followSight, type Visible } from './visible.ts'
@@ -38,6 +38,8 @@ export type WatchRequest = {
   readonly channelKey: string
   /** Narrows what is told to what one caller may see; such a watch shares nothing with others, but for one who sees all. */
   readonly visible?: Visible | undefined
+  /** Whether a state without a version may be as old as the cache. */
+  readonly isCached?: boolean
   readonly stream: EventStream
 }
 
@@ -58,8 +60,11 @@ export async function serveWatch(
 ): Promise<void> {
   const { options, stream } = request
   const from = options.resourceVersion
-  // KEP-3157: "" asks for the latest; what is cached is what there is.
-  if (options.sendInitialEvents === true) await waitForVersion(collection, from)
+  // KEP-3157: "" asks for the latest. Without initial events it is any state, as kube-apiserver's watch cache has it.
+  if (options.sendInitialEvents === true) {
+    if (from === '' && request.isCached !== true) await waitForLatest(collection)
+    await waitForVersion(collection, from)
+  }
   if (stream.isGone()) return
   const out = stream.open()
   hub.admit(out)
@@ -70,6 +75,7 @@ export async function serveWatch(
   out.once('close', () => clearTimeout(end))
   // A version that another replica gave out may lie ahead of this one: events up to it have been seen by the client.
   if (Number(from) > collection.version) {
+    confirmSoon(collection)
     await collection.waitFor(Number(from), endAtMs - performance.now(), gone.signal)
   }
   if (!out.destroyed && !out.writableEnded) {

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { writeVarint } from '../../pkg/logs/ingest/otlp/wire.ts'
+import { writeVarint } from '../../pkg/protobuf/wire.ts'
 import type { LogScene } from './log-scene.ts'
 
 export type LogWire = {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { readFields } from '../../pkg/logs/ingest/otlp/wire.ts'
+import { readFields } from '../../pkg/protobuf/wire.ts'
 
 /** A span as an exporter has sent it. Ids are hexadecimal; '' stands for no parent. */
 export type CollectedSpan = {

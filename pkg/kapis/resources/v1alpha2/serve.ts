@@ -23,7 +23,7 @@ export async function serveOldResources(
 ): Promise<void> {
   const { info } = exchange
   if (isForComponents(info.resource)) return serveComponents(tools, exchange)
-  const { collectionOf } = tools
+  const collectionOf = (plural: string) => tools.collectionOf(info, plural)
   const quotas: Handler = () => serveData(exchange, () => readQuotas(collectionOf, info.namespace))
   const abnormal: Handler = () => serveData(exchange, () => countAbnormal(collectionOf, info.namespace))
   const routes: Readonly<

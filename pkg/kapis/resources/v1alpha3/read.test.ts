@@ -8,8 +8,9 @@ import {
   startLoopback,
   toExchange,
 } from '../../../request/fixtures.ts'
+import type { RequestInfo } from '../../../request/request-info.ts'
 import { createSharedTurns } from '../../../request/turns.ts'
-import { Collection } from '../../../resources/collection.ts'
+import { Collection, type Scope } from '../../../resources/collection.ts'
 import { collectionOf, event, node, replaceAll, servedNodes } from '../../../resources/fixtures.ts'
 import { PageCache } from '../../../resources/page-cache.ts'
 import { WatchHub } from '../../../resources/watch-hub.ts'
@@ -73,6 +74,7 @@ describe('serveResources', () => {
       nativeCollectionOf: () => undefined,
       services: elsewhere,
       mayService: pods.mayService ?? elsewhere,
+      isConsistent: ({ prefix }: RequestInfo) => prefix !== 'kapis',
     }
     loopback = await startLoopback(async (req, res) => {
       try {
@@ -171,6 +173,39 @@ describe('serveResources', () => {
     expect(gunzipSync(zipped.body).equals(plain.body)).to.equal(true)
     expect(json(plain)).to.have.property('totalItems', 500)
     expect(json(plain).items).to.have.length(500)
+  })
+
+  describe('a read without a version', () => {
+    async function startCounting() {
+      const scopes: Scope[] = []
+      const confirm = () => async (scope: Scope) => void scopes.push(scope)
+      const { get } = await start(collectionOf(items, { confirm }))
+      return { get, scopes }
+    }
+    const reads = [
+      '/nodes',
+      '/nodes/a',
+      '/nodes?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1',
+    ]
+
+    for (const read of reads) {
+      it(`is consistent below /kapi: ${read}`, async () => {
+        const { get, scopes } = await startCounting()
+        expect((await get(`${g.replace('/kapis', '/kapi')}${read}`)).code).to.equal(200)
+        expect(scopes).to.deep.equal([{ namespace: '', name: read === '/nodes/a' ? 'a' : '' }])
+      })
+
+      it(`is of the cache below /kapis, and at version 0: ${read}`, async () => {
+        const { get, scopes } = await startCounting()
+        const zero = `resourceVersion=0`
+        const paths = [
+          `${g}${read}`,
+          `${g.replace('/kapis', '/kapi')}${read}${read.includes('?') ? '&' : '?'}${zero}`,
+        ]
+        for (const path of paths) expect((await get(path)).code).to.equal(200)
+        expect(scopes).to.deep.equal([])
+      })
+    }
   })
 
   it('watches nothing that the orchestrator only lists', async () => {

@@ -22,8 +22,8 @@ export type ReadOptions = ReadTools & {
   readonly collectionOf: (plural: string) => Collection | undefined | Promise<Collection | undefined>
   /** The collection of the kind that a request was authorized for. @throws Status 503 while it cannot be trusted */
   readonly nativeCollectionOf: (exchange: AuthenticatedExchange) => Promise<Collection> | undefined
-  /** That of Services. @throws Status 503 */
-  readonly services: () => Promise<Collection>
+  /** That of Services, for a read. @throws Status 503 */
+  readonly services: (info: RequestInfo) => Promise<Collection>
   /** Whether a caller may get a Service; '' for one in any namespace. @throws Status 403, 503 */
   readonly mayService: (identity: Identity, namespace: string, name: string) => Promise<void>
   /** What the caller may see of a kind, undefined for everything; asked for kinds of which not everybody sees the same. */
@@ -54,7 +54,7 @@ export async function serveResources(options: ReadOptions, exchange: Authenticat
   /** Which pods a Service selects is what the Service says. */
   async function podsBehind(query: ListQuery, serviceName: string) {
     await options.mayService(exchange.identity, info.namespace, serviceName)
-    return podsOfService(await options.services(), query, info.namespace)
+    return podsOfService(await options.services(info), query, info.namespace)
   }
   const narrowed = options.visible(info, exchange.identity)
   const visible = narrowed && (await narrowed)

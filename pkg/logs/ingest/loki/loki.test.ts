@@ -1,7 +1,7 @@
 import { expect } from 'chai'
+import { writeVarint } from '../../../protobuf/wire.ts'
 import { refusalOf } from '../../../status/fixtures.ts'
 import { defaultLimits } from '../limits.ts'
-import { writeVarint } from '../otlp/wire.ts'
 import type { Problems } from '../raw-batch.ts'
 import { readLoki } from './batch.ts'
 import { parseLabels } from './labels.ts'

@@ -1,4 +1,4 @@
-import { type Field, readFields, WireError } from '../otlp/wire.ts'
+import { type Field, readFields, WireError } from '../../../protobuf/wire.ts'
 import { parseLabels } from './labels.ts'
 import type { LokiEntry, LokiStream } from './message.ts'
 

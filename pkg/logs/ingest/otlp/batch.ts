@@ -1,3 +1,4 @@
+import { WireError } from '../../../protobuf/wire.ts'
 import { badRequest } from '../../../status/status.ts'
 import type { Line } from '../document.ts'
 import type { IngestLimits } from '../limits.ts'
@@ -5,7 +6,6 @@ import type { BatchReading, Changes, Problems } from '../raw-batch.ts'
 import { readExportRequestJson } from './json.ts'
 import { readExportRequest, writeExportResponse } from './protobuf.ts'
 import { toLines } from './records.ts'
-import { WireError } from './wire.ts'
 
 /** OTLP/HTTP: what was not taken, or was changed, is told as a partial success, in the encoding of the request. */
 export function readOtlp(body: Buffer, encoding: 'json' | 'protobuf', limits: IngestLimits): BatchReading {

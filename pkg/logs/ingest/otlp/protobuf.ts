@@ -1,3 +1,4 @@
+import { type Field, readFields, WireError, writeVarint } from '../../../protobuf/wire.ts'
 import {
   type AnyValue,
   maxDepth,
@@ -8,7 +9,6 @@ import {
   toInteger,
   tooDeep,
 } from './message.ts'
-import { type Field, readFields, WireError, writeVarint } from './wire.ts'
 
 // Field numbers of opentelemetry-proto v1: logs_service, logs, resource and common.
 const request = { resourceLogs: 1 }

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { readFields, WireError, writeVarint } from '../../../protobuf/wire.ts'
 import { refusalOf } from '../../../status/fixtures.ts'
 import { defaultLimits } from '../limits.ts'
 import { readExportRequestJson } from './json.ts'
 import { readExportRequest, writeExportResponse } from './protobuf.ts'
 import { toLines } from './records.ts'
-import { readFields, WireError, writeVarint } from './wire.ts'
 
 // What the exporters of OpenTelemetry for JavaScript sent for the same three records.
 const fixtures = join(import.meta.dirname, '../../../../test/fixtures')

@@ -8,7 +8,7 @@ export class WireError extends Error {}
 
 /**
  * Reads the fields of a message (protobuf.dev, Encoding). Fields that the reader does not know are yielded too, and are
- * his to leave out. Groups are not read: no message of OTLP has one.
+ * his to leave out. Groups are not read: no message of OTLP or Kubernetes has one.
  *
  * @throws WireError
  */

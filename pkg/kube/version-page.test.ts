@@ -1,0 +1,137 @@
+import { expect } from 'chai'
+import { writeVarint } from '../protobuf/wire.ts'
+import { rejectionOf } from '../status/fixtures.ts'
+import { answerJson, startFakeOrchestrator } from './fixtures.ts'
+import { readObjectVersion, readVersionPage, type VersionPage } from './version-page.ts'
+
+/** A field with bytes. */
+function field(number: number, value: string | Buffer): Buffer {
+  const bytes = Buffer.from(value)
+  return Buffer.concat([writeVarint(number * 8 + 2), writeVarint(bytes.length), bytes])
+}
+
+function message(fields: readonly (readonly [number, string | Buffer])[]): Buffer {
+  return Buffer.concat(fields.map(([number, value]) => field(number, value)))
+}
+
+const typeMeta = message([
+  [1, 'meta.k8s.io/v1'],
+  [2, 'PartialObjectMetadataList'],
+])
+const managed = message([[1, 'kubectl']])
+const object = (name: string, namespace: string, version: string) =>
+  message([
+    [
+      1,
+      message([
+        ...([
+          [1, name],
+          [3, namespace],
+          [5, 'uid'],
+          [6, version],
+        ] as const),
+        [17, managed],
+      ]),
+    ],
+  ])
+const sent = Buffer.concat([
+  Buffer.from('k8s\0'),
+  message([
+    [1, typeMeta],
+    [
+      2,
+      message([
+        [
+          1,
+          message([
+            [2, '17'],
+            [3, 'next'],
+          ]),
+        ],
+        [2, object('a', '', '3')],
+        [2, object('é', 'x', '18446744073709551615')],
+      ]),
+    ],
+    [3, ''],
+    [4, ''],
+  ]),
+])
+const page: VersionPage = {
+  version: '17',
+  continueToken: 'next',
+  items: [
+    { namespace: '', name: 'a', resourceVersion: '3' },
+    { namespace: 'x', name: 'é', resourceVersion: '18446744073709551615' },
+  ],
+}
+
+describe('readVersionPage', () => {
+  async function readFrom(body: Buffer | object): Promise<{ page: VersionPage; accept: string | undefined }> {
+    let accept: string | undefined
+    const { client, close } = await startFakeOrchestrator((req, res) => {
+      accept = req.headers.accept
+      if (Buffer.isBuffer(body)) res.end(body)
+      else answerJson(res, 200, body)
+    })
+    try {
+      return { page: await readVersionPage(client, { path: '/api/v1/nodes?limit=2' }), accept }
+    } finally {
+      await close()
+    }
+  }
+
+  it('asks for metadata, and reads protobuf', async () => {
+    const read = await readFrom(sent)
+    expect(read.page).to.deep.equal(page)
+    expect(read.accept).to.match(/^application\/vnd\.kubernetes\.protobuf;as=PartialObjectMetadataList;/)
+  })
+
+  it('reads the objects of a server that sends JSON', async () => {
+    const body = {
+      kind: 'NodeList',
+      metadata: { resourceVersion: '17', continue: 'next' },
+      items: page.items.map(item => ({ metadata: item, spec: {} })),
+    }
+    expect((await readFrom(body)).page).to.deep.equal(page)
+  })
+
+  it('reads an empty list', async () => {
+    const body = { metadata: { resourceVersion: '17' }, items: null }
+    expect((await readFrom(body)).page).to.deep.equal({ version: '17', continueToken: '', items: [] })
+  })
+
+  for (const [what, body] of [
+    ['no list', { kind: 'Status' }],
+    ['what is cut off', sent.subarray(0, 60)],
+    ['nothing', Buffer.from('k8s\0')],
+  ] as const) {
+    it(`is 503 for ${what}`, async () => {
+      const refusal = await rejectionOf(readFrom(body))
+      expect(refusal).to.include({ code: 503, message: 'kube-apiserver sent a list that cannot be read' })
+    })
+  }
+})
+
+describe('readObjectVersion', () => {
+  async function readFrom(code: number, body: object): Promise<string | undefined> {
+    const { client, close } = await startFakeOrchestrator((_req, res) => answerJson(res, code, body))
+    try {
+      return await readObjectVersion(client, { path: '/api/v1/nodes/a' })
+    } finally {
+      await close()
+    }
+  }
+
+  it('is the version of the object', async () =>
+    expect(await readFrom(200, { metadata: { name: 'a', resourceVersion: '17' } })).to.equal('17'))
+
+  it('is undefined for none of its name', async () =>
+    expect(await readFrom(404, { code: 404, reason: 'NotFound', message: 'nodes "a" not found' })).to.equal(
+      undefined,
+    ))
+
+  it('throws any other answer', async () => {
+    const refusal = await rejectionOf(readFrom(500, { code: 500, reason: 'InternalError', message: 'no' }))
+    expect(refusal).to.include({ code: 500, message: 'no' })
+  })
+})

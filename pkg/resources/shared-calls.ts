@@ -1,0 +1,32 @@
+/**
+ * Shares a call among all that ask for it before it starts. Who asks while one is running shares the next one: the running call
+ * may have read what it reads before.
+ */
+export class SharedCalls<T> {
+  readonly #running = new Map<string, Promise<void>>()
+  readonly #next = new Map<string, Promise<T>>()
+
+  /** @param key calls of one key are the same */
+  run(key: string, call: () => Promise<T>): Promise<T> {
+    const found = this.#next.get(key)
+    if (found !== undefined) return found
+    const made = this.#begin(key, call)
+    this.#next.set(key, made)
+    return made
+  }
+
+  async #begin(key: string, call: () => Promise<T>): Promise<T> {
+    await this.#running.get(key)
+    this.#next.delete(key)
+    const made = call()
+    const settled = made.then(
+      () => undefined,
+      () => undefined,
+    )
+    this.#running.set(key, settled)
+    void settled.then(() => {
+      if (this.#running.get(key) === settled) this.#running.delete(key)
+    })
+    return made
+  }
+}
