@@ -244,6 +244,24 @@ describe('Collection', () => {
   })
 
   describe('view', () => {
+    it('keeps up no more of them than can be looked through in a moment', () => {
+      const collection = collectionOf([node('a')])
+      let looked = 0
+      const matches = () => {
+        const until = performance.now() + 5
+        while (performance.now() < until) looked++
+        return true
+      }
+      const keys = Array.from({ length: 64 }, (_, i) => String(i))
+      for (const key of keys) collection.view({ key, matches, order: toOrder('name').compare })
+      const startedAt = performance.now()
+      collection.apply([event('MODIFIED', node('a', { version: 11 }))])
+      expect([performance.now() - startedAt < 640, looked > 0]).to.deep.equal([true, true])
+      expect(keys.filter(key => collection.hasView(key)).length).to.be.within(1, 32)
+      const again = collection.view({ key: '63', matches, order: toOrder('name').compare })
+      expect(namesOf(again.snapshot())).to.deep.equal(['a'])
+    })
+
     const query = (key: string, matches: ViewQuery['matches'] = () => true): ViewQuery => ({
       key,
       matches,

@@ -34,6 +34,8 @@ export type CollectionOptions = {
 // A view is an answer kept ready. More of them than this and keeping them costs more than computing them anew.
 const maxViews = 64
 const viewIdleMs = 60_000
+// All views together may take so long over one change. Views of callers' selectors may look through the whole of a large object.
+const maxPutMs = 20
 
 /** All objects of one kind, as the orchestrator's events have them, with the sorted and filtered views that are asked for. */
 export class Collection {
@@ -242,7 +244,12 @@ export class Collection {
     else if (entry) this.#index.insert(entry)
     else if (old) this.#index.remove(old)
     this.#bytes += (entry?.size ?? 0) - (old?.size ?? 0)
-    for (const view of this.#views.values()) view.put(old, entry)
+    const since = performance.now()
+    for (const [key, view] of this.#views) {
+      // One that is not kept up is made again for who asks.
+      if (performance.now() - since > maxPutMs) this.#views.delete(key)
+      else view.put(old, entry)
+    }
   }
 
   #setVersion(version: number): void {

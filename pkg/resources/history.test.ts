@@ -57,8 +57,18 @@ describe('History', () => {
     expect(versionsOf(history.since(100))).to.deep.equal([101, 102])
   })
 
-  it('keeps no more than a bounded number of changes', () => {
+  it('keeps no more than a bounded number of bytes, however few changes that are', () => {
     const history = new History(0)
+    const large = entry('n', { annotations: { text: 'x'.repeat(1024 * 1024) } })
+    for (let version = 1; version <= 200; version++) history.push({ ...change(version), entry: large }, 0)
+    expect(history.since(0)).to.equal(undefined)
+    const kept = history.since(history.horizon)?.length ?? 0
+    expect(kept).to.be.within(40, 64)
+    expect(history.horizon + kept).to.equal(200)
+  })
+
+  it('keeps no more than a bounded number of changes', () => {
+    const history = new History(0, Number.POSITIVE_INFINITY)
     for (let version = 1; version <= 103_000; version++) history.push(change(version), 0)
     expect(history.since(0)).to.equal(undefined)
     const kept = history.since(history.horizon)?.length ?? 0

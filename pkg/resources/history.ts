@@ -12,15 +12,21 @@ export type Change = {
 const keepMs = 5 * 60_000
 const batchMs = 30_000
 const maxChanges = 100_000
+// A state that has been replaced is kept for this alone: who writes an object of a megabyte again and again must not fill memory.
+const defaultMaxBytes = 64 * 1024 * 1024
 
 /** The changes of the last minutes, for watches that resume and lists that go on at an older version. */
 export class History {
   #changes: { readonly change: Change; readonly at: number }[] = []
   /** Changes up to this version are no longer known. */
   #horizon: number
+  #bytes = 0
+  readonly #maxBytes: number
 
-  constructor(horizon: number) {
+  /** @param maxBytes of the objects that have changed */
+  constructor(horizon: number, maxBytes = defaultMaxBytes) {
     this.#horizon = horizon
+    this.#maxBytes = maxBytes
   }
 
   get horizon(): number {
@@ -29,10 +35,12 @@ export class History {
 
   push(change: Change, now = performance.now()): void {
     this.#changes.push({ change, at: now })
+    this.#bytes += change.entry.size
     // Trimmed in batches, since taking from the front of an array moves everything behind it; where little changes the batch may
     // take many minutes to fill, and is trimmed by time.
     const oldest = this.#changes[0]?.at ?? now
-    if (this.#changes.length % 1024 === 0 || oldest < now - keepMs - batchMs) this.#trim(now)
+    const isDue = this.#changes.length % 1024 === 0 || oldest < now - keepMs - batchMs
+    if (isDue || this.#bytes > this.#maxBytes) this.#trim(now)
   }
 
   /** The changes after `version`, oldest first; undefined when they are not all known any more. */
@@ -51,9 +59,19 @@ export class History {
   #trim(now: number): void {
     const tooMany = Math.max(this.#changes.length - maxChanges, 0)
     const firstFresh = this.#changes.findIndex(item => item.at >= now - keepMs)
-    const drop = Math.max(tooMany, firstFresh < 0 ? this.#changes.length : firstFresh)
+    const tooOld = firstFresh < 0 ? this.#changes.length : firstFresh
+    const drop = Math.max(tooMany, tooOld, this.#tooLarge())
     if (drop === 0) return
+    for (const { change } of this.#changes.slice(0, drop)) this.#bytes -= change.entry.size
     this.#horizon = this.#changes[drop - 1]?.change.version ?? this.#horizon
     this.#changes = this.#changes.slice(drop)
+  }
+
+  /** How many changes have to go so that there is room for others; their bytes are counted again. */
+  #tooLarge(): number {
+    let over = this.#bytes > this.#maxBytes ? this.#bytes - (this.#maxBytes * 3) / 4 : 0
+    let drop = 0
+    for (; over > 0; drop++) over -= this.#changes[drop]?.change.entry.size ?? over
+    return drop
   }
 }
