@@ -24,6 +24,30 @@ describe('parseTarget', () => {
     [`/${'a'.repeat(4095)}`, { path: `/${'a'.repeat(4095)}` }],
     [`/a?${'q'.repeat(9000)}`, { path: '/a', rawPath: '/a', rawQuery: 'q'.repeat(9000) }],
   ]
+  const pod = '/api/v1/namespaces/a/pods/https:p:8443/proxy/'
+  const below: readonly [string, string][] = [
+    ['api/queues/%2F/q%2fr', 'api/queues///q/r'],
+    ['%252F', '%2F'],
+    ['/', '/'],
+    ['a//b', 'a//b'],
+    ['../../../secrets', '../../../secrets'],
+    ['%2e%2e/.', '../.'],
+    ['a\\b%5C', 'a\\b\\'],
+    ['%00', '\0'],
+    ['%ff%2F', '%ff%2F'],
+    ['x'.repeat(20_000), 'x'.repeat(20_000)],
+  ]
+  for (const base of [pod, '/api/v1/namespaces/a/services/s/proxy/', '/api/v1/nodes/n/proxy/']) {
+    for (const [rest, decoded] of below) {
+      it(`passes on ${JSON.stringify(rest.slice(0, 60))} below ${base}`, () =>
+        expect(parseTarget(`${base}${rest}?a=%2F`)).to.deep.equal({
+          path: base + decoded,
+          rawPath: base + rest,
+          rawQuery: 'a=%2F',
+        }))
+    }
+  }
+
   for (const [url, expected] of valid) {
     it(`reads ${url.slice(0, 60)}`, () => {
       expect(parseTarget(url)).to.deep.equal({ rawPath: expected.path, rawQuery: '', ...expected })
@@ -79,6 +103,29 @@ describe('parseTarget', () => {
     ['/%c0%ae%c0%ae/api', badEncoding],
     ['/%ff', badEncoding],
     ['/%ed%a0%80', badEncoding],
+    [`${pod}%`, badEncoding],
+    [`${pod}%zz`, badEncoding],
+    // Not below a proxy subresource, or not surely.
+    ['/api/v1/namespaces/a/pods/p/proxy/../x'.replace('proxy/', 'proxy%2F'), encodedSlash],
+    ['/api/v1/namespaces/a/pods/p/pr%6fxy/..', relative],
+    ['/api/v1/namespaces/a/pods/../proxy/x', relative],
+    ['/api/v1/namespaces/../pods/p/proxy/x', relative],
+    ['/api/v1/namespaces/%2e%2e/pods/p/proxy/x', relative],
+    ['/api/v1/namespaces/a%2Fb/pods/p/proxy/x', encodedSlash],
+    ['/api/v1/namespaces/a/pods/p%2Fx/proxy/x', encodedSlash],
+    ['/api/v1/namespaces/a/pods/p%00/proxy/x', control],
+    ['/api/v1/namespaces/a/pods//proxy//', emptySegment],
+    ['//api/v1/nodes/n/proxy/x', emptySegment],
+    ['/api//v1/nodes/n/proxy//x', emptySegment],
+    ['/x/../api/v1/nodes/n/proxy/x', relative],
+    ['/api/v1/namespaces/a/pods/p/exec/../x', relative],
+    ['/api/v1/namespaces/a/secrets/p/proxy/../x', relative],
+    ['/api/v1/proxy/nodes/n/../x', relative],
+    ['/api/v1/watch/namespaces/a/pods/p/proxy/../x', relative],
+    ['/apis/v1/namespaces/a/pods/p/proxy/../x', relative],
+    ['/kapi/v1/namespaces/a/pods/p/proxy/../x', relative],
+    ['/kapis/g/v1/namespaces/a/pods/p/proxy/../x', relative],
+    [`/api/v1/nodes/${'a'.repeat(4096)}/proxy/x`, 'the path is longer than 4096 bytes'],
     [`/${'a'.repeat(4096)}`, 'the path is longer than 4096 bytes'],
     [`/${'%61'.repeat(2000)}`, 'the path is longer than 4096 bytes'],
   ]

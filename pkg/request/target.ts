@@ -3,10 +3,14 @@ import { badRequest } from '../status/status.ts'
 /** The request target, split and decoded once. */
 export type Target = { readonly path: string; readonly rawPath: string; readonly rawQuery: string }
 
+// kube-apiserver reads a path by its segments and cleans nothing up: what follows this changes neither the object nor the
+// subresource that it authorizes, and is the path of a program behind it.
+const belowProxy = /^\/api\/v1\/(?:namespaces\/[^/]+\/(?:pods|services)|nodes)\/[^/]+\/proxy\//
+
 /**
  * Splits the request line's target. Paths that two parsers could read differently are refused instead of cleaned up:
- * whatever authorizes a request and whatever serves it must see the same path (RFC 3986 section 6.2.2; path confusion
- * is how filters in front of proxies are passed).
+ * what authorizes a request and what serves it must see the same path (RFC 3986 section 6.2.2; path confusion
+ * is how filters in front of proxies are passed). Below a proxy subresource of kube-apiserver any path goes on as it came.
  *
  * @param url `req.url`: origin-form (RFC 9112 section 3.2.1)
  * @throws Status 400
@@ -19,13 +23,32 @@ export function parseTarget(url: string): Target {
   const mark = url.indexOf('?')
   const rawPath = mark < 0 ? url : url.slice(0, mark)
   const rawQuery = mark < 0 ? '' : url.slice(mark + 1)
+  const [base = rawPath] = belowProxy.exec(rawPath) ?? []
+  const rest = rawPath.slice(base.length)
+  return { path: decodeStrictly(base) + decodeLoosely(rest), rawPath, rawQuery }
+}
+
+/** @throws Status 400 for a path that could be read in two ways */
+function decodeStrictly(rawPath: string): string {
   if (rawPath.length > 4096) throw badRequest('the path is longer than 4096 bytes')
   const path = rawPath.includes('%') ? decode(rawPath) : rawPath
   if (path.includes('//')) throw badRequest('the path contains an empty segment ("//")')
   if (path.includes('\\')) throw badRequest('the path contains a backslash')
   if (/\/\.{1,2}(\/|$)/.test(path)) throw badRequest('the path contains a relative segment ("." or "..")')
-  return { path, rawPath, rawQuery }
+  return path
 }
+
+/** For logs alone: bytes that are no UTF-8 stay encoded. @throws Status 400 for what kube-apiserver cannot decode either */
+function decodeLoosely(rawPath: string): string {
+  if (/%(?![0-9a-f]{2})/i.test(rawPath)) throw badRequest(invalidEncoding)
+  try {
+    return decodeURIComponent(rawPath)
+  } catch {
+    return rawPath
+  }
+}
+
+const invalidEncoding = 'the path contains an invalid percent-encoding'
 
 /** The target as it came, to be handed on. */
 export function formatTarget({ rawPath, rawQuery }: Pick<Target, 'rawPath' | 'rawQuery'>): string {
@@ -38,7 +61,7 @@ function decode(rawPath: string): string {
   try {
     path = decodeURIComponent(rawPath)
   } catch {
-    throw badRequest('the path contains an invalid percent-encoding')
+    throw badRequest(invalidEncoding)
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   if (/[\u0000-\u001f\u007f]/.test(path)) throw badRequest('the path contains an encoded control character')

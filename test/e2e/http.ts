@@ -4,7 +4,7 @@ import { request } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createPasswordHasher } from '../../pkg/iam/password.ts'
-import { type Answer, type Ask, askKapis, group, kubectlJson, version } from './cluster.ts'
+import { type Answer, type Ask, askKapis, group, kubeCa, kubectlJson, version } from './cluster.ts'
 import { output, setting } from './run.ts'
 
 export const groupDomain = group.slice('resources.'.length)
@@ -12,11 +12,21 @@ export const platformPath = `/kapis/${group}/${version}/nodes`
 /** The path with the prefix that SDKs of the platform also know. */
 export const shortPath = `/kapi/${group}/${version}/nodes`
 
-/** One request to the front with its target as it stands: nothing is cleaned up on the way. */
-export function askRaw(target: string, { method = 'GET', headers = {}, body }: Ask = {}): Promise<Answer> {
+/** One request to Kapis with its target as it stands: nothing is cleaned up on the way. */
+export function askRaw(target: string, options: Ask = {}): Promise<Answer> {
+  return askRawAt(setting('KAPIS_URL'), setting('KAPIS_CA'), target, options)
+}
+
+/** The same to kube-apiserver. */
+export async function askKubeRaw(target: string, options: Ask = {}): Promise<Answer> {
+  return askRawAt(setting('KUBE_URL'), await kubeCa(), target, options)
+}
+
+function askRawAt(url: string, caFile: string, target: string, ask: Ask): Promise<Answer> {
+  const { method = 'GET', headers = {}, body } = ask
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-  const { hostname, port } = new URL(setting('KAPIS_URL'))
-  const options = { hostname, port, path: target, method, headers, ca: readFileSync(setting('KAPIS_CA')) }
+  const { hostname, port } = new URL(url)
+  const options = { hostname, port, path: target, method, headers, ca: readFileSync(caFile) }
   const req = request({ ...options, agent: false, timeout: 30_000 }, async (res: IncomingMessage) => {
     try {
       const text = Buffer.concat(await res.toArray()).toString('utf8')

@@ -49,6 +49,14 @@ const segments = [
   ],
 ]
 const roots = ['/api/v1/', '/apis/g.io/v1/', '/kapis/g.io/v1/', '/api/v1/watch/', '/apis/g.io/v1/proxy/', '/']
+// Below these a path is passed on as it came.
+const proxied = [
+  'namespaces/ns/pods/p',
+  'namespaces/n%61me/services/s:80',
+  'nodes/n',
+  'namespaces/status/pods/proxy',
+].map(object => `/api/v1/${object}/proxy/`)
+const ambiguous = ['..', '.', '%2e%2e', '%2F', 'a%2Fb', '%252F', '%5C', '%00']
 const selectors = [
   ...['metadata.name', 'metadata.name', 'metadata.namespace', 'spec.nodeName', 'a', 'b', 'mine', 'other'],
   ...[
@@ -103,9 +111,18 @@ const pair = fc.tuple(fc.constantFrom(...names), values, fc.boolean()).map(
   ([name, value, hasValue]) => (hasValue ? `${name}=${value}` : name),
 )
 const query = fc.array(pair, { maxLength: 4 }).map(pairs => (pairs.length === 0 ? '' : `?${pairs.join('&')}`))
+const path = fc
+  .oneof(
+    { weight: 4, arbitrary: fc.tuple(fc.constantFrom(...roots), joined(segments, 6, '/')) },
+    {
+      weight: 1,
+      arbitrary: fc.tuple(fc.constantFrom(...proxied), joined([...segments, ...ambiguous], 6, '/')),
+    },
+  )
+  .map(parts => parts.join(''))
 const asked: fc.Arbitrary<Asked> = fc
-  .tuple(fc.constantFrom(...methods), fc.constantFrom(...roots), joined(segments, 6, '/'), query)
-  .map(([method, root, path, search]) => ({ method, target: root + path + search }))
+  .tuple(fc.constantFrom(...methods), path, query)
+  .map(([method, path, search]) => ({ method, target: path + search }))
 
 function read({ method, target }: Asked): RequestLine | undefined {
   try {
