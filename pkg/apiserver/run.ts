@@ -9,6 +9,7 @@ import type { Config, Secrets } from '../config/config.ts'
 import type { Reloads } from '../config/config-file.ts'
 import { observeReloads } from '../config/reload-metrics.ts'
 import { iamVersion } from '../iam/user.ts'
+import { readProxyEnvironment } from '../http/proxy-environment.ts'
 import { createKubeClient } from '../kube/client.ts'
 import { loadEndpoint } from '../kube/endpoint.ts'
 import { isLeaving } from '../kube/is-leaving.ts'
@@ -75,6 +76,8 @@ export async function runApiserver(
   },
   signal: AbortSignal,
 ): Promise<void> {
+  // An invalid one is reported at the start, and not by the first connection that it is for.
+  readProxyEnvironment(process.env)
   const { config, secrets, reloads, logger } = parts
   const { live } = reloads
   const { groupDomain } = config

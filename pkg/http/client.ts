@@ -1,5 +1,6 @@
-import { Agent, type Dispatcher, ProxyAgent, request } from 'undici'
-import { type ProxyFor, readProxyEnvironment } from './proxy-environment.ts'
+import { Agent, type Dispatcher, request } from 'undici'
+import { EnvironmentProxyAgent } from './proxy-agent.ts'
+import { readProxyEnvironment } from './proxy-environment.ts'
 import { readBody } from './read-body.ts'
 import { createTrust } from './trust.ts'
 
@@ -29,14 +30,18 @@ export type HttpResponse = {
 
 /** Requests to other servers, through the proxies that the environment names. Redirects are not followed. */
 export class HttpClient {
-  readonly #proxyFor: ProxyFor
-  readonly #dispatchers = new Map<string, Dispatcher>()
+  readonly #dispatcher: Dispatcher
   readonly #settings: Required<HttpSettings>
 
   /** @throws Error for an invalid proxy */
   constructor(settings: HttpSettings) {
     this.#settings = { timeoutMs: 30_000, maxBytes: 16 * 1024 * 1024, ...settings }
-    this.#proxyFor = readProxyEnvironment(settings.env)
+    const { ca, env, timeoutMs: connectMs } = this.#settings
+    const tls = { secureContext: createTrust(ca) }
+    const direct = new Agent({ connect: { ...tls, timeout: connectMs }, allowH2: false })
+    this.#dispatcher = new EnvironmentProxyAgent({
+      ...{ proxyFor: readProxyEnvironment(env), direct, tls, connectMs },
+    })
   }
 
   /** @throws Error when there is no response in time; {@link describeFailure} says why in words for people */
@@ -47,7 +52,7 @@ export class HttpClient {
       method,
       headers: { ...headers },
       body: body ?? null,
-      dispatcher: this.#dispatcher(url),
+      dispatcher: this.#dispatcher,
       signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
       // The deadline covers all of it.
       headersTimeout: 0,
@@ -58,35 +63,6 @@ export class HttpClient {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#dispatchers.values()].map(dispatcher => dispatcher.destroy()))
-    this.#dispatchers.clear()
-  }
-
-  /** One for each proxy, and one for direct connections. */
-  #dispatcher(url: URL): Dispatcher {
-    const proxy = this.#proxyFor(url)
-    const key = proxy?.href ?? ''
-    const known = this.#dispatchers.get(key)
-    if (known !== undefined) return known
-    const dispatcher = this.#create(proxy)
-    this.#dispatchers.set(key, dispatcher)
-    return dispatcher
-  }
-
-  #create(proxy: URL | undefined): Dispatcher {
-    const { ca, timeoutMs } = this.#settings
-    const tls = { secureContext: createTrust(ca), timeout: timeoutMs }
-    if (proxy === undefined) return new Agent({ connect: tls, allowH2: false })
-    // A proxy's own certificate is the system's affair.
-    const proxyTls = { secureContext: createTrust(''), timeout: timeoutMs }
-    return new ProxyAgent({
-      uri: proxy.href,
-      requestTls: tls,
-      proxyTls,
-      connectTimeout: timeoutMs,
-      // Plain HTTP is asked for in absolute form, as Go does; only TLS goes through CONNECT.
-      proxyTunnel: false,
-      allowH2: false,
-    })
+    await this.#dispatcher.destroy()
   }
 }

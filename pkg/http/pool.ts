@@ -1,5 +1,7 @@
 import type { ConnectionOptions } from 'node:tls'
 import { Agent, type Dispatcher, Pool } from 'undici'
+import { EnvironmentProxyAgent } from './proxy-agent.ts'
+import { type ProxyFor, readProxyEnvironment } from './proxy-environment.ts'
 
 export type { Dispatcher } from 'undici'
 
@@ -35,9 +37,20 @@ export function createPool(server: URL, tls: TlsOptions, options: PoolOptions): 
   return new Pool(server.origin, toUndici(tls, options))
 }
 
-/** Keeps such connections to whatever servers are asked, `connections` of them to each. */
-export function createAgent(tls: TlsOptions, options: Omit<PoolOptions, 'socketPath'>): Dispatcher {
-  return new Agent(toUndici(tls, options))
+/**
+ * Keeps such connections to whatever servers are asked, `connections` of them to each. A server that the environment names a
+ * proxy for is reached through the proxy, which looks its name up: `tls.lookup` is for the others alone.
+ *
+ * @throws Error for an invalid proxy in the environment
+ */
+export function createAgent(
+  tls: TlsOptions,
+  options: Omit<PoolOptions, 'socketPath'>,
+  proxyFor: ProxyFor = readProxyEnvironment(process.env),
+): Dispatcher {
+  const { connect, ...pool } = toUndici(tls, options)
+  const direct = new Agent({ connect, ...pool })
+  return new EnvironmentProxyAgent({ proxyFor, direct, tls, connectMs: options.connectMs, pool })
 }
 
 function toUndici(

@@ -31,6 +31,21 @@ export function readProxyEnvironment(env: Env): ProxyFor {
   }
 }
 
+/**
+ * The same for libraries with connections of their own, which take the proxy of their one server as a URL.
+ *
+ * @throws Error for a proxy that they do not support
+ */
+export function readHttpProxy(
+  server: URL,
+  proxyFor: ProxyFor = readProxyEnvironment(process.env),
+): URL | undefined {
+  const proxy = proxyFor(server)
+  if (proxy !== undefined && !/^https?:$/.test(proxy.protocol))
+    throw new Error(`SOCKS proxies are not supported for ${server.host}: set NO_PROXY`)
+  return proxy
+}
+
 /** Whether a host is this machine: `localhost` or an address of the loopback interface. */
 export function isLoopback(hostname: string): boolean {
   const host = withoutBrackets(hostname)

@@ -5,6 +5,7 @@ import { logPageClient } from '../config/client.ts'
 import type { Config, Secrets } from '../config/config.ts'
 import type { Reloads } from '../config/config-file.ts'
 import { observeReloads } from '../config/reload-metrics.ts'
+import { readProxyEnvironment } from '../http/proxy-environment.ts'
 import { ClientStore } from '../iam/client-store.ts'
 import { createDeviceStore } from '../iam/device-authorization.ts'
 import { ensureFirstAdministrator } from '../iam/first-administrator.ts'
@@ -57,6 +58,8 @@ export async function runOAuth(
   parts: { config: Config; secrets: Secrets; reloads: Reloads; logger: Logger; version: string },
   signal: AbortSignal,
 ): Promise<void> {
+  // An invalid one is reported at the start, and not by the first connection that it is for.
+  readProxyEnvironment(process.env)
   const { config, secrets, reloads, logger } = parts
   const { groupDomain } = config
   const { issuer, audience, clockSkewSeconds, accessTokenSeconds, refreshTokenSeconds, socket } = config.oauth

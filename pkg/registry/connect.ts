@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { createAgent } from '../http/pool.ts'
+import type { ProxyFor } from '../http/proxy-environment.ts'
 import { readBody } from '../http/read-body.ts'
 import { badRequest, type Status, unavailable } from '../status/status.ts'
 
@@ -9,6 +10,8 @@ export type RegistrySettings = {
   readonly caPem: string | undefined
   /** Hosts (with port) that may lie at addresses that are otherwise refused. */
   readonly trustedHosts: readonly string[]
+  /** The environment's where it is left out. */
+  readonly proxyFor?: ProxyFor
 }
 
 export type Answer = {
@@ -40,24 +43,24 @@ refused.addAddress('::', 'ipv6')
 refused.addSubnet('fe80::', 10, 'ipv6')
 
 /**
- * HTTPS to registries, verified, and to no address that only this host can reach.
+ * HTTPS to registries, verified, and to no address that only this host can reach. A proxy looks names up by itself, so that it
+ * alone can refuse those that lead to such addresses; what says so by itself is refused here also then.
  *
  * @throws Status 400 for a refused address, 503 when the registry does not answer
  */
-export function createConnect({ caPem, trustedHosts }: RegistrySettings): {
+export function createConnect({ caPem, trustedHosts, proxyFor }: RegistrySettings): {
   connect: Connect
   close: () => void
 } {
   const tls = caPem === undefined ? {} : { ca: caPem }
-  const trusted = createAgent(tls, connections)
+  const trusted = createAgent(tls, connections, proxyFor)
   // Looked up once: what is checked is what is connected to, whatever the name says a moment later.
-  const guarded = createAgent({ ...tls, lookup: guardedLookup }, connections)
+  const guarded = createAgent({ ...tls, lookup: guardedLookup }, connections, proxyFor)
 
   const connect: Connect = async (url, headers, signal) => {
     if (url.protocol !== 'https:') throw badRequest(`${url.host} must be reached by https`)
     const isTrusted = trustedHosts.includes(url.host)
-    const address = url.hostname.replace(/[[\]]/g, '')
-    if (!isTrusted && isIP(address) !== 0 && isRefused(address)) throw notAllowed(url.host)
+    if (!isTrusted && isLocalName(url.hostname)) throw notAllowed(url.host)
     try {
       const response = await (isTrusted ? trusted : guarded).request({
         origin: url.origin,
@@ -85,6 +88,12 @@ class RefusedAddress extends Error {}
 
 function notAllowed(host: string): Status {
   return badRequest(`the registry ${host} lies at an address that is not allowed`)
+}
+
+/** An address that is refused, or a name that is always this machine's (RFC 6761 section 6.3). */
+function isLocalName(hostname: string): boolean {
+  const host = hostname.replace(/[[\]]/g, '')
+  return isIP(host) === 0 ? /(^|\.)localhost\.?$/.test(host) : isRefused(host)
 }
 
 function isRefused(address: string): boolean {

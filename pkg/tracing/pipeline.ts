@@ -10,6 +10,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
+import { type ProxyFor, readHttpProxy } from '../http/proxy-environment.ts'
 import { counter } from '../telemetry/metrics.ts'
 import { countSpans } from './counted.ts'
 import type { TracingOptions } from './tracing.ts'
@@ -25,14 +26,19 @@ const stopWithinMs = 5_000
 const maxValueLength = 512
 
 /** From a span that has ended to the collector: in batches, beside the requests, and never in their way. */
-export function createPipeline({ config, program, version, logger, registry }: TracingOptions): Pipeline {
+export function createPipeline(
+  { config, program, version, logger, registry }: TracingOptions,
+  proxyFor?: ProxyFor,
+): Pipeline {
   const url = new URL(config.endpoint)
   if (url.pathname === '/') url.pathname = '/v1/traces'
+  const proxy = readHttpProxy(url, proxyFor)
   const exporter = new OTLPTraceExporter({
     url: url.href,
     timeoutMillis: exportMs,
     httpAgentOptions: {
       keepAlive: true,
+      ...(proxy === undefined ? {} : { proxyEnv: { HTTP_PROXY: proxy.href, HTTPS_PROXY: proxy.href } }),
       ...(config.caFile === '' ? {} : { ca: [...rootCertificates, readFileSync(config.caFile, 'utf8')] }),
     },
   })

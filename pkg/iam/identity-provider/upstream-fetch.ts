@@ -1,4 +1,5 @@
 import { createAgent } from '../../http/pool.ts'
+import type { ProxyFor } from '../../http/proxy-environment.ts'
 import { readBody } from '../../http/read-body.ts'
 import type { Trust } from './trust.ts'
 
@@ -23,10 +24,11 @@ const connections = {
  * fetch() for what providers answer, with CAs of their own: the global one takes none. Redirects are not followed (a token must
  * not be carried to wherever somebody points), and a response that does not end is not read to its end.
  */
-export function createUpstreamFetch({ ca, isVerified }: Trust): UpstreamFetch {
+export function createUpstreamFetch({ ca, isVerified }: Trust, proxyFor?: ProxyFor): UpstreamFetch {
   const agent = createAgent(
     { rejectUnauthorized: isVerified, ...(ca === undefined ? {} : { ca }) },
     connections,
+    proxyFor,
   )
   return async (url, { method = 'GET', headers = {}, body, signal }) => {
     const { origin, pathname, search } = new URL(url)

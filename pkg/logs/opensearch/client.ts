@@ -1,4 +1,5 @@
 import { errors } from '@opensearch-project/opensearch'
+import type { ProxyFor } from '../../http/proxy-environment.ts'
 import { isRecord } from '../../kube/object.ts'
 import { createWorkQueue } from '../../request/work-queue.ts'
 import {
@@ -34,8 +35,12 @@ const maxInFlight = 16
 const maxWaiting = 256
 
 /** OpenSearch 1 to 3 and Elasticsearch 7.10 to 9: only calls are used that all of them have. */
-export function createSearchClient(engine: SearchEngine, credentials: SearchCredentials): SearchClient {
-  const transport = createTransport(engine, credentials)
+export function createSearchClient(
+  engine: SearchEngine,
+  credentials: SearchCredentials,
+  proxyFor?: ProxyFor,
+): SearchClient {
+  const transport = createTransport(engine, credentials, proxyFor)
   const queue = createWorkQueue({
     atOnce: maxInFlight,
     maxWaiting,

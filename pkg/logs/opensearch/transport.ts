@@ -1,4 +1,5 @@
 import { Client } from '@opensearch-project/opensearch'
+import { type ProxyFor, readHttpProxy } from '../../http/proxy-environment.ts'
 
 export type SearchEngine = {
   readonly url: string
@@ -15,13 +16,19 @@ export type Transport = {
 }
 
 /** The official client, whose methods for single APIs are not used: what is asked for differs between the engines. */
-export function createTransport(engine: SearchEngine, credentials: SearchCredentials): Transport {
+export function createTransport(
+  engine: SearchEngine,
+  credentials: SearchCredentials,
+  proxyFor?: ProxyFor,
+): Transport {
+  const proxy = readHttpProxy(new URL(engine.url), proxyFor)
   const client = new Client({
     node: engine.url,
     // What is tried again is for the caller to say: a batch that is sent twice would be stored twice.
     maxRetries: 0,
     requestTimeout: 30_000,
     enableLongNumeralSupport: true,
+    ...(proxy === undefined ? {} : { proxy }),
     ...(engine.ca === '' ? {} : { ssl: { ca: engine.ca } }),
     ...(engine.username === ''
       ? {}

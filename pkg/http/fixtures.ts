@@ -1,0 +1,50 @@
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import { connect } from 'node:net'
+import { portOf } from '../request/fixtures.ts'
+
+export type TestProxy = {
+  readonly url: URL
+  /** What it was asked for: `CONNECT host:port`, or the method and URL of a request in absolute form. */
+  readonly requests: readonly string[]
+  readonly close: () => Promise<void>
+}
+
+/** An HTTP proxy that tunnels (RFC 9110 section 9.3.6) and forwards; it alone knows where a name is. */
+export async function startProxy(portOfName: (name: string) => number | undefined): Promise<TestProxy> {
+  const requests: string[] = []
+  const server = createServer((req, res) => {
+    requests.push(`${req.method} ${req.url}`)
+    const url = new URL(req.url ?? '')
+    const port = portOfName(url.hostname)
+    if (port === undefined) return void res.writeHead(502).end()
+    const { method, headers } = req
+    const path = url.pathname + url.search
+    const forwarded = request({ host: '127.0.0.1', port, method, headers, path }, response => {
+      res.writeHead(response.statusCode ?? 502, response.headers)
+      response.pipe(res)
+    })
+    req.pipe(forwarded)
+  })
+  server.on('connect', (req, socket) => {
+    requests.push(`CONNECT ${req.url}`)
+    const port = portOfName(String(req.url).replace(/:\d+$/, ''))
+    if (port === undefined) return void socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n')
+    const target = connect(port, '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      socket.pipe(target).pipe(socket)
+    })
+    for (const each of [socket, target]) each.on('error', () => each.destroy())
+    socket.on('close', () => target.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: new URL(`http://127.0.0.1:${portOf(server)}`),
+    requests,
+    async close() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}

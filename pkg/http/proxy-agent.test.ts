@@ -1,0 +1,165 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { Server } from 'node:net'
+import { expect } from 'chai'
+import { startCollector } from '../../test/peers/otlp-collector.ts'
+import { createAuthority, issueCertificate } from '../certs/issue.ts'
+import { createUpstreamFetch } from '../iam/identity-provider/upstream-fetch.ts'
+import { createSearchClient } from '../logs/opensearch/client.ts'
+import { createConnect } from '../registry/connect.ts'
+import { portOf } from '../request/fixtures.ts'
+import { createLogger } from '../telemetry/logger.ts'
+import { createRegistry } from '../telemetry/metrics.ts'
+import { createPipeline } from '../tracing/pipeline.ts'
+import { startProxy, type TestProxy } from './fixtures.ts'
+import { createAgent } from './pool.ts'
+import { type ProxyFor, readHttpProxy, readProxyEnvironment } from './proxy-environment.ts'
+
+const authority = createAuthority({ commonName: 'test', validityDays: 1 })
+const serving = issueCertificate(authority, {
+  commonName: 'server',
+  dnsNames: ['server.test'],
+  ipAddresses: ['127.0.0.1'],
+  usages: ['server'],
+  validityDays: 1,
+})
+const ca = authority.certPem
+const times = { connections: 4, connectMs: 10_000, headMs: 10_000, bodyMs: 10_000, idleMs: 5_000 }
+
+describe('connections of the servers to others', function () {
+  this.timeout(30_000)
+  let servers: Server[]
+  let port: number
+  let plainPort: number
+  let proxy: TestProxy
+  let proxyFor: ProxyFor
+
+  beforeEach(async () => {
+    const tls = { cert: serving.certPem, key: serving.keyPem }
+    const handle = createTlsServer(tls, (req, res) => {
+      res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify([req.url]))
+    })
+    const plain = createServer((req, res) => res.end(req.url))
+    servers = [handle, plain]
+    for (const server of servers) {
+      server.listen(0, '127.0.0.1')
+      await once(server, 'listening')
+    }
+    port = portOf(handle)
+    plainPort = portOf(plain)
+    proxy = await startProxy(name => (name === 'server.test' ? port : undefined))
+    const env = { HTTPS_PROXY: proxy.url.href, HTTP_PROXY: proxy.url.href, NO_PROXY: 'direct.test' }
+    proxyFor = readProxyEnvironment(env)
+  })
+  afterEach(async () => {
+    await proxy.close()
+    for (const server of servers) server.close()
+  })
+
+  it('go through the proxy by CONNECT, for several requests, and directly to this machine', async () => {
+    const agent = createAgent({ ca }, { ...times, maxHeadBytes: 16_384 }, proxyFor)
+    const get = async (origin: string) =>
+      (await agent.request({ origin, path: '/a', method: 'GET' })).body.text()
+    expect(await get('https://server.test')).to.equal('["/a"]')
+    expect(await get('https://server.test')).to.equal('["/a"]')
+    expect(await get(`https://127.0.0.1:${port}`)).to.equal('["/a"]')
+    expect(new Set(proxy.requests)).to.deep.equal(new Set(['CONNECT server.test:443']))
+    const refused = await get('https://unknown.test').catch((error: unknown) => error)
+    expect(refused).to.be.an('error')
+    expect(proxy.requests.at(-1)).to.equal('CONNECT unknown.test:443')
+    const before = proxy.requests.length
+    expect(await get('https://direct.test').catch((error: unknown) => error)).to.be.an('error')
+    expect(proxy.requests).to.have.length(before)
+    await agent.destroy()
+  })
+
+  it('keep verifying the server behind the proxy', async () => {
+    const agent = createAgent({}, { ...times, maxHeadBytes: 16_384 }, proxyFor)
+    const request = agent.request({ origin: 'https://server.test', path: '/', method: 'GET' })
+    expect(await request.catch(error => error.code)).to.match(/SELF_SIGNED|UNABLE_TO_VERIFY/)
+    await agent.destroy()
+  })
+
+  it('send no request to plain HTTP servers but by the proxy', async () => {
+    const plain = await startProxy(() => plainPort)
+    const agent = createAgent(
+      {},
+      { ...times, maxHeadBytes: 16_384 },
+      readProxyEnvironment({ http_proxy: plain.url.href }),
+    )
+    const { body } = await agent.request({ origin: 'http://server.test', path: '/b?c', method: 'GET' })
+    expect(await body.text()).to.equal('/b?c')
+    expect(plain.requests).to.deep.equal(['GET http://server.test/b?c'])
+    await agent.destroy()
+    await plain.close()
+  })
+
+  it('reach identity providers', async () => {
+    const fetch = createUpstreamFetch({ ca, isVerified: true }, proxyFor)
+    const response = await fetch('https://server.test/.well-known/openid-configuration', {})
+    expect(await response.json()).to.deep.equal(['/.well-known/openid-configuration'])
+    expect(proxy.requests).to.deep.equal(['CONNECT server.test:443'])
+  })
+
+  it('reach image registries, but none that is this machine or its link-local services', async () => {
+    const { connect, close } = createConnect({ caPem: ca, trustedHosts: ['[::1]:1'], proxyFor })
+    const get = (url: string) => connect(new URL(url), {}, AbortSignal.timeout(10_000))
+    expect((await get('https://server.test/v2/')).body.toString()).to.equal('["/v2/"]')
+    expect(proxy.requests).to.deep.equal(['CONNECT server.test:443'])
+    for (const host of [
+      '127.0.0.1',
+      '2130706433',
+      '169.254.169.254',
+      '[::1]',
+      '[fe80::1]',
+      '[::ffff:169.254.169.254]',
+      'localhost',
+      'localhost.',
+      'a.localhost',
+    ]) {
+      const error = await get(`https://${host}/v2/`).catch((thrown: unknown) => thrown)
+      expect(error, host).to.include({ code: 400 })
+    }
+    expect(proxy.requests).to.have.length(1)
+    close()
+  })
+
+  it('reach OpenSearch', async () => {
+    const engine = { url: 'https://server.test:9200', username: 'u', ca }
+    const client = createSearchClient(engine, { password: 'p', apiKey: '' }, proxyFor)
+    expect(await client.call({ method: 'GET', path: '/_x', timeoutMs: 10_000 })).to.deep.equal(['/_x'])
+    expect(proxy.requests).to.deep.equal(['CONNECT server.test:9200'])
+    await client.close()
+  })
+
+  it('reach the collector of traces', async () => {
+    const collector = await startCollector()
+    const near = await startProxy(() => Number(new URL(collector.url).port))
+    const pipeline = createPipeline(
+      {
+        config: { endpoint: 'http://collector.test:4318', samplingRatePerMillion: 1_000_000, caFile: '' },
+        program: 'test',
+        version: '1',
+        logger: createLogger({ program: 'test', level: 'error', destination: { write: () => undefined } }),
+        registry: createRegistry(),
+        continues: 'everybody',
+      },
+      readProxyEnvironment({ HTTP_PROXY: near.url.href }),
+    )
+    pipeline.tracer.startSpan('a').end()
+    await pipeline.stop()
+    expect(collector.spans.map(({ name }) => name)).to.deep.equal(['a'])
+    expect(near.requests).to.deep.equal(['POST http://collector.test:4318/v1/traces'])
+    await near.close()
+    await collector.stop()
+  })
+
+  it('refuse a SOCKS proxy where a library does not support it', () => {
+    const socks = readProxyEnvironment({ HTTPS_PROXY: 'socks5://proxy.test:1080' })
+    expect(() => readHttpProxy(new URL('https://server.test:9200'), socks)).to.throw(
+      'SOCKS proxies are not supported for server.test:9200: set NO_PROXY',
+    )
+    expect(readHttpProxy(new URL('http://server.test'), socks)).to.equal(undefined)
+  })
+})

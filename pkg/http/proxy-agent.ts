@@ -1,0 +1,64 @@
+import { Dispatcher, ProxyAgent } from 'undici'
+import type { ProxyFor } from './proxy-environment.ts'
+import { createTrust } from './trust.ts'
+
+export type ProxyAgentOptions = {
+  readonly proxyFor: ProxyFor
+  /** Of servers that no proxy is used for. */
+  readonly direct: Dispatcher
+  /** How TLS connections to servers behind a proxy are made. */
+  readonly tls: object
+  readonly connectMs: number
+  /** Further options of undici's Pool, for servers behind a proxy. */
+  readonly pool?: object
+}
+
+/** Sends each request through the proxy that its URL has, or directly. */
+export class EnvironmentProxyAgent extends Dispatcher {
+  readonly #options: ProxyAgentOptions
+  /** By URL of the proxy; the environment names two at most. */
+  readonly #agents = new Map<string, ProxyAgent>()
+
+  constructor(options: ProxyAgentOptions) {
+    super()
+    this.#options = options
+  }
+
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    if (options.origin === undefined) throw new Error('a request through a proxy needs an origin')
+    const proxy = this.#options.proxyFor(new URL(options.origin))
+    const agent = proxy === undefined ? this.#options.direct : this.#agentOf(proxy)
+    return agent.dispatch(options, handler)
+  }
+
+  override async close(): Promise<void> {
+    await Promise.all(this.#all().map(agent => agent.close()))
+  }
+
+  override async destroy(): Promise<void> {
+    await Promise.all(this.#all().map(agent => agent.destroy()))
+  }
+
+  #all(): readonly Dispatcher[] {
+    return [this.#options.direct, ...this.#agents.values()]
+  }
+
+  #agentOf(proxy: URL): ProxyAgent {
+    const known = this.#agents.get(proxy.href)
+    if (known !== undefined) return known
+    const { tls, connectMs, pool } = this.#options
+    const agent = new ProxyAgent({
+      ...pool,
+      uri: proxy.href,
+      requestTls: { ...tls, timeout: connectMs },
+      // A proxy's own certificate is the system's affair.
+      proxyTls: { secureContext: createTrust(''), timeout: connectMs },
+      connectTimeout: connectMs,
+      // Plain HTTP is asked for in absolute form, as Go does; only TLS goes through CONNECT.
+      proxyTunnel: false,
+      allowH2: false,
+    })
+    this.#agents.set(proxy.href, agent)
+    return agent
+  }
+}
