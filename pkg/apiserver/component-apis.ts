@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { assertMayUpgrade } from '../authz/credential-scope.ts'
 import { FrontProxyCertificates } from '../certs/front-proxy.ts'
 import type { Config } from '../config/config.ts'
 import type { KubeClient } from '../kube/client.ts'
+import { untilDone } from '../kube/retry.ts'
 import { forwardToComponent } from '../proxy/component-proxy.ts'
 import type { ComponentUpstream } from '../proxy/component-upstream.ts'
 import { Components } from '../proxy/components.ts'
@@ -60,15 +60,9 @@ export function createComponents({
   const abort = new AbortController()
 
   /** Nothing else waits for it: without a certificate only the components are missing. */
-  async function prepare(): Promise<void> {
-    while (!abort.signal.aborted) {
-      try {
-        return await certificates.start()
-      } catch (err) {
-        logger.warn({ err }, 'there is no front-proxy certificate yet, trying again')
-        await sleep(retryMs, undefined, { signal: abort.signal }).catch(() => undefined)
-      }
-    }
+  function prepare(): Promise<void> {
+    const message = 'there is no front-proxy certificate yet, trying again'
+    return untilDone(() => certificates.start(), { logger, signal: abort.signal, delayMs: retryMs, message })
   }
 
   return {

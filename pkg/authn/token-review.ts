@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isRecord } from '../kube/object.ts'
+import { retryTransient } from '../kube/retry.ts'
 import { type Identity, identityBytes } from '../request/identity.ts'
 import { createWorkQueue } from '../request/work-queue.ts'
-import { Status, unauthorized, unavailable } from '../status/status.ts'
+import { unauthorized, unavailable } from '../status/status.ts'
 import type { Authenticator } from './authenticator.ts'
 import { readBearer, tokenKey } from './bearer.ts'
 
@@ -16,8 +16,6 @@ export type TokenReviewOptions = {
 
 const cacheMs = 10_000
 const maxCacheBytes = 16 * 1024 * 1024
-const attempts = 3
-const retryMs = 250
 // Anybody can make up tokens, and each is a question to kube-apiserver.
 const maxReviews = { atOnce: 128, waiting: 2_048 }
 
@@ -59,18 +57,10 @@ export function createTokenReviewAuthenticator({ client, isOurs }: TokenReviewOp
   }
 }
 
-async function askOften(client: KubeClient, token: string): Promise<Identity | 'refused'> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await reviewToken(client, token)
-    } catch (error) {
-      const isWorthRetrying = error instanceof Status && (error.code >= 500 || error.code === 429)
-      if (!isWorthRetrying || attempt >= attempts) {
-        throw unavailable('the orchestrator cannot review the token', error)
-      }
-      await sleep(retryMs * attempt)
-    }
-  }
+function askOften(client: KubeClient, token: string): Promise<Identity | 'refused'> {
+  return retryTransient(() => reviewToken(client, token)).catch(error => {
+    throw unavailable('the orchestrator cannot review the token', error)
+  })
 }
 
 /** Whom the orchestrator takes the bearer of a token for. @throws Status when it cannot say */

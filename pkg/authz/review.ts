@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { KubeClient } from '../kube/client.ts'
 import { isRecord } from '../kube/object.ts'
+import { retryTransient } from '../kube/retry.ts'
 import { badRequest, Status, unavailable } from '../status/status.ts'
 
 /** spec of authorization.k8s.io/v1 SubjectAccessReview. */
@@ -15,27 +15,18 @@ export type ReviewSpec = {
 
 export type Decision = { readonly isAllowed: boolean; readonly reason: string }
 
-const attempts = 3
-const retryMs = 250
-
 /**
  * Asks the orchestrator whether a user may.
  *
  * @throws Status 503 when it does not answer, 400 for more than it reads
  */
 export async function review(client: KubeClient, spec: ReviewSpec): Promise<Decision> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await ask(client, spec)
-    } catch (error) {
-      if (error instanceof Status && error.code === 413)
-        throw badRequest('the request is too long to be authorized')
-      const isWorthRetrying = error instanceof Status && (error.code >= 500 || error.code === 429)
-      if (!isWorthRetrying || attempt >= attempts) {
-        throw unavailable('the orchestrator cannot say what the user may do', error)
-      }
-      await sleep(retryMs * attempt)
-    }
+  try {
+    return await retryTransient(() => ask(client, spec))
+  } catch (error) {
+    if (error instanceof Status && error.code === 413)
+      throw badRequest('the request is too long to be authorized')
+    throw unavailable('the orchestrator cannot say what the user may do', error)
   }
 }
 

@@ -1,7 +1,7 @@
 import type { KubeClient } from '../kube/client.ts'
-import { type KubeObject, membersOf, parseObject, textOf } from '../kube/object.ts'
-import { Status } from '../status/status.ts'
-import { managedBy, parsePair, secretsPath } from './pair-secret.ts'
+import type { KubeObject } from '../kube/object.ts'
+import { readSecret, secretData, writeSecret } from '../kube/secret.ts'
+import { pairSecretType, parsePair } from './pair-secret.ts'
 import type { Authority } from './rollover.ts'
 
 /** The Secret of the authority: `tls.*` signs, `next.*` is to sign, `ca.crt` is what clients are to trust. */
@@ -28,19 +28,13 @@ export function rotateAnnotation(groupDomain: string): string {
 
 /** @returns undefined when there is none */
 export async function readAuthority(place: AuthorityPlace): Promise<StoredAuthority | undefined> {
-  const path = `${secretsPath(place.namespace)}/${authoritySecret}`
-  try {
-    return parseAuthority(parseObject(await place.client.call({ path })), place.groupDomain)
-  } catch (error) {
-    if (error instanceof Status && error.code === 404) return undefined
-    throw error
-  }
+  const secret = await readSecret(place.client, { namespace: place.namespace, name: authoritySecret })
+  return secret && parseAuthority(secret, place.groupDomain)
 }
 
 export function parseAuthority(secret: KubeObject, groupDomain: string): StoredAuthority {
   const { certPem, keyPem, resourceVersion, isOurs } = parsePair(secret)
-  const data = membersOf(secret.data)
-  const read = (key: string) => Buffer.from(textOf(data[key]), 'base64').toString('utf8')
+  const read = (key: string) => secretData(secret, key)?.toString('utf8') ?? ''
   const next = { certPem: read('next.crt'), keyPem: read('next.key') }
   const trusted = read('ca.crt').match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----\n?/g)
   return {
@@ -65,31 +59,12 @@ export async function writeAuthority(
   { current, next, trusted }: Authority,
   old: StoredAuthority | undefined,
 ): Promise<boolean> {
-  const encode = (text: string) => Buffer.from(text).toString('base64')
-  const body = {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    type: 'kubernetes.io/tls',
-    metadata: {
-      name: authoritySecret,
-      namespace,
-      labels: { [managedBy]: 'kapis' },
-      ...(old === undefined ? {} : { resourceVersion: old.resourceVersion }),
-    },
-    data: {
-      'tls.crt': encode(current.certPem),
-      'tls.key': encode(current.keyPem),
-      'ca.crt': encode(trusted.join('')),
-      ...(next === undefined ? {} : { 'next.crt': encode(next.certPem), 'next.key': encode(next.keyPem) }),
-    },
+  const data = {
+    'tls.crt': current.certPem,
+    'tls.key': current.keyPem,
+    'ca.crt': trusted.join(''),
+    ...(next === undefined ? {} : { 'next.crt': next.certPem, 'next.key': next.keyPem }),
   }
-  const collection = secretsPath(namespace)
-  try {
-    if (old === undefined) await client.call({ method: 'POST', path: collection, body })
-    else await client.call({ method: 'PUT', path: `${collection}/${authoritySecret}`, body })
-    return true
-  } catch (error) {
-    if (error instanceof Status && error.code === 409) return false
-    throw error
-  }
+  const content = { type: pairSecretType, data }
+  return (await writeSecret(client, { namespace, name: authoritySecret }, content, old)) !== undefined
 }

@@ -90,10 +90,10 @@ export class FrontProxyCertificates {
   /** What is stored and good, or a new one that all replicas then use. */
   async #pair(name: string, isGood: (pair: StoredPair) => boolean, make: () => KeyPair): Promise<KeyPair> {
     const { client, namespace, logger } = this.#options
-    const old = await readPair(client, namespace, name)
+    const old = await readPair(client, { namespace, name })
     if (old !== undefined && isGood(old)) return old
     const pair = make()
-    if (!(await writePair(client, { namespace, name, pair, old }))) return this.#pair(name, isGood, make)
+    if (!(await writePair(client, { namespace, name }, pair, old))) return this.#pair(name, isGood, make)
     logger.info({ secretName: name }, 'made a front-proxy certificate')
     return pair
   }

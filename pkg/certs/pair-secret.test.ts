@@ -4,14 +4,14 @@ import { createSecretStore } from './fixtures.ts'
 import { parsePair, readPair, writePair } from './pair-secret.ts'
 
 const pair = { certPem: 'CERT\n', keyPem: 'KEY\n' }
-const target = { namespace: 'ns', name: 'a', pair, old: undefined }
+const name = { namespace: 'ns', name: 'a' }
 
 describe('writePair and readPair', () => {
   it('keep a pair in a Secret of type kubernetes.io/tls', async () => {
     const store = createSecretStore()
-    expect(await readPair(store.client, 'ns', 'a')).to.equal(undefined)
-    expect(await writePair(store.client, target)).to.equal(true)
-    const stored = await readPair(store.client, 'ns', 'a')
+    expect(await readPair(store.client, name)).to.equal(undefined)
+    expect(await writePair(store.client, name, pair, undefined)).to.equal(true)
+    const stored = await readPair(store.client, name)
     expect(stored).to.deep.include({ ...pair, isOurs: true })
     expect(store.get('a')).to.deep.include({
       type: 'kubernetes.io/tls',
@@ -21,13 +21,12 @@ describe('writePair and readPair', () => {
 
   it('write nothing when somebody else was first', async () => {
     const store = createSecretStore()
-    await writePair(store.client, target)
-    const old = await readPair(store.client, 'ns', 'a')
-    expect(await writePair(store.client, target)).to.equal(false)
-    const mine = { ...target, pair: { ...pair, certPem: 'MINE' }, old }
-    expect(await writePair(store.client, mine)).to.equal(true)
-    expect(await writePair(store.client, { ...mine, pair })).to.equal(false)
-    expect((await readPair(store.client, 'ns', 'a'))?.certPem).to.equal('MINE')
+    await writePair(store.client, name, pair, undefined)
+    const old = await readPair(store.client, name)
+    expect(await writePair(store.client, name, pair, undefined)).to.equal(false)
+    expect(await writePair(store.client, name, { ...pair, certPem: 'MINE' }, old)).to.equal(true)
+    expect(await writePair(store.client, name, pair, old)).to.equal(false)
+    expect((await readPair(store.client, name))?.certPem).to.equal('MINE')
   })
 
   it('tell every other failure', async () => {
@@ -37,7 +36,7 @@ describe('writePair and readPair', () => {
         throw new Status(403, 'Forbidden', 'no')
       },
     }
-    for (const work of [readPair(client, 'ns', 'a'), writePair(client, target)]) {
+    for (const work of [readPair(client, name), writePair(client, name, pair, undefined)]) {
       expect(await work.catch((error: Status) => error.code)).to.equal(403)
     }
   })

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import type { Config } from '../config/config.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { Reflector } from '../kube/reflector.ts'
+import { secretsPath } from '../kube/secret.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import {
   type AuthorityPlace,
@@ -12,7 +13,7 @@ import {
 } from './authority-secret.ts'
 import { type Names, unfitness } from './fitness.ts'
 import { issueCertificate, issuedAtMs, type KeyPair } from './issue.ts'
-import { readPair, secretsPath, writePair } from './pair-secret.ts'
+import { readPair, writePair } from './pair-secret.ts'
 import { firstAuthority, planRollover, takeStep } from './rollover.ts'
 
 export type ServingMaterial = {
@@ -188,9 +189,9 @@ export class ServingCertificates implements CertificateSource {
 
   async #ensureServing(authority: StoredAuthority): Promise<KeyPair> {
     const { client, config, logger } = this.#options
-    const { namespace } = config.kubernetes
+    const place = { namespace: config.kubernetes.namespace, name: servingSecret }
     const names = toNames(config)
-    const found = await readPair(client, namespace, servingSecret)
+    const found = await readPair(client, place)
     const wanted = { names, nowMs: Date.now() }
     const why = found === undefined ? 'there is none' : unfitness(found, authority.current.certPem, wanted)
     if (found !== undefined && why === undefined) return found
@@ -209,7 +210,7 @@ export class ServingCertificates implements CertificateSource {
       usages: ['server'],
       validityDays: servingDays,
     })
-    if (await writePair(client, { namespace, name: servingSecret, pair, old: found })) {
+    if (await writePair(client, place, pair, found)) {
       logger.info({ secretName: servingSecret, why }, 'made the serving certificate')
       return pair
     }

@@ -4,6 +4,7 @@ import { readSecretDocument } from '../config/secret-document.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { byName, Informer } from '../kube/informer.ts'
 import type { KubeObject } from '../kube/object.ts'
+import { secretsPath } from '../kube/secret.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 export type ClientStoreOptions = {
@@ -31,7 +32,7 @@ export class ClientStore {
     this.#options = options
     this.#secrets = new Informer({
       ...options,
-      path: `/api/v1/namespaces/${options.namespace}/secrets`,
+      path: secretsPath(options.namespace),
       query: { labelSelector: `config.${options.groupDomain}/type=oauthclient` },
       what: 'the OAuth clients',
       key: byName,

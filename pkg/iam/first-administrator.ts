@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { KubeClient } from '../kube/client.ts'
-import { isRecord, parseList, parseObject } from '../kube/object.ts'
-import { Status } from '../status/status.ts'
+import { parseList, parseObject } from '../kube/object.ts'
+import { isConflict } from '../kube/retry.ts'
+import { readSecret, secretData, writeSecret } from '../kube/secret.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { PasswordHasher } from './password.ts'
 import type { PasswordStore } from './password-store.ts'
@@ -47,20 +48,13 @@ export async function ensureFirstAdministrator(options: FirstAdministratorOption
 }
 
 async function ensureSecret({ client, namespace }: FirstAdministratorOptions): Promise<string> {
-  const path = `/api/v1/namespaces/${namespace}/secrets`
-  const encode = (text: string) => Buffer.from(text).toString('base64')
+  const place = { namespace, name: secretName }
   const password = randomBytes(18).toString('base64url')
-  const secret = {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name: secretName, namespace, labels: { 'app.kubernetes.io/managed-by': 'kapis' } },
-    data: { username: encode(username), password: encode(password) },
-  }
-  if ((await create(client, path, secret)) !== undefined) return password
-  const { data } = parseObject(await client.call({ path: `${path}/${secretName}` }))
-  const stored = isRecord(data) ? data.password : undefined
-  if (typeof stored !== 'string') throw new Error(`Secret ${namespace}/${secretName} has no password`)
-  return Buffer.from(stored, 'base64').toString('utf8')
+  if ((await writeSecret(client, place, { data: { username, password } })) !== undefined) return password
+  const secret = await readSecret(client, place)
+  const stored = secret && secretData(secret, 'password')
+  if (stored === undefined) throw new Error(`Secret ${namespace}/${secretName} has no password`)
+  return stored.toString('utf8')
 }
 
 /** @returns undefined when it exists already */
@@ -68,7 +62,7 @@ async function create(client: KubeClient, path: string, body: unknown): Promise<
   try {
     return await client.call({ method: 'POST', path, body })
   } catch (error) {
-    if (error instanceof Status && error.code === 409) return undefined
+    if (isConflict(error)) return undefined
     throw error
   }
 }

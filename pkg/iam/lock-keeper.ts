@@ -1,5 +1,5 @@
 import type { KubeClient } from '../kube/client.ts'
-import { Status } from '../status/status.ts'
+import { isConflict, retryOnConflict } from '../kube/retry.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { stateLockedUntilMs } from './password-check.ts'
 import { readUser, type User, type UserState, usersPath } from './user.ts'
@@ -41,11 +41,13 @@ export function createLockKeeper(options: LockKeeperOptions): LockKeeper {
     const sinceMs = Date.now()
     const reason = `Failed login attempts exceed ${maxTries} in last ${durationSeconds}s`
     // A login that is recorded in the same moment changes the user as well.
-    for (let attempt = 0; attempt < 5; attempt++) {
+    const isLocked = await retryOnConflict(async () => {
       const user = await readUser(client, groupDomain, known.name)
-      if (user?.uid !== known.uid || user.state !== 'Active') return
-      if (await isWritten(write(user, 'AuthLimitExceeded', reason, sinceMs))) break
-    }
+      if (user?.uid !== known.uid || user.state !== 'Active') return false
+      await write(user, 'AuthLimitExceeded', reason, sinceMs)
+      return true
+    })
+    if (!isLocked) return
     logger.info({ audit: 'lock', user: known.name, reason: 'too_many_failures' }, 'user locked')
   }
 
@@ -54,7 +56,7 @@ export function createLockKeeper(options: LockKeeperOptions): LockKeeper {
       await writing
       return true
     } catch (error) {
-      if (error instanceof Status && error.code === 409) return false
+      if (isConflict(error)) return false
       throw error
     }
   }

@@ -1,7 +1,9 @@
 import type { KubeClient } from '../kube/client.ts'
 import { byName, Informer } from '../kube/informer.ts'
-import { isRecord, type KubeObject, parseObject } from '../kube/object.ts'
-import { Status, unavailable } from '../status/status.ts'
+import { isRecord, type KubeObject } from '../kube/object.ts'
+import { retryOnConflict } from '../kube/retry.ts'
+import { readSecret, type SecretContent, secretPath, secretsPath, writeSecret } from '../kube/secret.ts'
+import { Status } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { iamVersion, isPasswordHash, toCredential, type User } from './user.ts'
 import { createSchemaCheck } from './user-schema.ts'
@@ -20,7 +22,6 @@ export type PasswordOwner = Pick<User, 'name' | 'uid' | 'credential'>
 /** What a User says of its password: the members of its spec that name the hash. */
 export type PasswordReference = { readonly credential: string; readonly credentialNamespace: string }
 
-const attempts = 5
 const prefix = 'kapis-user-'
 /** Longer than a User takes to be written after its hash was stored. */
 const settledMs = 120_000
@@ -46,7 +47,6 @@ type Kept = {
  */
 export class PasswordStore {
   readonly #options: PasswordStoreOptions
-  readonly #collection: string
   readonly #type: string
   readonly #secrets: Informer<Kept>
   readonly #storedAt: string
@@ -54,13 +54,12 @@ export class PasswordStore {
 
   constructor(options: PasswordStoreOptions) {
     this.#options = options
-    this.#collection = secretsPath(options.namespace)
     this.#type = passwordSecretType(options.groupDomain)
     this.#storedAt = `iam.${options.groupDomain}/last-password-change-time`
     this.#requireSchema = createSchemaCheck(options)
     this.#secrets = new Informer({
       ...options,
-      path: this.#collection,
+      path: secretsPath(options.namespace),
       query: { fieldSelector: `type=${this.#type}` },
       what: 'the Secrets with password hashes',
       key: byName,
@@ -154,86 +153,64 @@ export class PasswordStore {
 
   /** @param expected nothing is done where the Secret is another one by now */
   async #change(owner: PasswordOwner, next: (known: Hashes) => Hashes, expected?: Kept): Promise<void> {
-    for (let attempt = 0; attempt < attempts; attempt++) {
+    await retryOnConflict(async () => {
       const secret = await this.#read(owner.name)
       if (expected !== undefined && secret?.metadata.resourceVersion !== expected.resourceVersion) return
       const hashes = next(secret === undefined ? new Map() : toHashes(secret))
-      if (await this.#write(owner, hashes, secret)) return
-    }
-    throw unavailable(`the password of ${owner.name} is being changed`)
+      if (!(await this.#write(owner, hashes, secret)))
+        throw new Status(409, 'Conflict', 'the Secret has changed')
+    }, `the password of ${owner.name} is being changed`)
   }
 
-  /** @returns false when somebody else has written meanwhile */
+  /** @returns false when another writer was first */
   async #write(owner: PasswordOwner, hashes: Hashes, old: KubeObject | undefined): Promise<boolean> {
     const { client, namespace } = this.#options
-    const path = pathOf(owner.name, namespace)
+    const name = { namespace, name: prefix + owner.name }
     const ownerUid = old?.metadata.ownerReferences?.[0]?.uid ?? ''
-    try {
-      // The Secret of an earlier user of that name is about to be collected as garbage, whoever owns it by then.
-      const isForeign = old !== undefined && ownerUid !== '' && ownerUid !== owner.uid
-      if (isForeign) {
-        const preconditions = { uid: old.metadata.uid, resourceVersion: old.metadata.resourceVersion }
-        await client.call({
-          method: 'DELETE',
-          path,
-          body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions },
-        })
-      }
-      const known = isForeign ? undefined : old
-      const body = this.#toSecret(owner, hashes, known)
-      const call =
-        known === undefined
-          ? ({ method: 'POST', path: this.#collection, body } as const)
-          : ({ method: 'PUT', path, body } as const)
-      this.#secrets.put(parseObject(await client.call(call)))
-      return true
-    } catch (error) {
-      if (error instanceof Status && (error.code === 409 || error.code === 404)) return false
-      throw error
-    }
+    // The Secret of an earlier user of that name is about to be collected as garbage, whoever owns it by then.
+    const isForeign = old !== undefined && ownerUid !== '' && ownerUid !== owner.uid
+    if (isForeign && !(await deleteAsRead(client, secretPath(name), old))) return false
+    const content = this.#toContent(owner, hashes)
+    const stored = await writeSecret(client, name, content, isForeign ? undefined : old?.metadata)
+    if (stored !== undefined) this.#secrets.put(stored)
+    return stored !== undefined
   }
 
-  async #read(name: string, namespace = this.#options.namespace): Promise<KubeObject | undefined> {
+  async #read(user: string, namespace = this.#options.namespace): Promise<KubeObject | undefined> {
     try {
-      const secret = parseObject(await this.#options.client.call({ path: pathOf(name, namespace) }))
-      return secret.type === this.#type ? secret : undefined
+      const secret = await readSecret(this.#options.client, { namespace, name: prefix + user })
+      return secret?.type === this.#type ? secret : undefined
     } catch (error) {
       // In other namespaces Kapis may have no rights.
       const isForeign = namespace !== this.#options.namespace
-      if (error instanceof Status && (error.code === 404 || (error.code === 403 && isForeign)))
-        return undefined
+      if (error instanceof Status && error.code === 403 && isForeign) return undefined
       throw error
     }
   }
 
-  #toSecret({ name, uid }: PasswordOwner, hashes: Hashes, old: KubeObject | undefined): object {
-    const { namespace, groupDomain } = this.#options
-    const encode = (text: string) => Buffer.from(text).toString('base64')
-    const owner = { apiVersion: `iam.${groupDomain}/${iamVersion}`, kind: 'User', name, uid }
+  #toContent({ name, uid }: PasswordOwner, hashes: Hashes): SecretContent {
+    const owner = { apiVersion: `iam.${this.#options.groupDomain}/${iamVersion}`, kind: 'User', name, uid }
     return {
-      apiVersion: 'v1',
-      kind: 'Secret',
       type: this.#type,
-      metadata: {
-        name: prefix + name,
-        namespace,
-        labels: { 'app.kubernetes.io/managed-by': 'kapis' },
-        annotations: { [this.#storedAt]: new Date().toISOString() },
-        // It goes with its user.
-        ...(uid === '' ? {} : { ownerReferences: [owner] }),
-        ...(old === undefined ? {} : { resourceVersion: old.metadata.resourceVersion }),
-      },
-      data: Object.fromEntries([...hashes].map(([credential, hash]) => [credential, encode(hash)])),
+      annotations: { [this.#storedAt]: new Date().toISOString() },
+      // It goes with its user.
+      ...(uid === '' ? {} : { ownerReferences: [owner] }),
+      data: Object.fromEntries(hashes),
     }
   }
 }
 
-function secretsPath(namespace: string): string {
-  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets`
-}
-
-function pathOf(user: string, namespace: string): string {
-  return `${secretsPath(namespace)}/${prefix}${encodeURIComponent(user)}`
+/** @returns false when it has changed since, or is gone */
+async function deleteAsRead(client: KubeClient, path: string, { metadata }: KubeObject): Promise<boolean> {
+  const preconditions = { uid: metadata.uid, resourceVersion: metadata.resourceVersion }
+  const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions }
+  try {
+    await client.call({ method: 'DELETE', path, body })
+    return true
+  } catch (error) {
+    if (error instanceof Status && (error.code === 409 || error.code === 404)) return false
+    throw error
+  }
 }
 
 /** The type of the Secrets. */

@@ -1,6 +1,7 @@
 import type { KubeClient } from '../kube/client.ts'
 import { lastAppliedAnnotation, withoutLastApplied } from '../kube/last-applied.ts'
 import { isRecord, type KubeObject, parseObject } from '../kube/object.ts'
+import { retryOnConflict } from '../kube/retry.ts'
 import { notFound, Status } from '../status/status.ts'
 import { toMetaTime } from './lock-keeper.ts'
 import type { PasswordHasher } from './password.ts'
@@ -44,7 +45,6 @@ export type UserWriter = {
   readonly remove: (name: string, options: Pick<WriteOptions, 'isDryRun'>) => Promise<void>
 }
 
-const attempts = 5
 const mergePatch = 'application/merge-patch+json'
 
 export function createUserWriter({
@@ -108,18 +108,6 @@ export function createUserWriter({
     return parseObject(await client.call({ method: 'PATCH', path, contentType: mergePatch, body }))
   }
 
-  /** A write that names no version of its own is tried again when somebody else was faster. */
-  async function again<T>(write: () => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await write()
-      } catch (error) {
-        const isConflict = error instanceof Status && error.code === 409
-        if (!isConflict || attempt === attempts) throw error
-      }
-    }
-  }
-
   async function replace(draft: UserDraft, options: WriteOptions): Promise<KubeObject> {
     const before = await stored(draft.name)
     // The rights are asked for the version that is replaced, and for no other.
@@ -159,7 +147,7 @@ export function createUserWriter({
     { permit, annotations = {} }: { permit?: Permit; annotations?: Readonly<Record<string, null>> },
   ): Promise<KubeObject> {
     let hash: string | undefined
-    return again(async () => {
+    return retryOnConflict(async () => {
       const before = await stored(name)
       await permit?.(name, rightsToSetPassword(before))
       hash ??= await toHash(password)
@@ -197,14 +185,14 @@ export function createUserWriter({
     async update(draft, options) {
       const { password, state } = draft
       const write = () => replace(draft, options)
-      const written = await (draft.resourceVersion === '' ? again(write) : write())
+      const written = await (draft.resourceVersion === '' ? retryOnConflict(write) : write())
       if (options.isDryRun) return withoutSecrets(written)
       const { permit } = options
       const changed = password === undefined ? written : await putPassword(draft.name, password, { permit })
       return withoutSecrets(state === undefined ? changed : await putState(changed, state, ''))
     },
     setState: (name, state, reason) =>
-      again(async () => withoutSecrets(await putState(await stored(name), state, reason))),
+      retryOnConflict(async () => withoutSecrets(await putState(await stored(name), state, reason))),
     async setPassword(name, password, permit) {
       const how = permit === undefined ? { annotations: { [uninitialized]: null } } : { permit }
       await putPassword(name, password, how)

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { JsonTooDeep, parseJson } from '../json/parse.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isKubeObject, isRecord, type KubeObject, parseObject } from '../kube/object.ts'
+import { secretPath } from '../kube/secret.ts'
 import { routeOf } from '../openapi/route.ts'
 import type { RegistryClient } from '../registry/client.ts'
 import { type Login, readDockerConfig } from '../registry/docker-config.ts'
@@ -113,7 +114,7 @@ async function loginFor(
   const name = query.get('secret') ?? ''
   if (name === '') return undefined
   await maySecret(identity, info.namespace, name)
-  const path = `/api/v1/namespaces/${encodeURIComponent(info.namespace)}/secrets/${encodeURIComponent(name)}`
+  const path = secretPath({ namespace: info.namespace, name })
   const login = readDockerConfig(parseObject(await client.call({ path }))).get(host)
   if (login === undefined) throw badRequest(`the Secret ${JSON.stringify(name)} has no login for ${host}`)
   return login

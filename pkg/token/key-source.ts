@@ -1,9 +1,10 @@
 import type { KubeClient } from '../kube/client.ts'
-import { isRecord, type KubeObject, parseObject } from '../kube/object.ts'
+import type { KubeObject } from '../kube/object.ts'
 import { Reflector } from '../kube/reflector.ts'
-import { Status, unavailable } from '../status/status.ts'
+import { readSecret, secretData, secretsPath, writeSecret } from '../kube/secret.ts'
+import { unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import { type KeySet, loadKeySet, parseStoredKeys, type StoredKey } from './key-set.ts'
+import { type KeySet, loadKeySet, parseStoredKeys } from './key-set.ts'
 import { parseRetiredKeys, type RetiredKey, retire } from './retired-keys.ts'
 import { rotate } from './rotation.ts'
 
@@ -44,7 +45,7 @@ export class SecretKeySource implements KeySource {
     this.#options = options
     this.#reflector = new Reflector({
       client: options.client,
-      path: `/api/v1/namespaces/${options.namespace}/secrets`,
+      path: secretsPath(options.namespace),
       query: { fieldSelector: `metadata.name=${secretName}` },
       sink: {
         replace: ([secret]) => this.#changed(secret),
@@ -80,7 +81,8 @@ export class SecretKeySource implements KeySource {
   /** Makes the keys when there are none, and rotates them when they are due. Safe to run on every replica. */
   async ensure(nowSeconds = Math.floor(Date.now() / 1000)): Promise<void> {
     const { client, namespace } = this.#options
-    const secret = await this.#read()
+    const place = { namespace, name: secretName }
+    const secret = await readSecret(client, place)
     const stored = secret === undefined ? [] : parseStoredKeys(decode(secret, 'keys.json'))
     const isAsked = this.#isAsked(secret)
     const { tokenSeconds, rotateAfterSeconds } = this.#options
@@ -91,26 +93,10 @@ export class SecretKeySource implements KeySource {
     const known = secret === undefined ? [] : readRetired(secret)
     const retired = retire(known, { before: stored, after: next }, isRemembered)
     if (next === stored && retired.length === known.length && !isAsked) return
-    // Without the annotation, which is done with.
-    const body = toSecret(namespace, { keys: next, retired }, secret)
-    const collection = `/api/v1/namespaces/${namespace}/secrets`
-    try {
-      if (secret === undefined) await client.call({ method: 'POST', path: collection, body })
-      else await client.call({ method: 'PUT', path: `${collection}/${secretName}`, body })
-    } catch (error) {
-      // Another replica was first; its keys arrive through the watch.
-      if (!(error instanceof Status && error.code === 409)) throw error
-    }
-  }
-
-  async #read(): Promise<KubeObject | undefined> {
-    const { client, namespace } = this.#options
-    try {
-      return parseObject(await client.call({ path: `/api/v1/namespaces/${namespace}/secrets/${secretName}` }))
-    } catch (error) {
-      if (error instanceof Status && error.code === 404) return undefined
-      throw error
-    }
+    // An older release reads the first alone.
+    const data = { 'keys.json': JSON.stringify(next), 'retired.json': JSON.stringify(retired) }
+    // Without the annotation, which is done with. If another replica was first, its keys arrive through the watch.
+    await writeSecret(client, place, { data }, secret?.metadata)
   }
 
   #isAsked(secret: KubeObject | undefined): boolean {
@@ -137,29 +123,10 @@ export class SecretKeySource implements KeySource {
 }
 
 function decode(secret: KubeObject, name: string): string {
-  const data = isRecord(secret.data) ? secret.data[name] : undefined
-  return Buffer.from(typeof data === 'string' ? data : '', 'base64').toString('utf8')
+  return secretData(secret, name)?.toString('utf8') ?? ''
 }
 
 function readRetired(secret: KubeObject): readonly RetiredKey[] {
   const text = decode(secret, 'retired.json')
   return text === '' ? [] : parseRetiredKeys(text)
-}
-
-type Keys = { readonly keys: readonly StoredKey[]; readonly retired: readonly RetiredKey[] }
-
-function toSecret(namespace: string, { keys, retired }: Keys, old: KubeObject | undefined) {
-  const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64')
-  return {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: {
-      name: secretName,
-      namespace,
-      labels: { 'app.kubernetes.io/managed-by': 'kapis' },
-      ...(old === undefined ? {} : { resourceVersion: old.metadata.resourceVersion }),
-    },
-    // An older release reads the first alone.
-    data: { 'keys.json': encode(keys), 'retired.json': encode(retired) },
-  }
 }

@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto'
 import { apiServiceName, apiServicesPath } from '../../../pkg/aggregated/api-service.ts'
-import { readPair, secretsPath } from '../../../pkg/certs/pair-secret.ts'
+import { readPair } from '../../../pkg/certs/pair-secret.ts'
 import { membersOf, textOf } from '../../../pkg/kube/object.ts'
+import { secretsPath } from '../../../pkg/kube/secret.ts'
 import { type Check, error, type Finding, type Patient, read, warning } from './check.ts'
 
 const soonMs = 14 * 86_400_000
@@ -13,7 +14,7 @@ export const certificates: Check = {
     const { client, namespace, service, nowMs, config } = patient
     // Files that somebody else looks after are not to be seen from here; what comes of them is (see apiservice).
     if (config !== undefined && config.tls.certFile !== '') return []
-    const pair = await readPair(client, namespace, 'kapis-serving')
+    const pair = await readPair(client, { namespace, name: 'kapis-serving' })
     if (pair === undefined) {
       const mend = `the front makes it when it starts: kubectl -n ${namespace} logs deployment/kapis -c apiserver`
       return [error(`the Secret ${namespace}/kapis-serving is missing`, mend)]

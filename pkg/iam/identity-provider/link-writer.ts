@@ -1,6 +1,6 @@
 import type { KubeClient } from '../../kube/client.ts'
 import { type KubeObject, parseObject } from '../../kube/object.ts'
-import { Status, unavailable } from '../../status/status.ts'
+import { retryOnConflict } from '../../kube/retry.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { toUser, type User, usersPath } from '../user.ts'
 import { linkAnnotation, readLinks, type UserLink } from '../user-link.ts'
@@ -18,31 +18,25 @@ export type LinkWriterOptions = {
 /** @throws Status user_already_linked for a user who is linked to somebody else at the provider, and the other way round */
 export type Linker = (config: ProviderConfig, identity: Identity, user: User) => Promise<User>
 
-const attempts = 5
-
 /** Links a user to a person at a provider, for whoever has shown that he is both. */
 export function createLinker({ client, groupDomain, users, logger }: LinkWriterOptions): Linker {
-  /** @returns undefined when the user was changed meanwhile */
-  async function write(user: KubeObject, { provider, uid }: UserLink): Promise<User | undefined> {
+  /** @throws Status 409 when the user was changed in the meantime */
+  async function write(user: KubeObject, { provider, uid }: UserLink): Promise<User> {
     const { name, uid: userUid, resourceVersion } = user.metadata
     const annotations = { [linkAnnotation(groupDomain, provider)]: uid }
-    try {
-      const answer = await client.call({
-        method: 'PATCH',
-        path: `${usersPath(groupDomain)}/${encodeURIComponent(name)}`,
-        contentType: 'application/merge-patch+json',
-        body: { metadata: { uid: userUid, resourceVersion, annotations } },
-      })
-      return toUser(parseObject(answer))
-    } catch (error) {
-      if (error instanceof Status && error.code === 409) return undefined
-      throw error
-    }
+    const answer = await client.call({
+      method: 'PATCH',
+      path: `${usersPath(groupDomain)}/${encodeURIComponent(name)}`,
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { uid: userUid, resourceVersion, annotations } },
+    })
+    logger.info({ audit: 'user', user: name, provider }, 'user linked by himself')
+    return toUser(parseObject(answer))
   }
 
-  return async ({ name: provider, displayName }, { uid }, { name, uid: userUid }) => {
-    const link = { provider, uid }
-    for (let attempt = 0; attempt < attempts; attempt++) {
+  return ({ name: provider, displayName }, { uid }, { name, uid: userUid }) =>
+    retryOnConflict(async () => {
+      const link = { provider, uid }
       const holders = users.findLinked(link)
       if (holders.some(holder => holder.uid !== userUid))
         throw refuse('user_already_linked', 'this account has a user by now; log in again')
@@ -55,12 +49,6 @@ export function createLinker({ client, groupDomain, users, logger }: LinkWriterO
           'user_already_linked',
           `the user ${name} is linked to another account of ${displayName}; an administrator can change that`,
         )
-      if (known !== undefined) return toUser(object)
-      const written = await write(object, link)
-      if (written === undefined) continue
-      logger.info({ audit: 'user', user: name, provider }, 'user linked by himself')
-      return written
-    }
-    throw unavailable('the user is being changed')
-  }
+      return known === undefined ? write(object, link) : toUser(object)
+    }, 'the user is being changed')
 }

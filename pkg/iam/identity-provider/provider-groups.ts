@@ -1,12 +1,12 @@
 import type { KubeClient } from '../../kube/client.ts'
 import { parseObject } from '../../kube/object.ts'
-import { Status, unavailable } from '../../status/status.ts'
+import { retryOnConflict } from '../../kube/retry.ts'
+import { unavailable } from '../../status/status.ts'
 import { type ProviderGroups, toUser, type User, usersPath } from '../user.ts'
 import { groupProblem } from '../user-rules.ts'
 import { refuse } from './refusal.ts'
 
 const maxGroups = 256
-const attempts = 5
 // What is the same is written again only to say that it still is.
 const observedAgainAfterMs = 3_600_000
 
@@ -48,8 +48,8 @@ export type GroupWriter = (
  * @returns the user as he is then
  */
 export function createGroupWriter(client: KubeClient, groupDomain: string): GroupWriter {
-  /** @returns undefined when somebody else has written meanwhile */
-  async function write(user: User, told: Told): Promise<User | undefined> {
+  /** @throws Status 409 when the user was changed in the meantime */
+  async function write(user: User, told: Told): Promise<User> {
     const path = `${usersPath(groupDomain)}/${encodeURIComponent(user.name)}`
     const object = parseObject(await client.call({ path }))
     const current = toUser(object)
@@ -63,22 +63,13 @@ export function createGroupWriter(client: KubeClient, groupDomain: string): Grou
       status: { providerGroups: all.map(toStored) },
     }
     const call = { method: 'PATCH', path: `${path}/status`, body } as const
-    try {
-      return toUser(parseObject(await client.call({ ...call, contentType: 'application/merge-patch+json' })))
-    } catch (error) {
-      if (error instanceof Status && error.code === 409) return undefined
-      throw error
-    }
+    return toUser(parseObject(await client.call({ ...call, contentType: 'application/merge-patch+json' })))
   }
 
   return async (user, provider, groups, nowMs = Date.now()) => {
     const told = { provider, groups, nowMs }
     if (isSettled(user.providerGroups, told)) return user
-    for (let attempt = 0; attempt < attempts; attempt++) {
-      const written = await write(user, told)
-      if (written !== undefined) return written
-    }
-    throw unavailable('the user is being changed')
+    return retryOnConflict(() => write(user, told), 'the user is being changed')
   }
 }
 

@@ -3,6 +3,7 @@ import { readSecretDocument } from '../../config/secret-document.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { byName, Informer } from '../../kube/informer.ts'
 import { isRecord, type KubeObject, parseList } from '../../kube/object.ts'
+import { secretsPath } from '../../kube/secret.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { type ProviderConfig, readProviderConfig } from './config.ts'
 import type { ProviderClient } from './identity.ts'
@@ -51,7 +52,7 @@ export class ProviderStore {
 
   constructor(options: ProviderStoreOptions) {
     this.#options = options
-    this.#path = `/api/v1/namespaces/${options.namespace}/secrets`
+    this.#path = secretsPath(options.namespace)
     this.#query = { labelSelector: `config.${options.groupDomain}/type=${purpose}` }
     this.#secrets = new Informer({
       ...options,

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { KubeClient } from '../../kube/client.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { Reflector } from '../../kube/reflector.ts'
+import { untilDone } from '../../kube/retry.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { exportHits } from '../export.ts'
 import { fieldValues } from '../fields.ts'
@@ -72,19 +72,16 @@ export class EventFeed {
   async #writeUnknown(entries: readonly Entry[]): Promise<void> {
     const { signal } = this.#stopping
     const { writer, logger } = this.#options
-    while (!signal.aborted) {
-      try {
+    const message = 'what is known of events cannot be read, trying again'
+    await untilDone(
+      async () => {
         // Before the store is asked: what waits now may be stored while it answers.
         const waiting = writer.waiting()
         const known = new Set([...waiting, ...(await this.#readKnown(entries))])
         for (const entry of entries) if (!known.has(entry.id)) writer.write(entry)
-        return
-      } catch (err) {
-        if (signal.aborted) return
-        logger.warn({ err }, 'what is known of events cannot be read, trying again')
-        await sleep(retryMs, undefined, { signal }).catch(() => undefined)
-      }
-    }
+      },
+      { logger, signal, delayMs: retryMs, message },
+    )
   }
 
   /** The versions that the store has of the time that these are of. */

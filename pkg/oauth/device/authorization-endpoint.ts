@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express'
 import { createLockout, type LockoutKey, secondsUntil } from '../../iam/lockout.ts'
+import { retryOnConflict } from '../../kube/retry.ts'
 import { sourceNetwork } from '../../request/client-address.ts'
-import { Status } from '../../status/status.ts'
 import { audited } from '../audited.ts'
 import { endpointBase } from '../endpoint-base.ts'
 import type { EndpointOptions } from '../endpoints/options.ts'
@@ -39,16 +39,12 @@ export function createDeviceAuthorization({
 
   /** @returns the code for people; the odds that it is taken are small, not none */
   async function create(clientId: string, scope: string): Promise<string> {
-    for (let attempt = 0; ; attempt++) {
+    return retryOnConflict(async () => {
       const userCode = newUserCode()
       const expiresAtMs = Date.now() + lifeSeconds * 1000
-      try {
-        await tools.devices.create({ name: toDeviceName(userCode), clientId, scope, expiresAtMs })
-        return userCode
-      } catch (error) {
-        if (attempt > 2 || !(error instanceof Status && error.code === 409)) throw error
-      }
-    }
+      await tools.devices.create({ name: toDeviceName(userCode), clientId, scope, expiresAtMs })
+      return userCode
+    })
   }
 
   return audited(audit, 'device', async (req, res, event) => {

@@ -4,6 +4,7 @@ import type { Permit, UserWriter, WriteOptions } from '../../../iam/user-writer.
 import { compactJson, memberText, withMembers, withoutMember } from '../../../json/members.ts'
 import { type KubeClient, readText } from '../../../kube/client.ts'
 import { isRecord, type KubeObject } from '../../../kube/object.ts'
+import { isConflict, retry } from '../../../kube/retry.ts'
 import type { AuthenticatedExchange } from '../../../request/exchange.ts'
 import { sendJson, sendJsonText } from '../../../request/respond.ts'
 import { users as userTraits } from '../../../resources/kinds/platform.ts'
@@ -20,7 +21,6 @@ export type UsersOptions = {
   readonly audit: (exchange: AuthenticatedExchange, action: string, user: string) => void
 }
 
-const attempts = 5
 const mergePatchType = 'application/merge-patch+json'
 
 /** POST /users. */
@@ -86,16 +86,14 @@ async function patch(
   const { req, info } = exchange
   const changes = await readJson(req, [mergePatchType])
   const options = writeOptions(exchange, permitOf)
-  for (let attempt = 1; ; attempt++) {
+  let isVersioned = false
+  const update = async () => {
     const draft = parseUserDraft(mergePatch(await writer.read(info.name), changes), groupDomain, info.name)
-    try {
-      return { user: await writer.update(draft, options), state: draft.state }
-    } catch (error) {
-      // A patch that names no version is meant for the user as he is, also when a login has changed him meanwhile.
-      const isTheirs = draft.resourceVersion === versionOf(changes)
-      if (isTheirs || attempt === attempts || !(error instanceof Status && error.code === 409)) throw error
-    }
+    isVersioned = draft.resourceVersion === versionOf(changes)
+    return { user: await writer.update(draft, options), state: draft.state }
   }
+  // A patch that names no version is meant for the user as stored, also when a login has changed that in the meantime.
+  return retry(update, { isRetriable: error => !isVersioned && isConflict(error), attempts: 5 })
 }
 
 function versionOf(changes: unknown): unknown {

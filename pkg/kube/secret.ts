@@ -1,0 +1,83 @@
+import { Status } from '../status/status.ts'
+import type { KubeClient } from './client.ts'
+import { type KubeObject, membersOf, parseObject } from './object.ts'
+import { isConflict } from './retry.ts'
+
+export const managedBy = 'app.kubernetes.io/managed-by'
+
+export type SecretName = { readonly namespace: string; readonly name: string }
+
+/** What is written; anything else that a stored Secret has is gone. */
+export type SecretContent = {
+  /** Opaque where it is left out. */
+  readonly type?: string
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly ownerReferences?: readonly object[]
+  readonly data: Readonly<Record<string, string | Buffer>>
+}
+
+/** The path of the Secrets of a namespace. */
+export function secretsPath(namespace: string): string {
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets`
+}
+
+export function secretPath({ namespace, name }: SecretName): string {
+  return `${secretsPath(namespace)}/${encodeURIComponent(name)}`
+}
+
+/** @returns undefined for a Secret that does not exist */
+export async function readSecret(client: KubeClient, name: SecretName): Promise<KubeObject | undefined> {
+  try {
+    return parseObject(await client.call({ path: secretPath(name) }))
+  } catch (error) {
+    if (error instanceof Status && error.code === 404) return undefined
+    throw error
+  }
+}
+
+/**
+ * Creates a Secret, or replaces it as it was read, unless another writer was first.
+ *
+ * @param old what it takes the place of; undefined for a new Secret
+ * @returns what is stored; undefined when it was not written, and what is stored now is to be read
+ */
+export async function writeSecret(
+  client: KubeClient,
+  { namespace, name }: SecretName,
+  { type, annotations, ownerReferences, data }: SecretContent,
+  old?: { readonly resourceVersion: string },
+): Promise<KubeObject | undefined> {
+  const body = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    ...(type === undefined ? {} : { type }),
+    metadata: {
+      name,
+      namespace,
+      labels: { [managedBy]: 'kapis' },
+      ...(annotations === undefined ? {} : { annotations }),
+      ...(ownerReferences === undefined ? {} : { ownerReferences }),
+      ...(old === undefined ? {} : { resourceVersion: old.resourceVersion }),
+    },
+    data: Object.fromEntries(
+      Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
+    ),
+  }
+  const call =
+    old === undefined
+      ? ({ method: 'POST', path: secretsPath(namespace), body } as const)
+      : ({ method: 'PUT', path: secretPath({ namespace, name }), body } as const)
+  try {
+    return parseObject(await client.call(call))
+  } catch (error) {
+    const isGone = old !== undefined && error instanceof Status && error.code === 404
+    if (isConflict(error) || isGone) return undefined
+    throw error
+  }
+}
+
+/** What a Secret has under a key; undefined for a key that it does not have. */
+export function secretData({ data }: KubeObject, key: string): Buffer | undefined {
+  const value = membersOf(data)[key]
+  return typeof value === 'string' ? Buffer.from(value, 'base64') : undefined
+}
