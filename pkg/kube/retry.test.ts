@@ -62,7 +62,10 @@ describe('retryOnConflict', () => {
 
 describe('retryTransient', () => {
   it('asks again while kube-apiserver is overloaded or away, three times at most', async () => {
-    const [busy, away] = [new Status(429, 'TooManyRequests', 'slow'), new Status(503, 'ServiceUnavailable', 'down')]
+    const [busy, away] = [
+      new Status(429, 'TooManyRequests', 'slow'),
+      new Status(503, 'ServiceUnavailable', 'down'),
+    ]
     expect(await retryTransient(failing(busy, away))).to.equal(3)
     expect(await thrownBy(retryTransient(failing(away, away, busy)))).to.equal(busy)
     for (const final of [conflict, new Status(404, 'NotFound', 'no'), new Error('bug')])
