@@ -44,7 +44,7 @@ export const defaults: Config = {
   tracing: { endpoint: '', samplingRatePerMillion: 0, caFile: '' },
   accessLog: false,
   logs: {
-    ...{ store: 'none', queryTimeoutSeconds: 30, exportLimit: 100_000 },
+    ...{ store: 'none', queryTimeoutSeconds: 30, exportLimit: 0 },
     embedded: {
       ...{ folder: '/var/lib/kapis/logs', retentionDays: 7 },
       ...{ retentionMegabytes: 20_480, memoryMegabytes: 512 },

@@ -25,7 +25,7 @@ export type EventFaceOptions = {
   readonly created: () => ReadonlyMap<string, number>
   /** The workspaces of all namespaces. @throws Status 503 */
   readonly workspaces: () => ReadonlyMap<string, string>
-  /** As they are now: how long a question may take, and events of an export at most. */
+  /** As they are now: how long a question may take, and events of an export at most, 0 for all. */
   readonly limits: () => { readonly queryTimeoutSeconds: number; readonly exportLimit: number }
 }
 
@@ -45,7 +45,8 @@ export function createEventFace(options: EventFaceOptions): Handler {
     const limits = { timeoutMs: queryTimeoutSeconds * 1000, signal }
     if (question.operation === 'export') {
       const { order } = question
-      const pages = filter && exportHits(store, { filter, order, limit: exportLimit }, limits)
+      const pages =
+        filter && exportHits(store, { filter, order, limit: exportLimit || Number.POSITIVE_INFINITY }, limits)
       return sendEvents(exchange, pages)
     }
     sendJsonText(exchange.res, 200, await answer(kind, question, { store, filter, limits }))

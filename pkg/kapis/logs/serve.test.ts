@@ -191,19 +191,30 @@ describe('createLogFace', () => {
       }
     })
 
-    it('goes on page by page up to its limit, in the order asked for', async () => {
+    it('goes on page by page to the last line, in the order asked for, or is refused', async () => {
       const many = Array.from({ length: 2500 }, (_, i) => record({ timeNs: at(base + i), log: `${i}\n` }))
-      const given = {
-        store: createMemoryStore(many),
-        limits: () => ({ queryTimeoutSeconds: 1, exportLimit: 2100 }),
+      const store = createMemoryStore(many)
+      const ofLimit = (exportLimit: number, given: LogStore = store) => {
+        const limits = () => ({ queryTimeoutSeconds: 1, exportLimit })
+        return ask('operation=export&sort=asc', 'everywhere', { store: given, limits })
       }
-      const { text } = await ask('operation=export&sort=asc', 'everywhere', given)
-      expect(text).to.equal(
-        many
-          .slice(0, 2100)
-          .map(({ log }) => log)
-          .join(''),
-      )
+      for (const limit of [0, 2500]) {
+        expect((await ofLimit(limit)).text).to.equal(many.map(({ log }) => log).join(''))
+        await loopback?.close()
+      }
+      const refused = await ofLimit(2499)
+      expect([refused.code, JSON.parse(refused.text).message]).to.deep.equal([
+        400,
+        'the export has 2500 lines or more, the limit is 2499 (logs.exportLimit): ask for less, by start_time and end_time for example',
+      ])
+      await loopback?.close()
+      // Lines that arrive while it goes on.
+      const growing: LogStore = {
+        ...store,
+        query: async (...question) => ({ ...(await store.query(...question)), total: 1000 }),
+      }
+      const broken = await ofLimit(2000, growing).catch(error => error)
+      expect(broken).to.be.instanceOf(Error).with.property('code', 'ECONNRESET')
     })
 
     it('is an error of its own when the store fails at once, and broken off when it fails later', async () => {

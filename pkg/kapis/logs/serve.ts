@@ -20,7 +20,7 @@ export type LogFaceOptions = {
   readonly readable: (identity: Identity) => Promise<Readable>
   /** Creation times of all namespaces, in Unix seconds. @throws Status 503 */
   readonly created: () => ReadonlyMap<string, number>
-  /** As they are now: how long a question may take, and lines of an export at most. */
+  /** As they are now: how long a question may take, and lines of an export at most, 0 for all. */
   readonly limits: () => { readonly queryTimeoutSeconds: number; readonly exportLimit: number }
   /** The program stops: live tails end. */
   readonly closing: AbortSignal
@@ -48,7 +48,12 @@ export function createLogFace(options: LogFaceOptions): LogFace {
     const filter = await filterNow()
     const limits = { timeoutMs: queryTimeoutSeconds * 1000, signal: left }
     if (question.operation === 'export') {
-      return sendExport(store, exchange, { ...question, filter, limit: exportLimit }, limits)
+      return sendExport(
+        store,
+        exchange,
+        { ...question, filter, limit: exportLimit || Number.POSITIVE_INFINITY },
+        limits,
+      )
     }
     if (question.operation !== 'follow') {
       return sendJsonText(exchange.res, 200, await answer(question, { store, filter, limits }))
