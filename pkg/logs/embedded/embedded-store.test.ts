@@ -108,6 +108,34 @@ describe('the embedded log store', () => {
       expect(await readAll(again)).to.deep.equal(['a', 'b', 'c', 'd', 'a', 'b'])
     })
 
+    it('says that a batch was stored before', async () => {
+      const store = await open()
+      const time = new Date(Number(testDayNs / 1_000_000n)).toISOString()
+      const line = JSON.stringify({ time, log: 'a' })
+      const logRecords = [{ timeUnixNano: String(testDayNs), body: { stringValue: 'a' } }]
+      const forms = {
+        jsonlines: [{ protocol: 'jsonlines' }, line, '"duplicate":true'],
+        bulk: [
+          { protocol: 'bulk', index: '', filterPath: '' },
+          `{"create":{}}\n${line}\n`,
+          '"duplicate":true',
+        ],
+        otlp: [
+          { protocol: 'otlp', encoding: 'json' },
+          JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }),
+          'the same batch was stored before: nothing was stored again',
+        ],
+      } as const
+      for (const [form, text, sign] of Object.values(forms)) {
+        const batch = { ...form, body: Buffer.from(text), limits: defaultLimits }
+        const answers = [await store.ingest(batch), await store.ingest(batch)].map(({ answer }) =>
+          Buffer.from(answer).toString().includes(sign),
+        )
+        expect(answers).to.deep.equal([false, true])
+      }
+      expect(await readAll(store)).to.deep.equal(['a', 'a', 'a'])
+    })
+
     const raw = (...logs: readonly string[]): RawBatch => {
       const time = new Date(Number(testDayNs / 1_000_000n)).toISOString()
       const body = logs.map(log => `{"create":{}}\n${JSON.stringify({ time, log })}\n`).join('')

@@ -100,8 +100,7 @@ export function createWriteQueue(
     if (read === undefined) return undefined
     const { protocol, body } = request.batch
     // A batch that is sent again is known by its bytes.
-    const { rejected } = writer.append(read.records, digest(protocol, body), request.nowMs)
-    return read.respond(rejected)
+    return read.respond(writer.append(read.records, digest(protocol, body), request.nowMs))
   }
 
   function readOrFail({ id, batch }: Extract<Write, { readonly kind: 'ingest' }>): BatchRecords | undefined {

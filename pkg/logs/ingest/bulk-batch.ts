@@ -18,11 +18,11 @@ export function readBulk(
   const [filterOfErrors, filterOfItems] = ['errors', 'items'].map(name => filterOfMember(filter, name))
   return {
     lines: remember(parseBulk(body, index, limits), names),
-    *answer(problems, changes) {
+    *answer(problems, changes, isRepeat) {
       const toItem = createItemWriter()
       let between = ''
       if (filterOfErrors?.includes === 'all') {
-        yield `"errors":${problems.size > 0}`
+        yield `"errors":${problems.size > 0}${isRepeat ? ',"duplicate":true' : ''}`
         between = ','
       }
       if (filterOfItems === undefined) return

@@ -12,11 +12,15 @@ export function createIngestRecords(append: LogStore['append'], turns: Turns): L
     const outcome = createOutcome()
     for (const line of await collect(reading.lines, turns)) outcome.add(line)
     const { records } = outcome
-    const { rejected } = records.length === 0 ? { rejected: [] } : await append({ records })
+    const none = { rejected: [], duplicate: false }
+    const { rejected, duplicate } = records.length === 0 ? none : await append({ records })
     await turns.next()
     const { counts, problems, changes } = outcome.close(rejected)
     const refusal = reading.refusal?.(problems)
     if (refusal !== undefined) return { ...counts, answer: Buffer.alloc(0), refusal }
-    return { ...counts, answer: joinPieces(await collect(reading.answer(problems, changes), turns)) }
+    return {
+      ...counts,
+      answer: joinPieces(await collect(reading.answer(problems, changes, duplicate), turns)),
+    }
   }
 }

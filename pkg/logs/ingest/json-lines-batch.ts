@@ -14,13 +14,14 @@ export function readJsonLines(body: Buffer, limits: IngestLimits): BatchReading 
       .map(([i, reason]) => ({ line: numbers[i] ?? i + 1, reason }))
   return {
     lines: number(parseJsonLines(body, limits), numbers),
-    *answer(problems, changes) {
+    *answer(problems, changes, isRepeat) {
       const errors = problems.size === 0 ? {} : { errors: toErrors(problems) }
       const counts = { accepted: numbers.length - problems.size, rejected: problems.size }
       const changed = [...changes]
         .slice(0, maxListed)
         .map(([i, reasons]) => ({ line: numbers[i] ?? i + 1, reasons }))
-      yield `${JSON.stringify({ ...counts, ...errors, ...(changed.length === 0 ? {} : { changed }) })}\n`
+      const repeat = isRepeat ? { duplicate: true } : {}
+      yield `${JSON.stringify({ ...counts, ...repeat, ...errors, ...(changed.length === 0 ? {} : { changed }) })}\n`
     },
     refusal: problems => {
       const [first] = toErrors(problems)

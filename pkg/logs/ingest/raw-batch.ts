@@ -26,8 +26,12 @@ export type Changes = ReadonlyMap<number, Notes>
 export type BatchReading = {
   /** Read as they are asked for. @throws Status 400 when the batch cannot be read, 413 when it has too many */
   readonly lines: Iterable<Line>
-  /** What the sender is told once all lines are stored but those with a problem. Not before the last line was read. */
-  readonly answer: (problems: Problems, changes: Changes) => Iterable<string | Uint8Array>
+  /**
+   * The response once all lines are stored but those with a problem. Not before the last line was read.
+   *
+   * @param isRepeat the same batch was stored before, and nothing is stored again
+   */
+  readonly answer: (problems: Problems, changes: Changes, isRepeat: boolean) => Iterable<string | Uint8Array>
   /** What is said in its place by a protocol that refuses a batch of which nothing can be stored. */
   readonly refusal?: (problems: Problems) => string | undefined
 }

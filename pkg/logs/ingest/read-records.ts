@@ -8,7 +8,7 @@ import { readBatch } from './read-batch.ts'
 export type BatchRecords = {
   readonly records: readonly LogRecord[]
   /** What the sender gets once the store has taken all of them but those that it rejected. */
-  readonly respond: (rejected: AppendResult['rejected']) => Ingested
+  readonly respond: (result: AppendResult) => Ingested
 }
 
 /**
@@ -22,11 +22,11 @@ export function readRecords(batch: RawBatch): BatchRecords {
   for (const line of reading.lines) outcome.add(line)
   return {
     records: outcome.records,
-    respond: rejected => {
+    respond: ({ rejected, duplicate }) => {
       const { counts, problems, changes } = outcome.close(rejected)
       const refusal = reading.refusal?.(problems)
       if (refusal !== undefined) return { ...counts, answer: Buffer.alloc(0), refusal }
-      return { ...counts, answer: joinPieces(reading.answer(problems, changes)) }
+      return { ...counts, answer: joinPieces(reading.answer(problems, changes, duplicate)) }
     },
   }
 }

@@ -32,11 +32,15 @@ function ingest(
 }
 
 const lines = text('One JSON object a line.')
-const bulkAnswer = object({
-  took: integer(),
-  errors: boolean(),
-  items: arrayOf(anyObject('By action: status, and error, or `changed` of a line over a limit.')),
-})
+const bulkAnswer = object(
+  {
+    took: integer(),
+    errors: boolean(),
+    duplicate: boolean('The same batch was stored before; nothing was stored again.'),
+    items: arrayOf(anyObject('By action: status, and error, or `changed` of a line over a limit.')),
+  },
+  ['duplicate'],
+)
 const bulk = (parameters: readonly Parameter[]) =>
   ingest('Takes log lines as Elasticsearch’s _bulk does', {
     taken: content(
@@ -56,13 +60,14 @@ const linesAnswer = object(
   {
     accepted: integer(),
     rejected: integer(),
+    duplicate: boolean('The same batch was stored before; nothing was stored again.'),
     errors: arrayOf(object({ line: integer('Counted from 1.'), reason: text() }), 'The first hundred.'),
     changed: arrayOf(
       object({ line: integer('Counted from 1.'), reasons: arrayOf(text()) }),
       'Lines that were stored with parts shortened or left out; the first hundred.',
     ),
   },
-  ['errors', 'changed'],
+  ['duplicate', 'errors', 'changed'],
 )
 const jsonLines = ingest('Takes log lines as one JSON object a line', {
   taken: content(

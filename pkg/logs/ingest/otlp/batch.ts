@@ -12,8 +12,8 @@ export function readOtlp(body: Buffer, encoding: 'json' | 'protobuf', limits: In
   const isJson = encoding === 'json'
   return {
     lines: linesOf(body, isJson, limits),
-    *answer(problems, changes) {
-      const message = toMessage(problems, changes)
+    *answer(problems, changes, isRepeat) {
+      const message = isRepeat ? repeated : toMessage(problems, changes)
       if (!isJson) return yield writeExportResponse(problems.size, message)
       const partialSuccess = { rejectedLogRecords: String(problems.size), errorMessage: message }
       yield `${JSON.stringify(message === '' ? {} : { partialSuccess })}\n`
@@ -30,6 +30,8 @@ function* linesOf(body: Buffer, isJson: boolean, limits: IngestLimits): Generato
     throw badRequest(`the body is no ExportLogsServiceRequest: ${error.message}`)
   }
 }
+
+const repeated = 'the same batch was stored before: nothing was stored again'
 
 /** Of the first record that was not taken, else of the first that was changed; empty when there is none. */
 function toMessage(problems: Problems, changes: Changes): string {
