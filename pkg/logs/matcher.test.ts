@@ -95,6 +95,26 @@ describe('createMatcher', () => {
     })
   }
 
+  const forms: Readonly<
+    Record<string, { readonly found: readonly string[]; readonly not: readonly string[] }>
+  > = {
+    'fi?': {
+      found: ['fix', 'a fit.', '(FIG)', 'fi9', 'fié', 'x=fin;'],
+      not: ['fi', 'fi, x', 'fi: x', 'fi=1', 'fi_x', 'fi', 'fire', 'wifi', 'a fi '],
+    },
+    '?ing': { found: ['ping', 'a king x', '"ring"'], not: ['(ing', 'ing', 'going', '-ing'] },
+    'f??': { found: ['fix', 'a fit'], not: ['f-x', 'fi.', 'f..', 'fire'] },
+    'v1.?': { found: ['v1.2', 'v1.x rest'], not: ['v1.', 'v1.. x', 'v1.23'] },
+    'f?x': { found: ['fax', 'a fix'], not: ['fx', 'f x', 'faxe'] },
+  }
+  for (const [q, { found, not }] of Object.entries(forms)) {
+    it(`${q} finds whole words of that form`, () => {
+      const expression = parseQuery(q)
+      const matches = createMatcher({ scope: 'everything', ...(expression && { expression }) })
+      expect([...found, ...not].filter(log => matches({ ...record, log }))).to.deep.equal(found)
+    })
+  }
+
   const phrases: readonly [string, boolean][] = [
     ['conn', true],
     ['connection ref', true],

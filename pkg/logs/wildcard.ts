@@ -1,16 +1,34 @@
 import type { Test } from './expression.ts'
-import type { RegexNode } from './regex/parse.ts'
+import type { Range, RegexNode } from './regex/parse.ts'
 
 export type WildcardTest = Extract<Test, { readonly kind: 'wildcard' }>
 
 // Letters, digits and marks; Han and Hiragana characters are words by themselves (see wordsOf).
 const besideWord = String.raw`[^\pL\pN\pM]|[\p{Han}\p{Hiragana}]`
 
+// A `?` where a word ends is a part of that word: no blank and no punctuation, of which ASCII's is enough.
+const punctuation: readonly Range[] = [
+  [0x00, 0x2f],
+  [0x3a, 0x40],
+  [0x5b, 0x60],
+  [0x7b, 0xa9],
+]
+const inWord = String.raw`[^\x{00}-\x{2f}\x{3a}-\x{40}\x{5b}-\x{60}\x{7b}-\x{a9}]`
+
+/** Whether the piece at a place is one of the `?` with which a word begins or ends. */
+function isInWord({ pieces, extent, start, end }: WildcardTest, at: number): boolean {
+  if (extent === 'value' || pieces[at] !== '?') return false
+  const begins = start === 'word' && pieces.slice(0, at).every(piece => piece === '?')
+  return begins || (end === 'word' && pieces.slice(at).every(piece => piece === '?'))
+}
+
 /** The regular expression that a test stands for. */
-export function wildcardSource({ pieces, extent, start, end }: WildcardTest): string {
+export function wildcardSource(test: WildcardTest): string {
+  const { pieces, extent, start, end } = test
   const any = extent === 'value' ? '(?s:.)' : String.raw`\S`
-  const inner = pieces.map(piece => {
+  const inner = pieces.map((piece, i) => {
     if (piece === '*') return `${any}*`
+    if (isInWord(test, i)) return inWord
     return piece === '?' ? any : piece.text.replace(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
   })
   return [
@@ -21,7 +39,8 @@ export function wildcardSource({ pieces, extent, start, end }: WildcardTest): st
 }
 
 /** The same without its ends. */
-export function wildcardNode({ pieces, extent }: WildcardTest): RegexNode {
+export function wildcardNode(test: WildcardTest): RegexNode {
+  const { pieces, extent } = test
   const any: RegexNode =
     extent === 'value'
       ? { kind: 'set', ranges: [], negated: true }
@@ -35,7 +54,8 @@ export function wildcardNode({ pieces, extent }: WildcardTest): RegexNode {
           ],
           negated: true,
         }
-  const items = pieces.flatMap((piece): readonly RegexNode[] => {
+  const items = pieces.flatMap((piece, i): readonly RegexNode[] => {
+    if (isInWord(test, i)) return [{ kind: 'set', ranges: punctuation, negated: true }]
     if (piece === '?') return [any]
     if (piece === '*') return [{ kind: 'repeat', item: any, min: 0, max: Number.POSITIVE_INFINITY }]
     return [...piece.text].map(character => {
