@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:https'
+import { connect as connectTcp, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type TLSSocket } from 'node:tls'
 import { expect } from 'chai'
@@ -124,6 +125,68 @@ describe('cheap requests', function () {
     }
   })
 
+  describe('that never end', () => {
+    // Each takes longer than a test of `make test` may.
+    if (!isLong) return
+    const path = `/kapi/v1/namespaces/${namespace}/configmaps`
+    const post = (i: number, framing: string) =>
+      `POST ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${tokens[i % tokens.length]}\r\n` +
+      `Content-Type: application/json\r\n${framing}\r\n`
+    const secretly = `Authorization: Bearer ${'x'.repeat(100)}\r\n`
+    type Row = readonly [what: string, bytes: (i: number) => string, drip: string]
+    const rows: readonly Row[] = [
+      ['bodies that do not come', i => post(i, 'Content-Length: 1000\r\n'), ''],
+      ['bodies that come byte by byte', i => post(i, 'Content-Length: 100000\r\n'), ' '],
+      ['bodies in chunks without an end', i => post(i, 'Transfer-Encoding: chunked\r\n'), '1\r\n \r\n'],
+      [
+        'bodies of strangers',
+        () => `PUT ${path}/x HTTP/1.1\r\nHost: a\r\n${secretly}Content-Length: 9\r\n\r\n`,
+        '',
+      ],
+      ['heads that come byte by byte', () => 'GET / HTTP/1.1\r\nHost: a\r\nX-A: ', 'x'],
+      ['connections that say nothing', () => '', ''],
+    ]
+    for (const [what, bytes, drip] of rows) {
+      it(`1000 × ${what}`, async () => {
+        await withstands(async () => {
+          await hold(1_000, bytes)
+          await feed(15, drip)
+        })
+      })
+    }
+
+    it('1000 × handshakes that do not come', async () => {
+      const { hostname, port } = new URL(setting('KAPIS_URL'))
+      const silent: Socket[] = []
+      await withstands(async () => {
+        for (let i = 0; i < 1_000; i++)
+          silent.push(connectTcp(Number(port), hostname).on('error', () => undefined))
+        await sleep(15_000)
+      }).finally(() => {
+        for (const socket of silent) socket.destroy()
+      })
+    })
+  })
+
+  describe('whose text is costly to read', () => {
+    if (!isLong) return
+    const logs = `/kapis/tenant.${groupDomain}/v1alpha2/logs?q=`
+    const weight = `Accept-Encoding: gzip;q=0.${'1'.repeat(30_000)}x\r\n`
+    const rows: readonly (readonly [what: string, path: string, headers: string])[] = [
+      ['a weight of many digits', '/docs', weight],
+      ['an expression of a million instructions', `${logs}/${'a%7B999%7D'.repeat(500)}/`, ''],
+      ['hundreds of expressions', logs + '/a%7B999%7D/%20'.repeat(400), ''],
+    ]
+    for (const [what, path, headers] of rows) {
+      it(what, () =>
+        withstands(async () => {
+          await hold(20, i => get(path, tokens[i % tokens.length] ?? '', headers))
+          await sleep(3_000)
+        }),
+      )
+    }
+  })
+
   it('for what kube-apiserver lists, and nobody reads', async () => {
     const path = `/api/v1/namespaces/${namespace}/configmaps`
     // Who is answered by kube-apiserver waits for it, which has other requests of its own.
@@ -206,6 +269,14 @@ describe('cheap requests', function () {
     }
     await Promise.all(Array.from({ length: connections }, loop))
     agent.destroy()
+  }
+
+  /** Sends some more on all connections, once a second. */
+  async function feed(seconds: number, bytes: string): Promise<void> {
+    for (let second = 0; second < seconds; second++) {
+      if (bytes !== '') for (const socket of open) if (socket.writable) socket.write(bytes)
+      await sleep(1_000)
+    }
   }
 
   /** Sends something on so many connections, of which none is read. */
