@@ -39,13 +39,13 @@ test-e2e: ## Run the tests against a control plane of their own
 	@ONLY=e2e $(NODE) hack/test.ts
 test-stores: ## Run the log store's tests on OpenSearch 1 to 3 and Elasticsearch 7.10 to 9, or on STORE alone (needs Java and Maven)
 	@$(NODE) hack/test-stores.ts
-bench: ## Measure against kube-apiserver and other peers, as ratios; ONLY=<name> one of them (ONLY=start: start and memory of the front)
+bench: ## Measure against kube-apiserver and other peers, as ratios; ONLY=<name> one of them (ONLY=start: start and memory of kapis-apiserver)
 	@$(NODE) hack/bench/run.ts
 
 #: FUZZ_SECONDS=60        make fuzz: how long for each property
 #: SOAK_SECONDS=3600      make soak: how long in all; NODES=5000 nodes report
 .PHONY: fuzz faults soak
-fuzz: ## Try generated input on the front and its parsers, FUZZ_SECONDS for each property
+fuzz: ## Try generated input on kapis-apiserver and its parsers, FUZZ_SECONDS for each property
 	@ONLY=e2e FOLDERS=fuzz FUZZ_SECONDS=$${FUZZ_SECONDS:-60} $(NODE) hack/test.ts
 faults: ## Let parts fail under traffic, and see that nobody is answered wrongly and all heals
 	@ONLY=e2e FOLDERS=faults FAULTS=long $(NODE) hack/test.ts

@@ -36,7 +36,7 @@ export async function applyManifests(
       return await apply(kubectl, kubeconfig, text)
     } catch (error) {
       if (attempt === attempts) throw error
-      // An orchestrator that has just started may serve a definition a moment after it has taken it.
+      // A kube-apiserver that has just started may serve a definition a moment after it has taken it.
       await sleep(pauseMs)
     }
   }

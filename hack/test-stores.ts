@@ -4,7 +4,7 @@ import { createPlanes } from './test/plane.ts'
 import { isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
 
 // make test-stores: the tests of the log store on each search engine of hack/opensearch, one after the other, or on the one that
-// STORE names; through the front of one control plane too. GREP=text runs the tests whose title matches.
+// STORE names; through kapis-apiserver of one control plane too. GREP=text runs the tests whose title matches.
 
 const patterns = ['test/integration/opensearch-store.test.ts', 'test/e2e/logs-opensearch.test.ts']
 const timeoutMs = 180_000

@@ -22,12 +22,12 @@ ${serverUsage}`,
   async run(args, io) {
     const { values } = parseArgs({ args: [...args], options: serverOptions })
     if (listLogins(io.env).length === 0) {
-      io.err('There is no login.\n')
+      io.err('Not logged in.\n')
       return 0
     }
     const { server, login } = findTarget(values, io)
     if (login === undefined) {
-      io.err(`There is no login at ${server.url}.\n`)
+      io.err(`Not logged in at ${server.url}.\n`)
       return 0
     }
     await endLogin(login, server.ca, io)

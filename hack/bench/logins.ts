@@ -18,7 +18,7 @@ const atOnce = 8
 type Report = (name: string, mine: readonly number[], beside: readonly number[], target?: number) => void
 type Length = { readonly seconds: number } | { readonly requests: number }
 
-/** Password logins by the front, a few at once, for a time or a number of them. */
+/** Password logins by kapis-apiserver, a few at once, for a time or a number of them. */
 export function logIn(env: BenchEnv, length: Length, cores?: string): Promise<Outcome> {
   return measure(env.hey, {
     url: `${env.kapisUrl}/oauth/token`,
@@ -70,7 +70,7 @@ async function takeTurns(env: BenchEnv, perSecond: number, { threads, ours, thei
   return { mine, plain }
 }
 
-/** As many threads as the token listener hashes with. */
+/** As many threads as kapis-oauth hashes with. */
 async function loop(threads: number, cores: string | undefined): Promise<number> {
   const script = [join(import.meta.dirname, 'bcrypt-loop.ts'), String(roundSeconds), String(threads)]
   const command = [...(cores === undefined ? [] : ['taskset', '-c', cores]), process.execPath, ...script]

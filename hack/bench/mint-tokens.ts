@@ -31,7 +31,7 @@ export async function mintTokens(env: BenchEnv, count: number): Promise<readonly
   const ask = () => postForm(`${kapisUrl}/oauth/token`, kapisCa, form)
   const deadline = Date.now() + knownWithinMs
   while ((await ask()).code !== 200) {
-    if (Date.now() > deadline) throw new Error('the token listener does not know the client')
+    if (Date.now() > deadline) throw new Error('kapis-oauth does not know the client')
     await new Promise(resolve => setTimeout(resolve, 100))
   }
   const tokens: string[] = []

@@ -12,7 +12,7 @@ type Workload = {
   readonly connections: number
   readonly gzip: boolean
   readonly kapis: string
-  /** What the orchestrator offers for the same purpose. */
+  /** What kube-apiserver offers for the same purpose. */
   readonly native: string
   readonly target: { readonly native: number; readonly static?: number } | undefined
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 
-/** One form to the front. */
+/** One form to kapis-apiserver. */
 export function postForm(
   url: string,
   caFile: string,

@@ -19,7 +19,7 @@ type Workload = {
 
 const workloads: readonly Workload[] = [
   {
-    // Too few for either to give all it can, and fewer are under way at kube-apiserver where some are on their way through the front.
+    // Too few for either to give all it can, and fewer are under way at kube-apiserver where some are on their way through kapis-apiserver.
     name: 'one node, 16 connections',
     path: '/api/v1/nodes/worker-1',
     connections: 16,
@@ -49,7 +49,7 @@ const workloads: readonly Workload[] = [
 // Odd, so that there is a middle one; other work on the machine makes single rounds say little.
 const rounds = 5
 
-/** The orchestrator's own answers, through the front and straight from kube-apiserver, interleaved in the same run. */
+/** kube-apiserver's own answers, through kapis-apiserver and straight from kube-apiserver, interleaved in the same run. */
 export async function benchProxy(env: BenchEnv): Promise<void> {
   console.log(row(['work', 'through /s', 'direct /s', 'share', 'p50 ms', 'direct p50 ms', 'target']))
   const asProxy = await signAsProxy(env)
@@ -62,7 +62,7 @@ async function benchOne(env: BenchEnv, workload: Workload, asProxy: Signed): Pro
   const through: Outcome[] = []
   const direct: Outcome[] = []
   const ceiling: Outcome[] = []
-  // Once unmeasured: the code of the front is compiled as it is used.
+  // Once unmeasured: the code of kapis-apiserver is compiled as it is used.
   await measure(env.hey, { ...load, seconds: warmSeconds, url: env.kapisUrl + path, token: env.kapisToken })
   for (let round = 0; round < rounds; round++) {
     through.push(await measure(env.hey, { ...load, url: env.kapisUrl + path, token: env.kapisToken }))

@@ -27,8 +27,8 @@ const readyWithinMs = 60_000
 const target = { readyMs: 1_500, residentMb: 100 }
 
 /**
- * From the start of the front to the first 200 of /readyz, and what it holds in memory ten seconds later with nothing to do:
- * compiled and in the environment of the image, beside the token listener that runs. No peer: the targets are absolute.
+ * From the start of kapis-apiserver to the first 200 of /readyz, and what it holds in memory ten seconds later with nothing to do:
+ * compiled and in the environment of the image, beside kapis-oauth that runs. No peer: the targets are absolute.
  */
 export async function benchStart(env: BenchEnv): Promise<void> {
   const folder = mkdtempSync(join(env.runDir, 'start-'))
@@ -43,7 +43,7 @@ export async function benchStart(env: BenchEnv): Promise<void> {
       report(store, figures)
     }
     const listener = residentMb(env.pids.get('oauth') ?? 0)
-    console.log(`\nresident memory of the token listener, from source: ${listener} MB`)
+    console.log(`\nresident memory of kapis-oauth, from source: ${listener} MB`)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -115,7 +115,7 @@ async function untilReady(child: ChildProcess, port: number, log: string): Promi
     if ((await ready(port)) === 200) return performance.now()
     await sleep(10)
   }
-  throw new Error(`the front is not ready:\n${readFileSync(log, 'utf8').slice(-2_000)}`)
+  throw new Error(`kapis-apiserver is not ready:\n${readFileSync(log, 'utf8').slice(-2_000)}`)
 }
 
 function ready(port: number): Promise<number> {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 /** A fixed answer: what a Node.js HTTPS server can do at best. */
 export type StaticAnswer = { readonly body: Buffer; readonly headers: Readonly<Record<string, string>> }
 
-/** Serves the answers by path, with a certificate of the same kind as the front's. */
+/** Serves the answers by path, with a certificate of the same kind as kapis-apiserver's. */
 export async function startStaticServer(
   answers: ReadonlyMap<string, StaticAnswer>,
   pair: { certPem: string; keyPem: string },
@@ -24,7 +24,7 @@ export async function startStaticServer(
   return { url: `https://127.0.0.1:${address.port}`, server }
 }
 
-// Run as a program of its own, so that it has a process as the front has: answers come as files named on the command line.
+// Run as a program of its own, so that it has a process as kapis-apiserver has: answers come as files named on the command line.
 if (process.argv[1]?.endsWith('static-server.ts')) {
   const [certFile = '', keyFile = '', ...files] = process.argv.slice(2)
   const answers = new Map(

@@ -2,7 +2,7 @@ module kapis.io/hack/controlplane
 
 go 1.26.0
 
-// The orchestrator that make run, make up and the tests use, built from source when nothing faster is to be had.
+// kube-apiserver that make run, make up and the tests use, built from source when nothing faster is to be had.
 // hack/controlplane/versions.ts reads the versions from here; the go.sum beside it is the checksum of every byte that is built.
 
 require (

@@ -7,8 +7,8 @@ import type { Pki } from './pki.ts'
 const askedWithinMs = 3000
 
 /**
- * Answers for the token issuer while the orchestrator starts, with the document that the issuer itself will give: the
- * orchestrator asks for it once at its start, and then only every ten seconds, during which it would refuse all tokens.
+ * Answers for the token issuer while kube-apiserver starts, with the document that the issuer itself will give:
+ * kube-apiserver asks for it once at its start, and then only every ten seconds, during which it would refuse all tokens.
  */
 export async function createIssuerStandIn(pki: Pki, issuer: string, port: number) {
   const { certPem, keyPem } = issueCertificate(pki.kapis, {
@@ -28,7 +28,7 @@ export async function createIssuerStandIn(pki: Pki, issuer: string, port: number
     server.listen(port, '127.0.0.1', listening)
   })
   return {
-    /** Settles when the orchestrator has asked, or when it seems that it will not. */
+    /** Settles when kube-apiserver has asked, or when it seems that it will not. */
     asked: Promise.race([promise, sleep(askedWithinMs, undefined, { ref: false })]),
     close() {
       server.close()

@@ -12,7 +12,7 @@ const inNamespace = `/api/v1/namespaces/${namespace}`
 const tokenSeconds = 7 * 86_400
 const availableWithinMs = 120_000
 
-/** What an installation brings besides the manifests: the authority that this launcher made, and a way to the front. */
+/** What an installation brings besides the manifests: the authority that this launcher made, and a way to kapis-apiserver. */
 export async function createKapisObjects(client: KubeClient, pki: Pki): Promise<void> {
   await create(client, '/api/v1/namespaces', { metadata: { name: namespace } })
   await create(client, `${inNamespace}/serviceaccounts`, { metadata: { name: 'kapis' } })
@@ -21,7 +21,7 @@ export async function createKapisObjects(client: KubeClient, pki: Pki): Promise<
     type: 'kubernetes.io/tls',
     stringData: { 'tls.crt': pki.kapis.certPem, 'tls.key': pki.kapis.keyPem },
   })
-  // Without a Service network the orchestrator still follows a name, to the port that the APIService gives.
+  // Without a Service network kube-apiserver still follows a name, to the port that the APIService gives.
   await create(client, `${inNamespace}/services`, {
     metadata: { name: 'kapis' },
     spec: { type: 'ExternalName', externalName: 'localhost' },
@@ -57,7 +57,7 @@ async function createToken(client: KubeClient, serviceAccount: string): Promise<
   return token
 }
 
-/** @throws Error with the orchestrator's own reason when the aggregated API is not available within two minutes */
+/** @throws Error with kube-apiserver's own reason when the aggregated API is not available within two minutes */
 export async function waitAvailable(
   client: KubeClient,
   groupDomain: string,

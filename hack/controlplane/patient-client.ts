@@ -6,7 +6,7 @@ import { Status } from '../../pkg/status/status.ts'
 export type Patience = { readonly withinMs: number; readonly everyMs: number }
 
 /**
- * Repeats calls that are not answered, or refused with 429 or 5xx: on a busy machine an orchestrator that has just started
+ * Repeats calls that are not answered, or refused with 429 or 5xx: on a busy machine a kube-apiserver that has just started
  * does so now and then, ready or not. Whatever is called so must be good to do twice.
  *
  * @throws Status the last one, when time is up; at once for any other refusal

@@ -35,7 +35,7 @@ export function clearRunDir({ runDir }: Settings): void {
 /** The longest path that every system takes for a Unix socket. */
 const socketPathBytes = 100
 
-/** Where the token listener listens. A folder made for it elsewhere is noted, so that it can be removed (see stop.ts). */
+/** Where kapis-oauth listens. A folder made for it elsewhere is noted, so that it can be removed (see stop.ts). */
 export function createSocketPath({ runDir }: Settings): string {
   const path = join(runDir, 'oauth.sock')
   if (Buffer.byteLength(path) <= socketPathBytes) return path
@@ -68,7 +68,7 @@ export function issuerUrl({ kapis }: Ports): string {
   return `https://localhost:${kapis}/oauth`
 }
 
-/** With this the orchestrator itself takes Kapis' tokens, so that one token works on every address. */
+/** With this kube-apiserver itself takes Kapis' tokens, so that one token works on every address. */
 function authentication(settings: Settings, ports: Ports, pki: Pki) {
   return {
     apiVersion: 'apiserver.config.k8s.io/v1',

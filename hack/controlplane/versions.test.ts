@@ -15,8 +15,8 @@ function versionsIn(file: string): Map<string, string> {
   return new Map([...required, ...replaced].map(([, module = '', version = '']) => [module, version]))
 }
 
-describe('the Go modules that are built beside the orchestrator', () => {
-  const orchestrator = versionsIn('controlplane/go.mod')
+describe('the Go modules that are built beside kube-apiserver', () => {
+  const kubeApiserver = versionsIn('controlplane/go.mod')
 
   // One module apart is enough for the compiler to build the whole Kubernetes client once more.
   const files: readonly (readonly [file: string, atLeast: number])[] = [
@@ -28,10 +28,10 @@ describe('the Go modules that are built beside the orchestrator', () => {
     ['../test/requestinfo/go.mod', 20],
   ]
   for (const [file, atLeast] of files) {
-    it(`take the orchestrator's versions of what both need: ${file}`, () => {
-      const shared = [...versionsIn(file)].filter(([module]) => orchestrator.has(module))
+    it(`take kube-apiserver's versions of what both need: ${file}`, () => {
+      const shared = [...versionsIn(file)].filter(([module]) => kubeApiserver.has(module))
       expect(shared.length).to.be.at.least(atLeast)
-      const apart = shared.filter(([module, version]) => orchestrator.get(module) !== version)
+      const apart = shared.filter(([module, version]) => kubeApiserver.get(module) !== version)
       expect(apart.filter(([module]) => !onlyTraced.test(module))).to.deep.equal([])
     })
   }

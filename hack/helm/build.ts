@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { withLock } from '../controlplane/lock.ts'
 
 /**
- * Helm, built from its Go module the first time (some 30 s on two cores, after the orchestrator) and kept in the cache that
+ * Helm, built from its Go module the first time (some 30 s on two cores, after kube-apiserver) and kept in the cache that
  * all clones share.
  *
  * @throws Error when there is no Go, or with the words of the compiler

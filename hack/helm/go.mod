@@ -113,7 +113,7 @@ require (
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
-// The versions of the orchestrator's module: what both are built from is compiled once.
+// The versions of kube-apiserver's module: what both are built from is compiled once.
 replace (
 	github.com/Azure/go-ansiterm => github.com/Azure/go-ansiterm v0.0.0-20230124172434-306776ec8161
 	github.com/cyphar/filepath-securejoin => github.com/cyphar/filepath-securejoin v0.6.1

@@ -121,7 +121,7 @@ describe('createApiServiceKeeper', () => {
   it('waits for an authority', async () => {
     keep(null)
     caBundle = ''
-    await eventually(() => keeper.problem() === 'there is no serving certificate yet')
+    await eventually(() => keeper.problem() === 'the serving certificate has not been loaded yet')
     caBundle = 'PEM'
     keeper.caChanged()
     await eventually(() => keeper.problem() === undefined)

@@ -41,7 +41,7 @@ const quietMs = 60_000
 const maxTimerMs = 2 ** 31 - 1
 
 /**
- * Registers Kapis with the orchestrator and keeps it so: the APIService is made when it is missing, mended when it
+ * Registers Kapis with kube-apiserver and keeps it so: the APIService is made when it is missing, mended when it
  * drifts, and left alone when it belongs to somebody else. It outlives the process: other replicas serve on.
  */
 export class ApiServiceKeeper {
@@ -128,7 +128,7 @@ export class ApiServiceKeeper {
     const own = this.#options.caBundle()
     if (this.#isBusy || this.#isStopped || current === undefined) return
     if (own === '') {
-      this.#problem = 'there is no serving certificate yet'
+      this.#problem = 'the serving certificate has not been loaded yet'
       return
     }
     if (current !== null && !isOurs(current, service)) {
@@ -170,7 +170,10 @@ export class ApiServiceKeeper {
         body: toApiService(registration, current ?? undefined),
       })
       this.#problem = undefined
-      logger.info({ apiService: this.#name, drift }, current === null ? 'registered' : 'registration mended')
+      logger.info(
+        { apiService: this.#name, drift },
+        current === null ? 'registered' : 'registration corrected',
+      )
     } catch (error) {
       // Somebody else was faster: the watch brings what they wrote, and it is judged anew.
       const isRace = error instanceof Status && (error.code === 409 || error.code === 404)

@@ -72,7 +72,7 @@ describe('isOurs', () => {
       }),
       false,
     ],
-    ['local to the orchestrator', existing({ labels: {}, spec: { service: undefined } }), false],
+    ['local to kube-apiserver', existing({ labels: {}, spec: { service: undefined } }), false],
   ]
   for (const [what, current, expected] of cases) {
     it(`${what}: ${expected}`, () => expect(isOurs(current, service)).to.equal(expected))
@@ -80,7 +80,7 @@ describe('isOurs', () => {
 
   it('describes what an APIService points at', () => {
     expect(describeService(existing())).to.equal('the Service kapis-system/kapis')
-    expect(describeService(existing({ spec: { service: undefined } }))).to.equal('the orchestrator itself')
+    expect(describeService(existing({ spec: { service: undefined } }))).to.equal('kube-apiserver itself')
   })
 })
 

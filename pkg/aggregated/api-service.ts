@@ -17,7 +17,7 @@ export const apiServicesPath = '/apis/apiregistration.k8s.io/v1/apiservices'
 const managedByLabel = 'app.kubernetes.io/managed-by'
 const instanceLabel = 'app.kubernetes.io/instance'
 
-// Below every group of the orchestrator, so that a bare `nodes` stays its own resource.
+// Below every group of kube-apiserver, so that a bare `nodes` stays its own resource.
 const groupPriorityMinimum = 1_000
 const versionPriority = 100
 
@@ -80,7 +80,7 @@ export function driftOf(current: KubeObject, registration: Registration): readon
 /** `namespace/name` of the Service that an APIService points at. */
 export function describeService(current: KubeObject): string {
   const { name, namespace } = serviceOf(current)
-  return name === undefined ? 'the orchestrator itself' : `the Service ${namespace}/${name}`
+  return name === undefined ? 'kube-apiserver itself' : `the Service ${namespace}/${name}`
 }
 
 /** The PEM of its caBundle; '' when there is none. */

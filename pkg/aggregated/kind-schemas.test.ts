@@ -75,7 +75,7 @@ describe('createKindSchemas', () => {
     expect(asked).to.deep.equal([root, `${root}/${key}?hash=A`])
   })
 
-  it('answers who keeps the orchestrator from answering, with what it knows', async () => {
+  it('answers who keeps kube-apiserver from answering, with what it knows', async () => {
     let isLocked = false
     const schemas = createKindSchemas({
       kinds,

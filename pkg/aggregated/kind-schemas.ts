@@ -6,16 +6,16 @@ import type { Schemas } from './schema/schema.ts'
 
 export type KindSchemasOptions = {
   readonly kinds: readonly SourceKind[]
-  /** The parsed answer of the orchestrator at a path. @throws Status */
+  /** The parsed answer of kube-apiserver at a path. @throws Status */
   readonly read: (path: string) => Promise<unknown>
   /** For how long what was read is taken for the present state: kube-apiserver asks one document after the other. */
   readonly freshMs?: number
-  /** How long is waited for the orchestrator while nothing is known. */
+  /** How long is waited for kube-apiserver while nothing is known. */
   readonly patienceMs?: number
 }
 
 /**
- * Schemas of kinds, read from the orchestrator's own documents. Its index names each document by its hash, so they are read
+ * Schemas of kinds, read from kube-apiserver's own documents. Its index names each document by its hash, so they are read
  * again only when one has changed; until then the same value is given.
  *
  * What is known is given at once, and read anew behind it: kube-apiserver asks an aggregated server for its documents with a
@@ -63,9 +63,9 @@ export function createKindSchemas({
     if (known === undefined) {
       const reason = await Promise.race([updating().catch(error => error), expired(patienceMs)])
       if (known === undefined)
-        throw unavailable('the orchestrator does not tell the schemas of its kinds yet', reason)
+        throw unavailable('kube-apiserver does not tell the schemas of its kinds yet', reason)
     } else if (performance.now() - readAt >= freshMs) {
-      // What is known stays good while the orchestrator does not answer.
+      // What is known stays good while kube-apiserver does not answer.
       updating().catch(() => undefined)
     }
     return known.schemas

@@ -55,7 +55,7 @@ export async function listObjects(
   if (remaining <= 0 || last === undefined) return { selection, metadata: { resourceVersion } }
   const key = last.leaf.entries[last.end - 1]?.key ?? ''
   const metadata = { resourceVersion, continue: formatContinueToken({ version: start.version, key }) }
-  // With a selector the orchestrator does not know the rest, and clients must not rely on it.
+  // With a selector kube-apiserver does not know the rest, and clients must not rely on it.
   return {
     selection,
     metadata: isSelective(options) ? metadata : { ...metadata, remainingItemCount: remaining },

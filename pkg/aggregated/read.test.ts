@@ -40,7 +40,7 @@ describe('serveRead', () => {
     const hub = new WatchHub()
     const pages = new PageCache()
     const collectionOfPlural = (plural: string) => {
-      if (plural === 'broken') throw unavailable('broken cannot be watched: the orchestrator does not answer')
+      if (plural === 'broken') throw unavailable('broken cannot be watched: kube-apiserver does not answer')
       return plural === 'nodes' ? collection : undefined
     }
     loopback = await startLoopback(async (req, res) => {
@@ -277,7 +277,7 @@ describe('serveRead', () => {
       {},
       503,
       'ServiceUnavailable',
-      'broken cannot be watched: the orchestrator does not answer',
+      'broken cannot be watched: kube-apiserver does not answer',
     ],
     ...['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map(
       (method): Row => [

@@ -14,7 +14,7 @@ describe('createApiDocuments', () => {
     sections: [section],
     version: '1.0.0',
     async readIndex() {
-      if (index === undefined) throw unavailable('the orchestrator does not answer')
+      if (index === undefined) throw unavailable('kube-apiserver does not answer')
       return index
     },
   })
@@ -24,7 +24,7 @@ describe('createApiDocuments', () => {
   })
   after(() => server.close())
 
-  it('adds its documents to the index of the orchestrator', async () => {
+  it('adds its documents to the index of kube-apiserver', async () => {
     const { code, text } = await server.get('/openapi/v3')
     expect(code).to.equal(200)
     const { paths } = JSON.parse(text)
@@ -49,7 +49,7 @@ describe('createApiDocuments', () => {
     expect([again.code, again.text]).to.deep.equal([304, ''])
   })
 
-  it('says that the orchestrator does not answer, and never shows half an index', async () => {
+  it('says that kube-apiserver does not answer, and never shows half an index', async () => {
     index = undefined
     expect((await server.get('/openapi/v3')).code).to.equal(503)
     expect((await server.get(path)).code).to.equal(200)

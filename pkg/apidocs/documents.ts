@@ -13,20 +13,20 @@ export type Face = {
 export type ApiDocumentsOptions = {
   readonly sections: readonly DescribedSection[]
   readonly version: string
-  /** The orchestrator's own index: `{paths: {<key>: {serverRelativeURL}}}`. @throws Status 503 */
+  /** kube-apiserver's own index: `{paths: {<key>: {serverRelativeURL}}}`. @throws Status 503 */
   readonly readIndex: () => Promise<unknown>
 }
 
 const root = '/openapi/v3'
 
-/** Whether a path below /openapi/v3 is a document of Kapis', and not of the orchestrator. */
+/** Whether a path below /openapi/v3 is a document of Kapis', and not of kube-apiserver. */
 export function isOwnDocument(path: string): boolean {
   if (path === root) return true
   return ['kapis', 'oauth'].some(key => path === `${root}/${key}` || path.startsWith(`${root}/${key}/`))
 }
 
 /**
- * The OpenAPI documents of Kapis' own paths, and the index, in which they stand beside those of the orchestrator: with the
+ * The OpenAPI documents of Kapis' own paths, and the index, in which they stand beside those of kube-apiserver: with the
  * hash of each in its URL, so that it can be kept for ever.
  */
 export function createApiDocuments({ sections, version, readIndex }: ApiDocumentsOptions): Face {

@@ -18,7 +18,7 @@ const schemeNames: Readonly<Record<Scheme, string>> = {
   password: 'user name and password by HTTP Basic',
   client: 'an OAuth client, by HTTP Basic or form',
   browser: 'the login of a browser',
-  none: 'nobody in particular',
+  none: 'no right in particular',
 }
 
 export function sectionId({ key }: Pick<DescribedSection, 'key'>): string {

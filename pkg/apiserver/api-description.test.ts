@@ -39,7 +39,7 @@ function allowed(ask: () => unknown): readonly string[] {
 describe('describeApi', () => {
   for (const section of sections) {
     it(`describes /${section.key} by a valid OpenAPI 3.1 document`, async () => {
-      // What the orchestrator's own documents describe is looked up end to end.
+      // What kube-apiserver's own documents describe is looked up end to end.
       const isOwn = (key: string, value: unknown) => key !== '$ref' || String(value).startsWith('#')
       const text = JSON.stringify(toOpenApi(section, '1.2.3'))
       const document = JSON.parse(text, (key, value) => (isOwn(key, value) ? value : undefined))
@@ -114,7 +114,7 @@ describe('the public documents', () => {
       groupDomain,
       features: new Set(),
       versionInfo: {},
-      orchestratorVersion: async () => undefined,
+      kubernetesVersion: async () => undefined,
     })
     expect(Object.keys(publicPaths(groupDomain))).to.have.members([...paths])
   })

@@ -41,7 +41,7 @@ export function describeApi(groupDomain: string): readonly DescribedSection[] {
       key: 'kapis',
       title: 'Any resource',
       description:
-        'Every resource of the orchestrator and of the components of the platform, under its own group and version.',
+        'Every resource of kube-apiserver and of the components of the platform, under its own group and version.',
       also: ['/kapi'],
     },
     {

@@ -284,7 +284,7 @@ describe('createChain', () => {
       'allowed',
       'completed 200',
     ])
-    // Who judges a proxied request is the orchestrator: its log has the decision.
+    // Who judges a proxied request is kube-apiserver: its log has the decision.
     expect(await ask('/api/v1/nodes', { authorize: () => 'elsewhere' })).to.not.include('allowed')
     const refuse = () => Promise.reject(new Status(403, 'Forbidden', 'no'))
     expect(await ask('/api/v1/nodes', { authorize: refuse })).to.deep.equal([

@@ -35,7 +35,7 @@ export type ChainOptions = {
   readonly accessLog: () => boolean
   readonly metrics: RequestMetrics
   readonly auditor: Auditor
-  /** Answered before anything else is asked of the caller: the probes, and the token listener. */
+  /** Answered before anything else is asked of the caller: the probes, and kapis-oauth. */
   readonly unguarded: {
     readonly handles: (path: string) => boolean
     /** Probes come every second and say nothing about anybody. */

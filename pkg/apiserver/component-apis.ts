@@ -61,7 +61,7 @@ export function createComponents({
 
   /** Nothing else waits for it: without a certificate only the components are missing. */
   function prepare(): Promise<void> {
-    const message = 'there is no front-proxy certificate yet, trying again'
+    const message = 'failed to load the front-proxy certificate, retrying'
     return untilDone(() => certificates.start(), { logger, signal: abort.signal, delayMs: retryMs, message })
   }
 

@@ -8,7 +8,7 @@ export type EndedLogins = {
 
 /**
  * Breaks off the watches, tails and sessions of a login that has ended: whoever ends one because it may have been stolen
- * counts on that. A token that merely runs out ends nothing, as at the orchestrator.
+ * counts on that. A token that merely runs out ends nothing, as at kube-apiserver.
  *
  * @param hasEnded asked again and again of each caller with such a request
  */

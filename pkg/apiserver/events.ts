@@ -40,7 +40,7 @@ const eventRight = { verb: 'list', group: '', resource: 'events' }
 // By the group of what they are. The role `view` has it not: they tell who did what, and who was refused.
 const auditRight = { verb: 'list', group: 'audit.k8s.io', resource: 'events' }
 
-/** Joins the orchestrator's events and the audit log with the streams that keep them, and the faces that show them. */
+/** Joins kube-apiserver's events and the audit log with the streams that keep them, and the faces that show them. */
 export function createEventStreams(options: EventStreamOptions): EventStreams {
   const { client, config, live, streams, bindings, namespaces, logger, registry } = options
   const { events, auditing } = config.logs

@@ -28,7 +28,7 @@ describe('followListener', () => {
     const socket = join(folder, 'late.sock')
     const check = follow(socket)
     await sleep(300)
-    expect(check.problem()).to.equal(`nobody has listened on ${socket} yet`)
+    expect(check.problem()).to.equal(`kapis-oauth does not listen on ${socket} yet`)
     const server = createServer().listen(socket)
     await once(server, 'listening')
     await untilReady(check)

@@ -6,14 +6,14 @@ const everyMs = 100
 const usualPatienceMs = 30_000
 
 export type ListenerCheckOptions = {
-  /** Unix socket of the token listener. */
+  /** Unix socket of kapis-oauth. */
   readonly socket: string
   readonly signal: AbortSignal
   readonly patienceMs?: number
 }
 
 /**
- * Not ready before the token listener has been there once: the two start side by side, and a front that is sent logins earlier
+ * Not ready before kapis-oauth has been there once: the two start side by side, and a front that is sent logins earlier
  * refuses them. It waits for half a minute and no longer, and once alone: without the listener all but logins goes on.
  */
 export function followListener({
@@ -27,7 +27,7 @@ export function followListener({
   })
   return {
     name: 'token-listener',
-    problem: () => (isAwaited ? `nobody has listened on ${socket} yet` : undefined),
+    problem: () => (isAwaited ? `kapis-oauth does not listen on ${socket} yet` : undefined),
   }
 }
 

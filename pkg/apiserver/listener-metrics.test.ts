@@ -75,7 +75,7 @@ describe('createListenerMetrics', () => {
       apiVersion: 'v1',
       metadata: {},
       status: 'Failure',
-      message: 'the token listener does not answer',
+      message: 'kapis-oauth is not responding',
       reason: 'ServiceUnavailable',
       details: { retryAfterSeconds: 1 },
       code: 503,

@@ -5,7 +5,7 @@ import type { DocumentFace } from './router.ts'
 /** Whoever asks needs `get` on it, as on /metrics. */
 const path = '/metrics/oauth'
 
-/** What the token listener counts. Its socket is inside the Pod, where no collector comes: it is asked for here. */
+/** What kapis-oauth counts. Its socket is inside the Pod, where no collector comes: it is asked for here. */
 export function createListenerMetrics(forward: Handler<Exchange>): DocumentFace {
   return {
     handles: asked => asked === path,

@@ -8,10 +8,10 @@ import type { DocumentFace } from './router.ts'
 const prefix = '/debug/profile/'
 
 /**
- * Profiles of the running programs. Whoever asks needs `get` on the path. The token listener has no one to judge by, and
- * nobody but the front comes to its socket: its profiles are asked for here.
+ * Profiles of the running programs. Whoever asks needs `get` on the path. kapis-oauth has no one to judge by, and
+ * nobody but kapis-apiserver comes to its socket: its profiles are asked for here.
  *
- * @param forward hands a request on to the token listener, and waits for as long as a profile takes
+ * @param forward hands a request on to kapis-oauth, and waits for as long as a profile takes
  */
 export function createProfiles(logger: Logger, forward: Handler<Exchange>): DocumentFace {
   const answer = createProfileAnswer('kapis', logger)

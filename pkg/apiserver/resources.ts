@@ -77,7 +77,7 @@ export type ResourcesOptions = {
   readonly grants: GrantIndex
   /** Told whenever what is given in the whole cluster may have changed. */
   readonly onClusterChange: (listener: () => void) => void
-  /** To the orchestrator itself, as the caller. */
+  /** To kube-apiserver itself, as the caller. */
   readonly proxy: Handler
   /** The authority that callers of the issuer's URL have to trust; undefined when its certificate is not ours. */
   readonly caPem: () => string | undefined
@@ -91,7 +91,7 @@ export type ResourcesOptions = {
 // All that is asked of registries for one request.
 const registryMs = 30_000
 
-/** Joins what is known of the orchestrator's resources with the faces that show it. */
+/** Joins what is known of kube-apiserver's resources with the faces that show it. */
 export function createResources(options: ResourcesOptions): Resources {
   const { client, config, live, logger, registry, hub, grants, proxy, caPem, isUser } = options
   const { maySecret, mayService, onClusterChange } = options

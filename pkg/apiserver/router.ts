@@ -20,9 +20,9 @@ export type RouterOptions = {
   readonly any: Handler
   /** Discovery and OpenAPI: documents, each of which knows its paths. */
   readonly documents: readonly DocumentFace[]
-  /** The same for who calls the front itself, and not by way of kube-apiserver. */
+  /** The same for who calls kapis-apiserver itself, and not by way of kube-apiserver. */
   readonly ownDocuments: readonly DocumentFace[]
-  /** Everything of the orchestrator's own, as the calling user. */
+  /** Everything of kube-apiserver's own, as the calling user. */
   readonly proxy: Handler
   readonly registry: Registry
   readonly versionInfo: object

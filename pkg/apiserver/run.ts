@@ -63,7 +63,7 @@ const profileSilenceMs = 90_000
 const maxProxied = { short: 640, long: 4_096 }
 
 /**
- * Builds the rooms, joins them and serves until `signal`. The orchestrator may come later than this program: it waits for
+ * Builds the rooms, joins them and serves until `signal`. kube-apiserver may come later than this program: it waits for
  * what it needs to open the listener, and is ready once its caches are.
  */
 export async function runApiserver(
@@ -93,8 +93,8 @@ export async function runApiserver(
     continues: 'privileged',
   })
   const endpoint = loadEndpoint(config.kubernetes.kubeconfig)
-  const orchestrator = { name: 'kube-apiserver', url: endpoint.url }
-  const client = tracing.client(createKubeClient(endpoint), orchestrator)
+  const kubeApiserver = { name: 'kube-apiserver', url: endpoint.url }
+  const client = tracing.client(createKubeClient(endpoint), kubeApiserver)
   const clientAddress = createClientAddress(() => live().listen.trustedProxies)
   const access = createAccess({ client, config, logger, registry, group, clientAddress })
   const bindings = new RbacIndex({ client, logger })
@@ -130,7 +130,7 @@ export async function runApiserver(
   const proxied = loadEndpoint(config.kubernetes.kubeconfig)
   const connections = createKubeConnections(proxied, maxProxied)
   const hub = new WatchHub({ stallMs: () => live().limits.stallSeconds * 1_000 })
-  const proxy = tracing.upstream(orchestrator, createKubeProxy(proxied, connections))
+  const proxy = tracing.upstream(kubeApiserver, createKubeProxy(proxied, connections))
   const resources = createResources({
     client,
     config,
@@ -205,7 +205,7 @@ export async function runApiserver(
     registry,
     versionInfo,
   })
-  const upgradeProxy = tracing.upstream(orchestrator, async (exchange: AuthenticatedExchange) =>
+  const upgradeProxy = tracing.upstream(kubeApiserver, async (exchange: AuthenticatedExchange) =>
     forwardUpgrade(await kubeUpgrade(proxied, connections, exchange), exchange),
   )
   const logPage = createConfiguredLogPage(config, clientAddress)
@@ -231,7 +231,7 @@ export async function runApiserver(
     authenticate: tracing.authenticate(access.authenticate),
     impersonate: access.impersonate,
     endedLogins: createEndedLogins(access.hasEnded),
-    // What goes to the orchestrator is judged there, as the caller; without one, here.
+    // What goes to kube-apiserver is judged there, as the caller; without one, here.
     authorize(exchange) {
       const { info, identity, query } = exchange
       // Before anything else: whoever it goes on to is told who is calling, and not by which token.

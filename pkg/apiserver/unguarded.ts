@@ -6,7 +6,7 @@ import { isOAuthPath } from '../proxy/oauth.ts'
 import type { Exchange, Handler } from '../request/exchange.ts'
 import type { ChainOptions } from './chain.ts'
 import { featuresOf } from './features.ts'
-import { createOrchestratorVersion } from './orchestrator-version.ts'
+import { createKubernetesVersion } from './kubernetes-version.ts'
 import type { Probes } from './probes.ts'
 
 export type UnguardedParts = {
@@ -15,11 +15,11 @@ export type UnguardedParts = {
   readonly probes: Probes
   readonly versionInfo: object
   readonly logPage: LogPage | undefined
-  /** Hands a request on to the token listener. */
+  /** Hands a request on to kapis-oauth. */
   readonly forward: Handler<Exchange>
 }
 
-/** Joins what is answered before anybody is asked who he is: probes, the token listener, the log page, and what everybody may know. */
+/** Joins what is answered before anybody is asked who he is: probes, kapis-oauth, the log page, and what everybody may know. */
 export function createUnguarded(parts: UnguardedParts): ChainOptions['unguarded'] {
   const { client, config, probes, versionInfo, logPage, forward } = parts
   const { groupDomain } = config
@@ -27,7 +27,7 @@ export function createUnguarded(parts: UnguardedParts): ChainOptions['unguarded'
     groupDomain,
     features: featuresOf(config),
     versionInfo,
-    orchestratorVersion: createOrchestratorVersion(client),
+    kubernetesVersion: createKubernetesVersion(client),
   })
   // The listener knows the identity providers, of which login pages of the platform are told here.
   const oauthConfig = `/kapis/config.${groupDomain}/v1alpha2/configs/oauth`

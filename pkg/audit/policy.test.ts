@@ -90,7 +90,7 @@ rules:
     [
       'names without resources',
       `${head}rules: [{level: None, resources: [{group: "", resourceNames: [a]}]}]`,
-      ['rules[0].resources[0].resourceNames: needs resources beside it'],
+      ['rules[0].resources[0].resourceNames: requires resources'],
     ],
     [
       'resources and paths in one rule',
@@ -120,7 +120,7 @@ rules:
     })
   }
 
-  it('refuses what is no YAML', () => {
+  it('refuses what is not valid YAML', () => {
     expect(() => parsePolicy('rules: [')).to.throw('invalid audit policy: ')
   })
 })

@@ -108,7 +108,7 @@ function parseGroup(value: unknown, at: string, problems: string[]): GroupResour
   const resources = texts(given.resources, `${at}.resources`, problems)
   const resourceNames = texts(given.resourceNames, `${at}.resourceNames`, problems)
   if (resourceNames.length > 0 && resources.length === 0)
-    problems.push(`${at}.resourceNames: needs resources beside it`)
+    problems.push(`${at}.resourceNames: requires resources`)
   return { group: typeof given.group === 'string' ? given.group : '', resources, resourceNames }
 }
 

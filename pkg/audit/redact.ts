@@ -1,7 +1,7 @@
 import type { RequestInfo } from '../request/request-info.ts'
 import type { Level } from './policy.ts'
 
-// Bodies that hold credentials, whoever's group they are of: kinds of the orchestrator and of Kapis.
+// Bodies that hold credentials, whoever's group they are of: kinds of kube-apiserver and of Kapis.
 const secretResources = new Set([
   'secrets',
   'tokenreviews',
@@ -29,7 +29,7 @@ const secretParameters = new Set([
 export function cappedLevel(level: Level, info: RequestInfo): Level {
   if (level !== 'Request' && level !== 'RequestResponse') return level
   const isSecret = secretResources.has(info.resource) || secretSubresources.has(info.subresource)
-  // A form of the token listener, or something that nobody here knows.
+  // A form of kapis-oauth, or something that nobody here knows.
   return isSecret || !info.isResource ? 'Metadata' : level
 }
 

@@ -102,7 +102,7 @@ function bundle(key: string, pem: string): readonly X509Certificate[] {
   try {
     return parseBundle(pem)
   } catch (error) {
-    throw new Error(`${key} is no bundle of certificates`, { cause: error })
+    throw new Error(`${key} is not a PEM bundle of certificates`, { cause: error })
   }
 }
 
@@ -111,6 +111,6 @@ function strings(data: Readonly<Record<string, unknown>>, key: string): readonly
   if (typeof text !== 'string' || text === '') return []
   const parsed: unknown = JSON.parse(text)
   if (!Array.isArray(parsed) || !parsed.every(item => typeof item === 'string'))
-    throw new Error(`${key} is no list of strings`)
+    throw new Error(`${key} is not a list of strings`)
   return parsed
 }

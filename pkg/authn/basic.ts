@@ -53,7 +53,7 @@ export function createBasicAuthenticator({ accepts, check, users }: BasicOptions
     if (current !== undefined && current.credential === remembered?.credential) return toIdentity(current)
     const { id, secret } = readCredential(header)
     const user = await check(req, id, secret)
-    if (user === undefined) throw unauthorized('the password is wrong, or there is no such user')
+    if (user === undefined) throw unauthorized('incorrect user name or password')
     const { name, credential } = user
     known.set(key, { name, credential }, cacheMs)
     return toIdentity(user)

@@ -42,7 +42,7 @@ describe('readBearer', () => {
   ]
   for (const [what, headers] of invalid) {
     it(`refuses ${what}`, async () => {
-      // Node's own limit for all headers is lower than that of the front.
+      // Node's own limit for all headers is lower than that of kapis-apiserver.
       const req = what.includes('40 KB') ? await received(['a', 'b']) : await received(headers)
       if (what.includes('40 KB')) req.headers.authorization = headers[1]
       expect(() => readBearer(req))

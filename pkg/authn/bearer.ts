@@ -17,7 +17,7 @@ export function readBearer(req: IncomingMessage): string | null {
   if (header === undefined || header === '') return readProtocol(req)
   assertOneHeader(req)
   const match = /^bearer +(\S+) *$/i.exec(header.slice(0, maxTokenLength + 16))
-  if (!match) throw unauthorized('the Authorization header is no bearer token')
+  if (!match) throw unauthorized('the Authorization header is not a bearer token')
   const token = match[1] ?? ''
   if (token.length > maxTokenLength || header.length > maxTokenLength + 8)
     throw unauthorized('the bearer token is too long')
@@ -62,7 +62,7 @@ function readProtocol(req: IncomingMessage): string | null {
   if (bearer === undefined) return null
   if (another !== undefined) throw unauthorized('there are two WebSocket bearer tokens')
   // RFC 6455 section 4.1: a browser that offered subprotocols fails an answer that has none of them.
-  if (offered.length === 0) throw unauthorized('there is no subprotocol beside the WebSocket bearer token')
+  if (offered.length === 0) throw unauthorized('a subprotocol is required besides the WebSocket bearer token')
   const token = decode(bearer)
   if (token === '' || token.length > maxTokenLength)
     throw unauthorized('the WebSocket bearer token cannot be read')

@@ -133,7 +133,7 @@ describe('who a certificate says is calling, on a real TLS connection', () => {
     expect(proxy).to.deep.include({ extra: { constructor: ['x'] } })
   })
 
-  it('believes a uid only where the orchestrator says that it sets the header', async () => {
+  it('believes a uid only where kube-apiserver says that it sets the header', async () => {
     current = { ...config, uidHeaders: [] }
     const { proxy } = await call(proxyPair, ['X-Remote-User', 'jane', 'X-Remote-Uid', 'claimed'])
     expect(proxy).to.include({ username: 'jane', uid: '' })

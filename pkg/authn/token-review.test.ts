@@ -51,7 +51,7 @@ describe('createTokenReviewAuthenticator', () => {
     })
   })
 
-  it('answers 503 and remembers nothing while the orchestrator is down', async () => {
+  it('answers 503 and remembers nothing while kube-apiserver is down', async () => {
     let isDown = true
     const { ask } = start(() => {
       if (isDown) throw unavailable('down')

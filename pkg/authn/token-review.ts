@@ -51,7 +51,7 @@ export function createTokenReviewAuthenticator({ client, isOurs }: TokenReviewOp
         underWay.set(key, running)
         result = await running
       }
-      if (result === 'refused') throw unauthorized('the orchestrator does not know the token')
+      if (result === 'refused') throw unauthorized('kube-apiserver does not know the token')
       return result
     },
   }
@@ -59,11 +59,11 @@ export function createTokenReviewAuthenticator({ client, isOurs }: TokenReviewOp
 
 function askOften(client: KubeClient, token: string): Promise<Identity | 'refused'> {
   return retryTransient(() => reviewToken(client, token)).catch(error => {
-    throw unavailable('the orchestrator cannot review the token', error)
+    throw unavailable('kube-apiserver cannot review the token', error)
   })
 }
 
-/** Whom the orchestrator takes the bearer of a token for. @throws Status when it cannot say */
+/** Whom kube-apiserver takes the bearer of a token for. @throws Status when it cannot say */
 export async function reviewToken(client: KubeClient, token: string): Promise<Identity | 'refused'> {
   const answer = await client.call({
     method: 'POST',

@@ -7,7 +7,7 @@ import type { ReviewSpec } from './review.ts'
 
 const labelOperators = { in: 'In', notin: 'NotIn', exists: 'Exists', '!': 'DoesNotExist' } as const
 
-/** What is asked of the orchestrator for a request. Empty members are left out, as client-go leaves them out. */
+/** What is asked of kube-apiserver for a request. Empty members are left out, as client-go leaves them out. */
 export function toReviewSpec(info: RequestInfo, identity: Identity): ReviewSpec {
   const { username: user, uid, groups } = identity
   const extra = decidingExtra(identity)

@@ -113,7 +113,7 @@ describe('createAuthorizer', () => {
     expect(specs.length).to.equal(1)
   })
 
-  it('answers 503 while the orchestrator does not, and remembers nothing of it', async () => {
+  it('answers 503 while kube-apiserver does not, and remembers nothing of it', async () => {
     let isDown = true
     const { ask } = start(() => {
       if (isDown) throw unavailable('down')

@@ -8,8 +8,8 @@ import { createReachFinder } from './reach.ts'
 const right = { verb: 'get', group: '', resource: 'pods/log' }
 const names = (count: number) => Array.from({ length: count }, (_, i) => `ns-${String(i).padStart(5, '0')}`)
 
-/** An orchestrator that allows by namespace ('' is all), and the attributes that it was asked for. */
-function orchestrator(isAllowed: (namespace: string) => boolean) {
+/** A kube-apiserver that allows by namespace ('' is all), and the attributes that it was asked for. */
+function kubeApiserver(isAllowed: (namespace: string) => boolean) {
   const asked: unknown[] = []
   const client: KubeClient = {
     call: async ({ body }) => {
@@ -25,7 +25,7 @@ function orchestrator(isAllowed: (namespace: string) => boolean) {
 }
 
 function finder(isAllowed: (namespace: string) => boolean, bound: readonly string[]) {
-  const { client, asked } = orchestrator(isAllowed)
+  const { client, asked } = kubeApiserver(isAllowed)
   const index = {
     grantsOf: () => [
       { role: 'view', namespaces: bound },
@@ -74,7 +74,7 @@ describe('createReachFinder', () => {
     expect(asked).to.have.length(65)
   })
 
-  it('asks for every one when the orchestrator disagrees with a binding', async () => {
+  it('asks for every one when kube-apiserver disagrees with a binding', async () => {
     const denied = names(100)[50]
     const { find } = finder(namespace => namespace !== '' && namespace !== denied, names(100))
     expect(await find(jane)).to.deep.equal(names(100).filter(name => name !== denied))

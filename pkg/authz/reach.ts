@@ -22,11 +22,11 @@ const maxReviews = 64
 const inFlight = 16
 
 /**
- * Finds where a caller has a right. The cluster-wide right is asked of the orchestrator; namespaces are found by role
- * bindings, and the orchestrator is asked for each of them as long as they are few. Of many, a sample is asked: when it
+ * Finds where a caller has a right. The cluster-wide right is asked of kube-apiserver; namespaces are found by role
+ * bindings, and kube-apiserver is asked for each of them as long as they are few. Of many, a sample is asked: when it
  * agrees with the bindings they hold, and when it does not (an authorizer before RBAC denies) each one is asked after all.
  *
- * @throws Status 503 when the orchestrator does not answer
+ * @throws Status 503 when kube-apiserver does not answer
  */
 export function createReachFinder(options: ReachOptions): (identity: Identity) => Promise<Reach> {
   const known = createBoundedCache<Reach>({

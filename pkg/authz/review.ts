@@ -16,7 +16,7 @@ export type ReviewSpec = {
 export type Decision = { readonly isAllowed: boolean; readonly reason: string }
 
 /**
- * Asks the orchestrator whether a user may.
+ * Asks kube-apiserver whether a user may.
  *
  * @throws Status 503 when it does not answer, 400 for more than it reads
  */
@@ -26,7 +26,7 @@ export async function review(client: KubeClient, spec: ReviewSpec): Promise<Deci
   } catch (error) {
     if (error instanceof Status && error.code === 413)
       throw badRequest('the request is too long to be authorized')
-    throw unavailable('the orchestrator cannot say what the user may do', error)
+    throw unavailable('kube-apiserver cannot say what the user may do', error)
   }
 }
 

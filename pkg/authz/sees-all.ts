@@ -15,9 +15,9 @@ export type SeesAllOptions = {
 /** What of a request says what is seen by it. */
 export type Asked = Pick<RequestInfo, 'verb' | 'resource' | 'name'>
 
-/** Who may list all of the orchestrator's own namespaces or workspaces, or do with the one that he names what he asks for. */
+/** Who may list all of kube-apiserver's own namespaces or workspaces, or do with the one that he names what he asks for. */
 export type SeesAll = {
-  /** @throws Status 503 when the orchestrator does not answer */
+  /** @throws Status 503 when kube-apiserver does not answer */
   readonly of: (asked: Asked, identity: Identity) => Promise<boolean>
   /** How often the answers have been forgotten because they may be others now. */
   readonly round: () => number
@@ -29,7 +29,7 @@ const cacheMs = 10_000
 const maxCacheBytes = 2 * 1024 * 1024
 // Longer than any name that there is; a caller is not to fill the memory with names.
 const maxName = 253
-// What is told here of a binding may come before the orchestrator's authorizer has heard of it: it is asked soon, and once
+// What is told here of a binding may come before kube-apiserver's authorizer has heard of it: it is asked soon, and once
 // more when it must have.
 const lookMs = { soon: 500, late: 5_000 }
 
@@ -80,7 +80,7 @@ export function createSeesAll({ client, groupDomain, onClusterChange }: SeesAllO
       const group = resource === 'workspaces' ? `tenant.${groupDomain}` : ''
       if (await may(known.all, identity, { verb: 'list', group, resource })) return true
       if (name === '' || name.length > maxName) return false
-      // The orchestrator takes a namespace to be inside itself, so that a RoleBinding in it may give the right to it.
+      // kube-apiserver takes a namespace to be inside itself, so that a RoleBinding in it may give the right to it.
       const namespace = resource === 'namespaces' ? { namespace: name } : {}
       return may(known.named, identity, { verb, group, resource, name, ...namespace })
     },

@@ -35,7 +35,7 @@ function object(
   }
 }
 
-/** Role bindings that can be changed, and an orchestrator that lets nobody (or everybody) list everything. */
+/** Role bindings that can be changed, and a kube-apiserver that lets nobody (or everybody) list everything. */
 function start(bound: readonly string[], mayList = false) {
   let namespaces = bound
   let answer: (asked: unknown) => boolean = () => mayList
@@ -280,7 +280,7 @@ describe('createVisibility', () => {
       expect(shown(visible)).to.equal('abc')
     })
 
-    it('is looked at again for an orchestrator that hears of it late', async () => {
+    it('is looked at again for a kube-apiserver that hears of it late', async () => {
       const { find, changeCluster } = start(['a'])
       let asked = 0
       const visible = await find(watch('namespaces'), jane)

@@ -34,7 +34,7 @@ export class FileCertificates implements CertificateSource {
   }
 
   current(): ServingMaterial {
-    if (this.#current === undefined) throw new Error('there is no serving certificate yet')
+    if (this.#current === undefined) throw new Error('the serving certificate has not been loaded yet')
     return this.#current
   }
 

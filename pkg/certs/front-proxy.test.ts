@@ -15,7 +15,7 @@ const headers = {
   extraPrefix: 'X-Remote-Extra-',
 }
 
-/** Objects by path, with the orchestrator's conflicts. */
+/** Objects by path, with kube-apiserver's conflicts. */
 function createStore() {
   const objects = new Map<string, Record<string, unknown>>()
   const calls: string[] = []

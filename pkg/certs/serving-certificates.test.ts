@@ -104,7 +104,7 @@ describe('ServingCertificates', function () {
   it('cannot be asked before it has started', () => {
     const { config } = parseConfig({})
     const certificates = new ServingCertificates({ client: createSecretStore().client, config, logger })
-    expect(() => certificates.current()).to.throw('there is no serving certificate yet')
+    expect(() => certificates.current()).to.throw('the serving certificate has not been loaded yet')
   })
 })
 

@@ -23,7 +23,7 @@ export type ServingMaterial = {
   readonly bundlePem: string
 }
 
-/** Where the front has its certificate from. */
+/** Where kapis-apiserver has its certificate from. */
 export type CertificateSource = {
   /** Resolves once there is a pair to serve with. @throws Status, Error when there cannot be one yet */
   readonly start: () => Promise<void>
@@ -96,7 +96,7 @@ export class ServingCertificates implements CertificateSource {
   }
 
   current(): ServingMaterial {
-    if (this.#current === undefined) throw new Error('there is no serving certificate yet')
+    if (this.#current === undefined) throw new Error('the serving certificate has not been loaded yet')
     return this.#current
   }
 

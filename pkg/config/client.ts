@@ -150,7 +150,7 @@ export const commandLineClient: ClientConfig = {
 }
 
 /**
- * The log page of the front: a public client with one redirect URI, on the host of the issuer. It is of the platform itself,
+ * The log page of kapis-apiserver: a public client with one redirect URI, on the host of the issuer. It is of the platform itself,
  * and its codes go nowhere else, so nobody is asked.
  */
 export function logPageClient(issuer: string): ClientConfig {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { variables } from './env.ts'
 import { FlagError, readFlags } from './flags.ts'
 
-const program = { name: 'kapis-apiserver', summary: 'The front.', version: '1.2.3', listens: true }
+const program = { name: 'kapis-apiserver', summary: 'kapis-apiserver.', version: '1.2.3', listens: true }
 const read = (...argv: readonly string[]) => readFlags(argv, program)
 
 describe('readFlags', () => {

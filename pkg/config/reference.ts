@@ -26,7 +26,7 @@ export function renderReference(defaults: Config): string {
 <!-- Made by \`make update\` from pkg/config; \`make verify\` checks it. -->
 
 Both programs read one YAML file, named with \`--config\`, then the environment, which wins, then their flags: \`--kubeconfig\`, \`--log-level\` or
-\`-v\` with a number as components of Kubernetes take it, and for the front \`--bind-address\` and \`--secure-port\`. \`--help\` tells of them. Everything that is wrong is reported at once, each with its path, and the program does not start (exit code 1; 2 for
+\`-v\` with a number as components of Kubernetes take it, and for kapis-apiserver \`--bind-address\` and \`--secure-port\`. \`--help\` tells of them. Everything that is wrong is reported at once, each with its path, and the program does not start (exit code 1; 2 for
 a flag that there is not). Unknown members are mistakes too.
 
 A program goes on reading its file: within ten seconds after it has changed, and on SIGHUP. Members that are \`reloaded\` follow it

@@ -72,7 +72,7 @@ export class ClientStore {
     const document = readSecretDocument(secret, problems)
     const registered = problems.length === 0 ? parseClientDocument(document, problems) : undefined
     if (registered !== undefined && problems.length === 0) return { secret: name, createdAt, registered }
-    this.#options.logger.error({ secretName: name, problems }, 'the Secret is no OAuth client')
+    this.#options.logger.error({ secretName: name, problems }, 'the Secret is not a valid OAuth client')
     return undefined
   }
 

@@ -36,7 +36,7 @@ export type DeviceStore = {
   readonly collect: () => Promise<void>
 }
 
-/** Keeps them in the orchestrator: the device asks one replica, its user's browser another. */
+/** Keeps them in kube-apiserver: the device asks one replica, its user's browser another. */
 export function createDeviceStore({
   client,
   groupDomain,

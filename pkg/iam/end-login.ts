@@ -29,7 +29,7 @@ export async function endLogin(sessions: EndableSessions, known: Session, why: s
 
 /**
  * Ends every login of the same user but this one, which has just begun. Of two that begin in the same moment the later one
- * stays, whichever replica each of them came to: the orchestrator's resource versions say which that is.
+ * stays, whichever replica each of them came to: kube-apiserver's resource versions say which that is.
  *
  * @param types of what counts as another login
  */

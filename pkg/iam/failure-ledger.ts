@@ -37,7 +37,7 @@ export type FailureLedger = {
 }
 
 /**
- * Counts failed logins over all replicas. Each is an object of the orchestrator, whose resource versions put them into one
+ * Counts failed logins over all replicas. Each is an object of kube-apiserver, whose resource versions put them into one
  * order: of a burst that comes to several replicas at once everyone can tell which were among the first, and nobody is told
  * more often than that whether a password was right.
  */
@@ -54,7 +54,7 @@ export function createFailureLedger(options: FailureLedgerOptions): FailureLedge
     return parseList(await client.call({ path: `${path}?${query}` })).items ?? []
   }
 
-  /** @param nowMs by the orchestrator's clock, which has stamped them too */
+  /** @param nowMs by kube-apiserver's clock, which has stamped them too */
   function countSince(failures: readonly KubeObject[], user: User | undefined, nowMs: number): number {
     // An administrator has forgiven what was before.
     const forgivenMs = user?.state === 'Active' ? user.stateSinceMs : 0

@@ -84,7 +84,7 @@ export function createLockout({ rules, now = Date.now, maxKeys = defaultMaxKeys 
   }
 
   async function turn(at: Track, signal: AbortSignal | undefined): Promise<void> {
-    if (waiting >= maxWaiting) throw unavailable('too many logins at once', undefined, 2)
+    if (waiting >= maxWaiting) throw unavailable('too many concurrent logins', undefined, 2)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const leave = () => reject(signal?.reason)
     at.waiting.add(resolve)

@@ -24,7 +24,7 @@ export function createLoginMetrics(
   })
   const lost = counter(registry, {
     name: 'kapis_login_records_lost_total',
-    help: 'Login records that were not written: there were too many at once, or the orchestrator refused them.',
+    help: 'Login records that were not written because too many were pending or kube-apiserver rejected them.',
   })
   gauge(registry, {
     name: 'kapis_login_records_pending',

@@ -67,7 +67,7 @@ export function toLoginRecord(record: LoginRecord, groupDomain: string, writer: 
         ...(isIP(source.address) === 0 ? {} : { [names.address]: toNetworkLabel(source.address) }),
       },
       annotations: { [names.writer]: writer },
-      // The orchestrator itself removes the records of a user who is removed.
+      // kube-apiserver itself removes the records of a user who is removed.
       ...(user === undefined ? {} : { ownerReferences: [toOwner(user, groupDomain)] }),
     },
     spec: { type, provider, sourceIP: source.address, userAgent: source.userAgent, success, reason },

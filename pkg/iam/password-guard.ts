@@ -60,7 +60,7 @@ export function createPasswordGuard(options: PasswordGuardOptions): PasswordGuar
   } = authentication
   let shared: Buffer | undefined
   const secret = () => {
-    if (shared === undefined) throw unavailable('logins are still being read from the orchestrator')
+    if (shared === undefined) throw unavailable('logins are still being read from kube-apiserver')
     return shared
   }
   const toKeys = createLoginKeys(secret)

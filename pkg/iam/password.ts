@@ -41,7 +41,7 @@ export async function createPasswordHasher(threads = availableParallelism()): Pr
   const queue = createWorkQueue({
     atOnce: threads,
     maxWaiting,
-    refuse: () => unavailable('too many logins at once', undefined, 2),
+    refuse: () => unavailable('too many concurrent logins', undefined, 2),
   })
   return {
     hash: password => queue.run(() => hash(password, cost)),

@@ -45,7 +45,7 @@ export function createRecordWriter({ write, lost, now = Date.now }: RecordWriter
     add(record) {
       if (isRepeat(record)) return
       if (queue.length >= maxWaiting) {
-        lost(new Error('too many login records at once'))
+        lost(new Error('too many pending login records'))
         return
       }
       queue.push(record)

@@ -30,7 +30,7 @@ const login: Session = {
   ended: '',
 }
 
-/** A keeper over logins of alice and bob; `actual` is what the orchestrator would say of alice. */
+/** A keeper over logins of alice and bob; `actual` is what kube-apiserver would say of alice. */
 function keep(actual: () => User | undefined, conflicts = 0) {
   const sessions = new Map(
     [login, { ...login, sid: 's2' }, { ...login, sid: 's3', user: 'bob' }].map(session => [
@@ -83,7 +83,7 @@ describe('createSessionKeeper', () => {
     expect(reads()).to.equal(0)
   })
 
-  it('believes the orchestrator when what is known here is older', async () => {
+  it('believes kube-apiserver when what is known here is older', async () => {
     const { keeper, reads, ended } = keep(() => alice)
     keeper.changed('alice', alice, disabled)
     await until(() => reads() === 1)

@@ -4,7 +4,7 @@ import { isLeftBehind, type Session } from './session.ts'
 import type { User } from './user.ts'
 
 export type SessionKeeperOptions = {
-  /** The user of this moment, read from the orchestrator; undefined when there is none. */
+  /** The user of this moment, read from kube-apiserver; undefined when there is none. */
   readonly readUser: (name: string) => Promise<User | undefined>
   readonly sessions: {
     readonly all: () => Iterable<Session>
@@ -29,7 +29,7 @@ export function createSessionKeeper({ readUser, sessions, logger }: SessionKeepe
   async function check(name: string): Promise<void> {
     const open = [...sessions.all()].filter(session => session.user === name && session.ended === '')
     if (open.length === 0) return
-    // What is known here may be older than the logins: only the orchestrator can say that one has to end.
+    // What is known here may be older than the logins: only kube-apiserver can say that one has to end.
     const user = await readUser(name)
     for (const session of open) {
       const why = whyEnded(session, user)

@@ -31,7 +31,7 @@ const watchLagMs = 5_000
 const keyMarginSeconds = 300
 
 /**
- * Logins, kept in the orchestrator. What is asked for each request (has it ended?) is answered from the watch; what
+ * Logins, kept in kube-apiserver. What is asked for each request (has it ended?) is answered from the watch; what
  * decides about a refresh token is read and written there, so that two replicas can never both accept it.
  */
 export class SessionStore {
@@ -126,7 +126,7 @@ export class SessionStore {
     return toSession(parseObject(await client.call({ method: 'POST', path, body })))
   }
 
-  /** Every session of a user as it is now, read from the orchestrator. */
+  /** Every session of a user as it is now, read from kube-apiserver. */
   async list(user: string): Promise<readonly Session[]> {
     const { client, groupDomain } = this.#options
     const query = new URLSearchParams({ fieldSelector: `spec.user=${user}` })
@@ -134,7 +134,7 @@ export class SessionStore {
     return (list.items ?? []).map(toSession)
   }
 
-  /** The session as it is now, read from the orchestrator; undefined when there is none. */
+  /** The session as it is now, read from kube-apiserver; undefined when there is none. */
   async read(sid: string): Promise<Session | undefined> {
     try {
       return toSession(parseObject(await this.#options.client.call({ path: this.#path(sid) })))

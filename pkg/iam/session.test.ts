@@ -34,7 +34,7 @@ describe('toLoginSession', () => {
     expect(toSession(stored)).to.deep.equal(session)
   })
 
-  it('belongs to its user, so that the orchestrator removes it with the user', () => {
+  it('belongs to its user, so that kube-apiserver removes it with the user', () => {
     expect(Object(toLoginSession(session, 'a.io')).metadata.ownerReferences).to.deep.equal([
       { apiVersion: 'iam.a.io/v1alpha2', kind: 'User', name: 'alice', uid: 'u1' },
     ])

@@ -16,7 +16,7 @@ export type Session = {
   readonly type: SessionType
   /** What its owner calls a personal access token. */
   readonly displayName: string
-  /** When it began, by the orchestrator's clock: milliseconds since the epoch. */
+  /** When it began, by kube-apiserver's clock: milliseconds since the epoch. */
   readonly createdAtMs: number
   readonly user: string
   /** Of the user who logged in: another one of the same name has no part in this login. */
@@ -39,7 +39,7 @@ export type Session = {
   readonly ended: string
 }
 
-/** A session that the orchestrator has not seen yet. */
+/** A session that kube-apiserver has not seen yet. */
 export type NewSession = Omit<Session, 'resourceVersion' | 'createdAtMs'>
 
 export function sessionsPath(groupDomain: string): string {
@@ -93,7 +93,7 @@ export function toLoginSession(session: NewSession & Partial<Session>, groupDoma
     metadata: {
       name: sid,
       ...(resourceVersion === '' ? {} : { resourceVersion }),
-      // The orchestrator itself removes the logins of a user who is removed.
+      // kube-apiserver itself removes the logins of a user who is removed.
       ...(session.userUid === '' ? {} : { ownerReferences: [toOwner(session, groupDomain)] }),
     },
     spec: {

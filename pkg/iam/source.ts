@@ -1,4 +1,4 @@
-/** Where a login comes from, as far as the front could find out. */
+/** Where a login comes from, as far as kapis-apiserver could find out. */
 export type Source = {
   /** Without spoofable parts (see createClientAddress). */
   readonly address: string

@@ -89,7 +89,7 @@ describe('parseUserDraft', () => {
       'User.iam.kapis.io "alice" is invalid: spec.email: must be a string',
     ],
     [
-      'the orchestrator’s own groups',
+      'kube-apiserver’s own groups',
       spec({ groups: ['dev', 'system:masters'] }),
       'User.iam.kapis.io "alice" is invalid: spec.groups[1]: must not begin with "system:", which is reserved for Kubernetes',
     ],

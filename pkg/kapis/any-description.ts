@@ -18,7 +18,7 @@ const patchTypes = [
   'application/strategic-merge-patch+json',
   'application/apply-patch+yaml',
 ]
-const asCaller = 'The orchestrator does it, as the caller, with its own parameters and answers.'
+const asCaller = 'kube-apiserver handles it as the caller, with its own parameters and responses.'
 
 function forwarded(
   summary: string,
@@ -68,12 +68,12 @@ function below(before: readonly Parameter[]): Paths {
 const groupVersion = [
   segment(
     'group',
-    'An API group of the orchestrator, or of a component of the platform, which answers in its own words.',
+    'An API group of kube-apiserver, or of a component of the platform, which answers in its own words.',
   ),
   segment('version', 'A version of the group.'),
 ]
 
-/** What serveAny answers: every resource of the orchestrator, under its own group, and the core group under /kapi. */
+/** What serveAny answers: every resource of kube-apiserver, under its own group, and the core group under /kapi. */
 export const anyPaths: Paths = {
   ...under('/kapis/{group}/{version}', below(groupVersion)),
   ...under('/kapi/v1', below([])),

@@ -12,7 +12,7 @@ export type ComponentTools = {
   readonly groupDomain: string
   /** Kapis' own namespace, whose components come first. */
   readonly namespace: string
-  /** The collection of a kind that every orchestrator serves, as fresh as the read asks for. @throws Status 503 */
+  /** The collection of a kind that every kube-apiserver serves, as fresh as the read asks for. @throws Status 503 */
   readonly collectionOf: (info: RequestInfo, plural: string) => Promise<Collection>
 }
 
@@ -33,8 +33,8 @@ export function isForComponents(resource: string): boolean {
 }
 
 /**
- * `/components`, `/components/{component}` and `/componenthealth`: Services with a selector in the namespaces of the
- * orchestrator and the platform, and how many of the pods behind each are ready.
+ * `/components`, `/components/{component}` and `/componenthealth`: Services with a selector in the namespaces of
+ * kube-apiserver and the platform, and how many of the pods behind each are ready.
  *
  * @throws Status 404 for a component that there is not, 405, 503
  */

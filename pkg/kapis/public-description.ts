@@ -11,7 +11,7 @@ const version = object(
     gitVersion: text('The version of the API contract.'),
     gitMajor: text(),
     gitMinor: text(),
-    kubernetes: anyObject('The version of the orchestrator.'),
+    kubernetes: anyObject('The version of kube-apiserver.'),
   },
   [...texts, 'kubernetes'],
 )
@@ -22,7 +22,7 @@ export function publicPaths(groupDomain: string) {
   const documents: Paths = {
     '/kapis/version': {
       get: {
-        summary: 'Versions of the API contract, of the program and of the orchestrator',
+        summary: 'Versions of the API contract, of the program and of kube-apiserver',
         answers: { ...ok(version), ...publicErrors() },
         security: ['none'],
       },

@@ -15,8 +15,8 @@ export type PublicDocumentsOptions = {
   readonly features: ReadonlySet<string>
   /** Kapis' own version.Info. */
   readonly versionInfo: object
-  /** The orchestrator's version.Info, undefined while it does not answer. */
-  readonly orchestratorVersion: () => Promise<unknown>
+  /** kube-apiserver's version.Info, undefined while it does not answer. */
+  readonly kubernetesVersion: () => Promise<unknown>
 }
 
 /** The features that a console of 3.4 asks for; each is either here or not. */
@@ -62,7 +62,7 @@ export function createPublicDocuments(options: PublicDocumentsOptions): PublicDo
       `${configs}/configz`,
       () => Object.fromEntries(knownFeatures.map(name => [name, options.features.has(name)])),
     ],
-    // No kind of GPU is set up beyond what the orchestrator itself schedules by.
+    // No kind of GPU is set up beyond what kube-apiserver itself schedules by.
     [`${configs}/gpu/kinds`, () => []],
   ])
   return {
@@ -77,9 +77,9 @@ export function createPublicDocuments(options: PublicDocumentsOptions): PublicDo
 
 const contract = { gitVersion: 'v3.4.1', gitMajor: '3', gitMinor: '4' }
 
-async function versionOf({ versionInfo, orchestratorVersion }: PublicDocumentsOptions): Promise<object> {
+async function versionOf({ versionInfo, kubernetesVersion }: PublicDocumentsOptions): Promise<object> {
   const { gitVersion, ...rest }: { gitVersion?: string } = versionInfo
-  const kubernetes = await orchestratorVersion()
+  const kubernetes = await kubernetesVersion()
   return {
     ...rest,
     ...contract,

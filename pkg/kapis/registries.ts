@@ -18,7 +18,7 @@ import type { registryPaths } from './registries-description.ts'
 export type RegistryTools = {
   readonly client: KubeClient
   readonly registry: RegistryClient
-  /** Whether the caller may read a Secret, by the orchestrator's own RBAC. @throws Status 403 */
+  /** Whether the caller may read a Secret, by kube-apiserver's own RBAC. @throws Status 403 */
   readonly maySecret: (identity: Identity, namespace: string, name: string) => Promise<void>
 }
 

@@ -4,18 +4,18 @@ import { unknownResource } from '../status/status.ts'
 import { type ReadTools, readCollection } from './read-collection.ts'
 
 export type AnyOptions = ReadTools & {
-  /** The collection of a resource by group, version and plural; undefined when the orchestrator does not serve it. */
+  /** The collection of a resource by group, version and plural; undefined when kube-apiserver does not serve it. */
   readonly collectionOf: (group: string, version: string, plural: string) => Promise<Collection | undefined>
-  /** Hands a request on to the orchestrator, as its caller, under the orchestrator's own path. */
+  /** Hands a request on to kube-apiserver, as its caller, under kube-apiserver's own path. */
   readonly forward: Handler
 }
 
 /**
  * `/kapis/{group}/{version}/[namespaces/{namespace}/]{plural}[/{name}]` (and /kapi/{version}/… for the core group): any
- * resource that the orchestrator serves, custom resources among them. Reads are answered from the cache in the list
- * language of the platform, as `<Kind>List`; writes and subresources go to the orchestrator.
+ * resource that kube-apiserver serves, custom resources among them. Reads are answered from the cache in the list
+ * language of the platform, as `<Kind>List`; writes and subresources go to kube-apiserver.
  *
- * @throws Status 400, 404 for what the orchestrator does not serve, 503
+ * @throws Status 400, 404 for what kube-apiserver does not serve, 503
  */
 export async function serveAny(options: AnyOptions, exchange: AuthenticatedExchange): Promise<void> {
   const { info } = exchange

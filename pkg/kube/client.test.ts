@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { rejectionOf, toRefusal } from '../status/fixtures.ts'
 import { createKubeClient } from './client.ts'
-import { answerJson, type FakeOrchestrator, startFakeOrchestrator } from './fixtures.ts'
+import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from './fixtures.ts'
 
 describe('createKubeClient', () => {
-  let fake: FakeOrchestrator | undefined
-  const start = async (...options: Parameters<typeof startFakeOrchestrator>) => {
-    fake = await startFakeOrchestrator(...options)
+  let fake: FakeKubeApiserver | undefined
+  const start = async (...options: Parameters<typeof startFakeKubeApiserver>) => {
+    fake = await startFakeKubeApiserver(...options)
     return fake
   }
   afterEach(() => fake?.close())
@@ -59,7 +59,7 @@ describe('createKubeClient', () => {
       expect(await client.call({ path: '/x' })).to.equal(undefined)
     })
 
-    it("keeps the orchestrator's own errors, so that they can be acted on", async () => {
+    it("keeps kube-apiserver's own errors, so that they can be acted on", async () => {
       const details = { name: 'x', kind: 'users' }
       const { client } = await start((_req, res) =>
         answerJson(res, 409, {
@@ -98,7 +98,7 @@ describe('createKubeClient', () => {
       })
     }
 
-    const silent = { code: 503, reason: 'ServiceUnavailable', message: 'the orchestrator does not answer' }
+    const silent = { code: 503, reason: 'ServiceUnavailable', message: 'kube-apiserver does not answer' }
 
     it('says 503 when nobody listens, and keeps the address for the log', async () => {
       const { endpoint, close } = await start(() => undefined)
@@ -120,7 +120,7 @@ describe('createKubeClient', () => {
       const { client } = await start((_req, res) => res.writeHead(200).end('{"a":'))
       expect(toRefusal(await rejectionOf(client.call({ path: '/x' })))).to.deep.equal({
         ...silent,
-        message: 'the orchestrator answers what cannot be read',
+        message: 'kube-apiserver answers what cannot be read',
       })
     })
 
@@ -131,7 +131,7 @@ describe('createKubeClient', () => {
       })
       expect(toRefusal(await rejectionOf(client.call({ path: '/x' })))).to.deep.equal({
         ...silent,
-        message: 'the orchestrator broke off its answer',
+        message: 'kube-apiserver broke off its answer',
       })
     })
 

@@ -62,7 +62,7 @@ export function createKubeClient(endpoint: Endpoint): KubeClient {
         ...(signal === undefined ? {} : { signal }),
       })
     } catch (error) {
-      throw unavailable('the orchestrator does not answer', error)
+      throw unavailable('kube-apiserver does not answer', error)
     }
   }
 
@@ -82,7 +82,7 @@ export function createKubeClient(endpoint: Endpoint): KubeClient {
       try {
         return JSON.parse(body.toString('utf8'))
       } catch (error) {
-        throw unavailable('the orchestrator answers what cannot be read', error)
+        throw unavailable('kube-apiserver answers what cannot be read', error)
       }
     },
     close: () => pool.destroy(),
@@ -104,12 +104,12 @@ async function readBody(body: Readable): Promise<Buffer> {
   try {
     for await (const chunk of body) chunks.push(chunk)
   } catch (error) {
-    throw unavailable('the orchestrator broke off its answer', error)
+    throw unavailable('kube-apiserver broke off its answer', error)
   }
   return Buffer.concat(chunks)
 }
 
-/** The orchestrator's own error, kept as a Status so that its code and reason can be acted on. */
+/** kube-apiserver's own error, kept as a Status so that its code and reason can be acted on. */
 function toStatus(code: number, body: Buffer): Status {
   const fallback = { message: body.toString('utf8', 0, 200), reason: 'InternalError' as Reason }
   try {

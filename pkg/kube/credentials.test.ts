@@ -12,7 +12,7 @@ describe('readServiceAccount', () => {
     writeFileSync(join(folder, 'ca.crt'), 'PEM')
   }
 
-  it('finds the orchestrator by the variables of the kubelet', () => {
+  it('finds kube-apiserver by the variables of the kubelet', () => {
     const cases = [
       ['10.96.0.1', 'https://10.96.0.1:443'],
       ['fd00::1', 'https://[fd00::1]:443'],

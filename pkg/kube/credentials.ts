@@ -5,7 +5,7 @@ import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
 import { readPlainKubeconfig } from './kubeconfig.ts'
 
-/** Where the orchestrator is, and what to sign on with; `options` are read anew each time, because credentials rotate. */
+/** Where kube-apiserver is, and what to sign on with; `options` are read anew each time, because credentials rotate. */
 export type Credentials = { readonly server: string; readonly options: () => Promise<RequestOptions> }
 
 const mounted = '/var/run/secrets/kubernetes.io/serviceaccount'
@@ -22,8 +22,7 @@ export function readServiceAccount(
   folder = mounted,
 ): Credentials {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env
-  if (host === undefined || port === undefined)
-    throw new Error('there is no orchestrator: this is no Pod, and no kubeconfig is given')
+  if (host === undefined || port === undefined) throw new Error('neither in a Pod nor is a kubeconfig given')
   return {
     server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,
     options: async () => {

@@ -4,7 +4,7 @@ import { createAuthority, issueCertificate } from '../certs/issue.ts'
 import { createKubeClient, type KubeClient } from './client.ts'
 import type { Endpoint } from './endpoint.ts'
 
-const authority = createAuthority({ commonName: 'orchestrator', validityDays: 2 })
+const authority = createAuthority({ commonName: 'kube-apiserver', validityDays: 2 })
 const serving = issueCertificate(authority, {
   commonName: 'localhost',
   ipAddresses: ['127.0.0.1'],
@@ -12,7 +12,7 @@ const serving = issueCertificate(authority, {
   validityDays: 1,
 })
 
-export type FakeOrchestrator = {
+export type FakeKubeApiserver = {
   readonly server: Server
   readonly client: KubeClient
   readonly endpoint: Endpoint
@@ -21,11 +21,11 @@ export type FakeOrchestrator = {
   readonly close: () => Promise<void>
 }
 
-/** An orchestrator for the faults that a real one cannot be made to show; `basePath` is the path of its URL. */
-export async function startFakeOrchestrator(
+/** A kube-apiserver for the faults that a real one cannot be made to show; `basePath` is the path of its URL. */
+export async function startFakeKubeApiserver(
   listener: (req: IncomingMessage, res: ServerResponse) => unknown,
   basePath = '/',
-): Promise<FakeOrchestrator> {
+): Promise<FakeKubeApiserver> {
   const requests: string[] = []
   const server = createServer({ cert: serving.certPem, key: serving.keyPem }, (req, res) => {
     requests.push(`${req.method} ${req.url}`)

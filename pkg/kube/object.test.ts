@@ -26,7 +26,7 @@ describe('parseObject', () => {
   for (const value of bad) {
     it(`refuses ${JSON.stringify(value)}`, () => {
       expect(isKubeObject(value)).to.equal(false)
-      expect(() => parseObject(value)).to.throw('the orchestrator answered with something that is no object')
+      expect(() => parseObject(value)).to.throw('kube-apiserver returned a response that is not an object')
     })
   }
 })
@@ -51,7 +51,7 @@ describe('parseList', () => {
   ]
   for (const value of bad) {
     it(`refuses ${JSON.stringify(value)}`, () => {
-      expect(() => parseList(value)).to.throw('the orchestrator answered with something that is no list')
+      expect(() => parseList(value)).to.throw('kube-apiserver returned a response that is not a list')
     })
   }
 })

@@ -13,7 +13,7 @@ export type ObjectMeta = {
   readonly managedFields?: unknown
 }
 
-/** Any object of the orchestrator: its metadata is known, the rest is read by whoever knows the kind. */
+/** Any object of kube-apiserver: its metadata is known, the rest is read by whoever knows the kind. */
 export type KubeObject = {
   readonly apiVersion?: string
   readonly kind?: string
@@ -48,7 +48,7 @@ export function textOf(value: unknown): string {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
 }
 
-/** Holds the orchestrator to its own contract: every object has a name and a resource version. */
+/** Holds kube-apiserver to its own contract: every object has a name and a resource version. */
 export function isKubeObject(value: unknown): value is KubeObject {
   if (!isRecord(value) || !isRecord(value.metadata)) return false
   const { name, resourceVersion } = value.metadata
@@ -58,13 +58,13 @@ export function isKubeObject(value: unknown): value is KubeObject {
 /** @throws Error when the answer is no object */
 export function parseObject(value: unknown): KubeObject {
   if (isKubeObject(value)) return value
-  throw new Error('the orchestrator answered with something that is no object')
+  throw new Error('kube-apiserver returned a response that is not an object')
 }
 
 /** @throws Error when the answer is no list */
 export function parseList(value: unknown): KubeList {
   if (isKubeList(value)) return value
-  throw new Error('the orchestrator answered with something that is no list')
+  throw new Error('kube-apiserver returned a response that is not a list')
 }
 
 function isKubeList(value: unknown): value is KubeList {

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { rejectionOf, toRefusal } from '../status/fixtures.ts'
-import { answerJson, type FakeOrchestrator, startFakeOrchestrator } from './fixtures.ts'
+import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from './fixtures.ts'
 import { withOwnRefusals } from './own-refusal.ts'
 
 describe('withOwnRefusals', () => {
-  let fake: FakeOrchestrator | undefined
+  let fake: FakeKubeApiserver | undefined
   afterEach(() => fake?.close())
 
   const ofRights =
@@ -12,7 +12,7 @@ describe('withOwnRefusals', () => {
 
   async function ask(code: number, how: 'call' | 'stream', message = ofRights) {
     const body = { kind: 'Status', code, reason: 'Forbidden', message }
-    fake = await startFakeOrchestrator((_req, res) => answerJson(res, code, body))
+    fake = await startFakeKubeApiserver((_req, res) => answerJson(res, code, body))
     const client = withOwnRefusals(fake.client)
     return rejectionOf(how === 'call' ? client.call({ path: '/x' }) : client.stream({ path: '/x' }))
   }
@@ -24,7 +24,7 @@ describe('withOwnRefusals', () => {
         expect(toRefusal(status)).to.deep.equal({
           code: 503,
           reason: 'ServiceUnavailable',
-          message: 'the orchestrator does not serve Kapis',
+          message: 'kube-apiserver does not serve Kapis',
         })
         expect(status.headers).to.deep.equal({ 'retry-after': '1' })
         expect(status.cause).to.include({ code })
@@ -49,7 +49,7 @@ describe('withOwnRefusals', () => {
   })
 
   it('hands on what is answered', async () => {
-    fake = await startFakeOrchestrator((_req, res) => answerJson(res, 200, { a: 1 }))
+    fake = await startFakeKubeApiserver((_req, res) => answerJson(res, 200, { a: 1 }))
     expect(await withOwnRefusals(fake.client).call({ path: '/x' })).to.deep.equal({ a: 1 })
   })
 })

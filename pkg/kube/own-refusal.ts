@@ -2,13 +2,13 @@ import { Status, unavailable } from '../status/status.ts'
 import type { KubeClient } from './client.ts'
 
 /**
- * The client for work that is done for callers as Kapis itself. What the orchestrator says of Kapis is not said of the caller:
+ * The client for work that is done for callers as Kapis itself. What kube-apiserver says of Kapis is not said of the caller:
  * while it starts it does not know the rights of Kapis yet (403) or its credential (401), and when it fails (5xx) the caller
  * has done nothing wrong. All of it is 503, and the caller asks again; what is about the object, and 429, stay as they are.
  */
 export function withOwnRefusals(client: KubeClient): KubeClient {
   const orUnavailable = (error: unknown): never => {
-    throw isOwnRefusal(error) ? unavailable('the orchestrator does not serve Kapis', error) : error
+    throw isOwnRefusal(error) ? unavailable('kube-apiserver does not serve Kapis', error) : error
   }
   return {
     call: call => client.call(call).catch(orUnavailable),

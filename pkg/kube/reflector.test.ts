@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import { Status } from '../status/status.ts'
-import { answerJson, type FakeOrchestrator, startFakeOrchestrator, until } from './fixtures.ts'
+import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver, until } from './fixtures.ts'
 import { Reflector } from './reflector.ts'
 
 const object = (name: string, version: number) => ({
@@ -19,7 +19,7 @@ async function start(
 ) {
   const lists = [...script.lists]
   const watches = [...(script.watches ?? [])]
-  const fake = await startFakeOrchestrator((req, res) => {
+  const fake = await startFakeKubeApiserver((req, res) => {
     const url = new URL(req.url ?? '/', 'http://x')
     const steps = url.searchParams.get('watch') === 'true' ? watches : lists
     return steps.shift()?.(res, url)
@@ -67,7 +67,7 @@ const stream =
   }
 
 describe('Reflector', () => {
-  let running: { fake: FakeOrchestrator; reflector: Reflector } | undefined
+  let running: { fake: FakeKubeApiserver; reflector: Reflector } | undefined
   afterEach(async () => {
     running?.reflector.stop()
     await running?.fake.close()
@@ -77,7 +77,7 @@ describe('Reflector', () => {
     running = started
     return started
   }
-  const queriesOf = (fake: FakeOrchestrator) =>
+  const queriesOf = (fake: FakeKubeApiserver) =>
     fake.requests.map(request => Object.fromEntries(new URL(request.slice(4), 'http://x').searchParams))
 
   it('lists, then watches from there, and hands everything on', async () => {

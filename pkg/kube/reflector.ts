@@ -5,7 +5,7 @@ import { readListPage } from './list-page.ts'
 import { type KubeObject, parseList } from './object.ts'
 import { type ReceivedEvent, readWatch } from './watch.ts'
 
-/** What a reflector tells; all of it in the orchestrator's order. */
+/** What a reflector tells; all of it in kube-apiserver's order. */
 export type ReflectorSink = {
   /** A list begins. It is read by quorum: all that was stored before now will be in it. */
   readonly listing?: () => void
@@ -38,7 +38,7 @@ const pageSize = 500
 const watchSeconds = { min: 300, spread: 300 }
 const watchSecondsWithoutBookmarks = { min: 50, spread: 25 }
 const backoffMs = { first: 200, max: 2_000 }
-// The orchestrator sends a bookmark about once a minute; a stream that is silent for longer is dead, whatever TCP says.
+// kube-apiserver sends a bookmark about once a minute; a stream that is silent for longer is dead, whatever TCP says.
 const silenceMs = 90_000
 
 /** List, then watch from there, forever: client-go's Reflector. Restarts by itself, with back-off, until stopped. */
@@ -84,7 +84,7 @@ export class Reflector {
       }
       // A watch that ends without an event is counted as a failure too, or a server that ends each at once would be stormed.
       delayMs = sawEvents ? backoffMs.first : Math.min(delayMs * 2, backoffMs.max)
-      // Jitter keeps replicas from coming back in step after an outage of the orchestrator.
+      // Jitter keeps replicas from coming back in step after an outage of kube-apiserver.
       await sleep(delayMs * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined)
     }
   }

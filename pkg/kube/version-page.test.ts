@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { writeVarint } from '../protobuf/wire.ts'
 import { rejectionOf } from '../status/fixtures.ts'
-import { answerJson, startFakeOrchestrator } from './fixtures.ts'
+import { answerJson, startFakeKubeApiserver } from './fixtures.ts'
 import { readObjectVersion, readVersionPage, type VersionPage } from './version-page.ts'
 
 /** A field with bytes. */
@@ -68,7 +68,7 @@ const page: VersionPage = {
 describe('readVersionPage', () => {
   async function readFrom(body: Buffer | object): Promise<{ page: VersionPage; accept: string | undefined }> {
     let accept: string | undefined
-    const { client, close } = await startFakeOrchestrator((req, res) => {
+    const { client, close } = await startFakeKubeApiserver((req, res) => {
       accept = req.headers.accept
       if (Buffer.isBuffer(body)) res.end(body)
       else answerJson(res, 200, body)
@@ -114,7 +114,7 @@ describe('readVersionPage', () => {
 
 describe('readObjectVersion', () => {
   async function readFrom(code: number, body: object): Promise<string | undefined> {
-    const { client, close } = await startFakeOrchestrator((_req, res) => answerJson(res, code, body))
+    const { client, close } = await startFakeKubeApiserver((_req, res) => answerJson(res, code, body))
     try {
       return await readObjectVersion(client, { path: '/api/v1/nodes/a' })
     } finally {

@@ -135,7 +135,7 @@ describe('readWatch', () => {
 
   const broken: readonly [string, string, RegExp][] = [
     ['no JSON', '{"type":\n', /JSON/],
-    ['no object', '[]\n', /^a watch event is no object$/],
+    ['no object', '[]\n', /^a watch event is not an object$/],
     [
       'an unknown type',
       line('RENAMED', object('a', '1')),

@@ -33,7 +33,7 @@ export async function* readWatch(stream: Readable): AsyncGenerator<readonly Rece
 
 function parseEvent(line: string): ReceivedEvent {
   const event: unknown = JSON.parse(line)
-  if (!isRecord(event)) throw new Error('a watch event is no object')
+  if (!isRecord(event)) throw new Error('a watch event is not an object')
   const { type, object } = event
   if (type === 'ERROR') throw toStatus(object)
   if ((type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') && isKubeObject(object))

@@ -99,9 +99,9 @@ describe('createOAuthApp', () => {
     ['HEAD', '/oauth/login/ldap', 405, {}, 'GET, POST'],
     ['HEAD', '/oauth/callback/sso', 405, {}, 'GET'],
     ['POST', '/oauth/keys', 405, { error_description: 'the endpoint takes GET, HEAD' }, 'GET, HEAD'],
-    ['GET', '/oauth/Token', 404, { error_description: 'there is no such endpoint' }],
-    ['GET', '/oauth/keys/', 404, { error_description: 'there is no such endpoint' }],
-    ['GET', '/oauth/unheard-of', 404, { error_description: 'there is no such endpoint' }],
+    ['GET', '/oauth/Token', 404, { error_description: 'unknown endpoint' }],
+    ['GET', '/oauth/keys/', 404, { error_description: 'unknown endpoint' }],
+    ['GET', '/oauth/unheard-of', 404, { error_description: 'unknown endpoint' }],
   ]
   for (const [method, path, code, body, allow] of refused) {
     it(`answers ${method} ${path} with ${code}`, async () => {

@@ -77,7 +77,7 @@ export function createOAuthApp(given: AppOptions): Express {
   app.set('query parser', 'simple')
   app.use(withSafetyHeaders)
 
-  // Alive is who answers: a listener that waits for the orchestrator gains nothing from a restart.
+  // Alive is who answers: a listener that waits for kube-apiserver gains nothing from a restart.
   app.get('/livez', (_req, res) => void res.type('text').send('ok'))
   app.get('/healthz', (_req, res) => {
     const isWell = isReady()
@@ -92,7 +92,7 @@ export function createOAuthApp(given: AppOptions): Express {
 
   const profile = createProfileAnswer('kapis-oauth', given.logger)
   for (const kind of profileKinds) {
-    // The front has asked whether the caller may.
+    // kapis-apiserver has asked whether the caller may.
     app.get(listenerProfilePrefix + kind, (req, res) => {
       const query = new URLSearchParams(req.url.split('?')[1])
       profile(kind, query, res).catch(error => renderKube(res, error))
@@ -174,7 +174,7 @@ export function createOAuthApp(given: AppOptions): Express {
   )
   app.all(configPath, refuseMethod('GET, HEAD'))
   app.use(() => {
-    throw oauthError(404, 'invalid_request', 'there is no such endpoint')
+    throw oauthError(404, 'invalid_request', 'unknown endpoint')
   })
   app.use(toErrorHandler(options.logger, options.productName))
   return app
@@ -189,7 +189,7 @@ const withSafetyHeaders: RequestHandler = (_req, res, next) => {
 function requireReady(isReady: () => boolean): RequestHandler {
   return (_req, _res, next) => {
     if (isReady()) return next()
-    throw oauthError(503, 'temporarily_unavailable', 'the token listener is starting', {
+    throw oauthError(503, 'temporarily_unavailable', 'kapis-oauth is starting', {
       headers: { 'retry-after': '1' },
     })
   }

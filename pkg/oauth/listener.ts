@@ -11,9 +11,9 @@ const formWithinMs = 20_000
 const frontKilobytes = 16
 
 /**
- * Listens on a Unix socket, for the front alone. One that was left behind by a crash is removed; one that somebody answers on is not.
+ * Listens on a Unix socket, for kapis-apiserver alone. One that was left behind by a crash is removed; one that somebody answers on is not.
  *
- * @param headerKilobytes how large a head the front lets through
+ * @param headerKilobytes how large a head kapis-apiserver lets through
  * @throws Error when another process listens there, or the place cannot be written
  */
 export async function listenOnSocket(
@@ -28,11 +28,11 @@ export async function listenOnSocket(
   })
   const server = http.createServer(
     {
-      // The front keeps idle connections; it must be the one that closes them.
+      // kapis-apiserver keeps idle connections; it must be the one that closes them.
       keepAliveTimeout: 130_000,
-      // What the front let through it has added to: who is refused for the size of his head is refused there.
+      // What kapis-apiserver let through it has added to: who is refused for the size of his head is refused there.
       maxHeaderSize: (headerKilobytes + frontKilobytes) * 1024,
-      // A form is a few kilobytes. Whoever trickles one in holds a connection of the front.
+      // A form is a few kilobytes. Whoever trickles one in holds a connection of kapis-apiserver.
       requestTimeout: formWithinMs,
       connectionsCheckingInterval: formWithinMs / 5,
     },
@@ -43,7 +43,7 @@ export async function listenOnSocket(
   server.listen(path, resolve)
   await promise
   server.off('error', reject)
-  // The front is in the same Pod under the same group; nobody else has business here.
+  // kapis-apiserver is in the same Pod under the same group; nobody else has business here.
   await chmod(path, 0o660)
   return server
 }

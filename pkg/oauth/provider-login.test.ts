@@ -137,7 +137,7 @@ describe('logins at identity providers', () => {
       'a provider that there is not',
       () => post('nowhere', alice),
       404,
-      { error: 'invalid_request', error_description: 'there is no such identity provider' },
+      { error: 'invalid_request', error_description: 'unknown identity provider' },
       'unknown_provider',
     ],
     [

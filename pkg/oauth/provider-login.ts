@@ -29,7 +29,7 @@ export type ProviderTools = Admission & {
 export function requireProvider({ store }: ProviderTools, name: string, code: 400 | 404 = 404): Provider {
   const provider = store.get(name)
   if (provider === undefined)
-    throw oauthError(code, 'invalid_request', 'there is no such identity provider', {
+    throw oauthError(code, 'invalid_request', 'unknown identity provider', {
       why: 'unknown_provider',
     })
   return provider

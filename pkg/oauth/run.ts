@@ -53,7 +53,7 @@ const maxUpkeepEveryMs = 5 * 60_000
 // 30 seconds more: so it learns of new keys at once.
 const maxKeysAgeSeconds = 30
 
-/** Runs the token listener until `signal`. The orchestrator may come later than this program: it waits. */
+/** Runs kapis-oauth until `signal`. kube-apiserver may come later than this program: it waits. */
 export async function runOAuth(
   parts: { config: Config; secrets: Secrets; reloads: Reloads; logger: Logger; version: string },
   signal: AbortSignal,
@@ -74,12 +74,12 @@ export async function runOAuth(
     version: parts.version,
     logger,
     registry: metricsRegistry,
-    // Nobody but the front comes to the socket, and it has judged whose trace this is.
+    // Nobody but kapis-apiserver comes to the socket, and it has judged whose trace this is.
     continues: 'everybody',
   })
   const endpoint = loadEndpoint(kubeconfig)
-  const orchestrator = { name: 'kube-apiserver', url: endpoint.url }
-  const client = withOwnRefusals(tracing.client(createKubeClient(endpoint), orchestrator))
+  const kubeApiserver = { name: 'kube-apiserver', url: endpoint.url }
+  const client = withOwnRefusals(tracing.client(createKubeClient(endpoint), kubeApiserver))
   const hasher = await createPasswordHasher()
   const users: UserStore = new UserStore({
     client,
@@ -169,7 +169,7 @@ export async function runOAuth(
     isPrepared && [users, sessions, keys, clients, store, passwords, providers].every(part => part.isReady)
   const known = {
     get(name: string) {
-      if (!isReady()) throw unavailable('users are still being read from the orchestrator')
+      if (!isReady()) throw unavailable('users are still being read from kube-apiserver')
       return users.get(name)
     },
   }

@@ -5,7 +5,7 @@ import type { Source } from '../iam/source.ts'
 const maxUserAgent = 256
 
 /**
- * Where a request comes from. The front replaces X-Forwarded-For by the one address that it vouches for, and is the only
+ * Where a request comes from. kapis-apiserver replaces X-Forwarded-For by the one address that it vouches for, and is the only
  * one that this socket is for.
  */
 export function sourceOf(req: IncomingMessage): Source {

@@ -16,7 +16,7 @@ export function judgeAccess(tools: Judge, token: string): Promise<Standing | und
 }
 
 /**
- * The same for a refresh token, which is good while it is the newest of its login. It is asked of the orchestrator.
+ * The same for a refresh token, which is good while it is the newest of its login. It is asked of kube-apiserver.
  */
 export async function judgeRefresh(tools: Judge, token: string): Promise<Standing | undefined> {
   const standing = await judge(tools, () => tools.verifier.verifyRefresh(token))

@@ -359,7 +359,7 @@ describe('POST /oauth/token', () => {
     app.state.isReady = true
     expectError(answer, 503, {
       error: 'temporarily_unavailable',
-      error_description: 'the token listener is starting',
+      error_description: 'kapis-oauth is starting',
     })
     expect(answer.headers['retry-after']).to.equal('1')
   })

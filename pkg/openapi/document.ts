@@ -36,11 +36,11 @@ const schemes: Readonly<Record<Exclude<Scheme, 'none'>, object>> = {
     type: 'http',
     scheme: 'bearer',
     description:
-      'An access token of /oauth/token, or any that the orchestrator takes: of a service account, or by OpenID Connect.',
+      'An access token of /oauth/token, or any that kube-apiserver takes: of a service account, or by OpenID Connect.',
   },
   clientCertificate: {
     type: 'mutualTLS',
-    description: 'A client certificate of an authority that the orchestrator takes.',
+    description: 'A client certificate of an authority that kube-apiserver takes.',
   },
   password: {
     type: 'http',

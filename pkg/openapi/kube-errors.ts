@@ -4,8 +4,8 @@ import { status } from './schema.ts'
 const meanings: Readonly<Record<number, string>> = {
   400: 'The request is malformed; the message names the parameter and what is allowed.',
   401: 'Nobody is logged in, or the credential is not good.',
-  403: 'The caller may not: RBAC of the orchestrator says no.',
-  404: 'There is no such object, or nothing is served here.',
+  403: 'The caller may not: RBAC of kube-apiserver says no.',
+  404: 'Object or path not found.',
   405: 'Another method is wanted; the header Allow names those that there are.',
   406: 'Nothing that Accept names can be served.',
   408: 'The body did not come in time.',
@@ -18,7 +18,7 @@ const meanings: Readonly<Record<number, string>> = {
   500: 'Something failed that is not for the caller to know; the log has it under the Audit-Id.',
   503: 'Something that is needed does not answer yet; Retry-After says when to come again.',
   504: 'It took longer than it may.',
-  507: 'There is no space left for what was sent.',
+  507: 'No storage space left.',
 }
 
 /** What any request may be answered with on its way, whoever serves it. */

@@ -46,18 +46,18 @@ export function mapOf(additionalProperties: Schema, description = ''): Schema {
 
 const metaGroup = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 
-/** A type of k8s.io/apimachinery or k8s.io/api, where the orchestrator's own OpenAPI describes it. */
+/** A type of k8s.io/apimachinery or k8s.io/api, where kube-apiserver's own OpenAPI describes it. */
 export function kubeRef(name: string, document = 'api/v1'): Schema {
   return { $ref: `/openapi/v3/${document}#/components/schemas/${name}` }
 }
 
 export const status = kubeRef(`${metaGroup}.Status`)
 
-/** Any object of the orchestrator; `fields` may have left out every part of it. */
+/** Any object of kube-apiserver; `fields` may have left out every part of it. */
 export const kubeObject = object(
   { apiVersion: text(), kind: text(), metadata: kubeRef(`${metaGroup}.ObjectMeta`) },
   ['apiVersion', 'kind', 'metadata'],
-  'An object of the orchestrator; its other members are those of its kind.',
+  'An object of kube-apiserver; its other members are those of its kind.',
 )
 
 /** An object of a CustomResourceDefinition, by the name under which kube-apiserver describes it. */

@@ -45,7 +45,7 @@ describe('parseComponent', () => {
       'a group of the platform',
       { group: 'iam.kapis.io', version: 'v1', url: 'https://a' },
       'GroupReserved',
-      'the group iam.kapis.io is served by the platform or the orchestrator itself',
+      'the group iam.kapis.io is served by the platform or kube-apiserver itself',
     ],
     ['no address', names, 'Invalid', 'there must be one of spec.url and spec.service'],
     [

@@ -25,7 +25,7 @@ const defaultTimeoutSeconds = 30
 /**
  * Reads an APIService. What the schema of the CRD refuses is not looked for again, but what it cannot refuse is.
  *
- * @param isReserved whether a group is served by Kapis or by the orchestrator itself
+ * @param isReserved whether a group is served by Kapis or by kube-apiserver itself
  */
 export function parseComponent(object: KubeObject, isReserved: (group: string) => boolean): ParsedComponent {
   const { name } = object.metadata
@@ -35,7 +35,7 @@ export function parseComponent(object: KubeObject, isReserved: (group: string) =
   if (typeof group !== 'string' || typeof version !== 'string')
     return wrong('Invalid', 'spec.group and spec.version are required')
   if (isReserved(group))
-    return wrong('GroupReserved', `the group ${group} is served by the platform or the orchestrator itself`)
+    return wrong('GroupReserved', `the group ${group} is served by the platform or kube-apiserver itself`)
   const target = toTarget(spec)
   if (typeof target === 'string') return wrong('Invalid', target)
   return {

@@ -12,12 +12,12 @@ import { toImpersonation } from './identity-headers.ts'
 import { type RefusalByBody, relay } from './relay.ts'
 import { checkHeaders } from './request-check.ts'
 
-const orchestrator = 'the orchestrator'
+const kubeApiserver = 'kube-apiserver'
 
 /**
- * Forwards a request to the orchestrator as its caller, and the answer as it comes.
+ * Forwards a request to kube-apiserver as its caller, and the answer as it comes.
  *
- * @throws Status 502, 503 or 504 when the orchestrator does not answer; what it answers itself is passed on
+ * @throws Status 502, 503 or 504 when kube-apiserver does not answer; what it answers itself is passed on
  */
 export function createKubeProxy(endpoint: Endpoint, upstreams: KubeConnections): Handler {
   const base = basePath(endpoint)
@@ -31,7 +31,7 @@ export function createKubeProxy(endpoint: Endpoint, upstreams: KubeConnections):
     const path = base + formatTarget(exchange)
     const headers = callerHeaders(exchange)
     const checked = checkedOf(exchange.identity, credential)
-    const to = { connections, path, headers, checked, isLive, upstream: orchestrator, refusalByBody }
+    const to = { connections, path, headers, checked, isLive, upstream: kubeApiserver, refusalByBody }
     return relay(to, exchange)
   }
   return exchange => {
@@ -55,7 +55,7 @@ function createCheckedHeaders(): (identity: Identity, credential: HeaderLines) =
     try {
       checkHeaders(lines)
     } catch (error) {
-      throw upstreamFailure(orchestrator, error)
+      throw upstreamFailure(kubeApiserver, error)
     }
     known.set(identity, { credential, lines })
     return lines
@@ -65,8 +65,8 @@ function createCheckedHeaders(): (identity: Identity, credential: HeaderLines) =
 // Expect is this hop's own: node has answered it with 100 by now.
 const notForward: ReadonlySet<string> = new Set(['authorization', 'cookie', 'host', 'expect', 'audit-id'])
 
-/** What the orchestrator is told of a request, but for the credential of Kapis. */
-export function orchestratorHeaders(exchange: AuthenticatedExchange): HeaderLines {
+/** What kube-apiserver is told of a request, but for the credential of Kapis. */
+export function kubeApiserverHeaders(exchange: AuthenticatedExchange): HeaderLines {
   return [...callerHeaders(exchange), ...toImpersonation(exchange.identity)]
 }
 
@@ -102,7 +102,7 @@ function isKubeStatus(text: string): boolean {
 }
 
 function notLetAct(body: Buffer): Status {
-  return new Status(503, 'ServiceUnavailable', 'the orchestrator does not let Kapis act for its callers', {
+  return new Status(503, 'ServiceUnavailable', 'kube-apiserver does not let Kapis act for its callers', {
     cause: new Error(body.toString('utf8').slice(0, 1_000)),
     details: { retryAfterSeconds: 1 },
     headers: { 'retry-after': '1', 'proxy-status': 'kapis; error=http_request_denied' },

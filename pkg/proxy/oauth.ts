@@ -11,7 +11,7 @@ import { forwardableHeaders } from './headers.ts'
 import { relay } from './relay.ts'
 
 export type OAuthForwardOptions = {
-  /** Unix socket of the token listener. */
+  /** Unix socket of kapis-oauth. */
   readonly socket: string
   /** The caller's address, without what he may say of it himself; the listener counts failed logins by it. */
   readonly clientAddress: (req: IncomingMessage) => string
@@ -20,14 +20,14 @@ export type OAuthForwardOptions = {
   readonly silenceMs?: number
   /** What is asked for at the listener, whatever path the caller asked for. */
   readonly path?: string
-  /** How a listener that does not answer is told of: as RFC 6749 has it, or as a Status where the path is the front's. */
+  /** How a listener that does not answer is told of: as RFC 6749 has it, or as a Status where the path is kapis-apiserver's. */
   readonly errors?: 'oauth' | 'status'
 }
 
 const usualSilenceMs = 30_000
 // A redirect may carry a whole authorization request, encoded twice.
 const maxAnswerHead = 64 * 1024
-const doesNotAnswer = 'the token listener does not answer'
+const doesNotAnswer = 'kapis-oauth is not responding'
 // The listener logs under the id that this program logs under. Expect is this hop's own: Node has answered it by now.
 const notForward: ReadonlySet<string> = new Set(['x-request-id', 'expect'])
 
@@ -46,7 +46,7 @@ export function isOAuthPath(path: string, issuer: string): boolean {
 }
 
 /**
- * Hands `/oauth/**` to the token listener, body and answer as streams. The listener authenticates its callers itself:
+ * Hands `/oauth/**` to kapis-oauth, body and answer as streams. The listener authenticates its callers itself:
  * their credentials are clients' and logins', not API tokens.
  */
 export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchange> {
@@ -67,11 +67,11 @@ export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchan
     const headers = listenerHeaders(exchange, options.clientAddress(req))
     const path = options.path ?? formatTarget(exchange)
     try {
-      await relay({ connections, path, headers, isLive: false, upstream: 'the token listener' }, exchange)
+      await relay({ connections, path, headers, isLive: false, upstream: 'kapis-oauth' }, exchange)
     } catch (error) {
       if (error instanceof Status && error.code === 400) throw error
       const cause = error instanceof Error ? (error.cause ?? error) : error
-      options.logger.warn({ id, err: cause }, 'token listener does not answer')
+      options.logger.warn({ id, err: cause }, 'kapis-oauth is not responding')
       if (options.errors === 'status') renderKube(res, unavailable(doesNotAnswer))
       else if (req.headers.accept?.includes('text/html')) sendUnavailablePage(exchange)
       else sendUnavailable(res)

@@ -6,7 +6,7 @@ type Caller = { readonly headers: Pick<IncomingHttpHeaders, 'host'>; readonly so
 
 /**
  * Refuses the redirects by which a component would send its callers to another host: kubectl and client-go follow them with
- * their credentials (CVE-2022-3172). Those that stay at the front are handed on.
+ * their credentials (CVE-2022-3172). Those that stay at kapis-apiserver are handed on.
  *
  * @param upstream who redirects, in words
  * @returns for status and headers of an answer the error to give in its place; undefined for an answer that is harmless

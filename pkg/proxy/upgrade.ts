@@ -6,7 +6,7 @@ import { componentHeaders } from './component-proxy.ts'
 import type { ComponentUpstream } from './component-upstream.ts'
 import type { KubeConnections } from './connections.ts'
 import type { HeaderLines } from './headers.ts'
-import { basePath, createRefusalByBody, orchestratorHeaders } from './kube.ts'
+import { basePath, createRefusalByBody, kubeApiserverHeaders } from './kube.ts'
 import { refuseRedirect } from './redirect.ts'
 import { type Outgoing, relay } from './relay.ts'
 
@@ -23,8 +23,8 @@ export async function kubeUpgrade(
   return {
     connections,
     path: basePath(endpoint) + formatTarget(exchange),
-    headers: [...orchestratorHeaders(exchange), ...credential],
-    upstream: 'the orchestrator',
+    headers: [...kubeApiserverHeaders(exchange), ...credential],
+    upstream: 'kube-apiserver',
     refusalByBody: createRefusalByBody(endpoint),
   }
 }

@@ -137,6 +137,6 @@ function parse({ body }: Answer, host: string): unknown {
   try {
     return JSON.parse(body.toString('utf8'))
   } catch (error) {
-    throw unavailable(`the registry ${host} answered with something that is no JSON`, error)
+    throw unavailable(`the registry ${host} returned a response that is not valid JSON`, error)
   }
 }

@@ -43,7 +43,7 @@ describe('readDockerConfig', () => {
 
   const refused: readonly [string, Parameters<typeof readDockerConfig>[0], string][] = [
     ['another type', { ...secretOf({}), type: 'Opaque' }, `type of the Secret must be ${type}`],
-    ['no data', { metadata, type }, 'data[".dockerconfigjson"] of the Secret is no JSON'],
+    ['no data', { metadata, type }, 'data[".dockerconfigjson"] of the Secret is not valid JSON'],
     [
       'no auths',
       secretOf({ credsStore: 'x' }),

@@ -29,7 +29,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw badRequest(`data[${JSON.stringify(secretKey)}] of the Secret is no JSON`)
+    throw badRequest(`data[${JSON.stringify(secretKey)}] of the Secret is not valid JSON`)
   }
 }
 

@@ -49,7 +49,7 @@ describe('parseImageReference', () => {
       expect(refusalOf(() => parseImageReference(text, 'image'))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',
-        message: `image ${JSON.stringify(text)} is no image name such as registry.example.com/team/app:1.2`,
+        message: `image ${JSON.stringify(text)} is not a valid image name; example: registry.example.com/team/app:1.2`,
       })
     })
   }

@@ -41,7 +41,7 @@ export function parseImageReference(text: string, parameter: string): ImageRefer
     (digest === undefined ? tagPattern.test(reference) : digestPattern.test(reference))
   if (!isSound)
     throw badRequest(
-      `${parameter} ${JSON.stringify(text)} is no image name such as registry.example.com/team/app:1.2`,
+      `${parameter} ${JSON.stringify(text)} is not a valid image name; example: registry.example.com/team/app:1.2`,
     )
   return { host, repository, reference }
 }

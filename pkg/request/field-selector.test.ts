@@ -53,8 +53,11 @@ describe('parseFieldSelector', () => {
     ['metadata\\.name=a', unknown('metadata\\.name')],
     ['metadata.name=a=b', 'invalid field selector "metadata.name=a=b": unescaped "=" in a value'],
     ['metadata.name===a', 'invalid field selector "metadata.name===a": unescaped "=" in a value'],
-    ['metadata.name=a\\', 'invalid field selector "metadata.name=a\\\\": "\\\\" is no escape sequence'],
-    ['metadata.name=a\\b', 'invalid field selector "metadata.name=a\\\\b": "\\\\b" is no escape sequence'],
+    ['metadata.name=a\\', 'invalid field selector "metadata.name=a\\\\": "\\\\" is not an escape sequence'],
+    [
+      'metadata.name=a\\b',
+      'invalid field selector "metadata.name=a\\\\b": "\\\\b" is not an escape sequence',
+    ],
   ]
   for (const [text, message] of invalid) {
     it(`refuses ${JSON.stringify(text)}`, () => {

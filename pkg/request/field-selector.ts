@@ -59,7 +59,7 @@ function unescapeValue(value: string, text: string): string {
       throw badRequest(`invalid field selector ${JSON.stringify(text)}: unescaped "=" in a value`)
     if (escaped === ',' || escaped === '=' || escaped === '\\') return escaped
     throw badRequest(
-      `invalid field selector ${JSON.stringify(text)}: ${JSON.stringify(found)} is no escape sequence`,
+      `invalid field selector ${JSON.stringify(text)}: ${JSON.stringify(found)} is not an escape sequence`,
     )
   })
 }

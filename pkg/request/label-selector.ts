@@ -83,9 +83,9 @@ function parseTerm(term: string, text: string, parameter: string): LabelRequirem
   const { key, operator, values } = requirement
   if (!keyPattern.test(key)) throw fail(`${JSON.stringify(key)} is no label key`)
   for (const value of values) {
-    if (!valuePattern.test(value)) throw fail(`${JSON.stringify(value)} is no label value`)
+    if (!valuePattern.test(value)) throw fail(`${JSON.stringify(value)} is not a valid label value`)
     if ((operator === 'gt' || operator === 'lt') && !isInteger(value))
-      throw fail(`${JSON.stringify(value)} is no integer`)
+      throw fail(`${JSON.stringify(value)} is not an integer`)
   }
   return requirement
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { expect } from 'chai'
-import { answerJson, type FakeOrchestrator, startFakeOrchestrator, until } from '../kube/fixtures.ts'
+import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver, until } from '../kube/fixtures.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { withClocks } from '../status/clock-fixtures.ts'
 import { refusalOf } from '../status/fixtures.ts'
@@ -29,7 +29,7 @@ function pod(name: string, version: number, cpu: string): KubeObject {
 }
 
 describe('ResourceCache', () => {
-  let running: { fake: FakeOrchestrator; cache: ResourceCache } | undefined
+  let running: { fake: FakeKubeApiserver; cache: ResourceCache } | undefined
   afterEach(async () => {
     running?.cache.stop()
     await running?.fake.close()
@@ -41,7 +41,7 @@ describe('ResourceCache', () => {
   ) {
     const watches = new Map<string, ServerResponse>()
     const lists: string[] = []
-    const fake = await startFakeOrchestrator((req, res) => {
+    const fake = await startFakeKubeApiserver((req, res) => {
       const { pathname, searchParams } = new URL(req.url ?? '/', 'http://x')
       if (searchParams.has('watch')) {
         watches.set(pathname, res)
@@ -152,18 +152,18 @@ describe('ResourceCache', () => {
     expect(refusalOf(() => cache.collection('nodes'))).to.deep.equal({
       code: 503,
       reason: 'ServiceUnavailable',
-      message: 'nodes are still being read from the orchestrator',
+      message: 'nodes are still being read from kube-apiserver',
     })
   })
 
-  it('gives out nothing old five seconds after the orchestrator is gone, also when somebody has set the clock back', async () => {
+  it('gives out nothing old five seconds after kube-apiserver is gone, also when somebody has set the clock back', async () => {
     const { cache } = await start(sample)
     await cache.start()
     const { fake } = running ?? expect.fail()
     running = undefined
     await fake.close()
     await withClocks({ wallMs: -600_000, monotonicMs: 5_001 }, async () => {
-      const message = 'nodes cannot be watched: the orchestrator does not answer'
+      const message = 'nodes cannot be watched: kube-apiserver does not answer'
       await until(() => {
         try {
           return cache.collection('nodes') === undefined
@@ -204,10 +204,10 @@ describe('ResourceCache', () => {
     const refusals: readonly [number, number, string][] = [
       [403, 503, 'Kapis itself may not read gadgets: its ClusterRole does not grant it'],
       [404, 404, 'the server could not find the requested resource'],
-      [500, 503, 'gadgets cannot be read from the orchestrator'],
+      [500, 503, 'gadgets cannot be read from kube-apiserver'],
     ]
     for (const [answered, code, message] of refusals) {
-      it(`is ${code} when the orchestrator answers ${answered}`, async () => {
+      it(`is ${code} when kube-apiserver answers ${answered}`, async () => {
         const { cache } = await start(path => (path.startsWith('/apis/x.io') ? answered : sample(path)))
         await cache.start()
         const refusal = await cache.obtain(gadgets('gadgets')).catch((error: unknown) => error)

@@ -109,14 +109,14 @@ export class ResourceCache {
   collection(plural: string): Collection | undefined {
     const kind = alwaysFollowed.find(row => row.plural === plural)
     if (kind === undefined) return undefined
-    if (!this.#synced) throw unavailable(`${plural} are still being read from the orchestrator`)
+    if (!this.#synced) throw unavailable(`${plural} are still being read from kube-apiserver`)
     return this.#live.get(toName(kind))?.current()
   }
 
   /**
-   * The collection of any kind that the orchestrator serves, followed from now on.
+   * The collection of any kind that kube-apiserver serves, followed from now on.
    *
-   * @throws Status 503 while it cannot be trusted or the cache is full, 404 when the orchestrator does not serve it
+   * @throws Status 503 while it cannot be trusted or the cache is full, 404 when kube-apiserver does not serve it
    */
   async obtain(kind: Kind): Promise<Collection> {
     const live = this.#live.get(toName(kind)) ?? this.#begin(kind)
@@ -136,7 +136,7 @@ export class ResourceCache {
 
   #begin(kind: Kind): LiveKind {
     // Before the pods are there, claims would all seem to be unused.
-    if (!this.#synced) throw unavailable('resources are still being read from the orchestrator')
+    if (!this.#synced) throw unavailable('resources are still being read from kube-apiserver')
     if (!this.#fits()) {
       this.#makeRoom()
       const { maxMegabytes } = this.#options.limits()

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { answerJson, type FakeOrchestrator, startFakeOrchestrator } from '../kube/fixtures.ts'
+import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from '../kube/fixtures.ts'
 import { createCatalog } from './catalog.ts'
 
 type Resource = {
@@ -55,11 +55,11 @@ const others = {
 }
 
 describe('createCatalog', () => {
-  let fake: FakeOrchestrator | undefined
+  let fake: FakeKubeApiserver | undefined
   afterEach(() => fake?.close())
 
   async function start(rest: () => Readonly<Record<string, Group>> = () => others) {
-    fake = await startFakeOrchestrator((req, res) => {
+    fake = await startFakeKubeApiserver((req, res) => {
       answerJson(res, 200, discovery(req.url === '/api' ? core : rest()))
     })
     return { fake, catalog: createCatalog({ client: fake.client, groupDomain: 'kapis.io' }) }
@@ -108,7 +108,7 @@ describe('createCatalog', () => {
   })
 
   it('asks once for many questions', async () => {
-    const { catalog, fake: orchestrator } = await start()
+    const { catalog, fake: kubeApiserver } = await start()
     await Promise.all([
       catalog.findByPlural('pods'),
       catalog.findByPlural('nodes'),
@@ -116,7 +116,7 @@ describe('createCatalog', () => {
     ])
     await catalog.findByPlural('widgets')
     for (let i = 0; i < 10; i++) await catalog.findByPlural('unicorns')
-    expect([...orchestrator.requests].sort()).to.deep.equal(['GET /api', 'GET /apis'])
+    expect([...kubeApiserver.requests].sort()).to.deep.equal(['GET /api', 'GET /apis'])
   })
 
   it('takes passwords out of users, and out of nothing else', async () => {

@@ -5,13 +5,13 @@ import { plain } from './kinds/platform.ts'
 import { createKindTable, resourcesGroup } from './kinds.ts'
 
 export type Catalog = {
-  /** The kind of one group and version; undefined when the orchestrator does not serve it for listing. */
+  /** The kind of one group and version; undefined when kube-apiserver does not serve it for listing. */
   readonly find: (group: string, version: string, plural: string) => Promise<Kind | undefined>
-  /** The kind that a plural alone means: the one of the table, else the platform's, else the orchestrator's own. */
+  /** The kind that a plural alone means: the one of the table, else the platform's, else kube-apiserver's own. */
   readonly findByPlural: (plural: string) => Promise<Kind | undefined>
 }
 
-// A client that asks for what is not there must not make us ask the orchestrator each time.
+// A client that asks for what is not there must not make us ask kube-apiserver each time.
 const refreshMs = { known: 60_000, missing: 2_000 }
 const aggregatedDiscovery = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 const accept = `${aggregatedDiscovery},${aggregatedDiscovery.replace('v=v2', 'v=v2beta1')}`
@@ -19,7 +19,7 @@ const accept = `${aggregatedDiscovery},${aggregatedDiscovery.replace('v=v2', 'v=
 type Found = { readonly kinds: readonly Kind[]; readonly atMs: number }
 
 /**
- * What the orchestrator serves, by its own discovery (KEP-3352): built-in kinds and custom resources alike, as they come
+ * What kube-apiserver serves, by its own discovery (KEP-3352): built-in kinds and custom resources alike, as they come
  * and go. The aggregated group is left out, which is served from here.
  */
 export function createCatalog(options: {

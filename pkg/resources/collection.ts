@@ -37,7 +37,7 @@ const viewIdleMs = 60_000
 // All views together may take so long over one change. Views of callers' selectors may look through the whole of a large object.
 const maxPutMs = 20
 
-/** All objects of one kind, as the orchestrator's events have them, with the sorted and filtered views that are asked for. */
+/** All objects of one kind, as kube-apiserver's events have them, with the sorted and filtered views that are asked for. */
 export class Collection {
   readonly served: ServedKind
   /** undefined for a collection that is read for one request, and is as fresh as that. */
@@ -61,7 +61,7 @@ export class Collection {
     this.confirm = confirm?.(this)
   }
 
-  /** Resource version of the state; the orchestrator's own, so that replicas agree. */
+  /** Resource version of the state; kube-apiserver's own, so that replicas agree. */
   get version(): number {
     return this.#version
   }

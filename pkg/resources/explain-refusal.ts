@@ -1,11 +1,11 @@
 import { Status, unavailable, unknownResource } from '../status/status.ts'
 
-/** What a caller is told when the orchestrator does not let Kapis list a kind. */
+/** What a caller is told when kube-apiserver does not let Kapis list a kind. */
 export function explainRefusal(plural: string, refusal: unknown): Status {
   if (isUnknown(refusal)) return unknownResource()
   if (refusal instanceof Status && refusal.code === 403)
     return unavailable(`Kapis itself may not read ${plural}: its ClusterRole does not grant it`, refusal)
-  return unavailable(`${plural} cannot be read from the orchestrator`, refusal)
+  return unavailable(`${plural} cannot be read from kube-apiserver`, refusal)
 }
 
 /** Whether a refusal says that there is no such kind. */

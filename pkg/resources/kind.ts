@@ -39,7 +39,7 @@ export type Decoration = {
 /** Narrows a list by one query parameter. @throws Status 400 when the value is not allowed */
 export type FilterParser = (value: string) => (facts: Facts) => boolean
 
-/** What Kapis knows of a kind beyond what the orchestrator's discovery tells of it. */
+/** What Kapis knows of a kind beyond what kube-apiserver's discovery tells of it. */
 export type Traits = {
   readonly toFacts: (object: KubeObject) => Facts
   readonly filters: Readonly<Record<string, FilterParser>>
@@ -55,7 +55,7 @@ export type Kind = Traits & {
   readonly singular: string
   readonly kind: string
   readonly namespaced: boolean
-  /** Where the orchestrator has it. */
+  /** Where kube-apiserver has it. */
   readonly source: { readonly group: string; readonly version: string; readonly path: string }
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
@@ -64,7 +64,7 @@ export type Kind = Traits & {
   readonly isListedOnly?: true
 }
 
-/** The path of an object in the orchestrator's own API. */
+/** The path of an object in kube-apiserver's own API. */
 export function toSelfLink(kind: Kind, namespace: string, name: string): string {
   const scope =
     kind.source.group === ''

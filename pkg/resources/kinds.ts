@@ -29,7 +29,7 @@ export const alwaysFollowed: readonly Kind[] = [nodes]
 /**
  * Kinds that are served through aggregation too: discovery, OpenAPI and Tables are made from them.
  *
- * None has a short name: those are the orchestrator's own, and kubectl warns when two resources claim one.
+ * None has a short name: those are kube-apiserver's own, and kubectl warns when two resources claim one.
  */
 export function toAggregatedKinds(groupDomain: string): readonly Kind[] {
   const tenant = `tenant.${groupDomain}`

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { answerJson, type FakeOrchestrator, startFakeOrchestrator } from '../kube/fixtures.ts'
+import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from '../kube/fixtures.ts'
 import { Status } from '../status/status.ts'
 import { servedNodes } from './fixtures.ts'
 import { plain } from './kinds/platform.ts'
@@ -8,11 +8,11 @@ import { listAfresh } from './list-afresh.ts'
 const served = { ...servedNodes, kind: { ...servedNodes.kind, ...plain } }
 
 describe('listAfresh', () => {
-  let fake: FakeOrchestrator | undefined
+  let fake: FakeKubeApiserver | undefined
   afterEach(() => fake?.close())
 
   it('reads all pages anew each time, also of objects without a version', async () => {
-    fake = await startFakeOrchestrator((req, res) => {
+    fake = await startFakeKubeApiserver((req, res) => {
       const isLast = req.url?.includes('continue=more')
       const items = [{ metadata: { name: isLast ? 'b' : 'a' } }]
       answerJson(res, 200, { kind: 'List', metadata: isLast ? {} : { continue: 'more' }, items })
@@ -29,10 +29,10 @@ describe('listAfresh', () => {
   for (const [answered, code, message] of [
     [404, 404, 'the server could not find the requested resource'],
     [403, 503, 'Kapis itself may not read nodes: its ClusterRole does not grant it'],
-    [500, 503, 'nodes cannot be read from the orchestrator'],
+    [500, 503, 'nodes cannot be read from kube-apiserver'],
   ] as const) {
-    it(`is ${code} when the orchestrator answers ${answered}`, async () => {
-      fake = await startFakeOrchestrator((_req, res) => answerJson(res, answered, { message: 'no' }))
+    it(`is ${code} when kube-apiserver answers ${answered}`, async () => {
+      fake = await startFakeKubeApiserver((_req, res) => answerJson(res, answered, { message: 'no' }))
       const refusal = await listAfresh(fake.client, served).catch((error: unknown) => error)
       expect(refusal).to.be.instanceOf(Status).that.includes({ code, message })
     })

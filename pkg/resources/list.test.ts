@@ -241,7 +241,7 @@ describe('listPage', () => {
       'label=a b',
       'label "a b" cannot be parsed: "a b" is no requirement (key=value, key in (a,b), key, !key)',
     ],
-    ['annotation=a%3D-', 'annotation "a=-" cannot be parsed: "-" is no label value'],
+    ['annotation=a%3D-', 'annotation "a=-" cannot be parsed: "-" is not a valid label value'],
     [
       'labelSelector=%3D',
       'labelSelector "=" cannot be parsed: "=" is no requirement (key=value, key in (a,b), key, !key)',

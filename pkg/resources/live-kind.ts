@@ -15,7 +15,7 @@ export type LiveKindOptions = {
   readonly logger: Logger
   /** Where else its objects go; others may come and go. */
   readonly sinks?: () => Iterable<Pick<ReflectorSink, 'replace' | 'apply'>>
-  /** Told when the orchestrator says that there is no such kind (any more). */
+  /** Told when kube-apiserver says that there is no such kind (any more). */
   readonly gone: () => void
 }
 
@@ -80,7 +80,7 @@ export class LiveKind {
     return this.#isSynced
   }
 
-  /** Whether the orchestrator has said that there is no such kind (any more). */
+  /** Whether kube-apiserver has said that there is no such kind (any more). */
   get isGone(): boolean {
     return isUnknown(this.#refusal)
   }
@@ -103,10 +103,10 @@ export class LiveKind {
   current(): Collection {
     this.usedAtMs = performance.now()
     if (this.isGone) throw unknownResource()
-    if (!this.#isSynced) throw unavailable(`${this.#plural} are still being read from the orchestrator`)
+    if (!this.#isSynced) throw unavailable(`${this.#plural} are still being read from kube-apiserver`)
     const since = this.#disconnectedAtMs
     if (since !== undefined && performance.now() - since > staleAfterMs)
-      throw unavailable(`${this.#plural} cannot be watched: the orchestrator does not answer`)
+      throw unavailable(`${this.#plural} cannot be watched: kube-apiserver does not answer`)
     return this.collection
   }
 

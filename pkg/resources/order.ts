@@ -13,7 +13,7 @@ export type Order = {
   readonly rank?: (entry: Entry) => unknown
 }
 
-/** The order of keys, which is the orchestrator's own: namespace, then name. */
+/** The order of keys, which is kube-apiserver's own: namespace, then name. */
 export const byKey: Compare = (a, b) => compareText(a.key, b.key)
 
 // RFC 3339 in UTC with whole seconds sorts as text.

@@ -30,7 +30,7 @@ const binarySuffixes: readonly (readonly [string, bigint])[] = [
 const scales = new Map([...decimalSuffixes, ...binarySuffixes])
 const syntax = /^([+-]?)(\d*)(?:\.(\d*))?(?:([KMGTPE]i|[numkMGTPE])|[eE]([+-]?\d{1,3}))?$/
 
-/** Parses a quantity; what is no quantity counts as zero, since only the orchestrator's own validated values come here. */
+/** Parses a quantity; what is no quantity counts as zero, since only kube-apiserver's own validated values come here. */
 export function parseQuantity(text: unknown): Quantity {
   const match = syntax.exec(typeof text === 'number' ? String(text) : typeof text === 'string' ? text : '')
   if (!match) return zero

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export const profileKinds = ['cpu', 'heap'] as const
 export type ProfileKind = (typeof profileKinds)[number]
 
-/** Where the token listener has its own; the front hands requests for it on, once they are authorized. */
+/** Where kapis-oauth has its own; kapis-apiserver hands requests for it on, once they are authorized. */
 export const listenerProfilePrefix = '/debug/profile/oauth/'
 
 /** The kind that a path names behind `prefix`. */

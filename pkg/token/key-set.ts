@@ -80,7 +80,7 @@ export async function loadKeySet(
 export function parseStoredKeys(text: string): readonly StoredKey[] {
   const parsed: unknown = JSON.parse(text)
   if (!Array.isArray(parsed) || !parsed.every(isStoredKey))
-    throw new Error('keys.json is no list of signing keys')
+    throw new Error('keys.json is not a list of signing keys')
   return parsed
 }
 

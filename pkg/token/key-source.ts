@@ -87,7 +87,7 @@ export class SecretKeySource implements KeySource {
     const isAsked = this.#isAsked(secret)
     const { tokenSeconds, rotateAfterSeconds } = this.#options
     const { isNeeded = () => false, isRemembered = () => false } = this.#options
-    if (rotateAfterSeconds === undefined) throw new Error('keys are rotated by those who are told how often')
+    if (rotateAfterSeconds === undefined) throw new Error('rotateAfterSeconds is required to rotate keys')
     const rotation = { nowSeconds, rotateAfterSeconds, tokenSeconds, isNeeded, isAsked }
     const next = (await rotate(stored, rotation)) ?? stored
     const known = secret === undefined ? [] : readRetired(secret)
@@ -116,7 +116,11 @@ export class SecretKeySource implements KeySource {
     } catch (error) {
       // The last good keys stay in use: a broken Secret must not log everybody out.
       const reason =
-        error instanceof SyntaxError ? 'keys.json is no JSON' : error instanceof Error ? error.message : ''
+        error instanceof SyntaxError
+          ? 'keys.json is not valid JSON'
+          : error instanceof Error
+            ? error.message
+            : ''
       this.#options.logger.error({ secretName, reason }, 'the signing keys cannot be read')
     }
   }

@@ -65,7 +65,7 @@ describe('retire', () => {
       JSON.stringify([{ kid: 'x' }]),
     ])
       expect(() => parseRetiredKeys(wrong), wrong.slice(0, 20)).to.throw(
-        'retired.json is no list of public keys',
+        'retired.json is not a list of public keys',
       )
   })
 

@@ -41,7 +41,7 @@ function toRetired({ kid, alg, signsFrom, jwk }: StoredKey, all: readonly Stored
 export function parseRetiredKeys(text: string): readonly RetiredKey[] {
   const parsed: unknown = JSON.parse(text)
   if (!Array.isArray(parsed) || !parsed.every(isRetiredKey))
-    throw new Error('retired.json is no list of public keys')
+    throw new Error('retired.json is not a list of public keys')
   return parsed
 }
 

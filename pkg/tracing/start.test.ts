@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import { type CollectedSpan, type Collector, startCollector } from '../../test/peers/otlp-collector.ts'
-import { type FakeOrchestrator, startFakeOrchestrator } from '../kube/fixtures.ts'
+import { type FakeKubeApiserver, startFakeKubeApiserver } from '../kube/fixtures.ts'
 import type { Exchange } from '../request/exchange.ts'
 import { type Loopback, startLoopback } from '../request/fixtures.ts'
 import { anonymous, type Identity } from '../request/identity.ts'
@@ -19,18 +19,18 @@ const inGroup = (group: string): Identity => ({ ...anonymous, username: 'jane', 
 describe('tracing', function () {
   this.timeout(20_000)
   let collector: Collector
-  let orchestrator: FakeOrchestrator
-  /** traceparent of each call that reached the orchestrator. */
+  let kubeApiserver: FakeKubeApiserver
+  /** traceparent of each call that reached kube-apiserver. */
   const told: (string | undefined)[] = []
   const open: (() => Promise<void>)[] = []
 
   before(async () => {
-    orchestrator = await startFakeOrchestrator((req, res) => {
+    kubeApiserver = await startFakeKubeApiserver((req, res) => {
       told.push(String(req.headers.traceparent))
       res.writeHead(req.url?.startsWith('/api/v1/missing') ? 404 : 201).end('{}')
     })
   })
-  after(() => orchestrator.close())
+  after(() => kubeApiserver.close())
   beforeEach(async () => {
     collector = await startCollector()
     told.length = 0
@@ -47,7 +47,7 @@ describe('tracing', function () {
     readonly answer?: (tracing: Tracing, req: IncomingMessage, res: ServerResponse) => Promise<void>
   }
 
-  /** A listener that asks the orchestrator who calls, and then for what is wanted. */
+  /** A listener that asks kube-apiserver who calls, and then for what is wanted. */
   async function start({ rate = 1_000_000, caller = anonymous, continues = 'privileged', answer }: Scene) {
     const registry = createRegistry()
     const lines: string[] = []
@@ -63,9 +63,9 @@ describe('tracing', function () {
       registry,
       continues,
     })
-    const client = tracing.client(orchestrator.client, {
+    const client = tracing.client(kubeApiserver.client, {
       name: 'kube-apiserver',
-      url: orchestrator.endpoint.url,
+      url: kubeApiserver.endpoint.url,
     })
     const authenticate = tracing.authenticate(async () => {
       await client.call({ method: 'POST', path: '/apis/authentication.k8s.io/v1/tokenreviews', body: {} })
@@ -106,7 +106,7 @@ describe('tracing', function () {
     expect(off.listener(listener)).to.equal(listener)
     expect(off.upstream(peer, listener)).to.equal(listener)
     expect(off.authenticate(find)).to.equal(find)
-    expect(off.client(orchestrator.client, peer)).to.equal(orchestrator.client)
+    expect(off.client(kubeApiserver.client, peer)).to.equal(kubeApiserver.client)
     await off.stop()
   })
 
@@ -129,7 +129,7 @@ describe('tracing', function () {
       'user_agent.original': 'curl/8',
       'audit-id': 'a-1',
     })
-    const at = { 'server.address': '127.0.0.1', 'server.port': Number(orchestrator.endpoint.url.port) }
+    const at = { 'server.address': '127.0.0.1', 'server.port': Number(kubeApiserver.endpoint.url.port) }
     const peer = { 'peer.service': 'kube-apiserver', ...at, 'http.response.status_code': 201 }
     const child = { kind: 'client', parentId: server?.spanId, traceId: server?.traceId, isError: false }
     expect(review).to.deep.include({ ...child, name: 'POST /apis/authentication.k8s.io/v1/tokenreviews' })
@@ -171,7 +171,7 @@ describe('tracing', function () {
     expect(server?.traceId).to.not.equal(theirs.traceId)
   })
 
-  it('continues every trace behind the front', async () => {
+  it('continues every trace behind kapis-apiserver', async () => {
     const { front, tracing } = await start({ rate: 0, continues: 'everybody' })
     await front.get('/oauth/token', { headers: { traceparent: traceparent('01') } })
     expect((await spansOf(tracing))[0]).to.deep.include({ name: 'GET /oauth/token', parentId: theirs.spanId })
@@ -229,7 +229,7 @@ describe('tracing', function () {
     let later: Promise<unknown> | undefined
     const { front, tracing } = await start({
       async answer(given, _req, res) {
-        const client = given.client(orchestrator.client, { name: 'late', url: orchestrator.endpoint.url })
+        const client = given.client(kubeApiserver.client, { name: 'late', url: kubeApiserver.endpoint.url })
         later = new Promise(resolve => res.once('close', () => setImmediate(resolve))).then(() =>
           client.call({ path: '/api/v1/nodes' }),
         )

@@ -42,6 +42,6 @@ export type TracingOptions = {
   readonly version: string
   readonly logger: Logger
   readonly registry: Registry
-  /** Whose trace is continued: of those who may have their way, or of everybody where only the front can come. */
+  /** Whose trace is continued: of those who may have their way, or of everybody where only kapis-apiserver can come. */
   readonly continues: 'privileged' | 'everybody'
 }

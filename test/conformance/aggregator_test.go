@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// TestAggregator: what the orchestrator holds of a server that it aggregates, as the test of the sample API server has it.
+// TestAggregator: what kube-apiserver holds of a server that it aggregates, as the test of the sample API server has it.
 func TestAggregator(t *testing.T) {
 	holds(t, []check{
 		{"the APIService is available, and all checks passed", apiServiceAvailable},

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 )
 
-// plurals are kinds of the orchestrator's core group that the aggregated API serves, and the Go type of their lists.
+// plurals are kinds of kube-apiserver's core group that the aggregated API serves, and the Go type of their lists.
 var plurals = map[string]func() runtime.Object{
 	"nodes":      func() runtime.Object { return &corev1.NodeList{} },
 	"namespaces": func() runtime.Object { return &corev1.NamespaceList{} },
@@ -23,7 +23,7 @@ var plurals = map[string]func() runtime.Object{
 
 func TestClients(t *testing.T) {
 	holds(t, []check{
-		{"the dynamic client reads what the orchestrator has", dynamicReads},
+		{"the dynamic client reads what kube-apiserver has", dynamicReads},
 		{"the metadata client reads the same metadata", metadataReads},
 		{"a typed client reads typed objects", typedReads},
 		{"selectors select", selectorsSelect},

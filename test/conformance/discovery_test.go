@@ -39,7 +39,7 @@ func TestDiscovery(t *testing.T) {
 		{"a REST mapper finds each kind, its scope and its resource", mapperFinds},
 		{"a REST mapper finds all that the group serves, and each can be listed", mapperFindsAll},
 		{"a cached client finds the group", cachedFinds},
-		{"plain names stay the orchestrator's own", plainNamesStay},
+		{"plain names stay kube-apiserver's own", plainNamesStay},
 	}, everywhere)
 }
 
@@ -245,7 +245,7 @@ func groupIsCurrent(t *testing.T, s *subject) {
 		}
 		equal(t, "group of "+r.Resource, r.ResponseKind.Group, s.gv.Group)
 		if slices.Contains(r.ShortNames, "no") || slices.Contains(r.Categories, "all") {
-			t.Fatalf("%s takes what belongs to the orchestrator's own", r.Resource)
+			t.Fatalf("%s takes what belongs to kube-apiserver's own", r.Resource)
 		}
 	}
 }

@@ -1,5 +1,5 @@
 // Package conformance asks the aggregated API what the conformance tests of Kubernetes ask an API, with client-go itself. The
-// same is asked of the orchestrator's own API, so that a check that asks for the wrong thing is found out.
+// same is asked of kube-apiserver's own API, so that a check that asks for the wrong thing is found out.
 package conformance
 
 import (
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 }
 
 func setUp(m *testing.M) (int, error) {
-	// Of the orchestrator's own kinds, which are read along with the others.
+	// Of kube-apiserver's own kinds, which are read along with the others.
 	rest.SetDefaultWarningHandler(rest.NoWarnings{})
 	kube, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	if err != nil {

@@ -117,7 +117,7 @@ func removeNamespace(name string) {
 	}
 }
 
-// pool are namespaces that no check uses now. To delete one takes the orchestrator hundreds of requests.
+// pool are namespaces that no check uses now. To delete one takes kube-apiserver hundreds of requests.
 var pool = struct {
 	sync.Mutex
 	free, all []string

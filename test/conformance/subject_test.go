@@ -24,9 +24,9 @@ type subject struct {
 	name   string
 	config *rest.Config
 	gv     schema.GroupVersion
-	// isNative tells of the orchestrator's own API: what it fails at is wrongly checked.
+	// isNative tells of kube-apiserver's own API: what it fails at is wrongly checked.
 	isNative bool
-	// isFront tells that the server is the front of Kapis and not kube-apiserver.
+	// isFront tells that the server is kapis-apiserver of Kapis and not kube-apiserver.
 	isFront bool
 }
 
@@ -93,7 +93,7 @@ func (s *subject) discovery(t *testing.T) *discovery.DiscoveryClient {
 	return must(discovery.NewDiscoveryClientForConfig(s.config))(t)
 }
 
-// rest is a typed client: what the group serves are the orchestrator's own kinds, so its Go types are the right ones.
+// rest is a typed client: what the group serves are kube-apiserver's own kinds, so its Go types are the right ones.
 func (s *subject) rest(t *testing.T, accept string) *rest.RESTClient {
 	t.Helper()
 	scheme := runtime.NewScheme()

@@ -38,9 +38,9 @@ func TestTable(t *testing.T) {
 	}, everywhere)
 }
 
-// TestColumns: the printers of the aggregated kinds are those of the orchestrator.
+// TestColumns: the printers of the aggregated kinds are those of kube-apiserver.
 func TestColumns(t *testing.T) {
-	holds(t, []check{{"begin with those of the orchestrator's own", func(t *testing.T, s *subject) {
+	holds(t, []check{{"begin with those of kube-apiserver's own", func(t *testing.T, s *subject) {
 		for _, plural := range []string{"nodes", "namespaces", claims} {
 			own := tableAt(t, s, request(t, s, tableOrJSON).Resource(plural), nil)
 			native := tableAt(t, s, request(t, subjects[0], tableOrJSON).Resource(plural), nil)

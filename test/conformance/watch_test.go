@@ -43,7 +43,7 @@ func TestWatch(t *testing.T) {
 	holds(t, checks, everywhere)
 }
 
-// TestProtobuf: who takes nothing but protobuf is served by the orchestrator's own kinds, and refused by those of others.
+// TestProtobuf: who takes nothing but protobuf is served by kube-apiserver's own kinds, and refused by those of others.
 func TestProtobuf(t *testing.T) {
 	holds(t, []check{{"is the only form that is accepted", func(t *testing.T, s *subject) {
 		if s.isNative {

@@ -38,7 +38,7 @@ function alternating(replicas: readonly Replica[]) {
   }
 }
 
-describe('a browser, and two token listeners', function () {
+describe('a browser, and two kapis-oauths', function () {
   this.timeout(90_000)
   const running: Replica[] = []
   let a: Replica

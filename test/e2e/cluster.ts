@@ -100,7 +100,7 @@ export async function askKube(token: string, path: string, options: Ask = {}): P
   return ask(setting('KUBE_URL'), await kubeCa(), path, { ...options, headers })
 }
 
-/** One request to the front of Kapis. */
+/** One request to kapis-apiserver of Kapis. */
 export function askKapis(path: string, options: Ask = {}): Promise<Answer> {
   return ask(setting('KAPIS_URL'), setting('KAPIS_CA'), path, options)
 }

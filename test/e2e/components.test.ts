@@ -207,7 +207,7 @@ describe('components, quotas and what everybody may know', function () {
     }
   })
 
-  it("the orchestrator's own roles give here what they give there", async () => {
+  it("kube-apiserver's own roles give here what they give there", async () => {
     const kinds = ['pods', 'resourcequotas', 'secrets', 'leases', 'roles', 'rolebindings']
     const given: Readonly<Record<string, readonly string[]>> = {
       view: ['pods', 'resourcequotas'],
@@ -272,7 +272,7 @@ describe('components, quotas and what everybody may know', function () {
         '/registrysecrets/login/verify',
         '{"type":"kubernetes.io/dockerconfigjson"}',
         400,
-        'data[".dockerconfigjson"] of the Secret is no JSON',
+        'data[".dockerconfigjson"] of the Secret is not valid JSON',
       ],
       ['POST', '/registrysecrets/login/verify', loginFor(''), 400, 'the Secret has a login without a host'],
       [
@@ -295,7 +295,7 @@ describe('components, quotas and what everybody may know', function () {
         '/imageconfig?image=No%20Name',
         undefined,
         400,
-        'image "No Name" is no image name such as registry.example.com/team/app:1.2',
+        'image "No Name" is not a valid image name; example: registry.example.com/team/app:1.2',
       ],
       ['GET', '/repositorytags', undefined, 400, 'empty repository name'],
       [
@@ -339,7 +339,7 @@ describe('components, quotas and what everybody may know', function () {
     })
   })
 
-  it('a kubeconfig of one’s own reaches kube-apiserver through the front', async () => {
+  it('a kubeconfig of one’s own reaches kube-apiserver through kapis-apiserver', async () => {
     const user = setting('KAPIS_USER')
     const { issuer } = JSON.parse((await askKapis('/oauth/.well-known/openid-configuration')).body)
     const { origin } = new URL(issuer)
@@ -357,7 +357,7 @@ describe('components, quotas and what everybody may know', function () {
       args: ['get-token', '--server', origin],
     })
     expect(clusters[0].cluster.server).to.equal(origin)
-    // The authority in it is the one that the front is trusted by.
+    // The authority in it is the one that kapis-apiserver is trusted by.
     const plain = ['--kubeconfig', '/dev/null', '--server', setting('KAPIS_URL'), '--token', token]
     const ca = join(scratch, 'own.ca')
     writeFileSync(ca, Buffer.from(clusters[0].cluster['certificate-authority-data'], 'base64'))
@@ -375,7 +375,7 @@ describe('components, quotas and what everybody may know', function () {
     expect(JSON.parse(answer.body).message).to.equal(`users.iam.${groupDomain} "no-such-user" not found`)
   })
 
-  it('the version is for everybody: the contract, the program, the orchestrator', async () => {
+  it('the version is for everybody: the contract, the program, kube-apiserver', async () => {
     const answer = await askKapis('/kapis/version')
     expect(answer.code).to.equal(200)
     const version = JSON.parse(answer.body)

@@ -10,7 +10,7 @@ const program = join(scratch, 'conformance')
 
 /** The tests of test/conformance, each of which is many checks. */
 const tests: Readonly<Record<string, string>> = {
-  TestAggregator: 'what the orchestrator holds of a server that it aggregates',
+  TestAggregator: 'what kube-apiserver holds of a server that it aggregates',
   TestChunking: 'chunks, continue tokens and the pager',
   TestClients: 'the dynamic, the metadata and the typed client',
   TestColumns: 'the columns of tables',
@@ -27,7 +27,7 @@ const tests: Readonly<Record<string, string>> = {
 
 type Outcome = { readonly passed: readonly string[]; readonly failed: readonly string[] }
 
-describe('client-go is answered by the aggregated API as by the orchestrator’s own', () => {
+describe('client-go is answered by the aggregated API as by kube-apiserver’s own', () => {
   let printed = ''
 
   before(async function () {

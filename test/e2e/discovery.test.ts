@@ -44,7 +44,7 @@ describe('discovery, through kube-apiserver', function () {
     expect(await kubectlOutput('api-versions')).to.include(`${group}/${version}\n`)
   })
 
-  it('plain nodes stay the ones of the orchestrator', async () => {
+  it('plain nodes stay the ones of kube-apiserver', async () => {
     const name = await kubectlOutput('get', 'nodes,no', '-o', 'name')
     expect(name)
       .to.match(/^node\//)
@@ -90,7 +90,7 @@ describe('discovery, through kube-apiserver', function () {
     workspaces: ['workspaces', 'workspaces.spec'],
   }
   for (const [plural, paths] of Object.entries(explained)) {
-    it(`explain tells of ${plural} what it tells of the orchestrator’s own`, async () => {
+    it(`explain tells of ${plural} what it tells of kube-apiserver’s own`, async () => {
       const own = sources[plural] ?? 'v1'
       for (const args of [...paths.map(path => [path]), [plural, '--recursive']]) {
         // kube-apiserver asks for the documents once a minute: a kind may have come since it last did.
@@ -110,7 +110,7 @@ describe('discovery, through kube-apiserver', function () {
     })
   }
 
-  it('their schemas say all that the orchestrator’s own say, defaults and nullable members included', async () => {
+  it('their schemas say all that kube-apiserver’s own say, defaults and nullable members included', async () => {
     const schemasAt = async (path: string): Promise<Schemas> =>
       JSON.parse(await kubectlOutput('get', '--raw', `/openapi/v3/${path}`)).components.schemas
     const ours = await schemasAt(`apis/${group}/${version}`)

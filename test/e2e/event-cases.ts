@@ -8,10 +8,10 @@ const tenant = `/kapis/tenant.${groupDomain}/v1alpha2`
 const foundWithinMs = 60_000
 
 /**
- * The orchestrator's events as their users meet them.
+ * kube-apiserver's events as their users meet them.
  *
  * @param title of the store behind it
- * @param base the front that has the store, once it is there
+ * @param base kapis-apiserver that has the store, once it is there
  */
 export function describeEvents(title: string, base: () => string): void {
   describe(`events in ${title}`, function () {

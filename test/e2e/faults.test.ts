@@ -46,7 +46,7 @@ describe('when something fails', function () {
     await kubectl('delete', 'namespace', namespace, '--wait=false')
   })
 
-  it('the token listener: no new logins meanwhile, and everything else goes on', async () => {
+  it('kapis-oauth: no new logins meanwhile, and everything else goes on', async () => {
     await part('stop', 'oauth')
     const refused = await logIn(setting('KAPIS_USER'), setting('KAPIS_PASSWORD'))
     expect(refused.code).to.equal(503)
@@ -54,7 +54,7 @@ describe('when something fails', function () {
     expect(Number(refused.headers['retry-after'])).to.be.above(0)
     expect(JSON.parse(refused.body)).to.deep.equal({
       error: 'temporarily_unavailable',
-      error_description: 'the token listener does not answer',
+      error_description: 'kapis-oauth is not responding',
     })
     const page = await askKapis('/oauth/login', { headers: { accept: 'text/html,*/*;q=0.8' } })
     expect([page.code, page.headers['content-type']]).to.deep.equal([503, 'text/html; charset=utf-8'])
@@ -63,7 +63,7 @@ describe('when something fails', function () {
     for (const who of [token, reader]) expect((await askAs(who, platformPath)).code).to.equal(200)
     expect((await askKapis('/readyz')).code).to.equal(200)
     const details = { retryAfterSeconds: 1 }
-    const silent = statusBody(503, 'ServiceUnavailable', 'the token listener does not answer', details)
+    const silent = statusBody(503, 'ServiceUnavailable', 'kapis-oauth is not responding', details)
     for (const path of ['/metrics/oauth', '/debug/profile/oauth/cpu?seconds=1'])
       expectStatus(await askAs(token, path), silent)
     expect((await askAs(token, '/metrics')).code).to.equal(200)
@@ -83,7 +83,7 @@ describe('when something fails', function () {
     await watchSeesChanges()
   })
 
-  it('the orchestrator: lists go on or say 503, and all heals by itself', async () => {
+  it('kube-apiserver: lists go on or say 503, and all heals by itself', async () => {
     for (const who of [token, reader]) expect((await askAs(who, platformPath)).code).to.equal(200)
     await part('stop', 'kube-apiserver')
     const stoppedAt = performance.now()
@@ -120,7 +120,7 @@ describe('when something fails', function () {
     await watchSeesChanges()
   })
 
-  it('the orchestrator’s store: the same', async () => {
+  it('kube-apiserver’s store: the same', async () => {
     await part('stop', 'etcd')
     for (let i = 0; i < 8; i++) {
       await answered(token)

@@ -1,6 +1,6 @@
 import { output, run } from './run.ts'
 
-/** Where the orchestrator was not built the first build compiles all of client-go. */
+/** Where kube-apiserver was not built the first build compiles all of client-go. */
 export const goBuildTimeoutMs = 600_000
 
 /** Says so when there is no Go to build a program with. */
@@ -16,7 +16,7 @@ export async function hasGo(what: string): Promise<boolean> {
 /**
  * Runs a command of Go that builds a program, and says so.
  *
- * @param folder of its go.mod, whose versions are the orchestrator's (hack/controlplane/versions.test.ts)
+ * @param folder of its go.mod, whose versions are kube-apiserver's (hack/controlplane/versions.test.ts)
  */
 export async function buildGo(what: string, args: readonly string[], folder: string): Promise<void> {
   const startedAt = Date.now()
@@ -25,7 +25,7 @@ export async function buildGo(what: string, args: readonly string[], folder: str
     console.error(`      still building, ${Math.round((Date.now() - startedAt) / 1000)} s`)
   }, 15_000)
   const [command = '', ...rest] = args
-  // As hack/controlplane/build.ts builds, so that the compiler's cache has what the orchestrator is made of too.
+  // As hack/controlplane/build.ts builds, so that the compiler's cache has what kube-apiserver is made of too.
   const options = { cwd: folder, env: { CGO_ENABLED: '0' }, timeoutMs: goBuildTimeoutMs }
   await output('go', [command, '-trimpath', ...rest], options).finally(() => clearInterval(progress))
 }

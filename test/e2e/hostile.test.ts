@@ -180,7 +180,7 @@ describe('hostile requests', function () {
     '/%zz',
   ]
   for (const root of roots) {
-    it(`no trick of spelling gets past the front below ${root || '/'}`, async () => {
+    it(`no trick of spelling gets past kapis-apiserver below ${root || '/'}`, async () => {
       for (const trick of tricks) {
         const { code, body, headers } = await askRaw(root + trick, {
           headers: { authorization: `Bearer ${token}` },
@@ -191,7 +191,7 @@ describe('hostile requests', function () {
     })
   }
 
-  it('what is encoded twice is decoded once, as the orchestrator does', async () => {
+  it('what is encoded twice is decoded once, as kube-apiserver does', async () => {
     const { code, body } = await askRaw('/api/v1/namespaces/default/configmaps/a%252fb', {
       headers: { authorization: `Bearer ${token}` },
     })

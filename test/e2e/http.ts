@@ -41,7 +41,7 @@ function askRawAt(url: string, caFile: string, target: string, ask: Ask): Promis
   return promise
 }
 
-/** One request to the front with a bearer token. */
+/** One request to kapis-apiserver with a bearer token. */
 export function askAs(token: string, path: string, options: Ask = {}): Promise<Answer> {
   return askKapis(path, { ...options, headers: { ...options.headers, authorization: `Bearer ${token}` } })
 }
@@ -126,7 +126,7 @@ export type NodeObject = {
 }
 export type Page = { readonly items: readonly NodeObject[]; readonly totalItems: number }
 
-/** The nodes as the orchestrator has them. */
+/** The nodes as kube-apiserver has them. */
 export async function kubeNodes(): Promise<readonly NodeObject[]> {
   const list = await kubectlJson('get', 'nodes')
   return (list as { items: NodeObject[] }).items

@@ -47,7 +47,7 @@ describe('kapis login', function () {
     await removeUser(username)
   })
 
-  it('signs kubectl on at the front', async () => {
+  it('signs kubectl on at kapis-apiserver', async () => {
     succeeded(await login())
     const seen = succeeded(await person.kubectl('get', 'nodes', '-o', 'name')).stdout
     expect(seen).to.equal(await kubectlOutput('get', 'nodes', '-o', 'name'))
@@ -131,7 +131,7 @@ describe('kapis login', function () {
     succeeded(await person.kubectl('get', 'nodes'))
   })
 
-  it('ends by kapis logout: the front refuses the token within two seconds', async () => {
+  it('ends by kapis logout: kapis-apiserver refuses the token within two seconds', async () => {
     succeeded(await login())
     const { accessToken } = stored()
     expect((await askAs(accessToken, self)).code).to.equal(200)

@@ -35,7 +35,7 @@ describe('kapis token', function () {
     const gone = await person.kapis(['token', 'delete', id])
     expect([gone.code, gone.stderr]).to.deep.equal([
       1,
-      'kapis token: failed to delete the token: there is no such personal access token\n',
+      'kapis token: failed to delete the token: unknown personal access token\n',
     ])
   })
 

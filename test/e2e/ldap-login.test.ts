@@ -28,7 +28,7 @@ const carol = uniqueName('carol')
 const local = uniqueName('local')
 const group = uniqueName('ops')
 
-describe('logins at a directory, through the front', function () {
+describe('logins at a directory, through kapis-apiserver', function () {
   this.timeout(120_000)
   let slapd: Slapd
 
@@ -109,7 +109,7 @@ describe('logins at a directory, through the front', function () {
     expect((await refresh(refresh_token)).code).to.equal(200)
   })
 
-  it('give the rights that are bound to the group, at the front and at kube-apiserver, and take them with it', async () => {
+  it('give the rights that are bound to the group, at kapis-apiserver and at kube-apiserver, and take them with it', async () => {
     const binding = uniqueName('idp-view')
     await kubectlOutput('create', 'clusterrolebinding', binding, '--clusterrole=view', `--group=${group}`)
     try {
@@ -298,7 +298,7 @@ describe('logins at a directory, through the front', function () {
     const answer = await form('/oauth/login/nowhere', { ...credentials, username: 'a', password: 'b' })
     expect(refusal(answer)).to.deep.equal([
       404,
-      { error: 'invalid_request', error_description: 'there is no such identity provider' },
+      { error: 'invalid_request', error_description: 'unknown identity provider' },
     ])
   })
 

@@ -8,7 +8,7 @@ import { speak } from './raw-front.ts'
 import { setting } from './run.ts'
 
 const namespace = uniqueName('limits')
-// What the front takes on at once by default (docs/config.md): requests that change something.
+// What kapis-apiserver takes on at once by default (docs/config.md): requests that change something.
 const places = 200
 const configMaps = `/api/v1/namespaces/${namespace}/configmaps`
 
@@ -27,7 +27,7 @@ function unfinished(path: string, token: string, length = 1_000): string {
   return `${all.join('\r\n')}\r\n\r\n{${' '.repeat(length / 2)}`
 }
 
-describe('what the front takes on', function () {
+describe('what kapis-apiserver takes on', function () {
   this.timeout(90_000)
   let token: string
   const open = new Set<TLSSocket>()

@@ -40,7 +40,7 @@ describe('/metrics/oauth', function () {
   const wrong = /^kapis_oauth_token_requests_total\{grant="password",outcome="wrong_password"\}/
   const refreshed = /^kapis_oauth_token_requests_total\{grant="refresh_token",outcome="success"\}/
 
-  it('counts a wrong password and a refresh, which /metrics of the front does not', async () => {
+  it('counts a wrong password and a refresh, which /metrics of kapis-apiserver does not', async () => {
     const login = await loginAs(user)
     const before = await Promise.all([failed, wrong, refreshed].map(what => count('/metrics/oauth', what)))
     const atFront = await count('/metrics', failed)

@@ -49,7 +49,7 @@ async function fail(replica: Replica, username: string, times = 3, from?: string
     expect((await login(replica, username, `wrong ${i}`, from)).code).to.equal(400)
 }
 
-describe('the lockout of two token listeners', function () {
+describe('the lockout of two kapis-oauths', function () {
   this.timeout(60_000)
   const made: string[] = []
   const running: Replica[] = []

@@ -7,7 +7,7 @@ import { createLogScene } from './log-scene.ts'
  * The log API as its users meet it.
  *
  * @param title of the store behind it
- * @param base the front that has the store, once it is there
+ * @param base kapis-apiserver that has the store, once it is there
  */
 export function describeLogs(title: string, base: () => string): void {
   describe(`logs in ${title}`, function () {

@@ -22,7 +22,7 @@ export type LogScene = ReturnType<typeof createLogScene>
 /**
  * A namespace with twenty lines and people with different rights, from `setUp` to `tearDown`.
  *
- * @param base the front that has the store, once it is there
+ * @param base kapis-apiserver that has the store, once it is there
  */
 export function createLogScene(base: () => string) {
   const mine = uniqueName('logs')

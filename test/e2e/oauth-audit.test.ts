@@ -16,7 +16,7 @@ type Row = {
   readonly undo?: () => Promise<void>
   readonly code: number
   readonly line: Line
-  /** Whose log it is in; the token listener's unless another is named. */
+  /** Whose log it is in; kapis-oauth's unless another is named. */
   readonly program?: 'apiserver'
 }
 

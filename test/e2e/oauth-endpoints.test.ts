@@ -37,7 +37,7 @@ describe('the endpoints of /oauth', function () {
     })
   }
 
-  const noProvider = invalidRequest('there is no such identity provider')
+  const noProvider = invalidRequest('unknown identity provider')
   const password = { ...credentials, username: 'a', password: 'b' }
   const logout = (query: Readonly<Record<string, string>>) =>
     askKapis(`/oauth/logout?${new URLSearchParams(query)}`)
@@ -80,7 +80,7 @@ describe('the endpoints of /oauth', function () {
       'a logout with garbage for a hint',
       () => logout({ id_token_hint: 'garbage' }),
       400,
-      invalidRequest('the parameter id_token_hint is no ID token of this issuer'),
+      invalidRequest('the parameter id_token_hint is not an ID token of this issuer'),
     ],
     [
       'a body of 300 KB',

@@ -56,7 +56,7 @@ describe('tokens that are forged', function () {
     )
   })
 
-  it('are good without a uid, which earlier releases did not say: at the front and straight at kube-apiserver', async () => {
+  it('are good without a uid, which earlier releases did not say: at kapis-apiserver and straight at kube-apiserver', async () => {
     const { uid, ...rest } = access
     const earlier = await sign(rest)
     expect(uid).to.be.a('string').and.not.equal('')
@@ -160,7 +160,7 @@ describe('tokens that are forged', function () {
       400,
       {
         error: 'invalid_request',
-        error_description: 'the parameter id_token_hint is no ID token of this issuer',
+        error_description: 'the parameter id_token_hint is not an ID token of this issuer',
       },
     ])
     expect(performance.now() - startedAt).to.be.below(10_000)

@@ -9,7 +9,7 @@ import { setting } from './run.ts'
 
 type Given = { readonly access_token: string; readonly refresh_token: string }
 
-/** `multipleLogin: false`, of a listener that signs with the keys that the front knows. */
+/** `multipleLogin: false`, of a listener that signs with the keys that kapis-apiserver knows. */
 describe('a user who may have one login', function () {
   this.timeout(90_000)
   const user = { username: uniqueName('one-login'), password: 'Correct horse 1' }
@@ -54,7 +54,7 @@ describe('a user who may have one login', function () {
     )
   const ended = [400, { error: 'invalid_grant', error_description: 'the login has ended' }]
 
-  it('has that of the last code, and the front refuses the tokens of the one before', async () => {
+  it('has that of the last code, and kapis-apiserver refuses the tokens of the one before', async () => {
     const agent = await logInBrowser(user)
     const exchange = async () => {
       const { code = '' } = await answerTo(agent, { client_id: client.name })

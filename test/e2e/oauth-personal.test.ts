@@ -35,7 +35,7 @@ describe('personal access tokens', function () {
     return JSON.parse(answer.body)
   }
 
-  it('are made, listed and ended, and are good for every API of the front', async () => {
+  it('are made, listed and ended, and are good for every API of kapis-apiserver', async () => {
     const { token, ...rest } = await create({ name: 'ci', expiresInSeconds: 3600 })
     expect(rest).to.have.all.keys('id', 'name', 'scope', 'createdAt', 'expiresAt')
     expect(rest).to.include({ name: 'ci', scope: 'full' })

@@ -22,7 +22,7 @@ import { setting } from './run.ts'
 const withinMs = 2_000
 const domain = setting('KAPIS_GROUP_DOMAIN')
 
-describe('the token listener', function () {
+describe('kapis-oauth', function () {
   this.timeout(60_000)
   const user = { username: uniqueName('protocol'), password: 'Correct horse 1' }
   const client = {
@@ -54,7 +54,7 @@ describe('the token listener', function () {
   })
 
   const authorized = () => ({ authorization: `Bearer ${tokens.access_token}` })
-  /** Whether the front still takes the access token: 403, because the user has no rights. */
+  /** Whether kapis-apiserver still takes the access token: 403, because the user has no rights. */
   const isRefused = () =>
     eventually(
       async () => void expect(await bearer(tokens.access_token, nodesPath)).to.include({ code: 401 }),
@@ -135,7 +135,7 @@ describe('the token listener', function () {
 
   describe('POST /oauth/revoke', () => {
     for (const kind of ['access_token', 'refresh_token'] as const) {
-      it(`ends the login of the ${kind}, on the front within two seconds`, async () => {
+      it(`ends the login of the ${kind}, on kapis-apiserver within two seconds`, async () => {
         const answer = await form('/oauth/revoke', { ...credentials, token: tokens[kind] })
         expect(parsed(answer)).to.deep.equal([200, ''])
         await isRefused()

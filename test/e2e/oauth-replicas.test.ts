@@ -25,7 +25,7 @@ async function tokens(answer: Promise<Answer>): Promise<Tokens> {
   return JSON.parse(body)
 }
 
-describe('two token listeners', function () {
+describe('two kapis-oauths', function () {
   this.timeout(60_000)
   const running: Replica[] = []
   let a: Replica

@@ -80,7 +80,7 @@ describe('a TokenReview', function () {
   const required = bad('token is required for TokenReview in authentication')
   const spec = { token: 'x' }
   const rows: readonly [string, () => Promise<Answer>, ReturnType<typeof statusBody>][] = [
-    ['no JSON', () => send('{'), bad('the body is no JSON')],
+    ['no JSON', () => send('{'), bad('the body is not valid JSON')],
     ['a list', () => send([]), another],
     ['another kind', () => send({ apiVersion: v1, kind: 'Pod', spec }), another],
     ['another version', () => review('authentication.k8s.io/v2', spec), another],

@@ -30,7 +30,7 @@ async function untilCode(code: number, ask: () => Promise<Answer>): Promise<Answ
   }
 }
 
-describe('tokens, through the front', function () {
+describe('tokens, through kapis-apiserver', function () {
   this.timeout(60_000)
   const admin = { username: setting('KAPIS_USER'), password: setting('KAPIS_PASSWORD') }
 

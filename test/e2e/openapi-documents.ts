@@ -11,7 +11,7 @@ export type OpenApiDocument = {
 
 export type Documents = {
   readonly byKey: ReadonlyMap<string, OpenApiDocument>
-  /** Those of the orchestrator that they lead to, by path. */
+  /** Those of kube-apiserver that they lead to, by path. */
   readonly others: ReadonlyMap<string, unknown>
   /** Whether an answer is one that the document has for this operation. */
   readonly expectDescribed: (method: string, template: string, answer: Answer) => void
@@ -19,7 +19,7 @@ export type Documents = {
 
 const base = 'https://kapis'
 
-/** Reads every document of Kapis from the index, and those of the orchestrator that they lead to. */
+/** Reads every document of Kapis from the index, and those of kube-apiserver that they lead to. */
 export async function readDocuments(token: string): Promise<Documents> {
   const read = async (path: string) => {
     const answer = await askAs(token, path)
@@ -29,7 +29,7 @@ export async function readDocuments(token: string): Promise<Documents> {
   const { paths } = await read('/openapi/v3')
   const own = Object.keys(paths).filter(key => /^(kapis|oauth)(\/|$)/.test(key))
   const byKey = new Map<string, OpenApiDocument>()
-  // The orchestrator's schemas are of OpenAPI 3.0, whose own words a validator of JSON Schema need not know.
+  // kube-apiserver's schemas are of OpenAPI 3.0, whose own words a validator of JSON Schema need not know.
   const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false, validateSchema: false })
   formats.default(ajv)
   for (const key of own) {

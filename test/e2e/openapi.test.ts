@@ -39,7 +39,7 @@ describe('OpenAPI', function () {
   })
   after(() => kubectl('delete', 'namespace', namespace, '--wait=false'))
 
-  it('lists its documents beside those of the orchestrator, each with its hash', async () => {
+  it('lists its documents beside those of kube-apiserver, each with its hash', async () => {
     const index = await askAs(nobody, '/openapi/v3')
     expect(index.headers['content-type']).to.equal('application/json')
     const { paths } = JSON.parse(index.body)
@@ -80,13 +80,13 @@ describe('OpenAPI', function () {
     expect(all - read('bucket', `${queue},le="1"`), 'those that took more than a second').to.equal(0)
   })
 
-  it('leaves the documents of the orchestrator to the orchestrator', async () => {
+  it('leaves the documents of kube-apiserver to kube-apiserver', async () => {
     const core = JSON.parse((await askAs(nobody, '/openapi/v3/api/v1')).body)
     expect(core.paths).to.have.property('/api/v1/nodes')
     expect((await askAs(nobody, '/openapi/v3/kapis/nothing/v1')).code).to.equal(404)
   })
 
-  it('is for whoever may read the orchestrator’s own, and only for reading', async () => {
+  it('is for whoever may read kube-apiserver’s own, and only for reading', async () => {
     for (const path of ['/openapi/v3', '/openapi/v3/oauth', `/openapi/v3${iam}`]) {
       expect((await askKapis(path)).code, path).to.equal(403)
       const posted = await askAs(admin, path, { method: 'POST' })

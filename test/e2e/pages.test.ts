@@ -285,7 +285,7 @@ describe('pages, in a browser', function () {
     await logIn(page, alice)
     await page.getByLabel('Code').fill('BCDF-GHJK')
     await page.getByRole('button', { name: 'Continue' }).click()
-    expect(await page.getByRole('alert').textContent()).to.equal('There is no such code, or it has expired.')
+    expect(await page.getByRole('alert').textContent()).to.equal('Unknown or expired code.')
     await page.getByLabel('Code').fill(device.user_code.toLowerCase())
     await keepScreenshot(page, 'device-code')
     await page.getByRole('button', { name: 'Continue' }).click()

@@ -165,7 +165,7 @@ describe('the platform API of nodes', function () {
   })
 
   describe('what is answered', () => {
-    it('every node as the orchestrator has it, with a link and the sums', async () => {
+    it('every node as kube-apiserver has it, with a link and the sums', async () => {
       await eventually(async () => {
         const { items, totalItems } = await listAs(token)
         const expected = await kubeNodes()
@@ -276,7 +276,7 @@ describe('the platform API of nodes', function () {
   })
 
   describe('filters', () => {
-    it('each leaves what brute force over the orchestrator’s own list leaves', async () => {
+    it('each leaves what brute force over kube-apiserver’s own list leaves', async () => {
       const all = await kubeNodes()
       const own = all.find(({ metadata }) => metadata.name === cordoned)
       const owner = own?.metadata.ownerReferences?.[0]?.uid ?? ''

@@ -22,8 +22,8 @@ describe('/debug/profile', function () {
   })
 
   for (const [program, prefix, file] of [
-    ['the front', '/debug/profile/', 'kapis'],
-    ['the token listener', '/debug/profile/oauth/', 'kapis-oauth'],
+    ['kapis-apiserver', '/debug/profile/', 'kapis'],
+    ['kapis-oauth', '/debug/profile/oauth/', 'kapis-oauth'],
   ] as const) {
     it(`gives a profile of ${program} to whoever has the right`, async () => {
       const token = await tokenOf(namespace, 'profiler')
@@ -54,7 +54,7 @@ describe('/debug/profile', function () {
     })
   }
 
-  it('has no other way to the profiles of the token listener', async () => {
+  it('has no other way to the profiles of kapis-oauth', async () => {
     for (const path of ['/oauth/debug/profile/oauth/cpu', '/oauth/..%2fdebug/profile/oauth/cpu'])
       expect((await ask(path, admin)).code, path).to.be.oneOf([400, 404])
     for (const path of ['/debug/profile/oauth', '/debug/profile/oauth/block'])

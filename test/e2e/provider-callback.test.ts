@@ -415,7 +415,7 @@ describe('the callback of an identity provider', function () {
     const answer = await agent.open(callback)
     expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
       404,
-      { error: 'invalid_request', error_description: 'there is no such identity provider' },
+      { error: 'invalid_request', error_description: 'unknown identity provider' },
     ])
     expect(headersOf(answer)).to.deep.equal(expectedHeaders(404))
   })

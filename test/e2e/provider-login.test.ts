@@ -59,7 +59,7 @@ function tokensOf(page: Page) {
   return JSON.parse(page.body)
 }
 
-describe('logins at an OpenID provider, through the front', function () {
+describe('logins at an OpenID provider, through kapis-apiserver', function () {
   this.timeout(120_000)
   const provider = uniqueName('oidc')
   const ann = uniqueName('ann')
@@ -463,7 +463,7 @@ describe('logins at an OpenID provider, through the front', function () {
   })
 })
 
-describe('logins at GitHub and GitLab, through the front', function () {
+describe('logins at GitHub and GitLab, through kapis-apiserver', function () {
   this.timeout(120_000)
   const octocat = uniqueName('Octocat')
   const made = octocat.toLowerCase()

@@ -14,7 +14,7 @@ import { follow, type Ran, run, setting } from './run.ts'
 
 const namespace = uniqueName('proxy')
 
-describe('the orchestrator through the front', function () {
+describe('kube-apiserver through kapis-apiserver', function () {
   this.timeout(60_000)
   let token: string
   let pod: string
@@ -28,7 +28,7 @@ describe('the orchestrator through the front', function () {
     await kubectl('delete', 'namespace', namespace, '--wait=false')
   })
 
-  /** kubectl with the front as its server, and as its server alone. */
+  /** kubectl with kapis-apiserver as its server, and as its server alone. */
   function front(...args: readonly string[]): Promise<Ran> {
     return run('kubectl', [...frontArguments(token), ...args])
   }

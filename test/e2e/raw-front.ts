@@ -13,7 +13,7 @@ type SpeakOptions = {
 }
 
 /**
- * Writes bytes to the front as they stand, and reads until it closes, or says nothing more for a while.
+ * Writes bytes to kapis-apiserver as they stand, and reads until it closes, or says nothing more for a while.
  *
  * @param silenceMs after an answer: nothing more comes
  */

@@ -11,7 +11,7 @@ export type Answer = { readonly code: number; readonly body: string; readonly re
 export type ReplicaOptions = {
   readonly namespace: string
   readonly authentication?: object
-  /** With that of the other listener, and its namespace, the front takes the tokens. */
+  /** With that of the other listener, and its namespace, kapis-apiserver takes the tokens. */
   readonly issuer?: string
   readonly clockSkewSeconds?: number
   readonly keyRotationSeconds?: number
@@ -23,7 +23,7 @@ export const env = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !name.startsWith('KAPIS_')),
 )
 
-/** A token listener of its own, beside the one that runs: signing keys in `namespace`, users and logins shared. */
+/** A kapis-oauth of its own, beside the one that runs: signing keys in `namespace`, users and logins shared. */
 export function start(
   name: string,
   { namespace, issuer = 'https://replicas.test/oauth', clockSkewSeconds = 10, ...options }: ReplicaOptions,
@@ -69,7 +69,7 @@ export function ask(
   const method = form === undefined ? 'GET' : 'POST'
   const headers = {
     ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
-    // What the front tells the listener of its caller.
+    // What kapis-apiserver tells the listener of its caller.
     ...(from === undefined ? {} : { 'x-forwarded-for': from }),
   }
   const req = request({ socketPath: socket, path, method, headers, agent: false }, async res => {

@@ -84,7 +84,7 @@ describe('users, of bad requests,', function () {
       () => send('GET', `/${taken}/nothing`),
       statusBody(404, 'NotFound', 'the server could not find the requested resource', {}),
     ],
-    ['no JSON', () => send('POST', '', '{'), bad('the body is no JSON')],
+    ['no JSON', () => send('POST', '', '{'), bad('the body is not valid JSON')],
     ['a list', () => send('POST', '', []), bad('the body must be a User as a JSON object')],
     [
       'another kind',

@@ -235,7 +235,7 @@ describe('users', function () {
     await eventually(async () => {
       const records = JSON.parse((await askAs(admin, `${base}/${name}/loginrecords`)).body)
       expect(records.totalItems).to.equal(11)
-      // All of one second, as the orchestrator counts: their order says nothing.
+      // All of one second, as kube-apiserver counts: their order says nothing.
       const specs = records.items.map(({ spec }: UserObject) => spec)
       const [good, ...more] = specs.filter(({ success }: UserObject['spec']) => success === true)
       expect(more).to.deep.equal([])
@@ -320,7 +320,7 @@ describe('users', function () {
       expect([count(400), count(429)]).to.deep.equal([10, 30])
       const [locked] = answers.filter(answer => answer.code === 429)
       expect(Number(locked?.headers['retry-after'])).to.be.within(1, 600)
-      // The token listener has heard of it.
+      // kapis-oauth has heard of it.
       await eventually(async () => expectCode(await logIn(name, password), 429), 3_000)
     })
 

@@ -93,7 +93,7 @@ describe('namespaces as their callers may see them', function () {
       await kubectl('delete', `workspaces.tenant.${groupDomain}`, `${prefix}-${name}`, '--ignore-not-found')
   })
 
-  it('the orchestrator itself has no such list', async () => {
+  it('kube-apiserver itself has no such list', async () => {
     const { code, stderr } = await run('kubectl', [...caller, 'get', 'namespaces'])
     expect(code).to.equal(1)
     expect(stderr).to.contain('cannot list resource "namespaces"')

@@ -23,9 +23,9 @@ describe('watches over WebSocket', function () {
   const query = `watch=1&labelSelector=${label}`
   const ways: Readonly<Record<string, () => string>> = {
     'the aggregated API through kube-apiserver': () => `${setting('KUBE_URL')}${collectionPath}`,
-    'the aggregated API at the front': () => `${setting('KAPIS_URL')}${collectionPath}`,
+    'the aggregated API at kapis-apiserver': () => `${setting('KAPIS_URL')}${collectionPath}`,
     'a platform list': () => `${setting('KAPIS_URL')}${platformPath}`,
-    'kube-apiserver’s own through the front': () => `${setting('KAPIS_URL')}/api/v1/nodes`,
+    'kube-apiserver’s own through kapis-apiserver': () => `${setting('KAPIS_URL')}/api/v1/nodes`,
     'kube-apiserver’s own': () => `${setting('KUBE_URL')}/api/v1/nodes`,
   }
   const open: WebSocket[] = []
@@ -141,7 +141,7 @@ describe('watches over WebSocket', function () {
       ['garbage', 403],
       ['https://elsewhere.example.com', 101],
     ] as const) {
-      it(`${origin ?? 'that there is none'}: ${atKube} at kube-apiserver, through the front too, and 101 here`, async () => {
+      it(`${origin ?? 'that there is none'}: ${atKube} at kube-apiserver, through kapis-apiserver too, and 101 here`, async () => {
         const given = { authorization: `Bearer ${token}`, ...(origin === undefined ? {} : { origin }) }
         const codes = await Promise.all(Object.values(ways).map(url => handshake(url(), given)))
         expect(codes).to.deep.equal([101, 101, 101, atKube, atKube])

@@ -20,7 +20,7 @@ import { setting } from '../e2e/run.ts'
 
 type Key = { readonly kid: string; readonly alg: string }
 
-/** A token listener that is told to rotate soon, beside the one that runs: what it makes, both of them use. */
+/** A kapis-oauth that is told to rotate soon, beside the one that runs: what it makes, both of them use. */
 describe('keys that are rotated on a schedule', function () {
   this.timeout(180_000)
   const user = { username: uniqueName('rotated'), password: 'Correct horse 1' }

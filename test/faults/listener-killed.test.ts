@@ -12,10 +12,10 @@ const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 type Device = { readonly device_code: string; readonly user_code: string }
 
 /**
- * kill -9 of a token listener at which everything is under way: pages that are open, a code that was given, devices that
+ * kill -9 of a kapis-oauth at which everything is under way: pages that are open, a code that was given, devices that
  * wait. Nothing of it is in the listener.
  */
-describe('what was under way at a token listener that is killed', function () {
+describe('what was under way at a kapis-oauth that is killed', function () {
   this.timeout(120_000)
   const user = { username: uniqueName('under-way'), password: 'Correct-Horse-1' }
   const web = { name: uniqueName('web'), secret: 's', redirectURIs: [redirectUri] }

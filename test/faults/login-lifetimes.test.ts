@@ -15,7 +15,7 @@ const codeSeconds = 60
 const deviceSeconds = 600
 const graceSeconds = 10
 
-/** What a login goes by has an end too, and so has what is kept of it: of a token listener whose clock is set forward. */
+/** What a login goes by has an end too, and so has what is kept of it: of a kapis-oauth whose clock is set forward. */
 describe('the life of what a login goes by', function () {
   this.timeout(120_000)
   const user = { username: uniqueName('way'), password: 'Correct-Horse-1' }
@@ -100,7 +100,7 @@ describe('the life of what a login goes by', function () {
       user_code: begun.user_code,
     })
     expect(entered.code).to.equal(400)
-    expect(entered.body).to.include('There is no such code, or it has expired.')
+    expect(entered.body).to.include('Unknown or expired code.')
   })
 
   it('a browser is logged in for as long as a login that is not used', async () => {

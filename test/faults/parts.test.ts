@@ -33,9 +33,9 @@ if (process.env.FAULTS === 'long') {
       stopped('kube-apiserver', 8),
       stopped('etcd', 8),
       stopped('oauth', 8),
-      { ...stopped('apiserver', 5), name: 'the event loop of the front blocked for 5 s' },
+      { ...stopped('apiserver', 5), name: 'the event loop of kapis-apiserver blocked for 5 s' },
       {
-        name: 'file descriptors of the front exhausted',
+        name: 'file descriptors of kapis-apiserver exhausted',
         async begin() {
           // Room for twenty more, which a crowd then takes.
           limitHandles(openHandles() + 20)

@@ -11,11 +11,11 @@ import { eventually } from '../e2e/http.ts'
 import { scratch, setting } from '../e2e/run.ts'
 import type { Wrong } from './preload.ts'
 
-/** A front beside the one that runs, and maybe a token listener, for faults that only they have. */
+/** A front beside the one that runs, and maybe a kapis-oauth, for faults that only they have. */
 export type Replica = {
   readonly url: string
   readonly front: ChildProcess
-  /** Of its token listener. */
+  /** Of its kapis-oauth. */
   readonly socket: string
   /** What is wrong from now on; see preload.ts. */
   readonly set: (wrong: Partial<Wrong>) => void

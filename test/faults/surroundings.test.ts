@@ -19,7 +19,7 @@ const runDir = dirname(setting('KAPIS_CA'))
 const kapisNamespace = setting('KAPIS_NAMESPACE')
 const dayMs = 86_400_000
 
-// What Kapis stands on, beside the orchestrator: its log store, its disk, its credential and certificates. For `make faults`.
+// What Kapis stands on, beside kube-apiserver: its log store, its disk, its credential and certificates. For `make faults`.
 if (process.env.FAULTS === 'long') {
   describe('what Kapis stands on, when it fails under traffic', function () {
     this.timeout(300_000)
@@ -92,7 +92,7 @@ if (process.env.FAULTS === 'long') {
       await withstand({ ...fault, pid: () => own.front.pid ?? 0 }, { ...traffic, hasLogs: true })
     })
 
-    it('its own credential, which the orchestrator does not know any more', async () => {
+    it('its own credential, which kube-apiserver does not know any more', async () => {
       const file = join(scratch, uniqueName('token'))
       const accounts = ['-n', kapisNamespace]
       let secret = ''

@@ -21,7 +21,7 @@ const tokenReview = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview
 
 type Client = { readonly client_id: string; readonly client_secret: string }
 
-/** What is good for how long: of a front and a token listener whose clock is set forward. */
+/** What is good for how long: of a front and a kapis-oauth whose clock is set forward. */
 describe('the life of tokens', function () {
   this.timeout(120_000)
   const user = { username: uniqueName('lifetime'), password: 'Correct horse 1' }

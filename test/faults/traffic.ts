@@ -13,7 +13,7 @@ export type TrafficOptions = {
   readonly nodes: number
   /** Where the writer makes its ConfigMaps, and what log lines say that they are of. */
   readonly namespace: string
-  /** Whether the front has a log store: lines are sent and asked for too. */
+  /** Whether kapis-apiserver has a log store: lines are sent and asked for too. */
   readonly hasLogs?: boolean
 }
 
@@ -220,8 +220,8 @@ function honestRefusal({ code, body, proxyStatus }: Answer): string | undefined 
   // RFC 4918 section 11.5: for lines that have no room.
   if (code === 507) return String(code)
   if (code === 502 && proxyStatus.startsWith('kapis;')) return '502'
-  // The proxy hands on what the orchestrator says, this too.
-  return code === 500 && body.includes(faultMessage) ? '500 of the orchestrator' : undefined
+  // The proxy hands on what kube-apiserver says, this too.
+  return code === 500 && body.includes(faultMessage) ? '500 of kube-apiserver' : undefined
 }
 
 function send({ url, token }: TrafficOptions, agent: Agent, asker: Asker): Promise<Answer> {

@@ -1,4 +1,4 @@
-/** Bytes that the front once answered wrongly, and what is right. {token} stands for a token of the administrator. */
+/** Bytes that kapis-apiserver once answered wrongly, and what is right. {token} stands for a token of the administrator. */
 export const corpus: readonly {
   readonly what: string
   readonly bytes: string
@@ -11,7 +11,7 @@ export const corpus: readonly {
     codes: [200],
   },
   {
-    what: 'the token listener refused a head that the front takes, without a body',
+    what: 'kapis-oauth refused a head that kapis-apiserver takes, without a body',
     bytes: `GET /oauth/userinfo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer ${'A'.repeat(20_000)}\r\n\r\n`,
     codes: [401],
   },

@@ -116,7 +116,7 @@ const request = fc.record({
   withToken: fc.boolean(),
 })
 
-describe('the front, whatever bytes it is sent', function () {
+describe('kapis-apiserver, whatever bytes it is sent', function () {
   this.timeout(propertyTimeoutMs)
   let token = ''
   let pid = 0

@@ -195,11 +195,11 @@ describe('kapis doctor', function () {
     await healthy()
   })
 
-  it('a token listener that is down', async () => {
+  it('a kapis-oauth that is down', async () => {
     const pid = pod?.pids.get('oauth') ?? 0
     process.kill(pid, 'SIGSTOP')
     process.kill(pid, 'SIGKILL')
-    await names('token-listener', /the token listener does not answer: 50/, /logs deployment\/kapis -c oauth/)
+    await names('token-listener', /kapis-oauth is not responding: 50/, /logs deployment\/kapis -c oauth/)
     await pod?.stop()
     pod = await startPod(cluster, { name: 'doctor-again', namespace })
     await healthy()
@@ -315,10 +315,14 @@ describe('kapis doctor', function () {
         await names('apiservice', /FailedDiscoveryCheck: .*(timeout|deadline)/, mend)
         const reached = await doctor()
         expect(findingsOf(reached.report, 'service')).to.deep.equal([])
-        await names('token-listener', /the front does not answer: (no answer within 5 s|.*timeout)/, mend)
         await names(
           'token-listener',
-          /the front does not answer: no answer within 5 s/,
+          /kapis-apiserver is not responding: (no answer within 5 s|.*timeout)/,
+          mend,
+        )
+        await names(
+          'token-listener',
+          /kapis-apiserver is not responding: no answer within 5 s/,
           /a firewall is between this machine and https:/,
           ...['--url', `https://${hostAddress()}:${port}`],
         )
@@ -341,7 +345,7 @@ describe('kapis doctor', function () {
       await names(
         'certificates',
         /caBundle .* has not the authority of the serving certificate/,
-        /the front writes it while it runs/,
+        /kapis-apiserver writes it while it runs/,
       )
     })
 
@@ -367,7 +371,11 @@ describe('kapis doctor', function () {
       await names('certificates', /the serving certificate has expired on/, /delete secret kapis-serving/)
       await names('certificates', /does not name kapis\.kapis-system\.svc/, /delete secret kapis-serving/)
       await kubectl('-n', namespace, 'delete', 'secret', 'kapis-serving')
-      await names('certificates', /the Secret kapis-system\/kapis-serving is missing/, /the front makes it/)
+      await names(
+        'certificates',
+        /the Secret kapis-system\/kapis-serving is missing/,
+        /kapis-apiserver makes it/,
+      )
     })
 
     it('an APIService that is gone, or belongs to somebody else', async () => {

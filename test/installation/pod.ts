@@ -20,7 +20,7 @@ export type Pod = {
   readonly log: (container: string) => string
   /** From the start of the first process to the first 200 of /readyz. */
   readonly readyMs: number
-  /** As the kubelet does: no new connections, SIGTERM to the front, and to the sidecar once that has ended. */
+  /** As the kubelet does: no new connections, SIGTERM to kapis-apiserver, and to the sidecar once that has ended. */
   readonly stop: () => Promise<readonly (number | null)[]>
 }
 

@@ -149,7 +149,7 @@ describe(`${seconds} s of mixed load`, function () {
       )
       expect(grown, figure).to.be.below(most[figure])
     }
-    expect(heldBy(pidOf('oauth')).megabytes, 'MB of the token listener').to.be.below(300)
+    expect(heldBy(pidOf('oauth')).megabytes, 'MB of kapis-oauth').to.be.below(300)
     expect((await listAs(token)).totalItems).to.equal(nodes.length)
   })
 

@@ -68,11 +68,11 @@ function mendOf(reason: string, message: string, patient: Patient): string {
   if (reason === 'EndpointsNotFound' || reason === 'MissingEndpoints')
     return `see why no Pod is ready: ${inNamespace} get pods; ${inNamespace} describe pods`
   if (/x509|certificate|tls:/.test(message))
-    return `the authority in caBundle is not that of the serving certificate: ${inNamespace} rollout restart deployment kapis, which writes it anew`
+    return `the CA in caBundle is not the one of the serving certificate: ${inNamespace} rollout restart deployment kapis, which rewrites it`
   if (/\b40[13]\b|Unauthorized|Forbidden/i.test(message))
     return 'Kapis does not take kube-apiserver for the front proxy: --proxy-client-cert-file must come from --requestheader-client-ca-file, its common name be one of --requestheader-allowed-names, and the extension-apiserver-authentication ConfigMap be readable'
   if (/refused|no route|timeout|deadline|context canceled|i\/o/i.test(message)) return openPort(patient)
   if (/no response|50[0-9]\b/.test(message))
-    return `read what the front says: ${inNamespace} logs deployment/kapis -c apiserver`
+    return `read the log of kapis-apiserver: ${inNamespace} logs deployment/kapis -c apiserver`
   return `kubectl describe apiservice; ${inNamespace} logs deployment/kapis -c apiserver`
 }

@@ -16,10 +16,10 @@ export const certificates: Check = {
     if (config !== undefined && config.tls.certFile !== '') return []
     const pair = await readPair(client, { namespace, name: 'kapis-serving' })
     if (pair === undefined) {
-      const mend = `the front makes it when it starts: kubectl -n ${namespace} logs deployment/kapis -c apiserver`
+      const mend = `kapis-apiserver creates it at its start: kubectl -n ${namespace} logs deployment/kapis -c apiserver`
       return [error(`the Secret ${namespace}/kapis-serving is missing`, mend)]
     }
-    const renew = `kubectl -n ${namespace} delete secret kapis-serving; the front makes a new one at once`
+    const renew = `kubectl -n ${namespace} delete secret kapis-serving; kapis-apiserver creates a new one`
     const leaf = new X509Certificate(pair.certPem)
     const name = `${service.name}.${namespace}.svc`
     const findings: Finding[] = []
@@ -49,7 +49,7 @@ async function bundleProblems({ client, groupDomain, namespace, nowMs }: Patient
   const bundle = Buffer.from(textOf(spec.caBundle), 'base64').toString('utf8')
   const blocks = bundle.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
   const authorities = blocks.map(block => new X509Certificate(block))
-  const write = `the front writes it while it runs: kubectl -n ${namespace} get pods; ${secretsPath(namespace)}/kapis-ca has the authority`
+  const write = `kapis-apiserver writes it while it runs: kubectl -n ${namespace} get pods; ${secretsPath(namespace)}/kapis-ca has the authority`
   if (authorities.length === 0) return [error(`the APIService ${name} has no caBundle`, write)]
   const issuer = authorities.find(one => leaf.checkIssued(one) && leaf.verify(one.publicKey))
   if (issuer === undefined)
@@ -57,7 +57,7 @@ async function bundleProblems({ client, groupDomain, namespace, nowMs }: Patient
       error(`caBundle of the APIService ${name} has not the authority of the serving certificate`, write),
     ]
   if (issuer.validToDate.getTime() < nowMs) {
-    const mend = `kubectl -n ${namespace} delete secret kapis-ca kapis-serving; the front makes new ones`
+    const mend = `kubectl -n ${namespace} delete secret kapis-ca kapis-serving; kapis-apiserver creates new ones`
     return [
       error(
         `the authority of the serving certificate has expired on ${issuer.validToDate.toISOString()}`,

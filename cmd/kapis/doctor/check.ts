@@ -13,14 +13,14 @@ export type Finding = {
 
 /** One installation, as it is looked at. */
 export type Patient = {
-  /** The orchestrator, as whoever runs the doctor. */
+  /** kube-apiserver, as whoever runs the doctor. */
   readonly client: KubeClient
   readonly groupDomain: string
   readonly namespace: string
   readonly service: { readonly name: string; readonly port: number }
   /** What the programs read; undefined when that cannot be found. */
   readonly config: Config | undefined
-  /** Where the front is reached from here; '' to reach it through kube-apiserver. */
+  /** Where kapis-apiserver is reached from here; '' to reach it through kube-apiserver. */
   readonly url: string
   /** An access token to judge; '' for none. */
   readonly token: string

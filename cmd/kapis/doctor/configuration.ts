@@ -30,7 +30,7 @@ export async function readConfiguration(client: KubeClient, namespace: string): 
     return { config: parseConfig(withEnvironment(file, env)).config, findings: [] }
   } catch (cause) {
     const problems =
-      cause instanceof ConfigError ? cause.problems : [{ path: 'kapis.yaml', message: 'is no YAML' }]
+      cause instanceof ConfigError ? cause.problems : [{ path: 'kapis.yaml', message: 'is not valid YAML' }]
     const edit =
       kind === 'Secret'
         ? `put another kapis.yaml into the Secret ${name}`

@@ -10,7 +10,7 @@ export type FrontAnswer = { readonly code: number; readonly body: string }
 const answersWithinMs = 5_000
 const silence = `no answer within ${answersWithinMs / 1000} s`
 
-/** Asks the front: directly, or through kube-apiserver, which reaches what the doctor's machine may not. */
+/** Asks kapis-apiserver: directly, or through kube-apiserver, which reaches what the doctor's machine may not. */
 export async function askFront(patient: Patient, path: string): Promise<FrontAnswer> {
   return patient.url === '' ? throughService(patient, path) : directly(patient, path)
 }
@@ -29,7 +29,7 @@ async function throughService({ client, namespace, service }: Patient, path: str
   } catch (cause) {
     if (signal.aborted) return { code: 0, body: silence }
     if (!(cause instanceof Status)) throw cause
-    // As kube-apiserver words it; the front's own refusals are other ones.
+    // As kube-apiserver words it; kapis-apiserver's own refusals are other ones.
     const isReached = !cause.message.startsWith('error trying to reach service')
     return { code: isReached ? cause.code : 0, body: cause.message }
   }

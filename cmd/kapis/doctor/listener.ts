@@ -4,7 +4,7 @@ import { askFront } from './front.ts'
 
 const discovery = '/oauth/.well-known/openid-configuration'
 
-/** The token listener behind the front, and whether all agree on who issues tokens. */
+/** kapis-oauth behind kapis-apiserver, and whether all agree on who issues tokens. */
 export const listener: Check = {
   name: 'token-listener',
   examine: async patient => [...(await answerProblems(patient)), ...(await tokenProblems(patient))],
@@ -25,11 +25,11 @@ async function answerProblems(patient: Patient): Promise<readonly Finding[]> {
       url === ''
         ? openPort(patient)
         : `see whether it runs (kubectl -n ${namespace} get pods), and whether a firewall is between this machine and ${url}`
-    return [error(`the front does not answer: ${body.slice(0, 200)}`, mend)]
+    return [error(`kapis-apiserver is not responding: ${body.slice(0, 200)}`, mend)]
   }
   if (code !== 200) {
     const mend = `kubectl -n ${namespace} logs deployment/kapis -c oauth; everything but new logins goes on without it`
-    return [error(`the token listener does not answer: ${code} ${body.slice(0, 200)}`, mend)]
+    return [error(`kapis-oauth is not responding: ${code} ${body.slice(0, 200)}`, mend)]
   }
   const issuer = textOf(membersOf(JSON.parse(body)).issuer)
   if (config === undefined || issuer === config.oauth.issuer) return []
@@ -41,7 +41,7 @@ async function answerProblems(patient: Patient): Promise<readonly Finding[]> {
 async function tokenProblems({ client, token, config }: Patient): Promise<readonly Finding[]> {
   if (token === '') return []
   const claims = readClaims(token)
-  if (claims === undefined) return [error('--token is no JSON Web Token', 'log in again')]
+  if (claims === undefined) return [error('--token is not a JSON Web Token', 'log in again')]
   if (config !== undefined && claims.iss !== config.oauth.issuer) {
     const mend = 'log in again: the issuer was changed, and that ends every login'
     return [
@@ -58,7 +58,7 @@ async function tokenProblems({ client, token, config }: Patient): Promise<readon
   })
   const { authenticated, error: why } = membersOf(membersOf(review).status)
   if (authenticated === true) return []
-  const mend = `in the file of --authentication-config of kube-apiserver: jwt[].issuer.url must be ${textOf(claims.iss)} to the letter, audiences have ${JSON.stringify(claims.aud)}, certificateAuthority be that of the front; it reads keys some ten seconds after its start`
+  const mend = `in the file of --authentication-config of kube-apiserver: jwt[].issuer.url must be ${textOf(claims.iss)} to the letter, audiences have ${JSON.stringify(claims.aud)}, certificateAuthority be that of kapis-apiserver; it reads keys some ten seconds after its start`
   return [
     warning(
       `kube-apiserver does not take the token (Kapis may): ${textOf(why) || 'no authenticator knows its issuer'}`,

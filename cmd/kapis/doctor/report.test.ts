@@ -14,9 +14,9 @@ describe('toText', () => {
       [
         'ok       service',
         'error    rights: it is broken',
-        '         to mend: mend it',
+        '         fix: mend it',
         'warning  rights: it is old',
-        '         to mend: renew it',
+        '         fix: renew it',
         '',
         '1 error, 1 warning',
         '',

@@ -8,7 +8,7 @@ export function toText(reports: readonly Report[]): string {
       ? [`ok       ${check}`]
       : findings.flatMap(({ severity, problem, mend }) => [
           `${severity.padEnd(7)}  ${check}: ${problem}`,
-          `         to mend: ${mend}`,
+          `         fix: ${mend}`,
         ]),
   )
   const all = reports.flatMap(({ findings }) => findings)

@@ -13,7 +13,7 @@ export function list(output: string, { env, out, err }: Io): void {
     isCurrent: current?.url === url && current.name === name,
   }))
   if (output === 'json') out(`${JSON.stringify(logins, null, 2)}\n`)
-  else if (logins.length === 0) err('There are no logins: run `kapis login --server URL`.\n')
+  else if (logins.length === 0) err('No logins: run `kapis login --server URL`.\n')
   else {
     const rows = logins.map(each => [
       each.isCurrent ? '*' : '',

@@ -10,7 +10,7 @@ import type { KubeconfigValues } from './options.ts'
 /** Ends a login, forgets it, and takes its context out of the kubeconfig. A server that is gone does not prevent that. */
 export async function remove(name: string, values: ServerValues & KubeconfigValues, io: Io): Promise<void> {
   const { server, login } = findTarget({ ...values, context: name }, io)
-  if (login === undefined) throw new Error(`there is no login ${JSON.stringify(name)} at ${server.url}`)
+  if (login === undefined) throw new Error(`unknown login ${JSON.stringify(name)} at ${server.url}`)
   if (!values['no-kubeconfig']) {
     const paths = kubeconfigFiles(io.env, values.kubeconfig)
     await applyChanges(paths, config => planRemoval(config, name, login.url), io)

@@ -9,7 +9,7 @@ import type { KubeconfigValues } from './options.ts'
 /** Makes a login the current one, and its context that of kubectl. */
 export async function use(name: string, values: ServerValues & KubeconfigValues, io: Io): Promise<void> {
   const { server, login } = findTarget({ ...values, context: name }, io)
-  if (login === undefined) throw new Error(`there is no login ${JSON.stringify(name)} at ${server.url}`)
+  if (login === undefined) throw new Error(`unknown login ${JSON.stringify(name)} at ${server.url}`)
   writeCurrent(io.env, login)
   io.err(`The current login is ${JSON.stringify(name)} at ${server.url}.\n`)
   if (values['no-kubeconfig']) return

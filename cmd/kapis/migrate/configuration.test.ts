@@ -126,22 +126,22 @@ describe('toConfiguration', () => {
     [
       { authentication: { authenticateRateLimiterMaxTries: 'many' } },
       'authentication.authenticateRateLimiterMaxTries',
-      'is no number; the default is kept',
+      'is not a number; the default is kept',
     ],
     [
       { authentication: { loginHistoryMaximumEntries: ' ' } },
       'authentication.loginHistoryMaximumEntries',
-      'is no number; the default is kept',
+      'is not a number; the default is kept',
     ],
     [
       { authentication: { loginHistoryMaximumEntries: null } },
       'authentication.loginHistoryMaximumEntries',
-      'is no number; the default is kept',
+      'is not a number; the default is kept',
     ],
     [
       { authentication: { maximumClockSkew: 'soon' } },
       'authentication.maximumClockSkew',
-      'is no duration; the default is kept',
+      'is not a duration; the default is kept',
     ],
     [
       { authentication: { oauthOptions: { accessTokenMaxAge: 0 } } },
@@ -161,10 +161,10 @@ describe('toConfiguration', () => {
     [
       { authentication: { oauthOptions: { clients: {} } } },
       'authentication.oauthOptions.clients',
-      'is no list',
+      'is not a list',
     ],
-    [{ authentication: [] }, 'authentication', 'is no section'],
-    [{ authorization: { mode: 'RBAC' } }, 'authorization', 'RBAC of the orchestrator decides, always'],
+    [{ authentication: [] }, 'authentication', 'is not a section'],
+    [{ authorization: { mode: 'RBAC' } }, 'authorization', 'RBAC of kube-apiserver decides, always'],
   ]
   for (const [document, path, message] of wrong) {
     it(`says of ${JSON.stringify(document)} what becomes of it`, () => {

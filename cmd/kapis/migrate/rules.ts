@@ -7,7 +7,7 @@ import { gone, note, put, type Rule, type Translation, translate } from './trans
 function seconds(target: string, least = 1): Rule {
   return (value, path, to) => {
     const amount = toSeconds(value)
-    if (amount === undefined) note(to, path, 'is no duration; the default is kept')
+    if (amount === undefined) note(to, path, 'is not a duration; the default is kept')
     else if (amount < least)
       note(to, path, `Kapis has nothing that lasts for ever: ${target} keeps its default`)
     else put(to, target, amount)
@@ -19,7 +19,7 @@ function number(target: string): Rule {
   return (value, path, to) => {
     const amount = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
     if (Number.isInteger(amount)) put(to, target, amount)
-    else note(to, path, 'is no number; the default is kept')
+    else note(to, path, 'is not a number; the default is kept')
   }
 }
 
@@ -34,24 +34,24 @@ function flag(target: string): Rule {
 function text(target: string): Rule {
   return (value, path, to) => {
     if (typeof value === 'string') put(to, target, value)
-    else note(to, path, 'is no text; the default is kept')
+    else note(to, path, 'is not a string; the default is kept')
   }
 }
 
 function section(rules: Readonly<Record<string, Rule>>): Rule {
   return (value, path, to) => {
     if (isRecord(value)) translate(value, rules, path, to)
-    else if (value !== null) note(to, path, 'is no section')
+    else if (value !== null) note(to, path, 'is not a section')
   }
 }
 
 function list(each: (item: Fields, path: string, to: Translation) => void): Rule {
   return (value, path, to) => {
     if (value === null) return
-    if (!Array.isArray(value)) return note(to, path, 'is no list')
+    if (!Array.isArray(value)) return note(to, path, 'is not a list')
     for (const [index, item] of value.entries()) {
       if (isRecord(item)) each(item, `${path}[${index}]`, to)
-      else note(to, `${path}[${index}]`, 'is no section')
+      else note(to, `${path}[${index}]`, 'is not a section')
     }
   }
 }
@@ -87,7 +87,7 @@ function client(item: Fields, path: string, to: Translation): void {
     redirectURIs(value, place, target) {
       const uris = Array.isArray(value) ? value.filter(uri => typeof uri === 'string') : []
       if (uris.includes('*'))
-        note(to, place, 'Kapis refuses *: name each URI, or nobody can log in there with a browser')
+        note(to, place, 'Kapis rejects *: list each URI, otherwise browser logins at this client fail')
       const named = uris.filter(uri => uri !== '*')
       if (named.length > 0) put(target, 'redirectURIs', named)
     },
@@ -121,7 +121,7 @@ export const rules: Readonly<Record<string, Rule>> = {
     kubectlImage: gone('Kapis starts no Pods for terminals'),
     oauthOptions: section(oauthOptions),
   }),
-  authorization: gone('RBAC of the orchestrator decides, always'),
+  authorization: gone('RBAC of kube-apiserver decides, always'),
   logging: section({
     host(value, path, to) {
       if (typeof value !== 'string' || value === '') return note(to, path, 'no log store is configured')
@@ -133,10 +133,10 @@ export const rules: Readonly<Record<string, Rule>> = {
     password: text('logs.opensearch.password'),
     indexPrefix: text('logs.opensearch.indexPrefix'),
     exportLogsLimit: number('logs.exportLimit'),
-    version: gone('Kapis speaks to all versions alike'),
+    version: gone('not needed: Kapis works with all supported versions'),
   }),
   kubernetes: gone('Kapis uses the service account of its Pod; kubernetes.kubeconfig names another way'),
-  cache: gone('Kapis keeps what must be shared in the orchestrator, and needs no Redis'),
+  cache: gone('Kapis keeps what must be shared in kube-apiserver, and needs no Redis'),
   ldap: gone('was for the DevOps component; an LDAPIdentityProvider is how people log in with a directory'),
   auditing: gone('audit.path and audit.policyFile write the audit log of Kapis'),
   multicluster: gone('Kapis serves the cluster that it runs in'),

@@ -26,7 +26,7 @@ describe('readSource', () => {
 
   it('says what is wrong, and quotes nothing of it', () => {
     for (const [document, message] of [
-      ['password: "secret', 'is no YAML'],
+      ['password: "secret', 'is not valid YAML'],
       ['secret', 'is no configuration'],
       ['[1]', 'is no configuration'],
       [{ kind: 'ConfigMap', data: {} }, 'the ConfigMap has no kubesphere.yaml'],

@@ -27,8 +27,8 @@ function parseText(text: string, file: string): Fields {
     document = parse(text)
   } catch {
     // What the parser says quotes the line, which may hold a password.
-    throw new Error(`${file}: is no YAML`)
+    throw new Error(`${file}: is not valid YAML`)
   }
-  if (!isRecord(document)) throw new Error(`${file}: is no configuration`)
+  if (!isRecord(document)) throw new Error(`${file}: is not a configuration`)
   return document
 }

@@ -8,7 +8,7 @@ const passwordHash = `$2a$10$${'x'.repeat(53)}`
 const metadata = { name: 'bob', uid: 'u', resourceVersion: '1', creationTimestamp: '' }
 const spec = { email: 'bob@old.test', password: passwordHash }
 
-/** An orchestrator with one user there, who is disabled, and what there is of him here. */
+/** A kube-apiserver with one user there, who is disabled, and what there is of him here. */
 function make(here: readonly object[], refuse: (call: Call) => number = () => 0) {
   const calls: Call[] = []
   const client: KubeClient = {
@@ -50,7 +50,7 @@ describe('a user who was disabled before the migration', () => {
     expect(await migrate()).to.deep.equal([['refused', 'was made, and is not disabled: refused PATCH']])
   })
 
-  it('ends the run when the orchestrator fails meanwhile', async () => {
+  it('ends the run when kube-apiserver fails meanwhile', async () => {
     const { migrate } = make([], ({ method }) => (method === 'PATCH' ? 503 : 0))
     const error = await migrate().catch(thrown => thrown)
     expect(error).to.include({ code: 503, message: 'refused PATCH' })

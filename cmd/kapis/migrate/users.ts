@@ -170,7 +170,7 @@ async function list(client: KubeClient, path: string): Promise<readonly KubeObje
       if (error instanceof Status && error.code === 404) return found
       throw error
     }
-    if (!isRecord(page) || !Array.isArray(page.items)) throw new Error(`${path} is no list`)
+    if (!isRecord(page) || !Array.isArray(page.items)) throw new Error(`${path} is not a list`)
     found.push(...page.items.map(parseObject))
     next = isRecord(page.metadata) && typeof page.metadata.continue === 'string' ? page.metadata.continue : ''
   } while (next !== '')

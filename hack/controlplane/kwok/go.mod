@@ -2,7 +2,7 @@ module kapis.io/hack/controlplane/kwok
 
 go 1.26.0
 
-// Beside the orchestrator's module and not in it: kwok asks for newer libraries than Kubernetes was released with.
+// Beside kube-apiserver's module and not in it: kwok asks for newer libraries than Kubernetes was released with.
 
 require (
 	cel.dev/expr v0.25.1 // indirect
@@ -116,7 +116,7 @@ require (
 
 tool sigs.k8s.io/kwok/cmd/kwok
 
-// The versions of the orchestrator's module: what both are built from is compiled once.
+// The versions of kube-apiserver's module: what both are built from is compiled once.
 replace (
 	github.com/go-errors/errors => github.com/go-errors/errors v1.4.2
 	github.com/go-openapi/jsonreference => github.com/go-openapi/jsonreference v0.20.2

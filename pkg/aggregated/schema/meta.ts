@@ -14,7 +14,7 @@ export const metaSchemas: Schemas = {
     name: string('Name of the object, unique for its kind within its namespace or the cluster.'),
     generateName: string('Prefix that the name was made from when none was given.'),
     namespace: string('Namespace of the object; empty for objects of the cluster.'),
-    selfLink: string('No longer filled in by the orchestrator.'),
+    selfLink: string('No longer filled in by kube-apiserver.'),
     uid: string(
       'Identity of the object in time and space: an object of the same name made later has another.',
     ),
@@ -61,7 +61,7 @@ export const metaSchemas: Schemas = {
     subresource: string('Subresource through which the fields were set, or empty.'),
   }),
   ListMeta: object('Metadata of a list.', {
-    selfLink: string('No longer filled in by the orchestrator.'),
+    selfLink: string('No longer filled in by kube-apiserver.'),
     resourceVersion: string('Version of the state that the list shows; a watch from here misses nothing.'),
     continue: string('Token with which the next chunk of the list is asked for; empty at the end.'),
     remainingItemCount: integer(

@@ -2,7 +2,7 @@ import { isRecord, itemsOf, membersOf, textOf } from '../../kube/object.ts'
 import { metaSchemas } from './meta.ts'
 import { ref, type Schema, type Schemas } from './schema.ts'
 
-/** A kind, and where the orchestrator serves it. */
+/** A kind, and where kube-apiserver serves it. */
 export type SourceKind = {
   readonly kind: string
   readonly source: { readonly group: string; readonly version: string }
@@ -18,8 +18,8 @@ const limitNames = new Set([
 const types: readonly Schema['type'][] = ['object', 'array', 'string', 'integer', 'number', 'boolean']
 
 /**
- * The schemas of kinds and of all that they lead to, by short names, from the OpenAPI 3.0 documents in which the
- * orchestrator describes them. A kind that is in none of the documents is left out.
+ * The schemas of kinds and of all that they lead to, by short names, from the OpenAPI 3.0 documents in which
+ * kube-apiserver describes them. A kind that is in none of the documents is left out.
  *
  * @param documents parsed; of schemas that stand in several the first is taken: one server wrote them all
  */

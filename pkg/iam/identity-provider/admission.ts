@@ -54,7 +54,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     if (others.length > 0)
       throw refuse(
         'user_linked_twice',
-        'several users are linked to this account; an administrator can mend it',
+        'several users are linked to this account; an administrator can correct it',
       )
     if (linked !== undefined) return linked
     if (config.mappingMethod === 'manual') return { config, identity, wants: 'link' }

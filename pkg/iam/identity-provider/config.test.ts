@@ -209,7 +209,7 @@ describe('readProviderConfig', () => {
       'must be one of auto, lookup, manual',
     ],
     [
-      'groups of the orchestrator',
+      'groups of kube-apiserver',
       { name: 'a', type: 'OIDCIdentityProvider', groupsPrefix: 'system:', provider: oidc },
       'groupsPrefix',
       'must not begin with "system:", which is reserved for Kubernetes',

@@ -103,7 +103,7 @@ function createApi({
         const answer: Response = await get(next)
         const list: unknown = await answer.json()
         if (!Array.isArray(list))
-          throw new Error(`${new URL(next).pathname} answers with something that is no list`)
+          throw new Error(`${new URL(next).pathname} answers with something that is not a list`)
         items.push(...list)
         next = nextPage(answer.headers.get('link'), next)
       }

@@ -11,7 +11,7 @@ export function createGitHubProvider(config: ForgeConfig): RedirectProvider {
 async function identify(api: Api, { endpoint, memberOf }: ForgeConfig): Promise<Identity> {
   const user = await api.read(endpoint.userInfoURL)
   if (!isRecord(user) || typeof user.id !== 'number' || typeof user.login !== 'string')
-    throw new Error('the user endpoint answers with something that is no user')
+    throw new Error('the user endpoint returned a response that is not a user')
   const emails = (await api.readAll(`${endpoint.userInfoURL}/emails?per_page=100`)).filter(isRecord)
   const verified = emails.filter(({ verified }) => verified === true)
   const { email } = verified.find(({ primary }) => primary === true) ?? verified[0] ?? {}

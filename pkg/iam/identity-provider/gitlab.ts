@@ -12,7 +12,7 @@ export function createGitLabProvider(config: ForgeConfig): RedirectProvider {
 async function identify(api: Api, { endpoint, memberOf }: ForgeConfig): Promise<Identity> {
   const user = await api.read(endpoint.userInfoURL)
   if (!isRecord(user) || typeof user.id !== 'number' || typeof user.username !== 'string')
-    throw new Error('the user endpoint answers with something that is no user')
+    throw new Error('the user endpoint returned a response that is not a user')
   if (user.state !== undefined && user.state !== 'active')
     throw refuse('provider_refused', 'the account at the identity provider is not active')
   const isConfirmed = typeof user.confirmed_at === 'string' && user.confirmed_at !== ''

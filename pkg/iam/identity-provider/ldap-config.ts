@@ -63,7 +63,7 @@ const keys = [
 
 // RFC 4512 section 2.5: a name or a dotted number, with options.
 const attributeName = /^([A-Za-z][-A-Za-z0-9]*|\d+(\.\d+)+)(;[-A-Za-z0-9]+)*$/
-// The front gives up on an answer after 30 seconds.
+// kapis-apiserver gives up on an answer after 30 seconds.
 const timeout = { default: 15_000, min: 100, max: 25_000 }
 
 /** Reads `provider` of an LDAPIdentityProvider. */

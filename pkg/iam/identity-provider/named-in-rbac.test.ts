@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { KubeClient } from '../../kube/client.ts'
 import { isNamedInRbac } from './named-in-rbac.ts'
 
-function orchestrator(bindings: Readonly<Record<string, readonly unknown[]>>): KubeClient {
+function kubeApiserver(bindings: Readonly<Record<string, readonly unknown[]>>): KubeClient {
   const metadata = { name: 'b', uid: 'u', resourceVersion: '1', creationTimestamp: '' }
   return {
     async call({ path }) {
@@ -25,5 +25,5 @@ describe('isNamedInRbac', () => {
   ]
   for (const [what, bindings, isNamed] of rows)
     it(`is ${isNamed} of a user whom ${what}`, async () =>
-      expect(await isNamedInRbac(orchestrator(bindings), 'root')).to.equal(isNamed))
+      expect(await isNamedInRbac(kubeApiserver(bindings), 'root')).to.equal(isNamed))
 })

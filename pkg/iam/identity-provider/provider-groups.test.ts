@@ -9,7 +9,7 @@ describe('readGroups', () => {
   const cases: readonly [string, readonly string[], string, readonly string[]][] = [
     ['sorts, and counts each once', ['b', 'a', 'b'], '', ['a', 'b']],
     ['puts the prefix before them', ['a'], 'ldap:', ['ldap:a']],
-    ['leaves out the orchestrator’s own', ['system:masters', 'a'], '', ['a']],
+    ['leaves out kube-apiserver’s own', ['system:masters', 'a'], '', ['a']],
     ['and lets nobody make one of two halves', ['stem:masters'], 'sy', []],
     ['leaves out what is no name', ['', 'a\nb', 'x'.repeat(254)], '', []],
     ['leaves out what readers of a header take for another', [' system:masters', '\u00a0a', 'b\t'], '', []],
@@ -50,7 +50,7 @@ describe('createGroupWriter', () => {
     observedAt,
   })
 
-  /** The orchestrator's answers to what is read, and as many conflicts as are wanted. */
+  /** kube-apiserver's answers to what is read, and as many conflicts as are wanted. */
   function make(object: ReturnType<typeof stored>, conflicts = 0) {
     const patches: Call[] = []
     const client: KubeClient = {

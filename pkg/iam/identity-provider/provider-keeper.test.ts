@@ -28,7 +28,7 @@ function session(sid: string, provider: string, ended = ''): Session {
 
 type Standings = Readonly<Record<string, Standing>>
 
-/** @param stored what the orchestrator says, where that is not what was watched */
+/** @param stored what kube-apiserver says, where that is not what was watched */
 async function endsOf(watched: Standings, stored: Standings = watched, isReady = true) {
   const sessions = new Map(
     [session('1', 'corp'), session('2', ''), session('3', 'other'), session('4', 'corp', 'logout')].map(
@@ -78,7 +78,7 @@ describe('createProviderKeeper', () => {
   for (const [what, standings, ends] of rows)
     it(what, async () => expect((await endsOf(standings)).ends).to.deep.equal(ends))
 
-  it('asks the orchestrator only when there is something to end, and believes it', async () => {
+  it('asks kube-apiserver only when there is something to end, and believes it', async () => {
     const usable = { corp: 'usable', other: 'usable' } as const
     expect(await endsOf(usable)).to.deep.equal({ ends: none, reads: 0 })
     expect(await endsOf({}, usable)).to.deep.equal({ ends: none, reads: 1 })

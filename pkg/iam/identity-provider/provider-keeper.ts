@@ -10,7 +10,7 @@ export type ProviderKeeperOptions = {
     readonly isReady: boolean
     /** As the watch has it. */
     readonly standingOf: (name: string) => Standing
-    /** As the orchestrator has it at this moment. */
+    /** As kube-apiserver has it at this moment. */
     readonly readStandings: () => Promise<(name: string) => Standing>
   }
   readonly sessions: EndableSessions & { readonly all: () => Iterable<Session> }
@@ -40,7 +40,7 @@ export function createProviderKeeper({ providers, sessions, logger }: ProviderKe
       if (!providers.isReady) return
       const found = open().filter(({ provider }) => reasons[providers.standingOf(provider)] !== undefined)
       if (found.length === 0) return
-      // A login may have come before the provider that it was made by: only the orchestrator can say that this is gone.
+      // A login may have come before the provider that it was made by: only kube-apiserver can say that this is gone.
       const standingOf = await providers.readStandings()
       for (const session of found) {
         const why = reasons[standingOf(session.provider)]

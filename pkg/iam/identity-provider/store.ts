@@ -103,7 +103,7 @@ export class ProviderStore {
     )
   }
 
-  /** What the orchestrator says at this moment, which the watch may have yet to bring. @throws Status */
+  /** What kube-apiserver says at this moment, which the watch may have yet to bring. @throws Status */
   async readStandings(): Promise<(name: string) => Standing> {
     const path = `${this.#path}?${new URLSearchParams(this.#query)}`
     const { items } = parseList(await this.#options.client.call({ path }))

@@ -17,7 +17,7 @@ export function readTrust(provider: Fields): Trust {
   const file = text(provider, 'rootCA', { default: '' })
   const data = text(provider, 'rootCAData', { default: '' })
   const isVerified = !provider.boolean('insecureSkipVerify', false)
-  if (file !== '' && data !== '') provider.problem('rootCAData', 'must not be given beside rootCA')
+  if (file !== '' && data !== '') provider.problem('rootCAData', 'must not be set together with rootCA')
   if (file !== '') return { ca: readCertificates(provider, 'rootCA', readPem(provider, file)), isVerified }
   if (data === '') return { ca: undefined, isVerified }
   const pem = data.includes('-----BEGIN') ? data : Buffer.from(data, 'base64').toString('utf8')

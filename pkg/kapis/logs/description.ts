@@ -89,7 +89,7 @@ export function logOperation(summary: string, segments: readonly Parameter[] = [
   return {
     summary,
     description:
-      'Everybody sees the lines of the pods whose pods/log he may get, and nothing of others. A tail is one JSON object a line, or server-sent events for who accepts text/event-stream.',
+      'Callers see the lines of the pods whose pods/log they may get. A tail is one JSON object a line, or server-sent events for clients that accept text/event-stream.',
     parameters: [...segments, ...logParameters],
     answers: {
       200: {

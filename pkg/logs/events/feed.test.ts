@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { silent } from '../../iam/fixtures.ts'
-import { answerJson, type FakeOrchestrator, startFakeOrchestrator, until } from '../../kube/fixtures.ts'
+import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver, until } from '../../kube/fixtures.ts'
 import { unavailable } from '../../status/status.ts'
 import { createMemoryStore } from '../fixtures.ts'
 import type { LogStore } from '../store.ts'
@@ -8,7 +8,7 @@ import { EventFeed } from './feed.ts'
 import { kubeEvent, kubeEventRecord } from './fixtures.ts'
 
 describe('EventFeed', () => {
-  let fake: FakeOrchestrator | undefined
+  let fake: FakeKubeApiserver | undefined
   let feed: EventFeed | undefined
   afterEach(async () => {
     await feed?.stop()
@@ -25,7 +25,7 @@ describe('EventFeed', () => {
       { type: 'ADDED', object: kubeEvent('later', 6) },
     ]
     let isWatched = false
-    fake = await startFakeOrchestrator((req, res) => {
+    fake = await startFakeKubeApiserver((req, res) => {
       if (new URL(req.url ?? '', 'http://x').searchParams.get('watch') !== 'true') {
         const metadata = { resourceVersion: '3' }
         const items = [old, kubeEvent('new', 2), kubeEvent('waits', 3)]

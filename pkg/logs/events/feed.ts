@@ -20,7 +20,7 @@ const lookTimeoutMs = 30_000
 const retryMs = 5_000
 
 /**
- * Follows the orchestrator's events and hands each writing of each on to be stored. After a start the list has what was
+ * Follows kube-apiserver's events and hands each writing of each on to be stored. After a start the list has what was
  * stored before: the store is asked what it has of that time. Replicas that follow at the same time store under the same ids.
  */
 export class EventFeed {

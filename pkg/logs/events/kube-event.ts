@@ -5,7 +5,7 @@ import type { LogRecord } from '../record.ts'
 import { hasPart, hasValue, longestEntry, toFields } from './entry.ts'
 import type { EventKind } from './kind.ts'
 
-/** Events of the orchestrator (core/v1), as the platform API asks for them. */
+/** Events of kube-apiserver (core/v1), as the platform API asks for them. */
 export const kubeEvents: EventKind = {
   namespaces: 'involved_object_namespace_filter',
   namespaceParts: 'involved_object_namespace_search',

@@ -10,7 +10,7 @@ const meanings: Readonly<Record<number, string>> = {
   400: 'The request is refused; error says why (RFC 6749 section 5.2).',
   401: 'The client or the bearer is not known, or its credential is not good.',
   403: 'It is refused to this caller.',
-  404: 'There is no such thing here.',
+  404: 'Not found.',
   405: 'Another method is wanted; the header Allow names those that there are.',
   409: 'It was changed meanwhile: begin again.',
   413: 'The body is too large.',

@@ -116,7 +116,7 @@ export const pagePaths: Paths = {
     }),
   },
   '/oauth/register': {
-    post: formOperation('The first login from an identity provider: a user of his own', {
+    post: formOperation('The first login from an identity provider: creates a user', {
       ticket: text(),
       username: text(),
     }),

@@ -36,7 +36,7 @@ export const personalAccessTokenPaths: Paths = {
       },
       answers: {
         201: {
-          description: 'The token, which is told this once.',
+          description: 'The token, which is returned this once.',
           content: json(object({ ...described, token: text() })),
         },
         ...oauthErrors(403, 413, 415),

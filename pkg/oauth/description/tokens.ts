@@ -165,7 +165,7 @@ export const tokenPaths: Paths = {
   },
   '/oauth/authenticate': {
     post: {
-      summary: 'Whose a token is: the webhook of an orchestrator (TokenReview)',
+      summary: 'Whose a token is: the webhook of a kube-apiserver (TokenReview)',
       body: { content: json(review) },
       answers: {
         ...ok(

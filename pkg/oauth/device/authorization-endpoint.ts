@@ -15,7 +15,7 @@ import { pollIntervalSeconds } from './poll-pace.ts'
 import { newUserCode, toDeviceName } from './user-code.ts'
 
 const lifeSeconds = 600
-// Each is an object in the orchestrator until it expires, and a public client needs nothing to make one.
+// Each is an object in kube-apiserver until it expires, and a public client needs nothing to make one.
 const perAddress = { maxTries: 60, durationSeconds: lifeSeconds }
 
 /** POST /oauth/device_authorization (RFC 8628 section 3.1): a device without a browser asks to be logged in by another. */

@@ -162,7 +162,7 @@ function createDecision(options: BrowserOptions, lockout: Lockout): RequestHandl
   })
 }
 
-const unknownCode = 'There is no such code, or it has expired.'
+const unknownCode = 'Unknown or expired code.'
 
 function sendDecisionPage(
   product: string,

@@ -120,7 +120,7 @@ describe('/oauth/logout', () => {
   const uri = 'https://console.example.org/bye'
   const astray = 'the parameter post_logout_redirect_uri is not one of the client'
   const nobody = 'post_logout_redirect_uri needs id_token_hint, client_id or the access token of the login'
-  const noHint = 'the parameter id_token_hint is no ID token of this issuer'
+  const noHint = 'the parameter id_token_hint is not an ID token of this issuer'
   const refused: readonly [string, () => Promise<Record<string, string>> | Record<string, string>, string][] =
     [
       ['another place', () => ({ post_logout_redirect_uri: 'https://evil.example.org' }), astray],

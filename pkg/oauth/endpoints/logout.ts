@@ -51,7 +51,7 @@ export function createLogout(options: BrowserOptions): RequestHandler {
   async function readHint(token: string | undefined): Promise<IdTokenHint | undefined> {
     if (token === undefined) return undefined
     const hint = await tools.verifier.readIdTokenHint(token)
-    if (hint === undefined) throw invalid('the parameter id_token_hint is no ID token of this issuer')
+    if (hint === undefined) throw invalid('the parameter id_token_hint is not an ID token of this issuer')
     return hint
   }
 

@@ -43,7 +43,7 @@ function parse(body: unknown): Readonly<Record<string, unknown>> {
   try {
     parsed = parseJson(String(body))
   } catch (error) {
-    throw invalid(error instanceof JsonTooDeep ? error.message : 'the body is no JSON')
+    throw invalid(error instanceof JsonTooDeep ? error.message : 'the body is not valid JSON')
   }
   if (!isRecord(parsed)) throw invalid('the body must be an object')
   return parsed

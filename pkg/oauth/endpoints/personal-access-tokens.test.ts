@@ -88,10 +88,7 @@ describe(path, () => {
     expect(await ask('DELETE', undefined, { at: `${path}/${id}` })).to.include({ code: 404 })
   })
 
-  const unknown = [
-    404,
-    { error: 'invalid_request', error_description: 'there is no such personal access token' },
-  ]
+  const unknown = [404, { error: 'invalid_request', error_description: 'unknown personal access token' }]
   it('ends none of somebody else, and no login', async () => {
     const { id } = await create({ name: 'a' })
     app.users.set('bob', memoryUser('bob'))
@@ -183,7 +180,7 @@ describe(path, () => {
   const scope = 'scope must be one of full, read'
   const life = 'expiresInSeconds must be a whole number from 60 to 31622400'
   const malformed: readonly [string, unknown, string][] = [
-    ['no JSON', '{', 'the body is no JSON'],
+    ['no JSON', '{', 'the body is not valid JSON'],
     ['a list', [], 'the body must be an object'],
     ['nothing', {}, name],
     ['an empty name', { name: '' }, name],

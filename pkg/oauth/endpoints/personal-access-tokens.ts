@@ -74,7 +74,7 @@ export function createPersonalAccessTokens({ tools, audit }: EndpointOptions): P
       const { user } = caller
       const session = await tools.sessions.read(String(req.params.id))
       if (session === undefined || session.user !== user.name || !isGood(session))
-        throw oauthError(404, 'invalid_request', 'there is no such personal access token')
+        throw oauthError(404, 'invalid_request', 'unknown personal access token')
       event.sid = session.sid
       await endLogin(tools.sessions, session, 'deleted by its owner')
       res.status(204).end()
@@ -96,7 +96,7 @@ function describe({ sid, displayName, scope, createdAtMs, expiresAtMs }: Session
   }
 }
 
-/** As the orchestrator writes times: without a fraction of a second. */
+/** As kube-apiserver writes times: without a fraction of a second. */
 function toTime(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }

@@ -64,7 +64,7 @@ describe('POST /oauth/authenticate', () => {
     ['a refresh token', () => tokens.refresh_token],
     ['a truncated token', () => tokens.access_token.slice(0, -4)],
     [
-      'a token that may only read, which an orchestrator could not hold to that',
+      'a token that may only read, which a kube-apiserver could not hold to that',
       async () => {
         const { sid } = await app.tools.verifier.verifyAccess(tokens.access_token)
         const subject = {
@@ -110,8 +110,8 @@ describe('POST /oauth/authenticate', () => {
   const required = 'token is required for TokenReview in authentication'
   const kind = 'TokenReview'
   const malformed: readonly [string, string, number, string][] = [
-    ['no JSON', '{', 400, 'the body is no JSON'],
-    ['nothing', '', 400, 'the body is no JSON'],
+    ['no JSON', '{', 400, 'the body is not valid JSON'],
+    ['nothing', '', 400, 'the body is not valid JSON'],
     ['a list', '[]', 400, one],
     ['another kind', JSON.stringify({ apiVersion, kind: 'User' }), 400, one],
     ['another version', JSON.stringify({ apiVersion: 'v1', kind }), 400, one],

@@ -18,7 +18,7 @@ type Review = {
 const versions = ['authentication.k8s.io/v1', 'authentication.k8s.io/v1beta1']
 
 /**
- * POST /oauth/authenticate: the webhook by which an orchestrator asks whose a token is (TokenReview). Whatever is no good
+ * POST /oauth/authenticate: the webhook by which a kube-apiserver asks whose a token is (TokenReview). Whatever is no good
  * token is 200 with `authenticated: false`: an error would say that nobody could find out. It answers in Kubernetes' words.
  */
 export function createTokenReview({ tools, audit }: EndpointOptions): RequestHandler {
@@ -82,6 +82,6 @@ function parseBody(body: unknown): Readonly<Record<string, unknown>> {
     const parsed: unknown = parseJson(String(body))
     return isRecord(parsed) ? parsed : {}
   } catch (error) {
-    throw badRequest(error instanceof JsonTooDeep ? error.message : 'the body is no JSON')
+    throw badRequest(error instanceof JsonTooDeep ? error.message : 'the body is not valid JSON')
   }
 }

@@ -110,7 +110,7 @@ describe('GET /oauth/callback/{idp}', () => {
     })
     expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
       400,
-      { error: 'invalid_request', error_description: 'there is no such OAuth client any more' },
+      { error: 'invalid_request', error_description: 'the OAuth client was deleted' },
     ])
     expect(app.sessions.size).to.equal(0)
   })

@@ -57,8 +57,7 @@ export function createCallback(options: BrowserOptions): RequestHandler {
     }
     event.client = state.clientId
     const client = registry.find(state.clientId)?.client
-    if (client === undefined)
-      throw oauthError(400, 'invalid_request', 'there is no such OAuth client any more')
+    if (client === undefined) throw oauthError(400, 'invalid_request', 'the OAuth client was deleted')
     const { admitted } = await identify(tools, { req, res }, state)
     const user = requireUser(tools.providers, admitted)
     event.user = user.name

@@ -4,7 +4,7 @@ import { column, type Decoration, integerColumn, type Traits } from '../kind.ts'
 import type { PodUsage } from '../pod-usage.ts'
 import { formatQuantity } from '../quantity.ts'
 
-/** The orchestrator's own columns first; then the workspace, and what the pods in it ask for. */
+/** kube-apiserver's own columns first; then the workspace, and what the pods in it ask for. */
 export const namespaces = (groupDomain: string): Traits => ({
   columns: [
     column('Name', 0, 'Name of the namespace, unique in the cluster.', 'name'),

@@ -14,7 +14,7 @@ const conditions = (...list: readonly (readonly [string, string])[]) => ({
 })
 
 describe('nodes', () => {
-  it('has the columns of the orchestrator, name for name, and its own after them', () => {
+  it('has the columns of kube-apiserver, name for name, and its own after them', () => {
     expect(nodes.columns.map(({ name, priority }) => `${name} ${priority}`)).to.deep.equal([
       'Name 0',
       'Status 0',
@@ -34,7 +34,7 @@ describe('nodes', () => {
     expect(nodes.columns.every(({ description }) => description !== '')).to.equal(true)
   })
 
-  it('claims no short name and no category of the orchestrator', () => {
+  it('claims no short name and no category of kube-apiserver', () => {
     expect([nodes.shortNames, nodes.categories]).to.deep.equal([[], []])
   })
 

@@ -4,7 +4,7 @@ import { type Column, column, type Decoration, type Facts, type Kind } from '../
 import type { PodUsage } from '../pod-usage.ts'
 import { formatQuantity, parseQuantity, percent, type Quantity } from '../quantity.ts'
 
-// The first ten are the orchestrator's own columns, name for name; the rest is what its own table does not tell.
+// The first ten are kube-apiserver's own columns, name for name; the rest is what its own table does not tell.
 const columns: readonly Column[] = [
   column('Name', 0, 'Name of the node, unique in the cluster.', 'name'),
   column('Status', 0, 'Whether the node is ready, and whether pods may be scheduled on it.'),
@@ -27,7 +27,7 @@ export const nodes: Kind = {
   kind: 'Node',
   namespaced: false,
   source: { group: '', version: 'v1', path: '/api/v1/nodes' },
-  // No short name: `no` is the orchestrator's own, and kubectl warns when two resources claim one.
+  // No short name: `no` is kube-apiserver's own, and kubectl warns when two resources claim one.
   shortNames: [],
   categories: [],
   columns,

@@ -151,7 +151,7 @@ describe('editYaml', () => {
       expect(editYaml(before, changes)).to.equal(after)
     })
 
-  it('refuses what is no YAML', () => {
+  it('refuses what is not valid YAML', () => {
     const refused: readonly [string, string][] = [
       [
         'a: [',

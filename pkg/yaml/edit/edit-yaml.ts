@@ -10,7 +10,7 @@ import { type Change, changed, isFields, type Value, valueAt } from './value.ts'
  * replaced, and each result is parsed and compared before it is accepted. Where no part can be replaced, as behind aliases that
  * other fields share, the whole document is written from its values, without comments.
  *
- * @throws Error when the text is no YAML, or what is written would not be read as it was meant
+ * @throws Error when the text is not valid YAML, or what is written would not be read as it was meant
  */
 export function editYaml(text: string, changes: readonly Change[]): string {
   return changes.reduce(edit, readSource(text)).text

@@ -30,6 +30,6 @@ export async function readJson(req: IncomingMessage, mediaTypes: readonly string
     return parseJson(Buffer.concat(chunks).toString('utf8'))
   } catch (error) {
     // The parser would quote the body, and with it a password.
-    throw badRequest(error instanceof JsonTooDeep ? error.message : 'the body is no JSON')
+    throw badRequest(error instanceof JsonTooDeep ? error.message : 'the body is not valid JSON')
   }
 }

@@ -11,7 +11,7 @@ export function iamPaths(groupDomain: string) {
   const group = `iam.${groupDomain}`
   const stored = customRef(group, 'v1alpha2', 'User')
   const record = customRef(group, 'v1alpha2', 'LoginRecord')
-  const written = { ...ok(stored, 'The user, without his password.'), ...kubeErrors(404, 409, 413, 415, 422) }
+  const written = { ...ok(stored, 'The user, without the password.'), ...kubeErrors(404, 409, 413, 415, 422) }
   return {
     '/users': {
       get: listOperation('Users, without their passwords', {
@@ -28,7 +28,7 @@ export function iamPaths(groupDomain: string) {
         parameters: [dryRun],
         body: { content: json(stored) },
         answers: {
-          201: { description: 'The user, without his password.', content: json(stored) },
+          201: { description: 'The user, without the password.', content: json(stored) },
           ...kubeErrors(409, 413, 415, 422),
         },
         security: callers,
@@ -36,7 +36,7 @@ export function iamPaths(groupDomain: string) {
     },
     '/users/{user}': {
       get: {
-        summary: 'A user, without his password; everybody may read himself',
+        summary: 'A user, without the password; users may read themselves',
         parameters: [user],
         answers: { ...ok(stored), ...kubeErrors(404) },
         security: callers,
@@ -56,7 +56,7 @@ export function iamPaths(groupDomain: string) {
         security: callers,
       },
       delete: {
-        summary: 'Removes a user, which ends his logins',
+        summary: 'Removes a user and ends their logins',
         parameters: [user, dryRun],
         answers: { ...success, ...kubeErrors(404) },
         security: callers,

@@ -24,7 +24,7 @@ export type IamOptions = {
   readonly clientAddress: (req: AuthenticatedExchange['req']) => string
   /** Lists and watches of the cache, as `{items, totalItems}`. */
   readonly list: Handler
-  /** Everything else of the group: the orchestrator's own. */
+  /** Everything else of the group: kube-apiserver's own. */
   readonly rest: Handler
   readonly logger: Logger
 }

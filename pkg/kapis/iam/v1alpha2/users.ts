@@ -105,14 +105,14 @@ function writeOptions(exchange: AuthenticatedExchange, permitOf: UsersOptions['p
   return { isDryRun: isDryRun(exchange), permit: permitOf(exchange) }
 }
 
-/** @throws Status 400 for a dryRun that the orchestrator does not have either */
+/** @throws Status 400 for a dryRun that kube-apiserver does not have either */
 function isDryRun({ query }: AuthenticatedExchange): boolean {
   const dryRun = query.get('dryRun') ?? ''
   if (dryRun !== '' && dryRun !== 'All') throw badRequest(`dryRun must be All, not ${JSON.stringify(dryRun)}`)
   return dryRun === 'All'
 }
 
-/** With the path of the object in the orchestrator's own API, as in lists. */
+/** With the path of the object in kube-apiserver's own API, as in lists. */
 export function toAnswer(user: KubeObject, groupDomain: string): object {
   const { apiVersion, kind, metadata, ...rest } = user
   return {

@@ -301,7 +301,7 @@ describe('createIngest', () => {
     it('refuses what is no request', async () => {
       expect(refusal(await send('/v1/logs', 'x', { headers: protobuf }))).to.deep.equal([
         400,
-        'the body is no ExportLogsServiceRequest: a number is cut off',
+        'the body is not a valid ExportLogsServiceRequest: a number is cut off',
       ])
       expect(refusal(await send('/v1/logs', '{}', { headers: ndjson }))).to.deep.equal([
         415,

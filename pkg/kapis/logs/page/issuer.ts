@@ -14,7 +14,7 @@ const connection = {
 }
 
 /**
- * Sends a form to the token listener.
+ * Sends a form to kapis-oauth.
  *
  * @param from the address of the browser, by which the listener counts
  * @throws Status 503 when it does not answer
@@ -36,7 +36,7 @@ export async function postForm(
     const parsed: unknown = text === '' ? {} : JSON.parse(text)
     return { code: response.statusCode, body: isRecord(parsed) ? parsed : {} }
   } catch (error) {
-    throw unavailable('the token listener does not answer', error, 1)
+    throw unavailable('kapis-oauth is not responding', error, 1)
   } finally {
     void pool.destroy()
   }

@@ -10,7 +10,7 @@ import type { LogPageDocuments } from './page.ts'
 export type LogPageLoginOptions = {
   /** The URL of the issuer, by which browsers reach this front. */
   readonly issuer: string
-  /** Unix socket of the token listener. */
+  /** Unix socket of kapis-oauth. */
   readonly socket: string
   readonly clientId: string
   readonly redirectUri: string

@@ -56,7 +56,7 @@ export const oldResourcePaths = {
   '/users/{user}/kubeconfig': {
     get: {
       summary: 'A kubeconfig by which kubectl logs in through the platform',
-      description: 'It holds no credential: kubectl asks `kapis get-token`. Everybody may have his own.',
+      description: 'It holds no credential: kubectl runs `kapis get-token`. Users may get their own.',
       parameters: [segment('user', 'The name of the user.')],
       answers: {
         200: { description: 'The kubeconfig.', content: { 'text/yaml': { schema: text() } } },

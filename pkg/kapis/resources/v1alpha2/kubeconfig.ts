@@ -19,7 +19,7 @@ export function isOwnKubeconfig({ info, identity }: AuthenticatedExchange): bool
 }
 
 /**
- * `GET …/users/{user}/kubeconfig`: a kubeconfig as YAML, with which kubectl reaches the orchestrator through the platform
+ * `GET …/users/{user}/kubeconfig`: a kubeconfig as YAML, with which kubectl reaches kube-apiserver through the platform
  * and logs in by `kapis get-token` (client.authentication.k8s.io/v1). Unlike 3.4's it carries no certificate: a login that
  * is ended, or a user who is disabled, leaves nothing that still works.
  *

@@ -208,7 +208,7 @@ describe('serveResources', () => {
     }
   })
 
-  it('watches nothing that the orchestrator only lists', async () => {
+  it('watches nothing that kube-apiserver only lists', async () => {
     const kind = { ...servedNodes.kind, isListedOnly: true as const }
     const collection = new Collection({ ...servedNodes, kind })
     replaceAll(collection, items, '10')
@@ -216,7 +216,7 @@ describe('serveResources', () => {
     expect(json(await get(`${g}/nodes`))).to.have.property('totalItems', 3)
     const { code, text } = await get(`${g}/nodes?watch=true`)
     expect(code).to.equal(405)
-    expect(text).to.contain('nodes cannot be watched: the orchestrator only lists them')
+    expect(text).to.contain('nodes cannot be watched: kube-apiserver only lists them')
   })
 
   it('answers HEAD with the head alone', async () => {

@@ -9,15 +9,15 @@ export const tenantPaths = {
   '/logs': { get: logOperation('Log lines: query, statistics, histogram, export, live tail and context') },
   '/events': {
     get: eventOperation(
-      'Events of the orchestrator: query, statistics, histogram and export',
-      'Everybody sees the events of the namespaces in which he may list events.',
+      'Events of kube-apiserver: query, statistics, histogram and export',
+      'Callers see the events of the namespaces in which they may list events.',
       kubeEvents,
     ),
   },
   '/auditing/events': {
     get: eventOperation(
       'The audit log of Kapis: query, statistics, histogram and export',
-      'Everybody sees what was done in the namespaces in which he may list events of audit.k8s.io.',
+      'Callers see the audit events of the namespaces in which they may list events of audit.k8s.io.',
       auditEvents,
     ),
   },

@@ -27,7 +27,7 @@ function* linesOf(body: Buffer, isJson: boolean, limits: IngestLimits): Generato
     for (const group of groups) yield* toLines(group, limits)
   } catch (error) {
     if (!(error instanceof WireError)) throw error
-    throw badRequest(`the body is no ExportLogsServiceRequest: ${error.message}`)
+    throw badRequest(`the body is not a valid ExportLogsServiceRequest: ${error.message}`)
   }
 }
 

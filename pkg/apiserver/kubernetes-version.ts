@@ -2,8 +2,8 @@ import type { KubeClient } from '../kube/client.ts'
 
 const keepMs = 60_000
 
-/** The orchestrator's version.Info, asked for at most once a minute; undefined while it does not answer. */
-export function createOrchestratorVersion(client: KubeClient): () => Promise<unknown> {
+/** kube-apiserver's version.Info, asked for at most once a minute; undefined while it does not answer. */
+export function createKubernetesVersion(client: KubeClient): () => Promise<unknown> {
   let known: { readonly value: unknown; readonly untilMs: number } | undefined
   return async () => {
     if (known && known.untilMs > performance.now()) return known.value
@@ -11,7 +11,7 @@ export function createOrchestratorVersion(client: KubeClient): () => Promise<unk
       const value = await client.call({ path: '/version', timeoutMs: 2_000 })
       known = { value, untilMs: performance.now() + keepMs }
     } catch {
-      // Whoever asks wants to know what there is; that the orchestrator is gone is told elsewhere.
+      // Whoever asks wants to know what there is; that kube-apiserver is gone is told elsewhere.
       return undefined
     }
     return known.value

@@ -13,7 +13,7 @@ const runDir = dirname(setting('KAPIS_CA'))
 const holdSeconds = process.env.FAULTS === 'long' ? 8 : 1.5
 
 // Faults that the real thing cannot be brought to on demand: a replica of its own behind a proxy that makes them.
-describe('the orchestrator, when it answers wrongly', function () {
+describe('kube-apiserver, when it answers wrongly', function () {
   this.timeout(120_000)
   let proxy: FaultProxy
   let replica: Replica
