@@ -47,7 +47,7 @@ bench: ## Measure against kube-apiserver and other peers, as ratios; ONLY=<name>
 .PHONY: fuzz faults soak
 fuzz: ## Try generated input on kapis-apiserver and its parsers, FUZZ_SECONDS for each property
 	@ONLY=e2e FOLDERS=fuzz FUZZ_SECONDS=$${FUZZ_SECONDS:-60} $(NODE) hack/test.ts
-faults: ## Let parts fail under traffic, and see that nobody is answered wrongly and all heals
+faults: ## Run the fault-injection tests under load
 	@ONLY=e2e FOLDERS=faults FAULTS=long $(NODE) hack/test.ts
 soak: ## Mixed load with the heartbeats of NODES nodes for SOAK_SECONDS: memory and handles must stay flat
 	@ONLY=e2e FOLDERS=soak SOAK_SECONDS=$${SOAK_SECONDS:-3600} NODES=$${NODES:-5000} PODS=$${PODS:-1000} $(NODE) hack/test.ts
@@ -55,7 +55,7 @@ soak: ## Mixed load with the heartbeats of NODES nodes for SOAK_SECONDS: memory 
 .PHONY: verify update
 verify: ## Check types, style, import rules and everything generated
 	@$(NODE) hack/verify.ts
-update: ## Format, and make everything generated anew
+update: ## Format the code and regenerate all generated files
 	@$(NODE) hack/update.ts
 
 #: IMAGE, PLATFORMS       make image: its name and machines; hack/image.sh tells of more

@@ -22,14 +22,14 @@ for (const [program, allowed] of [
       expect(call(program, '--version')).to.deep.equal({ status: 0, stdout, stderr: '' })
     })
 
-    it('tells how it is called', () => {
+    it('shows its usage', () => {
       const { status, stdout, stderr } = call(program, '--help')
       expect([status, stderr]).to.deep.equal([0, ''])
       expect(stdout).to.match(new RegExp(`^usage: ${name} \\[OPTION\\]…\n[\\s\\S]*called wrongly\\.\n$`))
     })
 
     it('ends with 2 when it is called wrongly, and names what is allowed', () => {
-      const stderr = `${name}: --verbose: unknown; allowed are ${allowed}\n\`${name} --help\` tells how it is called\n`
+      const stderr = `${name}: --verbose: unknown; allowed are ${allowed}\n\`${name} --help\` shows its usage\n`
       expect(call(program, '--verbose')).to.deep.equal({ status: 2, stdout: '', stderr })
     })
 

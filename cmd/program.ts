@@ -41,7 +41,7 @@ export async function runProgram(
     process.exit(0)
   } catch (error) {
     if (error instanceof FlagError) {
-      console.error(`${name}: ${error.message}\n\`${name} --help\` tells how it is called`)
+      console.error(`${name}: ${error.message}\n\`${name} --help\` shows its usage`)
       process.exit(2)
     }
     console.error(error instanceof ConfigError ? error.message : error)

@@ -33,7 +33,7 @@ export const commands: Readonly<Record<string, Entry>> = {
     endsItself: true,
   },
   manifests: {
-    summary: 'print what is to be installed, for any group domain, namespace and image',
+    summary: 'print the installation manifests for a group domain, namespace and image',
     load: async () => (await import('./manifests.ts')).manifests,
     endsItself: true,
   },

@@ -42,7 +42,7 @@ something is, with 2 when it was called wrongly. Nothing is changed. Needs to re
   --group-domain DOMAIN  domain of its API groups (from its configuration, else kapis.io)
   --service NAME[:PORT]  its Service (from its configuration, else kapis:443)
   --url URL              its front, to be asked directly instead of through kube-apiserver
-  --token TOKEN          an access token that is refused somewhere, to be told why; - reads it from KAPIS_TOKEN
+  --token TOKEN          explain why this access token is rejected; - reads it from KAPIS_TOKEN
   --output FORMAT, -o    text or json
 `,
   examples: `
@@ -103,7 +103,8 @@ async function examine({ name, examine: look }: Check, patient: Patient): Promis
     return { check: name, findings: await look(patient) }
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause)
-    const mend = 'run the doctor as somebody who may look, such as a cluster administrator'
+    const mend =
+      'run kapis doctor with credentials that can read it, such as those of a cluster administrator'
     return { check: name, findings: [warning(`could not be looked at: ${message}`, mend)] }
   }
 }

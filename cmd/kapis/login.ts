@@ -49,7 +49,7 @@ the kubeconfig changes. Several logins, also at one server, are told apart by th
   --ca FILE              CA of its certificate (KAPIS_CA, otherwise that of an earlier login there, or the system's)
   --context NAME         name of the context and of the login (kapis)
   --device               with a code that is entered in a browser anywhere
-  --username NAME, -u    with a password, asked for without an echo, or piped in
+  --username NAME, -u    with a password (prompted for, or read from stdin)
   --no-browser           do not start a browser; its URL is printed in any case
   --issuer URL           the platform's issuer, where it is reached at another address than its own (port forwarding)
   --client-id ID         OAuth client (kapis-cli; with --username KAPIS_CLIENT_ID, kapis)
@@ -112,7 +112,7 @@ async function logIn({ output: _output, ...values }: Parsed, io: Io): Promise<nu
   const { 'client-secret': _secret, ...named } = values
   assertNotEmpty(named)
   if (values.device && values.username !== undefined)
-    throw new UsageError('--device and --username exclude each other')
+    throw new UsageError('--device and --username are mutually exclusive')
   const name = values.context ?? defaultContext
   if (/\p{Cc}/u.test(name)) throw new UsageError(`invalid --context ${JSON.stringify(name)}`)
   const server = findServer({ ...values, context: name }, io)

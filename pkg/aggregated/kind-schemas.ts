@@ -63,7 +63,10 @@ export function createKindSchemas({
     if (known === undefined) {
       const reason = await Promise.race([updating().catch(error => error), expired(patienceMs)])
       if (known === undefined)
-        throw unavailable('kube-apiserver does not tell the schemas of its kinds yet', reason)
+        throw unavailable(
+          'the OpenAPI schemas of kube-apiserver have not been loaded yet; retry later',
+          reason,
+        )
     } else if (performance.now() - readAt >= freshMs) {
       // What is known stays good while kube-apiserver does not answer.
       updating().catch(() => undefined)

@@ -98,7 +98,7 @@ describe('parseListOptions', () => {
     ],
     [
       'labelSelector=a b',
-      'labelSelector "a b" cannot be parsed: "a b" is no requirement (key=value, key in (a,b), key, !key)',
+      'labelSelector "a b" cannot be parsed: invalid requirement "a b": expected key=value, key in (a,b), key or !key',
     ],
   ]
   for (const [query, message] of malformed) {

@@ -40,7 +40,8 @@ describe('serveRead', () => {
     const hub = new WatchHub()
     const pages = new PageCache()
     const collectionOfPlural = (plural: string) => {
-      if (plural === 'broken') throw unavailable('broken cannot be watched: kube-apiserver does not answer')
+      if (plural === 'broken')
+        throw unavailable('the cache for broken is stale: the watch on kube-apiserver was lost; retry later')
       return plural === 'nodes' ? collection : undefined
     }
     loopback = await startLoopback(async (req, res) => {
@@ -277,7 +278,7 @@ describe('serveRead', () => {
       {},
       503,
       'ServiceUnavailable',
-      'broken cannot be watched: kube-apiserver does not answer',
+      'the cache for broken is stale: the watch on kube-apiserver was lost; retry later',
     ],
     ...['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map(
       (method): Row => [

@@ -110,7 +110,7 @@ export function createAccess(options: AccessOptions): Access {
     get(name: string) {
       // Before the first list every user would look like one who does not exist.
       if (!users.isReady || !sessions.isReady)
-        throw unavailable('users are still being read from kube-apiserver')
+        throw unavailable('the cache for users has not synced yet; retry later')
       return users.get(name)
     },
   }

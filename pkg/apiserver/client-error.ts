@@ -58,12 +58,12 @@ function describe(code: string): { code: number; reason: string; message: string
     return {
       code: 431,
       reason: 'Request Header Fields Too Large',
-      message: 'the head of the request is too large',
+      message: 'the request headers are too large',
     }
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
     return { code: 413, reason: 'Content Too Large', message: 'the chunk extensions are too large' }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return { code: 408, reason: 'Request Timeout', message: 'the request did not come in time' }
+    return { code: 408, reason: 'Request Timeout', message: 'timed out waiting for the request' }
   return { code: 400, reason: 'Bad Request', message: 'the request is not valid HTTP/1.1' }
 }
 

@@ -90,7 +90,7 @@ describe('createTlsFront', () => {
     socket.write('GET / HTTP/1.1\r\nHost: a\r\nX-A: ')
     const text = Buffer.concat(await socket.toArray()).toString()
     clearInterval(drip)
-    expect(text).to.match(/^HTTP\/1\.1 408 Request Timeout\r\n[\s\S]*the request did not come in time/)
+    expect(text).to.match(/^HTTP\/1\.1 408 Request Timeout\r\n[\s\S]*timed out waiting for the request/)
   })
 
   it('tells of a head that is too large, however much of it still comes', async () => {
@@ -99,7 +99,7 @@ describe('createTlsFront', () => {
     socket.write(`GET / HTTP/1.1\r\nHost: a\r\nX-A: ${'x'.repeat(8 * 1024 * 1024)}\r\n\r\n`)
     const text = Buffer.concat(await socket.toArray()).toString()
     expect(text).to.match(
-      /^HTTP\/1\.1 431 Request Header Fields Too Large\r\n[\s\S]*the head of the request is too large/,
+      /^HTTP\/1\.1 431 Request Header Fields Too Large\r\n[\s\S]*the request headers are too large/,
     )
   })
 

@@ -301,7 +301,7 @@ export async function runApiserver(
     async () => {
       logger.info('ready')
       // Before the first probe has found it ready.
-      await collectGarbage().catch(err => logger.warn({ err }, 'memory of the start is not given back'))
+      await collectGarbage().catch(err => logger.warn({ err }, 'failed to release memory after startup'))
     },
     err => logger.error({ err }, 'the resource cache cannot start'),
   )

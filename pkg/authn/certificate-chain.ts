@@ -33,7 +33,7 @@ export function readPeerChain(req: IncomingMessage): Chain {
  */
 export function assertNoPeerCertificate(req: IncomingMessage): void {
   if (tlsSocketOf(req)?.getPeerX509Certificate() !== undefined)
-    throw unavailable('the certificate authorities of clients are still being read from kube-apiserver')
+    throw unavailable('the client CA certificates have not been loaded from kube-apiserver yet; retry later')
 }
 
 export function parseBundle(pem: string): readonly X509Certificate[] {

@@ -42,7 +42,7 @@ const opensearch = section({
   caFile: text({
     default: '',
     env: 'KAPIS_LOGS_OPENSEARCH_CA_FILE',
-    description: 'PEM file with the authority of its certificate; empty for those that Node.js knows.',
+    description: 'PEM file with its CA certificate; empty for the CAs that Node.js knows.',
   }),
   indexPrefix: text({
     default: 'fluentbit',

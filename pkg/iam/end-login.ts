@@ -24,7 +24,7 @@ export async function endLogin(sessions: EndableSessions, known: Session, why: s
     if (await sessions.update({ ...session, ended: why })) return true
     session = await sessions.read(session.sid)
   }
-  throw unavailable('the login is changing all the time; try again')
+  throw unavailable('the login is being updated concurrently; try again')
 }
 
 /**

@@ -64,7 +64,7 @@ export function createLockKeeper(options: LockKeeperOptions): LockKeeper {
   return {
     lock: user =>
       void lock(user).catch(err =>
-        logger.warn({ err, user: user.name }, 'cannot write down the lock of a user'),
+        logger.warn({ err, user: user.name }, 'failed to update the lockout state of the user'),
       ),
     async release(users) {
       for (const user of users) {

@@ -60,7 +60,7 @@ export function createPasswordGuard(options: PasswordGuardOptions): PasswordGuar
   } = authentication
   let shared: Buffer | undefined
   const secret = () => {
-    if (shared === undefined) throw unavailable('logins are still being read from kube-apiserver')
+    if (shared === undefined) throw unavailable('the cache for logins has not synced yet; retry later')
     return shared
   }
   const toKeys = createLoginKeys(secret)

@@ -74,7 +74,7 @@ export async function readCollection(
       if (kind.isListedOnly)
         throw methodNotAllowed(
           ['GET', 'HEAD'],
-          `${info.resource} cannot be watched: kube-apiserver only lists them`,
+          `watch is not supported for ${info.resource}: kube-apiserver only lists them`,
         )
       return watch(collection, tools, exchange, style)
     default:

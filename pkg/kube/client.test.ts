@@ -120,7 +120,7 @@ describe('createKubeClient', () => {
       const { client } = await start((_req, res) => res.writeHead(200).end('{"a":'))
       expect(toRefusal(await rejectionOf(client.call({ path: '/x' })))).to.deep.equal({
         ...silent,
-        message: 'kube-apiserver answers what cannot be read',
+        message: 'kube-apiserver returned a response that is not valid JSON',
       })
     })
 
@@ -131,7 +131,7 @@ describe('createKubeClient', () => {
       })
       expect(toRefusal(await rejectionOf(client.call({ path: '/x' })))).to.deep.equal({
         ...silent,
-        message: 'kube-apiserver broke off its answer',
+        message: 'kube-apiserver closed the connection before the response was complete',
       })
     })
 

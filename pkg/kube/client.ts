@@ -82,7 +82,7 @@ export function createKubeClient(endpoint: Endpoint): KubeClient {
       try {
         return JSON.parse(body.toString('utf8'))
       } catch (error) {
-        throw unavailable('kube-apiserver answers what cannot be read', error)
+        throw unavailable('kube-apiserver returned a response that is not valid JSON', error)
       }
     },
     close: () => pool.destroy(),
@@ -104,7 +104,7 @@ async function readBody(body: Readable): Promise<Buffer> {
   try {
     for await (const chunk of body) chunks.push(chunk)
   } catch (error) {
-    throw unavailable('kube-apiserver broke off its answer', error)
+    throw unavailable('kube-apiserver closed the connection before the response was complete', error)
   }
   return Buffer.concat(chunks)
 }

@@ -61,7 +61,7 @@ function loadLibrary(file: string): typeof import('@kubernetes/client-node') {
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND')) throw error
     throw new Error(
-      `kubeconfig ${file} signs on by more than a token or a certificate: install @kubernetes/client-node beside kapis`,
+      `kubeconfig ${file} uses an exec plugin or an auth provider, which needs the package @kubernetes/client-node`,
     )
   }
 }

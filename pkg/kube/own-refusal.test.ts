@@ -24,7 +24,7 @@ describe('withOwnRefusals', () => {
         expect(toRefusal(status)).to.deep.equal({
           code: 503,
           reason: 'ServiceUnavailable',
-          message: 'kube-apiserver does not serve Kapis',
+          message: 'kube-apiserver did not serve the request of Kapis; retry later',
         })
         expect(status.headers).to.deep.equal({ 'retry-after': '1' })
         expect(status.cause).to.include({ code })

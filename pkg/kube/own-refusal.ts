@@ -8,7 +8,9 @@ import type { KubeClient } from './client.ts'
  */
 export function withOwnRefusals(client: KubeClient): KubeClient {
   const orUnavailable = (error: unknown): never => {
-    throw isOwnRefusal(error) ? unavailable('kube-apiserver does not serve Kapis', error) : error
+    throw isOwnRefusal(error)
+      ? unavailable('kube-apiserver did not serve the request of Kapis; retry later', error)
+      : error
   }
   return {
     call: call => client.call(call).catch(orUnavailable),

@@ -56,7 +56,7 @@ export function createTokenAudit({ logger, metrics }: { logger: Logger; metrics:
     },
     pending(req, event, reason) {
       metrics.outcome(event.grant ?? event.endpoint, reason)
-      logger.info({ ...toLine(req, event), outcome: 'pending', reason }, 'request waits for the person')
+      logger.info({ ...toLine(req, event), outcome: 'pending', reason }, 'authorization pending')
     },
   }
 }

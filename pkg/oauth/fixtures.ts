@@ -150,13 +150,15 @@ export async function startApp() {
     async register({ identity }, name) {
       if (users.has(name))
         throw refuse('user_name_taken', `the user name ${name} is taken; choose another one`)
-      if (users.has(identity.uid)) throw refuse('user_already_linked', 'this account has a user by now')
+      if (users.has(identity.uid))
+        throw refuse('user_already_linked', 'a user was created for this account in the meantime')
       const user = memoryUser(name, { email: identity.email, inlineHash: undefined, credential: '' })
       users.set(name, user).set(identity.uid, user)
       return user
     },
     async link({ identity }, user) {
-      if (users.has(identity.uid)) throw refuse('user_already_linked', 'this account has a user by now')
+      if (users.has(identity.uid))
+        throw refuse('user_already_linked', 'a user was created for this account in the meantime')
       users.set(identity.uid, user)
       return user
     },

@@ -169,7 +169,7 @@ export async function runOAuth(
     isPrepared && [users, sessions, keys, clients, store, passwords, providers].every(part => part.isReady)
   const known = {
     get(name: string) {
-      if (!isReady()) throw unavailable('users are still being read from kube-apiserver')
+      if (!isReady()) throw unavailable('the cache for users has not synced yet; retry later')
       return users.get(name)
     },
   }
@@ -252,7 +252,7 @@ export async function runOAuth(
     void keepUp().catch(err => logger.warn({ err }, 'upkeep failed, trying again'))
   void synced
     .then(collectGarbage)
-    .catch(err => logger.warn({ err }, 'memory of the start is not given back'))
+    .catch(err => logger.warn({ err }, 'failed to release memory after startup'))
     .then(keepUpOrTryAgain)
   const upkeep = setInterval(
     keepUpOrTryAgain,

@@ -102,11 +102,16 @@ function isKubeStatus(text: string): boolean {
 }
 
 function notLetAct(body: Buffer): Status {
-  return new Status(503, 'ServiceUnavailable', 'kube-apiserver does not let Kapis act for its callers', {
-    cause: new Error(body.toString('utf8').slice(0, 1_000)),
-    details: { retryAfterSeconds: 1 },
-    headers: { 'retry-after': '1', 'proxy-status': 'kapis; error=http_request_denied' },
-  })
+  return new Status(
+    503,
+    'ServiceUnavailable',
+    'the Kapis service account is not allowed to impersonate the caller',
+    {
+      cause: new Error(body.toString('utf8').slice(0, 1_000)),
+      details: { retryAfterSeconds: 1 },
+      headers: { 'retry-after': '1', 'proxy-status': 'kapis; error=http_request_denied' },
+    },
+  )
 }
 
 export function basePath({ url }: Endpoint): string {

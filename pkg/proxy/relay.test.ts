@@ -300,7 +300,9 @@ describe('relay', function () {
       const before = refusals
       const { code, headers, text } = await front.get('/')
       expect([code, headers['retry-after'], refusals - before]).to.deep.equal([503, '1', 1])
-      expect(JSON.parse(text).message).to.equal('kube-apiserver does not let Kapis act for its callers')
+      expect(JSON.parse(text).message).to.equal(
+        'the Kapis service account is not allowed to impersonate the caller',
+      )
     })
 
     for (const body of ['', 'log in first', '{"message":"Unauthorized"}']) {
@@ -322,7 +324,9 @@ describe('relay', function () {
         upstream = (_req, res) => res.writeHead(403, { 'content-type': 'application/json' }).end(body)
         const { code, headers, text } = await front.get('/')
         expect([code, headers['retry-after']]).to.deep.equal([503, '1'])
-        expect(JSON.parse(text).message).to.equal('kube-apiserver does not let Kapis act for its callers')
+        expect(JSON.parse(text).message).to.equal(
+          'the Kapis service account is not allowed to impersonate the caller',
+        )
         expect(text).to.not.include('kapis-system')
       })
     }

@@ -165,7 +165,9 @@ describe('forwardUpgrade', function () {
       refuse(res => res.writeHead(403).end(`{"kind":"Status","message":"${message}","code":403}`))
       const { code, headers, text } = await get()
       expect([code, headers['retry-after']]).to.deep.equal([503, '1'])
-      expect(JSON.parse(text).message).to.equal('kube-apiserver does not let Kapis act for its callers')
+      expect(JSON.parse(text).message).to.equal(
+        'the Kapis service account is not allowed to impersonate the caller',
+      )
       expect(text).to.not.include('kapis-system')
     })
 

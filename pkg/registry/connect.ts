@@ -87,7 +87,9 @@ export function createConnect({ caPem, trustedHosts, proxyFor }: RegistrySetting
 class RefusedAddress extends Error {}
 
 function notAllowed(host: string): Status {
-  return badRequest(`the registry ${host} lies at an address that is not allowed`)
+  return badRequest(
+    `the registry ${host} resolves to an address that is not allowed; allow it with registries.trustedHosts`,
+  )
 }
 
 /** An address that is refused, or a name that is always this machine's (RFC 6761 section 6.3). */

@@ -78,7 +78,7 @@ describe('parseLabelSelector', () => {
   }
 
   const noRequirement = (term: string) =>
-    `${JSON.stringify(term)} is no requirement (key=value, key in (a,b), key, !key)`
+    `invalid requirement ${JSON.stringify(term)}: expected key=value, key in (a,b), key or !key`
   const invalid: readonly [string, string][] = [
     [',', noRequirement('')],
     ['a,', noRequirement('')],
@@ -89,7 +89,7 @@ describe('parseLabelSelector', () => {
     ['!', noRequirement('!')],
     ['!!a', noRequirement('!!a')],
     ['!a=b', noRequirement('!a=b')],
-    ['!a in (b)', '"!a" is no label key'],
+    ['!a in (b)', '"!a" is not a valid label key'],
     ['a b', noRequirement('a b')],
     ['a=b c', noRequirement('a=b c')],
     ['a not in (b)', noRequirement('a not in (b)')],

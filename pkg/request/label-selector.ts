@@ -79,9 +79,9 @@ function parseTerm(term: string, text: string, parameter: string): LabelRequirem
   const fail = (why: string) => badRequest(`${parameter} ${JSON.stringify(text)} cannot be parsed: ${why}`)
   const requirement = readTerm(term)
   if (requirement === undefined)
-    throw fail(`${JSON.stringify(term)} is no requirement (key=value, key in (a,b), key, !key)`)
+    throw fail(`invalid requirement ${JSON.stringify(term)}: expected key=value, key in (a,b), key or !key`)
   const { key, operator, values } = requirement
-  if (!keyPattern.test(key)) throw fail(`${JSON.stringify(key)} is no label key`)
+  if (!keyPattern.test(key)) throw fail(`${JSON.stringify(key)} is not a valid label key`)
   for (const value of values) {
     if (!valuePattern.test(value)) throw fail(`${JSON.stringify(value)} is not a valid label value`)
     if ((operator === 'gt' || operator === 'lt') && !isInteger(value))

@@ -152,7 +152,7 @@ describe('ResourceCache', () => {
     expect(refusalOf(() => cache.collection('nodes'))).to.deep.equal({
       code: 503,
       reason: 'ServiceUnavailable',
-      message: 'nodes are still being read from kube-apiserver',
+      message: 'the cache for nodes has not synced yet; retry later',
     })
   })
 
@@ -163,7 +163,7 @@ describe('ResourceCache', () => {
     running = undefined
     await fake.close()
     await withClocks({ wallMs: -600_000, monotonicMs: 5_001 }, async () => {
-      const message = 'nodes cannot be watched: kube-apiserver does not answer'
+      const message = 'the cache for nodes is stale: the watch on kube-apiserver was lost; retry later'
       await until(() => {
         try {
           return cache.collection('nodes') === undefined
@@ -202,7 +202,7 @@ describe('ResourceCache', () => {
     })
 
     const refusals: readonly [number, number, string][] = [
-      [403, 503, 'Kapis itself may not read gadgets: its ClusterRole does not grant it'],
+      [403, 503, 'the Kapis service account cannot list gadgets: add get, list and watch to its ClusterRole'],
       [404, 404, 'the server could not find the requested resource'],
       [500, 503, 'gadgets cannot be read from kube-apiserver'],
     ]

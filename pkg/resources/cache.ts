@@ -109,7 +109,7 @@ export class ResourceCache {
   collection(plural: string): Collection | undefined {
     const kind = alwaysFollowed.find(row => row.plural === plural)
     if (kind === undefined) return undefined
-    if (!this.#synced) throw unavailable(`${plural} are still being read from kube-apiserver`)
+    if (!this.#synced) throw unavailable(`the cache for ${plural} has not synced yet; retry later`)
     return this.#live.get(toName(kind))?.current()
   }
 
@@ -136,7 +136,7 @@ export class ResourceCache {
 
   #begin(kind: Kind): LiveKind {
     // Before the pods are there, claims would all seem to be unused.
-    if (!this.#synced) throw unavailable('resources are still being read from kube-apiserver')
+    if (!this.#synced) throw unavailable('the discovery of resources has not finished yet; retry later')
     if (!this.#fits()) {
       this.#makeRoom()
       const { maxMegabytes } = this.#options.limits()

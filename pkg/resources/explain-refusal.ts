@@ -4,7 +4,10 @@ import { Status, unavailable, unknownResource } from '../status/status.ts'
 export function explainRefusal(plural: string, refusal: unknown): Status {
   if (isUnknown(refusal)) return unknownResource()
   if (refusal instanceof Status && refusal.code === 403)
-    return unavailable(`Kapis itself may not read ${plural}: its ClusterRole does not grant it`, refusal)
+    return unavailable(
+      `the Kapis service account cannot list ${plural}: add get, list and watch to its ClusterRole`,
+      refusal,
+    )
   return unavailable(`${plural} cannot be read from kube-apiserver`, refusal)
 }
 

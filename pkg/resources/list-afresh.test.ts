@@ -28,7 +28,7 @@ describe('listAfresh', () => {
 
   for (const [answered, code, message] of [
     [404, 404, 'the server could not find the requested resource'],
-    [403, 503, 'Kapis itself may not read nodes: its ClusterRole does not grant it'],
+    [403, 503, 'the Kapis service account cannot list nodes: add get, list and watch to its ClusterRole'],
     [500, 503, 'nodes cannot be read from kube-apiserver'],
   ] as const) {
     it(`is ${code} when kube-apiserver answers ${answered}`, async () => {

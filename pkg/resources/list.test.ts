@@ -218,7 +218,7 @@ describe('listPage', () => {
   const allowed =
     'alias, annotation, label, name, names, namespace, ownerKind, ownerReference, q, status, uid'
   const unknownFilter = (key: string) =>
-    `${JSON.stringify(key)} is no filter of nodes; allowed are ${allowed}`
+    `unknown filter ${JSON.stringify(key)} for nodes; supported filters: ${allowed}`
   const unknownSort = (key: string) =>
     `sortBy must be one of name, createTime, creationTimestamp, updateTime, lastUpdateTimestamp, status, or a path such as .spec.nodeName, not ${JSON.stringify(key)}`
   const refused: readonly [string, string][] = [
@@ -239,12 +239,12 @@ describe('listPage', () => {
     ['sortBy=__proto__', unknownSort('__proto__')],
     [
       'label=a b',
-      'label "a b" cannot be parsed: "a b" is no requirement (key=value, key in (a,b), key, !key)',
+      'label "a b" cannot be parsed: invalid requirement "a b": expected key=value, key in (a,b), key or !key',
     ],
     ['annotation=a%3D-', 'annotation "a=-" cannot be parsed: "-" is not a valid label value'],
     [
       'labelSelector=%3D',
-      'labelSelector "=" cannot be parsed: "=" is no requirement (key=value, key in (a,b), key, !key)',
+      'labelSelector "=" cannot be parsed: invalid requirement "=": expected key=value, key in (a,b), key or !key',
     ],
   ]
   for (const [query, message] of refused) {

@@ -103,10 +103,12 @@ export class LiveKind {
   current(): Collection {
     this.usedAtMs = performance.now()
     if (this.isGone) throw unknownResource()
-    if (!this.#isSynced) throw unavailable(`${this.#plural} are still being read from kube-apiserver`)
+    if (!this.#isSynced) throw unavailable(`the cache for ${this.#plural} has not synced yet; retry later`)
     const since = this.#disconnectedAtMs
     if (since !== undefined && performance.now() - since > staleAfterMs)
-      throw unavailable(`${this.#plural} cannot be watched: kube-apiserver does not answer`)
+      throw unavailable(
+        `the cache for ${this.#plural} is stale: the watch on kube-apiserver was lost; retry later`,
+      )
     return this.collection
   }
 

@@ -93,7 +93,9 @@ function toPredicate(kind: Kind, groupDomain: string, key: string, value: string
   const common = Object.hasOwn(commonFilters, key) ? commonFilters[key] : undefined
   if (common) return common(value, groupDomain)
   const known = [...new Set([...Object.keys(commonFilters), ...Object.keys(kind.filters)])].sort()
-  throw badRequest(`${JSON.stringify(key)} is no filter of ${kind.plural}; allowed are ${known.join(', ')}`)
+  throw badRequest(
+    `unknown filter ${JSON.stringify(key)} for ${kind.plural}; supported filters: ${known.join(', ')}`,
+  )
 }
 
 function byLabels(requirements: readonly LabelRequirement[]): Predicate {

@@ -280,7 +280,7 @@ describe('components, quotas and what everybody may know', function () {
         '/registrysecrets/login/verify',
         loginFor('127.0.0.1:1'),
         400,
-        'the registry 127.0.0.1:1 lies at an address that is not allowed',
+        'the registry 127.0.0.1:1 resolves to an address that is not allowed; allow it with registries.trustedHosts',
       ],
       [
         'POST',

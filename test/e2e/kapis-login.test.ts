@@ -209,7 +209,7 @@ describe('kapis login', function () {
       ['login', '-u', username, '--device'],
       '',
       2,
-      'kapis login: --device and --username exclude each other\nRun `kapis help login` for its usage.\n',
+      'kapis login: --device and --username are mutually exclusive\nRun `kapis help login` for its usage.\n',
     ],
     [
       'a server that is none',

@@ -25,7 +25,7 @@ describe('kinds that can be listed and not watched', function () {
       expect(one).to.include({ kind: 'ComponentStatus', apiVersion: 'v1' })
       const refusal = await askAs(token, `${path}?watch=true`)
       expect(refusal.code).to.equal(405)
-      expect(refusal.body).to.contain('componentstatuses cannot be watched')
+      expect(refusal.body).to.contain('watch is not supported for componentstatuses')
     }
   })
 

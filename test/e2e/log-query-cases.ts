@@ -83,7 +83,7 @@ export function itAnswersQuestions({ mine, ask, query }: LogScene): void {
     'operation=delete':
       'operation must be one of query, statistics, histogram, export, context, not "delete"',
     'start_time=1589644842608':
-      'start_time must be in whole seconds since 1970: milliseconds are not accepted, nor anything finer, not "1589644842608"',
+      'start_time must be a Unix timestamp in whole seconds (milliseconds and finer are not accepted), not "1589644842608"',
     'end_time=yesterday': 'end_time must be a whole number of seconds since 1970, not "yesterday"',
     'start_time=2&end_time=1': 'start_time (2) must not be after end_time (1)',
     'from=10000&size=1':
@@ -92,7 +92,7 @@ export function itAnswersQuestions({ mine, ask, query }: LogScene): void {
     'q=(a': 'q: this ( is not closed (at position 1)',
     'interval=1f': 'interval: "1f" must be a whole number from 1 on and a unit: s, m, h, d, w, M, q or y',
     'sort=up': 'sort must be one of desc, asc, not "up"',
-    'namespace=x': '"namespace" is no parameter here',
+    'namespace=x': 'unknown parameter "namespace"',
   }
   for (const [parameters, message] of Object.entries(refused)) {
     it(`refuses ${parameters}`, async () => {

@@ -134,9 +134,9 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
       ],
       ['that somebody has to log in, with prompt=none', { prompt: 'none' }, { error: 'login_required' }],
       [
-        'that nobody may be logged in to it',
+        'that logins are disabled for it',
         { client_id: denied.name },
-        { error: 'access_denied', error_description: 'nobody may be logged in to this client' },
+        { error: 'access_denied', error_description: 'logins are disabled for this client' },
       ],
     ]
     for (const [what, changes, told] of rows) {

@@ -407,8 +407,8 @@ describe('the platform API of nodes', function () {
       ['ascending=yes', 'ascending must be true or false, not "yes"'],
       ['managedFields=2', 'managedFields must be true or false, not "2"'],
       ['status=Ready', 'status must be one of unschedulable, warning, running, not "Ready"'],
-      ['color=red', `"color" is no filter of nodes; allowed are ${allowed}`],
-      ['__proto__=x', `"__proto__" is no filter of nodes; allowed are ${allowed}`],
+      ['color=red', `unknown filter "color" for nodes; supported filters: ${allowed}`],
+      ['__proto__=x', `unknown filter "__proto__" for nodes; supported filters: ${allowed}`],
     ]
     for (const [query, message] of bad) {
       it(`?${query}`, async () => {

@@ -289,7 +289,7 @@ describe('users', function () {
       const next = 'Another horse 2'
       expectStatus(
         await send(token, 'PUT', path, { password: next }),
-        statusBody(400, 'BadRequest', 'currentPassword is required for the password of one’s own'),
+        statusBody(400, 'BadRequest', 'currentPassword is required to change your own password'),
       )
       expectStatus(
         await send(token, 'PUT', path, { currentPassword: 'wrong', password: next }),

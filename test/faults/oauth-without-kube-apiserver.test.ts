@@ -124,7 +124,7 @@ describe('/oauth while kube-apiserver is down', function () {
     expect(/<main>[\s\S]*<\/main>/.exec(body)?.[0]).to.equal(`<main>
 <p class="product">Kapis</p>
 <h1>That did not work</h1>
-<p class="error" role="alert" id="error">Logins cannot be looked up at the moment.</p>
+<p class="error" role="alert" id="error">Logging in is temporarily unavailable.</p>
 <p>Go back to the application that you came from and try again in a moment.</p>
 <a class="button second" href="/oauth/session">Go to your login</a>
 </main>`)

@@ -201,7 +201,7 @@ describe('LDAP, against slapd', function () {
 
   it('refuses a user who has several of what should be his own', async () => {
     const error = await failure(login('other-twin', 'twin secret'))
-    expect(error.message).to.equal('the directory has no single uid for this user')
+    expect(error.message).to.equal('the LDAP entry must have exactly one value for uid')
   })
 
   it('takes as long for a user who is not there as for a wrong password', async () => {

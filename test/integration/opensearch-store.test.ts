@@ -320,10 +320,7 @@ describe('the OpenSearch store beside a look at every record', function () {
       const query = { filter: { scope: 'everything', expression }, order: 'desc', size: 1 } as const
       const asked = costly.query({ ...query, start: { from: 0 }, withTotal: true }, { timeoutMs: 20 })
       const { code, message } = await rejectionOf(asked)
-      expect([code, message]).to.deep.equal([
-        504,
-        'the log store did not finish within the time limit of the question',
-      ])
+      expect([code, message]).to.deep.equal([504, 'the log query timed out'])
     } finally {
       await costly.close()
     }

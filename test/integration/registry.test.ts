@@ -184,7 +184,7 @@ describe('the client of image registries, against a real one', function () {
     for (const target of [host, `127.0.0.1:${port}`, `[::1]:${port}`, '169.254.169.254']) {
       expect(await refusal(client.verify(target, login))).to.deep.equal({
         code: 400,
-        message: `the registry ${target} lies at an address that is not allowed`,
+        message: `the registry ${target} resolves to an address that is not allowed; allow it with registries.trustedHosts`,
       })
     }
   })

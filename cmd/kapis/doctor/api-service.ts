@@ -15,7 +15,9 @@ export const apiService: Check = {
     const name = apiServiceName(groupDomain)
     const found = await read(client, `${apiServicesPath}/${name}`)
     if (found === undefined) {
-      return [error(`the APIService ${name} is missing: kubectl finds none of its resources`, apply)]
+      return [
+        error(`the APIService ${name} not found: kubectl cannot discover the aggregated resources`, apply),
+      ]
     }
     if (!isOurs(found, { ...patient.service, namespace: patient.namespace })) {
       const mend = `if nothing else is to serve the group: kubectl delete apiservice ${name}; Kapis registers itself`

@@ -56,8 +56,7 @@ function list(each: (item: Fields, path: string, to: Translation) => void): Rule
   }
 }
 
-const signing =
-  'Kapis makes its own keys, rotates them and publishes them; tokens of before are worth nothing'
+const signing = 'Kapis generates and rotates its own signing keys; existing tokens become invalid'
 
 const oauthOptions: Readonly<Record<string, Rule>> = {
   issuer(value, path, to) {
@@ -121,7 +120,7 @@ export const rules: Readonly<Record<string, Rule>> = {
     kubectlImage: gone('Kapis starts no Pods for terminals'),
     oauthOptions: section(oauthOptions),
   }),
-  authorization: gone('RBAC of kube-apiserver decides, always'),
+  authorization: gone('Kapis always uses Kubernetes RBAC'),
   logging: section({
     host(value, path, to) {
       if (typeof value !== 'string' || value === '') return note(to, path, 'no log store is configured')
@@ -136,7 +135,7 @@ export const rules: Readonly<Record<string, Rule>> = {
     version: gone('not needed: Kapis works with all supported versions'),
   }),
   kubernetes: gone('Kapis uses the service account of its Pod; kubernetes.kubeconfig names another way'),
-  cache: gone('Kapis keeps what must be shared in kube-apiserver, and needs no Redis'),
+  cache: gone('Kapis keeps its state in Kubernetes objects and needs no Redis'),
   ldap: gone('was for the DevOps component; an LDAPIdentityProvider is how people log in with a directory'),
   auditing: gone('audit.path and audit.policyFile write the audit log of Kapis'),
   multicluster: gone('Kapis serves the cluster that it runs in'),

@@ -117,7 +117,7 @@ async function toIdentity(client: Client, config: LdapConfig, entry: LdapEntry):
   const { uidAttribute, loginAttribute, mailAttribute, displayNameAttribute } = config
   const uid = uidOf(config, entry)
   if (uid === undefined)
-    throw refuse('user_without_uid', `the directory has no single ${uidAttribute} for this user`)
+    throw refuse('user_without_uid', `the LDAP entry must have exactly one value for ${uidAttribute}`)
   return {
     uid,
     username: entry.values(loginAttribute)[0] ?? uid,

@@ -39,7 +39,10 @@ export function createLinker({ client, groupDomain, users, logger }: LinkWriterO
       const link = { provider, uid }
       const holders = users.findLinked(link)
       if (holders.some(holder => holder.uid !== userUid))
-        throw refuse('user_already_linked', 'this account has a user by now; log in again')
+        throw refuse(
+          'user_already_linked',
+          'a user was created for this account in the meantime; log in again',
+        )
       const path = `${usersPath(groupDomain)}/${encodeURIComponent(name)}`
       const object = parseObject(await client.call({ path }))
       const known = readLinks(object.metadata, groupDomain).find(each => each.provider === provider)

@@ -53,7 +53,10 @@ export function createRegistrar({ client, groupDomain, users, logger }: Registra
     const suggested = toUserName(identity.username, config.usernamePrefix)
     const name = chosen ?? suggested
     if (name === undefined)
-      throw refuse('user_name_unusable', 'no user name can be made of the name at the identity provider')
+      throw refuse(
+        'user_name_unusable',
+        'the name from the identity provider has no characters that a user name may have',
+      )
     const problem = nameProblem(name)
     if (problem !== undefined) throw refuse('user_name_unusable', `the user name ${problem}`)
     if (!name.startsWith(config.usernamePrefix))
@@ -70,7 +73,10 @@ export function createRegistrar({ client, groupDomain, users, logger }: Registra
     async register(config, identity, chosen) {
       const { name: provider } = config
       if (users.findLinked({ provider, uid: identity.uid }).length > 0)
-        throw refuse('user_already_linked', 'this account has a user by now; log in again')
+        throw refuse(
+          'user_already_linked',
+          'a user was created for this account in the meantime; log in again',
+        )
       const name = await chooseName(config, identity, chosen)
       assertPossible(identity)
       const user = await create(client, groupDomain, { name, provider, identity })

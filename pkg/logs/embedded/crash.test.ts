@@ -79,7 +79,7 @@ describe('a store whose disk is full', () => {
     expect(report).to.deep.equal({
       acknowledged: report?.acknowledged,
       code: 507,
-      message: 'there is no space left for logs; nothing of this batch was stored',
+      message: 'the log volume is full; the batch was not stored',
       found: report?.acknowledged,
       check: 'the disk with the logs is full',
     })

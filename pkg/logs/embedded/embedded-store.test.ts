@@ -221,7 +221,7 @@ describe('the embedded log store', () => {
       for (const after of ['', '1', '1.2.3', '-1.2', "1.1' OR 1=1", '9'.repeat(30)]) {
         expect(await statusOf(store.query({ ...newest, start: { after } }, limits))).to.deep.equal({
           code: 400,
-          message: 'cursor: must be one that an earlier answer gave',
+          message: 'invalid cursor: use the cursor of a record from an earlier response',
         })
       }
     })

@@ -42,7 +42,7 @@ export function formatCursor({ day, time, sequence }: Position): string {
 /** @throws Status 400 */
 export function parseCursor(cursor: string): Position {
   const found = /^([0-9]{1,19})\.([0-9]{1,15})$/.exec(cursor)
-  if (found === null) throw badRequest('cursor: must be one that an earlier answer gave')
+  if (found === null) throw badRequest('invalid cursor: use the cursor of a record from an earlier response')
   const timeNs = BigInt(found[1] ?? '')
   return { day: dayOf(timeNs), time: timeInDay(timeNs), sequence: Number(found[2]) }
 }

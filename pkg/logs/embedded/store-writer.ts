@@ -287,7 +287,7 @@ const noRoom = new Set([ioError | (3 << 8), ioError | (19 << 8)])
 function toStatus(error: unknown): Status {
   if (error instanceof Status) return error
   if (sqliteCode(error) === full || isNoRoom(error)) {
-    return insufficientStorage('there is no space left for logs; nothing of this batch was stored', error)
+    return insufficientStorage('the log volume is full; the batch was not stored', error)
   }
   return unavailable('the log store cannot write', error)
 }

@@ -57,7 +57,7 @@ describe('createSearchClient', () => {
       'too much to do',
       answer(429, error('circuit_breaking_exception', 'Data too large')),
       429,
-      'the log store has too much to do',
+      'the log store is overloaded',
     ],
     [
       'a full disk',
@@ -84,13 +84,13 @@ describe('createSearchClient', () => {
       'a question that takes too long',
       answer(500, error('query_phase_execution_exception', 'Time exceeded')),
       504,
-      'the log store did not finish within the time limit of the question',
+      'the log query timed out',
     ],
     [
       'one that takes too long for Elasticsearch 9',
       answer(429, error('search_timeout_exception', 'Time exceeded')),
       504,
-      'the log store did not finish within the time limit of the question',
+      'the log query timed out',
     ],
     [
       'a failure of its own',
@@ -110,7 +110,7 @@ describe('createSearchClient', () => {
       503,
       'the log store does not answer',
     ],
-    ['silence', () => undefined, 504, 'the log store did not finish within the time limit of the question'],
+    ['silence', () => undefined, 504, 'the log query timed out'],
   ]
   for (const [what, listener, code, message] of faults) {
     it(`answers ${code} for ${what}`, async () => {

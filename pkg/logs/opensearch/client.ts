@@ -44,7 +44,7 @@ export function createSearchClient(
   const queue = createWorkQueue({
     atOnce: maxInFlight,
     maxWaiting,
-    refuse: () => tooManyRequests('too many questions about logs at once', 1),
+    refuse: () => tooManyRequests('too many concurrent log queries', 1),
   })
   return {
     call: call => queue.run(() => send(transport, call), call.signal),
@@ -72,7 +72,7 @@ async function send(transport: Transport, call: SearchCall): Promise<unknown> {
   }
 }
 
-export const tooSlow = 'the log store did not finish within the time limit of the question'
+export const tooSlow = 'the log query timed out'
 
 function toStatus(error: unknown): unknown {
   const cause = toCause(error)
@@ -85,8 +85,7 @@ function toStatus(error: unknown): unknown {
   const said = reasonOf(error.body)
   // A part of an answer is not asked for, so the engine fails at its time limit: with 500, and Elasticsearch 9 with 429.
   if (said.endsWith(': Time exceeded')) return timedOut(tooSlow)
-  if (code === 429 && !said.includes('flood-stage'))
-    return tooManyRequests('the log store has too much to do', 1)
+  if (code === 429 && !said.includes('flood-stage')) return tooManyRequests('the log store is overloaded', 1)
   if (said.includes('flood-stage') || said.includes('cluster_block'))
     return insufficientStorage(`the log store takes no more lines: ${said}`, cause)
   if (/too_many_clauses|too_many_buckets|max_determinized|too complex|query_shard_exception/.test(said)) {

@@ -46,7 +46,7 @@ describe('cursors of a search engine', () => {
       expect(refusalOf(() => parseCursor(cursor))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',
-        message: 'cursor is none that this server gave out',
+        message: 'invalid cursor: use the cursor of a record from an earlier response',
       })
     })
   }

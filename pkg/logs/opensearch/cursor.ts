@@ -53,5 +53,5 @@ export function parseCursor(cursor: string): Place {
       nth <= maxNth
     if (isPlace) return { time, sequence, nth }
   } catch {}
-  throw badRequest('cursor is none that this server gave out')
+  throw badRequest('invalid cursor: use the cursor of a record from an earlier response')
 }

@@ -62,8 +62,7 @@ export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
   async function expire(days: number): Promise<void> {
     try {
       const deleted = await deleteExpired(client, prefix, { days, nowMs: Date.now() })
-      if (deleted.length > 0)
-        logger.info({ indices: deleted }, 'indices of days that are not kept were deleted')
+      if (deleted.length > 0) logger.info({ indices: deleted }, 'deleted expired indices')
     } catch (error) {
       if (!isClosed)
         logger.warn({ err: error, prefix }, 'indices of days that are not kept cannot be deleted')

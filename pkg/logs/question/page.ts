@@ -31,8 +31,7 @@ export function readCounts({ integer }: Parameters): { readonly from: number; re
 export function readPage(parameters: Parameters): Pick<LogQuery, 'size' | 'start'> {
   const { from, size } = readCounts(parameters)
   const after = parameters.text('cursor')
-  if (after !== '' && from > 0)
-    throw badRequest('from and cursor exclude each other: a cursor says where to go on')
+  if (after !== '' && from > 0) throw badRequest('from and cursor cannot be combined')
   if (from + size > maxWindow) {
     throw badRequest(
       `from + size must not be over ${maxWindow}, and is ${from + size}; for what lies deeper give with_cursor=true and go on with cursor=, the cursor of the last record`,

@@ -20,7 +20,7 @@ export function readParameters(query: QueryParameters, known: readonly string[])
   query.refuseAmbiguous()
   for (const [name] of query) {
     if (!known.includes(name))
-      throw badRequest(`${JSON.stringify(name)} is no parameter here; allowed are ${known.join(', ')}`)
+      throw badRequest(`unknown parameter ${JSON.stringify(name)}; supported parameters: ${known.join(', ')}`)
   }
   const text = (name: string) => query.get(name) ?? ''
   const refuse = (name: string, allowed: string) =>
@@ -58,7 +58,7 @@ export function readParameters(query: QueryParameters, known: readonly string[])
       const given = text(name)
       if (given === '') return undefined
       if (/^\d{11,}$/.test(given)) {
-        throw refuse(name, 'in whole seconds since 1970: milliseconds are not accepted, nor anything finer')
+        throw refuse(name, 'a Unix timestamp in whole seconds (milliseconds and finer are not accepted)')
       }
       if (!/^\d{1,10}$/.test(given)) throw refuse(name, 'a whole number of seconds since 1970')
       return Number(given)

@@ -102,12 +102,7 @@ describe('/oauth/authorize', () => {
         'unauthorized_client',
         'the client may not use the authorization code grant',
       ],
-      [
-        'grantMethod deny',
-        { client_id: 'denies' },
-        'access_denied',
-        'nobody may be logged in to this client',
-      ],
+      ['grantMethod deny', { client_id: 'denies' }, 'access_denied', 'logins are disabled for this client'],
       [
         'a public client without PKCE',
         { client_id: 'spa' },

@@ -65,7 +65,7 @@ export function readAuthorizeRequest(params: Form, client: ClientConfig): Author
   if (!client.grantTypes.includes('authorization_code'))
     throw oauthError(400, 'unauthorized_client', 'the client may not use the authorization code grant')
   if (client.grantMethod === 'deny')
-    throw oauthError(403, 'access_denied', 'nobody may be logged in to this client', { why: 'client_denied' })
+    throw oauthError(403, 'access_denied', 'logins are disabled for this client', { why: 'client_denied' })
   if (params.has('request')) throw oauthError(400, 'request_not_supported', '')
   if (params.has('request_uri')) throw oauthError(400, 'request_uri_not_supported', '')
   if ((params.get('response_mode') ?? 'query') !== 'query')

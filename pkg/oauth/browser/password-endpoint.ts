@@ -94,7 +94,7 @@ async function readTicket({ tools }: BrowserOptions, ticket: string): Promise<Us
 
 function toOAuthConflict(error: unknown): never {
   if (error instanceof Status && error.code === 409)
-    throw oauthError(409, 'invalid_request', 'the user was changed meanwhile: log in again', {
+    throw oauthError(409, 'invalid_request', 'the user was modified in the meantime; log in again', {
       why: 'user_changed',
     })
   throw error

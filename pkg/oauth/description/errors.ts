@@ -12,7 +12,7 @@ const meanings: Readonly<Record<number, string>> = {
   403: 'It is refused to this caller.',
   404: 'Not found.',
   405: 'Another method is wanted; the header Allow names those that there are.',
-  409: 'It was changed meanwhile: begin again.',
+  409: 'Modified in the meantime: begin again.',
   413: 'The body is too large.',
   415: 'The body is in another format than what is taken.',
   429: 'Too many tries; Retry-After says when to come again.',

@@ -47,9 +47,7 @@ function toOwnSession(): Html {
 /** A failure of the server: whether anything came of the request is not known. */
 export function sendServerErrorPage(res: Response, product: string, status: Status): Status {
   const text =
-    status.code === 503
-      ? 'Logins cannot be looked up at the moment.'
-      : 'Something has gone wrong on our side.'
+    status.code === 503 ? 'Logging in is temporarily unavailable.' : 'Something has gone wrong on our side.'
   const body = html`${errorNote(text)}
 <p>Go back to the application that you came from and try again in a moment.</p>
 <a class="button second" href="/oauth/session">Go to your login</a>`

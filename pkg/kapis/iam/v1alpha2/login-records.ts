@@ -16,7 +16,7 @@ export async function getLoginRecords(
   const { page, limit, sortBy, ascending, filters } = parseListQuery(query)
   for (const key of filters.keys())
     if (key !== 'type')
-      throw badRequest(`${JSON.stringify(key)} is no filter of loginrecords; allowed are type`)
+      throw badRequest(`unknown filter ${JSON.stringify(key)} for loginrecords; supported filters: type`)
   if (sortBy !== 'createTime')
     throw badRequest(`loginrecords cannot be sorted by ${JSON.stringify(sortBy)}; allowed are createTime`)
   const all = await listLoginRecords({

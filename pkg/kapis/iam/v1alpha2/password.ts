@@ -38,7 +38,7 @@ export async function putPassword(options: PasswordOptions, exchange: Authentica
   const isOwn = options.isOwn(exchange)
   if (isOwn) {
     if (typeof currentPassword !== 'string' || currentPassword === '')
-      throw badRequest('currentPassword is required for the password of one’s own')
+      throw badRequest('currentPassword is required to change your own password')
     const source = sourceOf(exchange)
     const verdict = await passwords.check({ login: info.name, password: currentPassword, source })
     // Refusals too: whoever found a token may be guessing.
@@ -50,7 +50,7 @@ export async function putPassword(options: PasswordOptions, exchange: Authentica
       audit(exchange, 'set password', info.name, 'wrong_password')
       throw badRequest('currentPassword is not the password of the user')
     }
-    if (currentPassword === password) throw badRequest('password must be another one than currentPassword')
+    if (currentPassword === password) throw badRequest('the new password must differ from currentPassword')
   }
   await writer.setPassword(info.name, password, isOwn ? undefined : options.permitOf(exchange))
   audit(exchange, 'set password', info.name)

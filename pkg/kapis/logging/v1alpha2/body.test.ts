@@ -106,7 +106,7 @@ describe('readBody', () => {
     expect([code, headers.connection, JSON.parse(text).message]).to.deep.equal([
       408,
       'close',
-      'the body did not come within 0.05 s',
+      'timed out reading the request body (0.05 s)',
     ])
   })
 })

@@ -101,7 +101,7 @@ async function collect(
   } catch (error) {
     throw error instanceof Status
       ? error
-      : badRequest('the body is broken off, or is not what Content-Encoding says')
+      : badRequest('the request body is truncated or does not match its Content-Encoding')
   }
   return Buffer.concat(chunks, length)
 }

@@ -365,7 +365,7 @@ describe('createIngest', () => {
       const answer = await send('/jsonlines', document('a'), { headers })
       expect(refusal(answer)).to.deep.equal([
         400,
-        'the body is broken off, or is not what Content-Encoding says',
+        'the request body is truncated or does not match its Content-Encoding',
       ])
     })
 

@@ -216,7 +216,7 @@ describe('serveResources', () => {
     expect(json(await get(`${g}/nodes`))).to.have.property('totalItems', 3)
     const { code, text } = await get(`${g}/nodes?watch=true`)
     expect(code).to.equal(405)
-    expect(text).to.contain('nodes cannot be watched: kube-apiserver only lists them')
+    expect(text).to.contain('watch is not supported for nodes: kube-apiserver only lists them')
   })
 
   it('answers HEAD with the head alone', async () => {
@@ -246,7 +246,7 @@ describe('serveResources', () => {
       '/nodes?color=red',
       400,
       'BadRequest',
-      '"color" is no filter of nodes; allowed are ' +
+      'unknown filter "color" for nodes; supported filters: ' +
         'alias, annotation, label, name, names, namespace, ownerKind, ownerReference, q, status, uid',
     ],
     [
@@ -254,7 +254,7 @@ describe('serveResources', () => {
       '/nodes?__proto__=x',
       400,
       'BadRequest',
-      '"__proto__" is no filter of nodes; allowed are ' +
+      'unknown filter "__proto__" for nodes; supported filters: ' +
         'alias, annotation, label, name, names, namespace, ownerKind, ownerReference, q, status, uid',
     ],
   ]
