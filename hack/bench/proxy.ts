@@ -24,7 +24,7 @@ const workloads: readonly Workload[] = [
     path: '/api/v1/nodes/worker-1',
     connections: 16,
     seconds: 4,
-    // V8 compiles for some 12,000 requests, with threads of its own; a front that serves has them behind it.
+    // V8 compiles for some 12,000 requests, with threads of its own; kapis-apiserver that serves has them behind it.
     warmSeconds: 16,
   },
   {

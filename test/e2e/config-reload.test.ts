@@ -15,7 +15,7 @@ const given = parse(readFileSync(join(dirname(setting('KUBECONFIG')), 'kapis.yam
 
 type Line = { readonly level: string; readonly msg: string; readonly [member: string]: unknown }
 
-describe('the configuration file of a front that runs', function () {
+describe('the configuration file of kapis-apiserver that runs', function () {
   this.timeout(90_000)
   let front: ChildProcess
   let server = ''

@@ -106,7 +106,7 @@ export function describeEvents(title: string, base: () => string): void {
  * The audit log as it is asked for.
  *
  * @param title of the store behind it
- * @param base a front that keeps an audit log
+ * @param base kapis-apiserver that keeps an audit log
  */
 export function describeAuditEvents(title: string, base: () => string): void {
   describe(`audit events in ${title}`, function () {

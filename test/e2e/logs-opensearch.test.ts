@@ -15,7 +15,7 @@ import { scratch, setting } from './run.ts'
 
 const readyWithinMs = 120_000
 
-describe('a front with OpenSearch', function () {
+describe('kapis-apiserver with OpenSearch', function () {
   this.timeout(180_000)
 
   let engine: OpenSearch | undefined

@@ -33,7 +33,7 @@ describe('what was under way at a kapis-oauth that is killed', function () {
     await removeClient(web.name)
   })
 
-  /** Where everybody is sent to: a front. */
+  /** Where everybody is sent to: kapis-apiserver. */
   let at = ''
   type Sent = { readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
   const ask = (method: string, path: string, { headers = {}, body }: Sent = {}) =>
