@@ -29,7 +29,7 @@ for (const [program, allowed] of [
     })
 
     it('ends with 2 when it is called wrongly, and names what is allowed', () => {
-      const stderr = `${name}: --verbose: unknown; allowed are ${allowed}\n\`${name} --help\` shows its usage\n`
+      const stderr = `${name}: --verbose: unknown; supported: ${allowed}\n\`${name} --help\` shows its usage\n`
       expect(call(program, '--verbose')).to.deep.equal({ status: 2, stdout: '', stderr })
     })
 

@@ -31,7 +31,7 @@ function allowed(ask: () => unknown): readonly string[] {
   try {
     ask()
   } catch (error) {
-    return /allowed are (.*)$/.exec(String(error))?.[1]?.split(', ') ?? []
+    return /supported (?:filters|parameters): (.*)$/.exec(String(error))?.[1]?.split(', ') ?? []
   }
   return []
 }

@@ -74,7 +74,7 @@ rules:
       'a misspelt member, which would match more than it says',
       `${head}rules: [{level: None, namespace: [a]}]`,
       [
-        'rules[0].namespace: unknown; allowed are level, users, userGroups, verbs, resources, namespaces, nonResourceURLs, omitStages, omitManagedFields',
+        'rules[0].namespace: unknown; supported: level, users, userGroups, verbs, resources, namespaces, nonResourceURLs, omitStages, omitManagedFields',
       ],
     ],
     [

@@ -141,7 +141,7 @@ function members(
   }
   for (const key of Object.keys(value)) {
     if (!known.includes(key))
-      problems.push(`${at === '' ? '' : `${at}.`}${key}: unknown; allowed are ${known.join(', ')}`)
+      problems.push(`${at === '' ? '' : `${at}.`}${key}: unknown; supported: ${known.join(', ')}`)
   }
   return value
 }

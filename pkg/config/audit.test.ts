@@ -35,7 +35,7 @@ describe('audit', () => {
     [
       { file: 'x' },
       'file',
-      `unknown; allowed are path, policyFile, maxMegabytes, maxBackups, bufferEvents, whenFull`,
+      `unknown; supported: path, policyFile, maxMegabytes, maxBackups, bufferEvents, whenFull`,
     ],
   ]
   for (const [given, key, message] of invalid) {

@@ -130,7 +130,7 @@ describe('parseClientDocument', () => {
     [
       'an unknown member',
       { ...confidential, redirectUris: [] },
-      { path: 'redirectUris', message: `unknown; allowed are ${Object.keys(clientMembers).join(', ')}` },
+      { path: 'redirectUris', message: `unknown; supported: ${Object.keys(clientMembers).join(', ')}` },
     ],
     [
       'a name that cannot stand in a header',

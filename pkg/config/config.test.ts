@@ -202,7 +202,7 @@ describe('parseConfig', () => {
   const whole = (min: number, max: number, given: string) =>
     `must be a whole number from ${min} to ${max}, not ${given}`
   const top =
-    'unknown; allowed are groupDomain, listen, http, kubernetes, service, tls, oauth, cache, registries, authentication, limits, audit, tracing, accessLog, logs, logLevel, shutdownDelaySeconds'
+    'unknown; supported: groupDomain, listen, http, kubernetes, service, tls, oauth, cache, registries, authentication, limits, audit, tracing, accessLog, logs, logLevel, shutdownDelaySeconds'
   const invalid: readonly [string, unknown, Problem][] = [
     ['a list for the document', [], { path: '(document)', message: 'must be a mapping' }],
     ['text for the document', 'x', { path: '(document)', message: 'must be a mapping' }],
@@ -215,7 +215,7 @@ describe('parseConfig', () => {
     [
       'an unknown member inside',
       { listen: { prot: 1 } },
-      { path: 'listen.prot', message: 'unknown; allowed are address, port, trustedProxies' },
+      { path: 'listen.prot', message: 'unknown; supported: address, port, trustedProxies' },
     ],
     [
       'a proxy that is no address',
@@ -336,7 +336,7 @@ describe('parseConfig', () => {
       },
       {
         path: 'oauth.clients[1].typo',
-        message: `unknown; allowed are ${Object.keys(clientMembers).join(', ')}`,
+        message: `unknown; supported: ${Object.keys(clientMembers).join(', ')}`,
       },
     ],
     [

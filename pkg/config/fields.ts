@@ -18,7 +18,7 @@ export function object(input: unknown, path: string, problems: Problem[], known:
   const members = record ?? {}
   for (const key of Object.keys(members)) {
     if (!known.includes(key))
-      problems.push({ path: at(key), message: `unknown; allowed are ${known.join(', ')}` })
+      problems.push({ path: at(key), message: `unknown; supported: ${known.join(', ')}` })
   }
   const problem = (key: string, message: string) => void problems.push({ path: at(key), message })
   const value = (key: string) => members[key] ?? undefined

@@ -36,7 +36,7 @@ describe('readFlags', () => {
   it('prints help with every flag and every variable', () => {
     for (const flag of ['--help', '-h']) {
       const { print = '' } = read(flag)
-      expect(print).to.match(/^usage: kapis-apiserver \[OPTION\]…\n\nThe front\.\n/)
+      expect(print).to.match(/^usage: kapis-apiserver \[OPTION\]…\n\nkapis-apiserver\.\n/)
       const flags = ['--config FILE', '--kubeconfig FILE', '--bind-address IP', '--secure-port PORT']
       for (const word of [...flags, '--log-level LEVEL', '-v, --v NUMBER', '--help, -h', '--version'])
         expect(print).to.include(`\n  ${word} `)
@@ -51,7 +51,7 @@ describe('readFlags', () => {
   })
 
   const allowed =
-    'allowed are --config FILE, --kubeconfig FILE, --bind-address IP, --secure-port PORT, --log-level LEVEL, -v, --v NUMBER, --help, --version'
+    'supported: --config FILE, --kubeconfig FILE, --bind-address IP, --secure-port PORT, --log-level LEVEL, -v, --v NUMBER, --help, --version'
   const refused: readonly [readonly string[], string][] = [
     [['--verbose'], `--verbose: unknown; ${allowed}`],
     [['-v=x'], '-v x: must be a number'],

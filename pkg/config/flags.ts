@@ -78,7 +78,7 @@ export function readFlags(argv: readonly string[], program: Program): Call {
     if (name === '--help' || name === '-h') return { print: helpOf(program, known) }
     if (name === '--version') return { print: `${program.name} ${program.version}\n` }
     const flag = known.find(({ names }) => names.includes(name))
-    if (flag === undefined) throw new FlagError(`${name}: unknown; allowed are ${allowed(known)}`)
+    if (flag === undefined) throw new FlagError(`${name}: unknown; supported: ${allowed(known)}`)
     const given = rest.length > 0 ? rest.join('=') : argv[++i]
     if (!given) throw new FlagError(`${name}: needs a value: ${name} ${flag.value}`)
     const value = flag.toVariable === undefined ? given : flag.toVariable(given)

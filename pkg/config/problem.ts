@@ -24,7 +24,7 @@ export function toProblems(schema: z.ZodType, { issues }: z.ZodError): readonly 
 
 function unknownMember(schema: z.ZodType, path: readonly PropertyKey[]): string {
   const members = memberAt(schema, path)
-  return `unknown; allowed are ${Object.keys(members ?? {}).join(', ')}`
+  return `unknown; supported: ${Object.keys(members ?? {}).join(', ')}`
 }
 
 function toPath(path: readonly PropertyKey[]): string {

@@ -116,7 +116,7 @@ describe('parseUserDraft', () => {
     [
       'a member that there is not',
       spec({ admin: true }),
-      'User.iam.kapis.io "alice" is invalid: spec.admin: unknown; allowed are email, lang, description, displayName, groups, password',
+      'User.iam.kapis.io "alice" is invalid: spec.admin: unknown; supported: email, lang, description, displayName, groups, password',
     ],
     [
       'a state that there is not',

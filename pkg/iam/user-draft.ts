@@ -70,7 +70,7 @@ function specCauses(spec: Readonly<Record<string, unknown>>): readonly Cause[] {
   const { email, groups, password } = spec
   const unknown = Object.keys(spec).filter(key => !specMembers.includes(key))
   return [
-    ...unknown.flatMap(key => problemAt(`spec.${key}`, `unknown; allowed are ${specMembers.join(', ')}`)),
+    ...unknown.flatMap(key => problemAt(`spec.${key}`, `unknown; supported: ${specMembers.join(', ')}`)),
     ...textCauses('spec.email', email, emailProblem),
     ...Object.entries(texts).flatMap(([key, max]) =>
       spec[key] === undefined || spec[key] === ''

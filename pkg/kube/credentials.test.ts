@@ -33,6 +33,6 @@ describe('readServiceAccount', () => {
   })
 
   it('says so outside of a Pod', () => {
-    expect(() => readServiceAccount({}, folder)).to.throw('this is no Pod, and no kubeconfig is given')
+    expect(() => readServiceAccount({}, folder)).to.throw('neither in a Pod nor is a kubeconfig given')
   })
 })

@@ -27,8 +27,8 @@ describe('readSource', () => {
   it('says what is wrong, and quotes nothing of it', () => {
     for (const [document, message] of [
       ['password: "secret', 'is not valid YAML'],
-      ['secret', 'is no configuration'],
-      ['[1]', 'is no configuration'],
+      ['secret', 'is not a configuration'],
+      ['[1]', 'is not a configuration'],
       [{ kind: 'ConfigMap', data: {} }, 'the ConfigMap has no kubesphere.yaml'],
     ] as const) {
       expect(() => read(document))

@@ -236,7 +236,7 @@ describe('readProviderConfig', () => {
       'an endpoint that there is not',
       { name: 'a', type: 'OIDCIdentityProvider', provider: { ...oidc, endpoint: { tokenUrl: 'https://a' } } },
       'provider.endpoint.tokenUrl',
-      'unknown; allowed are authURL, tokenURL, userInfoURL, jwksURL, endSessionURL',
+      'unknown; supported: authURL, tokenURL, userInfoURL, jwksURL, endSessionURL',
     ],
     [
       'a shared secret for ID tokens',

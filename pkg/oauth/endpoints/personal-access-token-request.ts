@@ -23,7 +23,7 @@ export function readTokenRequest(req: Request): TokenRequest {
     })
   const body = parse(req.body)
   for (const member of Object.keys(body))
-    if (!members.includes(member)) throw invalid(`unknown members; allowed are ${members.join(', ')}`)
+    if (!members.includes(member)) throw invalid(`unknown fields; supported: ${members.join(', ')}`)
   const { name, scope = 'full', expiresInSeconds = life.default } = body
   if (typeof name !== 'string' || name.trim() === '' || name.length > maxNameLength)
     throw invalid(`name must be text of 1 to ${maxNameLength} characters`)

@@ -197,7 +197,7 @@ describe(path, () => {
     [
       'an unknown member',
       { name: 'a', expiresIn: 60 },
-      'unknown members; allowed are name, scope, expiresInSeconds',
+      'unknown fields; supported: name, scope, expiresInSeconds',
     ],
   ]
   for (const [what, body, description] of malformed) {

@@ -18,7 +18,7 @@ export async function getLoginRecords(
     if (key !== 'type')
       throw badRequest(`unknown filter ${JSON.stringify(key)} for loginrecords; supported filters: type`)
   if (sortBy !== 'createTime')
-    throw badRequest(`loginrecords cannot be sorted by ${JSON.stringify(sortBy)}; allowed are createTime`)
+    throw badRequest(`loginrecords cannot be sorted by ${JSON.stringify(sortBy)}; supported: createTime`)
   const all = await listLoginRecords({
     client,
     groupDomain,

@@ -1,0 +1,21 @@
+import { spawnSync } from 'node:child_process'
+import { repository } from './controlplane/settings.ts'
+
+// Words that CONTRIBUTING.md replaces by the field's own appear in no name, comment, message or document.
+
+const exempt = ['CHANGELOG.md', 'CONTRIBUTING.md', 'hack/words', 'docs/adr/*-*', 'docs/benchmarks*']
+const args = [
+  'grep',
+  '-nIiwE',
+  '-f',
+  'hack/words/forbidden.txt',
+  '--',
+  '.',
+  ...exempt.map(path => `:!${path}`),
+]
+const { status, stdout, stderr } = spawnSync('git', args, { cwd: repository, encoding: 'utf8' })
+// 1: nothing was found.
+if (status !== 1) {
+  console.error(stdout || stderr)
+  process.exitCode = 1
+}
