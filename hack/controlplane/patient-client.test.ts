@@ -26,7 +26,7 @@ describe('createPatientClient', () => {
   }
 
   it('asks again where nobody answers, and where it is to ask later', async () => {
-    const { ask, calls } = failing(unavailable('kube-apiserver does not answer'), tooMany)
+    const { ask, calls } = failing(unavailable('kube-apiserver is not responding'), tooMany)
     expect([await ask(60_000), calls()]).to.deep.equal(['done', 3])
   })
 

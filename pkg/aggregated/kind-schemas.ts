@@ -68,7 +68,7 @@ export function createKindSchemas({
           reason,
         )
     } else if (performance.now() - readAt >= freshMs) {
-      // What is known stays good while kube-apiserver does not answer.
+      // What is known stays good while kube-apiserver is not responding.
       updating().catch(() => undefined)
     }
     return known.schemas

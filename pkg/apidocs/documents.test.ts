@@ -14,7 +14,7 @@ describe('createApiDocuments', () => {
     sections: [section],
     version: '1.0.0',
     async readIndex() {
-      if (index === undefined) throw unavailable('kube-apiserver does not answer')
+      if (index === undefined) throw unavailable('kube-apiserver is not responding')
       return index
     },
   })
@@ -49,7 +49,7 @@ describe('createApiDocuments', () => {
     expect([again.code, again.text]).to.deep.equal([304, ''])
   })
 
-  it('says that kube-apiserver does not answer, and never shows half an index', async () => {
+  it('says that kube-apiserver is not responding, and never shows half an index', async () => {
     index = undefined
     expect((await server.get('/openapi/v3')).code).to.equal(503)
     expect((await server.get(path)).code).to.equal(200)

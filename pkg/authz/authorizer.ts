@@ -24,7 +24,7 @@ const maxCacheBytes = 8 * 1024 * 1024
 /**
  * Whether the caller may, as Kubernetes RBAC (or whatever kube-apiserver authorizes with) has it.
  *
- * @throws Status 403, 401 for a caller who should log in first, 503 when kube-apiserver does not answer
+ * @throws Status 403, 401 for a caller who should log in first, 503 when kube-apiserver is not responding
  */
 export function createAuthorizer(options: AuthorizerOptions): Authorize {
   const decisions = createBoundedCache<Decision>({

@@ -26,7 +26,7 @@ const inFlight = 16
  * bindings, and kube-apiserver is asked for each of them as long as they are few. Of many, a sample is asked: when it
  * agrees with the bindings they hold, and when it does not (an authorizer before RBAC denies) each one is asked after all.
  *
- * @throws Status 503 when kube-apiserver does not answer
+ * @throws Status 503 when kube-apiserver is not responding
  */
 export function createReachFinder(options: ReachOptions): (identity: Identity) => Promise<Reach> {
   const known = createBoundedCache<Reach>({

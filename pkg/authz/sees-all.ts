@@ -17,7 +17,7 @@ export type Asked = Pick<RequestInfo, 'verb' | 'resource' | 'name'>
 
 /** Who may list all of kube-apiserver's own namespaces or workspaces, or do with the one that he names what he asks for. */
 export type SeesAll = {
-  /** @throws Status 503 when kube-apiserver does not answer */
+  /** @throws Status 503 when kube-apiserver is not responding */
   readonly of: (asked: Asked, identity: Identity) => Promise<boolean>
   /** How often the answers have been forgotten because they may be others now. */
   readonly round: () => number

@@ -27,7 +27,7 @@ export type FindVisible = (asked: Asked, identity: Identity) => Promise<Visible 
  * kube-apiserver's own sees all; everybody else sees the namespaces in which a role binding gives them any right, the
  * workspaces of these, and those that they manage. One that is asked for by its name is seen too by whoever has that right to it.
  *
- * @throws Status 503 when kube-apiserver does not answer
+ * @throws Status 503 when kube-apiserver is not responding
  */
 export function createVisibility(options: VisibilityOptions): FindVisible {
   const { index, namespaces } = options

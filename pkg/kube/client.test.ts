@@ -98,7 +98,7 @@ describe('createKubeClient', () => {
       })
     }
 
-    const silent = { code: 503, reason: 'ServiceUnavailable', message: 'kube-apiserver does not answer' }
+    const silent = { code: 503, reason: 'ServiceUnavailable', message: 'kube-apiserver is not responding' }
 
     it('says 503 when nobody listens, and keeps the address for the log', async () => {
       const { endpoint, close } = await start(() => undefined)

@@ -62,7 +62,7 @@ export function createKubeClient(endpoint: Endpoint): KubeClient {
         ...(signal === undefined ? {} : { signal }),
       })
     } catch (error) {
-      throw unavailable('kube-apiserver does not answer', error)
+      throw unavailable('kube-apiserver is not responding', error)
     }
   }
 

@@ -17,7 +17,7 @@ const kubeApiserver = 'kube-apiserver'
 /**
  * Forwards a request to kube-apiserver as its caller, and the answer as it comes.
  *
- * @throws Status 502, 503 or 504 when kube-apiserver does not answer; what it answers itself is passed on
+ * @throws Status 502, 503 or 504 when kube-apiserver is not responding; what it answers itself is passed on
  */
 export function createKubeProxy(endpoint: Endpoint, upstreams: KubeConnections): Handler {
   const base = basePath(endpoint)

@@ -67,7 +67,7 @@ describe('kapis-apiserver with OpenSearch', function () {
         expect([code, headers['retry-after'], JSON.parse(body).message]).to.deep.equal([
           503,
           '5',
-          'the log store does not answer',
+          'the log store is not responding',
         ])
       }
       expect((await askAs(token, `${base}${platformPath}`)).code).to.equal(200)

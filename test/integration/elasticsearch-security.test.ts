@@ -164,6 +164,6 @@ describe('a store in an Elasticsearch that asks who calls', function () {
     const ca = createAuthority({ commonName: 'other', validityDays: 2 }).certPem
     const { username, password } = engine
     const { code, message } = await rejectionOf(open({ username, password, ca }).query(everything, limits))
-    expect([code, message]).to.deep.equal([503, 'the log store does not answer'])
+    expect([code, message]).to.deep.equal([503, 'the log store is not responding'])
   })
 })

@@ -225,7 +225,7 @@ describe('createLogFace', () => {
         return {
           ...memory,
           query: async (...question) => {
-            if (asked++ >= after) throw unavailable('the log store does not answer')
+            if (asked++ >= after) throw unavailable('the log store is not responding')
             return memory.query(...question)
           },
         }

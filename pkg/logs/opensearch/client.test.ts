@@ -108,7 +108,7 @@ describe('createSearchClient', () => {
       'a broken connection',
       (req: IncomingMessage) => req.socket.destroy(),
       503,
-      'the log store does not answer',
+      'the log store is not responding',
     ],
     ['silence', () => undefined, 504, 'the log query timed out'],
   ]

@@ -78,7 +78,7 @@ function toStatus(error: unknown): unknown {
   const cause = toCause(error)
   if (error instanceof errors.TimeoutError) return timedOut(tooSlow)
   if (error instanceof errors.ConnectionError || error instanceof errors.NoLivingConnectionsError) {
-    return unavailable('the log store does not answer', cause, 5)
+    return unavailable('the log store is not responding', cause, 5)
   }
   if (!(error instanceof errors.ResponseError)) return cause
   const code = error.statusCode ?? 500
