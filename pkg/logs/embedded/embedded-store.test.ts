@@ -30,7 +30,7 @@ describe('the embedded log store', () => {
       folder = await mkdtemp(join(tmpdir(), 'kapis-logs-'))
     })
     after(() => rm(folder, { recursive: true }))
-    testLogStore(() => openTestStore(folder, { windowLines: 300 }), testDayNs, 500)
+    testLogStore(() => openTestStore(folder, { windowLines: 300 }), testDayNs, 200)
   })
 
   describe('life', () => {
