@@ -335,7 +335,11 @@ describe('the OpenSearch store beside a look at every record', function () {
       withTotal: true,
     } as const
     const { code, message, headers } = await rejectionOf(other.query(query, limits))
-    expect([code, message, headers['retry-after']]).to.deep.equal([503, 'the log store is not responding', '5'])
+    expect([code, message, headers['retry-after']]).to.deep.equal([
+      503,
+      'the log store is not responding',
+      '5',
+    ])
     expect(await rejectionOf(other.append({ records: [record()] }))).to.have.property('code', 503)
     expect(await other.check()).to.equal('the log store is not responding')
     expect(await store.check()).to.equal(undefined)

@@ -7,17 +7,17 @@ const oauthError = object({ error: oneOfTexts([...oauthReasons]), error_descript
 ])
 
 const meanings: Readonly<Record<number, string>> = {
-  400: 'The request is refused; error says why (RFC 6749 section 5.2).',
-  401: 'The client or the bearer is not known, or its credential is not good.',
-  403: 'It is refused to this caller.',
+  400: 'Invalid request; see error (RFC 6749 section 5.2).',
+  401: 'Unknown client or invalid credential.',
+  403: 'Not allowed for this caller.',
   404: 'Not found.',
-  405: 'Another method is wanted; the header Allow names those that there are.',
+  405: 'Method not allowed; the Allow header lists the supported ones.',
   409: 'Modified in the meantime: begin again.',
   413: 'The body is too large.',
-  415: 'The body is in another format than what is taken.',
-  429: 'Too many tries; Retry-After says when to come again.',
-  500: 'Something failed that is not for the caller to know.',
-  503: 'Something that is needed does not answer yet; Retry-After says when to come again.',
+  415: 'Unsupported media type.',
+  429: 'Too many attempts; retry after the seconds in Retry-After.',
+  500: 'Internal error.',
+  503: 'A dependency is not available; retry after the seconds in Retry-After.',
 }
 
 // A bad bearer, and a path that two parsers could read differently, are refused in Kubernetes' words on every path, before the
