@@ -6,6 +6,7 @@ import { isInScope, type RequestInfo } from '../request/request-info.ts'
 import { sendParts } from '../request/respond.ts'
 import type { SharedTurns } from '../request/turns.ts'
 import { parseVersion } from '../request/version-query.ts'
+import { addWarning } from '../request/warning.ts'
 import { parseListVersion, parseWatchQuery, watchParameters } from '../request/watch-query.ts'
 import { type Form, platformForm } from '../resources/body.ts'
 import type { Collection, Scope } from '../resources/collection.ts'
@@ -18,6 +19,7 @@ import { managedFieldsForm } from '../resources/managed-fields.ts'
 import type { PageCache } from '../resources/page-cache.ts'
 import { type Narrowing, toSelecting } from '../resources/selecting.ts'
 import { sendList } from '../resources/send-list.ts'
+import { toSupportedQuery } from '../resources/supported-query.ts'
 import { matchInTurns } from '../resources/view-in-turns.ts'
 import type { Visible } from '../resources/visible.ts'
 import { serveWatch } from '../resources/watch.ts'
@@ -100,7 +102,7 @@ function getObject(
 function sendObject(
   collection: Collection,
   { pages }: ReadTools,
-  { res, info, query }: AuthenticatedExchange,
+  { res, info, query: parameters }: AuthenticatedExchange,
   { visible }: ReadStyle,
 ): void {
   const { kind } = collection.served
@@ -108,7 +110,9 @@ function sendObject(
   // Whoever may not see an object is not told that it exists.
   if (entry === undefined || visible?.has(entry) === false)
     throw notFound({ group: kind.source.group, resource: info.resource }, info.name)
-  sendParts(res, 200, pages.object(entry, toForm(parseListQuery(query))), {
+  const query = parseListQuery(parameters)
+  for (const warning of query.warnings) addWarning(res, warning)
+  sendParts(res, 200, pages.object(entry, toForm(query)), {
     'content-type': 'application/json',
   })
 }
@@ -121,7 +125,7 @@ async function listObjects(
 ): Promise<void> {
   const version = parseListVersion(exchange.query)
   const turns = tools.turns.of(exchange.identity.username)
-  const request = await toRequest(tools, exchange, style)
+  const request = await toRequest(collection, tools, exchange, style)
   if (version.resourceVersion !== '') await waitForVersion(collection, version.resourceVersion)
   else if (tools.isConsistent(exchange.info)) await waitForLatest(collection, scopeOf(request))
   const isExact = version.match === 'Exact'
@@ -144,7 +148,7 @@ async function watch(
   style: ReadStyle,
 ): Promise<void> {
   const options = parseWatchQuery(exchange.query)
-  const request = await toRequest(tools, exchange, style)
+  const request = await toRequest(collection, tools, exchange, style)
   const { key, matches } = toSelecting(collection.served.kind, request)
   if (request.query.fieldSelector.text !== '')
     await matchInTurns(collection.entries(), matches, tools.turns.of(exchange.identity.username))
@@ -162,15 +166,18 @@ async function watch(
 }
 
 async function toRequest(
+  { served: { kind } }: Collection,
   { groupDomain }: ReadTools,
-  { info, query: parameters }: AuthenticatedExchange,
+  { info, query: parameters, res }: AuthenticatedExchange,
   { narrow, visible }: ReadStyle,
 ): Promise<ListRequest> {
-  const query = parseListQuery(parameters, watchParameters)
-  const narrowed = await narrow?.(query)
+  const given = parseListQuery(parameters, watchParameters)
+  const narrowed = await narrow?.(given)
+  const query = toSupportedQuery(kind, narrowed?.query ?? given)
+  for (const warning of query.warnings) addWarning(res, warning)
   // By what the request was authorized, it is limited too.
   const limits = { namespace: info.isInNamespace ? info.namespace : '', name: info.name, groupDomain }
-  if (narrowed !== undefined) return { ...narrowed, ...limits }
+  if (narrowed !== undefined) return { ...narrowed, query, ...limits }
   if (visible === undefined) return { query, ...limits }
   return { query, ...limits, narrowing: { key: visible.key, matches: visible.has } }
 }

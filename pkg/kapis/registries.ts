@@ -12,6 +12,7 @@ import type { Identity } from '../request/identity.ts'
 import { parseListQuery } from '../request/list-query.ts'
 import type { QueryParameters } from '../request/query-parameters.ts'
 import { sendJson } from '../request/respond.ts'
+import { addWarning } from '../request/warning.ts'
 import { badRequest, methodNotAllowed, Status, unknownResource } from '../status/status.ts'
 import type { registryPaths } from './registries-description.ts'
 
@@ -61,7 +62,8 @@ const routes: Readonly<Record<keyof typeof registryPaths, Serve>> = {
     const { host, repository } = parseImageReference(required(query, 'repository'), 'repository')
     const login = await loginFor(tools, exchange, host)
     const tags = await tools.registry.tags(host, repository, login)
-    const { page, limit, ascending } = parseListQuery(query)
+    const { page, limit, ascending, warnings } = parseListQuery(query)
+    for (const warning of warnings) addWarning(res, warning)
     const sorted = tags.toSorted()
     if (!ascending) sorted.reverse()
     const shown = limit < 0 ? sorted : sorted.slice((page - 1) * limit, page * limit)

@@ -13,6 +13,7 @@ const defaults: ListQuery = {
   fieldSelector: { text: '', requirements: [] },
   fields: '',
   filters: new Map(),
+  warnings: [],
 }
 const filters = (...pairs: [string, string][]) => ({ filters: new Map(pairs) })
 
@@ -61,11 +62,13 @@ describe('parseListQuery', () => {
     })
   }
 
-  const page = (text: string) => `page must be a whole number of at least 1, not ${JSON.stringify(text)}`
+  const page = (text: string) =>
+    `invalid page ${JSON.stringify(text)}: expected a whole number of at least 1; using 1`
   const limit = (text: string) =>
-    `limit must be a whole number of at least 0, -1 for everything, not ${JSON.stringify(text)}`
-  const flag = (name: string, text: string) => `${name} must be true or false, not ${JSON.stringify(text)}`
-  const invalid: readonly [string, string][] = [
+    `invalid limit ${JSON.stringify(text)}: expected a whole number of at least 0, or -1 for everything; using -1`
+  const flag = (name: string, text: string) =>
+    `invalid ${name} ${JSON.stringify(text)}: expected true or false; using false`
+  const replaced: readonly [string, string][] = [
     ['page=0', page('0')],
     ['page=-0', page('-0')],
     ['page=-1', page('-1')],
@@ -82,8 +85,19 @@ describe('parseListQuery', () => {
     ['limit=ten', limit('ten')],
     ['limit=NaN', limit('NaN')],
     ['limit=Infinity', limit('Infinity')],
-    ['limit=10;drop', 'the query contains a ";" that must be percent-encoded'],
     ['limit=10%3Bdrop', limit('10;drop')],
+    ['ascending=yes', flag('ascending', 'yes')],
+    ['ascending=tRuE', flag('ascending', 'tRuE')],
+    ['managedFields=2', flag('managedFields', '2')],
+  ]
+  for (const [query, warning] of replaced) {
+    it(`replaces ?${query} by the default, with a warning`, () => {
+      expect(parseListQuery(new QueryParameters(query))).to.deep.equal({ ...defaults, warnings: [warning] })
+    })
+  }
+
+  const invalid: readonly [string, string][] = [
+    ['limit=10;drop', 'the query contains a ";" that must be percent-encoded'],
     ['page=2&page=3', 'page is given more than once'],
     ['page=2&page=2', 'page is given more than once'],
     ['limit=&limit=5', 'limit is given more than once'],
@@ -91,9 +105,6 @@ describe('parseListQuery', () => {
     ['name=a&%6eame=b', 'name is given more than once'],
     ['name=a&Name=b', 'Name is given more than once'],
     ['fieldSelector=&fieldSelector=', 'fieldSelector is given more than once'],
-    ['ascending=yes', flag('ascending', 'yes')],
-    ['ascending=tRuE', flag('ascending', 'tRuE')],
-    ['managedFields=2', flag('managedFields', '2')],
   ]
   for (const [query, message] of invalid) {
     it(`refuses ?${query}`, () => {

@@ -1,4 +1,3 @@
-import { badRequest } from '../status/status.ts'
 import type { FieldRequirement } from './field-selector.ts'
 import type { LabelRequirement } from './label-selector.ts'
 import type { QueryParameters } from './query-parameters.ts'
@@ -19,6 +18,8 @@ export type ListQuery = {
   readonly fields: string
   /** The remaining parameters; an empty one is as if it were not given. */
   readonly filters: ReadonlyMap<string, string>
+  /** Which parameters could not be used, and what is done instead. */
+  readonly warnings: readonly string[]
 }
 
 const ownParameters = new Set([
@@ -37,44 +38,57 @@ const trueWords = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
 const falseWords = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False'])
 
 /**
- * Reads the query of `GET …/{resources}`. Defaults: first page, no limit, newest first.
+ * Reads the query of `GET …/{resources}`. Defaults: first page, no limit, newest first. As in KubeSphere 3.4, an invalid value of
+ * paging gives way to the default; a warning says so.
  *
- * @param others parameters that somebody else reads
- * @throws Status 400 that names the parameter and what is allowed
+ * @param others parameters that the caller reads by itself
+ * @throws Status 400 for a repeated or unreadable parameter, and for a selector that cannot be parsed
  */
 export function parseListQuery(query: QueryParameters, others: readonly string[] = []): ListQuery {
   query.refuseAmbiguous()
   const filters = new Map<string, string>()
+  const warnings: string[] = []
+  const warn = (text: string) => void warnings.push(text)
   for (const [key, value] of query) {
     if (value !== '' && !ownParameters.has(key) && !others.includes(key)) filters.set(key, value)
   }
   return {
-    page: integer(query, 'page', { min: 1, fallback: 1 }),
-    limit: integer(query, 'limit', { min: -1, fallback: -1 }),
+    page: integer(query, 'page', { min: 1, fallback: 1, warn }),
+    limit: integer(query, 'limit', { min: -1, fallback: -1, warn }),
     sortBy: query.get('sortBy') || 'createTime',
-    ascending: boolean(query, 'ascending'),
-    managedFields: boolean(query, 'managedFields'),
+    ascending: boolean(query, 'ascending', warn),
+    managedFields: boolean(query, 'managedFields', warn),
     labelSelector: query.labelSelector,
     fieldSelector: query.fieldSelector,
     fields: query.get('fields') ?? '',
     filters,
+    warnings,
   }
 }
 
-function integer(query: QueryParameters, name: string, rule: { min: number; fallback: number }): number {
+type Warn = (text: string) => void
+type IntegerRule = { readonly min: number; readonly fallback: number; readonly warn: Warn }
+
+function integer(query: QueryParameters, name: string, rule: IntegerRule): number {
   const text = query.get(name) ?? ''
   if (text === '') return rule.fallback
   const value = /^-?\d{1,9}$/.test(text) ? Number(text) : Number.NaN
   if (value >= rule.min) return value
-  const also = rule.min < 0 ? `, ${rule.min} for everything` : ''
-  throw badRequest(
-    `${name} must be a whole number of at least ${Math.max(rule.min, 0)}${also}, not ${JSON.stringify(text)}`,
+  const also = rule.min < 0 ? `, or ${rule.min} for everything` : ''
+  rule.warn(
+    `invalid ${name} ${quote(text)}: expected a whole number of at least ${Math.max(rule.min, 0)}${also}; using ${rule.fallback}`,
   )
+  return rule.fallback
 }
 
-function boolean(query: QueryParameters, name: string): boolean {
+function boolean(query: QueryParameters, name: string, warn: Warn): boolean {
   const text = query.get(name) ?? ''
   if (trueWords.has(text)) return true
-  if (text === '' || falseWords.has(text)) return false
-  throw badRequest(`${name} must be true or false, not ${JSON.stringify(text)}`)
+  if (text !== '' && !falseWords.has(text))
+    warn(`invalid ${name} ${quote(text)}: expected true or false; using false`)
+  return false
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, 64))
 }

@@ -30,6 +30,13 @@ const orders: Readonly<Record<string, Order>> = {
   status: { key: 'status', compare: by(entry => entry.facts.status) },
 }
 
+export const sortKeys: readonly string[] = Object.keys(orders)
+
+/** Whether `toOrder` takes it for a key or a path. */
+export function isSortKey(sortBy: string): boolean {
+  return sortKeys.includes(sortBy) || /^[.{$]/.test(sortBy)
+}
+
 /**
  * The order that `sortBy` names: one of the words above, or a path such as `.status.capacity.cpu`. Ties are broken by
  * namespace, then name, so that every order is total and stable.
@@ -39,12 +46,10 @@ const orders: Readonly<Record<string, Order>> = {
 export function toOrder(sortBy: string): Order {
   const known = Object.hasOwn(orders, sortBy) ? orders[sortBy] : undefined
   if (known !== undefined) return known
-  if (!/^[.{$]/.test(sortBy)) {
-    const words = Object.keys(orders).join(', ')
+  if (!isSortKey(sortBy))
     throw badRequest(
-      `sortBy must be one of ${words}, or a path such as .spec.nodeName, not ${JSON.stringify(sortBy)}`,
+      `sortBy must be one of ${sortKeys.join(', ')}, or a path such as .spec.nodeName, not ${JSON.stringify(sortBy)}`,
     )
-  }
   const path = parseJsonPath(sortBy, 'sortBy')
   const rank = createReading([path], ([value]) => toRank(value))
   return {

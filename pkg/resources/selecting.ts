@@ -92,10 +92,14 @@ function toPredicate(kind: Kind, groupDomain: string, key: string, value: string
   }
   const common = Object.hasOwn(commonFilters, key) ? commonFilters[key] : undefined
   if (common) return common(value, groupDomain)
-  const known = [...new Set([...Object.keys(commonFilters), ...Object.keys(kind.filters)])].sort()
   throw badRequest(
-    `unknown filter ${JSON.stringify(key)} for ${kind.plural}; supported filters: ${known.join(', ')}`,
+    `unknown filter ${JSON.stringify(key)} for ${kind.plural}; supported filters: ${filterNames(kind).join(', ')}`,
   )
+}
+
+/** The filters that lists of a kind have, in alphabetical order. */
+export function filterNames(kind: Pick<Kind, 'filters'>): readonly string[] {
+  return [...new Set([...Object.keys(commonFilters), ...Object.keys(kind.filters)])].sort()
 }
 
 function byLabels(requirements: readonly LabelRequirement[]): Predicate {

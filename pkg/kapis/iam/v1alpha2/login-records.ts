@@ -3,7 +3,9 @@ import type { KubeClient } from '../../../kube/client.ts'
 import type { AuthenticatedExchange } from '../../../request/exchange.ts'
 import { parseListQuery } from '../../../request/list-query.ts'
 import { sendJsonText } from '../../../request/respond.ts'
-import { badRequest, methodNotAllowed } from '../../../status/status.ts'
+import { addWarning } from '../../../request/warning.ts'
+import { ignoredText } from '../../../resources/supported-query.ts'
+import { methodNotAllowed } from '../../../status/status.ts'
 
 export type LoginRecordsOptions = { readonly client: KubeClient; readonly groupDomain: string }
 
@@ -13,12 +15,12 @@ export async function getLoginRecords(
   { req, res, info, query }: AuthenticatedExchange,
 ): Promise<void> {
   if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
-  const { page, limit, sortBy, ascending, filters } = parseListQuery(query)
-  for (const key of filters.keys())
-    if (key !== 'type')
-      throw badRequest(`unknown filter ${JSON.stringify(key)} for loginrecords; supported filters: type`)
+  const { page, limit, sortBy, ascending, filters, warnings } = parseListQuery(query)
+  for (const warning of warnings) addWarning(res, warning)
+  const unknown = [...filters.keys()].filter(key => key !== 'type')
+  if (unknown.length > 0) addWarning(res, ignoredText('filter', unknown, 'loginrecords', ['type']))
   if (sortBy !== 'createTime')
-    throw badRequest(`loginrecords cannot be sorted by ${JSON.stringify(sortBy)}; supported: createTime`)
+    addWarning(res, ignoredText('sort key', [sortBy], 'loginrecords', ['createTime']))
   const all = await listLoginRecords({
     client,
     groupDomain,

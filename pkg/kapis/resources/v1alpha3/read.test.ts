@@ -239,24 +239,6 @@ describe('serveResources', () => {
       'MethodNotAllowed',
       'the server does not allow this method on the requested resource',
     ],
-    ['GET', '/nodes?page=0', 400, 'BadRequest', 'page must be a whole number of at least 1, not "0"'],
-    ['GET', '/nodes/a?managedFields=x', 400, 'BadRequest', 'managedFields must be true or false, not "x"'],
-    [
-      'GET',
-      '/nodes?color=red',
-      400,
-      'BadRequest',
-      'unknown filter "color" for nodes; supported filters: ' +
-        'alias, annotation, label, name, names, namespace, ownerKind, ownerReference, q, status, uid',
-    ],
-    [
-      'GET',
-      '/nodes?__proto__=x',
-      400,
-      'BadRequest',
-      'unknown filter "__proto__" for nodes; supported filters: ' +
-        'alias, annotation, label, name, names, namespace, ownerKind, ownerReference, q, status, uid',
-    ],
   ]
   for (const [method, path, code, reason, message] of refused) {
     it(`refuses ${method} ${path} with ${code}`, async () => {
@@ -265,6 +247,32 @@ describe('serveResources', () => {
       expect(json(answer)).to.deep.include({ kind: 'Status', status: 'Failure', code, reason, message })
     })
   }
+
+  const known = 'alias, annotation, label, name, names, namespace, ownerKind, ownerReference, q, status, uid'
+  const keys = 'name, createTime, creationTimestamp, updateTime, lastUpdateTimestamp, status, paths'
+  const ignored: readonly (readonly [string, string])[] = [
+    ['page=0', 'invalid page "0": expected a whole number of at least 1; using 1'],
+    ['color=red', `ignored unknown filter "color" of nodes; supported: ${known}`],
+    ['__proto__=x', `ignored unknown filter "__proto__" of nodes; supported: ${known}`],
+    ['a=1&b=2&c=3&d=4&e=5', `ignored unknown filters "a", "b", "c" and 2 more of nodes; supported: ${known}`],
+    ['sortBy=startTime', `ignored unknown sort key "startTime" of nodes; supported: ${keys}`],
+  ]
+  for (const [query, warning] of ignored) {
+    it(`answers ?${query} as if it were not given, with a warning`, async () => {
+      const [answer, whole] = [await ask(`${g}/nodes?${query}`), await ask(`${g}/nodes`)]
+      expect([answer.code, answer.text]).to.deep.equal([200, whole.text])
+      expect(answer.headers.warning).to.equal(`299 - "${warning.replaceAll('"', '\\"')}"`)
+      expect(whole.headers).to.not.have.property('warning')
+    })
+  }
+
+  it('warns of an invalid parameter of an object too', async () => {
+    const { code, headers } = await ask(`${g}/nodes/a?managedFields=x`)
+    expect([code, headers.warning]).to.deep.equal([
+      200,
+      '299 - "invalid managedFields \\"x\\": expected true or false; using false"',
+    ])
+  })
 
   it('opens no watch that can tell nothing', async () => {
     const answer = await ask(`${g}/nodes?watch=true`, { method: 'HEAD' })
