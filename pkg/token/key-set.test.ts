@@ -68,7 +68,7 @@ describe('parseStoredKeys', () => {
   for (const [what, document] of invalid) {
     it(`refuses ${what}, and does not quote it`, () => {
       expect(() => parseStoredKeys(JSON.stringify(document))).to.throw(
-        /^keys\.json is no list of signing keys$/,
+        /^keys\.json is not a list of signing keys$/,
       )
     })
   }

@@ -162,7 +162,7 @@ describe('kapis login', function () {
     expect(refused.stderr).to.match(
       /not logged in at https:\S+: run `kapis login --server https:\S+ --context \S+`\n/,
     )
-    expect(succeeded(await person.kapis(['logout'])).stderr).to.include('There is no login')
+    expect(succeeded(await person.kapis(['logout'])).stderr).to.include('Not logged in')
   })
 
   it('ends when the user is disabled: kubectl is refused, and told so', async () => {

@@ -110,7 +110,7 @@ describe('the way to an identity provider', function () {
       const answer = await askKapis(path, { headers: { accept } })
       expect(answer.code).to.equal(404)
       const text =
-        accept === 'text/html' ? 'There is no such identity provider.' : 'unknown identity provider'
+        accept === 'text/html' ? 'Unknown identity provider.' : 'unknown identity provider'
       expect(answer.body).to.include(text)
       expect(answer.headers['cache-control']).to.equal('no-store')
     }

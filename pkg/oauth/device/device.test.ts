@@ -164,7 +164,7 @@ describe('the device authorization grant', () => {
       const userCode = await codeOfDevice()
       Object.assign(app.tools.devices, { update: async () => false })
       const { done } = await decide(userCode, 'allow')
-      expect([done.code, done.body.includes('There is no such code')]).to.deep.equal([400, true])
+      expect([done.code, done.body.includes('Unknown or expired code')]).to.deep.equal([400, true])
       expect(outcomes()).to.deep.equal([asked, { ...known, outcome: 'failure', reason: 'user_code_used' }])
     })
 
@@ -208,7 +208,7 @@ describe('the device authorization grant', () => {
         const again = await browser.get(`/oauth/device?user_code=${wrong}`)
         expect(again.code).to.equal(400)
         expect(again.body)
-          .to.include('There is no such code')
+          .to.include('Unknown or expired code')
           .and.include(`id="user-code" name="user_code" value="${wrong}"`)
       }
       expect((await browser.get('/oauth/device')).body).to.include('Eight letters, such as WDJB-MJHT')
@@ -227,7 +227,7 @@ describe('the device authorization grant', () => {
       const guess = (code: string) => browser.post('/oauth/device', { csrf, user_code: code })
       for (let i = 0; i < 10; i++) {
         const page = await guess(i === 0 ? '../users' : 'BCDF-GHJK')
-        expect([page.code, page.body.includes('There is no such code')]).to.deep.equal([400, true])
+        expect([page.code, page.body.includes('Unknown or expired code')]).to.deep.equal([400, true])
       }
       const { user_code } = await device()
       const locked = await guess(user_code)

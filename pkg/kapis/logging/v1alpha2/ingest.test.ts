@@ -295,7 +295,7 @@ describe('createIngest', () => {
 
       const headers = { ...protobuf, 'content-length': '100' }
       const late = await send('/v1/logs', null, { headers, ingest: { bodyWithinMs: 20 } })
-      expect(refusal(late)).to.deep.equal([503, 'the body did not come within 0.02 s'])
+      expect(refusal(late)).to.deep.equal([503, 'timed out reading the request body (0.02 s)'])
     })
 
     it('refuses what is no request', async () => {
