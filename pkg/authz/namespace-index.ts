@@ -47,7 +47,7 @@ export class NamespaceIndex {
   }
 
   #requireList(): void {
-    if (!this.#isReady) throw unavailable('namespaces are still being read from kube-apiserver')
+    if (!this.#isReady) throw unavailable('the cache for namespaces has not synced yet; retry later')
   }
 
   #put({ metadata: { name, creationTimestamp, labels } }: KubeObject): void {

@@ -110,7 +110,7 @@ export class RbacIndex {
 
   #grantsOf(right: Right | 'any', identity: Identity): readonly Grant[] {
     if (!this.#informers().every(({ isReady }) => isReady))
-      throw unavailable('role bindings are still being read from kube-apiserver')
+      throw unavailable('the cache for role bindings has not synced yet; retry later')
     const namespaces = new Map<string, Set<string>>()
     for (const key of callerKeys(identity)) {
       for (const { role, namespace } of this.#bindings.byIndex('subject', key)) {

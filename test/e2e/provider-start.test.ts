@@ -109,8 +109,7 @@ describe('the way to an identity provider', function () {
       const path = `/oauth/login/${nobody}?${new URLSearchParams(client)}`
       const answer = await askKapis(path, { headers: { accept } })
       expect(answer.code).to.equal(404)
-      const text =
-        accept === 'text/html' ? 'Unknown identity provider.' : 'unknown identity provider'
+      const text = accept === 'text/html' ? 'Unknown identity provider.' : 'unknown identity provider'
       expect(answer.body).to.include(text)
       expect(answer.headers['cache-control']).to.equal('no-store')
     }

@@ -91,7 +91,7 @@ describe('ProviderStore', () => {
           {
             path: 'provider.clientSecrets',
             message:
-              'unknown; allowed are clientID, clientSecret, redirectURL, scopes, endpoint, readTimeout, rootCA, rootCAData, insecureSkipVerify, issuer, getUserInfo, emailKey, preferredUsernameKey, groupsKey, idTokenSignedResponseAlg',
+              'unknown; supported: clientID, clientSecret, redirectURL, scopes, endpoint, readTimeout, rootCA, rootCAData, insecureSkipVerify, issuer, getUserInfo, emailKey, preferredUsernameKey, groupsKey, idTokenSignedResponseAlg',
           },
           { path: 'provider.issuer', message: 'is required' },
         ],
