@@ -42,7 +42,11 @@ export type UserWriter = {
   readonly setState: (name: string, state: UserState, reason: string) => Promise<KubeObject>
   /** @param permit undefined for the user's own, chosen with the current one: it is no longer one that was given */
   readonly setPassword: (name: string, password: string, permit: Permit | undefined) => Promise<void>
-  readonly remove: (name: string, options: Pick<WriteOptions, 'isDryRun'>) => Promise<void>
+  /** @param how metav1.DeleteOptions, for kube-apiserver to judge. @throws Status 404, 409, 422 */
+  readonly remove: (
+    name: string,
+    how: Pick<WriteOptions, 'isDryRun'> & { readonly options: Readonly<Record<string, unknown>> },
+  ) => Promise<void>
 }
 
 const mergePatch = 'application/merge-patch+json'
@@ -197,9 +201,12 @@ export function createUserWriter({
       const how = permit === undefined ? { annotations: { [uninitialized]: null } } : { permit }
       await putPassword(name, password, how)
     },
-    async remove(name, options) {
+    async remove(name, { isDryRun, options }) {
       await stored(name)
-      await client.call({ method: 'DELETE', path: `${pathOf(name)}${dryRun(options)}` })
+      // kube-apiserver does not look at the query where there is a body.
+      const tried = isDryRun ? { dryRun: ['All'] } : {}
+      const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...options, ...tried }
+      await client.call({ method: 'DELETE', path: pathOf(name), body })
     },
   }
 }

@@ -16,8 +16,14 @@ describe('the life of a user', function () {
   const password = 'Correct horse 1'
   let admin: string
 
-  const send = (method: string, path: string, body?: unknown, type = json) =>
-    askAs(admin, `${base}${path}`, { method, headers: { 'content-type': type }, body: JSON.stringify(body) })
+  const send = (method: string, path: string, body?: unknown, type = json) => {
+    const url = `${base}${path}`
+    if (body === undefined) return askAs(admin, url, { method, headers: { 'content-type': type } })
+    const text = JSON.stringify(body)
+    // Node.js says no length of the body of a DELETE by itself.
+    const headers = { 'content-type': type, 'content-length': String(Buffer.byteLength(text)) }
+    return askAs(admin, url, { method, headers, body: text })
+  }
 
   before(async () => {
     admin = await accessToken()
@@ -67,6 +73,13 @@ describe('the life of a user', function () {
     expect(patched.metadata.uid).to.equal(replaced.metadata.uid)
     expect(whole(await send('GET', `/${name}`), 200, { displayName: 'Patched' })).to.deep.equal(patched)
     expect((await logIn(name, password)).code).to.equal(200)
+    // As `kubectl delete --dry-run=server` says it, and with a condition that does not hold.
+    const options = { kind: 'DeleteOptions', apiVersion: 'v1' }
+    expect((await send('DELETE', `/${name}`, { ...options, dryRun: ['All'] })).code).to.equal(200)
+    const other = { ...options, preconditions: { uid: '00000000-0000-0000-0000-000000000000' } }
+    expect((await send('DELETE', `/${name}`, other)).code).to.equal(409)
+    expect((await send('DELETE', `/${name}?dryRun=All`, options)).code).to.equal(200)
+    expect((await send('GET', `/${name}`)).code).to.equal(200)
     const removed = await send('DELETE', `/${name}`)
     expect([removed.code, JSON.parse(removed.body)]).to.deep.equal([200, { message: 'success' }])
     expectStatus(

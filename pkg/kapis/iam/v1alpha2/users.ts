@@ -10,6 +10,7 @@ import { sendJson, sendJsonText } from '../../../request/respond.ts'
 import { users as userTraits } from '../../../resources/kinds/platform.ts'
 import { badRequest, methodNotAllowed, notFound, Status } from '../../../status/status.ts'
 import { readJson } from './body.ts'
+import { readDeleteOptions } from './delete-options.ts'
 import { mergePatch } from './merge-patch.ts'
 
 export type UsersOptions = {
@@ -39,8 +40,10 @@ export async function serveUser(options: UsersOptions, exchange: AuthenticatedEx
   const { method } = req
   if (method === 'GET' || method === 'HEAD') return sendJsonText(res, 200, await readUser(options, info.name))
   if (method === 'DELETE') {
-    await writer.remove(info.name, { isDryRun: isDryRun(exchange) })
-    audit(exchange, 'delete', info.name)
+    const given = await readDeleteOptions(req)
+    const isTried = isDryRun(exchange) || given?.isDryRun === true
+    await writer.remove(info.name, { isDryRun: isTried, options: given?.options ?? {} })
+    if (!isTried) audit(exchange, 'delete', info.name)
     return sendJson(res, 200, { message: 'success' })
   }
   if (method !== 'PUT' && method !== 'PATCH')

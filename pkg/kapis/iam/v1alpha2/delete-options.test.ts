@@ -1,0 +1,38 @@
+import { expect } from 'chai'
+import { refusalOf } from '../../../status/fixtures.ts'
+import { parseDeleteOptions } from './delete-options.ts'
+
+describe('parseDeleteOptions', () => {
+  const kind = { kind: 'DeleteOptions', apiVersion: 'v1' }
+  const valid: readonly (readonly [body: object, options: object, isDryRun: boolean])[] = [
+    [{}, {}, false],
+    [kind, {}, false],
+    [{ ...kind, dryRun: [] }, {}, false],
+    [{ ...kind, dryRun: ['All'] }, {}, true],
+    [
+      { preconditions: { uid: 'u', resourceVersion: '7' }, propagationPolicy: 'Background' },
+      { preconditions: { uid: 'u', resourceVersion: '7' }, propagationPolicy: 'Background' },
+      false,
+    ],
+  ]
+  for (const [body, options, isDryRun] of valid)
+    it(`reads ${JSON.stringify(body)}`, () => {
+      expect(parseDeleteOptions(body)).to.deep.equal({ options, isDryRun })
+    })
+
+  const invalid: readonly (readonly [body: unknown, message: string])[] = [
+    [[], 'the body must be DeleteOptions as a JSON object'],
+    [{ kind: 'User' }, 'the body must be DeleteOptions'],
+    [{ dryRun: ['None'] }, 'invalid dryRun ["None"]: expected ["All"]'],
+    [{ dryRun: true }, 'invalid dryRun true: expected ["All"]'],
+    [
+      { dryrun: ['All'] },
+      'unknown member "dryrun"; supported: apiVersion, kind, dryRun, preconditions, gracePeriodSeconds, propagationPolicy, orphanDependents',
+    ],
+  ]
+  for (const [body, message] of invalid)
+    it(`refuses ${JSON.stringify(body)}`, () => {
+      const refusal = { code: 400, reason: 'BadRequest', message }
+      expect(refusalOf(() => parseDeleteOptions(body))).to.deep.equal(refusal)
+    })
+})

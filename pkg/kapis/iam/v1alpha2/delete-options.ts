@@ -1,0 +1,45 @@
+import type { IncomingMessage } from 'node:http'
+import { isRecord } from '../../../kube/object.ts'
+import { hasBody } from '../../../request/has-body.ts'
+import { badRequest } from '../../../status/status.ts'
+import { readJson } from './body.ts'
+
+/** metav1.DeleteOptions, as far as kube-apiserver is to judge them; what is empty is left out. */
+export type DeleteOptions = Readonly<Record<string, unknown>>
+
+const members = [
+  ...['apiVersion', 'kind', 'dryRun', 'preconditions', 'gracePeriodSeconds'],
+  ...['propagationPolicy', 'orphanDependents'],
+]
+// kubectl and client-go send JSON, and others no type at all.
+const mediaTypes = ['application/json', '']
+
+/**
+ * Reads the body of a DELETE, in which kubectl says that it is a dry run.
+ *
+ * @returns undefined without a body
+ * @throws Status 400, 413, 415
+ */
+export async function readDeleteOptions(
+  req: IncomingMessage,
+): Promise<{ readonly options: DeleteOptions; readonly isDryRun: boolean } | undefined> {
+  if (!hasBody(req)) return undefined
+  return parseDeleteOptions(await readJson(req, mediaTypes))
+}
+
+/** @throws Status 400 */
+export function parseDeleteOptions(body: unknown): {
+  readonly options: DeleteOptions
+  readonly isDryRun: boolean
+} {
+  if (!isRecord(body)) throw badRequest('the body must be DeleteOptions as a JSON object')
+  const { apiVersion: _, kind = 'DeleteOptions', dryRun = [], ...options } = body
+  if (kind !== 'DeleteOptions') throw badRequest('the body must be DeleteOptions')
+  for (const name of Object.keys(body))
+    if (!members.includes(name))
+      throw badRequest(`unknown member ${JSON.stringify(name)}; supported: ${members.join(', ')}`)
+  const stages: readonly unknown[] = Array.isArray(dryRun) ? dryRun : [dryRun]
+  if (!stages.every(stage => stage === 'All'))
+    throw badRequest(`invalid dryRun ${JSON.stringify(dryRun)}: expected ["All"]`)
+  return { options, isDryRun: stages.length > 0 }
+}
