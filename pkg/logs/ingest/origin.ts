@@ -77,6 +77,15 @@ export function putShared(flat: Flat, shared: Flat): void {
   for (const [name, value] of shared) if (!flat.has(name) || !saysOrigin(name)) put(flat, name, value)
 }
 
+/** Whether a namespace or a pod is said already. */
+export function isOfPod(flat: Flat): boolean {
+  for (const name of flat.keys()) {
+    const of = meanings.get(name)?.of
+    if (of === 'namespace' || of === 'pod') return true
+  }
+  return false
+}
+
 function saysOrigin(name: string): boolean {
   return meanings.has(name) || labelPrefixes.some(prefix => name.startsWith(prefix))
 }

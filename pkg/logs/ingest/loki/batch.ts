@@ -5,7 +5,7 @@ import { parseExactJson } from '../../fields.ts'
 import { maxTimeNs } from '../../record.ts'
 import { checkAhead, formatMember, type Line, putMembers } from '../document.ts'
 import type { IngestLimits } from '../limits.ts'
-import { type Flat, flatten, putShared, toRecord } from '../origin.ts'
+import { type Flat, flatten, isOfPod, putShared, toRecord } from '../origin.ts'
 import type { BatchReading, Problems } from '../raw-batch.ts'
 import { readPushJson } from './json.ts'
 import type { LokiEntry, LokiStream } from './message.ts'
@@ -67,15 +67,11 @@ function toLine({ timeNs, line, metadata }: LokiEntry, shared: Flat, limits: Ing
   if (problem !== undefined) return { problem }
   const flat: Flat = new Map()
   addAll(flat, metadata)
+  // Where labels say it, a line is the program's own: nothing in it can say another origin.
   const document = isOfPod(flat) || isOfPod(shared) ? undefined : toDocument(line)
   const log = document === undefined ? line : putMembers(flat, document, line, { timeNs })
   putShared(flat, shared)
   return toRecord({ timeNs, log }, flat, limits)
-}
-
-/** Where labels say it, a line is the program's own: nothing in it can say another origin. */
-function isOfPod(flat: Flat): boolean {
-  return flat.has('k8s.namespace.name') || flat.has('k8s.pod.name')
 }
 
 /** Fluent Bit sends its whole record as the line. */

@@ -151,6 +151,21 @@ describe('toLines of OTLP', () => {
     })
   }
 
+  it('takes the origin from the body of Fluent Bit, unless an attribute says it', () => {
+    const text = (key: string, stringValue: string) => ({ key, value: { stringValue } })
+    const map = (...values: object[]) => ({ kvlistValue: { values } })
+    const body = map(text('msg', 'x'), { key: 'kubernetes', value: map(text('pod_name', 'web-0')) })
+    const logRecords = [{}, { attributes: [text('k8s.pod.name', 'own')] }].map(own => ({
+      ...{ timeUnixNano: '5', body, ...own },
+    }))
+    const request = Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }))
+    const records = linesOf(readExportRequestJson(request)).map(({ record }) => record)
+    expect(records.map(record => [record?.pod, record?.log])).to.deep.equal([
+      ['web-0', '{"msg":"x","kubernetes":{"pod_name":"web-0"}}'],
+      ['own', '{"msg":"x","kubernetes":{"pod_name":"web-0"}}'],
+    ])
+  })
+
   it('refuses a record of more than two days ahead', () => {
     const logRecords = [{ timeUnixNano: '4102444800000000000', body: { stringValue: 'a' } }]
     const body = Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }))

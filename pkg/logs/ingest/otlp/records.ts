@@ -1,7 +1,8 @@
+import { isRecord } from '../../../kube/object.ts'
 import { maxTimeNs } from '../../record.ts'
 import { checkAhead, formatMember, type Line } from '../document.ts'
 import type { IngestLimits } from '../limits.ts'
-import { type Flat, flatten, put, putShared, toRecord } from '../origin.ts'
+import { type Flat, flatten, isOfPod, put, putShared, toRecord } from '../origin.ts'
 import type { AnyMap, AnyValue, OtlpGroup, OtlpRecord } from './message.ts'
 
 /**
@@ -31,6 +32,9 @@ function toLine(record: OtlpRecord, shared: Flat, limits: IngestLimits): Line {
   addText(flat, 'event_name', record.eventName)
   addAll(flat, record.attributes)
   putShared(flat, shared)
+  // Fluent Bit sends a record that has no text as the body, with all that it knows of the pod.
+  if (isRecord(record.body) && isRecord(record.body.kubernetes) && !isOfPod(flat))
+    flatten(flat, 'kubernetes', record.body.kubernetes, formatMember)
   return toRecord({ timeNs: time, log: toText(record.body) }, flat, limits)
 }
 
