@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { askKapis, kubectl, kubectlOutput, uniqueName } from './cluster.ts'
+import { askKapis, kubectl, kubectlOutput, tokenOf, uniqueName } from './cluster.ts'
 import { askAs, eventually, groupDomain } from './http.ts'
 import { foundWithinMs, type LogScene, logging, tenant } from './log-scene.ts'
-import { bulkOf, logWires } from './log-wires.ts'
+import { bulkOf, logWires, lokiWire } from './log-wires.ts'
 import { createUser, removeUser } from './oauth.ts'
 
 /** Sending lines, and who may. */
@@ -59,6 +59,28 @@ export function itTakesLogs(
     }, foundWithinMs)
   })
 
+  it('takes Loki’s push in protobuf and snappy, and finds the line', async () => {
+    const word = uniqueName('loki').replaceAll('-', '')
+    const { path, headers, body } = lokiWire(mine)
+    const answer = await curl(path, body(`sent as ${word}`), headers)
+    expect(answer).to.deep.equal({ code: 204, body: '' })
+    await eventually(async () => {
+      const { records } = await query(`namespaces=${mine}&q=${word}+job:shipped`)
+      expect(records[0]).to.deep.include({ log: `sent as ${word}`, namespace: mine, pod: 'web-0' })
+      expect(records[0].time).to.match(/\.000000001Z$/)
+    }, foundWithinMs)
+  })
+
+  it('is an Elasticsearch to its clients, with the password of a user or a token', async () => {
+    const root = await askAs(await tokenOf(mine, 'shipper'), `${base()}${logging}/ingest/`)
+    expect([root.code, root.headers['x-elastic-product']]).to.deep.equal([200, 'Elasticsearch'])
+    expect(JSON.parse(root.body).version.number).to.equal('8.19.0')
+    const refused = await askAs(await tokenOf(mine, 'reader'), `${base()}${logging}/ingest/_license`)
+    expect([refused.code, refused.headers['x-elastic-product']]).to.deep.equal([403, 'Elasticsearch'])
+    const { body } = await curl('/_bulk?filter_path=errors,items.*.status', bulkOf(document('by a client\n')))
+    expect(JSON.parse(body)).to.deep.equal({ errors: false, items: [{ create: { status: 201 } }] })
+  })
+
   it('tells of each line that it does not take', async () => {
     const { code, body } = await curl('/_bulk', `{"create":{}}\n{"log":"x"}\n${bulkOf(document('good\n'))}`)
     const { errors, items } = JSON.parse(body)
@@ -105,6 +127,9 @@ export function itTakesLogs(
         foundWithinMs,
       )
       expect((await post(`${logging}/ingest/_bulk`, basic('wrong'))).code).to.equal(401)
+      // Clients of Elasticsearch ask who it is before they send.
+      const root = { headers: { authorization: basic(agent.password) } }
+      expect((await askKapis(`${base()}${logging}/ingest`, root)).code).to.equal(200)
       // Nowhere else: a password is not to be sent along with everything.
       const elsewhere = { headers: { authorization: basic(agent.password) } }
       expect((await askKapis(`${base()}${tenant}`, elsewhere)).code).to.equal(401)

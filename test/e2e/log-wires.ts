@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib'
+import { compress } from 'snappyjs'
 import { writeVarint } from '../../pkg/protobuf/wire.ts'
 import type { LogScene } from './log-scene.ts'
 
@@ -33,12 +34,7 @@ export function logWires({
       },
     ],
   })
-  /** The same as protobuf: fields are a tag, a length and their bytes. */
   const protobuf = (log: string) => {
-    const field = (number: number, ...parts: readonly (Buffer | string)[]) => {
-      const bytes = Buffer.concat(parts.map(part => Buffer.from(part)))
-      return Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(bytes.length), bytes])
-    }
     const attribute = (key: string, value: string) => field(1, field(1, key), field(2, field(1, value)))
     const time = Buffer.alloc(9, 0x09)
     time.writeBigUInt64LE(BigInt(Date.now()) * 1_000_000n + 1n, 1)
@@ -85,6 +81,26 @@ export function logWires({
       path: '/v1/logs',
       headers: ['content-type: application/x-protobuf'],
       body: protobuf,
+    },
+  }
+}
+
+/** A field of a protobuf message: a tag, a length and its bytes. */
+function field(number: number, ...parts: readonly (Buffer | string)[]): Buffer {
+  const bytes = Buffer.concat(parts.map(part => Buffer.from(part)))
+  return Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(bytes.length), bytes])
+}
+
+/** Loki's push of one line of a stream, a nanosecond after a whole second. */
+export function lokiWire(namespace: string): LogWire {
+  return {
+    path: '/loki/api/v1/push',
+    headers: ['content-type: application/x-protobuf'],
+    body: log => {
+      const seconds = writeVarint(Math.floor(Date.now() / 1000))
+      const time = Buffer.concat([Buffer.from([0x08]), seconds, Buffer.from([0x10, 0x01])])
+      const labels = `{namespace="${namespace}", pod="web-0", container="web", job="shipped"}`
+      return Buffer.from(compress(field(1, field(1, labels), field(2, field(1, time), field(2, log)))))
     },
   }
 }
