@@ -16,8 +16,9 @@ import { UserStore } from '../iam/user-store.ts'
 import type { RequireRight } from '../kapis/iam/v1alpha2/permit.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { ClientAddress } from '../request/client-address.ts'
+import type { AuthenticatedExchange } from '../request/exchange.ts'
 import type { Identity } from '../request/identity.ts'
-import { toResourceInfo } from '../request/request-info.ts'
+import { type RequestInfo, toResourceInfo } from '../request/request-info.ts'
 import { unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Registry } from '../telemetry/metrics.ts'
@@ -25,6 +26,7 @@ import { type Row, tally } from '../telemetry/tally.ts'
 import { SecretKeySource } from '../token/key-source.ts'
 import { createTokenVerifier } from '../token/verify.ts'
 import type { Authenticate, Impersonate } from './chain.ts'
+import { createKubernetesVersion, isAtLeast } from './kubernetes-version.ts'
 import type { Check } from './probes.ts'
 
 /** undefined stands for "is not there". */
@@ -34,7 +36,8 @@ export type Access = {
   readonly authenticate: Authenticate
   /** Whether the login by which a caller was found out has ended since. */
   readonly hasEnded: (identity: Identity) => boolean
-  readonly impersonate: Impersonate
+  /** @param requestOf what a request is authorized as */
+  readonly impersonate: (requestOf: RequestOf) => Impersonate
   readonly authorize: Authorize
   /** Whether a caller may read a Secret. @throws Status 403 */
   readonly maySecret: (identity: Identity, namespace: string, name: string) => Promise<void>
@@ -53,6 +56,8 @@ export type Access = {
   readonly start: () => void
   readonly stop: () => void
 }
+
+type RequestOf = (exchange: AuthenticatedExchange) => Promise<RequestInfo> | RequestInfo
 
 export type AccessOptions = {
   readonly client: KubeClient
@@ -150,6 +155,11 @@ export function createAccess(options: AccessOptions): Access {
     observe: byTwo((decision, source) => decisions({ decision, source })),
   })
 
+  const kubeVersion = createKubernetesVersion(client)
+  // On by default since then (KEP-5284); with it off at kube-apiserver, it must be off here: a role with every verb would give more.
+  const isConstrained = async () =>
+    config.authentication.constrainedImpersonation === 'auto' && isAtLeast(await kubeVersion(), 36)
+
   return {
     authenticate(req) {
       const identified = ({ identity, method }: Authenticated) => {
@@ -160,7 +170,10 @@ export function createAccess(options: AccessOptions): Access {
       return found instanceof Promise ? found.then(identified) : identified(found)
     },
     hasEnded: kapisTokens.hasEnded,
-    impersonate: (req, caller) => impersonate(req, caller, authorize),
+    impersonate: requestOf => exchange => {
+      const { req, identity: caller } = exchange
+      return impersonate({ req, caller, may: authorize, requestOf: () => requestOf(exchange), isConstrained })
+    },
     authorize,
     users,
     onUserChange: listener => void userListeners.push(listener),

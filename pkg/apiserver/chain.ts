@@ -24,10 +24,7 @@ type Caller = { readonly identity: Identity; readonly isAggregated: boolean }
 export type Authenticate = (req: IncomingMessage) => Promise<Caller> | Caller
 
 /** Whom a caller wants to act as; null for nobody else. @throws Status 400, 403, 503 */
-export type Impersonate = (
-  req: IncomingMessage,
-  caller: Identity,
-) => Promise<Identity | null> | Identity | null
+export type Impersonate = (exchange: AuthenticatedExchange) => Promise<Identity | null> | Identity | null
 
 export type ChainOptions = {
   readonly logger: Logger
@@ -153,7 +150,7 @@ async function answer(
     let acting = authenticated
     let impersonated: Identity | null = null
     try {
-      const wanted = options.impersonate(req, caller.identity)
+      const wanted = options.impersonate(authenticated)
       impersonated = wanted instanceof Promise ? await wanted : wanted
     } finally {
       identified(authenticated, impersonated ?? undefined)

@@ -1,6 +1,13 @@
 import type { KubeClient } from '../kube/client.ts'
+import { membersOf, textOf } from '../kube/object.ts'
 
 const keepMs = 60_000
+
+/** Whether a version.Info is of a minor release or a later one; a provider may write "36+". */
+export function isAtLeast(info: unknown, wantedMinor: number): boolean {
+  const { major, minor } = membersOf(info)
+  return textOf(major) === '1' && Number.parseInt(textOf(minor), 10) >= wantedMinor
+}
 
 /** kube-apiserver's version.Info, asked for at most once a minute; undefined while it does not answer. */
 export function createKubernetesVersion(client: KubeClient): () => Promise<unknown> {

@@ -208,6 +208,15 @@ export async function runApiserver(
   const upgradeProxy = tracing.upstream(kubeApiserver, async (exchange: AuthenticatedExchange) =>
     forwardUpgrade(await kubeUpgrade(proxied, connections, exchange), exchange),
   )
+  function attributesOf(exchange: AuthenticatedExchange) {
+    const { info } = exchange
+    if (isElsewhere(exchange)) return info
+    // One of another kind than its path names is one of what the resource cache selects.
+    const native = resources.attributesOf(exchange)
+    if (native !== undefined) return native
+    const isSelecting = resources.selects(info) && !components.serves(info.group, info.version)
+    return isSelecting ? info : withoutSelectors(info)
+  }
   const logPage = createConfiguredLogPage(config, clientAddress)
   const audit = await startAudit(config.audit, { logger, registry, keep: logs.keepAuditEvent })
   const chain = createChain({
@@ -229,7 +238,7 @@ export async function runApiserver(
       forward: forwardToListener({}),
     }),
     authenticate: tracing.authenticate(access.authenticate),
-    impersonate: access.impersonate,
+    impersonate: access.impersonate(attributesOf),
     endedLogins: createEndedLogins(access.hasEnded),
     // What goes to kube-apiserver is judged there, as the caller; without one, here.
     authorize(exchange) {
@@ -243,11 +252,10 @@ export async function runApiserver(
       if (iam.isOwn(exchange) || resources.isOwn(exchange)) return
       if (isProxied && !hasNoCredential(identity)) return 'elsewhere'
       if (logs.judgesItself(exchange)) return 'elsewhere'
-      // One of another kind than its path names is one of what the resource cache selects.
-      const native = resources.attributesOf(exchange)
-      if (native !== undefined) return native.then(attributes => access.authorize(attributes, identity))
-      const isSelecting = resources.selects(info) && !components.serves(info.group, info.version)
-      return access.authorize(isSelecting ? info : withoutSelectors(info), identity)
+      const attributes = attributesOf(exchange)
+      return attributes instanceof Promise
+        ? attributes.then(found => access.authorize(found, identity))
+        : access.authorize(attributes, identity)
     },
     route,
     async upgrade(exchange) {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { jane } from '../request/fixtures.ts'
-import type { RequestInfo } from '../request/request-info.ts'
+import { type RequestInfo, toResourceInfo } from '../request/request-info.ts'
 import { Status } from '../status/status.ts'
 import { impersonate } from './impersonate.ts'
 
@@ -13,6 +13,12 @@ function withHeaders(lines: Lines) {
   }
 }
 
+const given = {
+  caller: jane,
+  requestOf: () => toResourceInfo({ verb: 'list', resource: 'pods', namespace: 'ns' }),
+  isConstrained: async () => false,
+}
+
 async function ask(lines: Lines, refused: string[] = []) {
   const asked: string[] = []
   const may = ({ verb, group, resource, subresource, namespace, name }: RequestInfo) => {
@@ -21,7 +27,7 @@ async function ask(lines: Lines, refused: string[] = []) {
     if (refused.includes(name)) throw new Status(403, 'Forbidden', `not ${name}`)
   }
   try {
-    return { asked, identity: await impersonate(withHeaders(lines), jane, may) }
+    return { asked, identity: await impersonate({ ...given, req: withHeaders(lines), may }) }
   } catch (error) {
     if (!(error instanceof Status)) throw error
     return { asked, code: error.code, message: error.message }
@@ -114,6 +120,45 @@ describe('impersonate', () => {
   it('takes an empty uid of a user for none', async () => {
     const asked = ['impersonate users bob']
     expect(await ask([user, ['Impersonate-Uid', '']])).to.deep.equal({ asked, identity: nobody })
+  })
+
+  describe('where kube-apiserver knows constrained impersonation', () => {
+    const allow = async (username: string, allowed: RegExp) => {
+      const asked: string[] = []
+      const may = ({ verb, resource }: RequestInfo) => {
+        asked.push(`${verb} ${resource}`)
+        if (!allowed.test(verb)) throw new Status(403, 'Forbidden', `not ${verb}`)
+      }
+      const req = withHeaders([['Impersonate-User', username]])
+      const found = impersonate({ ...given, isConstrained: async () => true, req, may })
+      const refusal = await found?.catch((error: Error) => error.message)
+      return { asked, got: typeof refusal === 'object' ? refusal?.groups : refusal }
+    }
+
+    it('asks for the older right first, but for nodes, whose groups differ', async () => {
+      expect(await allow('bob', /./)).to.deep.equal({
+        asked: ['impersonate users'],
+        got: ['system:authenticated'],
+      })
+      expect(await allow('bob', /:/)).to.deep.equal({
+        asked: ['impersonate users', 'impersonate-on:user-info:list pods', 'impersonate:user-info users'],
+        got: ['system:authenticated'],
+      })
+      const constrained = ['impersonate-on:arbitrary-node:list pods', 'impersonate:arbitrary-node nodes']
+      expect(await allow('system:node:a', /./)).to.deep.equal({
+        asked: constrained,
+        got: ['system:nodes', 'system:authenticated'],
+      })
+      expect(await allow('system:node:a', /^impersonate$/)).to.deep.equal({
+        asked: [constrained[0], 'impersonate users'],
+        got: ['system:authenticated'],
+      })
+    })
+
+    it('names what is asked of the request when nothing allows it', async () => {
+      expect((await allow('bob', /^$/)).got).to.equal('not impersonate-on:user-info:list')
+      expect((await allow('system:node:a', /^$/)).got).to.equal('not impersonate-on:arbitrary-node:list')
+    })
   })
 
   it('takes no time for many values of one key', async () => {

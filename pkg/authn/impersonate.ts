@@ -4,29 +4,40 @@ import { decodeExtraKey, decodeHeaderText } from '../request/identity-header.ts'
 import { identityProblem } from '../request/identity-text.ts'
 import { type RequestInfo, toResourceInfo } from '../request/request-info.ts'
 import { badRequest } from '../status/status.ts'
+import {
+  type Claimed,
+  impersonateConstrained,
+  isForbidden,
+  type MayImpersonate,
+  nodeOf,
+} from './constrained-impersonation.ts'
 
-/** Whether a caller may impersonate one thing. @throws Status 403, 503 */
-export type MayImpersonate = (info: RequestInfo, caller: Identity) => Promise<void> | void
+export type Impersonation = {
+  readonly req: Pick<IncomingMessage, 'rawHeaders'>
+  readonly caller: Identity
+  readonly may: MayImpersonate
+  /** What the request is authorized as. @throws Status 503 */
+  readonly requestOf: () => Promise<RequestInfo> | RequestInfo
+  /** Whether kube-apiserver knows constrained impersonation. */
+  readonly isConstrained: () => Promise<boolean>
+}
 
 const claimPrefix = 'impersonate-'
 const extraPrefix = 'impersonate-extra-'
 
 /**
  * Whom a request is to act as, once kube-apiserver has allowed its caller to impersonate every part of that identity:
- * kube-apiserver's own checks, each with the verb `impersonate`. null when the request asks for nobody else.
+ * kube-apiserver's own checks, each with the verb `impersonate`, or those of constrained impersonation. null when the request
+ * asks for nobody else.
  *
  * @throws Status 400 for a part without a user or one that could not be sent on unchanged, 403 when one of them is not allowed
  */
-export function impersonate(
-  req: Pick<IncomingMessage, 'rawHeaders'>,
-  caller: Identity,
-  may: MayImpersonate,
-): Promise<Identity> | null {
-  const claims = readClaims(req)
-  return claims.length === 0 ? null : actAs(claims, caller, may)
+export function impersonate(asked: Impersonation): Promise<Identity> | null {
+  const claims = readClaims(asked.req)
+  return claims.length === 0 ? null : actAs(claims, asked)
 }
 
-async function actAs(claims: readonly Claim[], caller: Identity, may: MayImpersonate): Promise<Identity> {
+async function actAs(claims: readonly Claim[], asked: Impersonation): Promise<Identity> {
   const one = (name: string) => claims.find(claim => claim.name === name)?.value ?? ''
   const username = one('impersonate-user')
   if (username === '') throw badRequest('Impersonate-User must be given with every other Impersonate- header')
@@ -45,8 +56,56 @@ async function actAs(claims: readonly Claim[], caller: Identity, may: MayImperso
   const problem = identityProblem(target)
   if (problem !== undefined) throw badRequest(`invalid impersonation headers: ${problem}`)
 
-  for (const part of toTargets(claimed)) await may(toRequest(part), caller)
-  return target
+  const { caller, may } = asked
+  const legacy = async () => {
+    for (const part of toTargets(claimed)) await may(toRequest(part), caller)
+    return target
+  }
+  return nodeOf(username) === undefined
+    ? legacyFirst(claimed, { ...asked, target, legacy })
+    : constrainedFirst(claimed, { ...asked, target, legacy })
+}
+
+type Attempts = Impersonation & {
+  readonly target: Identity
+  /** @throws Status 403, 503 */
+  readonly legacy: () => Promise<Identity>
+}
+
+/**
+ * kube-apiserver tries the constrained modes first. For all but nodes the identity is the same either way, and most callers have the
+ * older right.
+ */
+async function legacyFirst(claimed: Claimed, asked: Attempts): Promise<Identity> {
+  try {
+    return await asked.legacy()
+  } catch (error) {
+    if (!isForbidden(error) || !(await asked.isConstrained())) throw error
+    if ((await constrained(claimed, asked)) === undefined) throw error
+    return asked.target
+  }
+}
+
+/** A node that is impersonated in a constrained mode has the group of nodes. */
+async function constrainedFirst(claimed: Claimed, asked: Attempts): Promise<Identity> {
+  if (!(await asked.isConstrained())) return asked.legacy()
+  let refusal: unknown
+  try {
+    const groups = await constrained(claimed, asked)
+    if (groups !== undefined) return withAuthenticatedGroup({ ...claimed, groups })
+  } catch (error) {
+    if (!isForbidden(error)) throw error
+    refusal = error
+  }
+  try {
+    return await asked.legacy()
+  } catch (error) {
+    throw isForbidden(error) ? (refusal ?? error) : error
+  }
+}
+
+async function constrained(claimed: Claimed, { caller, may, requestOf }: Attempts) {
+  return impersonateConstrained({ claimed, caller, may, request: await requestOf() })
 }
 
 type Target = {
@@ -59,7 +118,7 @@ type Target = {
 
 const authentication = 'authentication.k8s.io'
 
-function toTargets({ username, uid, groups, extra }: Identity): readonly Target[] {
+function toTargets({ username, uid, groups, extra }: Claimed): readonly Target[] {
   const nowhere = { group: '', subresource: '', namespace: '' }
   const account = splitServiceAccount(username)
   return [

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { boolean, integer, optionalInteger, section } from './option.ts'
+import { boolean, choice, integer, optionalInteger, section } from './option.ts'
 
 /** How often a login with a password may fail, and what is kept of logins. Defaults are those of KubeSphere's installer. */
 export const authentication = section({
@@ -9,6 +9,12 @@ export const authentication = section({
     isReloaded: true,
     description:
       'Whether a user may have several logins at once. Without it a new one ends the others; personal access tokens stay.',
+  }),
+  constrainedImpersonation: choice({
+    of: ['auto', 'off'],
+    default: 'auto',
+    description:
+      'Constrained impersonation (KEP-5284: the verbs `impersonate:<mode>` and `impersonate-on:<mode>:<verb>`), as kube-apiserver 1.36 and later have it. Set `off` where its feature gate ConstrainedImpersonation is off at kube-apiserver.',
   }),
   authenticateRateLimiterMaxTries: integer({
     default: 10,

@@ -67,6 +67,7 @@ describe('parseConfig', () => {
       registries: { caFile: '/etc/ca.pem', trustedHosts: ['localhost:5000'] },
       authentication: {
         multipleLogin: false,
+        constrainedImpersonation: 'off',
         authenticateRateLimiterMaxTries: 3,
         authenticateRateLimiterMaxTriesPerAddress: 7,
         authenticateRateLimiterDurationSeconds: 60,
@@ -134,6 +135,7 @@ describe('parseConfig', () => {
       registries: { caFile: '/etc/ca.pem', trustedHosts: ['localhost:5000'] },
       authentication: {
         multipleLogin: false,
+        constrainedImpersonation: 'off',
         authenticateRateLimiterMaxTries: 3,
         authenticateRateLimiterMaxTriesPerAddress: 7,
         authenticateRateLimiterDurationSeconds: 60,

@@ -25,6 +25,7 @@ export const defaults: Config = {
   registries: { caFile: '', trustedHosts: [] },
   authentication: {
     multipleLogin: true,
+    constrainedImpersonation: 'auto',
     authenticateRateLimiterMaxTries: 10,
     authenticateRateLimiterMaxTriesPerAddress: 100,
     authenticateRateLimiterDurationSeconds: 600,
