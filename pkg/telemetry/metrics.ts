@@ -1,28 +1,23 @@
-import type { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import CounterClass from 'prom-client/lib/counter.js'
-import GaugeClass from 'prom-client/lib/gauge.js'
-import HistogramClass from 'prom-client/lib/histogram.js'
-import RegistryClass from 'prom-client/lib/registry.js'
-import { observeProcess } from './process-metrics.ts'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-export type { Counter, Gauge, Histogram, Registry }
+export type { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 type Description<L extends string> = { name: string; help: string; labels?: readonly L[] }
 
 /** A registry of one program; rooms declare their metrics on it beside the code that moves them. */
 export function createRegistry(): Registry {
-  const registry = new RegistryClass()
-  observeProcess(registry)
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
   return registry
 }
 
 /** One without the figures of the process. */
 export function createEmptyRegistry(): Registry {
-  return new RegistryClass()
+  return new Registry()
 }
 
 export function counter<L extends string>(registry: Registry, d: Description<L>): Counter<L> {
-  return new CounterClass({
+  return new Counter({
     name: d.name,
     help: d.help,
     labelNames: [...(d.labels ?? [])],
@@ -36,7 +31,7 @@ export function gauge<L extends string>(
   d: Description<L> & { collect?: (gauge: Gauge<L>) => void },
 ): Gauge<L> {
   const read = d.collect
-  return new GaugeClass({
+  return new Gauge({
     name: d.name,
     help: d.help,
     labelNames: [...(d.labels ?? [])],
@@ -56,7 +51,7 @@ export function histogram<L extends string>(
   d: Description<L> & { buckets: readonly number[] },
 ): Histogram<L> {
   const { name, help, labels = [], buckets } = d
-  return new HistogramClass({
+  return new Histogram({
     name,
     help,
     labelNames: [...labels],

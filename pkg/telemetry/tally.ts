@@ -1,4 +1,4 @@
-import Counter from 'prom-client/lib/counter.js'
+import { Counter } from 'prom-client'
 import type { Registry } from './metrics.ts'
 
 /** One row of a counter. */
