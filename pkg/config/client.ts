@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { coerce } from './coerce.ts'
+import { readDocument } from './document.ts'
 import { boolean, choice, optionalInteger, optionalText, requiredText, section, texts } from './option.ts'
-import { type Problem, toProblems } from './problem.ts'
+import type { Problem } from './problem.ts'
 
 /** The grant types that a client can be allowed (RFC 6749, RFC 8628). */
 export const grantTypes = [
@@ -166,9 +166,7 @@ export function logPageClient(issuer: string): ClientConfig {
 
 /** A client from a document of its own, such as a Secret carries; undefined when something in it is wrong. */
 export function parseClientDocument(input: unknown, problems: Problem[]): RegisteredClient | undefined {
-  const read = client.safeParse(coerce(client, input))
-  if (!read.success) problems.push(...toProblems(client, read.error))
-  return read.data
+  return readDocument(client, input, problems)
 }
 
 function check(given: Given, { addIssue }: z.core.$RefinementCtx<Given>): void {

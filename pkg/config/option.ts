@@ -9,6 +9,9 @@ export type OptionNotes = {
   readonly isReloaded?: true
 }
 
+/** What a schema reads a document as. */
+export type Parsed<S extends z.ZodType> = z.output<S>
+
 type TextRule = OptionNotes & { readonly pattern?: RegExp; readonly is?: string }
 type IntegerRule = OptionNotes & { readonly min: number; readonly max: number }
 
@@ -23,8 +26,9 @@ export function optionalText(rule: TextRule) {
 }
 
 /** A string that must be given, and not be empty. */
-export function requiredText(rule: TextRule) {
-  return string(rule).meta(notesOf(rule))
+export function requiredText({ pattern, is, ...notes }: TextRule) {
+  const given = string({ ...notes }).min(1, { error: 'is required', abort: true })
+  return withPattern(given, { pattern, is }).meta(notesOf(notes))
 }
 
 /** A list of strings; in the environment one string, separated by commas. */
@@ -33,6 +37,12 @@ export function texts({
   ...notes
 }: OptionNotes & { item?: z.ZodString }) {
   return z.array(item, { error: 'must be a list of strings' }).default([]).meta(notes)
+}
+
+/** A list of strings that can be left out; an empty one says something else. */
+export function optionalTexts(notes: OptionNotes) {
+  const item = z.string({ error: 'must be a string' })
+  return z.array(item, { error: 'must be a list of strings' }).optional().meta(notes)
 }
 
 /** A whole number. */
@@ -64,6 +74,26 @@ export function choice<const T extends readonly [string, ...string[]]>({
   return words.prefault(fallback).meta({ ...notes, default: fallback })
 }
 
+/** One of some words, which must be given. */
+export function requiredChoice<const T extends readonly [string, ...string[]]>({
+  of,
+  ...notes
+}: OptionNotes & { readonly of: T }) {
+  return z.enum(of, { error: `must be one of ${of.join(', ')}` }).meta(notes)
+}
+
+/** The same, where it can be left out. */
+export function optionalChoice<const T extends readonly [string, ...string[]]>(
+  rule: OptionNotes & { readonly of: T },
+) {
+  return requiredChoice(rule).optional()
+}
+
+/** What another schema reads. */
+export function anything(notes: OptionNotes) {
+  return z.unknown().optional().meta(notes)
+}
+
 /** A mapping that has these members and no others. */
 export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   return z.strictObject(shape, {
@@ -73,6 +103,13 @@ export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
 
 function string({ pattern, is }: TextRule) {
   const type = z.string({ error: ({ input }) => (input === undefined ? 'is required' : 'must be a string') })
+  return withPattern(type, { pattern, is })
+}
+
+function withPattern(
+  type: z.ZodString,
+  { pattern, is }: { readonly pattern: RegExp | undefined; readonly is: string | undefined },
+) {
   return pattern === undefined
     ? type
     : type.regex(pattern, { error: ({ input }) => `must be ${is}, not ${JSON.stringify(input)}` })

@@ -1,5 +1,5 @@
-import { type Fields, integer, text, texts } from '../../config/fields.ts'
-import { readTrust, type Trust, trustKeys } from './trust.ts'
+import { integer, optionalTexts, requiredText, section, text } from '../../config/option.ts'
+import { type Complain, readTrust, type Trust, trustOptions } from './trust.ts'
 
 /** What every provider has in common that sends the browser away: we are a client (an "app") there. */
 export type AppConfig = {
@@ -15,34 +15,52 @@ export type AppConfig = {
   readonly timeoutMs: number
 }
 
-export const endpointKeys = ['authURL', 'tokenURL', 'userInfoURL', 'jwksURL', 'endSessionURL'] as const
-export type EndpointKey = (typeof endpointKeys)[number]
+type EndpointKey = 'authURL' | 'tokenURL' | 'userInfoURL' | 'jwksURL' | 'endSessionURL'
 
-export const appKeys: readonly string[] = [
-  'clientID',
-  'clientSecret',
-  'redirectURL',
-  'scopes',
-  'endpoint',
-  'readTimeout',
-  ...trustKeys,
-]
+const endpoint = (description: string) => text({ default: '', description })
 
-const timeout = { default: 10_000, min: 100, max: 25_000 }
+export const appOptions = {
+  clientID: requiredText({ description: 'What the provider knows Kapis by.' }),
+  clientSecret: text({ default: '', description: 'What Kapis proves that with.' }),
+  redirectURL: text({ default: '', description: "Where the browser comes back to; Kapis' own callback." }),
+  scopes: optionalTexts({ description: 'What is asked for.' }),
+  endpoint: section({
+    authURL: endpoint('Where the browser is sent.'),
+    tokenURL: endpoint('Where the code is exchanged.'),
+    userInfoURL: endpoint('What says who the user is.'),
+    jwksURL: endpoint('The keys of the ID tokens.'),
+    endSessionURL: endpoint('Where the browser is sent to log out.'),
+  }).prefault({}),
+  readTimeout: integer({
+    ...{ default: 10_000, min: 100, max: 25_000 },
+    description: 'For finding the provider, and for finishing a login, in milliseconds.',
+  }),
+  ...trustOptions,
+}
 
-/** @param provider read with `appKeys` */
+type Given = Parameters<typeof readTrust>[0] & {
+  readonly clientID: string
+  readonly clientSecret: string
+  readonly redirectURL: string
+  readonly scopes?: readonly string[] | undefined
+  readonly endpoint: Readonly<Record<EndpointKey, string>>
+  readonly readTimeout: number
+}
+
+/** @param defaults of the kind of provider */
 export function readAppConfig(
-  provider: Fields,
+  given: Given,
   defaults: { readonly scopes: readonly string[]; readonly endpoint: Partial<Record<EndpointKey, string>> },
+  complain: Complain,
 ): AppConfig {
-  const trust = readTrust(provider)
-  const endpoint = provider.object('endpoint', endpointKeys)
-  const at = (key: EndpointKey) => url(endpoint, key, { trust, default: defaults.endpoint[key] ?? '' })
+  const trust = readTrust(given, complain)
+  const at = (key: EndpointKey) =>
+    url(given.endpoint[key] || (defaults.endpoint[key] ?? ''), `endpoint.${key}`, complain, trust)
   return {
-    clientId: text(provider, 'clientID', {}),
-    clientSecret: text(provider, 'clientSecret', { default: '' }),
-    redirectUrl: url(provider, 'redirectURL', { default: '' }),
-    scopes: provider.value('scopes') === undefined ? defaults.scopes : texts(provider, 'scopes'),
+    clientId: given.clientID,
+    clientSecret: given.clientSecret,
+    redirectUrl: url(given.redirectURL, 'redirectURL', complain),
+    scopes: given.scopes ?? defaults.scopes,
     endpoint: {
       authURL: at('authURL'),
       tokenURL: at('tokenURL'),
@@ -51,19 +69,18 @@ export function readAppConfig(
       endSessionURL: at('endSessionURL'),
     },
     trust,
-    timeoutMs: integer(provider, 'readTimeout', timeout),
+    timeoutMs: given.readTimeout,
   }
 }
 
 /** With `trust` it is a server of the provider's, and has to be one that can be verified. */
-export function url(fields: Fields, key: string, rule: { trust?: Trust; default?: string }): string {
-  const given = text(fields, key, rule.default === undefined ? {} : { default: rule.default })
+export function url(given: string, key: string, complain: Complain, trust?: Trust): string {
   if (given === '') return ''
   const parsed = URL.parse(given)
-  const isPlain = parsed?.protocol === 'http:' && rule.trust?.isVerified !== true
+  const isPlain = parsed?.protocol === 'http:' && trust?.isVerified !== true
   if (parsed === null || parsed.hash !== '' || parsed.username !== '' || parsed.password !== '')
-    fields.problem(key, 'must be a URL without user and fragment')
+    complain(key, 'must be a URL without user and fragment')
   else if (parsed.protocol !== 'https:' && !isPlain)
-    fields.problem(key, 'must begin with https://, unless insecureSkipVerify is true')
+    complain(key, 'must begin with https://, unless insecureSkipVerify is true')
   return given
 }

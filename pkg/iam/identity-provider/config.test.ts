@@ -194,6 +194,29 @@ describe('readProviderConfig', () => {
     'LDAPIdentityProvider, OIDCIdentityProvider, GitHubIdentityProvider, GitlabIdentityProvider'
   const refused: readonly [string, unknown, string, string][] = [
     ['an empty name', { name: '', type: 'OIDCIdentityProvider', provider: oidc }, 'name', 'is required'],
+    ['no mapping', ['a'], '(document)', 'must be a mapping'],
+    [
+      'a list as provider',
+      { name: 'a', type: 'OIDCIdentityProvider', provider: [] },
+      'provider',
+      'must be a mapping',
+    ],
+    [
+      'scopes that are no text',
+      { name: 'a', type: 'OIDCIdentityProvider', provider: { ...oidc, scopes: ['a', 7] } },
+      'provider.scopes[1]',
+      'must be a string',
+    ],
+    [
+      'an endpoint in clear',
+      {
+        name: 'a',
+        type: 'OIDCIdentityProvider',
+        provider: { ...oidc, endpoint: { tokenURL: 'http://id.example.com' } },
+      },
+      'provider.endpoint.tokenURL',
+      'must begin with https://, unless insecureSkipVerify is true',
+    ],
     ['no type', { name: 'a' }, 'type', `must be one of ${allTypes}`],
     ['another type', { name: 'a', type: 'CASIdentityProvider' }, 'type', `must be one of ${allTypes}`],
     [
@@ -267,7 +290,7 @@ describe('readProviderConfig', () => {
       type: 'GitHubIdentityProvider',
       provider: { ...forge, clientID: 7, secret: 'hunter3' },
     })
-    expect(problems.map(({ path }) => path)).to.deep.equal(['provider.secret', 'provider.clientID'])
+    expect(problems.map(({ path }) => path)).to.deep.equal(['provider.clientID', 'provider.secret'])
     expect(JSON.stringify(problems)).to.not.contain('hunter')
   })
 

@@ -1,9 +1,22 @@
-import { type Fields, object, seconds, text } from '../../config/fields.ts'
+import { readDocument } from '../../config/document.ts'
+import {
+  anything,
+  boolean,
+  choice,
+  integer,
+  optionalText,
+  requiredChoice,
+  requiredText,
+  section,
+  text,
+} from '../../config/option.ts'
 import type { Problem } from '../../config/problem.ts'
+import { membersOf } from '../../kube/object.ts'
 import { groupProblem } from '../user-rules.ts'
-import { type ForgeConfig, readGitHubConfig, readGitLabConfig } from './forge-config.ts'
-import { type LdapConfig, readLdapConfig } from './ldap-config.ts'
-import { type OidcConfig, readOidcConfig } from './oidc-config.ts'
+import { type ForgeConfig, gitHubProvider, gitLabProvider } from './forge-config.ts'
+import { type LdapConfig, ldapProvider } from './ldap-config.ts'
+import { type OidcConfig, oidcProvider } from './oidc-config.ts'
+import { complainTo } from './trust.ts'
 
 /**
  * Who of the provider's people gets which user: `auto` makes one for whoever has none, `lookup` wants one that an
@@ -33,19 +46,6 @@ export type ProviderConfig = {
   | { readonly type: 'GitlabIdentityProvider'; readonly provider: ForgeConfig }
 )
 
-const keys = [
-  'name',
-  'type',
-  'displayName',
-  'hidden',
-  'disabled',
-  'mappingMethod',
-  'disableLoginConfirmation',
-  'usernamePrefix',
-  'groupsPrefix',
-  'groupsMaxAge',
-  'provider',
-]
 const types = [
   'LDAPIdentityProvider',
   'OIDCIdentityProvider',
@@ -56,53 +56,68 @@ const types = [
 // It stands in a URL, and in the name of an annotation behind 18 characters of ours (63 at most).
 const providerName = /^[A-Za-z0-9]([-_.A-Za-z0-9]{0,43}[A-Za-z0-9])?$/
 
+const document = section({
+  name: requiredText({
+    pattern: providerName,
+    is: 'letters, digits, - _ and . in between, 45 at most',
+    description: 'What it is called in URLs and annotations.',
+  }),
+  type: requiredChoice({ of: types, description: 'What kind of provider it is.' }),
+  displayName: optionalText({ description: 'What people read on a button; the name.' }),
+  hidden: boolean({ default: false, description: 'It works, and has no button.' }),
+  disabled: boolean({ default: false, description: 'It does not work, and its logins end.' }),
+  mappingMethod: choice({
+    of: ['auto', 'lookup', 'manual'],
+    default: 'auto',
+    description: 'Who of its people gets which user.',
+  }),
+  disableLoginConfirmation: boolean({ default: true, description: 'New users are not asked first.' }),
+  usernamePrefix: text({
+    default: '',
+    pattern: /^([a-z0-9][-a-z0-9.]{0,62})?$/,
+    is: 'lower-case letters, digits, - and .',
+    description: 'Put before user names that are made.',
+  }),
+  groupsPrefix: text({ default: '', description: 'Put before groups.' }),
+  groupsMaxAge: integer({
+    ...{ default: 86_400, min: 7_200, max: 2_592_000 },
+    description: 'For how long groups are believed without a login, in seconds.',
+  }),
+  provider: anything({ description: 'What the kind of provider needs.' }),
+}).transform(({ groupsMaxAge: groupsMaxAgeSeconds, provider: _, ...given }, { addIssue }) => {
+  // A group has at least one character behind it, which takes white space off its end.
+  const problem = given.groupsPrefix === '' ? undefined : groupProblem(`${given.groupsPrefix}x`)
+  if (problem !== undefined) complainTo(addIssue)('groupsPrefix', problem)
+  return { ...given, displayName: given.displayName ?? given.name, groupsMaxAgeSeconds }
+})
+
 /**
  * Checks what a Secret says. Every mistake goes to `problems` with its path.
  *
  * @returns undefined when there is any
  */
-export function readProviderConfig(document: unknown, problems: Problem[]): ProviderConfig | undefined {
-  const root = object(document, '', problems, keys)
-  const name = text(root, 'name', {
-    pattern: providerName,
-    is: 'letters, digits, - _ and . in between, 45 at most',
-  })
-  const common = {
-    name,
-    displayName: text(root, 'displayName', { default: name }),
-    hidden: root.boolean('hidden', false),
-    disabled: root.boolean('disabled', false),
-    mappingMethod: root.choice('mappingMethod', ['auto', 'lookup', 'manual']),
-    disableLoginConfirmation: root.boolean('disableLoginConfirmation', true),
-    usernamePrefix: text(root, 'usernamePrefix', {
-      default: '',
-      pattern: /^([a-z0-9][-a-z0-9.]{0,62})?$/,
-      is: 'lower-case letters, digits, - and .',
-    }),
-    groupsPrefix: text(root, 'groupsPrefix', { default: '' }),
-    groupsMaxAgeSeconds: seconds(root, 'groupsMaxAge', { default: 86_400, min: 7_200, max: 2_592_000 }),
-  }
-  // A group has at least one character behind it, which takes white space off its end.
-  const prefixProblem = common.groupsPrefix === '' ? undefined : groupProblem(`${common.groupsPrefix}x`)
-  if (prefixProblem !== undefined) root.problem('groupsPrefix', prefixProblem)
-  const type = types.find(known => known === root.value('type'))
-  if (type === undefined) {
-    root.problem('type', `must be one of ${types.join(', ')}`)
-    return undefined
-  }
-  const config = { ...common, ...readByType(root, type) }
-  return problems.length === 0 ? config : undefined
+export function readProviderConfig(input: unknown, problems: Problem[]): ProviderConfig | undefined {
+  const common = readDocument(document, input, problems)
+  const members = membersOf(input)
+  const type = types.find(known => known === members.type)
+  const byType = type && readByType(type, members.provider ?? {}, problems)
+  if (common === undefined || byType === undefined || problems.length > 0) return undefined
+  return { ...common, ...byType }
 }
 
-function readByType(root: Fields, type: (typeof types)[number]) {
+function readByType(type: ProviderConfig['type'], input: unknown, problems: Problem[]) {
   switch (type) {
     case 'LDAPIdentityProvider':
-      return { type, provider: readLdapConfig(root) }
+      return typed(type, readDocument(ldapProvider, input, problems, 'provider'))
     case 'OIDCIdentityProvider':
-      return { type, provider: readOidcConfig(root) }
+      return typed(type, readDocument(oidcProvider, input, problems, 'provider'))
     case 'GitHubIdentityProvider':
-      return { type, provider: readGitHubConfig(root) }
+      return typed(type, readDocument(gitHubProvider, input, problems, 'provider'))
     case 'GitlabIdentityProvider':
-      return { type, provider: readGitLabConfig(root) }
+      return typed(type, readDocument(gitLabProvider, input, problems, 'provider'))
   }
+}
+
+function typed<const T extends string, P>(type: T, provider: P | undefined) {
+  return provider && { type, provider }
 }

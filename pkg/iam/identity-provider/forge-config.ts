@@ -1,5 +1,6 @@
-import { type Fields, texts } from '../../config/fields.ts'
-import { type AppConfig, appKeys, readAppConfig } from './app-config.ts'
+import { requiredText, section, texts } from '../../config/option.ts'
+import { type AppConfig, appOptions, readAppConfig } from './app-config.ts'
+import { complainTo } from './trust.ts'
 
 /** GitHub and GitLab. */
 export type ForgeConfig = AppConfig & {
@@ -10,38 +11,38 @@ export type ForgeConfig = AppConfig & {
   readonly memberOf: readonly string[]
 }
 
-/** Reads `provider` of a GitHubIdentityProvider. */
-export function readGitHubConfig(root: Fields): ForgeConfig {
-  return readForgeConfig(root, 'organizations', organizations => ({
-    scopes: organizations ? ['user:email', 'read:org'] : ['user:email'],
+/** `provider` of a GitHubIdentityProvider. */
+export const gitHubProvider = section({
+  ...appOptions,
+  clientSecret: requiredText({ description: 'What Kapis proves itself with.' }),
+  organizations: texts({ description: 'Those that count; only their members may log in.' }),
+}).transform((given, { addIssue }): ForgeConfig => {
+  const { organizations: memberOf } = given
+  const defaults = {
+    scopes: memberOf.length > 0 ? ['user:email', 'read:org'] : ['user:email'],
     endpoint: {
       authURL: 'https://github.com/login/oauth/authorize',
       tokenURL: 'https://github.com/login/oauth/access_token',
       userInfoURL: 'https://api.github.com/user',
     },
-  }))
-}
+  }
+  return { ...readAppConfig(given, defaults, complainTo(addIssue)), memberOf }
+})
 
-/** Reads `provider` of a GitlabIdentityProvider. */
-export function readGitLabConfig(root: Fields): ForgeConfig {
-  return readForgeConfig(root, 'groups', groups => ({
-    scopes: groups ? ['read_user', 'read_api'] : ['read_user'],
+/** `provider` of a GitlabIdentityProvider. */
+export const gitLabProvider = section({
+  ...appOptions,
+  clientSecret: requiredText({ description: 'What Kapis proves itself with.' }),
+  groups: texts({ description: 'Those that count; only their members may log in.' }),
+}).transform((given, { addIssue }): ForgeConfig => {
+  const { groups: memberOf } = given
+  const defaults = {
+    scopes: memberOf.length > 0 ? ['read_user', 'read_api'] : ['read_user'],
     endpoint: {
       authURL: 'https://gitlab.com/oauth/authorize',
       tokenURL: 'https://gitlab.com/oauth/token',
       userInfoURL: 'https://gitlab.com/api/v4/user',
     },
-  }))
-}
-
-function readForgeConfig(
-  root: Fields,
-  memberKey: string,
-  defaults: (isMemberAsked: boolean) => Parameters<typeof readAppConfig>[1],
-): ForgeConfig {
-  const provider = root.object('provider', [...appKeys, memberKey])
-  const memberOf = texts(provider, memberKey)
-  const app = readAppConfig(provider, defaults(memberOf.length > 0))
-  if (app.clientSecret === '') provider.problem('clientSecret', 'is required')
-  return { ...app, memberOf }
-}
+  }
+  return { ...readAppConfig(given, defaults, complainTo(addIssue)), memberOf }
+})

@@ -1,6 +1,6 @@
 import { FilterParser } from 'ldapts'
-import { type Fields, integer, text } from '../../config/fields.ts'
-import { readTrust, type Trust, trustKeys } from './trust.ts'
+import { boolean, integer, requiredText, section, text } from '../../config/option.ts'
+import { type Complain, complainTo, readTrust, type Trust, trustOptions } from './trust.ts'
 
 /** How the connection is secured: TLS from the first byte, TLS after StartTLS (RFC 4511 section 4.14), or not at all. */
 export type LdapSecurity = 'ldaps' | 'starttls' | 'none'
@@ -39,101 +39,109 @@ export type LdapGroups = {
   readonly userMemberAttribute: string
 }
 
-const keys = [
-  'host',
-  'readTimeout',
-  'startTLS',
-  'ldaps',
-  ...trustKeys,
-  'managerDN',
-  'managerPassword',
-  'userSearchBase',
-  'userSearchFilter',
-  'loginAttribute',
-  'uidAttribute',
-  'mailAttribute',
-  'displayNameAttribute',
-  'groupSearchBase',
-  'groupSearchFilter',
-  'groupMemberAttribute',
-  'groupMemberValueAttribute',
-  'groupNameAttribute',
-  'userMemberAttribute',
-]
-
 // RFC 4512 section 2.5: a name or a dotted number, with options.
 const attributeName = /^([A-Za-z][-A-Za-z0-9]*|\d+(\.\d+)+)(;[-A-Za-z0-9]+)*$/
-// kapis-apiserver gives up on an answer after 30 seconds.
-const timeout = { default: 15_000, min: 100, max: 25_000 }
 
-/** Reads `provider` of an LDAPIdentityProvider. */
-export function readLdapConfig(root: Fields): LdapConfig {
-  const provider = root.object('provider', keys)
-  const { host, port, security } = readServer(provider)
-  const managerDn = text(provider, 'managerDN', { default: '' })
-  const managerPassword = text(provider, 'managerPassword', { default: '' })
+const attribute = (fallback: string, description: string) => text({ default: fallback, description })
+
+/** `provider` of an LDAPIdentityProvider. */
+export const ldapProvider = section({
+  host: requiredText({ description: 'host:port, or an ldap:// or ldaps:// URL.' }),
+  readTimeout: integer({
+    // kapis-apiserver gives up on a response after 30 seconds.
+    ...{ default: 15_000, min: 100, max: 25_000 },
+    description: 'For a whole login, in milliseconds.',
+  }),
+  startTLS: boolean({ default: false, description: 'TLS after StartTLS (RFC 4511 section 4.14).' }),
+  ldaps: boolean({ default: false, description: 'TLS from the first byte.' }),
+  ...trustOptions,
+  managerDN: text({ default: '', description: 'Who searches.' }),
+  managerPassword: text({ default: '', description: 'The password of managerDN.' }),
+  userSearchBase: requiredText({ description: 'Below it are the users.' }),
+  userSearchFilter: text({ default: '', description: 'Which of the entries are users (RFC 4515).' }),
+  loginAttribute: attribute('uid', 'What is typed as user name.'),
+  uidAttribute: attribute('', 'What a user is known by; loginAttribute.'),
+  mailAttribute: attribute('mail', 'The e-mail address.'),
+  displayNameAttribute: attribute('displayName', 'The name that is shown.'),
+  groupSearchBase: text({ default: '', description: 'Below it are the groups.' }),
+  groupSearchFilter: text({ default: '', description: 'Which of the entries are groups (RFC 4515).' }),
+  groupMemberAttribute: attribute('member', 'Of a group: who is in it.'),
+  groupMemberValueAttribute: attribute('', 'Of a user: what groupMemberAttribute has.'),
+  groupNameAttribute: attribute('cn', 'Of a group: its name.'),
+  userMemberAttribute: attribute('', 'Of a user: the entries of the groups.'),
+}).transform((given, { addIssue }): LdapConfig => {
+  const complain = complainTo(addIssue)
+  const { managerDN: managerDn, managerPassword } = given
   // A bind with a name and no password succeeds, and is nobody's (RFC 4513 section 5.1.2).
-  if (managerDn !== '' && managerPassword === '')
-    provider.problem('managerPassword', 'is required with managerDN')
-  const loginAttribute = attribute(provider, 'loginAttribute', 'uid')
+  if (managerDn !== '' && managerPassword === '') complain('managerPassword', 'is required with managerDN')
+  const attributeOf = (key: AttributeKey, fallback: string) => {
+    if (given[key] !== '' && !attributeName.test(given[key]))
+      complain(key, 'must be the name of an attribute')
+    return given[key] || fallback
+  }
+  const filterOf = (key: 'userSearchFilter' | 'groupSearchFilter') => readFilter(given[key], key, complain)
+  const loginAttribute = attributeOf('loginAttribute', 'uid')
   return {
-    host,
-    port,
-    security,
-    trust: readTrust(provider),
-    timeoutMs: integer(provider, 'readTimeout', timeout),
+    ...readServer(given, complain),
+    trust: readTrust(given, complain),
+    timeoutMs: given.readTimeout,
     managerDn,
     managerPassword,
-    userSearchBase: text(provider, 'userSearchBase', {}),
-    userSearchFilter: filter(provider, 'userSearchFilter'),
+    userSearchBase: given.userSearchBase,
+    userSearchFilter: filterOf('userSearchFilter'),
     loginAttribute,
-    uidAttribute: attribute(provider, 'uidAttribute', loginAttribute),
-    mailAttribute: attribute(provider, 'mailAttribute', 'mail'),
-    displayNameAttribute: attribute(provider, 'displayNameAttribute', 'displayName'),
+    uidAttribute: attributeOf('uidAttribute', loginAttribute),
+    mailAttribute: attributeOf('mailAttribute', 'mail'),
+    displayNameAttribute: attributeOf('displayNameAttribute', 'displayName'),
     groups: {
-      searchBase: text(provider, 'groupSearchBase', { default: '' }),
-      searchFilter: filter(provider, 'groupSearchFilter'),
-      memberAttribute: attribute(provider, 'groupMemberAttribute', 'member'),
-      memberValueAttribute: attribute(provider, 'groupMemberValueAttribute', ''),
-      nameAttribute: attribute(provider, 'groupNameAttribute', 'cn'),
-      userMemberAttribute: attribute(provider, 'userMemberAttribute', ''),
+      searchBase: given.groupSearchBase,
+      searchFilter: filterOf('groupSearchFilter'),
+      memberAttribute: attributeOf('groupMemberAttribute', 'member'),
+      memberValueAttribute: attributeOf('groupMemberValueAttribute', ''),
+      nameAttribute: attributeOf('groupNameAttribute', 'cn'),
+      userMemberAttribute: attributeOf('userMemberAttribute', ''),
     },
   }
-}
+})
+
+type AttributeKey =
+  | 'loginAttribute'
+  | 'uidAttribute'
+  | 'mailAttribute'
+  | 'displayNameAttribute'
+  | 'groupMemberAttribute'
+  | 'groupMemberValueAttribute'
+  | 'groupNameAttribute'
+  | 'userMemberAttribute'
 
 /** `host` is a name with a port, or a URL (RFC 4516) of nothing but these. */
-function readServer(provider: Fields): Pick<LdapConfig, 'host' | 'port' | 'security'> {
-  const given = text(provider, 'host', {})
+function readServer(
+  given: { readonly host: string; readonly startTLS: boolean; readonly ldaps: boolean },
+  complain: Complain,
+): Pick<LdapConfig, 'host' | 'port' | 'security'> {
   const [, scheme, name = '', digits] =
-    /^(?:(ldaps?):\/\/)?(\[[0-9a-fA-F:.]+\]|[-\w.]+)(?::(\d{1,5}))?\/?$/.exec(given) ?? []
-  if (given !== '' && name === '')
-    provider.problem('host', 'must be host:port, or an ldaps:// or ldap:// URL')
-  const isStartTls = provider.boolean('startTLS', false)
-  const isLdaps = provider.boolean('ldaps', false) || scheme === 'ldaps'
+    /^(?:(ldaps?):\/\/)?(\[[0-9a-fA-F:.]+\]|[-\w.]+)(?::(\d{1,5}))?\/?$/.exec(given.host) ?? []
+  if (name === '') complain('host', 'must be host:port, or an ldaps:// or ldap:// URL')
+  const { startTLS: isStartTls } = given
+  const isLdaps = given.ldaps || scheme === 'ldaps'
   const port = Number(digits ?? (isLdaps ? 636 : 389))
-  if (port === 0 || port > 65_535) provider.problem('host', 'must have a port from 1 to 65535')
-  if (isStartTls && isLdaps) provider.problem('startTLS', 'must not be true with LDAPS: it is TLS already')
+  if (port === 0 || port > 65_535) complain('host', 'must have a port from 1 to 65535')
+  if (isStartTls && isLdaps) complain('startTLS', 'must not be true with LDAPS: it is TLS already')
   else if (isStartTls && port === 636) {
-    provider.problem('startTLS', 'does not go with port 636, which speaks LDAPS: set ldaps: true instead')
+    complain('startTLS', 'does not go with port 636, which speaks LDAPS: set ldaps: true instead')
   }
   const security = isLdaps ? 'ldaps' : isStartTls ? 'starttls' : 'none'
   return { host: name.replace(/^\[(.*)\]$/, '$1'), port, security }
 }
 
-function attribute(provider: Fields, key: string, fallback: string): string {
-  const given = text(provider, key, { default: fallback })
-  if (given !== '' && !attributeName.test(given)) provider.problem(key, 'must be the name of an attribute')
-  return given === '' ? fallback : given
-}
-
-function filter(provider: Fields, key: string): string {
-  const given = text(provider, key, { default: '' }).trim()
+function readFilter(text: string, key: string, complain: Complain): string {
+  const given = text.trim()
   if (given === '') return ''
   const whole = given.startsWith('(') ? given : `(${given})`
   try {
     FilterParser.parseString(whole)
   } catch {
-    provider.problem(key, 'must be a search filter such as (objectClass=person)')
+    complain(key, 'must be a search filter such as (objectClass=person)')
   }
   return whole
 }

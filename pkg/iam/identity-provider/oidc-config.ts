@@ -1,6 +1,7 @@
-import { type Fields, text } from '../../config/fields.ts'
+import { boolean, optionalChoice, requiredText, section, text } from '../../config/option.ts'
 import { idTokenAlgorithms } from '../../token/provider-id-token.ts'
-import { type AppConfig, appKeys, readAppConfig, url } from './app-config.ts'
+import { type AppConfig, appOptions, readAppConfig, url } from './app-config.ts'
+import { complainTo } from './trust.ts'
 
 export type OidcConfig = AppConfig & {
   readonly issuer: string
@@ -14,26 +15,27 @@ export type OidcConfig = AppConfig & {
   readonly idTokenSignedResponseAlg: string
 }
 
-const algKey = 'idTokenSignedResponseAlg'
-const keys = [...appKeys, 'issuer', 'getUserInfo', 'emailKey', 'preferredUsernameKey', 'groupsKey', algKey]
-
-/**
- * Reads `provider` of an OIDCIdentityProvider. The issuer is required: without it nothing would say whose signature an ID
- * token must carry.
- */
-export function readOidcConfig(root: Fields): OidcConfig {
-  const provider = root.object('provider', keys)
-  const app = readAppConfig(provider, { scopes: ['openid', 'profile', 'email'], endpoint: {} })
+/** `provider` of an OIDCIdentityProvider. The issuer is required: it says whose signature an ID token must carry. */
+export const oidcProvider = section({
+  ...appOptions,
+  issuer: requiredText({ description: 'The `iss` of its ID tokens.' }),
+  getUserInfo: boolean({ default: false, description: 'The userinfo endpoint is asked too.' }),
+  emailKey: text({ default: 'email', description: 'The claim with the e-mail address.' }),
+  preferredUsernameKey: text({ default: '', description: 'The claim that the user name is made of.' }),
+  groupsKey: text({ default: '', description: 'The claim with the groups.' }),
+  idTokenSignedResponseAlg: optionalChoice({
+    of: idTokenAlgorithms,
+    description: 'The algorithm that this client is registered with.',
+  }),
+}).transform((given, { addIssue }): OidcConfig => {
+  const complain = complainTo(addIssue)
+  const app = readAppConfig(given, { scopes: ['openid', 'profile', 'email'], endpoint: {} }, complain)
+  const { getUserInfo, emailKey, preferredUsernameKey, groupsKey, idTokenSignedResponseAlg = '' } = given
   return {
     ...app,
     // Whatever else is asked for, without it there is no ID token.
     scopes: [...new Set(['openid', ...app.scopes])],
-    issuer: url(provider, 'issuer', { trust: app.trust }),
-    getUserInfo: provider.boolean('getUserInfo', false),
-    emailKey: text(provider, 'emailKey', { default: 'email' }),
-    preferredUsernameKey: text(provider, 'preferredUsernameKey', { default: '' }),
-    groupsKey: text(provider, 'groupsKey', { default: '' }),
-    idTokenSignedResponseAlg:
-      provider.value(algKey) === undefined ? '' : provider.choice(algKey, idTokenAlgorithms),
+    issuer: url(given.issuer, 'issuer', complain, app.trust),
+    ...{ getUserInfo, emailKey, preferredUsernameKey, groupsKey, idTokenSignedResponseAlg },
   }
-}
+})

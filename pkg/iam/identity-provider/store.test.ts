@@ -88,12 +88,12 @@ describe('ProviderStore', () => {
       {
         secretName: 'broken',
         problems: [
+          { path: 'provider.issuer', message: 'is required' },
           {
             path: 'provider.clientSecrets',
             message:
               'unknown; supported: clientID, clientSecret, redirectURL, scopes, endpoint, readTimeout, rootCA, rootCAData, insecureSkipVerify, issuer, getUserInfo, emailKey, preferredUsernameKey, groupsKey, idTokenSignedResponseAlg',
           },
-          { path: 'provider.issuer', message: 'is required' },
         ],
       },
       {

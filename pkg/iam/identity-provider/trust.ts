@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { splitCertificates } from '../../certs/pem.ts'
-import { type Fields, text } from '../../config/fields.ts'
+import { boolean, text } from '../../config/option.ts'
 
 /** Whose certificates a provider's server may show. */
 export type Trust = {
@@ -10,32 +10,51 @@ export type Trust = {
   readonly isVerified: boolean
 }
 
-export const trustKeys: readonly string[] = ['rootCA', 'rootCAData', 'insecureSkipVerify']
-
-/** `rootCA` names a file, `rootCAData` holds the PEM itself or its Base64. Verification is off only where that is said. */
-export function readTrust(provider: Fields): Trust {
-  const file = text(provider, 'rootCA', { default: '' })
-  const data = text(provider, 'rootCAData', { default: '' })
-  const isVerified = !provider.boolean('insecureSkipVerify', false)
-  if (file !== '' && data !== '') provider.problem('rootCAData', 'must not be set together with rootCA')
-  if (file !== '') return { ca: readCertificates(provider, 'rootCA', readPem(provider, file)), isVerified }
-  if (data === '') return { ca: undefined, isVerified }
-  const pem = data.includes('-----BEGIN') ? data : Buffer.from(data, 'base64').toString('utf8')
-  return { ca: readCertificates(provider, 'rootCAData', pem), isVerified }
+export const trustOptions = {
+  rootCA: text({ default: '', description: 'File with the CAs that its servers are trusted by, in PEM.' }),
+  rootCAData: text({ default: '', description: 'The same as PEM, or PEM in Base64.' }),
+  insecureSkipVerify: boolean({ default: false, description: 'Certificates are not verified.' }),
 }
 
-function readPem(provider: Fields, file: string): string {
+type Given = {
+  readonly rootCA: string
+  readonly rootCAData: string
+  readonly insecureSkipVerify: boolean
+}
+
+/** Reports a mistake; `key` has the dots of a path. */
+export type Complain = (key: string, message: string) => void
+
+export function complainTo(
+  addIssue: (issue: { readonly code: 'custom'; readonly path: string[]; readonly message: string }) => void,
+): Complain {
+  return (key, message) => addIssue({ code: 'custom', path: key.split('.'), message })
+}
+
+/** Verification is off only where that is said. */
+export function readTrust({ rootCA, rootCAData, insecureSkipVerify }: Given, complain: Complain): Trust {
+  const isVerified = !insecureSkipVerify
+  if (rootCA !== '' && rootCAData !== '') complain('rootCAData', 'must not be set together with rootCA')
+  if (rootCA !== '')
+    return { ca: readCertificates(complain, 'rootCA', readPem(complain, rootCA)), isVerified }
+  if (rootCAData === '') return { ca: undefined, isVerified }
+  const isPem = rootCAData.includes('-----BEGIN')
+  const pem = isPem ? rootCAData : Buffer.from(rootCAData, 'base64').toString('utf8')
+  return { ca: readCertificates(complain, 'rootCAData', pem), isVerified }
+}
+
+function readPem(complain: Complain, file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
-    provider.problem('rootCA', `cannot be read${code}`)
+    complain('rootCA', `cannot be read${code}`)
     return ''
   }
 }
 
 /** Node.js takes anything as an authority and then trusts nobody; that is told here instead of at the first login. */
-function readCertificates(provider: Fields, key: string, pem: string): string | undefined {
+function readCertificates(complain: Complain, key: string, pem: string): string | undefined {
   const certificates = splitCertificates(pem)
   try {
     for (const certificate of certificates) new X509Certificate(certificate)
@@ -43,6 +62,6 @@ function readCertificates(provider: Fields, key: string, pem: string): string | 
   } catch {
     // Told below.
   }
-  if (pem !== '') provider.problem(key, 'must be certificates in PEM')
+  if (pem !== '') complain(key, 'must be certificates in PEM')
   return undefined
 }

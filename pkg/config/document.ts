@@ -1,0 +1,23 @@
+import type { z } from 'zod'
+import { coerce } from './coerce.ts'
+import { type Problem, toProblems } from './problem.ts'
+
+/**
+ * Reads a document, such as a Secret carries, or a part of one.
+ *
+ * @param problems gets every mistake, with its path
+ * @param at the path of the part; '' for the whole document
+ * @returns undefined when something is wrong
+ */
+export function readDocument<S extends z.ZodType>(
+  schema: S,
+  input: unknown,
+  problems: Problem[],
+  at = '',
+): z.output<S> | undefined {
+  const read = schema.safeParse(coerce(schema, input))
+  if (read.success) return read.data
+  for (const { path, message } of toProblems(schema, read.error))
+    problems.push({ path: at === '' ? path : path === '(document)' ? at : `${at}.${path}`, message })
+  return undefined
+}
