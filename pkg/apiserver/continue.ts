@@ -13,8 +13,8 @@ export function awaitsContinue({
 }
 
 /**
- * A listener of `checkContinue`: 100 is sent when the body begins to be read, so that a request that is refused before
- * costs its client no body.
+ * A listener of `checkContinue`: 100 is sent when the body begins to be read, so that a request
+ * that is refused before costs its client no body.
  */
 export function continueWhenRead(listener: Listener): Listener {
   return (req, res) => {

@@ -7,7 +7,9 @@ import { send } from '../request/respond.ts'
 export type Check = {
   readonly name: string
   readonly problem: () => string | undefined
-  /** Fails only when it is asked for by its name: what else the server does must not end with it. */
+  /**
+   * Fails only when it is asked for by its name: what else the server does must not end with it.
+   */
   readonly isPartial?: boolean
 }
 

@@ -5,10 +5,12 @@ import type { Hit, LogStore, Order, QueryLimits } from './store.ts'
 const pageSize = 1000
 
 /**
- * Records page by page in the order asked for; no more than a page is in memory. The time limit is for each page.
+ * Records page by page in the order asked for; no more than a page is in memory. The time limit is
+ * for each page.
  *
  * @param limit records at most; an export never ends before the last one without an error
- * @throws Status 400 before the first page when there are more than the limit, and at the limit when they arrived since
+ * @throws Status 400 before the first page when there are more than the limit, and at the limit
+ * when they arrived since
  */
 export async function* exportHits(
   store: LogStore,

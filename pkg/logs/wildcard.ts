@@ -6,7 +6,8 @@ export type WildcardTest = Extract<Test, { readonly kind: 'wildcard' }>
 // Letters, digits and marks; Han and Hiragana characters are words by themselves (see wordsOf).
 const besideWord = String.raw`[^\pL\pN\pM]|[\p{Han}\p{Hiragana}]`
 
-// A `?` where a word ends is a part of that word: no blank and no punctuation, of which ASCII's is enough.
+// A `?` where a word ends is a part of that word: no blank and no punctuation, of which ASCII's is
+// enough.
 const punctuation: readonly Range[] = [
   [0x00, 0x2f],
   [0x3a, 0x40],

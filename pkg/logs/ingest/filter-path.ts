@@ -10,7 +10,8 @@ type Path = readonly string[]
 const maxPaths = 64
 
 /**
- * Reads Elasticsearch's `filter_path`: paths with dots, separated by commas; `-` before one leaves that out.
+ * Reads Elasticsearch's `filter_path`: paths with dots, separated by commas; `-` before one leaves
+ * that out.
  *
  * @param text empty: everything is kept
  * @throws Status 400
@@ -34,7 +35,11 @@ export function filterOfMember({ includes, excludes }: PathFilter, name: string)
   return { includes: wanted.some(isComplete) ? 'all' : wanted, excludes: left }
 }
 
-/** Lists are looked through, as one level with their items. @returns undefined when nothing is left */
+/**
+ * Lists are looked through, as one level with their items.
+ *
+ * @returns undefined when nothing is left
+ */
 export function filterValue(value: unknown, filter: PathFilter): unknown {
   if (filter.includes === 'all' && filter.excludes.length === 0) return value
   if (Array.isArray(value)) {

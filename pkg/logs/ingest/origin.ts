@@ -3,7 +3,10 @@ import type { LogRecord } from '../record.ts'
 import type { IngestLimits } from './limits.ts'
 import { createNotes, type Notes, shorten } from './notes.ts'
 
-/** Everything that a sender said of a line, by names with dots between the levels. Lists are the map's own. */
+/**
+ * Everything that a sender said of a line, by names with dots between the levels. Lists are the
+ * map's own.
+ */
 export type Flat = Map<string, FieldScalar | FieldScalar[]>
 
 type OriginName = 'namespace' | 'pod' | 'container' | 'host' | 'dockerId'
@@ -72,7 +75,9 @@ export function put(flat: Flat, name: string, value: FieldValue): void {
   }
 }
 
-/** Adds what is said of several lines; where a line says itself where it comes from, that counts. */
+/**
+ * Adds what is said of several lines; where a line says itself where it comes from, that counts.
+ */
 export function putShared(flat: Flat, shared: Flat): void {
   for (const [name, value] of shared) if (!flat.has(name) || !saysOrigin(name)) put(flat, name, value)
 }
@@ -143,8 +148,8 @@ export function toRecord(
 }
 
 /**
- * Of several that say the same thing the first of its names counts, and the first value of that; others stay where they say
- * something else.
+ * Of several that say the same thing the first of its names counts, and the first value of that;
+ * others stay where they say something else.
  */
 function takeOrigin(flat: Flat): Record<OriginName, string> {
   const origin = { namespace: '', pod: '', container: '', host: '', dockerId: '' }
@@ -165,7 +170,9 @@ function takeOrigin(flat: Flat): Record<OriginName, string> {
   return origin
 }
 
-/** Of a pod that its agent knows nothing of, the name of the file says where its lines come from. */
+/**
+ * Of a pod that its agent knows nothing of, the name of the file says where its lines come from.
+ */
 function withFile(origin: Record<OriginName, string>, flat: Flat): Record<OriginName, string> {
   for (const name of fileNames) {
     const file = flat.get(name)

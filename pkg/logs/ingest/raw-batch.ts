@@ -27,7 +27,8 @@ export type BatchReading = {
   /** Read as they are asked for. @throws Status 400 when the batch cannot be read, 413 when it has too many */
   readonly lines: Iterable<Line>
   /**
-   * The response once all lines are stored but those with a problem. Not before the last line was read.
+   * The response once all lines are stored but those with a problem. Not before the last line was
+   * read.
    *
    * @param isRepeat the same batch was stored before, and nothing is stored again
    */

@@ -6,8 +6,9 @@ const chunk = { compressed: 0x00, uncompressed: 0x01, firstSkippable: 0x80 }
 const checksumBytes = 4
 
 /**
- * Unpacks snappy: a block (google/snappy, format_description.txt), as senders of Loki and Prometheus make it, or a stream of
- * blocks (framing_format.txt), which other senders call by the same name. Checksums of a stream are not verified.
+ * Unpacks snappy: a block (google/snappy, format_description.txt), as senders of Loki and
+ * Prometheus make it, or a stream of blocks (framing_format.txt), which other senders call by the
+ * same name. Checksums of a stream are not verified.
  *
  * @throws Status 400 for what is not snappy, 413 for more than the limit
  */

@@ -11,7 +11,10 @@ export type SpaceCheck = {
 // Shippers wait longer and longer before they send a batch again.
 const rememberedMs = 300_000
 
-/** Follows whether the store refuses batches because it has no space: from such a refusal to the next batch that it takes. */
+/**
+ * Follows whether the store refuses batches because it has no space: from such a refusal to the
+ * next batch that it takes.
+ */
 export function createSpaceCheck(ingest: LogStore['ingest'], now = () => performance.now()): SpaceCheck {
   let refusedAt = Number.NEGATIVE_INFINITY
   return {

@@ -46,7 +46,8 @@ export async function readBody(req: IncomingMessage, limits: BodyLimits): Promis
     return unpacked
   } finally {
     clearTimeout(timer)
-    // A client that still sends must find the response: the rest is thrown away for a while (RFC 9112 section 9.6).
+    // A client that still sends must find the response: the rest is thrown away for a while (RFC
+    // 9112 section 9.6).
     req.unpipe(decoder)
     req.resume()
   }

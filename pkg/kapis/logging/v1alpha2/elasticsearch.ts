@@ -26,7 +26,7 @@ const health = {
   ...{ unassigned_shards: 0, active_shards_percent_as_number: 100 },
 }
 const shards = { _shards: { total: 1, successful: 1, failed: 0 } }
-// Nobody can be reached past Kapis: a client that looks for nodes keeps the address that it has.
+// The store is reached through Kapis only: a client that looks for nodes keeps its address.
 const nodes = { _nodes: { total: 0, successful: 0, failed: 0 }, cluster_name, nodes: {} }
 
 const read = ['GET', 'HEAD']
@@ -46,8 +46,8 @@ const settings = new Set([
 const changes = new Set(['PUT', 'POST', 'DELETE'])
 
 /**
- * What Elasticsearch answers to the requests that its clients, Beats, Logstash, Vector and OpenTelemetry's exporter make
- * before they send a batch.
+ * What Elasticsearch answers to the requests that its clients, Beats, Logstash, Vector and
+ * OpenTelemetry's exporter make before they send a batch.
  *
  * @param parts of the path below the root
  * @returns undefined for a path that is not one of these
@@ -69,7 +69,10 @@ export function answerClient(parts: readonly string[], method: string): object |
   return own.startsWith('_') && !Object.hasOwn(state, own) ? answerClient(rest, method) : undefined
 }
 
-/** In the media type that the client asks for: clients of 8 and later have one of their own, with their version. */
+/**
+ * In the media type that the client asks for: clients of 8 and later have one of their own, with
+ * their version.
+ */
 export function contentTypeOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const version = /application\/vnd\.elasticsearch\+json\s*;\s*compatible-with=([789])/.exec(
     headers.accept ?? '',

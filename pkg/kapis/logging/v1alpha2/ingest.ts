@@ -31,7 +31,11 @@ export type IngestOptions = {
   readonly authorize: (identity: Identity) => Promise<void> | void
   /** Told of each batch. */
   readonly observe: (protocol: Protocol, lines: Pick<Ingested, 'taken' | 'refused' | 'changed'>) => void
-  /** Takes a place for a batch that comes in, and waits for one when there is none. @throws Status 429, also by the promise */
+  /**
+   * Takes a place for a batch that comes in, and waits for one when there is none.
+   *
+   * @throws Status 429, also by the promise
+   */
   readonly enter: (user: string, res: ServerResponse) => Place | Promise<Place>
   readonly bodyWithinMs?: number
 }
@@ -41,7 +45,9 @@ export type Place = { readonly leave: () => void }
 
 // That are stored at once: each has its lines in memory too.
 const maxBatches = 8
-/** Batches that are stored or still come in: a slow sender must not keep others from being stored. */
+/**
+ * Batches that are stored or still come in: a slow sender must not keep others from being stored.
+ */
 export const maxBodies = 64
 // A shipper sends what it has; who takes longer holds a place that others wait for.
 const defaultWithinMs = 30_000
@@ -62,8 +68,9 @@ const lineTypes = [
 ]
 
 /**
- * `POST …/ingest/_bulk`, `/ingest/{index}/_bulk`, `/ingest/jsonlines`, `/ingest/v1/logs`, `/ingest/loki/api/v1/push`,
- * and what clients of Elasticsearch ask before they send. An answer that says "stored" is sent once the store has the lines on its disk.
+ * `POST …/ingest/_bulk`, `/ingest/{index}/_bulk`, `/ingest/jsonlines`, `/ingest/v1/logs`,
+ * `/ingest/loki/api/v1/push`, and what clients of Elasticsearch ask before they send. An answer
+ * that says "stored" is sent once the store has the lines on its disk.
  *
  * @throws Status 400, 401, 403, 404, 405, 408, 413, 415, 429, 503, 507
  */
@@ -93,7 +100,8 @@ export function createIngest(options: IngestOptions): Handler {
     const { req, res, info, identity } = exchange
     const parts = info.parts.slice(1).filter(part => part !== '')
     const handle = handlerOf(parts)
-    // Without it its clients take the server for something else, and raise what was stored for a failure.
+    // Without it its clients take the server for something else, and raise what was stored for a
+    // failure.
     if (handle === undefined || handle === ingestBulk) res.setHeader('x-elastic-product', 'Elasticsearch')
     if (handle === undefined) {
       const answer = answerClient(parts, req.method ?? 'GET')
@@ -176,7 +184,10 @@ const ingestLoki: Handle = async (take, { req, res }) => {
   res.writeHead(204).end()
 }
 
-/** Exporters send again after 429, 502, 503 and 504 only (OTLP 1.9, OTLP/HTTP Response); after all else they drop the batch. */
+/**
+ * Exporters send again after 429, 502, 503 and 504 only (OTLP 1.9, OTLP/HTTP Response); after all
+ * else they drop the batch.
+ */
 function throwRetryable(error: unknown): never {
   const isForLater = error instanceof Status && (error.code === 408 || error.code === 507)
   throw isForLater ? unavailable(error.message, error.cause, retrySeconds) : error

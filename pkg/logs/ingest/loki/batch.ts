@@ -24,8 +24,9 @@ const originLabels: Readonly<Record<string, string>> = {
 }
 
 /**
- * Loki's push: the labels of a stream say where its lines come from; all other labels and the structured metadata of a line are
- * fields. Loki answers 400 when it does not take a line, and has stored the others.
+ * Loki's push: the labels of a stream say where its lines come from; all other labels and the
+ * structured metadata of a line are fields. Loki answers 400 when it does not take a line, and has
+ * stored the others.
  */
 export function readLoki(body: Buffer, encoding: 'json' | 'protobuf', limits: IngestLimits): BatchReading {
   let count = 0

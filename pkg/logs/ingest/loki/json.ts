@@ -6,7 +6,8 @@ import { parseTimestamp } from '../timestamp.ts'
 import type { LokiEntry, LokiStream } from './message.ts'
 
 /**
- * Reads the JSON of Loki's push: `{"streams": [{"stream": {…}, "values": [["<nanoseconds>", "<line>", {…}]]}]}`.
+ * Reads the JSON of Loki's push: `{"streams": [{"stream": {…}, "values": [["<nanoseconds>",
+ * "<line>", {…}]]}]}`.
  *
  * @throws Status 400 that names the member
  */

@@ -21,7 +21,7 @@ function readStream(message: Buffer): LokiStream {
     if (field.number === stream.labels) text = bytesOf(field).toString('utf8')
     else if (field.number === stream.entries) entries.push(readEntry(bytesOf(field)))
   }
-  // What cannot be read as labels is no reason to lose the lines.
+  // Labels that cannot be read are kept as text, and the lines with them.
   return { labels: parseLabels(text) ?? [['labels', text]], entries }
 }
 
