@@ -54,7 +54,7 @@ export async function readBody(req: IncomingMessage, limits: BodyLimits): Promis
 }
 
 function lateBody(withinMs: number): Status {
-  const message = `the body did not come within ${withinMs / 1000} s`
+  const message = `timed out reading the request body (${withinMs / 1000} s)`
   return new Status(408, 'Timeout', message, { headers: { connection: 'close' } })
 }
 
