@@ -20,7 +20,7 @@ export const momentMs = 25
 const pageSize = 1_000
 
 /**
- * Confirms a collection by a list of names and resource versions (docs/adr/0015-consistent-reads.md). The version of the list is the
+ * Confirms a collection by a list of names and resource versions (docs/adr/0016-consistent-reads.md). The version of the list is the
  * revision of etcd, which moves with every write of every kind: the watch of a kind in which nothing happens does not arrive at it
  * before the next bookmark, up to a minute later. So the collection is compared with the list, too.
  *

@@ -74,6 +74,8 @@ describe('parsers, whatever they are given', function () {
         const parsed = readOrRefuse(() => parseTarget(url))
         if (parsed === undefined) return
         const { path } = parsed
+        // Below a proxy subresource any path is that of a program behind it.
+        if (/^\/api\/v1\/.*\/proxy\//.test(path)) return
         expect(path).to.not.match(/\/\/|\\|\/\.{1,2}(\/|$)|\p{Cc}/u)
         // Cleaned up by whoever serves it, it stays the same path.
         expect(decodeURIComponent(new URL(`http://a${parsed.rawPath}`).pathname)).to.equal(path)
