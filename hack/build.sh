@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compiles the programs into a folder, with the files beside them that they read: hack/build.sh FOLDER
+# Compiles the programs into a folder, with the files next to them that they read: hack/build.sh FOLDER
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -7,7 +7,7 @@ import { manifestsFolder } from '../cmd/kapis/manifests/build.ts'
 import { baseNames, customize } from '../cmd/kapis/manifests/customize.ts'
 import { childEnvironment } from './controlplane/settings.ts'
 
-/** What runs inside a cluster only: here the programs run beside it, and register themselves. */
+/** What runs inside a cluster only: here the programs run next to it, and register themselves. */
 const insideOnly = /(deployment|service|api-?service|pdb|disruption-budget|network-?policy)\.ya?ml$/
 
 /** The manifests that a control plane outside of a cluster needs too, for the group domain in use. */

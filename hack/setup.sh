@@ -24,7 +24,7 @@ serves() { "$1" -e 'const [a, b] = (v => v.split(".").map(Number))(process.versi
 # The lock file is older than what npm last installed from it.
 is_installed() { [ -e "$1/node_modules/.package-lock.json" ] && [ ! "$1/package-lock.json" -nt "$1/node_modules/.package-lock.json" ]; }
 
-# With the PATH as it was found: npm takes the machine's own settings (a registry mirror, a proxy) from beside the Node.js
+# With the PATH as it was found: npm takes the machine's own settings (a registry mirror, a proxy) from next to the Node.js
 # that runs it.
 npm_install() {
   PATH="$found_path" npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error >&2

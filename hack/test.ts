@@ -6,7 +6,7 @@ import { runMocha } from './test/mocha-process.ts'
 import { createPlanes } from './test/plane.ts'
 import { brokeOff, isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
 
-// make test: the tests beside the code, then those that need a control plane.
+// make test: the tests next to the code, then those that need a control plane.
 // ONLY=unit or ONLY=e2e runs one half, GREP=text the tests whose title matches. FOLDERS=fuzz runs those of test/fuzz alone, in
 // their long form when FUZZ_SECONDS, FAULTS=long or SOAK_SECONDS say so (make fuzz, faults, soak).
 
@@ -17,7 +17,7 @@ const trust = ['fuzz', 'faults', 'soak']
 const selfContained = ['installation', 'integration']
 const unitTimeoutMs = 60_000
 const timeoutMs = 120_000
-// Beside the folder of `make up`, so that one's own cluster and its state are left alone.
+// Next to the folder of `make up`, so that one's own cluster and its state are left alone.
 const runDir = `${process.env.RUN_DIR || '.run'}-test`
 
 const planes = createPlanes()
@@ -35,7 +35,7 @@ if (!['', 'unit', 'e2e'].includes(only)) {
   console.error(`ONLY=${only}: must be unit or e2e`)
   process.exit(2)
 }
-// Building it takes minutes the first time, and the tests beside the code need one core of however many there are.
+// Building it takes minutes the first time, and the tests next to the code need one core of however many there are.
 const binaries = only === 'unit' ? undefined : ensureBinaries({ say: console.log, signal: abort.signal })
 binaries?.catch(() => {})
 const outcomes: Outcome[] = []
@@ -73,7 +73,7 @@ async function runEndToEnd(binaries: ReturnType<typeof ensureBinaries>): Promise
     }),
   ])
   const first = await runFolders(['e2e'])
-  console.log('waiting for the tests that run beside these')
+  console.log('waiting for the tests that run next to these')
   return sum([missing, first, ...(await apart)])
 }
 

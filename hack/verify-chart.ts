@@ -4,7 +4,7 @@ import { renderChartYaml } from './chart/chart-yaml.ts'
 import { repository } from './controlplane/settings.ts'
 
 // charts/kapis is what was made of the manifests as they are. Its digest says so without kubectl; test/integration/chart.test.ts
-// makes it anew and compares.
+// makes it again and compares.
 
 const folder = join(repository, 'charts/kapis')
 const read = (name: string) => readFileSync(join(folder, name), 'utf8')

@@ -34,7 +34,7 @@ const checks: readonly Check[] = [
 export const doctor: Command = {
   usage: `[OPTION]…
 
-Looks an installation over, names what is wrong and how to mend it. Ends with 0 when nothing is broken, with 1 when
+Looks an installation over, names what is wrong and how to fix it. Ends with 0 when nothing is broken, with 1 when
 something is, with 2 when it was called wrongly. Nothing is changed. Needs to read the namespace of Kapis, its Secrets too.
 
   --kubeconfig FILE      whose rights to use (KUBECONFIG, ~/.kube/config, or the service account of the Pod)
@@ -103,8 +103,7 @@ async function examine({ name, examine: look }: Check, patient: Patient): Promis
     return { check: name, findings: await look(patient) }
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause)
-    const mend =
-      'run kapis doctor with credentials that can read it, such as those of a cluster administrator'
-    return { check: name, findings: [warning(`could not be looked at: ${message}`, mend)] }
+    const fix = 'run kapis doctor with credentials that can read it, such as those of a cluster administrator'
+    return { check: name, findings: [warning(`could not be looked at: ${message}`, fix)] }
   }
 }

@@ -61,7 +61,7 @@ async function benchPods(env: BenchEnv, api: Api, kapis: Api): Promise<void> {
   if (running < podCount) throw new Error(`only ${running} of ${podCount} pods run`)
   const pods = env.kapisUrl + podsPath
   const native = `${env.kubeUrl}/api/v1/namespaces/${namespace}/pods`
-  // The native list cannot sort, nor page what is sorted: whoever wants a page reads all that is selected.
+  // The native list cannot sort, nor page what is sorted: anyone who wants a page reads all that is selected.
   const work: readonly Page[] = [
     ['by label, newest 10', 'labelSelector=app%3Dweb&limit=10', 'labelSelector=app%3Dweb'],
     [
@@ -144,7 +144,7 @@ async function benchSizes(env: BenchEnv, api: Api): Promise<void> {
 async function benchWatchers(env: BenchEnv, api: Api): Promise<void> {
   const name = 'worker-1'
   const query = `watch=true&fieldSelector=metadata.name%3D${name}&resourceVersion=0`
-  /** @param received events so far: the updates never run far ahead of whoever is to be told of them */
+  /** @param received events so far: the updates never run far ahead of anyone who is to be told of them */
   const update = (received: () => number = () => Number.POSITIVE_INFINITY) => {
     let isLost = false
     return forEach(

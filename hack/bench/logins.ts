@@ -32,7 +32,7 @@ export function logIn(env: BenchEnv, length: Length, cores?: string): Promise<Ou
 }
 
 /**
- * Logins a second beside what the cores could hash at best. Once Kapis has the very cores that the loop has, as it would have
+ * Logins a second next to what the cores could hash at best. Once Kapis has the very cores that the loop has, as it would have
  * them in a cluster, where kube-apiserver and the callers are elsewhere; and once all of them share all cores.
  */
 export async function benchLogins(env: BenchEnv, report: Report): Promise<void> {
@@ -47,7 +47,7 @@ export async function benchLogins(env: BenchEnv, report: Report): Promise<void> 
     try {
       const share = half / threads
       const own = await takeTurns(env, perSecond * share, { threads, ours, theirs })
-      report('logins /s, beside bcrypt, same cores', own.mine, own.plain, 0.9)
+      report('logins /s, next to bcrypt, same cores', own.mine, own.plain, 0.9)
     } finally {
       for (const { pid } of all) pin(pid, toRange(0, threads))
     }

@@ -39,7 +39,7 @@ const withinWords = [
   'ne in ti',
 ]
 
-/** The embedded store beside a real OpenSearch: the same lines by `_bulk`, the same questions through the same API. */
+/** The embedded store next to a real OpenSearch: the same lines by `_bulk`, the same questions through the same API. */
 export async function benchLogs(env: BenchEnv): Promise<void> {
   const peer = await startPlane({
     ...process.env,
@@ -98,8 +98,8 @@ async function compare(env: BenchEnv, peer: BenchEnv): Promise<void> {
 }
 
 /**
- * What stands within words is looked for in the lines themselves, the first time it is asked. Whoever asks second finds some of
- * it in memory, so the two take turns; and whoever asks first of all waits while V8 compiles, so that text is not counted.
+ * What stands within words is looked for in the lines themselves, the first time it is asked. Anyone who asks second finds some of
+ * it in memory, so the two take turns; and anyone who asks first of all waits while V8 compiles, so that text is not counted.
  */
 async function benchCase(side: Side): Promise<void> {
   const ask = async (q: string) => (await time(side, `q=${encodeURIComponent(q)}&size=100`, 1)).ms
@@ -127,7 +127,7 @@ function residentMegabytes(pid: number, key: 'VmRSS' | 'VmHWM'): number {
 }
 
 /**
- * What ingest and questions take of each other: the figures of both at once beside those of each alone. A question is asked
+ * What ingest and questions take of each other: the figures of both at once next to those of each alone. A question is asked
  * alone of as many lines as it is asked of beside ingest, which adds some: before it and after it.
  */
 async function benchTogether(
@@ -156,7 +156,7 @@ async function benchTogether(
   }
   const middle = (key: keyof (typeof measured)[number]): number => median(measured.map(one => one[key]))
   const [pace, alone] = [middle('rateBeside'), middle('rate')]
-  report('ingest beside questions; alone, lines/s', pace, alone, { target: 2 / 3, least: true })
+  report('ingest next to questions; alone, lines/s', pace, alone, { target: 2 / 3, least: true })
   report('question beside ingest; alone, ms', middle('beside'), middle('alone'), { target: 2 })
 }
 
@@ -213,7 +213,7 @@ async function benchDisturbance(
   if (engine === undefined) throw new Error('there is no OpenSearch to stop')
   const stop = () => {
     process.kill(engine, 'SIGSTOP')
-    // What is answered as soon as it goes on: regular expressions would keep it busy beside the next turn, which is to be quiet.
+    // What is answered as soon as it goes on: regular expressions would keep it busy next to the next turn, which is to be quiet.
     const asking = [1, 2, 3, 4].map(() => ask(openSearch, `never${questionsAsked++}`))
     return async () => {
       process.kill(engine, 'SIGCONT')

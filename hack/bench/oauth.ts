@@ -14,7 +14,7 @@ const calls = { rounds: 9, seconds: 2 }
 const tokenCount = 1_000
 const connections = 16
 
-/** Logins beside what the cores could hash at best, what they do to everybody else, and what many tokens cost. */
+/** Logins next to what the cores could hash at best, what they do to everybody else, and what many tokens cost. */
 export async function benchOAuth(env: BenchEnv): Promise<void> {
   console.log(row(['work', 'figure', 'beside', 'share', 'target']))
   await benchLogins(env, report)
@@ -55,7 +55,7 @@ async function benchTokens(env: BenchEnv): Promise<void> {
     distinct.push(await load(many))
     single.push(await load(one))
   }
-  report('calls /s, 1,000 tokens beside one', distinct, single, 0.8)
+  report('calls /s, 1,000 tokens next to one', distinct, single, 0.8)
 }
 
 async function script(name: string, args: readonly string[]): Promise<number> {

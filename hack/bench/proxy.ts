@@ -13,7 +13,7 @@ type Workload = {
   readonly share?: number
   /** What the way through the proxy may add to the median answer, at one request at a time. */
   readonly addedP50Ms?: number
-  /** Whether to say too what kube-apiserver gives when it impersonates by itself, beside no proxy at all. */
+  /** Whether to say too what kube-apiserver gives when it impersonates by itself, next to no proxy at all. */
   readonly hasCeiling?: boolean
 }
 

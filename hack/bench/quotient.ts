@@ -7,7 +7,7 @@ const draws = 400
 const certainty = 0.9
 
 /**
- * Between what values nine tenths of the quotients of both p99s lie when turns are drawn anew from those that there are (a block
+ * Between what values nine tenths of the quotients of both p99s lie when turns are drawn again from those that there are (a block
  * bootstrap: slow requests come in groups, so that single ones are worth less than their number).
  *
  * @param random as Math.random

@@ -16,7 +16,7 @@ const benchmarks: Readonly<Record<string, (env: BenchEnv) => Promise<void>>> = {
   logs: benchLogs,
 }
 
-/** Not beside the others: what is idle is so in a small cluster. */
+/** Not next to the others: what is idle is so in a small cluster. */
 const alone: Readonly<Record<string, (env: BenchEnv) => Promise<void>>> = { start: benchStart }
 
 const runDir = join(repository, process.env.RUN_DIR ?? '.run-bench')
@@ -51,11 +51,11 @@ async function main(): Promise<void> {
   }
 }
 
-/** Of the cluster: the reports of thousands of nodes weigh on whatever is measured beside them. */
+/** Of the cluster: the reports of thousands of nodes weigh on whatever is measured next to them. */
 function sizeFor(only: readonly string[]): { readonly NODES: string; readonly PODS: string } {
   const [name] = only.length === 1 ? only : []
   if (name !== undefined && name in alone) return { NODES: '3', PODS: '10' }
-  // As many as beside OpenSearch.
+  // As many as next to OpenSearch.
   if (name === 'logs') return logsClusterSize
   // Lists are of objects of their own.
   return { NODES: name === 'lists' ? '200' : '5000', PODS: '1000' }

@@ -28,7 +28,7 @@ const target = { readyMs: 1_500, residentMb: 100 }
 
 /**
  * From the start of kapis-apiserver to the first 200 of /readyz, and what it holds in memory ten seconds later with nothing to do:
- * compiled and in the environment of the image, beside kapis-oauth that runs. No peer: the targets are absolute.
+ * compiled and in the environment of the image, next to kapis-oauth that runs. No peer: the targets are absolute.
  */
 export async function benchStart(env: BenchEnv): Promise<void> {
   const folder = mkdtempSync(join(env.runDir, 'start-'))

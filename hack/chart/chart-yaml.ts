@@ -3,7 +3,7 @@ import { globSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from '../controlplane/settings.ts'
 
-/** What the templates are made from, beside the programs that make them. */
+/** What the templates are made from, next to the programs that make them. */
 const sources = ['manifests/**', 'hack/chart/*.ts', 'cmd/kapis/manifests/customize.ts']
 
 /**

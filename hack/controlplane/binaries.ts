@@ -49,7 +49,7 @@ function cacheFolder(): string {
   return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'kapis')
 }
 
-/** Makes what is missing in a folder beside the cache; each program appears there whole or not at all. */
+/** Makes what is missing in a folder next to the cache; each program appears there whole or not at all. */
 async function fill(cache: string, missing: () => BinaryName[], making: Making): Promise<void> {
   const { say } = making
   mkdirSync(cache, { recursive: true })

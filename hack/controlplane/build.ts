@@ -23,7 +23,7 @@ const sources: Readonly<Record<BinaryName, Source>> = {
 const heartbeatMs = 15_000
 
 /**
- * Builds one program from its Go module, whose every byte the go.sum beside it pins.
+ * Builds one program from its Go module, whose every byte the go.sum next to it pins.
  *
  * @throws Error when Go is missing or the build fails; the compiler's own words are in it
  */

@@ -54,7 +54,7 @@ export function kubeApiserver({ settings, binaries, ports, pki }: Plan): Part {
     // Loopback may not be an endpoint, and nobody here asks for the endpoints of the `kubernetes` Service.
     'endpoint-reconciler-type': 'none',
     // Where Kapis is installed as in any cluster, its Service has endpoints; nobody routes the Service's own address here.
-    // Beside a cluster it is reached by a name, which kube-apiserver does not follow when it looks for endpoints.
+    // Next to a cluster it is reached by a name, which kube-apiserver does not follow when it looks for endpoints.
     'enable-aggregator-routing': String(settings.onlyControlPlane),
     'secure-port': String(ports.kubeApiserver),
     'tls-cert-file': pki.file('serving.crt'),

@@ -28,7 +28,7 @@ describe('createPortFinder', () => {
     ['loopback', '127.0.0.1'],
     ['every address', undefined],
   ] as const) {
-    it(`goes past a port at which somebody listens on ${where}`, async () => {
+    it(`goes past a port at which someone listens on ${where}`, async () => {
       const taken = await listen(host)
       expect(await finder().near(taken)).to.be.within(taken + 1, taken + 199)
     })

@@ -108,7 +108,7 @@ function kapisConfig({ groupDomain, runDir, logStore }: Settings, ports: Ports, 
     service: { name: 'kapis', port: ports.kapis },
     tls: { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'] },
     oauth: { issuer: issuerUrl(ports), socket },
-    // Whoever tries things out does all of it from one address.
+    // Anyone who tries things out does all of it from one address.
     authentication: { authenticateRateLimiterMaxTriesPerAddress: 1000 },
     logs: {
       store: logStore,

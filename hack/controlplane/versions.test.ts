@@ -15,7 +15,7 @@ function versionsIn(file: string): Map<string, string> {
   return new Map([...required, ...replaced].map(([, module = '', version = '']) => [module, version]))
 }
 
-describe('the Go modules that are built beside kube-apiserver', () => {
+describe('the Go modules that are built next to kube-apiserver', () => {
   const kubeApiserver = versionsIn('controlplane/go.mod')
 
   // One module apart is enough for the compiler to build the whole Kubernetes client once more.

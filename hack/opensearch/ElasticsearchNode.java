@@ -36,7 +36,7 @@ public class ElasticsearchNode {
         final String version = args[2];
         final boolean is7 = version.startsWith("7.");
         final boolean isSecured = args.length > 5;
-        // Version 8 and later do not start before somebody said how they log.
+        // Version 8 and later do not start before someone said how they log.
         if (!is7) Class.forName("org.elasticsearch.common.logging.LogConfigurator").getMethod("configureESLogging").invoke(null);
         final Path modules = home.resolve("modules");
         if (!Files.exists(modules)) {

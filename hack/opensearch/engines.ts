@@ -11,7 +11,7 @@ export type Libraries = {
 
 /** A search engine that can be started here: what it is started by, and the oldest Java that runs it. */
 export type Engine = Libraries & {
-  /** A source beside this file. */
+  /** A source next to this file. */
   readonly launcher: 'OpenSearchNode.java' | 'ElasticsearchRunnerNode.java' | 'ElasticsearchNode.java'
   readonly oldestJava: number
   /** Whether it runs Painless, whose module is not published for the later Elasticsearch. */
@@ -43,7 +43,7 @@ export function findEngine(given = process.env.STORE): Engine {
   return { name, version: String(version), ...found[1], pom, checksums }
 }
 
-/** The engine that can also be started with TLS, users and API keys, and what it needs for that beside its own libraries. */
+/** The engine that can also be started with TLS, users and API keys, and what it needs for that next to its own libraries. */
 export function findSecured(): { readonly engine: Engine; readonly security: Libraries } {
   const engine = findEngine('elasticsearch-9.5')
   const name = `${engine.name}-security`

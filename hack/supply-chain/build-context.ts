@@ -1,6 +1,6 @@
 /**
- * Faults of what a Dockerfile takes from its context: a file that there is not, one that .dockerignore keeps back, and one that
- * .dockerignore lets in for nobody. Whoever has no Docker learns of them nowhere else.
+ * Faults of what a Dockerfile takes from its context: a file that does not exist, one that .dockerignore keeps back, and one that
+ * .dockerignore lets in for nobody. Anyone who has no Docker learns of them nowhere else.
  *
  * @param ignore the text of a .dockerignore that begins with `*` and then lets in by `!path`
  */

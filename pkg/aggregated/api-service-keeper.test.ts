@@ -61,7 +61,7 @@ describe('createApiServiceKeeper', () => {
     expect(store.writes).to.deep.equal([])
   })
 
-  it('makes it again when it is deleted, and mends it when it is changed', async () => {
+  it('makes it again when it is deleted, and fixes it when it is changed', async () => {
     keep(null)
     await eventually(() => keeper.problem() === undefined)
     store.remove()
@@ -127,7 +127,7 @@ describe('createApiServiceKeeper', () => {
     await eventually(() => keeper.problem() === undefined)
   })
 
-  it('does not touch one of somebody else, and takes over when that is gone', async () => {
+  it('does not touch one of someone else, and takes over when that is gone', async () => {
     const theirs = toApiService({ groupDomain, service: { ...service, namespace: 'other' }, caBundle: 'PEM' })
     keep(parseObject(stored(theirs, 5)))
     await eventually(() => keeper.problem() !== 'not registered yet')

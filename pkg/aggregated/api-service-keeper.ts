@@ -23,7 +23,7 @@ export type ApiServiceKeeperOptions = {
   readonly service: ServiceReference
   /** PEM of the authorities that the serving certificate may come from; '' while there is none. */
   readonly caBundle: () => string
-  /** How long an authority that is found there stays beside it (other-authorities.ts); 0 for not at all. */
+  /** How long an authority that is found there stays next to it (other-authorities.ts); 0 for not at all. */
   readonly keepOthersMs: number
   /** Whether the installation is being taken away: then an APIService that is gone stays gone. */
   readonly isLeaving: () => Promise<boolean>
@@ -32,7 +32,7 @@ export type ApiServiceKeeperOptions = {
   readonly logger: Logger
 }
 
-// Mended at once, unless something keeps changing it back: after a few times in a row slower and slower, until it is quiet.
+// Corrected immediately, unless something keeps changing it back: after a few times in a row slower and slower, until it is quiet.
 const delayMs = { first: 100, max: 30_000 }
 const promptWrites = 10
 const usualGoneMs = 2_000
@@ -41,8 +41,8 @@ const quietMs = 60_000
 const maxTimerMs = 2 ** 31 - 1
 
 /**
- * Registers Kapis with kube-apiserver and keeps it so: the APIService is made when it is missing, mended when it
- * drifts, and left alone when it belongs to somebody else. It outlives the process: other replicas serve on.
+ * Registers Kapis with kube-apiserver and keeps it so: the APIService is made when it is missing, fixed when it
+ * drifts, and left alone when it belongs to someone else. It outlives the process: other replicas serve on.
  */
 export class ApiServiceKeeper {
   readonly #options: ApiServiceKeeperOptions
@@ -175,7 +175,7 @@ export class ApiServiceKeeper {
         current === null ? 'registered' : 'registration corrected',
       )
     } catch (error) {
-      // Somebody else was faster: the watch brings what they wrote, and it is judged anew.
+      // Someone else was faster: the watch brings what they wrote, and it is judged again.
       const isRace = error instanceof Status && (error.code === 409 || error.code === 404)
       if (!isRace) {
         this.#problem = `the APIService ${this.#name} cannot be written: ${error instanceof Error ? error.message : error}`

@@ -30,7 +30,7 @@ export function reencode(json: Buffer | string, encoding: Encoding): Buffer {
 /**
  * Writes a list item by item, so that even the largest never stands in memory as text.
  *
- * @param head the members beside the items
+ * @param head the members next to the items
  * @param items each as JSON
  */
 export function* reencodeList(

@@ -18,7 +18,7 @@ export type KindSchemasOptions = {
  * Schemas of kinds, read from kube-apiserver's own documents. Its index names each document by its hash, so they are read
  * again only when one has changed; until then the same value is given.
  *
- * What is known is given at once, and read anew behind it: kube-apiserver asks an aggregated server for its documents with a
+ * What is known is given at once, and read again behind it: kube-apiserver asks an aggregated server for its documents with a
  * lock held that its own /openapi/v3 needs (kube-aggregator, openapiv3 `UpdateAPIServiceSpec`), so who asked it back before
  * answering would wait until one of both gives up, and with it everybody in the cluster who applies or explains.
  *

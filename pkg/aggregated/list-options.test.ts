@@ -123,7 +123,7 @@ describe('parseListOptions', () => {
     })
   }
 
-  it('refuses a version beside a continue token, which has one', () => {
+  it('refuses a version next to a continue token, which has one', () => {
     expect(refusalOf(() => parse('limit=5&continue=x&resourceVersion=5'))).to.deep.equal({
       code: 400,
       reason: 'BadRequest',

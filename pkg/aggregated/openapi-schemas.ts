@@ -4,7 +4,7 @@ import type { ServedGroup } from './served-group.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** How a version of OpenAPI refers to another schema, given its whole name, with a description and the like beside it. */
+/** How a version of OpenAPI refers to another schema, given its whole name, with a description and the like next to it. */
 export type WriteRef = (name: string, beside: Json) => Json
 
 /** What the versions of OpenAPI write differently. */

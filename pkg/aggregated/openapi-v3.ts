@@ -5,7 +5,7 @@ import type { ServedGroup } from './served-group.ts'
 
 const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
-// OpenAPI 3.0 ignores what stands beside a $ref; allOf keeps it, and kubectl explain knows the form.
+// OpenAPI 3.0 ignores what stands next to a $ref; allOf keeps it, and kubectl explain knows the form.
 const writeRef: WriteRef = (name, beside) =>
   Object.keys(beside).length === 0 ? reference(name) : { ...beside, allOf: [reference(name)] }
 

@@ -63,7 +63,7 @@ describe('createOpenApi', () => {
     expect(JSON.parse(body.toString())).to.have.property('openapi', '3.0.0')
   })
 
-  it('is made anew when the schemas have changed, and only then', async () => {
+  it('is recreated when the schemas have changed, and only then', async () => {
     const before = await server.get('/openapi/v3')
     expect((await server.get('/openapi/v3')).body.equals(before.body)).to.equal(true)
     present = { Widget: object('Another.', {}) }
@@ -91,7 +91,7 @@ describe('createOpenApi', () => {
     'text/html',
   ]
   for (const accept of protobufs) {
-    it(`refuses ${accept}, unless JSON is offered beside it`, async () => {
+    it(`refuses ${accept}, unless JSON is offered next to it`, async () => {
       const { code, body } = await server.get('/openapi/v2', { accept })
       expect(code).to.equal(406)
       expect(JSON.parse(body.toString())).to.include({

@@ -18,7 +18,7 @@ const swagger = '/openapi/v2'
 const index = '/openapi/v3'
 
 /**
- * The OpenAPI documents of the served groups, made when first one is asked for, and anew when schemas of kinds have changed.
+ * The OpenAPI documents of the served groups, made when first one is asked for, and again when schemas of kinds have changed.
  *
  * @param readSchemas schemas of kinds by short names; the same value for as long as nothing changes. @throws Status 503
  */

@@ -28,7 +28,7 @@ describe('createOtherAuthorities', () => {
       true,
       keepMs,
     ])
-    // Whoever still has the old files writes nothing.
+    // Anyone who still has the old files writes nothing.
     expect(late(old, both.pem).pem).to.equal(both.pem)
     nowMs = 10_000
     expect(late(next, both.pem).pem).to.equal(both.pem)

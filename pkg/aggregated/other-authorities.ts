@@ -10,7 +10,7 @@ export type MergedBundle = {
 /**
  * What caBundle is to be where something else looks after certificates, which may change authority and serving certificate in one step:
  * replicas see the new files minutes apart, and each would take away the authority of the others. So what one finds there
- * stays for a while, beside its own.
+ * stays for a while, next to its own.
  *
  * @param keepMs how long; 0 for not at all
  */

@@ -26,7 +26,7 @@ export function parseIncludeObject(query: QueryParameters): IncludeObject {
   )
 }
 
-/** The members of a metav1.Table beside its rows. */
+/** The members of a metav1.Table next to its rows. */
 export function tableHead(
   kind: Kind,
   version: MetaVersion,

@@ -26,7 +26,7 @@ export function isOwnDocument(path: string): boolean {
 }
 
 /**
- * The OpenAPI documents of Kapis' own paths, and the index, in which they stand beside those of kube-apiserver: with the
+ * The OpenAPI documents of Kapis' own paths, and the index, in which they stand next to those of kube-apiserver: with the
  * hash of each in its URL, so that it can be kept for ever.
  */
 export function createApiDocuments({ sections, version, readIndex }: ApiDocumentsOptions): Face {

@@ -72,7 +72,7 @@ function toPage(
 <header>
 <p class="product">${product}</p>
 <h1>API reference</h1>
-<p>Version ${version}. A GET may be a HEAD everywhere. The OpenAPI documents are listed at <a href="/openapi/v3">/openapi/v3</a>, those of kube-apiserver’s own API beside them.</p>
+<p>Version ${version}. A GET may be a HEAD everywhere. The OpenAPI documents are listed at <a href="/openapi/v3">/openapi/v3</a>, those of kube-apiserver’s own API next to them.</p>
 <div id="search" hidden>
 <label for="words">Search</label>
 <input id="words" type="search" autocomplete="off" spellcheck="false">

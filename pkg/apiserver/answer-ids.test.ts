@@ -18,7 +18,7 @@ describe('setIds', () => {
   ]
   for (const [what, answer] of heads) {
     for (const sent of [{}, { 'x-request-id': 'mine' }]) {
-      it(`is on an answer of ${what}, once, beside ${JSON.stringify(sent)}`, async () => {
+      it(`is on an answer of ${what}, once, next to ${JSON.stringify(sent)}`, async () => {
         loopback = await startLoopback((req, res) => {
           setIds(req, res, 'id-1')
           return answer(res)

@@ -9,7 +9,7 @@ import { oauthPaths } from '../oauth/description/paths.ts'
 import { type DescribedSection, divide, type Section } from '../openapi/document.ts'
 import { type Paths, under } from '../openapi/operation.ts'
 
-/** Everything that Kapis itself serves under /kapis and /oauth, made of the rows that stand beside the routes. */
+/** Everything that Kapis itself serves under /kapis and /oauth, made of the rows that stand next to the routes. */
 export function describeApi(groupDomain: string): readonly DescribedSection[] {
   const key = (name: string, version: string) => `kapis/${name}.${groupDomain}/${version}`
   const resources = key('resources', 'v1alpha3')

@@ -46,7 +46,7 @@ export function createBodyArrival(): BodyArrival {
 }
 
 function isThere(req: IncomingMessage): boolean {
-  // Such a length is refused by whoever serves the request.
+  // Such a length is refused by anyone who serves the request.
   if (!Number.isSafeInteger(Number(req.headers['content-length'] ?? 0))) return true
   return req.complete || req.destroyed || req.readableLength >= req.readableHighWaterMark
 }

@@ -50,7 +50,7 @@ export type ChainOptions = {
   readonly requestSeconds: () => number
   /** Characters of a query parameter at most, where Kapis answers by itself. */
   readonly maxParameterLength?: number
-  /** May; or `elsewhere`, when whoever serves the request judges its caller. @throws Status 401, 403, 503 */
+  /** May; or `elsewhere`, when anyone who serves the request judges its caller. @throws Status 401, 403, 503 */
   readonly authorize: (exchange: AuthenticatedExchange) => Promise<void> | 'elsewhere' | void
   readonly route: Handler
   /** The same for a request that wants another protocol; `exchange.upgrade` is what was read behind it. */

@@ -34,7 +34,7 @@ function timedOut(): Status {
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
 
-/** `?timeout=` is a Go duration and may shorten the deadline. What cannot be read is for whoever serves the request to refuse. */
+/** `?timeout=` is a Go duration and may shorten the deadline. What cannot be read is for anyone who serves the request to refuse. */
 function deadlineMs(query: QueryParameters, seconds: number): number {
   const given = query.first('timeout')
   const most = seconds * 1_000

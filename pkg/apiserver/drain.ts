@@ -19,7 +19,7 @@ const firstRequestMs = 1_000
 
 /**
  * Red for new traffic first, then no new connections, then the end of watches and tails, then what is still being answered. From
- * the start on each answer is its connection's last: whoever keeps one goes elsewhere by himself, and is not cut off just when he
+ * the start on each answer is its connection's last: anyone who keeps one goes elsewhere by himself, and is not cut off just when he
  * sends his next request.
  */
 export async function drain(

@@ -7,7 +7,7 @@ export type EndedLogins = {
 }
 
 /**
- * Breaks off the watches, tails and sessions of a login that has ended: whoever ends one because it may have been stolen
+ * Breaks off the watches, tails and sessions of a login that has ended: anyone who ends one because it may have been stolen
  * counts on that. A token that merely runs out ends nothing, as at kube-apiserver.
  *
  * @param hasEnded asked again and again of each caller with such a request

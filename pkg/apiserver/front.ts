@@ -31,7 +31,7 @@ function toServerOptions({ headersSeconds, headerKilobytes }: FrontLimits) {
     // kube-apiserver keeps idle connections for 90 s; the server must not be the one that closes first.
     keepAliveTimeout: 130_000,
     headersTimeout: headersSeconds * 1000,
-    // How exactly that is kept: whoever opens connections and says nothing holds them for no longer than both.
+    // How exactly that is kept: anyone who opens connections and says nothing holds them for no longer than both.
     connectionsCheckingInterval: Math.min(headersSeconds * 1000, 10_000),
     // Watches have no end; bodies have limits and deadlines of their own.
     requestTimeout: 0,
@@ -103,7 +103,7 @@ function divert(server: HttpsServer, accept: Http2Option['accept']): void {
  * which is paused too, takes that for an error (HPE_PAUSED) and ends the connection. The stream keeps it until it is wanted.
  */
 function readThroughStream(socket: Socket): void {
-  // That somebody listens is what makes node give up its short way.
+  // That someone listens is what makes node give up its short way.
   socket.on('data', () => undefined)
 }
 

@@ -25,7 +25,7 @@ export type Stay = Place & {
 
 export type InFlight = {
   /**
-   * Takes a place for a request until it is left. One with a body gets it once that is there: whoever sends slowly must not
+   * Takes a place for a request until it is left. One with a body gets it once that is there: anyone who sends slowly must not
    * hold places.
    *
    * @param isUntimed for what may last at kube-apiserver, where it takes no place either

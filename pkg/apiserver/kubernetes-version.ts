@@ -18,7 +18,7 @@ export function createKubernetesVersion(client: KubeClient): () => Promise<unkno
       const value = await client.call({ path: '/version', timeoutMs: 2_000 })
       known = { value, untilMs: performance.now() + keepMs }
     } catch {
-      // Whoever asks wants to know what there is; that kube-apiserver is gone is told elsewhere.
+      // Anyone who asks wants to know what there is; that kube-apiserver is gone is told elsewhere.
       return undefined
     }
     return known.value

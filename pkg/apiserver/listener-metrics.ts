@@ -2,7 +2,7 @@ import type { Exchange, Handler } from '../request/exchange.ts'
 import { methodNotAllowed } from '../status/status.ts'
 import type { DocumentFace } from './router.ts'
 
-/** Whoever asks needs `get` on it, as on /metrics. */
+/** Anyone who asks needs `get` on it, as on /metrics. */
 const path = '/metrics/oauth'
 
 /** What kapis-oauth counts. Its socket is inside the Pod, where no collector comes: it is asked for here. */

@@ -8,7 +8,7 @@ import type { DocumentFace } from './router.ts'
 const prefix = '/debug/profile/'
 
 /**
- * Profiles of the running programs. Whoever asks needs `get` on the path. kapis-oauth has no one to judge by, and
+ * Profiles of the running programs. Anyone who asks needs `get` on the path. kapis-oauth has no one to judge by, and
  * nobody but kapis-apiserver comes to its socket: its profiles are asked for here.
  *
  * @param forward hands a request on to kapis-oauth, and waits for as long as a profile takes

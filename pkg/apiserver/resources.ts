@@ -30,8 +30,8 @@ import type { Collection } from '../resources/collection.ts'
 import { waitForLatest } from '../resources/freshness.ts'
 import type { Kind } from '../resources/kind.ts'
 import { resourcesGroup, resourcesVersion, toAggregatedKinds } from '../resources/kinds.ts'
-import { listAfresh } from '../resources/list-afresh.ts'
 import { PageCache } from '../resources/page-cache.ts'
+import { listUncached } from '../resources/uncached-list.ts'
 import type { WatchHub } from '../resources/watch-hub.ts'
 import { unavailable, unknownResource } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -108,7 +108,7 @@ export function createResources(options: ResourcesOptions): Resources {
 
   const obtain = (kind: Kind | undefined) => {
     if (!kind?.isListedOnly) return kind && cache.obtain(kind)
-    return listAfresh(client, { kind, group: resourcesGroup(groupDomain), version: resourcesVersion })
+    return listUncached(client, { kind, group: resourcesGroup(groupDomain), version: resourcesVersion })
   }
   const collectionOf = (plural: string) =>
     cache.collection(plural) ?? obtain(aggregatedKinds.find(kind => kind.plural === plural))

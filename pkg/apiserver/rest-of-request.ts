@@ -3,7 +3,7 @@ import { hasBody } from '../request/has-body.ts'
 
 /**
  * Ends the connection of a request that has been answered while its body goes on coming. It is read for a while longer, so
- * that whoever is still sending finds the answer (RFC 9112 section 9.6); without an end strangers could hold connections for
+ * that anyone who is still sending finds the answer (RFC 9112 section 9.6); without an end strangers could hold connections for
  * as long as they like, by a body of a byte now and then behind a request that was refused.
  */
 export function limitRest(req: IncomingMessage, res: ServerResponse, withinMs = 5_000): void {

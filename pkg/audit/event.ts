@@ -39,7 +39,7 @@ export function toEvent(facts: Facts): string {
     user: identity === undefined ? {} : toUserInfo(identity),
     ...(impersonated === undefined ? {} : { impersonatedUser: toUserInfo(impersonated) }),
     sourceIPs: facts.sourceIPs,
-    // Whoever writes a megabyte here must not fill the log with it.
+    // Anyone who writes a megabyte here must not fill the log with it.
     ...(userAgent === undefined ? {} : { userAgent: userAgent.slice(0, 1_024) }),
     ...(info.isResource ? { objectRef: toReference(exchange) } : {}),
     ...(code === undefined ? {} : { responseStatus: toResponseStatus(code, facts.failure) }),

@@ -55,7 +55,7 @@ describe('judge', () => {
     })
   }
 
-  it('a rule for somebody does not match nobody', () => {
+  it('a rule for someone does not match nobody', () => {
     for (const rule of ['users: [jane]', 'userGroups: [dev]'])
       expect(judgeNobody(rule), rule).to.equal('None')
   })

@@ -1,7 +1,7 @@
 import type { RequestInfo } from '../request/request-info.ts'
 import type { Level } from './policy.ts'
 
-// Bodies that hold credentials, whoever's group they are of: kinds of kube-apiserver and of Kapis.
+// Bodies that hold credentials, no matter who's group they are of: kinds of kube-apiserver and of Kapis.
 const secretResources = new Set([
   'secrets',
   'tokenreviews',

@@ -31,7 +31,7 @@ describe('createUnion', () => {
     expect(await rejectionOf((async () => bad(req))())).to.include({ code: 401, message: 'Unauthorized' })
   })
 
-  it('refuses an identity that cannot be sent on unchanged, whoever else knows the caller', async () => {
+  it('refuses an identity that cannot be sent on unchanged, no matter who else knows the caller', async () => {
     const outcomes: string[] = []
     const blank = { ...jane, groups: [' system:masters'] }
     const union = createUnion([says('a', () => blank), says('b', () => jane)], (method, result) => {

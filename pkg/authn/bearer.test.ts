@@ -38,7 +38,7 @@ describe('readBearer', () => {
     ['a WebSocket token with padding', offering(`a, ${prefix}YQ==`)],
     ['a WebSocket token that is no UTF-8', offering(`a, ${toProtocol(Buffer.from([0xff]))}`)],
     ['two WebSocket tokens', offering(`a, ${protocol}, ${protocol}`)],
-    ['a WebSocket token and no protocol beside it', offering(protocol)],
+    ['a WebSocket token and no protocol next to it', offering(protocol)],
   ]
   for (const [what, headers] of invalid) {
     it(`refuses ${what}`, async () => {

@@ -151,7 +151,7 @@ describe('who a certificate says is calling, on a real TLS connection', () => {
   })
 
   it('follows a new configuration on a connection that is open', async () => {
-    current = { ...config, allowedNames: ['somebody-else'] }
+    current = { ...config, allowedNames: ['someone-else'] }
     expect((await call(proxyPair, spoof)).proxy).to.equal(null)
   })
 

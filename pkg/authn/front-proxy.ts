@@ -72,7 +72,7 @@ export function isFrontProxy(
 /**
  * Reads the headers one by one: joined by commas, as node gives repeated ones, groups could not be told apart.
  *
- * @throws Status 403 for bytes that are not UTF-8: replaced, they would name somebody else
+ * @throws Status 403 for bytes that are not UTF-8: replaced, they would name someone else
  */
 function readIdentity(req: IncomingMessage, config: AuthenticationConfig): Identity | null {
   const values = (names: readonly string[]) =>

@@ -158,7 +158,7 @@ function readClaims({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): readon
     const name = (rawHeaders[i] ?? '').toLowerCase()
     if (!name.startsWith(claimPrefix)) continue
     const isKnown = /^impersonate-(user|uid|group|extra-.+)$/.test(name)
-    // One that is not understood would be left out, and the answer would be somebody else's.
+    // One that is not understood would be left out, and the answer would be someone else's.
     if (!isKnown)
       throw badRequest(
         `the header ${name} is not known: there are Impersonate-User, -Uid, -Group and -Extra-`,

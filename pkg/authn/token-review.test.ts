@@ -41,7 +41,7 @@ describe('createTokenReviewAuthenticator', () => {
     expect(calls()).to.equal(1)
   })
 
-  it('forgets after ten seconds, also when somebody has set the clock back meanwhile', async () => {
+  it('forgets after ten seconds, also when someone has set the clock back meanwhile', async () => {
     let authenticated = true
     const { ask } = start(() => ({ status: authenticated ? { authenticated, user } : { authenticated } }))
     await ask('t')

@@ -53,7 +53,7 @@ describe('createAuthorizer', () => {
     expect(specs.length).to.equal(1)
   })
 
-  it('asks again after ten seconds, also when somebody has set the clock back meanwhile', async () => {
+  it('asks again after ten seconds, also when someone has set the clock back meanwhile', async () => {
     let allowed = true
     const { ask } = start(() => ({ allowed }))
     await ask(jane, 'GET', collection)

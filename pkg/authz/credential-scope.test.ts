@@ -69,7 +69,7 @@ describe('assertInScope', () => {
     })
   }
 
-  it('refuses to act as somebody else', () => {
+  it('refuses to act as someone else', () => {
     const info = {
       ...parseRequestInfo('GET', '/api/v1/users/bob'),
       verb: 'impersonate',

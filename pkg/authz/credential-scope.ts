@@ -17,8 +17,8 @@ const secrets = 'secrets'
 
 /**
  * Holds a credential to its scope, before anything is asked about its owner: one that may only read does not write, does not
- * open a tunnel, and does not act as somebody else. Nor does it read Secrets, in whatever form: they hold what makes their
- * reader somebody else (signing keys, passwords, tokens of service accounts), and Kubernetes' own ClusterRole `view` leaves
+ * open a tunnel, and does not act as someone else. Nor does it read Secrets, in whatever form: they hold what makes their
+ * reader someone else (signing keys, passwords, tokens of service accounts), and Kubernetes' own ClusterRole `view` leaves
  * them out for the same reason.
  *
  * @throws Status 403

@@ -5,7 +5,7 @@ const credentialId = 'authentication.kubernetes.io/credential-id'
 
 /**
  * What of a caller's extra fields is asked about. Without the name of the token: with it every token of a user would be
- * judged anew, and a right that hangs on one token is none that RBAC could give.
+ * judged again, and a right that hangs on one token is none that RBAC could give.
  */
 export function decidingExtra({ extra }: Identity): Identity['extra'] {
   if (extra[credentialId] === undefined) return extra

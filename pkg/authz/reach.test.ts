@@ -48,7 +48,7 @@ describe('createReachFinder', () => {
     expect(asked).to.deep.equal([{ verb: 'get', resource: 'pods', subresource: 'log' }])
   })
 
-  it('forgets after ten seconds, also when somebody has set the clock back meanwhile', async () => {
+  it('forgets after ten seconds, also when someone has set the clock back meanwhile', async () => {
     let isAllowed = true
     const { find } = finder(() => isAllowed, [])
     expect(await find(jane)).to.equal('everywhere')

@@ -154,7 +154,7 @@ describe('createVisibility', () => {
     const { find, bind, collection } = start(['a'])
     const visible = await find(list('workspaces'), jane)
     const shown = () =>
-      [workspace('w1'), workspace('w2'), workspace('w3', jane.username), workspace('w4', 'somebody')]
+      [workspace('w1'), workspace('w2'), workspace('w3', jane.username), workspace('w4', 'someone')]
         .filter(entry => visible?.has(entry))
         .map(({ name }) => name)
     expect(shown()).to.deep.equal(['w1', 'w3'])
@@ -171,7 +171,7 @@ describe('createVisibility', () => {
     stop?.()
   })
 
-  it('shows one that is asked for by name to whoever has the right to it, and to no list', async () => {
+  it('shows one that is asked for by name to anyone who has the right to it, and to no list', async () => {
     const { find, asked, changeCluster } = start(['a'])
     changeCluster(attributes => isRecord(attributes) && attributes.name === 'b' && attributes.verb === 'get')
     const get = (resource: string, name: string) => find({ verb: 'get', resource, name }, jane)

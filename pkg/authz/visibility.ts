@@ -23,9 +23,9 @@ export type VisibilityOptions = SeesAllOptions & {
 export type FindVisible = (asked: Asked, identity: Identity) => Promise<Visible | undefined> | undefined
 
 /**
- * Namespaces and workspaces as their callers may see them, which RBAC cannot say of a list: whoever may list all of
+ * Namespaces and workspaces as their callers may see them, which RBAC cannot say of a list: anyone who may list all of
  * kube-apiserver's own sees all; everybody else sees the namespaces in which a role binding gives them any right, the
- * workspaces of these, and those that they manage. One that is asked for by its name is seen too by whoever has that right to it.
+ * workspaces of these, and those that they manage. One that is asked for by its name is seen too by anyone who has that right to it.
  *
  * @throws Status 503 when kube-apiserver is not responding
  */

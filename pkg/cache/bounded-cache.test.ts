@@ -21,7 +21,7 @@ describe('createBoundedCache', () => {
     expect([cache.get('small'), cache.get('large')]).to.deep.equal(['x', undefined])
   })
 
-  it('counts what is kept for it beside the value', () => {
+  it('counts what is kept for it next to the value', () => {
     const cache = start(100_000)
     for (let i = 0; i < 10_000; i++) cache.set(`key ${i}`, '')
     expect(cache.bytes()).to.be.at.most(100_000)

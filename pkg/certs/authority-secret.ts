@@ -9,7 +9,7 @@ export type StoredAuthority = Authority & {
   readonly resourceVersion: string
   /** Made here; one that was put there is used as it is. */
   readonly isOurs: boolean
-  /** Somebody has put the annotation there that asks for a new one. */
+  /** Someone has put the annotation there that asks for a new one. */
   readonly isWanted: boolean
 }
 

@@ -8,7 +8,7 @@ type Files = { readonly certFile: string; readonly keyFile: string; readonly caF
 // The kubelet brings a changed Secret into a Pod within a minute or so; events of such files are not to be relied on.
 const readEveryMs = 10_000
 
-/** A pair that somebody else looks after. Read again and again; what does not fit together is not taken. */
+/** A pair that someone else looks after. Read again and again; what does not fit together is not taken. */
 export class FileCertificates implements CertificateSource {
   readonly #files: Files
   readonly #logger: Logger

@@ -7,7 +7,7 @@ import { Status } from '../status/status.ts'
 export type SecretStore = {
   readonly client: KubeClient
   readonly get: (name: string) => KubeObject | undefined
-  /** As somebody else would: without a resource version. */
+  /** As someone else would: without a resource version. */
   readonly put: (name: string, secret: object) => void
   readonly remove: (name: string) => void
   /** How many watches have been begun. */
@@ -53,7 +53,7 @@ export function createSecretStore(): SecretStore {
     writes.push(`${method} ${wanted}`)
     const expected = membersOf(membersOf(body).metadata).resourceVersion
     if (method === 'POST' ? found !== undefined : found?.metadata.resourceVersion !== expected)
-      throw new Status(409, 'Conflict', 'somebody else was first')
+      throw new Status(409, 'Conflict', 'someone else was first')
     return store(wanted, body)
   }
 

@@ -30,7 +30,7 @@ export type FrontProxyOptions = {
 
 /**
  * The client certificate by which components know that identity headers come from Kapis, of an authority that is for
- * nothing else: whoever has a serving certificate must not be able to speak for everybody. All replicas share both, and the
+ * nothing else: anyone who has a serving certificate must not be able to speak for everybody. All replicas share both, and the
  * authority is published for components to read.
  */
 export class FrontProxyCertificates {

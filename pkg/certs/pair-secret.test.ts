@@ -19,7 +19,7 @@ describe('writePair and readPair', () => {
     })
   })
 
-  it('write nothing when somebody else was first', async () => {
+  it('write nothing when someone else was first', async () => {
     const store = createSecretStore()
     await writePair(store.client, name, pair, undefined)
     const old = await readPair(store.client, name)
@@ -45,7 +45,7 @@ describe('writePair and readPair', () => {
 describe('parsePair', () => {
   const metadata = { name: 'a', namespace: 'ns', uid: 'u', resourceVersion: '7', creationTimestamp: '' }
 
-  it('does not take what somebody else has put there for ours', () => {
+  it('does not take what someone else has put there for ours', () => {
     const data = { 'tls.crt': 'Q0VSVAo=', 'tls.key': 'S0VZCg==' }
     expect(parsePair({ metadata, data })).to.deep.equal({ ...pair, resourceVersion: '7', isOurs: false })
   })

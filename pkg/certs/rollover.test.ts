@@ -24,7 +24,7 @@ describe('planRollover', () => {
     expect(planRollover(first, { ...calm, isWanted: true })).to.deep.equal({ step: 'announce' })
     const announced = takeStep('announce', first, start)
     expect(planRollover(announced, calm)).to.deep.equal({ step: undefined, dueMs: startMs + hourMs })
-    // Asked once more, it does not begin anew.
+    // Asked once more, it does not begin again.
     expect(planRollover(announced, { ...calm, isWanted: true }).step).to.equal(undefined)
     const switchMs = startMs + hourMs
     expect(planRollover(announced, { ...calm, nowMs: switchMs })).to.deep.equal({ step: 'switch' })

@@ -15,7 +15,7 @@ export type Circumstances = {
   readonly nowMs: number
   /** How long an authority is known before it signs, and after it has signed last. */
   readonly overlapMs: number
-  /** Somebody asks for a new one. */
+  /** Someone asks for a new one. */
   readonly isWanted: boolean
   /** When the serving certificate was made that is in use; undefined when it is of another authority, or there is none. */
   readonly servingIssuedMs: number | undefined
@@ -26,7 +26,7 @@ const authorityDays = 3650
 const replaceAfterFraction = 0.8
 
 /**
- * What is to be done with the authority now, and when to look again if nothing is. A new one is announced beside the old,
+ * What is to be done with the authority now, and when to look again if nothing is. A new one is announced next to the old,
  * signs once everybody has had time to learn of it, and the old one is forgotten once nothing it signed is shown any more.
  * Every time comes from the certificates themselves, so that replicas agree without a word.
  */

@@ -195,7 +195,7 @@ export class ServingCertificates implements CertificateSource {
     const wanted = { names, nowMs: Date.now() }
     const why = found === undefined ? 'there is none' : unfitness(found, authority.current.certPem, wanted)
     if (found !== undefined && why === undefined) return found
-    // What somebody put there on purpose is not overwritten, only complained about.
+    // What someone put there on purpose is not overwritten, only complained about.
     if (found !== undefined && !found.isOurs) {
       logger.error(
         { secretName: servingSecret, why },

@@ -27,7 +27,7 @@ export function renderReference(defaults: Config): string {
 
 Both programs read one YAML file, named with \`--config\`, then the environment, which wins, then their flags: \`--kubeconfig\`, \`--log-level\` or
 \`-v\` with a number as components of Kubernetes take it, and for kapis-apiserver \`--bind-address\` and \`--secure-port\`. \`--help\` tells of them. Everything that is wrong is reported at once, each with its path, and the program does not start (exit code 1; 2 for
-a flag that there is not). Unknown members are mistakes too.
+a flag that does not exist). Unknown members are mistakes too.
 
 A program goes on reading its file: within ten seconds after it has changed, and on SIGHUP. Members that are \`reloaded\` follow it
 without a restart; the others, and what the environment or a flag says, are as they were at the start. The file is taken as a whole or not at
@@ -58,7 +58,7 @@ An entry of \`oauth.clients\` has these members. The same document, under the ke
 of Kapis, makes a client without a restart: the type of the Secret is \`config.<group domain>/oauthclient\`, and its label
 \`config.<group domain>/type: oauthclient\`. A client of the configuration wins over a Secret's of the same name, and of two Secrets
 the older one. A Secret that is not right is named in the log with the member that is wrong; its client does not exist until it is
-mended, and the others go on.
+fixed, and the others go on.
 
 | member | default | what it is |
 |---|---|---|

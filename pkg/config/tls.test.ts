@@ -3,7 +3,7 @@ import { parseConfig } from './config.ts'
 import { ConfigError } from './problem.ts'
 
 describe('tls', () => {
-  it('takes a certificate that somebody else looks after', () => {
+  it('takes a certificate that someone else looks after', () => {
     const tls = {
       rolloverSeconds: 60,
       certFile: '/tls/tls.crt',

@@ -3,7 +3,7 @@ import { isRecord, type KubeObject, parseList, parseObject } from '../kube/objec
 import { Status } from '../status/status.ts'
 import { iamVersion } from './user.ts'
 
-/** A device that waits for somebody to log it in (RFC 8628): a `DeviceAuthorization` of iam.<group domain>/v1alpha2. */
+/** A device that waits for someone to log it in (RFC 8628): a `DeviceAuthorization` of iam.<group domain>/v1alpha2. */
 export type DeviceAuthorization = {
   readonly name: string
   readonly resourceVersion: string

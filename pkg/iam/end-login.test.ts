@@ -24,7 +24,7 @@ const login: Session = {
   ended: '',
 }
 
-/** Sessions of which the first so many updates are lost to somebody else. */
+/** Sessions of which the first so many updates are lost to someone else. */
 function store(initial: readonly Session[], conflicts = 0) {
   const sessions = new Map(initial.map(session => [session.sid, session]))
   return {
@@ -68,7 +68,7 @@ describe('endOtherLogins', () => {
       'another login',
     ],
     ['a login that has just begun elsewhere, later than this one', { resourceVersion: '101' }, ''],
-    ['a login of somebody else', { user: 'bob' }, ''],
+    ['a login of someone else', { user: 'bob' }, ''],
     ['a personal access token', { type: 'PersonalAccessToken' }, ''],
     ['the login of another browser', { type: 'Browser' }, 'another login'],
     ['the token of a client', { type: 'ClientCredentials' }, ''],

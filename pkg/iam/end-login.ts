@@ -7,7 +7,7 @@ export type EndableSessions = {
   readonly update: (session: Session) => Promise<boolean>
 }
 
-// Each is lost only to somebody who changed the login in the moment between: a refresh, or another end.
+// Each is lost only to someone who changed the login in the moment between: a refresh, or another end.
 const attempts = 5
 
 /**

@@ -46,7 +46,7 @@ export class FailureWindow {
 
   #forget(nowMs: number): void {
     const since = nowMs - this.#rule.durationSeconds * 1000
-    // Most windows hold one failure or none: nothing is made anew for those that are young.
+    // Most windows hold one failure or none: nothing is recreated for those that are young.
     if ((this.#failures[0] ?? nowMs) <= since)
       this.#failures = this.#failures.filter(failure => failure > since)
   }

@@ -23,7 +23,7 @@ const username = 'admin'
 const group = 'platform-admins'
 
 /**
- * Makes the first user, when there is none at all, with a random password that is kept in a Secret for whoever installed
+ * Makes the first user, when there is none at all, with a random password that is kept in a Secret for anyone who installed
  * the platform. The Secrets come first: of two replicas that start together one makes that with the password, both use what is in
  * it, and the user is there once all else is.
  */

@@ -25,7 +25,7 @@ export function createLockKeeper(options: LockKeeperOptions): LockKeeper {
 
   async function write(user: User, state: UserState, reason: string, sinceMs: number): Promise<void> {
     const body = {
-      // Whoever has changed the user meanwhile knows better.
+      // Anyone who has changed the user meanwhile knows better.
       metadata: { uid: user.uid, resourceVersion: user.resourceVersion },
       status: { state, reason, lastTransitionTime: toMetaTime(sinceMs) },
     }

@@ -1,7 +1,7 @@
 import { unavailable } from '../status/status.ts'
 import { FailureWindow, type LockoutRule } from './failure-window.ts'
 
-/** What failures are counted for: a user, a name as it was typed (whoever it belongs to), a source address. */
+/** What failures are counted for: a user, a name as it was typed (no matter who it belongs to), a source address. */
 export type LockoutKey = `${'user' | 'login' | 'address'}:${string}`
 
 export type Attempt = {
@@ -14,7 +14,7 @@ export type Attempt = {
 export type Lockout = {
   /**
    * Takes a place to check one password. It is taken before the hash, so that a burst cannot have more passwords checked
-   * than are allowed to fail; whoever comes on top of that waits for the outcome of those before.
+   * than are allowed to fail; anyone who comes on top of that waits for the outcome of those before.
    *
    * @returns the time in milliseconds until which one of the keys is locked, or the attempt, which must be ended
    * @throws Status 503 when too many wait; the signal's reason when the caller has gone
@@ -144,7 +144,7 @@ export function createLockout({ rules, now = Date.now, maxKeys = defaultMaxKeys 
   }
 }
 
-/** How long somebody who is locked is to wait, for Retry-After. */
+/** How long someone who is locked is to wait, for Retry-After. */
 export function secondsUntil(lockedUntilMs: number): number {
   return Math.max(1, Math.ceil((lockedUntilMs - Date.now()) / 1000))
 }

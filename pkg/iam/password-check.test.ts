@@ -165,7 +165,7 @@ describe('createPasswordChecker', () => {
     expect(await check('alice', 'right')).to.equal('right')
   })
 
-  it('begins anew for a user whom an administrator has unlocked', async () => {
+  it('begins again for a user whom an administrator has unlocked', async () => {
     const { check, users } = make()
     await times(3, () => check('alice', 'wrong'))
     users.set('alice', { ...base, stateSinceMs: Date.now() + 1 })

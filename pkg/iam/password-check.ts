@@ -12,7 +12,7 @@ export type PasswordAttempt = {
   readonly login: string
   readonly password: string
   readonly source: Source
-  /** Of whoever waits for the answer. */
+  /** Of anyone who waits for the answer. */
   readonly signal?: AbortSignal
 }
 
@@ -25,7 +25,7 @@ export type PasswordChecker = {
   /** @throws Status 503 when too many wait; the signal's reason when the caller has gone */
   readonly check: (attempt: PasswordAttempt) => Promise<PasswordVerdict>
   /**
-   * Takes a place for a password that somebody else judges. Failures are counted for the name and for the address, not for
+   * Takes a place for a password that someone else judges. Failures are counted for the name and for the address, not for
    * the user: guessing at a directory must not lock the password that he has here.
    *
    * @throws as Lockout.begin
@@ -41,12 +41,12 @@ export type LockedName = {
   readonly knownAs: string | undefined
 }
 
-/** A password that somebody else judges. */
+/** A password that someone else judges. */
 export type ForeignAttempt = {
   readonly passed: () => void
   /**
    * @param user whose password it would have been, where that is known
-   * @param knownAs what the audit calls somebody whom the provider knows
+   * @param knownAs what the audit calls someone whom the provider knows
    * @returns the time until which the name is locked, for one of a burst that is not told that it was wrong
    */
   readonly failed: (user: User | undefined, knownAs: string | undefined) => Promise<number | undefined>
@@ -93,7 +93,7 @@ export type LoginKeys = {
  *
  * The lockout counts on one replica at once and on the others soon. What comes between, of a burst that comes to several of
  * them, the common count decides: more than may fail are not told that they were wrong, nor then that one was right. A right
- * password costs no question where nothing has failed yet, or every login of everybody would be counted anew: so a guess that
+ * password costs no question where nothing has failed yet, or every login of everybody would be counted again: so a guess that
  * is the very first to be judged on its replica passes, when it is right, although the limit was reached on another one a
  * few milliseconds ago. That is one guess for each further replica. From the first failure on all of them ask.
  */
@@ -127,7 +127,7 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
     return until === undefined ? { outcome: 'wrong', user } : toLocked(until, user)
   }
 
-  /** Of an address many people may log in, of whom somebody fails at any time: it is asked about when that is many. */
+  /** Of an address many people may log in, of whom someone fails at any time: it is asked about when that is many. */
   async function mayPass(user: User, login: string, { address }: Source): Promise<boolean> {
     const { counts, maxTries, maxTriesPerAddress } = options
     const isSuspect = lockout.hasFailures([toKeys.user(user), toKeys.login(login)])
@@ -196,7 +196,7 @@ export function stateLockedUntilMs(
   nowMs = Date.now(),
 ): number | undefined {
   if (user.state !== 'AuthLimitExceeded') return undefined
-  // Whoever sets the state by hand need not say since when: it is stamped then, and counts from there.
+  // Anyone who sets the state by hand need not say since when: it is stamped then, and counts from there.
   const end = (user.stateSinceMs === 0 ? nowMs : user.stateSinceMs) + durationSeconds * 1000
   return nowMs < end ? end : undefined
 }

@@ -40,7 +40,7 @@ export type PasswordGuard = PasswordChecker & {
   /** Whether enough is known of earlier failures to check passwords. */
   readonly isReady: boolean
   readonly recordLogin: (login: LoggedIn) => void
-  /** To be told of every change of a user: one whom an administrator has unlocked begins anew. */
+  /** To be told of every change of a user: one whom an administrator has unlocked begins again. */
   readonly changed: (before: User | undefined, after: User | undefined) => void
   /** Ends locks and removes old records; to be called from time to time by one of the programs. */
   readonly keepUp: () => Promise<void>
@@ -50,7 +50,7 @@ export type PasswordGuard = PasswordChecker & {
 
 const releaseEveryMs = 5_000
 
-/** Checks passwords, counts and records those that were wrong, and locks whoever guesses: all that one program needs for it. */
+/** Checks passwords, counts and records those that were wrong, and locks anyone who guesses: all that one program needs for it. */
 export function createPasswordGuard(options: PasswordGuardOptions): PasswordGuard {
   const { client, groupDomain, namespace, authentication, users, hasher, hashOf, logger } = options
   const {

@@ -91,7 +91,7 @@ describe('createPasswordMover', () => {
 
   for (const [what, sinceMs] of [
     ['', Number.POSITIVE_INFINITY],
-    [', when somebody has changed a password since it began', -5 * minute],
+    [', when someone has changed a password since it began', -5 * minute],
   ] as const)
     it(`leaves those of an older release to the rollout for ten minutes${what}`, async () => {
       const { mover, written, state } = make([old], { sinceMs })

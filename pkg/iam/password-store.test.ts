@@ -107,7 +107,7 @@ describe('PasswordStore', () => {
     const of = (credential: string, inlineHash?: string) => store.hashOf({ ...user, credential, inlineHash })
     // Both are there until the user names the second, and whichever is named counts.
     expect([await of(first), await of(second)]).to.deep.equal([hash('a'), hash('b')])
-    // Somebody else of the name, who has no password.
+    // Someone else of the name, who has no password.
     expect([await of(''), await of('0123456789abcdef')]).to.deep.equal([undefined, undefined])
     expect(await of(second, hash('z'))).to.equal(hash('z'))
   })

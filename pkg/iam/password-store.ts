@@ -41,7 +41,7 @@ type Kept = {
 }
 
 /**
- * Password hashes, each user's in a Secret `kapis-user-<name>` of the type `iam.<group domain>/password`: whoever may read users
+ * Password hashes, each user's in a Secret `kapis-user-<name>` of the type `iam.<group domain>/password`: anyone who may read users
  * must not get something to guess passwords with. `spec.credential` of a user is the fingerprint of the hash that counts, so that
  * a hash is stored first, and another password counts from the moment in which its user names it. What no user names is nothing.
  */
@@ -167,7 +167,7 @@ export class PasswordStore {
     const { client, namespace } = this.#options
     const name = { namespace, name: prefix + owner.name }
     const ownerUid = old?.metadata.ownerReferences?.[0]?.uid ?? ''
-    // The Secret of an earlier user of that name is about to be collected as garbage, whoever owns it by then.
+    // The Secret of an earlier user of that name is about to be collected as garbage, no matter who owns it by then.
     const isForeign = old !== undefined && ownerUid !== '' && ownerUid !== owner.uid
     if (isForeign && !(await deleteAsRead(client, secretPath(name), old))) return false
     const content = this.#toContent(owner, hashes)

@@ -26,7 +26,7 @@ export function createPasswordWriter({ client, groupDomain, store }: PasswordWri
   return async (user, hash, annotations) => {
     const { name, uid, resourceVersion } = user
     const reference = await store.keep(user, hash)
-    // A hash that somebody has written into the User itself would count first.
+    // A hash that someone has written into the User itself would count first.
     const spec = { ...reference, password: null }
     const answer = await client.call({
       method: 'PATCH',

@@ -57,7 +57,7 @@ describe('createPasswordHasher', () => {
     for (const kind of kinds.keys()) expect(medianOf(kind) / medianOf('known'), kind).to.be.within(0.6, 1.7)
   }).timeout(20_000)
 
-  it('knows the password of a cheaper hash, and of a dearer one', async () => {
+  it('knows the password of a cheaper hash, and of a more expensive one', async () => {
     for (const cost of [4, 9, 11]) {
       const other = await hash('Correct horse 1', cost)
       expect(await hasher.verify('Correct horse 1', other)).to.equal(true)

@@ -10,7 +10,7 @@ export type PasswordHasher = {
    * Whether the password is the one that was hashed. Without a hash (no such user) it takes as long and says no, so that
    * time tells nobody which users there are.
    *
-   * @param signal of whoever waits for the answer: what nobody waits for any more is not worked out
+   * @param signal of anyone who waits for the answer: what nobody waits for any more is not worked out
    * @throws Status 503 when too many wait
    */
   readonly verify: (password: string, stored: string | undefined, signal?: AbortSignal) => Promise<boolean>
@@ -27,7 +27,7 @@ const maxWaiting = 256
 
 /**
  * The work that a cheaper hash has saved, or its user would be told from nobody by the time: each cost is twice the one
- * before, so that those from its own on add up to what is missing. A dearer one cannot be hidden.
+ * before, so that those from its own on add up to what is missing. A more expensive one cannot be hidden.
  */
 async function fillUp(stored: string): Promise<void> {
   for (let next = Number(stored.slice(4, 6)); next < cost; next++) await hash('x', next)

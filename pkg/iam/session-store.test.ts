@@ -97,7 +97,7 @@ describe('SessionStore', () => {
     })
   })
 
-  it('remembers it when the watch has to begin anew', async () => {
+  it('remembers it when the watch has to begin again', async () => {
     const collection = await follow([session('s'), session('missed'), session('kept')])
     await until(() => {
       collection.emit({ type: 'DELETED', object: session('s') })

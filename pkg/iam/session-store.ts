@@ -21,7 +21,7 @@ export type SessionStoreOptions = {
   readonly accessTokenSeconds: number
   /** How much the clock of who signs a token may differ from ours. */
   readonly clockSkewSeconds: number
-  /** With them a login is over when its user's password is changed, or the name is given to somebody else. */
+  /** With them a login is over when its user's password is changed, or the name is given to someone else. */
   readonly users?: { readonly get: (name: string) => User | undefined }
 }
 
@@ -176,7 +176,7 @@ export class SessionStore {
 
   /**
    * Whether a login that is not known must be one that was deleted: by a logout or with its user, before this program
-   * listed the logins. Its tokens verify until they expire, and so does one of a user who was made anew under the same name;
+   * listed the logins. Its tokens verify until they expire, and so does one of a user who was recreated under the same name;
    * nothing else would stop them here.
    *
    * The list has every login that was stored before it began, and the watch tells of every later one, also of its end.
@@ -206,7 +206,7 @@ export class SessionStore {
     this.#listedAtMs = this.#askedAtMs
   }
 
-  /** A login that was deleted before its time was ended by somebody: it is remembered for as long as its tokens live. */
+  /** A login that was deleted before its time was ended by someone: it is remembered for as long as its tokens live. */
   #deleted(session: Session): void {
     if (this.#isOver(session.expiresAtMs, Date.now())) this.#sessions.delete(session.sid)
     else this.#sessions.set(session.sid, { ...session, ended: session.ended || 'deleted' })

@@ -47,7 +47,7 @@ export function sessionsPath(groupDomain: string): string {
 }
 
 /**
- * Whether a login was left behind by its user: somebody else has the name now, or the password was changed. Views of users
+ * Whether a login was left behind by its user: someone else has the name now, or the password was changed. Views of users
  * and of logins arrive apart: a user older than the login says nothing about it.
  */
 export function isLeftBehind(session: Session, user: User): boolean {

@@ -114,12 +114,12 @@ describe('parseUserDraft', () => {
       `User.iam.kapis.io "alice" is invalid: spec.password: must be no bcrypt hash of another cost than 4 to 15`,
     ],
     [
-      'a member that there is not',
+      'a member that does not exist',
       spec({ admin: true }),
       'User.iam.kapis.io "alice" is invalid: spec.admin: unknown; supported: email, lang, description, displayName, groups, password',
     ],
     [
-      'a state that there is not',
+      'a state that does not exist',
       { ...alice, status: { state: 'active' } },
       'User.iam.kapis.io "alice" is invalid: status.state: must be one of Active, Disabled, AuthLimitExceeded',
     ],

@@ -3,7 +3,7 @@ import { badRequest, type Cause, invalid, Status } from '../status/status.ts'
 import { iamVersion, isPasswordHash, type UserState } from './user.ts'
 import { emailProblem, groupProblem, nameProblem, passwordProblem, problemAt } from './user-rules.ts'
 
-/** A user as somebody wants him to be. */
+/** A user as someone wants him to be. */
 export type UserDraft = {
   readonly name: string
   /** '' when the caller does not care what it replaces. */

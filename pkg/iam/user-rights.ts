@@ -5,7 +5,7 @@ import { readLinks, type UserLink } from './user-link.ts'
 
 /**
  * The rights that a change of a user takes besides the right to write users. They follow Kubernetes' rule for `bind` and
- * `escalate`: nobody can give what they could not take for themselves, and to become somebody is to impersonate them.
+ * `escalate`: nobody can give what they could not take for themselves, and to become someone is to impersonate them.
  */
 export type UserRights = {
   /** `update` on these subresources of the user: what their own endpoints take. */
@@ -18,7 +18,7 @@ export type UserRights = {
    */
   readonly user: 'always' | 'ifNamed' | 'never'
   /**
-   * `impersonate` on groups of any name: whoever links a user to a person gives the user the groups that the identity provider
+   * `impersonate` on groups of any name: anyone who links a user to a person gives the user the groups that the identity provider
    * tells of that person later.
    */
   readonly anyGroup: boolean
@@ -40,7 +40,7 @@ export function rightsToCreate(draft: UserDraft, groupDomain: string): UserRight
 }
 
 /**
- * A user as stored, and as the caller wants it. Whoever changes a password, an e-mail address or a link to an identity provider
+ * A user as stored, and as the caller wants it. Anyone who changes a password, an e-mail address or a link to an identity provider
  * can log in as the user from then on, with every group that the user is in.
  */
 export function rightsToChange(before: KubeObject, draft: UserDraft, groupDomain: string): UserRights {

@@ -217,7 +217,7 @@ function parseTried(answer: unknown): KubeObject {
   return parseObject({ ...answer, metadata: { resourceVersion: '', ...answer.metadata } })
 }
 
-// Hashes, and what names them, are for whoever checks passwords alone.
+// Hashes, and what names them, are for anyone who checks passwords alone.
 const secretMembers: readonly string[] = ['password', 'credential', 'credentialNamespace']
 
 function isSecret(member: string): boolean {

@@ -38,9 +38,9 @@ export type User = {
   readonly hasAppliedHash: boolean
   /** Fingerprint of the hash of the password (see toCredential); '' for a user who cannot log in with one. */
   readonly credential: string
-  /** The namespace of the Secret with that hash; '' for that of whoever reads it. */
+  /** The namespace of the Secret with that hash; '' for that of anyone who reads it. */
   readonly credentialNamespace: string
-  /** The password was given to the user by somebody else, and has to be changed at the next login with a browser. */
+  /** The password was given to the user by someone else, and has to be changed at the next login with a browser. */
   readonly mustChangePassword: boolean
 }
 
@@ -50,7 +50,7 @@ export function usersPath(groupDomain: string): string {
   return `/apis/iam.${groupDomain}/${iamVersion}/users`
 }
 
-// A cost of more than 15 takes seconds: whoever may write users could stop all logins with one of 31.
+// A cost of more than 15 takes seconds: anyone who may write users could stop all logins with one of 31.
 const bcryptHash = /^\$2[aby]\$(0[4-9]|1[0-5])\$[./A-Za-z0-9]{53}$/
 
 /** Whether a text is the bcrypt hash of a password, of a cost that can be afforded. */

@@ -36,7 +36,7 @@ export function isForComponents(resource: string): boolean {
  * `/components`, `/components/{component}` and `/componenthealth`: Services with a selector in the namespaces of
  * kube-apiserver and the platform, and how many of the pods behind each are ready.
  *
- * @throws Status 404 for a component that there is not, 405, 503
+ * @throws Status 404 for a component that does not exist, 405, 503
  */
 export async function serveComponents(
   tools: ComponentTools,
@@ -93,7 +93,7 @@ async function listComponents(
 /** @param pods of the service's namespace */
 function toComponent(service: Entry, pods: readonly Entry[]): Component[] {
   const { selector } = membersOf(service.parsed().spec)
-  // Without a selector it is somebody else's business what is behind it.
+  // Without a selector it is someone else's business what is behind it.
   if (!isRecord(selector) || Object.keys(selector).length === 0) return []
   const labels = Object.entries(selector)
   const backends = pods.filter(({ meta }) => labels.every(([key, value]) => meta.labels?.[key] === value))

@@ -107,7 +107,7 @@ function sendObject(
 ): void {
   const { kind } = collection.served
   const entry = collection.get(info.isInNamespace ? info.namespace : '', info.name)
-  // Whoever may not see an object is not told that it exists.
+  // Anyone who may not see an object is not told that it exists.
   if (entry === undefined || visible?.has(entry) === false)
     throw notFound({ group: kind.source.group, resource: info.resource }, info.name)
   const query = parseListQuery(parameters)

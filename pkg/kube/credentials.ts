@@ -5,7 +5,7 @@ import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
 import { readPlainKubeconfig } from './kubeconfig.ts'
 
-/** Where kube-apiserver is, and what to sign on with; `options` are read anew each time, because credentials rotate. */
+/** Where kube-apiserver is, and what to sign on with; `options` are read again each time, because credentials rotate. */
 export type Credentials = { readonly server: string; readonly options: () => Promise<RequestOptions> }
 
 const mounted = '/var/run/secrets/kubernetes.io/serviceaccount'

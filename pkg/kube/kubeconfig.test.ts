@@ -25,7 +25,7 @@ describe('readPlainKubeconfig', () => {
     return readPlainKubeconfig(join(folder, 'config'))
   }
 
-  it('reads certificates and tokens, in the file or beside it', async () => {
+  it('reads certificates and tokens, in the file or next to it', async () => {
     put('ca.crt', 'CA')
     put('token', 'T2\n')
     const cases = [
@@ -70,7 +70,7 @@ describe('readPlainKubeconfig', () => {
       [{}, { exec: { command: 'x' } }],
       [{}, { 'auth-provider': { name: 'oidc' } }],
       [{}, { username: 'a', password: 'b' }],
-      [{}, { token: 'T', as: 'somebody' }],
+      [{}, { token: 'T', as: 'someone' }],
       [{ 'proxy-url': 'http://p' }, { token: 'T' }],
       [{ server: '' }, { token: 'T' }],
       [{}, { token: 'T' }, { 'current-context': 'nowhere' }],

@@ -83,7 +83,7 @@ function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** `<name>-data` in base64, which goes first as in client-go, or the file `<name>`, which is read anew each time. */
+/** `<name>-data` in base64, which goes first as in client-go, or the file `<name>`, which is read again each time. */
 async function content(fields: Fields, name: string, folder: string): Promise<string | undefined> {
   const data = text(fields[`${name}-data`])
   if (data !== undefined) return Buffer.from(data, 'base64').toString('utf8')

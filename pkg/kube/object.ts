@@ -13,7 +13,7 @@ export type ObjectMeta = {
   readonly managedFields?: unknown
 }
 
-/** Any object of kube-apiserver: its metadata is known, the rest is read by whoever knows the kind. */
+/** Any object of kube-apiserver: its metadata is known, the rest is read by anyone who knows the kind. */
 export type KubeObject = {
   readonly apiVersion?: string
   readonly kind?: string

@@ -188,7 +188,7 @@ describe('Reflector', () => {
     ['an ERROR event', stream(line('ERROR', expired), 'end')],
     ['an answer', (res: ServerResponse) => answerJson(res, 410, expired)],
   ] as const) {
-    it(`lists anew when ${what} says that the version is too old`, async () => {
+    it(`lists again when ${what} says that the version is too old`, async () => {
       const { fake, told } = await run({
         lists: [list(5, object('a', 1)), list(90, object('b', 80))],
         watches: [gone, stream('')],

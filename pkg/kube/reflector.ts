@@ -76,7 +76,7 @@ export class Reflector {
         if (signal.aborted) break
         // 410 Expired and every other refusal of this version: only a new list can tell what is true now.
         if (error instanceof Status && error.code < 500 && error.code !== 429) this.#version = ''
-        // A version that has grown too old is ordinary life after an outage, and a new list mends it.
+        // A version that has grown too old is ordinary life after an outage, and a new list fixes it.
         if (!(error instanceof Status && error.code === 410)) {
           this.#options.sink.connected?.(false)
           this.#options.sink.failed?.(error)

@@ -38,7 +38,7 @@ export type AppOptions = Pick<BrowserOptions, 'productName' | 'hasher' | 'hashOf
   readonly registry: ClientRegistry
   readonly tools: GrantTools
   readonly keys: KeySource
-  /** For how long whoever asks for the keys may keep them. */
+  /** For how long anyone who asks for the keys may keep them. */
   readonly keysMaxAgeSeconds: number
   readonly check: AuthorizationCheck
   readonly isReady: () => boolean

@@ -26,7 +26,7 @@ export type TokenAudit = {
   readonly pending: (req: Request, event: TokenEvent, reason: string) => void
 }
 
-/** Every outcome of the token endpoint and of those beside it: one log line with a named reason, and one count. */
+/** Every outcome of the token endpoint and of those next to it: one log line with a named reason, and one count. */
 export function createTokenAudit({ logger, metrics }: { logger: Logger; metrics: OAuthMetrics }): TokenAudit {
   const toLine = (req: Request, event: TokenEvent) => ({
     audit: event.endpoint ?? 'token',

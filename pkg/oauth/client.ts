@@ -27,7 +27,7 @@ const guesses = { maxTries: 30, durationSeconds: 60 }
  * Who asks for a token (RFC 6749 section 2.3.1): by HTTP Basic or by form, not by both. A public client only names itself.
  * A bearer token has no part in this: consoles send their refresh token along as one.
  *
- * Wrong secrets are counted for the client and the address together: whoever guesses shuts out himself, and not the client
+ * Wrong secrets are counted for the client and the address together: anyone who guesses shuts out himself, and not the client
  * at its own address. Each replica counts for itself.
  */
 export function createClientAuthentication(registry: ClientRegistry): AuthenticateClient {
@@ -74,7 +74,7 @@ function readCredential(form: Form, authorization = ''): Credential {
   return { ...basic, byBasic: true }
 }
 
-/** RFC 6749 section 5.2: whoever came with an Authorization header is told which one would do. */
+/** RFC 6749 section 5.2: anyone who came with an Authorization header is told which one would do. */
 function invalidClient(description: string, why: string, byBasic: boolean): Status {
   const headers: Record<string, string> = byBasic ? { 'www-authenticate': basicChallenge } : {}
   return oauthError(401, 'invalid_client', description, { headers, why })

@@ -4,7 +4,7 @@ import { grants } from './token-endpoint.ts'
 
 const withSecret = ['client_secret_basic', 'client_secret_post']
 
-/** Discovery metadata (OpenID Connect Discovery 1.0 section 3, RFC 8414): what there is, and nothing that there is not. */
+/** Discovery metadata (OpenID Connect Discovery 1.0 section 3, RFC 8414): what there is, and nothing that does not exist. */
 export function toDiscovery(issuer: string): object {
   const base = endpointBase(issuer)
   return {

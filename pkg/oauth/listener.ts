@@ -11,7 +11,7 @@ const formWithinMs = 20_000
 const frontKilobytes = 16
 
 /**
- * Listens on a Unix socket, for kapis-apiserver alone. One that was left behind by a crash is removed; one that somebody answers on is not.
+ * Listens on a Unix socket, for kapis-apiserver alone. One that was left behind by a crash is removed; one that someone answers on is not.
  *
  * @param headerKilobytes how large a head kapis-apiserver lets through
  * @throws Error when another process listens there, or the place cannot be written
@@ -32,7 +32,7 @@ export async function listenOnSocket(
       keepAliveTimeout: 130_000,
       // What kapis-apiserver let through it has added to: who is refused for the size of his head is refused there.
       maxHeaderSize: (headerKilobytes + frontKilobytes) * 1024,
-      // A form is a few kilobytes. Whoever trickles one in holds a connection of kapis-apiserver.
+      // A form is a few kilobytes. Anyone who trickles one in holds a connection of kapis-apiserver.
       requestTimeout: formWithinMs,
       connectionsCheckingInterval: formWithinMs / 5,
     },

@@ -21,7 +21,7 @@ export type Login = {
   readonly requestedScope?: string | undefined
   /** What was granted before the client came for its tokens, and whether it had asked for any. */
   readonly scope?: GrantedScope
-  /** Of a login that can be begun only once: whoever comes second gets a conflict. */
+  /** Of a login that can be begun only once: anyone who comes second gets a conflict. */
   readonly sid?: string
   /** Of a login by browser, which is what this one comes from. */
   readonly browser?: { readonly nonce: string; readonly authTime: number }

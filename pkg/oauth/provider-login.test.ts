@@ -134,7 +134,7 @@ describe('logins at identity providers', () => {
       'invalid_request',
     ],
     [
-      'a provider that there is not',
+      'a provider that does not exist',
       () => post('nowhere', alice),
       404,
       { error: 'invalid_request', error_description: 'unknown identity provider' },
@@ -225,7 +225,7 @@ describe('logins at identity providers', () => {
     expect(lastLine()).to.include({ audit: 'login', provider: 'ldap', user: 'alice', outcome: 'success' })
   })
 
-  it('lock a name after too many wrong passwords, whoever it is', async () => {
+  it('lock a name after too many wrong passwords, no matter who it is', async () => {
     const codes: number[] = []
     for (let i = 0; i < 6; i++)
       codes.push((await post('ldap', { ...client, username: 'Guess', password: 'x' })).code)

@@ -18,13 +18,13 @@ export type ProviderTools = Admission & {
     readonly get: (name: string) => Provider | undefined
     readonly all: () => Iterable<Provider>
   }
-  /** Told of what is the provider's fault, which its administrator has to mend. */
+  /** Told of what is the provider's fault, which its administrator has to fix. */
   readonly failed: (provider: string, error: unknown) => void
 }
 
 /**
  * @param code 404 where the path names it; a parameter of the token endpoint that is wrong is 400 (RFC 6749 section 5.2)
- * @throws Status for one that there is not, that is disabled, or whose configuration is broken
+ * @throws Status for one that does not exist, that is disabled, or whose configuration is broken
  */
 export function requireProvider({ store }: ProviderTools, name: string, code: 400 | 404 = 404): Provider {
   const provider = store.get(name)

@@ -213,7 +213,7 @@ export async function runOAuth(
     hashOf,
     changePassword: createOwnPasswordWriter({ groupDomain, write: writePassword }),
     keys,
-    // Whoever keeps them for so long still knows a key before it signs.
+    // Anyone who keeps them for so long still knows a key before it signs.
     keysMaxAgeSeconds: Math.min(maxKeysAgeSeconds, publishAheadSeconds),
     check: { authenticate },
     isReady,

@@ -61,7 +61,7 @@ export function createTokenEndpoint({ authenticateClient, tools, audit }: TokenE
 export function goneSignal(res: Response): AbortSignal {
   const gone = new AbortController()
   res.once('close', () => {
-    // Whoever was answered has not gone: nobody listens to the signal then.
+    // Anyone who was answered has not gone: nobody listens to the signal then.
     if (!res.writableFinished) gone.abort(oauthError(400, 'invalid_request', 'the caller has gone'))
   })
   return gone.signal

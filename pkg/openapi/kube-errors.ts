@@ -21,7 +21,7 @@ const meanings: Readonly<Record<number, string>> = {
   507: 'No storage space left.',
 }
 
-/** What any request may be answered with on its way, whoever serves it. */
+/** What any request may be answered with on its way, no matter who serves it. */
 const everywhere = [400, 429, 500, 503, 504]
 
 function toAnswers(codes: readonly number[]): Readonly<Record<string, Answer>> {

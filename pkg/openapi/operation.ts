@@ -19,7 +19,7 @@ export type Answer = {
   readonly headers?: Readonly<Record<string, { readonly description: string; readonly schema: Schema }>>
 }
 
-/** How a caller may say who he is; `none` beside others: he need not. */
+/** How a caller may say who he is; `none` next to others: he need not. */
 export type Scheme = 'bearer' | 'clientCertificate' | 'password' | 'client' | 'browser' | 'none'
 
 /** One operation: what its part of the document says. Its id is made from method and path. */

@@ -20,7 +20,7 @@ export function findRoute<T extends string>(
   return best?.template
 }
 
-/** The handler of the path among those that stand beside their templates. */
+/** The handler of the path among those that stand next to their templates. */
 export function routeOf<H>(routes: Readonly<Record<string, H>>, parts: readonly string[]): H | undefined {
   const template = findRoute(Object.keys(routes), parts)
   return template === undefined ? undefined : routes[template]

@@ -1,4 +1,4 @@
-/** Keeps requests away from somebody who does not answer, and lets one through now and then to see whether he does again. */
+/** Keeps requests away from someone who does not answer, and lets one through now and then to see whether he does again. */
 export type Breaker = {
   /** Whether a request may be tried; who may tells how it went. */
   readonly mayTry: () => boolean

@@ -27,7 +27,7 @@ export async function checkComponent({
     })
     await body.dump()
     if (code >= 500) return { status: 'False', reason: 'FailedCheck', message: `GET ${path} answers ${code}` }
-    // Whoever waits for the breaker need not wait longer.
+    // Anyone who waits for the breaker need not wait longer.
     breaker.succeeded()
     return { status: 'True', reason: 'Passed', message: 'the component answers' }
   } catch (error) {

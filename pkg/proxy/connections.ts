@@ -18,7 +18,7 @@ export type ConnectionLimits = { readonly short: number; readonly long: number }
 
 const options = {
   connectMs: 10_000,
-  // kube-apiserver closes after 90 s of silence, and whoever closes second loses the request that is on its way.
+  // kube-apiserver closes after 90 s of silence, and anyone who closes second loses the request that is on its way.
   idleMs: 60_000,
   maxHeadBytes: 256 * 1024,
 }

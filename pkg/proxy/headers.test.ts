@@ -79,7 +79,7 @@ describe('answerHeaders', () => {
     expect(answerHeaders(raw, none)).to.deep.equal(['Warning', '299 - "a"', 'warning', '299 - "b"'])
   })
 
-  it('drops the names that somebody else has set', () => {
+  it('drops the names that someone else has set', () => {
     expect(answerHeaders(['Audit-Id', '1', 'Date', 'x'], new Set(['audit-id']))).to.deep.equal(['Date', 'x'])
   })
 })

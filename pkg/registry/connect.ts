@@ -6,7 +6,7 @@ import { readBody } from '../http/read-body.ts'
 import { badRequest, type Status, unavailable } from '../status/status.ts'
 
 export type RegistrySettings = {
-  /** Authorities that are trusted beside the public ones, as PEM. */
+  /** Authorities that are trusted next to the public ones, as PEM. */
   readonly caPem: string | undefined
   /** Hosts (with port) that may lie at addresses that are otherwise refused. */
   readonly trustedHosts: readonly string[]
@@ -33,7 +33,7 @@ const connections = {
   maxHeadBytes: 64 * 1024,
 }
 
-// Whoever names a registry must not reach through us what is on this host, or the cloud's metadata service.
+// Anyone who names a registry must not reach through us what is on this host, or the cloud's metadata service.
 const refused = new BlockList()
 refused.addSubnet('127.0.0.0', 8)
 refused.addSubnet('169.254.0.0', 16)

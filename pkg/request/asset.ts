@@ -15,7 +15,7 @@ const theme = new URL('./theme.css', import.meta.url)
 const types = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' }
 
 /**
- * Reads a file that lies beside the page that links to it. Colours and controls of all pages are one style, which every other
+ * Reads a file that lies next to the page that links to it. Colours and controls of all pages are one style, which every other
  * begins with.
  */
 export function readAsset(file: URL, path: string): Asset {

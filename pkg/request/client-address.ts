@@ -4,7 +4,7 @@ import { BlockList, isIP } from 'node:net'
 export type ClientAddress = (req: IncomingMessage) => string
 
 /**
- * The address of whoever sent a request. X-Forwarded-For is believed only as far as it was written by proxies that are
+ * The address of anyone who sent a request. X-Forwarded-For is believed only as far as it was written by proxies that are
  * known: from the right, the first address that is none of theirs. What stands left of it, anybody could have written.
  *
  * @param trustedProxies addresses and CIDRs, as they are now; another list is another array

@@ -28,7 +28,7 @@ export type AuthenticatedExchange = Exchange & {
   readonly identity: Identity
   /** The caller whose credential it is, where that is another user (`kubectl --as`). */
   readonly impersonator?: Identity
-  /** Whether kube-apiserver's aggregator forwarded the request, and its caller is somebody else. */
+  /** Whether kube-apiserver's aggregator forwarded the request, and its caller is someone else. */
   readonly isAggregated: boolean
 }
 

@@ -45,7 +45,7 @@ describe('HookedResponse', () => {
     })
   }
 
-  it('keeps what it is given of a body, whoever writes over it later', async () => {
+  it('keeps what it is given of a body, no matter who writes over it later', async () => {
     const seen: Buffer[] = []
     loopback = await startLoopback((_req, res) => {
       hooksOf(res).onChunk(bytes => seen.push(bytes))

@@ -16,7 +16,7 @@ export class HookedResponse<
   #chunkHooks: readonly ChunkHook[] = []
 
   /**
-   * Puts a header on the head, whoever writes it. A head that is given as a list of lines stays one: with a header that is set
+   * Puts a header on the head, no matter who writes it. A head that is given as a list of lines stays one: with a header that is set
    * before, Node.js takes such a list apart and checks each line three times.
    */
   addToHead(name: string, value: string): void {

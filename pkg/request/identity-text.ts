@@ -3,7 +3,7 @@ import { anonymous, type Identity, unauthenticatedGroup } from './identity.ts'
 /**
  * Why a text cannot be a name in an identity; undefined when it can. Readers of header fields take SP and HTAB off both ends
  * (RFC 9110 section 5.5), and write control characters and what is not Unicode as something else: the receiver would then act
- * for somebody else than the one who was judged.
+ * for someone else than the one who was judged.
  */
 export function identityTextProblem(text: string): string | undefined {
   return text === '' ? 'must not be empty' : contentProblem(text)

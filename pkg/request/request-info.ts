@@ -5,7 +5,7 @@ import type { Selector } from './selector.ts'
 
 /**
  * What a request asks for, read once from method and URL: what authorization, selection, audit, metrics and routing share.
- * Follows k8s.io/apiserver's RequestInfo, with the platform's prefixes beside api and apis.
+ * Follows k8s.io/apiserver's RequestInfo, with the platform's prefixes next to api and apis.
  */
 export type RequestInfo = {
   readonly isResource: boolean
@@ -131,7 +131,7 @@ export function toResourceInfo(
   })
 }
 
-/** The same request where whoever serves it may pass over selectors: then they must not decide what is allowed either. */
+/** The same request where anyone who serves it may pass over selectors: then they must not decide what is allowed either. */
 export function withoutSelectors(info: RequestInfo): RequestInfo {
   if (info.fieldSelector.text === '' && info.labelSelector.text === '') return info
   const { name, namedBy } = info

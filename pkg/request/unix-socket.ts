@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** Whether somebody listens on a Unix socket: the file alone may have been left behind. */
+/** Whether someone listens on a Unix socket: the file alone may have been left behind. */
 export function isAnswered(path: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const socket = connect(path)

@@ -2,7 +2,7 @@ import { badRequest } from '../status/status.ts'
 import type { QueryParameters } from './query-parameters.ts'
 import { parseVersionQuery, type VersionQuery } from './version-query.ts'
 
-/** How a platform list is watched (`watch=true`), beside the filters that it shares with the list. */
+/** How a platform list is watched (`watch=true`), next to the filters that it shares with the list. */
 export type WatchQuery = VersionQuery & {
   readonly allowWatchBookmarks: boolean
   readonly sendInitialEvents: boolean | undefined

@@ -35,7 +35,7 @@ export function createWorkQueue({
     return promise
   }
 
-  /** Hands this place to whoever has waited longest. */
+  /** Hands this place to anyone who has waited longest. */
   function next(): void {
     const [enter] = waiting
     if (enter === undefined) {

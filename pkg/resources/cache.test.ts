@@ -156,7 +156,7 @@ describe('ResourceCache', () => {
     })
   })
 
-  it('gives out nothing old five seconds after kube-apiserver is gone, also when somebody has set the clock back', async () => {
+  it('gives out nothing old five seconds after kube-apiserver is gone, also when someone has set the clock back', async () => {
     const { cache } = await start(sample)
     await cache.start()
     const { fake } = running ?? expect.fail()
@@ -215,7 +215,7 @@ describe('ResourceCache', () => {
       })
     }
 
-    it('is 404 once it is gone, its watchers are told, and it is followed anew when it is back', async () => {
+    it('is 404 once it is gone, its watchers are told, and it is followed again when it is back', async () => {
       let isThere = true
       const { cache, lists, watches, tell } = await start(path =>
         isThere || !path.startsWith('/apis/x.io') ? withGadgets(path) : 404,

@@ -273,7 +273,7 @@ describe('Collection', () => {
       expect(collection.view(query('x'))).to.equal(collection.view(query('x')))
     })
 
-    it('is dropped for others after a while, and made anew when asked for', () => {
+    it('is dropped for others after a while, and recreated when asked for', () => {
       const collection = collectionOf([node('a')])
       const first = collection.view(query('0'))
       for (let i = 1; i <= 64; i++) collection.view(query(String(i)))
@@ -291,7 +291,7 @@ describe('Collection', () => {
       }
     })
 
-    it('shows at any time what filtering and sorting anew would', () => {
+    it('shows at any time what filtering and sorting again would', () => {
       const random = createRandom(8)
       const collection = new Collection(servedNodes)
       const zones = ['a', 'b', 'c']

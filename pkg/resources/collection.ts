@@ -31,7 +31,7 @@ export type CollectionOptions = {
   readonly confirm?: (collection: Collection) => Confirm
 }
 
-// A view is an answer kept ready. More of them than this and keeping them costs more than computing them anew.
+// A view is an answer kept ready. More of them than this and keeping them costs more than computing them again.
 const maxViews = 64
 const viewIdleMs = 60_000
 // All views together may take so long over one change. Views of callers' selectors may look through the whole of a large object.
@@ -187,7 +187,7 @@ export class Collection {
     for (const subscriber of this.#subscribers) subscriber.reset()
   }
 
-  /** Lets go of whoever waits or watches: nothing will come any more. A list that is being answered still finds its objects. */
+  /** Lets go of anyone who waits or watches: nothing will come any more. A list that is being answered still finds its objects. */
   end(): void {
     this.#isEnded = true
     for (const waiter of this.#waiters) waiter.resolve()

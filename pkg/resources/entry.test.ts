@@ -160,7 +160,7 @@ describe('Entry', () => {
     expect(JSON.stringify([entry.meta, entry.parsed()])).to.not.contain('secret')
   })
 
-  it('holds no memory but its own, however many short-lived bytes are made beside it', () => {
+  it('holds no memory but its own, however many short-lived bytes are made next to it', () => {
     const entry = toEntry(servedNodes, full)
     const { tail, managedFields: managed } = entry
     const head = entry.aggregatedHead()

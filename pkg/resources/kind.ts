@@ -60,7 +60,7 @@ export type Kind = Traits & {
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
   readonly columns: readonly Column[]
-  /** It cannot be watched, and is listed anew for each request. */
+  /** It cannot be watched, and is listed again for each request. */
   readonly isListedOnly?: true
 }
 

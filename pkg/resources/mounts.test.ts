@@ -35,7 +35,7 @@ describe('createMountIndex', () => {
     expect(told.at(-1)).to.deep.equal(['ns/y'])
   })
 
-  it('begins anew with a new list', () => {
+  it('begins again with a new list', () => {
     const { told, isMounted, sink } = make()
     sink.replace([pod('a', ['x'])])
     sink.replace([pod('b', ['y'])])

@@ -29,7 +29,7 @@ describe('PageCache', () => {
     expect(new PageCache().page(pageOf(index, 0, 1000), platformForm, frame(1000))).to.equal(undefined)
   })
 
-  it('always gives what joining anew would, whatever changes in between', () => {
+  it('always gives what joining again would, whatever changes in between', () => {
     const random = createRandom(11)
     const pages = new PageCache()
     const indexes = [indexOf(90), indexOf(90, 'm'), indexOf(90)]
@@ -45,8 +45,8 @@ describe('PageCache', () => {
       const form = random(2) ? platformForm : managedFieldsForm
       const around = frame(random(2) ? index.size : 0)
       const given = pages.page(selection, form, around)
-      const anew = Buffer.concat([...plainChunks(selection, form, around)])
-      expect(given?.equals(anew)).to.equal(true)
+      const again = Buffer.concat([...plainChunks(selection, form, around)])
+      expect(given?.equals(again)).to.equal(true)
     }
   })
 })

@@ -70,12 +70,12 @@ describe('toPodRequests', () => {
       { cpu: '2', memory: '4Gi' },
     ],
     [
-      'a sidecar beside the containers',
+      'a sidecar next to the containers',
       { containers: [container({ cpu: '1' })], initContainers: [sidecar({ cpu: '500m' })] },
       { cpu: '1500m' },
     ],
     [
-      'a sidecar beside the init containers after it',
+      'a sidecar next to the init containers after it',
       {
         containers: [container({ cpu: '1' })],
         initContainers: [sidecar({ cpu: '500m' }), container({ cpu: '2' })],
@@ -83,7 +83,7 @@ describe('toPodRequests', () => {
       { cpu: '2500m' },
     ],
     [
-      'no sidecar beside the init containers before it',
+      'no sidecar next to the init containers before it',
       {
         containers: [container({ cpu: '1' })],
         initContainers: [container({ cpu: '2' }), sidecar({ cpu: '500m' })],

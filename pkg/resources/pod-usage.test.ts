@@ -124,7 +124,7 @@ describe('createUsageIndex', () => {
     expect(told.at(-1)).to.deep.equal(['n1', 'n2'])
   })
 
-  it('agrees with a sum taken anew after any history', () => {
+  it('agrees with a sum taken again after any history', () => {
     const random = createRandom(3)
     const { sink, read } = createTold()
     const pods = new Map<string, KubeObject>()
@@ -143,8 +143,8 @@ describe('createUsageIndex', () => {
         pods.set(name, next)
       }
     }
-    const anew = createTold()
-    anew.sink.replace([...pods.values()])
-    for (const node of ['n0', 'n1', 'n2', 'n3', 'n4']) expect(read(node)).to.equal(anew.read(node))
+    const again = createTold()
+    again.sink.replace([...pods.values()])
+    for (const node of ['n0', 'n1', 'n2', 'n3', 'n4']) expect(read(node)).to.equal(again.read(node))
   })
 })

@@ -10,7 +10,7 @@ const headers = { 'content-type': 'application/json', vary: 'Accept-Encoding' }
 
 /**
  * Answers with a list as stored bytes, compressed where the client takes that and it is worth it. What one answer has in memory
- * beside them is a piece of it, however slowly its client reads.
+ * next to them is a piece of it, however slowly its client reads.
  */
 export function sendList(
   { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },

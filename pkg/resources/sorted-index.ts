@@ -23,7 +23,7 @@ export class SortedIndex {
     return this.#size
   }
 
-  /** For whoever reads them at once: the next change may show in them. */
+  /** For anyone who reads them at once: the next change may show in them. */
   get leaves(): readonly Leaf[] {
     return this.#leaves
   }

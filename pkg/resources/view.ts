@@ -25,7 +25,7 @@ export class View {
     return this.#index.size
   }
 
-  /** For whoever reads them at once: the next change may show in them. */
+  /** For anyone who reads them at once: the next change may show in them. */
   get leaves(): readonly Leaf[] {
     return this.#index.leaves
   }

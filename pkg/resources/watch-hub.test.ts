@@ -279,7 +279,7 @@ describe('WatchHub', () => {
     expect(calls).to.deep.equal(['n1'])
   })
 
-  it('opens a channel anew after its last watcher has left', async () => {
+  it('opens a channel again after its last watcher has left', async () => {
     const { change, join } = await start()
     const first = await join(all('x', createCountingEncoder().encoder))
     leave(first)

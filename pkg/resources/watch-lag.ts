@@ -9,7 +9,7 @@ export type LagLimits = {
 
 type Progress = { readonly leftBytes: number; readonly sinceMs: number }
 
-// Whoever is less far behind is not worth cutting off.
+// Anyone who is less far behind is not worth cutting off.
 const minBehindBytes = 256 * 1024
 
 /** Cuts off the clients that do not read, and when too much waits for all together, those for whom the most waits. */

@@ -1,5 +1,5 @@
 /**
- * Lets work see the time of day moved by `wallMs` and the monotonic clock by `monotonicMs`: as after somebody has set the clock,
+ * Lets work see the time of day moved by `wallMs` and the monotonic clock by `monotonicMs`: as after someone has set the clock,
  * and a while has passed. Timers are not moved.
  */
 export async function withClocks(

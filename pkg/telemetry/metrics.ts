@@ -4,7 +4,7 @@ export type { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 type Description<L extends string> = { name: string; help: string; labels?: readonly L[] }
 
-/** A registry of one program; rooms declare their metrics on it beside the code that moves them. */
+/** A registry of one program; rooms declare their metrics on it next to the code that moves them. */
 export function createRegistry(): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })

@@ -8,7 +8,7 @@ type Kept<L extends string> = { readonly values: Readonly<Record<L, string>>; co
 
 /**
  * A counter that each request moves. prom-client finds a row by its labels at each step, which costs as much as the rest of
- * a small answer's accounts; here the caller keeps the row, and its number reaches prom-client when somebody asks.
+ * a small answer's accounts; here the caller keeps the row, and its number reaches prom-client when someone asks.
  *
  * @returns makes a row: once for each set of values
  */

@@ -7,7 +7,7 @@ import { signJwt } from './sign.ts'
 
 export type TokenSubject = {
   readonly username: string
-  /** Of the User; whoever gets its name when it is deleted is another one. */
+  /** Of the User; anyone who gets its name when it is deleted is another one. */
   readonly uid: string
   readonly groups: readonly string[]
   /** The login that the token belongs to. */
@@ -16,7 +16,7 @@ export type TokenSubject = {
   readonly scope: string
   /** Only for servers that look at the session each time: it lives too long to go by the token alone. */
   readonly isLive?: boolean
-  /** The password was given to the user by somebody else. */
+  /** The password was given to the user by someone else. */
   readonly mustChangePassword?: boolean
 }
 

@@ -3,7 +3,7 @@ import { generateKey, type SigningAlgorithm, type StoredKey } from './key-set.ts
 const algorithms: readonly SigningAlgorithm[] = ['ES256', 'RS256']
 const maxPublishAheadSeconds = 3600
 
-/** A new key is published for so long before it signs, so that whoever caches the key set knows it by then. */
+/** A new key is published for so long before it signs, so that anyone who caches the key set knows it by then. */
 export function publishAhead(rotateAfterSeconds: number): number {
   return Math.min(maxPublishAheadSeconds, Math.floor(rotateAfterSeconds / 4))
 }
@@ -16,7 +16,7 @@ export type Rotation = {
   readonly tokenSeconds: number
   /** Whether a token is still about that was signed between these two times: then its key is kept longer. */
   readonly isNeeded?: (fromSeconds: number, untilSeconds: number) => boolean
-  /** Somebody wants new keys before it is time for them. */
+  /** Someone wants new keys before it is time for them. */
   readonly isAsked?: boolean
 }
 

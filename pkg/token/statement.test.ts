@@ -52,7 +52,7 @@ describe('createStatements', () => {
         .setIssuedAt()
         .setExpirationTime('1m')
         .sign(Buffer.from(JSON.stringify({ ...es256.jwk, d: undefined }))),
-      'a key of somebody else under our kid': await forge(await generateKey('ES256', 0), code, {
+      'a key of someone else under our kid': await forge(await generateKey('ES256', 0), code, {
         typ: 'code+jwt',
         kid: es256.kid,
       }),

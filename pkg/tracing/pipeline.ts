@@ -25,7 +25,7 @@ const stopWithinMs = 5_000
 /** Of a value that a caller may make as long as they like. */
 const maxValueLength = 512
 
-/** From a span that has ended to the collector: in batches, beside the requests, and never in their way. */
+/** From a span that has ended to the collector: in batches, next to the requests, and never in their way. */
 export function createPipeline(
   { config, program, version, logger, registry }: TracingOptions,
   proxyFor?: ProxyFor,

@@ -44,7 +44,7 @@ export type TraceTools = {
 
 /**
  * The trace of one request. Its span begins where kube-apiserver's does: after the caller is known, since a stranger's
- * `traceparent` must neither make Kapis record nor add to a trace of somebody else; it is only linked to. What was called
+ * `traceparent` must neither make Kapis record nor add to a trace of someone else; it is only linked to. What was called
  * before that joins it afterwards.
  */
 export function createRequestTrace(

@@ -32,7 +32,7 @@ function toPlainRoute(path: string): string {
 
 /**
  * Routes that are known to be there: those on which a request has succeeded. A caller may invent paths without end, and each
- * would be a name that whoever stores traces has to keep.
+ * would be a name that anyone who stores traces has to keep.
  */
 export function createRouteNames(): (route: string, code: number | undefined) => string | undefined {
   const known = new Set<string>()

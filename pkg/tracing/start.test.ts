@@ -190,7 +190,7 @@ describe('tracing', function () {
     ])
   })
 
-  it('tells whoever a request is handed on to, in the headers that go on', async () => {
+  it('tells anyone who a request is handed on to, in the headers that go on', async () => {
     const seen: string[] = []
     const { front, tracing } = await start({
       async answer(given, req, res) {

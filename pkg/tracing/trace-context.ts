@@ -22,7 +22,7 @@ export function toTraceParent({ traceId, spanId, traceFlags }: SpanContext): str
 }
 
 /**
- * Puts a span in the place of the caller's, in both forms in which a request is read: whoever hands its headers on, or names
+ * Puts a span in the place of the caller's, in both forms in which a request is read: anyone who hands its headers on, or names
  * its trace in a log, need not know that anything is traced.
  */
 export function writeContext({ headers, rawHeaders }: Message, context: SpanContext): void {

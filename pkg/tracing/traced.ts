@@ -113,7 +113,7 @@ export function traceWith(options: TracingOptions): Tracing {
   }
 }
 
-/** Undefined for what cannot be read: it is refused by whoever answers. */
+/** Undefined for what cannot be read: it is refused by anyone who answers. */
 function toleratingReader(): (
   method: string | undefined,
   url: string | undefined,

@@ -84,7 +84,7 @@ func apiServicePatched(t *testing.T, s *subject) {
 		list(t, claimsOf(t, s, scene), metav1.ListOptions{Limit: 1})
 		object := getAPIService(t, s)
 		priority, _, _ := unstructured.NestedInt64(object.Object, "spec", "versionPriority")
-		// Kapis keeps its registration as it is installed, and what others have put there beside it.
+		// Kapis keeps its registration as it is installed, and what others have put there next to it.
 		return priority != 400 && object.GetLabels()["conformance"] == "yes" &&
 			conditionOf(t, object, "Available") == isAvailable
 	})

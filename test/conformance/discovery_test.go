@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/restmapper"
 )
 
-// kinds are what the aggregated API serves beside its native counterpart.
+// kinds are what the aggregated API serves next to its native counterpart.
 var kinds = map[string]struct {
 	kind         string
 	isNamespaced bool
@@ -35,7 +35,7 @@ func TestDiscovery(t *testing.T) {
 		{"aggregated and legacy discovery tell the same of the group", discoveriesAgree},
 		{"preferred resources have each kind", preferredResources},
 		{"preferred namespaced resources have those in namespaces alone", preferredNamespaced},
-		{"a resource is told from one that there is not", presentAndMissing},
+		{"a resource is told from one that does not exist", presentAndMissing},
 		{"a REST mapper finds each kind, its scope and its resource", mapperFinds},
 		{"a REST mapper finds all that the group serves, and each can be listed", mapperFindsAll},
 		{"a cached client finds the group", cachedFinds},

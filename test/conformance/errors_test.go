@@ -66,7 +66,7 @@ func kindNotFound(t *testing.T, s *subject) {
 	}
 }
 
-// as is the subject as somebody else sees it.
+// as is the subject as someone else sees it.
 func (s *subject) as(token string) *subject {
 	config := rest.AnonymousClientConfig(s.config)
 	config.QPS = -1

@@ -116,7 +116,7 @@ func openAPICached(t *testing.T, s *subject) {
 	equal(t, "a hash in the second", asked.queries[1].Get("hash") != "", true)
 }
 
-// answerAt is what a plain HTTP client gets, whoever follows a redirect.
+// answerAt is what a plain HTTP client gets, no matter who follows a redirect.
 func answerAt(t *testing.T, s *subject, path string, headers map[string]string) (*http.Response, []byte) {
 	t.Helper()
 	client := must(rest.HTTPClientFor(s.config))(t)

@@ -72,7 +72,7 @@ func makeScene(ctx context.Context, config *rest.Config) (remove func(), err err
 }
 
 // compact lets the store forget what was before, as kube-apiserver does every five minutes, so that old versions can be
-// asked for in vain. Each kube-apiserver watches the key that tells the others of it, and lets go of its own copies.
+// asked for in vain. Each kube-apiserver watches the key that tells the others of it, and releases its own copies.
 func compact(ctx context.Context, version string) error {
 	base64Of := base64.StdEncoding.EncodeToString
 	key := map[string]string{"key": base64Of([]byte("compact_rev_key")), "value": base64Of([]byte(version))}

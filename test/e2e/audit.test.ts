@@ -47,7 +47,7 @@ describe('the audit log', function () {
   let server: string
   let token: string
 
-  // A replica of its own beside the others: they share everything but their settings.
+  // A replica of its own next to the others: they share everything but their settings.
   before(async () => {
     await makeNamespace(namespace, ['nobody', 'deputy'])
     token = await accessToken()

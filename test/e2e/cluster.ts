@@ -34,7 +34,7 @@ export function uniqueName(what: string): string {
   return `kapis-e2e-${what}-${randomBytes(5).toString('hex')}`
 }
 
-/** A namespace with service accounts; whoever makes one deletes it. */
+/** A namespace with service accounts; anyone who makes one deletes it. */
 export async function makeNamespace(name: string, serviceAccounts: readonly string[]): Promise<void> {
   await kubectlOutput('create', 'namespace', name)
   for (const account of serviceAccounts) {

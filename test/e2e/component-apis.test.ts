@@ -395,7 +395,7 @@ describe('the API of another component', function () {
     await eventually(async () => void (await seenBy(token, widgets)), 15_000)
   })
 
-  it('one with a certificate of somebody else is not talked to', async () => {
+  it('one with a certificate of someone else is not talked to', async () => {
     const name = 'v1.stranger.example.org'
     const strangers = createAuthority({ commonName: 'component CA', validityDays: 1 })
     const caBundle = Buffer.from(strangers.certPem).toString('base64')

@@ -95,7 +95,7 @@ describe('components, quotas and what everybody may know', function () {
       expect(health.nodeStatus.totalNodes).to.equal(nodes.items.length)
     })
 
-    it(`${version}: a component that there is not`, async () => {
+    it(`${version}: a component that does not exist`, async () => {
       const answer = await askAs(token, `${base}/components/none`)
       expect(answer.code).to.equal(404)
       expect(JSON.parse(answer.body).message).to.equal(`components.${group} "none" not found`)
@@ -339,7 +339,7 @@ describe('components, quotas and what everybody may know', function () {
     })
   })
 
-  it('a kubeconfig of one’s own reaches kube-apiserver through kapis-apiserver', async () => {
+  it('a kubeconfig of your own reaches kube-apiserver through kapis-apiserver', async () => {
     const user = setting('KAPIS_USER')
     const { issuer } = JSON.parse((await askKapis('/oauth/.well-known/openid-configuration')).body)
     const { origin } = new URL(issuer)
@@ -366,7 +366,7 @@ describe('components, quotas and what everybody may know', function () {
     ).to.contain('node/')
   })
 
-  it('a kubeconfig of somebody else takes a right, and of nobody is not found', async () => {
+  it('a kubeconfig of someone else takes a right, and of nobody is not found', async () => {
     const base = `/kapis/${group}/v1alpha2/users`
     const nobody = await tokenOf(namespace, 'nobody')
     expect((await askAs(nobody, `${base}/${setting('KAPIS_USER')}/kubeconfig`)).code).to.equal(403)

@@ -65,6 +65,6 @@ function outcomeOf(test: string, text: string): Outcome {
 function etcdUrl(): string {
   const parts = createRecords(dirname(setting('KAPIS_CA'))).parts()
   const probe = parts.find(({ name }) => name === 'etcd')?.probe
-  if (probe === undefined || !('url' in probe)) throw new Error('no etcd runs beside these tests')
+  if (probe === undefined || !('url' in probe)) throw new Error('no etcd runs next to these tests')
   return new URL(probe.url).origin
 }

@@ -139,7 +139,7 @@ describe('what operators rely on', function () {
       const names = (certificate.subjectaltname ?? '').split(', ')
       expect(names).to.include.members(['DNS:localhost', `DNS:${inCluster}`, 'IP Address:127.0.0.1'])
     }
-    const refused = await certificateFor('somebody-else.example.com').catch(error => error)
+    const refused = await certificateFor('someone-else.example.com').catch(error => error)
     expect(refused).to.include({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
   })
 
@@ -168,7 +168,7 @@ describe('what operators rely on', function () {
   })
 
   it('KAPIS_PIDS names the processes that run', () => {
-    // Faults start parts anew: the file tells, and not what a shell sourced before.
+    // Faults start parts again: the file tells, and not what a shell sourced before.
     const file = readFileSync(join(dirname(setting('KAPIS_CA')), 'env'), 'utf8')
     const [, list = ''] = /^export KAPIS_PIDS='(.*)'$/m.exec(file) ?? []
     const pids = Object.fromEntries(list.split(' ').map(pair => pair.split('=')))

@@ -141,7 +141,7 @@ describe('discovery, through kube-apiserver', function () {
       `/apis/${group}/${version}/nodes/{name}`,
     ])
     expect(swagger.definitions).to.include.keys([`${prefix}Node`, `${prefix}NodeStatus`])
-    // A suffix would say that a definition here clashed with one of somebody else's.
+    // A suffix would say that a definition here clashed with one of someone else's.
     const renamed = Object.keys(swagger.definitions).filter(
       name => name.startsWith(prefix) && /_v\d+$/.test(name),
     )
@@ -175,17 +175,17 @@ describe('the APIService', function () {
     await kubectlOutput('wait', '--for=condition=Available', `apiservice/${apiService}`, '--timeout=30s')
   })
 
-  it('is mended within a second when it is changed', async () => {
+  it('is fixed within a second when it is changed', async () => {
     await patch({
       spec: { versionPriority: 7, service: { port: 1 } },
       metadata: { labels: { 'test/kept': 'yes' } },
     })
     const path = '{.spec.versionPriority} {.metadata.labels.test/kept}'
-    const mended = await happens(async () => {
+    const fixed = await happens(async () => {
       const text = await kubectlOutput('get', 'apiservice', apiService, '-o', `jsonpath=${path}`)
       return text === '100 yes'
     }, 1_500)
-    expect(mended).to.equal(true)
+    expect(fixed).to.equal(true)
     await patch({ metadata: { labels: { 'test/kept': null } } })
     await kubectlOutput('wait', '--for=condition=Available', `apiservice/${apiService}`, '--timeout=30s')
   })

@@ -75,7 +75,7 @@ describe('when something fails', function () {
     for (const who of [token, fresh]) expect((await askAs(who, platformPath)).code).to.equal(200)
   })
 
-  it('Kapis itself, started anew: kubectl reads within ten seconds, and tokens are still good', async () => {
+  it('Kapis itself, restarted: kubectl reads within ten seconds, and tokens are still good', async () => {
     await part('restart', 'apiserver', '--no-wait')
     note('kubectl reads', await eventually(readsEverywhere, healMs))
     for (const who of [token, reader]) expect((await askAs(who, platformPath)).code).to.equal(200)

@@ -206,7 +206,7 @@ describe('hostile requests', function () {
     expect((await speak(`OPTIONS * HTTP/1.1\r\nHost: a\r\n${auth}\r\n`)).codes).to.deep.equal([400])
   })
 
-  it('TRACE does not show a request back to whoever sent it', async () => {
+  it('TRACE does not show a request back to anyone who sent it', async () => {
     const { codes, text } = await speak(`TRACE /api/v1/nodes HTTP/1.1\r\nHost: a\r\n${auth}\r\n`)
     expect(codes[0]).to.be.at.least(400)
     expect(text).to.not.include(token)

@@ -17,7 +17,7 @@ const json = { 'content-type': 'application/json' }
 const review = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' })
 const reviews = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
 
-// A header field loses the blanks around its value: whoever reads it acts for somebody else.
+// A header field loses the blanks around its value: anyone who reads it acts for someone else.
 describe('an identity that a header field would alter', function () {
   this.timeout(120_000)
   const administrator = uniqueName('user-admin')
@@ -30,7 +30,7 @@ describe('an identity that a header field would alter', function () {
       ...['create', 'clusterrolebinding', administrator],
       ...['--clusterrole=kapis:user-administrator', `--user=${administrator}`],
     )
-    // What a group without blanks may: whoever has the group with one must not get it.
+    // What a group without blanks may: anyone who has the group with one must not get it.
     await kubectlOutput('create', 'clusterrolebinding', group, '--clusterrole=view', `--group=${group}`)
     token = (await loginAs({ username: administrator, password: 'Correct horse 1' })).access_token
     await eventually(async () => expect((await askAs(token, users)).code).to.equal(200), 10_000)
@@ -308,7 +308,7 @@ describe('an identity that a header field would alter', function () {
 describe('an identity', function () {
   this.timeout(120_000)
   const jane = uniqueName('jane')
-  // Without it whoever is in system:unauthenticated may not ask who they are.
+  // Without it anyone who is in system:unauthenticated may not ask who they are.
   before(() =>
     kubectlOutput('create', 'clusterrolebinding', jane, '--clusterrole=system:basic-user', `--user=${jane}`),
   )

@@ -23,7 +23,7 @@ describe('a kind that goes and comes back', function () {
     await eventually(() => apply({ apiVersion: `${domain}/v1`, kind: 'Widget', metadata: { name } }), 20_000)
   }
 
-  it('ends its watches, is 404, and can be watched anew', async () => {
+  it('ends its watches, is 404, and can be watched again', async () => {
     const token = await accessToken()
     await make('first')
     const begin = (path: string) => {

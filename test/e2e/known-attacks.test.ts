@@ -172,10 +172,10 @@ describe('attacks that peers have fallen to', function () {
       const review = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' })
       const who =
         'POST /apis/authentication.k8s.io/v1/selfsubjectreviews HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n' +
-        `Content-Length: ${review.length}\r\nX-Remote-User: somebody-else\r\nConnection: close\r\n\r\n${review}`
+        `Content-Length: ${review.length}\r\nX-Remote-User: someone-else\r\nConnection: close\r\n\r\n${review}`
       const { codes, text } = await speak(who, 5_000, { cert, key })
       expect(codes).to.deep.equal([201])
-      expect(text).to.not.include('somebody-else')
+      expect(text).to.not.include('someone-else')
     })
 
     it('in the Connection header, which would take the identity away', async () => {
@@ -291,7 +291,7 @@ describe('attacks that peers have fallen to', function () {
       })
     }
 
-    it('and a log has one line for each record, none of them by somebody else', () => {
+    it('and a log has one line for each record, none of them by someone else', () => {
       const folder = setting('KAPIS_LOGS_DIR')
       for (const name of readdirSync(folder).filter(file => /^(apiserver|oauth)\.log$/.test(file))) {
         const lines = readFileSync(join(folder, name), 'utf8').split('\n')

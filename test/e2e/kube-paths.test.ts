@@ -29,7 +29,7 @@ describe('a path that kube-apiserver alone has', function () {
     ...['/no/such/path', '/openapi/v2/', '/debug/pprof', '/statusz', '/flagz'],
   ]
   for (const path of paths) {
-    it(`is answered as kube-apiserver answers it, whoever asks: ${path}`, async () => {
+    it(`is answered as kube-apiserver answers it, no matter who asks: ${path}`, async () => {
       for (const [who, token] of Object.entries(tokens)) {
         const headers = headersOf(token)
         const [here, there] = [await askRaw(path, { headers }), await askKube(token, path, { headers })]

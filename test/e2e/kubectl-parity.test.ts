@@ -21,7 +21,7 @@ const spdy = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false', KUBECTL_PORT_FORWARD_
  * All of kubectl through kapis-apiserver and straight at kube-apiserver, with the same token. What differs by nature (the
  * namespace, uids, times, versions, names that were made up) is written alike on both sides; all else must be the same.
  */
-describe('kubectl through kapis-apiserver and beside it', function () {
+describe('kubectl through kapis-apiserver and next to it', function () {
   this.timeout(180_000)
   const namespaces = { front: uniqueName('front'), direct: uniqueName('direct') }
   let token: string
@@ -56,7 +56,7 @@ describe('kubectl through kapis-apiserver and beside it', function () {
     return front
   }
 
-  /** The same of a command that prints something: beside kapis-apiserver, over SPDY, one in sixty loses that, and none through it. */
+  /** The same of a command that prints something: next to kapis-apiserver, over SPDY, one in sixty loses that, and none through it. */
   async function samePrinted(step: Step): Promise<void> {
     const front = await ranOneWay('front', step)
     let direct = await ranOneWay('direct', step)

@@ -22,7 +22,7 @@ type NodeObject = {
   [key: string]: unknown
 }
 
-describe('kubectl get nodes, of the aggregated API beside the native one', function () {
+describe('kubectl get nodes, of the aggregated API next to the native one', function () {
   this.timeout(60_000)
   let names: readonly string[]
   let first: string

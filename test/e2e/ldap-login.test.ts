@@ -294,7 +294,7 @@ describe('logins at a directory, through kapis-apiserver', function () {
     expect((await form(`/oauth/login/${provider}`, fields, headers)).code).to.equal(200)
   })
 
-  it('refuse a provider that there is not', async () => {
+  it('refuse a provider that does not exist', async () => {
     const answer = await form('/oauth/login/nowhere', { ...credentials, username: 'a', password: 'b' })
     expect(refusal(answer)).to.deep.equal([
       404,
@@ -336,7 +336,7 @@ describe('logins at a directory, through kapis-apiserver', function () {
     await configure()
   })
 
-  it('are gone with a Secret that is broken, which harms nobody else, and are back when it is mended', async () => {
+  it('are gone with a Secret that is broken, which harms nobody else, and are back when it is fixed', async () => {
     await applyProvider(document({ type: 'LDAP' }))
     await eventually(async () => void expect((await logIn(alice)).code).to.equal(404), 10_000)
     const admin = { username: setting('KAPIS_USER'), password: setting('KAPIS_PASSWORD') }

@@ -104,7 +104,7 @@ describe('what kapis-apiserver takes on', function () {
     }, 10_000)
   })
 
-  it('refuses parameters, selectors and heads that are too long, whoever sends them', async () => {
+  it('refuses parameters, selectors and heads that are too long, no matter who sends them', async () => {
     const nobody = await tokenOf(namespace, 'nobody')
     const terms = (count: number, term: string) => Array.from({ length: count }, (_, i) => term + i).join(',')
     const at = [

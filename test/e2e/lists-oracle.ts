@@ -186,7 +186,7 @@ export function expectedOf(
   return { names: shown.map(object => identity(object).join('/')), total: kept.length }
 }
 
-/** When an object was last changed: what it says itself, or whoever wrote it last. */
+/** When an object was last changed: what it says itself, or anyone who wrote it last. */
 function updatedOf(plural: string, { metadata, status, ...object }: Printed): string {
   const since = (times: readonly string[]) => times.toSorted().at(-1) ?? metadata.creationTimestamp
   const conditions: readonly Printed[] = status?.conditions ?? []

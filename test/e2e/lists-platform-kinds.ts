@@ -9,7 +9,7 @@ export type PlatformKind = {
   readonly kind: string
   readonly namespaced: boolean
   readonly examples: readonly Example[]
-  /** What it is asked beside what all are asked. */
+  /** What it is asked next to what all are asked. */
   readonly queries: readonly string[]
 }
 

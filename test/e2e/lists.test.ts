@@ -9,7 +9,7 @@ import { output } from './run.ts'
 const namespace = uniqueName('lists')
 const base = `/kapis/${group}/${version}`
 
-/** Every kind, with the queries that it is asked beside those that all are asked. */
+/** Every kind, with the queries that it is asked next to those that all are asked. */
 const kinds: Readonly<Record<string, readonly string[]>> = {
   nodes: [
     'status=running',

@@ -150,7 +150,7 @@ describe('the lockout of two kapis-oauths', function () {
     for (let i = 0; i < 2; i++) await fail(a, uniqueName(`many-${i}`), 3, from)
     expect((await login(a, username, password, from)).code).to.equal(429)
     expect((await login(a, username, password)).code).to.equal(200)
-    // For whoever watches over it: an event with its reason, and a count.
+    // For anyone who watches over it: an event with its reason, and a count.
     const event = {
       level: 'info',
       program: 'kapis-oauth',

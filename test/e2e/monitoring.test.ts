@@ -81,7 +81,7 @@ describe('monitoring', () => {
     }
   })
 
-  it('collects each program under a job of its own, as whoever collects may', () => {
+  it('collects each program under a job of its own, as anyone who collects may', () => {
     const monitor = parse(readFileSync(join(folder, 'service-monitor.yaml'), 'utf8'))
     type Endpoint = { path: string; relabelings?: readonly { targetLabel: string; replacement: string }[] }
     const endpoints: readonly Endpoint[] = monitor.spec.endpoints

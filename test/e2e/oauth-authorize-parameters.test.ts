@@ -68,7 +68,7 @@ describe('a parameter of /oauth/authorize', function () {
       },
     ],
   ]
-  it('may be so long that the whole is 8 KB, and is not forgotten while somebody logs in', async () => {
+  it('may be so long that the whole is 8 KB, and is not forgotten while someone logs in', async () => {
     const request = `/oauth/authorize?${new URLSearchParams({ ...good, state: '' })}`
     const left = 8192 - request.length
     for (const state of ['x'.repeat(left), '+'.repeat(4_000)]) {

@@ -132,7 +132,7 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
         { scope: 'a"b' },
         { error: 'invalid_scope', error_description: 'the parameter scope is malformed' },
       ],
-      ['that somebody has to log in, with prompt=none', { prompt: 'none' }, { error: 'login_required' }],
+      ['that someone has to log in, with prompt=none', { prompt: 'none' }, { error: 'login_required' }],
       [
         'that logins are disabled for it',
         { client_id: denied.name },

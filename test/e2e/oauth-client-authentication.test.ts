@@ -29,7 +29,7 @@ describe('the clients of /oauth', function () {
   const post = (fields: Readonly<Record<string, string>>, headers?: Readonly<Record<string, string>>) =>
     form('/oauth/token', { grant_type: 'nonsense', ...fields }, headers)
 
-  // Each asks for a grant that there is not: the client is judged before it.
+  // Each asks for a grant that does not exist: the client is judged before it.
   const rows: readonly [string, () => Promise<Answer>, number, object, string?][] = [
     ['a good Basic credential', () => post({}, good), 400, { error: 'unsupported_grant_type' }],
     ['a Basic credential of another name', () => post({}, basic('nobody:x')), 401, unknown, challenge],

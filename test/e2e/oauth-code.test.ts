@@ -107,7 +107,7 @@ describe('a code', function () {
     ['says the address for the scope email', one.name, 'openid email', email, 'RS256'],
     ['says the name for the scope profile', one.name, 'openid profile', profile, 'RS256'],
     ['is signed with ES256 for a client that says so', es256.name, 'openid', {}, 'ES256'],
-    ['leaves out a scope that there is not', one.name, 'openid unknown', {}, 'RS256'],
+    ['leaves out a scope that does not exist', one.name, 'openid unknown', {}, 'RS256'],
   ]
   for (const [what, name, scope, claims, alg] of rows) {
     it(`gives an ID token that ${what}`, async () => {

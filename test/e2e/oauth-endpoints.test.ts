@@ -42,7 +42,7 @@ describe('the endpoints of /oauth', function () {
   const logout = (query: Readonly<Record<string, string>>) =>
     askKapis(`/oauth/logout?${new URLSearchParams(query)}`)
   const rows: readonly [string, () => Promise<Answer>, number, object][] = [
-    ['a login at a provider that there is not', () => askKapis('/oauth/login/nobody'), 404, noProvider],
+    ['a login at a provider that does not exist', () => askKapis('/oauth/login/nobody'), 404, noProvider],
     ['a password for one', () => form('/oauth/login/nobody', password), 404, noProvider],
     [
       'a password grant for one',

@@ -218,7 +218,7 @@ describe('signing keys', function () {
   const admin = { username: setting('KAPIS_USER'), password: setting('KAPIS_PASSWORD') }
   const published = async () => JSON.parse((await askKapis('/oauth/keys')).body).keys
 
-  it('are made anew when the annotation asks for it, and the old ones stay', async () => {
+  it('are recreated when the annotation asks for it, and the old ones stay', async () => {
     const before = await published()
     const { access_token } = await loginAs(admin)
     const annotation = `config.${domain}/rotate-keys`

@@ -181,7 +181,7 @@ describe('the wire of /oauth', function () {
     }
   })
 
-  it('gives nothing of a user who was deleted to one who is made anew under the name', async () => {
+  it('gives nothing of a user who was deleted to one who is recreated under the name', async () => {
     const again = { username: uniqueName('again'), password: user.password }
     await createUser(again)
     const before = await loginAs(again)

@@ -28,7 +28,7 @@ describe('OpenAPI', function () {
   const namespace = uniqueName('openapi')
   let documents: Documents
   let admin: string
-  /** Of somebody without rights. */
+  /** Of someone without rights. */
   let nobody: string
 
   before(async () => {
@@ -39,7 +39,7 @@ describe('OpenAPI', function () {
   })
   after(() => kubectl('delete', 'namespace', namespace, '--wait=false'))
 
-  it('lists its documents beside those of kube-apiserver, each with its hash', async () => {
+  it('lists its documents next to those of kube-apiserver, each with its hash', async () => {
     const index = await askAs(nobody, '/openapi/v3')
     expect(index.headers['content-type']).to.equal('application/json')
     const { paths } = JSON.parse(index.body)
@@ -66,7 +66,7 @@ describe('OpenAPI', function () {
   })
 
   it('holds up nobody at kube-apiserver, whose own documents wait while it reads those of the group', async () => {
-    // It reads them anew about once a minute: by itself this test comes before that, in the whole run behind several.
+    // It reads them again about once a minute: by itself this test comes before that, in the whole run behind several.
     const metrics = await kubectlOutput('get', '--raw', '/metrics')
     const queue = 'name="open_api_v3_aggregation_controller"'
     const read = (kind: string, labels: string) => {
@@ -86,7 +86,7 @@ describe('OpenAPI', function () {
     expect((await askAs(nobody, '/openapi/v3/kapis/nothing/v1')).code).to.equal(404)
   })
 
-  it('is for whoever may read kube-apiserver’s own, and only for reading', async () => {
+  it('is for anyone who may read kube-apiserver’s own, and only for reading', async () => {
     for (const path of ['/openapi/v3', '/openapi/v3/oauth', `/openapi/v3${iam}`]) {
       expect((await askKapis(path)).code, path).to.equal(403)
       const posted = await askAs(admin, path, { method: 'POST' })

@@ -117,7 +117,7 @@ describe('pages, in a browser', function () {
     // OpenID Connect Core section 12.2.
     for (const claim of ['iss', 'sub', 'aud', 'auth_time', 'sid', 'name', 'email'])
       expect(refreshed.claims()?.[claim], claim).to.deep.equal(tokens.claims()?.[claim])
-    // The code was for once: whoever comes with it again ends the login.
+    // The code was for once: anyone who comes with it again ends the login.
     const replay = await oidc.authorizationCodeGrant(config, callback, checks).catch(error => error.error)
     expect(replay).to.equal('invalid_grant')
     const ended = await oidc

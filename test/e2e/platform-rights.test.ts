@@ -77,7 +77,7 @@ describe('the platform API, of rights,', function () {
   })
 
   for (const role of ['view', 'edit', 'admin'])
-    it(`shows whoever is bound to ${role} in a namespace what kube-apiserver shows`, async () => {
+    it(`shows anyone who is bound to ${role} in a namespace what kube-apiserver shows`, async () => {
       const { namespace } = accounts
       await kubectlOutput('-n', namespace, 'create', 'serviceaccount', role)
       await apply({
@@ -118,7 +118,7 @@ describe('the platform API, of rights,', function () {
       expect(await askAs(token, `${base}/users`)).to.include({ code: wanted.code })
     })
 
-  it('answers 404 for a kind that there is not, to whoever may read everything', async () => {
+  it('answers 404 for a kind that does not exist, to anyone who may read everything', async () => {
     const answer = await askAs(await accessToken(), `${base}/nothings`)
     expect(answer.code).to.equal(404)
   })

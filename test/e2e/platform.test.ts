@@ -208,7 +208,7 @@ describe('the platform API of nodes', function () {
           expect(read(own), metadata.name).to.deep.equal(sums(pods, metadata.name, status.allocatable))
         }
         const unit = items.find(({ metadata }) => metadata.name === cordoned)?.metadata.annotations ?? {}
-        // 100m + a sidecar's 100m, less than an init container's 700m beside that sidecar.
+        // 100m + a sidecar's 100m, less than an init container's 700m next to that sidecar.
         expect(computed.map(key => unit[key])).to.deep.equal([
           '800m',
           '20%',

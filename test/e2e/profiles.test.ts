@@ -25,7 +25,7 @@ describe('/debug/profile', function () {
     ['kapis-apiserver', '/debug/profile/', 'kapis'],
     ['kapis-oauth', '/debug/profile/oauth/', 'kapis-oauth'],
   ] as const) {
-    it(`gives a profile of ${program} to whoever has the right`, async () => {
+    it(`gives a profile of ${program} to anyone who has the right`, async () => {
       const token = await tokenOf(namespace, 'profiler')
       await eventually(async () => {
         const cpu = await ask(`${prefix}cpu?seconds=1`, token)

@@ -177,7 +177,7 @@ describe('the callback of an identity provider', function () {
   const rows: readonly [string, () => Lies, Outcome][] = [
     ['another nonce', () => ({ claims: good => ({ ...good, nonce: 'other' }) }), untrusted],
     ['no nonce', () => ({ claims: ({ nonce: _, ...good }) => good }), untrusted],
-    ['another audience', () => ({ claims: good => ({ ...good, aud: 'somebody' }) }), untrusted],
+    ['another audience', () => ({ claims: good => ({ ...good, aud: 'someone' }) }), untrusted],
     ['another issuer', () => ({ claims: good => ({ ...good, iss: 'https://evil.test' }) }), untrusted],
     ['an expired ID token', () => ({ claims: good => ({ ...good, exp: seconds() - 60 }) }), untrusted],
     ['an ID token of the future', () => ({ claims: good => ({ ...good, nbf: seconds() + 600 }) }), untrusted],
@@ -191,7 +191,7 @@ describe('the callback of an identity provider', function () {
       () => ({ answers: { '/token': res => json(res, 200, { access_token: 'a', token_type: 'Bearer' }) } }),
       untrusted,
     ],
-    ['userinfo of somebody else', () => ({ userinfo: { sub: 'another' } }), untrusted],
+    ['userinfo of someone else', () => ({ userinfo: { sub: 'another' } }), untrusted],
     ['userinfo that fails', () => ({ answers: { '/me': res => json(res, 500, { error: 'x' }) } }), down],
     ['userinfo that refuses', () => ({ answers: { '/me': res => json(res, 401, {}) } }), down],
     ['a token endpoint that fails', () => ({ answers: { '/token': res => json(res, 500, {}) } }), down],
@@ -392,7 +392,7 @@ describe('the callback of an identity provider', function () {
       ])
       expect(headersOf(answer)).to.deep.equal(expectedHeaders(400))
       expect(await kubectlOutput('get', users, stranger, '--ignore-not-found')).to.equal('')
-      // Whoever is linked comes in by each of them.
+      // Anyone who is linked comes in by each of them.
       await kubectlOutput('annotate', users, local, `${linkOf(provider)}=${stranger}`, '--overwrite')
       await eventually(async () => {
         const { access_token } = JSON.parse((await asProgram()).body)

@@ -283,7 +283,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
   const starts: readonly [string, Record<string, string>, string][] = [
     ['no client', {}, 'the parameter client_id must name an OAuth client, or return_to a page'],
     [
-      'a client that there is not',
+      'a client that does not exist',
       { client_id: 'nobody' },
       'the parameter client_id must name an OAuth client, or return_to a page',
     ],
@@ -384,7 +384,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
     }
   })
 
-  it('are refused by lookup, for whoever is not linked, and begin once he is', async () => {
+  it('are refused by lookup, for anyone who is not linked, and begin once he is', async () => {
     await configure(document({ mappingMethod: 'lookup', displayName: 'Corp' }))
     await eventually(async () => {
       expect(refusal(await logIn(newAgent(), local))).to.deep.equal([
@@ -578,13 +578,13 @@ describe('logins at GitHub and GitLab, through kapis-apiserver', function () {
 
   const refused: readonly [string, () => string, () => void, string][] = [
     [
-      'GitHub: somebody in no organization that counts',
+      'GitHub: someone in no organization that counts',
       () => names.github,
       () => (github = { ...github, orgs: [], teams: [] }),
       'the account is in no group that may log in here',
     ],
     [
-      'GitHub: somebody else who has the name by now',
+      'GitHub: someone else who has the name by now',
       () => names.github,
       () => (github = { ...github, user: { ...github.user, id: 7 } }),
       `the user name ${made} is taken; an administrator can link a user to it`,

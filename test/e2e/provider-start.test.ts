@@ -103,7 +103,7 @@ describe('the way to an identity provider', function () {
     })
   }
 
-  it('is 404 to a provider that there is not, and names none in the audit', async () => {
+  it('is 404 to a provider that does not exist, and names none in the audit', async () => {
     const nobody = uniqueName('nobody')
     for (const accept of ['application/json', 'text/html']) {
       const path = `/oauth/login/${nobody}?${new URLSearchParams(client)}`

@@ -28,7 +28,7 @@ describe('a path below a proxy subresource', function () {
     const port = typeof address === 'object' && address !== null ? address.port : 0
     await makeNamespace(namespace, ['default', 'reader'])
     const metadata = { name: 'echo', namespace }
-    // Of a node that there is not: nobody else writes to its status.
+    // Of a node that does not exist: nobody else writes to its status.
     const spec = { nodeName: namespace, containers: [{ name: 'echo', image: 'none' }] }
     await apply({ apiVersion: 'v1', kind: 'Pod', metadata, spec })
     const status = JSON.stringify({ status: { podIP: ownAddress(), podIPs: [{ ip: ownAddress() }] } })

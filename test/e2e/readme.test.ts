@@ -53,7 +53,7 @@ describe('the README', function () {
 
   it('has an example that lists pods page by page', async () => {
     const script = fileURLToPath(new URL('examples/scripts/list-pods.sh', repository))
-    // A list that changes between two pages may leave out one; then it is listed anew.
+    // A list that changes between two pages may leave out one; then it is listed again.
     await eventually(async () => {
       const { code, stdout, stderr } = await run('sh', [script], { env: { PAGE_SIZE: '3' } })
       expect(code, stderr).to.equal(0)

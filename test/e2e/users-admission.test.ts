@@ -129,8 +129,8 @@ describe('users at kube-apiserver', function () {
       it('takes over no user without the right to impersonate the user and each group', async () => {
         const name = await newUser({ groups: ['a-team'] })
         const at = `${users}/${name}`
-        const link = { [`${group}/identity-provider.corp`]: 'somebody' }
-        const labels = { [`${group}/identify-provider`]: 'corp', [`${group}/origin-uid`]: 'somebody' }
+        const link = { [`${group}/identity-provider.corp`]: 'someone' }
+        const labels = { [`${group}/identify-provider`]: 'corp', [`${group}/origin-uid`]: 'someone' }
         const takeovers = [
           { spec: { password: hash } },
           { spec: { email: `${uniqueName('mail')}@e2e.test` } },
@@ -171,7 +171,7 @@ describe('users at kube-apiserver', function () {
         expect((await plain('PATCH', at, state, merge)).code).to.equal(200)
       })
 
-      it('approves no device, and keeps no login alive, for whoever may not be its user', async () => {
+      it('approves no device, and keeps no login alive, for anyone who may not be its user', async () => {
         const plain = await account('device', rule(['deviceauthorizations', 'loginsessions'], writing))
         const device = {
           apiVersion: `${group}/v1alpha2`,

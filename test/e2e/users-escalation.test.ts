@@ -27,7 +27,7 @@ const only = (verbs: readonly string[], ...resources: readonly string[]): Rule =
 })
 
 /**
- * Whoever may write users becomes nobody by it: a group, a password, an e-mail address and a name that RBAC knows take the right
+ * Anyone who may write users becomes nobody by it: a group, a password, an e-mail address and a name that RBAC knows take the right
  * to impersonate, and a password or a state takes the right to the subresource that is for it.
  */
 describe('who may write users', function () {
@@ -128,8 +128,8 @@ describe('who may write users', function () {
 
   it('takes over no user without the right to impersonate the user and each group', async () => {
     const name = await newUser({ groups: ['a-team', 'b-team'] })
-    const link = { [`${group}/identity-provider.corp`]: 'somebody' }
-    const labels = { [`${group}/identify-provider`]: 'corp', [`${group}/origin-uid`]: 'somebody' }
+    const link = { [`${group}/identity-provider.corp`]: 'someone' }
+    const labels = { [`${group}/identify-provider`]: 'corp', [`${group}/origin-uid`]: 'someone' }
     const takeovers: readonly [string, (token: string) => Promise<Answer>][] = [
       ['password', token => send(token, 'PUT', `${base}/${name}/password`, { password: 'Another horse 2' })],
       ['spec.password', token => patch(token, name, { spec: { password: 'Another horse 3' } })],
@@ -157,8 +157,8 @@ describe('who may write users', function () {
 
   it('links no user to a person, whose groups the provider tells later, from the start either', async () => {
     const [name, other] = [uniqueName('linked'), uniqueName('linked-34')]
-    const annotations = { [`${group}/identity-provider.corp`]: uniqueName('somebody') }
-    const labels = { [`${group}/identify-provider`]: 'corp', [`${group}/origin-uid`]: uniqueName('somebody') }
+    const annotations = { [`${group}/identity-provider.corp`]: uniqueName('someone') }
+    const labels = { [`${group}/identify-provider`]: 'corp', [`${group}/origin-uid`]: uniqueName('someone') }
     const drafts = [draft(name, { password }), draft(other, { password })].map((user, i) => ({
       ...user,
       metadata: { ...user.metadata, ...(i === 0 ? { annotations } : { labels }) },

@@ -5,7 +5,7 @@ import { iamVersion } from './oauth.ts'
 import { type Ran, run } from './run.ts'
 
 /**
- * A User that somebody writes past Kapis: its schema refuses a plain-text password, and kube-apiserver does not repeat it to
+ * A User that someone writes past Kapis: its schema refuses a plain-text password, and kube-apiserver does not repeat it to
  * the screen, and to the logs of whatever applied it.
  */
 describe('a plain-text password in a User', function () {

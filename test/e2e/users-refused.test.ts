@@ -69,13 +69,17 @@ describe('users, of bad requests,', function () {
     ReturnType<typeof statusBody>,
     Record<string, string>?,
   ][] = [
-    ['a read of one that there is not', () => send('GET', nobody), missing],
-    ['DELETE of one that there is not', () => send('DELETE', nobody), missing],
-    ['PUT of one that there is not', () => send('PUT', nobody, ofNobody), missing],
-    ['PATCH of one that there is not', () => send('PATCH', nobody, ofNobody, merge), missing],
-    ['the password of one that there is not', () => send('PUT', `${nobody}/password`, { password }), missing],
+    ['a read of one that does not exist', () => send('GET', nobody), missing],
+    ['DELETE of one that does not exist', () => send('DELETE', nobody), missing],
+    ['PUT of one that does not exist', () => send('PUT', nobody, ofNobody), missing],
+    ['PATCH of one that does not exist', () => send('PATCH', nobody, ofNobody, merge), missing],
     [
-      'the state of one that there is not',
+      'the password of one that does not exist',
+      () => send('PUT', `${nobody}/password`, { password }),
+      missing,
+    ],
+    [
+      'the state of one that does not exist',
       () => send('PUT', `${nobody}/status`, { status: { state: 'Active' } }),
       missing,
     ],

@@ -76,7 +76,7 @@ describe('namespaces as their callers may see them', function () {
       apiVersion: `tenant.${groupDomain}/v1alpha1`,
       kind: 'Workspace',
       metadata: { name: `${prefix}-${name}` },
-      spec: { manager: name === 'own' ? `system:serviceaccount:${home}:two` : 'somebody' },
+      spec: { manager: name === 'own' ? `system:serviceaccount:${home}:two` : 'someone' },
     }))
     const stdin = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [...items, ...workspaces] })
     await output('kubectl', ['apply', '-f', '-'], { stdin, timeoutMs: 60_000 })
@@ -188,7 +188,7 @@ describe('namespaces as their callers may see them', function () {
     }
   })
 
-  it('one is seen by whoever has a right to it by name', async () => {
+  it('one is seen by anyone who has a right to it by name', async () => {
     const name = team(12)
     const byName = ['--verb=get', '--resource=namespaces', `--resource-name=${name}`]
     await kubectlOutput('create', 'clusterrole', prefix, ...byName)

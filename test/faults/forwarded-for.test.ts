@@ -105,7 +105,7 @@ describe('where a login comes from', function () {
   })
 
   const claims = { 'x-client-ip': '6.6.6.6', 'x-real-ip': '6.6.6.6', forwarded: 'for=6.6.6.6' }
-  it('is never what other headers say, whoever sends them', async () => {
+  it('is never what other headers say, no matter who sends them', async () => {
     const [proxy, stranger, client] = [proxyAddress(), strangerAddress(), caller()]
     expect(await recordedSource({ localAddress: proxy, says: claims })).to.equal(proxy)
     const both = { ...claims, ...forwarded(client) }
@@ -147,7 +147,7 @@ describe('where a login comes from', function () {
       const from = () => ({ at, localAddress: stranger, says: { ...claims, ...forwarded(caller()) } })
       for (let i = 0; i < maxTries; i++) await guess(from(), 1)
       expectLocked(await logIn(username, password, from()))
-      // Nor can he have somebody else locked by naming his address.
+      // Nor can he have someone else locked by naming his address.
       const says = forwarded(other)
       expect(await logIn(username, password, { at, localAddress: other, says })).to.include({ code: 200 })
     }

@@ -20,7 +20,7 @@ import { setting } from '../e2e/run.ts'
 
 type Key = { readonly kid: string; readonly alg: string }
 
-/** A kapis-oauth that is told to rotate soon, beside the one that runs: what it makes, both of them use. */
+/** A kapis-oauth that is told to rotate soon, next to the one that runs: what it makes, both of them use. */
 describe('keys that are rotated on a schedule', function () {
   this.timeout(180_000)
   const user = { username: uniqueName('rotated'), password: 'Correct horse 1' }
@@ -85,7 +85,7 @@ describe('keys that are rotated on a schedule', function () {
     expect(JSON.parse(asked.body)).to.include({ active: true, sub: user.username })
   }
 
-  it('are published by both before they sign, beside those that do', async () => {
+  it('are published by both before they sign, next to those that do', async () => {
     await eventually(
       async () => {
         const keys = await keysOf(askKapis('/oauth/keys'))

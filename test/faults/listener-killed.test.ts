@@ -107,7 +107,7 @@ describe('what was under way at a kapis-oauth that is killed', function () {
 
   const rounds = [
     ['goes on at the other one meanwhile', setting('KAPIS_URL')],
-    ['goes on at the same one, started anew', undefined],
+    ['goes on at the same one, restarted', undefined],
   ] as const
   for (const [where, other] of rounds) {
     describe(where, () => {

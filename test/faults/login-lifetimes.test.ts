@@ -114,7 +114,7 @@ describe('the life of what a login goes by', function () {
     expect(sent.pathname).to.equal('/oauth/login')
   })
 
-  it('a refresh token that comes back is a retry for ten seconds, and then somebody else’s', async () => {
+  it('a refresh token that comes back is a retry for ten seconds, and then someone else’s', async () => {
     const first = await logIn()
     const refresh = ({ refresh_token }: typeof first) =>
       token({ ...credentials, grant_type: 'refresh_token', refresh_token })

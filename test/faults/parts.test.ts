@@ -65,7 +65,7 @@ if (process.env.FAULTS === 'long') {
   })
 }
 
-/** kill -9, as the kernel does when memory is short; then started anew by whoever looks after it. */
+/** kill -9, as the kernel does when memory is short; then restarted by anyone who looks after it. */
 function killed(name: string, holdSeconds: number): Omit<Fault, 'pid'> {
   return {
     name: `${name} killed`,

@@ -5,7 +5,7 @@ import { setting } from '../e2e/run.ts'
 /** What a process holds, as Linux tells it. */
 export type Held = { readonly pid: number; readonly megabytes: number; readonly handles: number }
 
-/** The process of a part now; a fault may have started it anew since. */
+/** The process of a part now; a fault may have started it again since. */
 export function pidOf(name: string): number {
   const file = readFileSync(join(dirname(setting('KAPIS_CA')), 'env'), 'utf8')
   const pid = new RegExp(`^export KAPIS_PIDS='.*\\b(?<!-)${name}=(\\d+)`, 'm').exec(file)?.[1]

@@ -11,7 +11,7 @@ import { eventually } from '../e2e/http.ts'
 import { scratch, setting } from '../e2e/run.ts'
 import type { Wrong } from './preload.ts'
 
-/** A front beside the one that runs, and maybe a kapis-oauth, for faults that only they have. */
+/** A front next to the one that runs, and maybe a kapis-oauth, for faults that only they have. */
 export type Replica = {
   readonly url: string
   readonly front: ChildProcess
@@ -33,7 +33,7 @@ export type ReplicaOptions = {
   /** Instead of what the kubeconfig of the running one says. */
   readonly cluster?: object
   readonly user?: object
-  /** Beside the configuration of the running one. */
+  /** Next to the configuration of the running one. */
   readonly config?: object
   readonly listen?: object
   readonly oauth?: object

@@ -19,7 +19,7 @@ const runDir = dirname(setting('KAPIS_CA'))
 const kapisNamespace = setting('KAPIS_NAMESPACE')
 const dayMs = 86_400_000
 
-// What Kapis stands on, beside kube-apiserver: its log store, its disk, its credential and certificates. For `make faults`.
+// What Kapis stands on, next to kube-apiserver: its log store, its disk, its credential and certificates. For `make faults`.
 if (process.env.FAULTS === 'long') {
   describe('what Kapis stands on, when it fails under traffic', function () {
     this.timeout(300_000)
@@ -56,7 +56,7 @@ if (process.env.FAULTS === 'long') {
         config: { logs: { store: 'opensearch', opensearch: { url, indexPrefix: namespace.toLowerCase() } } },
       })
 
-      it('killed, and started anew', async () => {
+      it('killed, and restarted', async () => {
         const { replica: own, traffic } = await start(storedIn(engine.url))
         const fault = { name: 'OpenSearch killed', begin: engine.kill, end: engine.start, holdSeconds: 8 }
         await withstand({ ...fault, pid: () => own.front.pid ?? 0 }, { ...traffic, hasLogs: true })

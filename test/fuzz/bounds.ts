@@ -5,7 +5,7 @@ export const fuzzSeconds = Number(process.env.FUZZ_SECONDS ?? 0)
 
 /**
  * How much of a property is tried: a fixed number of inputs, or as many as fit into FUZZ_SECONDS. A failure prints its seed;
- * what it found belongs into test/fuzz/corpus.ts, or beside the code that was wrong.
+ * what it found belongs into test/fuzz/corpus.ts, or next to the code that was wrong.
  *
  * @param runs of the short form
  */

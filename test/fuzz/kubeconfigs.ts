@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { resolvePlain } from '../../pkg/yaml/edit/go-scalar.ts'
 
-/** A kubeconfig as somebody may have written it. */
+/** A kubeconfig as someone may have written it. */
 export type Written = {
   readonly text: string
   readonly encoding: 'utf8' | 'utf16le'

@@ -13,7 +13,7 @@ import { type Known, oneChanged, wholeOf } from './whole-body.ts'
 const users = `/kapis/iam.${groupDomain}/v1alpha2/users`
 const password = 'Correct horse 1'
 
-/** What is sent beside what the document tells, and by whom. */
+/** What is sent next to what the document tells, and by whom. */
 type Way = {
   readonly as: 'admin' | 'himself'
   readonly path?: Known
@@ -41,7 +41,7 @@ describe('whole bodies of which one member is another', function () {
   })
   after(() => kubectl('delete', `users.iam.${groupDomain}`, himself, other, '--ignore-not-found'))
 
-  // By the operations' own paths. What nobody may try without keeping it is sent by somebody without rights.
+  // By the operations' own paths. What nobody may try without keeping it is sent by someone without rights.
   const ways = (): Readonly<Record<string, Way>> => {
     const tried = { as: 'admin', query: '?dryRun=All' } as const
     const metadata = { name: other, labels: { a: 'b' }, annotations: { a: 'b' } }

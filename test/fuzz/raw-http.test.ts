@@ -47,7 +47,7 @@ const lines: readonly Piece[] = [
 
 type Framing = { readonly lines: string; readonly body: string; readonly isGood: boolean }
 
-// The marker is inside of what the head calls the body: whoever answers it has read the head in another way.
+// The marker is inside of what the head calls the body: anyone who answers it has read the head in another way.
 const whole = `${marker.length.toString(16)}\r\n${marker}\r\n0\r\n\r\n`
 const framings: readonly Framing[] = [
   { lines: '', body: '', isGood: true },
@@ -126,7 +126,7 @@ describe('kapis-apiserver, whatever bytes it is sent', function () {
     pid = pidOf('apiserver')
   })
   after(async () => {
-    // Not started anew behind our back either.
+    // Not restarted behind our back either.
     expect(pidOf('apiserver')).to.equal(pid)
     expect((await askKapis('/livez')).code).to.equal(200)
   })

@@ -47,7 +47,7 @@ function typeOf({ group, version, kind }: Readonly<Record<string, unknown>>): Kn
 
 type Way = readonly (string | number)[]
 
-/** A copy in which one member, wherever it is, is another value, is gone, or has one beside it that is not known. */
+/** A copy in which one member, wherever it is, is another value, is gone, or has one next to it that is not known. */
 export function oneChanged(whole: unknown): Arbitrary<unknown> {
   const ways = waysOf(whole)
   if (ways.length === 0) return hostile

@@ -72,7 +72,7 @@ describe('certificates of two replicas, under load', function () {
     )
   }
 
-  it('a serving certificate is made anew, and both show it', async () => {
+  it('a serving certificate is recreated, and both show it', async () => {
     const [old = ''] = await shown()
     await underLoad(async () => {
       await cluster.output(['-n', namespace, 'delete', 'secret', 'kapis-serving'])

@@ -16,7 +16,7 @@ const namespace = 'kapis-system'
 const apiService = 'v1alpha3.resources.kapis.io'
 const overlay = join(repository, 'manifests/overlays/default')
 
-type Finding = { severity: string; problem: string; mend: string }
+type Finding = { severity: string; problem: string; fix: string }
 type Report = { healthy: boolean; checks: { check: string; findings: Finding[] }[] }
 
 describe('kapis doctor', function () {
@@ -33,13 +33,13 @@ describe('kapis doctor', function () {
     return { code: ran.code, report: JSON.parse(ran.stdout) }
   }
 
-  /** It is named, with its mend, and the exit code says that something is broken. */
-  async function names(check: string, problem: RegExp, mend: RegExp, ...args: readonly string[]) {
+  /** It is named, with its fix, and the exit code says that something is broken. */
+  async function names(check: string, problem: RegExp, fix: RegExp, ...args: readonly string[]) {
     await eventually(
       async () => {
         const { code, report } = await doctor(...args)
         const found = findingsOf(report, check)
-        const match = found.some(one => problem.test(one.problem) && mend.test(one.mend))
+        const match = found.some(one => problem.test(one.problem) && fix.test(one.fix))
         expect(match, JSON.stringify(report.checks.filter(one => one.findings.length > 0))).to.equal(true)
         expect([code, report.healthy]).to.deep.equal([1, false])
       },
@@ -98,7 +98,7 @@ describe('kapis doctor', function () {
       writeFileSync(file, JSON.stringify({ clockMs, names: 'resolve' }))
       const words = ['cmd/kapis/main.ts', 'doctor', '-o', 'json']
       const { code, stdout } = await run(process.execPath, words, { env, cwd: repository })
-      const [clock] = findingsOf(JSON.parse(stdout), 'surroundings').filter(one => /clock/.test(one.mend))
+      const [clock] = findingsOf(JSON.parse(stdout), 'surroundings').filter(one => /clock/.test(one.fix))
       return {
         code,
         severity: clock?.severity,
@@ -125,7 +125,7 @@ describe('kapis doctor', function () {
     expect(found).to.deep.equal({
       severity: 'warning',
       problem: 'the host of oauth.issuer, kapis.kapis-system.svc, has no address here',
-      mend: 'make kapis.kapis-system.svc known to DNS, or set oauth.issuer to a name that is: kube-apiserver fetches keys from there, and people log in there',
+      fix: 'make kapis.kapis-system.svc known to DNS, or set oauth.issuer to a name that is: kube-apiserver fetches keys from there, and people log in there',
     })
   })
 
@@ -154,7 +154,7 @@ describe('kapis doctor', function () {
       {
         severity: 'warning',
         problem: 'the Secrets with the password hashes of 1 users are lost: admin',
-        mend: 'restore the Secrets kapis-user-NAME in kapis-system from a backup, or set other passwords: kapis user set-password NAME',
+        fix: 'restore the Secrets kapis-user-NAME in kapis-system from a backup, or set other passwords: kapis user set-password NAME',
       },
     ])
     await kubectl('delete', 'users.iam.kapis.io', 'admin')
@@ -184,7 +184,7 @@ describe('kapis doctor', function () {
 
   it('the ConfigMap of the front proxy, when it may not be read', async () => {
     await kubectl('-n', 'kube-system', 'delete', 'rolebinding', 'kapis:authentication-reader')
-    // Whoever may read everything may read this too.
+    // Anyone who may read everything may read this too.
     await kubectl('delete', 'clusterrolebinding', 'kapis')
     await names(
       'rights',
@@ -297,7 +297,7 @@ describe('kapis doctor', function () {
     await healthy()
   })
 
-  describe('without a Pod that could mend anything', () => {
+  describe('without a Pod that could fix anything', () => {
     before(async () => {
       await pod?.stop()
       pod = undefined
@@ -311,14 +311,14 @@ describe('kapis doctor', function () {
       try {
         await endpoint.set(true)
         await older.make()
-        const mend = /open their port 10250 to the control plane \(firewall,/
-        await names('apiservice', /FailedDiscoveryCheck: .*(timeout|deadline)/, mend)
+        const fix = /open their port 10250 to the control plane \(firewall,/
+        await names('apiservice', /FailedDiscoveryCheck: .*(timeout|deadline)/, fix)
         const reached = await doctor()
         expect(findingsOf(reached.report, 'service')).to.deep.equal([])
         await names(
           'token-listener',
           /kapis-apiserver is not responding: (no answer within 5 s|.*timeout)/,
-          mend,
+          fix,
         )
         await names(
           'token-listener',
@@ -339,7 +339,7 @@ describe('kapis doctor', function () {
     })
 
     it('a caBundle of another authority', async () => {
-      const other = createAuthority({ commonName: 'somebody else', validityDays: 1 })
+      const other = createAuthority({ commonName: 'someone else', validityDays: 1 })
       const caBundle = Buffer.from(other.certPem).toString('base64')
       await patch(`apiservice/${apiService}`, { spec: { caBundle } })
       await names(
@@ -378,7 +378,7 @@ describe('kapis doctor', function () {
       )
     })
 
-    it('an APIService that is gone, or belongs to somebody else', async () => {
+    it('an APIService that is gone, or belongs to someone else', async () => {
       await kubectl('delete', 'apiservice', apiService)
       await names('apiservice', /the APIService .* is missing/, /apply the manifests again/)
       const theirs = {

@@ -17,7 +17,7 @@ export type Version = {
 }
 
 /**
- * Checks the older version out of this repository's own history and compiles it, beside today's libraries.
+ * Checks the older version out of this repository's own history and compiles it, next to today's libraries.
  *
  * @throws Error in a clone that is not deep enough: nothing is fetched
  */

@@ -291,7 +291,7 @@ describe('LDAP, against slapd', function () {
         /result code 52/,
       ],
       [
-        'behind somebody who adds an answer of his own in clear',
+        'behind someone who adds an answer of his own in clear',
         socket => socket.on('data', () => socket.write(Buffer.concat([success, bindResponse]))),
         /more than an answer/,
       ],

@@ -13,7 +13,7 @@ import { moduleFile } from '../installation/go-module.ts'
 import { takeAway } from '../installation/take-away.ts'
 
 const overlays = ['default', 'ha', 'kubesphere', 'monitoring', 'opensearch'] as const
-/** The real definitions of what manifests use beside Kubernetes itself. */
+/** The real definitions of what manifests use next to Kubernetes itself. */
 const definitions = [
   {
     module: 'github.com/prometheus-operator/prometheus-operator@v0.85.0',
@@ -127,7 +127,7 @@ describe('manifests', function () {
   })
 
   for (const overlay of overlays) {
-    it(`overlays/${overlay}: a configuration of one's own is what both programs go by`, async () => {
+    it(`overlays/${overlay}: a configuration of your own is what both programs go by`, async () => {
       const { groupDomain, namespace } = overlay === 'kubesphere' ? platformNames : baseNames
       const own = {
         groupDomain,

@@ -112,8 +112,8 @@ describe('an OpenID provider that lies', function () {
     ['no nonce', () => ({ claims: ({ nonce: _, ...good }) => good }), /claim nonce .*got none/],
     [
       'another audience',
-      () => ({ claims: good => ({ ...good, aud: 'somebody' }) }),
-      /claim aud .*expected "kapis", got "somebody"/,
+      () => ({ claims: good => ({ ...good, aud: 'someone' }) }),
+      /claim aud .*expected "kapis", got "someone"/,
     ],
     [
       'two audiences, for another party',
@@ -152,7 +152,7 @@ describe('an OpenID provider that lies', function () {
       /issuer: expected "https:\/\/localhost:\d+\/?", got "https:\/\/evil.test"/,
     ],
     [
-      'userinfo of somebody else',
+      'userinfo of someone else',
       () => ({ userinfo: { sub: 'u2' } }),
       /sub: expected "u1", got "u2"/,
       { getUserInfo: true },
@@ -240,7 +240,7 @@ describe('an OpenID provider that lies', function () {
     expect(await logIn({ rootCAData, insecureSkipVerify: true })).to.include({ uid: 'u1' })
   })
 
-  it('does not accept us: that is ours to mend, and nobody else’s fault', async () => {
+  it('does not accept us: that is ours to fix, and nobody else’s fault', async () => {
     lie({ answers: { '/token': res => json(res, 401, { error: 'invalid_client' }) } })
     expect(await failure()).to.include({ code: 503, reason: 'provider_failed' })
   })

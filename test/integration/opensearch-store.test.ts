@@ -37,7 +37,7 @@ const vocabulary = [
   '50%',
 ]
 
-describe('the OpenSearch store beside a look at every record', function () {
+describe('the OpenSearch store next to a look at every record', function () {
   this.timeout(180_000)
 
   let engine: OpenSearch | undefined

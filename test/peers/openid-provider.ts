@@ -13,7 +13,7 @@ export type Account = {
 
 export const upstreamClient = { clientID: 'kapis-at-upstream', clientSecret: 'upstream secret' }
 
-/** A certified OpenID provider with its own pages for login and consent; whoever names an account is let in. */
+/** A certified OpenID provider with its own pages for login and consent; anyone who names an account is let in. */
 export async function startOpenIdProvider(redirectUris: readonly string[], accounts: readonly Account[]) {
   const people = new Map(accounts.map(account => [account.sub, account]))
   const server = await startTlsServer(url => {

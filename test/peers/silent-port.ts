@@ -14,7 +14,7 @@ const answersWithinMs = 1_000
 const mostConnections = 50
 
 /**
- * A port behind a firewall that drops: whoever connects waits until he has waited long enough. It is that of a process that is
+ * A port behind a firewall that drops: anyone who connects waits until he has waited long enough. It is that of a process that is
  * stopped and whose queue of connections is full, so that the kernel drops what comes.
  */
 export async function startSilentPort(address: string): Promise<SilentPort> {

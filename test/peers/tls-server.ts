@@ -11,7 +11,7 @@ const serving = issueCertificate(authority, {
   validityDays: 1,
 })
 
-/** PEM of whoever vouches for these servers. */
+/** PEM of anyone who vouches for these servers. */
 export const authorityPem = authority.certPem
 
 /** An HTTPS server on a free port of loopback; `toListener` gets its URL, which some must know to answer. */

@@ -20,8 +20,8 @@ export const apiService: Check = {
       ]
     }
     if (!isOurs(found, { ...patient.service, namespace: patient.namespace })) {
-      const mend = `if nothing else is to serve the group: kubectl delete apiservice ${name}; Kapis registers itself`
-      return [error(`the APIService ${name} belongs to ${describeService(found)}`, mend)]
+      const fix = `if nothing else is to serve the group: kubectl delete apiservice ${name}; Kapis registers itself`
+      return [error(`the APIService ${name} belongs to ${describeService(found)}`, fix)]
     }
     const { service, insecureSkipTLSVerify } = membersOf(found.spec)
     const { name: serviceName, namespace, port = 443 } = membersOf(service)
@@ -42,8 +42,8 @@ export const apiService: Check = {
       )
     }
     if (insecureSkipTLSVerify === true) {
-      const mend = `kubectl patch apiservice ${name} --type=json -p '[{"op":"remove","path":"/spec/insecureSkipTLSVerify"}]'; Kapis fills in caBundle`
-      findings.push(error(`kube-apiserver does not verify who serves ${name}`, mend))
+      const fix = `kubectl patch apiservice ${name} --type=json -p '[{"op":"remove","path":"/spec/insecureSkipTLSVerify"}]'; Kapis fills in caBundle`
+      findings.push(error(`kube-apiserver does not verify who serves ${name}`, fix))
     }
     return [...findings, ...unavailable(name, found, patient)]
   },
@@ -56,12 +56,12 @@ function unavailable(name: string, found: KubeObject, patient: Patient): readonl
   const reason = textOf(condition?.reason) || 'no condition yet'
   const message = textOf(condition?.message)
   return [
-    error(`the APIService ${name} is not available: ${reason}: ${message}`, mendOf(reason, message, patient)),
+    error(`the APIService ${name} is not available: ${reason}: ${message}`, fixOf(reason, message, patient)),
   ]
 }
 
 /** kube-apiserver's own words, and what they come from. */
-function mendOf(reason: string, message: string, patient: Patient): string {
+function fixOf(reason: string, message: string, patient: Patient): string {
   const { namespace, service } = patient
   const inNamespace = `kubectl -n ${namespace}`
   if (reason === 'ServiceNotFound') return `make the Service ${namespace}/${service.name}: ${apply}`

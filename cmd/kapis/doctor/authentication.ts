@@ -10,15 +10,15 @@ export const authentication: Check = {
   async examine({ client, nowMs }) {
     const found = await read(client, path)
     if (found === undefined) {
-      const mend =
+      const fix =
         'run kube-apiserver with --requestheader-client-ca-file; it makes the ConfigMap when it starts'
-      return [error('the ConfigMap kube-system/extension-apiserver-authentication is missing', mend)]
+      return [error('the ConfigMap kube-system/extension-apiserver-authentication is missing', fix)]
     }
     const config = parseAuthenticationConfig(membersOf(found.data))
     if (config.proxyAuthorities.length === 0) {
-      const mend = 'run kube-apiserver with --requestheader-client-ca-file and --proxy-client-cert-file'
+      const fix = 'run kube-apiserver with --requestheader-client-ca-file and --proxy-client-cert-file'
       return [
-        error('kube-apiserver has no authority for its front proxy: requests through it are anonymous', mend),
+        error('kube-apiserver has no authority for its front proxy: requests through it are anonymous', fix),
       ]
     }
     const findings: Finding[] = []

@@ -12,12 +12,12 @@ export const certificates: Check = {
   name: 'certificates',
   async examine(patient) {
     const { client, namespace, service, nowMs, config } = patient
-    // Files that somebody else looks after are not to be seen from here; what comes of them is (see apiservice).
+    // Files that someone else looks after are not to be seen from here; what comes of them is (see apiservice).
     if (config !== undefined && config.tls.certFile !== '') return []
     const pair = await readPair(client, { namespace, name: 'kapis-serving' })
     if (pair === undefined) {
-      const mend = `kapis-apiserver creates it at its start: kubectl -n ${namespace} logs deployment/kapis -c apiserver`
-      return [error(`the Secret ${namespace}/kapis-serving is missing`, mend)]
+      const fix = `kapis-apiserver creates it at its start: kubectl -n ${namespace} logs deployment/kapis -c apiserver`
+      return [error(`the Secret ${namespace}/kapis-serving is missing`, fix)]
     }
     const renew = `kubectl -n ${namespace} delete secret kapis-serving; kapis-apiserver creates a new one`
     const leaf = new X509Certificate(pair.certPem)
@@ -57,11 +57,11 @@ async function bundleProblems({ client, groupDomain, namespace, nowMs }: Patient
       error(`caBundle of the APIService ${name} has not the authority of the serving certificate`, write),
     ]
   if (issuer.validToDate.getTime() < nowMs) {
-    const mend = `kubectl -n ${namespace} delete secret kapis-ca kapis-serving; kapis-apiserver creates new ones`
+    const fix = `kubectl -n ${namespace} delete secret kapis-ca kapis-serving; kapis-apiserver creates new ones`
     return [
       error(
         `the authority of the serving certificate has expired on ${issuer.validToDate.toISOString()}`,
-        mend,
+        fix,
       ),
     ]
   }

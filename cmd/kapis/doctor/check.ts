@@ -8,12 +8,12 @@ export type Finding = {
   /** `error`: something does not work. `warning`: it will not for long, or could not be looked at. */
   readonly severity: 'error' | 'warning'
   readonly problem: string
-  readonly mend: string
+  readonly fix: string
 }
 
 /** One installation, as it is looked at. */
 export type Patient = {
-  /** kube-apiserver, as whoever runs the doctor. */
+  /** kube-apiserver, as anyone who runs the doctor. */
   readonly client: KubeClient
   readonly groupDomain: string
   readonly namespace: string
@@ -42,12 +42,12 @@ export function openPort({ namespace, config }: Patient): string {
   return `kube-apiserver cannot reach the Pods: open their port ${port} to the control plane (firewall, security group, NetworkPolicy), or see whether they run: kubectl -n ${namespace} get pods`
 }
 
-export function error(problem: string, mend: string): Finding {
-  return { severity: 'error', problem, mend }
+export function error(problem: string, fix: string): Finding {
+  return { severity: 'error', problem, fix }
 }
 
-export function warning(problem: string, mend: string): Finding {
-  return { severity: 'warning', problem, mend }
+export function warning(problem: string, fix: string): Finding {
+  return { severity: 'warning', problem, fix }
 }
 
 /** @returns undefined when there is no such object, or no such kind */

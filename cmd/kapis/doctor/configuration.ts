@@ -15,7 +15,7 @@ export async function readConfiguration(client: KubeClient, namespace: string): 
   const source = itemsOf(pod.volumes)
     .map(toSource)
     .find(one => one !== undefined)
-  // No Pods in this cluster: what runs beside it has its configuration there.
+  // No Pods in this cluster: what runs next to it has its configuration there.
   if (source === undefined) return { config: undefined, findings: [] }
   const { kind, name } = source
   const object = await read(client, `/api/v1/namespaces/${namespace}/${kind.toLowerCase()}s/${name}`)
@@ -35,10 +35,10 @@ export async function readConfiguration(client: KubeClient, namespace: string): 
       kind === 'Secret'
         ? `put another kapis.yaml into the Secret ${name}`
         : `kubectl -n ${namespace} edit configmap ${name}`
-    const mend = `${edit}, then: kubectl -n ${namespace} rollout restart deployment kapis`
+    const fix = `${edit}, then: kubectl -n ${namespace} rollout restart deployment kapis`
     return {
       config: undefined,
-      findings: problems.map(({ path, message }) => error(`${name}: ${path}: ${message}`, mend)),
+      findings: problems.map(({ path, message }) => error(`${name}: ${path}: ${message}`, fix)),
     }
   }
 }

@@ -16,8 +16,8 @@ export const customResources: Check = {
         if (found === undefined) return [error(`the CustomResourceDefinition ${name} is missing`, apply)]
         const conditions = itemsOf(membersOf(found.status).conditions).map(membersOf)
         const isServed = conditions.some(({ type, status }) => type === 'Established' && status === 'True')
-        const mend = `see its conditions: kubectl describe crd ${name}`
-        if (!isServed) return [error(`the CustomResourceDefinition ${name} is not served`, mend)]
+        const fix = `see its conditions: kubectl describe crd ${name}`
+        if (!isServed) return [error(`the CustomResourceDefinition ${name} is not served`, fix)]
         if (name !== `users.iam.${groupDomain}` || hasCredential(found)) return []
         return [
           error(

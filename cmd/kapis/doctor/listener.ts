@@ -21,20 +21,20 @@ async function answerProblems(patient: Patient): Promise<readonly Finding[]> {
   // Without any endpoint the Service has been complained about already.
   if (code === 503 && /no endpoints available/.test(body)) return []
   if (code === 0) {
-    const mend =
+    const fix =
       url === ''
         ? openPort(patient)
         : `see whether it runs (kubectl -n ${namespace} get pods), and whether a firewall is between this machine and ${url}`
-    return [error(`kapis-apiserver is not responding: ${body.slice(0, 200)}`, mend)]
+    return [error(`kapis-apiserver is not responding: ${body.slice(0, 200)}`, fix)]
   }
   if (code !== 200) {
-    const mend = `kubectl -n ${namespace} logs deployment/kapis -c oauth; everything but new logins goes on without it`
-    return [error(`kapis-oauth is not responding: ${code} ${body.slice(0, 200)}`, mend)]
+    const fix = `kubectl -n ${namespace} logs deployment/kapis -c oauth; everything but new logins goes on without it`
+    return [error(`kapis-oauth is not responding: ${code} ${body.slice(0, 200)}`, fix)]
   }
   const issuer = textOf(membersOf(JSON.parse(body)).issuer)
   if (config === undefined || issuer === config.oauth.issuer) return []
-  const mend = `restart what still runs with the old configuration: kubectl -n ${namespace} rollout restart deployment kapis`
-  return [error(`tokens are issued by ${issuer}, but the configuration says ${config.oauth.issuer}`, mend)]
+  const fix = `restart what still runs with the old configuration: kubectl -n ${namespace} rollout restart deployment kapis`
+  return [error(`tokens are issued by ${issuer}, but the configuration says ${config.oauth.issuer}`, fix)]
 }
 
 /** A token tells what kube-apiserver makes of it: its own configuration cannot be read from outside. */
@@ -43,11 +43,11 @@ async function tokenProblems({ client, token, config }: Patient): Promise<readon
   const claims = readClaims(token)
   if (claims === undefined) return [error('--token is not a JSON Web Token', 'log in again')]
   if (config !== undefined && claims.iss !== config.oauth.issuer) {
-    const mend = 'log in again: the issuer was changed, and that ends every login'
+    const fix = 'log in again: the issuer was changed, and that ends every login'
     return [
       error(
         `the token was issued by ${textOf(claims.iss)}, but the configuration says ${config.oauth.issuer}`,
-        mend,
+        fix,
       ),
     ]
   }
@@ -58,11 +58,11 @@ async function tokenProblems({ client, token, config }: Patient): Promise<readon
   })
   const { authenticated, error: why } = membersOf(membersOf(review).status)
   if (authenticated === true) return []
-  const mend = `in the file of --authentication-config of kube-apiserver: jwt[].issuer.url must be ${textOf(claims.iss)} to the letter, audiences have ${JSON.stringify(claims.aud)}, certificateAuthority be that of kapis-apiserver; it reads keys some ten seconds after its start`
+  const fix = `in the file of --authentication-config of kube-apiserver: jwt[].issuer.url must be ${textOf(claims.iss)} to the letter, audiences have ${JSON.stringify(claims.aud)}, certificateAuthority be that of kapis-apiserver; it reads keys some ten seconds after its start`
   return [
     warning(
       `kube-apiserver does not take the token (Kapis may): ${textOf(why) || 'no authenticator knows its issuer'}`,
-      mend,
+      fix,
     ),
   ]
 }

@@ -25,7 +25,7 @@ export const passwords: Check = {
     if (lost.length === 0) return []
     const more = lost.length > 5 ? ` and ${lost.length - 5} more` : ''
     const problem = `the Secrets with the password hashes of ${lost.length} users are lost: ${lost.slice(0, 5).join(', ')}${more}`
-    const mend = `restore the Secrets ${passwordSecretName('NAME')} in ${namespace} from a backup, or set other passwords: kapis user set-password NAME`
-    return [warning(problem, mend)]
+    const fix = `restore the Secrets ${passwordSecretName('NAME')} in ${namespace} from a backup, or set other passwords: kapis user set-password NAME`
+    return [warning(problem, fix)]
   },
 }

@@ -4,7 +4,7 @@ import { toText } from './report.ts'
 
 describe('toText', () => {
   it('has a line for what is well, and two for what is not', () => {
-    const findings = [error('it is broken', 'mend it'), warning('it is old', 'renew it')]
+    const findings = [error('it is broken', 'fix it'), warning('it is old', 'renew it')]
     expect(
       toText([
         { check: 'service', findings: [] },
@@ -14,7 +14,7 @@ describe('toText', () => {
       [
         'ok       service',
         'error    rights: it is broken',
-        '         fix: mend it',
+        '         fix: fix it',
         'warning  rights: it is old',
         '         fix: renew it',
         '',

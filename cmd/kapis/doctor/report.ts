@@ -6,9 +6,9 @@ export function toText(reports: readonly Report[]): string {
   const lines = reports.flatMap(({ check, findings }) =>
     findings.length === 0
       ? [`ok       ${check}`]
-      : findings.flatMap(({ severity, problem, mend }) => [
+      : findings.flatMap(({ severity, problem, fix }) => [
           `${severity.padEnd(7)}  ${check}: ${problem}`,
-          `         fix: ${mend}`,
+          `         fix: ${fix}`,
         ]),
   )
   const all = reports.flatMap(({ findings }) => findings)
@@ -20,7 +20,7 @@ function counted(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`
 }
 
-/** `{healthy, checks: [{check, findings: [{severity, problem, mend}]}]}` */
+/** `{healthy, checks: [{check, findings: [{severity, problem, fix}]}]}` */
 export function toJson(reports: readonly Report[]): string {
   return `${JSON.stringify({ healthy: isHealthy(reports), checks: reports }, null, 2)}\n`
 }

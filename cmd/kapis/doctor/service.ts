@@ -67,10 +67,10 @@ async function behind({ client, namespace, service: { name } }: Patient): Promis
     await client.call({ path: `/api/v1/namespaces/${namespace}/pods?labelSelector=${selector}` }),
   )
   const waiting = items.flatMap(pod => reasons(pod.metadata.name, membersOf(pod.status)))
-  const mend = `kubectl -n ${namespace} describe pods; kubectl -n ${namespace} logs deployment/kapis -c apiserver`
+  const fix = `kubectl -n ${namespace} describe pods; kubectl -n ${namespace} logs deployment/kapis -c apiserver`
   return [
-    error(`${none}: ${items.length} Pods, none of them ready`, mend),
-    ...waiting.map(why => warning(why, mend)),
+    error(`${none}: ${items.length} Pods, none of them ready`, fix),
+    ...waiting.map(why => warning(why, fix)),
   ]
 }
 

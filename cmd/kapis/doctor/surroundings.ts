@@ -22,9 +22,9 @@ async function clock({ client, nowMs }: Patient): Promise<readonly Finding[]> {
   const difference = Math.abs(date - (nowMs + (performance.now() - began)))
   if (Number.isNaN(date) || difference < skewMs) return []
   const problem = `the clocks of this machine and of kube-apiserver differ by ${Math.round(difference / 1000)} s`
-  const mend =
+  const fix =
     'let both follow one time server (chrony, systemd-timesyncd): tokens and certificates are judged by the clock'
-  return [difference > 60_000 ? error(problem, mend) : warning(problem, mend)]
+  return [difference > 60_000 ? error(problem, fix) : warning(problem, fix)]
 }
 
 async function names({ config }: Patient): Promise<readonly Finding[]> {
@@ -34,7 +34,7 @@ async function names({ config }: Patient): Promise<readonly Finding[]> {
     await lookup(hostname)
     return []
   } catch {
-    const mend = `make ${hostname} known to DNS, or set oauth.issuer to a name that is: kube-apiserver fetches keys from there, and people log in there`
-    return [warning(`the host of oauth.issuer, ${hostname}, has no address here`, mend)]
+    const fix = `make ${hostname} known to DNS, or set oauth.issuer to a name that is: kube-apiserver fetches keys from there, and people log in there`
+    return [warning(`the host of oauth.issuer, ${hostname}, has no address here`, fix)]
   }
 }

@@ -33,7 +33,7 @@ describe('replaceFile', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('keeps mode, owner and group, and leaves nothing beside the file', () => {
+  it('keeps mode, owner and group, and leaves nothing next to the file', () => {
     chmodSync(file, 0o664)
     const isRoot = process.getuid?.() === 0
     if (isRoot) chownSync(file, 1234, 2345)

@@ -62,7 +62,7 @@ function isFresh({ expiresAtMs }: StoredLogin): boolean {
   return expiresAtMs - Date.now() > earlyMs
 }
 
-/** A login that the server, or somebody on this machine, has ended. */
+/** A login that the server, or someone on this machine, has ended. */
 export function ended(key: LoginKey): Error {
   return new Error(`the login at ${key.url} has ended: run \`${loginCommand(key)}\``)
 }

@@ -12,7 +12,7 @@ export class Prompt {
     this.#lines = new Lines(io.signal)
   }
 
-  /** Runs `work` with a prompt, and lets go of standard input afterwards. */
+  /** Runs `work` with a prompt, and releases standard input afterwards. */
   static async with<T>(io: Io, work: (prompt: Prompt) => Promise<T>): Promise<T> {
     const prompt = new Prompt(io)
     try {

@@ -2,7 +2,7 @@ module kapis.io/hack/controlplane/kwok
 
 go 1.26.0
 
-// Beside kube-apiserver's module and not in it: kwok asks for newer libraries than Kubernetes was released with.
+// Next to kube-apiserver's module and not in it: kwok asks for newer libraries than Kubernetes was released with.
 
 require (
 	cel.dev/expr v0.25.1 // indirect

@@ -58,7 +58,7 @@ function isOfKind(schema: unknown, { kind, source }: SourceKind): boolean {
     .some(is => is.kind === kind && is.group === source.group && is.version === source.version)
 }
 
-/** The last part of a name, as explain shows it; with group and version before it when that is somebody else's. */
+/** The last part of a name, as explain shows it; with group and version before it when that is someone else's. */
 function toShortName(name: string, taken: ReadonlySet<string>): string {
   const parts = name.split('.')
   const last = parts.at(-1) ?? name
@@ -71,7 +71,7 @@ function toSchema(value: unknown, nameOf: (name: string) => string): Schema {
   const from = membersOf(value)
   const description = textOf(from.description)
   const target = targetOf(from)
-  // That of a kind is written anew: here it belongs to another group.
+  // That of a kind is written again: here it belongs to another group.
   const extensions = Object.entries(from).filter(
     ([key]) => key.startsWith('x-') && key !== 'x-kubernetes-group-version-kind',
   )

@@ -21,7 +21,7 @@ export type AdmissionOptions = {
   readonly logger: Logger
 }
 
-/** Somebody who is nobody here yet, and who can become somebody on a page: a user that is made, or one that there is. */
+/** Someone who is nobody here yet, and who can become someone on a page: a user that is made, or one that there is. */
 export type Newcomer = {
   readonly config: ProviderConfig
   readonly identity: Identity
@@ -36,7 +36,7 @@ export type Admitted =
 export type Admission = {
   /** The user who is linked to the person, or is made for him; the link alone counts. */
   readonly admit: (config: ProviderConfig, identity: Identity) => Promise<Admitted>
-  /** The one user who is linked to a person, whoever it is that asks. */
+  /** The one user who is linked to a person, no matter who it is that asks. */
   readonly linkedTo: (config: ProviderConfig, uid: string) => User | undefined
   /** Makes the user whom a newcomer has confirmed, under the name that he has chosen. */
   readonly register: (newcomer: Newcomer, name: string) => Promise<User>
@@ -64,7 +64,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     return { config, identity, wants: 'confirmation' }
   }
 
-  /** Whoever is handed a token uses it at once: it should not be before the user is known. */
+  /** Anyone who is handed a token uses it at once: it should not be before the user is known. */
   async function seen(user: User): Promise<User> {
     const deadline = performance.now() + seenWithinMs
     const isKnown = () => {

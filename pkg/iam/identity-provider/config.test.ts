@@ -226,7 +226,7 @@ describe('readProviderConfig', () => {
       'must be letters, digits, - _ and . in between, 45 at most, not "a/b"',
     ],
     [
-      'a method that there is not',
+      'a method that does not exist',
       { name: 'a', type: 'OIDCIdentityProvider', mappingMethod: 'mixed', provider: oidc },
       'mappingMethod',
       'must be one of auto, lookup, manual',
@@ -256,7 +256,7 @@ describe('readProviderConfig', () => {
       'must begin with https://, unless insecureSkipVerify is true',
     ],
     [
-      'an endpoint that there is not',
+      'an endpoint that does not exist',
       { name: 'a', type: 'OIDCIdentityProvider', provider: { ...oidc, endpoint: { tokenUrl: 'https://a' } } },
       'provider.endpoint.tokenUrl',
       'unknown; supported: authURL, tokenURL, userInfoURL, jwksURL, endSessionURL',

@@ -19,7 +19,7 @@ import { type OidcConfig, oidcProvider } from './oidc-config.ts'
 import { complainTo } from './trust.ts'
 
 /**
- * Who of the provider's people gets which user: `auto` makes one for whoever has none, `lookup` wants one that an
+ * Who of the provider's people gets which user: `auto` makes one for anyone who has none, `lookup` wants one that an
  * administrator has linked, `manual` wants the same and lets people link users of their own.
  */
 export type MappingMethod = 'auto' | 'lookup' | 'manual'

@@ -1,5 +1,5 @@
 /**
- * What `work` comes to, or the reason of the signal once it is aborted: whoever waits for a provider never waits longer
+ * What `work` comes to, or the reason of the signal once it is aborted: anyone who waits for a provider never waits longer
  * than that, whatever the provider does.
  */
 export async function within<T>(

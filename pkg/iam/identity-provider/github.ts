@@ -3,7 +3,7 @@ import { type Api, createForgeProvider } from './forge.ts'
 import type { ForgeConfig } from './forge-config.ts'
 import type { Identity, RedirectProvider } from './identity.ts'
 
-/** GitHub: who it is by the number of the account (a login can be given up and taken by somebody else). */
+/** GitHub: who it is by the number of the account (a login can be given up and taken by someone else). */
 export function createGitHubProvider(config: ForgeConfig): RedirectProvider {
   return createForgeProvider(config, identify)
 }

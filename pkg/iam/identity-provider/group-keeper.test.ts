@@ -168,7 +168,7 @@ describe('createGroupKeeper', () => {
     })
   }
 
-  it('ends the logins of somebody who is gone at the directory, those that came from there', async () => {
+  it('ends the logins of someone who is gone at the directory, those that came from there', async () => {
     const { written, ended } = await sweep({
       users: [user('a', 0), user('b', undefined)],
       client: directory(async () => undefined),

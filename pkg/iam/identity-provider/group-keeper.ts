@@ -31,7 +31,7 @@ export type GroupKeeper = {
 type Bond = { readonly user: User; readonly provider: string }
 
 /**
- * Takes away what providers no longer say. A directory is asked: whoever has left a group leaves it here, and who is gone
+ * Takes away what providers no longer say. A directory is asked: anyone who has left a group leaves it here, and who is gone
  * loses his logins. Other providers can only be asked by a login, so what they said lapses after `groupsMaxAge`. What a
  * link or a provider has brought that is no more goes with it.
  */

@@ -20,7 +20,7 @@ import { providerFailed, refuse } from './refusal.ts'
 type Credential = { readonly username: string; readonly password: string }
 
 const maxLength = { username: 256, password: 1024 }
-// A search without a bind is quicker than one with it: whoever is refused is refused no sooner than this.
+// A search without a bind is quicker than one with it: anyone who is refused is refused no sooner than this.
 const refusedAfterMs = 300
 
 /**
@@ -85,7 +85,7 @@ export function createLdapProvider(config: LdapConfig): PasswordProvider {
   }
 }
 
-/** With several nobody can say which is his own, and which he has given himself to be taken for somebody else. */
+/** With several nobody can say which is his own, and which he has given himself to be taken for someone else. */
 function uidOf({ uidAttribute }: LdapConfig, entry: LdapEntry): string | undefined {
   const [uid, ...others] = entry.values(uidAttribute)
   return uid === '' || others.length > 0 ? undefined : uid

@@ -56,7 +56,7 @@ describe('createLinker', () => {
   })
 
   const foreign: readonly [string, ReturnType<typeof make>][] = [
-    ['a user who is linked to somebody else there', make(stored({ [link]: 'another' }))],
+    ['a user who is linked to someone else there', make(stored({ [link]: 'another' }))],
     ['a user who was removed, and made again', make(stored({}, 'u2'))],
     ['a person who has a user', make(stored(), { holders: [{ ...alice, uid: 'u9' }] })],
   ]

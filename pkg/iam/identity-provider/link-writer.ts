@@ -15,10 +15,10 @@ export type LinkWriterOptions = {
   readonly logger: Logger
 }
 
-/** @throws Status user_already_linked for a user who is linked to somebody else at the provider, and the other way round */
+/** @throws Status user_already_linked for a user who is linked to someone else at the provider, and the other way round */
 export type Linker = (config: ProviderConfig, identity: Identity, user: User) => Promise<User>
 
-/** Links a user to a person at a provider, for whoever has shown that he is both. */
+/** Links a user to a person at a provider, for anyone who has shown that he is both. */
 export function createLinker({ client, groupDomain, users, logger }: LinkWriterOptions): Linker {
   /** @throws Status 409 when the user was changed in the meantime */
   async function write(user: KubeObject, { provider, uid }: UserLink): Promise<User> {

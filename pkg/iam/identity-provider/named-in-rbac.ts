@@ -4,7 +4,7 @@ import { isRecord, parseList } from '../../kube/object.ts'
 const rbac = '/apis/rbac.authorization.k8s.io/v1'
 
 /**
- * Whether a binding gives rights to a user of this name, whoever that is to be. RBAC needs no user for it: the name of an
+ * Whether a binding gives rights to a user of this name, no matter who that is to be. RBAC needs no user for it: the name of an
  * administrator with a client certificate is free here, and would be chosen.
  */
 export async function isNamedInRbac(client: KubeClient, name: string): Promise<boolean> {

@@ -24,7 +24,7 @@ describe('toIdentity', () => {
       { resource_access: { 'my.app': { roles: ['a'] } } },
       ['a'],
     ],
-    ['no roles of somebody whose groups are elsewhere', 'roles', { hasgroups: true }, 'unknown'],
+    ['no roles of someone whose groups are elsewhere', 'roles', { hasgroups: true }, 'unknown'],
     ['a member of no object', 'a.b', { a: ['b'] }, 'unknown'],
     ['what every object inherits', 'constructor.name', {}, 'unknown'],
   ]

@@ -31,9 +31,9 @@ type Found = {
 const discoveredForMs = 600_000
 
 /**
- * An OpenID provider. It is asked for its metadata when somebody logs in, and again when it did not answer: a provider
+ * An OpenID provider. It is asked for its metadata when someone logs in, and again when it did not answer: a provider
  * that is down keeps nothing of ours from starting. Signatures of ID tokens are always verified, though they come over
- * TLS: whoever can answer for the token endpoint must still not be able to name people.
+ * TLS: anyone who can answer for the token endpoint must still not be able to name people.
  */
 export function createOidcProvider(config: OidcConfig): RedirectProvider {
   const fetch = createUpstreamFetch(config.trust)
@@ -108,7 +108,7 @@ export function createOidcProvider(config: OidcConfig): RedirectProvider {
 }
 
 /**
- * Only where the configuration names it: a provider that could be asked may serve much more than Kapis, and whoever logs out
+ * Only where the configuration names it: a provider that could be asked may serve much more than Kapis, and anyone who logs out
  * here need not want to be logged out everywhere.
  */
 function toLogoutUrl({ clientId, endpoint }: OidcConfig, { returnUri, state, idToken }: UpstreamLogout): URL {

@@ -5,7 +5,7 @@ import type { ProviderClient } from './identity.ts'
 import { createLdapProvider } from './ldap.ts'
 import { createOidcProvider } from './oidc.ts'
 
-/** What speaks to a provider of the type that the configuration names. Nothing is asked of it before somebody logs in. */
+/** What speaks to a provider of the type that the configuration names. Nothing is asked of it before someone logs in. */
 export function createProviderClient(config: ProviderConfig): ProviderClient {
   switch (config.type) {
     case 'LDAPIdentityProvider':

@@ -102,7 +102,7 @@ describe('createGroupWriter', () => {
     expect(patches).to.have.lengthOf(1)
   })
 
-  it('begins anew when somebody else writes meanwhile, and gives up in the end', async () => {
+  it('begins again when someone else writes meanwhile, and gives up in the end', async () => {
     const some = make(stored([]), 2)
     await some.write(some.user, 'ldap', ['a'], nowMs)
     expect(some.patches).to.have.lengthOf(3)
@@ -111,7 +111,7 @@ describe('createGroupWriter', () => {
     expect(error).to.include({ code: 503 })
   })
 
-  it('gives nothing to somebody else who has the name by now', async () => {
+  it('gives nothing to someone else who has the name by now', async () => {
     const { write, patches, user } = make(stored([], 'u2'))
     const error = await write({ ...user, uid: 'u1' }, 'ldap', ['a'], nowMs).catch(err => err)
     expect(error).to.include({ code: 503 })

@@ -29,7 +29,7 @@ const reasons: Partial<Record<Standing, string>> = {
 
 /**
  * Ends the logins that were made by an identity provider which was removed or disabled, and writes it down: what it vouched
- * for is over on every replica, and stays so if it comes back. A Secret with a mistake in it ends nothing: whoever mends it
+ * for is over on every replica, and stays so if it comes back. A Secret with a mistake in it ends nothing: anyone who fixes it
  * should not have logged everybody out.
  */
 export function createProviderKeeper({ providers, sessions, logger }: ProviderKeeperOptions): ProviderKeeper {

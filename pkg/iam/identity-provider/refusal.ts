@@ -1,7 +1,7 @@
 import { isRecord } from '../../kube/object.ts'
 import { Status } from '../../status/status.ts'
 
-/** Why somebody who comes from a provider is not let in; the words are the audit's. */
+/** Why someone who comes from a provider is not let in; the words are the audit's. */
 export type RefusalReason =
   // Of the provider's answer.
   | 'unknown_user'

@@ -38,7 +38,7 @@ const email = /^[^@\s\p{C}]{1,64}@[^@\s\p{C}]{1,189}$/u
 const administrator = 'an administrator can link a user to it'
 
 /**
- * A user of the same name or address who is not linked is somebody else: whoever can choose what he is called at a provider
+ * A user of the same name or address who is not linked is someone else: anyone who can choose what he is called at a provider
  * would otherwise choose whose user he becomes.
  */
 export function createRegistrar({ client, groupDomain, users, logger }: RegistrarOptions): Registrar {
@@ -62,7 +62,7 @@ export function createRegistrar({ client, groupDomain, users, logger }: Registra
     if (!name.startsWith(config.usernamePrefix))
       throw refuse('user_name_unusable', `the user name must begin with ${config.usernamePrefix}`)
     if (users.get(name) !== undefined) throw taken(name, chosen)
-    // What the provider calls somebody an administrator may have given rights to, in advance.
+    // What the provider calls someone an administrator may have given rights to, in advance.
     if (name !== suggested && (await isNamedInRbac(client, name)))
       throw refuse('user_name_taken', `the user name ${name} is reserved; choose another one`)
     return name
@@ -94,7 +94,7 @@ function taken(name: string, chosen: string | undefined): Status {
 
 type Registration = { readonly name: string; readonly provider: string; readonly identity: Identity }
 
-/** @returns undefined when the name is somebody else's */
+/** @returns undefined when the name is someone else's */
 async function create(
   client: KubeClient,
   groupDomain: string,
@@ -110,7 +110,7 @@ async function create(
     return toUser(parseObject(await client.call({ method: 'POST', path: usersPath(groupDomain), body })))
   } catch (error) {
     if (!(error instanceof Status && error.code === 409)) throw error
-    // The same person, a moment earlier or on another replica, or somebody else.
+    // The same person, a moment earlier or on another replica, or someone else.
     const object = parseObject(await client.call({ path: `${usersPath(groupDomain)}/${name}` }))
     const isSame = readLinks(object.metadata, groupDomain).some(
       link => link.provider === provider && link.uid === uid,

@@ -6,7 +6,7 @@ const maxResponse = 4096
 
 /**
  * Asks a directory to speak TLS from now on, and returns when it is ready to. The answer must be the only thing that has
- * arrived: what somebody on the way sends behind it, in clear, must not be read as if it had come through TLS. This is
+ * arrived: what someone on the way sends behind it, in clear, must not be read as if it had come through TLS. This is
  * why it is not left to the LDAP client, whose buffer outlives the change.
  *
  * @throws Error when the directory refuses, or says anything else
@@ -61,7 +61,7 @@ function readLength(buffer: Buffer, tag: number, at: number): { start: number; l
   if (first < 0x80) return { start: at + 2, length: first }
   const size = first & 0x7f
   if (size === 0 || size > 4) throw new Error('the directory answers StartTLS with something else')
-  // Not all of it may have arrived: whoever asks finds a message that is too long, and waits.
+  // Not all of it may have arrived: anyone who asks finds a message that is too long, and waits.
   if (buffer.length < at + 2 + size) return { start: at + 2 + size, length: 0xff }
   return { start: at + 2 + size, length: buffer.readUIntBE(at + 2, size) }
 }

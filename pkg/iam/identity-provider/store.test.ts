@@ -110,7 +110,7 @@ describe('ProviderStore', () => {
     store.stop()
   })
 
-  it('follows changes: one that is added, breaks, is mended, is removed', async () => {
+  it('follows changes: one that is added, breaks, is fixed, is removed', async () => {
     const { store, collection, names } = watched([])
     await store.start()
     const change = (type: 'ADDED' | 'MODIFIED' | 'DELETED', described: object, then: string) =>
@@ -126,7 +126,7 @@ describe('ProviderStore', () => {
     store.stop()
   })
 
-  it('makes nothing anew for a Secret that is the same when all are listed again', async () => {
+  it('makes nothing again for a Secret that is the same when all are listed again', async () => {
     const kept = secret('kept', document('kept'))
     const gone = secret('gone', document('gone'))
     const { store, collection, made, names } = watched([kept, gone])

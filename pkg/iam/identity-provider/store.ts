@@ -39,7 +39,7 @@ const purpose = 'identityprovider'
 /**
  * The identity providers, from Secrets of Kapis' namespace, as their watch has them: one that is added, changed or removed
  * is so on every replica within a moment. A Secret that is broken takes its own provider out and no other; what was
- * good before is not kept, since whoever changes a provider may be ending what it was trusted with.
+ * good before is not kept, since anyone who changes a provider may be ending what it was trusted with.
  */
 export class ProviderStore {
   readonly #options: ProviderStoreOptions

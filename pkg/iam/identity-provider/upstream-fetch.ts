@@ -22,7 +22,7 @@ const connections = {
 
 /**
  * fetch() for what providers answer, with CAs of their own: the global one takes none. Redirects are not followed (a token must
- * not be carried to wherever somebody points), and a response that does not end is not read to its end.
+ * not be carried to wherever someone points), and a response that does not end is not read to its end.
  */
 export function createUpstreamFetch({ ca, isVerified }: Trust, proxyFor?: ProxyFor): UpstreamFetch {
   const agent = createAgent(

@@ -79,7 +79,7 @@ async function answer(
 
 /** As it was written, but for what was too long for the store. */
 function toEvent({ record, cursor }: Hit, withCursor: boolean): string {
-  // Somebody else may have stored what is no event.
+  // Someone else may have stored what is no event.
   const json = record.log.startsWith('{') ? record.log : '{}'
   return withCursor ? withMembers(json, new Map([['cursor', JSON.stringify(cursor)]])) : json
 }

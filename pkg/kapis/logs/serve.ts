@@ -32,7 +32,7 @@ const maxFollowers = 256
 export type LogFace = (exchange: AuthenticatedExchange, place?: Expression) => Promise<void>
 
 /**
- * Answers the log API of platform-compatible consoles: query, statistics, histogram, export, and beside them a live tail
+ * Answers the log API of platform-compatible consoles: query, statistics, histogram, export, and next to them a live tail
  * and context lines. Who may see nothing gets the empty answer of each.
  *
  * @throws Status 400 naming the parameter, 405, 429, 503, 504

@@ -81,7 +81,7 @@ export class BlockBuilder {
     this.#hasFields ||= fields !== ''
   }
 
-  /** Encodes what was added, and begins anew. */
+  /** Encodes what was added, and begins again. */
   build(): EncodedBlock {
     const [times, texts, fields, count] = [this.#times, this.#texts, this.#fields, this.count]
     let [firstTime, lastTime] = [Number.POSITIVE_INFINITY, 0]

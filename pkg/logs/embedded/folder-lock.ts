@@ -10,7 +10,7 @@ const busy = 5
  * empty file, as Node.js has no call for it: it ends with the process, however that ends, and holds between containers, where
  * process numbers would say nothing.
  *
- * @throws Error when somebody has it
+ * @throws Error when someone has it
  */
 export function lockFolder(folder: string): FolderLock {
   const file = join(folder, 'lock')

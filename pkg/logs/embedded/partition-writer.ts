@@ -21,7 +21,7 @@ import { streamKey, streamOf } from './stream.ts'
 const cacheBytes = 32 * 1024 * 1024
 /** Lines of one partition: of a cursor's number the lower 20 bits. */
 export const maxLines = 2 ** 20
-// Their origins are in the memory of whoever reads or writes a partition.
+// Their origins are in the memory of anyone who reads or writes a partition.
 const maxStreams = 50_000
 const mostSmallBlocks = 32
 const rememberedBatches = 4096

@@ -9,7 +9,7 @@ export type Parent = {
 
 export type Server<Message> = {
   readonly receive: (message: Message) => void
-  /** The parent is gone or lets go of this process, which then ends. */
+  /** The parent is gone or releases this process, which then ends. */
   readonly close: () => void | Promise<void>
 }
 
@@ -38,7 +38,7 @@ export async function serveParent<Settings, Message>(
       process.exit(0)
     })
     await send({ kind: 'ready' })
-    // It may have been let go of meanwhile.
+    // It may have been released meanwhile.
     if (!process.connected) process.exit(0)
   } catch (error) {
     await send({ kind: 'broken', error: toPlainError(error) })

@@ -23,7 +23,7 @@ const gatherMs = 300
 const maxBatch = 1_000
 const retryMs = { first: 500, max: 15_000 }
 
-/** Stores events in batches, in order, behind the back of whoever has them. Nobody waits for the store. */
+/** Stores events in batches, in order, behind the back of anyone who has them. Nobody waits for the store. */
 export class EventWriter {
   readonly #options: EventWriterOptions
   readonly #stopping = new AbortController()
@@ -75,7 +75,7 @@ export class EventWriter {
         delayMs = Math.min(delayMs * 2, retryMs.max)
       }
     }
-    // At once, while it is still so: what came between would wait for whoever came after it.
+    // At once, while it is still so: what came between would wait for anyone who came after it.
     this.#writing = undefined
   }
 

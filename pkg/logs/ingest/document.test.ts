@@ -88,7 +88,7 @@ const valid: readonly [what: string, document: object | string, record: object][
   ],
   ['the text of zap and slog', { time, msg: 'x', level: 'INFO' }, lineOf({ fields: { level: 'INFO' } })],
   [
-    'a log that is an object beside the text',
+    'a log that is an object next to the text',
     { time, log: { a: 1 }, message: 'x' },
     lineOf({ fields: { 'log.a': 1 } }),
   ],

@@ -95,7 +95,7 @@ function toStatus(error: unknown): unknown {
   return unavailable(`the log store answered ${code}: ${said}`, cause, 5)
 }
 
-/** It is Kapis that has no right, or no longer: whoever asked has done nothing wrong, and may ask again once that is mended. */
+/** It is Kapis that has no right, or no longer: anyone who asked has done nothing wrong, and may ask again once that is fixed. */
 export function refusedCredentials(cause: Error): Status {
   return unavailable('the log store refuses the credentials of Kapis', cause, 30)
 }

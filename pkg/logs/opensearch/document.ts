@@ -38,7 +38,7 @@ function pairsOf(fields: Fields): readonly string[] {
   return Object.keys(fields).flatMap(name => fieldValues(fields, name).map(value => `${name}=${value}`))
 }
 
-/** The record of a document, whoever stored it. */
+/** The record of a document, no matter who stored it. */
 export function toRecord(source: unknown): LogRecord {
   const document = isRecord(source) ? source : {}
   const kubernetes = isRecord(document.kubernetes) ? document.kubernetes : {}

@@ -27,7 +27,7 @@ export async function deleteExpired(
   return expired
 }
 
-/** Those that are named for a day, and for one that is over: what else begins so is somebody else's. */
+/** Those that are named for a day, and for one that is over: what else begins so is someone else's. */
 export function findExpired(
   names: readonly string[],
   prefix: string,

@@ -52,7 +52,7 @@ export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
   async function prepare(): Promise<void> {
     const refusal = await putTemplate(client, prefix)
     if (refusal === undefined) return
-    // Somebody else's template for these indices, or no right to make one: lines are stored as it says then. Either may change.
+    // Someone else's template for these indices, or no right to make one: lines are stored as it says then. Either may change.
     logger.warn({ err: refusal }, 'the index template of the log store cannot be set')
     retrying = setTimeout(() => {
       setUp = undefined
@@ -88,7 +88,7 @@ export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
     follow: (filter, signal) => followRecords(search, filter, signal),
     async check() {
       try {
-        // Not `/`: whoever may read these indices alone may not ask for it.
+        // Not `/`: anyone who may read these indices alone may not ask for it.
         const path = `/${prefix}-*/_search`
         const querystring = { size: '0', terminate_after: '1', track_total_hits: 'false' }
         await client.call({ method: 'GET', path, querystring, timeoutMs: 2_000 })

@@ -1,7 +1,7 @@
 import type { Range } from '../regex/parse.ts'
 
 /**
- * What may stand beside a word without being joined to it: blanks, punctuation and symbols, and Han and Hiragana, of which each
+ * What may stand next to a word without being joined to it: blanks, punctuation and symbols, and Han and Hiragana, of which each
  * is a word by itself. Code points that nobody uses lie within where that saves a range; punctuation of scripts that are
  * rare in logs is left out, since an engine takes a thousand characters of an expression and no more.
  */

@@ -10,7 +10,7 @@ const nsPerSecond = 1_000_000_000n
 /**
  * What is asked for, within what may be seen. Who may read everything sees the logs of namespaces that are gone too; anyone
  * else sees those that exist, each from the second of its creation on, because a namespace of that name may have been
- * somebody else's before.
+ * someone else's before.
  *
  * @param created creation times of the namespaces that there are, in Unix seconds
  * @returns undefined when there is nothing that may be seen

@@ -56,7 +56,7 @@ describe('a client with grantMethod prompt', () => {
     expect(silent.searchParams.get('error')).to.equal('consent_required')
   })
 
-  it('judges the request anew when it comes back, and asks whoever is there now', async () => {
+  it('judges the request again when it comes back, and asks anyone who is there now', async () => {
     const fields = hiddenFieldsOf((await open()).body)
     const evil = new URLSearchParams(fields.request)
     evil.set('redirect_uri', 'https://evil.test/')

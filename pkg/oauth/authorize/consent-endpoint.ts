@@ -18,7 +18,7 @@ const path = '/oauth/consent'
 
 type Exchange = { readonly req: Request; readonly res: Response }
 
-/** Asks the user whether the client may. The form carries the whole request, which is judged anew when it comes back. */
+/** Asks the user whether the client may. The form carries the whole request, which is judged again when it comes back. */
 export function sendConsentPage(
   { productName }: BrowserOptions,
   { req, res }: Exchange,
@@ -51,7 +51,7 @@ export function createConsent(options: BrowserOptions): RequestHandler {
       const target = findTarget(registry, params)
       event.client = target.client.name
       const login = await readBrowserLogin(tools, req)
-      // Whoever logged in meanwhile has not been asked.
+      // Anyone who logged in meanwhile has not been asked.
       if (login === undefined || login.user.name !== form.get('username')) {
         audit.refused(req, event, 'login_required')
         const request = String(new URLSearchParams([...params]))

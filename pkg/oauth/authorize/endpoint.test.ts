@@ -234,7 +234,7 @@ describe('/oauth/authorize', () => {
     expect([answer.code, answer.headers.location]).to.deep.equal([303, authorizePath()])
   })
 
-  it('asks again for a login that is too old, or of somebody else', async () => {
+  it('asks again for a login that is too old, or of someone else', async () => {
     await setup.browser.logIn('alice', 'right')
     const { id_token } = JSON.parse((await setup.exchange(await setup.codeOf({ scope: 'openid' }))).body)
     const isCode = async (params: Record<string, string>) =>

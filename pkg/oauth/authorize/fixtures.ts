@@ -12,7 +12,7 @@ export const web = { client_id: 'web', client_secret: 's' }
 
 export type Params = Readonly<Record<string, string | undefined>>
 
-/** @param params beside those of a good request of the client `web`; undefined takes one away */
+/** @param params next to those of a good request of the client `web`; undefined takes one away */
 export function authorizePath(params: Params = {}): string {
   const defaults = { client_id: 'web', redirect_uri: redirectUri, response_type: 'code', state }
   const given = Object.entries({ ...defaults, ...params }).flatMap(([name, value]) =>
@@ -46,7 +46,7 @@ export async function startAuthorization() {
     app,
     browser,
     authorize,
-    /** A code for alice, who is logged in first unless somebody is already. */
+    /** A code for alice, who is logged in first unless someone is already. */
     async codeOf(params?: Params): Promise<string> {
       if (!browser.cookies.has('__Host-kapis-session')) await browser.logIn('alice', 'right')
       return locationOf(await authorize(params)).searchParams.get('code') ?? ''

@@ -7,7 +7,7 @@ const verifierSyntax = /^[A-Za-z0-9._~-]{43,128}$/
 const challengeSyntax = /^[A-Za-z0-9_-]{43}$/
 
 /**
- * The code challenge of an authorization request (RFC 7636), S256 alone: with `plain` whoever reads the request can use the
+ * The code challenge of an authorization request (RFC 7636), S256 alone: with `plain` anyone who reads the request can use the
  * code. '' for a client with a secret that sends none.
  *
  * @throws Status invalid_request
@@ -28,7 +28,7 @@ export function readChallenge(params: Form, { isRequired }: { isRequired: boolea
 }
 
 /**
- * Whether whoever brings a code is who asked for it. A verifier for a code without a challenge is refused too: it says that
+ * Whether anyone who brings a code is who asked for it. A verifier for a code without a challenge is refused too: it says that
  * the challenge was taken out of the request on the way (RFC 9700 section 4.8.2).
  */
 export function isVerified(challenge: string, verifier: string | undefined): boolean {

@@ -33,6 +33,6 @@ export function chooseRedirectUri(
 export function isSameExceptPort(registered: string, given: string): boolean {
   const [, host, rest] = loopback.exec(registered) ?? []
   const [, givenHost, givenRest] = loopback.exec(given) ?? []
-  // A port that there is not would be no URI.
+  // A port that does not exist would be no URI.
   return host !== undefined && host === givenHost && rest === givenRest && URL.canParse(given)
 }

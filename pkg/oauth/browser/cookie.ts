@@ -3,7 +3,7 @@ import type { Response } from 'express'
 
 /**
  * Cookies with the `__Host-` prefix (RFC 6265bis section 4.1.3.2): the browser takes them from this very host over TLS alone,
- * so that neither a neighbouring domain nor somebody on the wire can plant one (session fixation, login CSRF).
+ * so that neither a neighbouring domain nor someone on the wire can plant one (session fixation, login CSRF).
  */
 export type CookieName = `__Host-${string}`
 

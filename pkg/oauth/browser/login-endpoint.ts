@@ -29,7 +29,7 @@ type Shown = {
   readonly current?: CurrentLogin | undefined
 }
 
-/** GET /oauth/login?return_to=: the page that asks who somebody is. */
+/** GET /oauth/login?return_to=: the page that asks who someone is. */
 export function createLoginPage(options: BrowserOptions): RequestHandler {
   return withErrorPage(options.productName, async (req, res) => {
     const params = readParameters(req)

@@ -8,7 +8,7 @@ export const proofParameter = 'login_proof'
 /** `login`: the user has authenticated for this request. `choice`: the user has chosen the login that there is. */
 export type ProofKind = 'login' | 'choice'
 
-// A login goes straight on to its request; a choice is a link on a page that somebody has to read first.
+// A login goes straight on to its request; a choice is a link on a page that someone has to read first.
 const lifeSeconds: Readonly<Record<ProofKind, number>> = { login: 120, choice: 600 }
 
 type Proven = { readonly kind: ProofKind; readonly sid: string }

@@ -48,7 +48,7 @@ describe('pages for newcomers of an identity provider', () => {
     return { browser, answer, fields: hiddenFieldsOf(answer.body) }
   }
 
-  it('ask for a name, suggest one, and log in whoever has chosen', async () => {
+  it('ask for a name, suggest one, and log in anyone who has chosen', async () => {
     const { browser, answer, fields } = await arrive('Zoë')
     expect(answer.code).to.equal(200)
     expect(answer.headers['content-security-policy']).to.match(/^default-src 'none'/)
@@ -67,7 +67,7 @@ describe('pages for newcomers of an identity provider', () => {
       provider: 'corp',
       outcome: 'success',
     })
-    // Whoever finds the form has nothing of it.
+    // Anyone who finds the form has nothing of it.
     const again = await browser.post('/oauth/register', { ...fields, username: 'other' })
     expect(again.code).to.equal(400)
     expect(app.users.has('other')).to.equal(false)
@@ -100,7 +100,7 @@ describe('pages for newcomers of an identity provider', () => {
     expect([...app.sessions.values()].at(-1)).to.include({ user: 'alice', provider: 'corp', credential: '' })
   })
 
-  it('make nobody somebody, nor log him in, whose password was set by an administrator', async () => {
+  it('make nobody someone, nor log him in, whose password was set by an administrator', async () => {
     const message =
       'The password of this user was set by an administrator: log in with it and change it first.'
     configure({ mappingMethod: 'manual' })

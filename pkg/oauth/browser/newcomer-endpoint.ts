@@ -30,7 +30,7 @@ type Shown = {
 }
 type Settle = (exchange: Exchange, newcomer: Newcomer, form: Form) => Promise<User>
 
-/** What somebody is shown whom a provider vouches for and who is nobody here yet. */
+/** What someone is shown whom a provider vouches for and who is nobody here yet. */
 export async function sendNewcomerPage(
   { tools, registry, productName }: BrowserOptions,
   { req, res }: Exchange,
@@ -84,7 +84,7 @@ export function createLinking(options: BrowserOptions): RequestHandler {
   })
 }
 
-/** A form of a newcomer's: he is logged in once it has made him somebody. */
+/** A form of a newcomer's: he is logged in once it has made him someone. */
 function createSettlement(options: BrowserOptions, wants: Newcomer['wants'], settle: Settle): RequestHandler {
   const { tools, issuer, audit, productName } = options
   return withErrorPage(productName, async (req, res) => {

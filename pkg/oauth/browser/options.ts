@@ -2,7 +2,7 @@ import type { PasswordHasher } from '../../iam/password.ts'
 import type { User } from '../../iam/user.ts'
 import type { EndpointOptions } from '../endpoints/options.ts'
 
-/** What the pages work with, beside what every endpoint does. */
+/** What the pages work with, next to what every endpoint does. */
 export type BrowserOptions = EndpointOptions & {
   /** The name of the platform, as its users know it. */
   readonly productName: string

@@ -1,4 +1,4 @@
-/** The pages that somebody may be on the way to when a login comes in between. */
+/** The pages that someone may be on the way to when a login comes in between. */
 const destinations: ReadonlySet<string> = new Set(['/oauth/authorize', '/oauth/device', '/oauth/session'])
 
 export const defaultReturnTo = '/oauth/session'
@@ -7,7 +7,7 @@ export const defaultReturnTo = '/oauth/session'
 export const maxReturnTo = 8 * 1024
 
 /**
- * Where to go after a login: a path of ours and nothing else, or whoever makes up a link to our login page could have it end
+ * Where to go after a login: a path of ours and nothing else, or anyone who makes up a link to our login page could have it end
  * at his own (open redirect). What is no such path becomes the page that says who is logged in.
  */
 export function readReturnTo(given: string | undefined): string {

@@ -12,7 +12,7 @@ import { withLoginProof } from './login-proof.ts'
 
 export const loginCookie: CookieName = '__Host-kapis-session'
 
-/** A browser that somebody is logged in with. */
+/** A browser that someone is logged in with. */
 export type BrowserLogin = {
   readonly user: User
   readonly sid: string
@@ -54,7 +54,7 @@ export async function readBrowserLogin(
 }
 
 /**
- * Logs a browser in: for whoever has made sure who is sitting there. The browser's earlier login ends, and its cookie gets a
+ * Logs a browser in: for anyone who has made sure who is sitting there. The browser's earlier login ends, and its cookie gets a
  * value that nobody has seen before (session fixation).
  *
  * @returns the sid of the login

@@ -234,7 +234,7 @@ describe('the device authorization grant', () => {
       expect([locked.code, locked.headers['retry-after']]).to.deep.equal([429, '600'])
     })
 
-    it('takes no decision from elsewhere, or of somebody who was not asked', async () => {
+    it('takes no decision from elsewhere, or of someone who was not asked', async () => {
       const { device_code, user_code } = await device()
       await browser.logIn('alice', 'right')
       const decision = { user_code, username: 'alice', decision: 'allow' }

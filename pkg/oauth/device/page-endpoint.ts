@@ -70,7 +70,7 @@ type Typed = { readonly req: Request; readonly login: BrowserLogin; readonly typ
 /**
  * The device that waits under a code.
  *
- * @throws Status 429 for who has typed too many codes that there are not
+ * @throws Status 429 for who has typed too many codes that do not exist
  */
 async function findDevice(
   tools: BrowserOptions['tools'],
@@ -146,7 +146,7 @@ function createDecision(options: BrowserOptions, lockout: Lockout): RequestHandl
       }
       event.client = device.clientId
       const decision = form.get('decision')
-      // Whoever logged in meanwhile has not been asked.
+      // Anyone who logged in meanwhile has not been asked.
       if (decision === undefined || form.get('username') !== login.user.name) {
         audit.pending(req, event, 'consent_required')
         const userCode = readUserCode(typed) ?? ''

@@ -118,7 +118,7 @@ describe('POST /oauth/introspect', () => {
       { error: 'invalid_client', error_description: 'invalid client credential' },
     ],
     [
-      'whoever names no token',
+      'a request without a token',
       { token: '' },
       400,
       { error: 'invalid_request', error_description: 'the parameter token is required' },

@@ -72,7 +72,7 @@ describe('/oauth/logout', () => {
     expect(endOf(bob)).to.equal('')
   })
 
-  it('has nothing to do for whoever is nobody', async () => {
+  it('has nothing to do for anyone who is nobody', async () => {
     expect(parsed(await get({}))).to.deep.equal(success)
     expect(endOf(sid)).to.equal('')
   })

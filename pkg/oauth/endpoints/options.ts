@@ -2,7 +2,7 @@ import type { TokenAudit } from '../audit.ts'
 import type { AuthenticateClient, ClientRegistry } from '../client.ts'
 import type { GrantTools } from '../grant.ts'
 
-/** What the endpoints beside the token endpoint work with. */
+/** What the endpoints next to the token endpoint work with. */
 export type EndpointOptions = {
   readonly issuer: string
   readonly registry: ClientRegistry

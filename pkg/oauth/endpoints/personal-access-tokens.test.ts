@@ -89,7 +89,7 @@ describe(path, () => {
   })
 
   const unknown = [404, { error: 'invalid_request', error_description: 'unknown personal access token' }]
-  it('ends none of somebody else, and no login', async () => {
+  it('ends none of someone else, and no login', async () => {
     const { id } = await create({ name: 'a' })
     app.users.set('bob', memoryUser('bob'))
     const as = (await app.login('bob')).access_token

@@ -24,7 +24,7 @@ export type PersonalAccessTokens = {
 /**
  * Tokens for scripts: long-lived, with a name, and with the rights of their owner or to read alone. They are sessions, so they
  * end with their user, and where they are good each is looked up each time. Only a login can make one, and not before its user
- * has changed a password that somebody else knows: a token that leaks must not be able to outlive itself. When the password is
+ * has changed a password that someone else knows: a token that leaks must not be able to outlive itself. When the password is
  * changed, or the identity provider takes the login back, they end like the login that they were made by.
  */
 export function createPersonalAccessTokens({ tools, audit }: EndpointOptions): PersonalAccessTokens {

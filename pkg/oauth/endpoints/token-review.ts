@@ -29,7 +29,7 @@ export function createTokenReview({ tools, audit }: EndpointOptions): RequestHan
     // Here the session is looked at, so a token that needs that is good for the plain audience.
     const wanted = audiences.filter(audience => isFor(audience) || isFor(liveAudience(audience)))
     const isMeant = audiences.length === 0 || wanted.length > 0
-    // Whoever asks cannot hold a token to its scope.
+    // Anyone who asks cannot hold a token to its scope.
     const isWhole = standing !== undefined && !isReadOnly(standing.claims.scope)
     const status =
       !isWhole || !isMeant

@@ -46,7 +46,7 @@ describe('/oauth/userinfo', () => {
     expect(JSON.parse(body)).to.deep.equal({ ...bob, groups: ['dev'] })
   })
 
-  it('asks whoever is nobody to log in', async () => {
+  it('asks anyone who is nobody to log in', async () => {
     const answer = await app.ask('GET', '/oauth/userinfo')
     expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([401, { error: 'login_required' }])
     expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')

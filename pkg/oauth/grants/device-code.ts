@@ -8,7 +8,7 @@ import { assertMayStay } from '../user-state.ts'
 
 export const deviceCodeGrantType = 'urn:ietf:params:oauth:grant-type:device_code'
 
-/** RFC 8628 section 3.4: the device asks again and again, until somebody has decided about it. */
+/** RFC 8628 section 3.4: the device asks again and again, until someone has decided about it. */
 export const deviceCodeGrant: Grant = {
   grantType: deviceCodeGrantType,
   async handle(tools, request) {

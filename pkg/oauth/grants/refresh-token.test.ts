@@ -96,7 +96,7 @@ describe('refresh_token', () => {
     expect(new Set(ids).size).to.equal(1)
   })
 
-  it('ends the login when a token comes back after the grace, for whoever holds it', async () => {
+  it('ends the login when a token comes back after the grace, for anyone who holds it', async () => {
     const { refresh_token: stolen } = await login()
     const { refresh_token: current } = await refreshed(stolen)
     await age(stolen, 11_000)

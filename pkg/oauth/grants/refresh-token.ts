@@ -11,7 +11,7 @@ import { type Lifetimes, lifetimesOf } from '../lifetimes.ts'
 import { narrowScope } from '../scope.ts'
 import { assertMayStay } from '../user-state.ts'
 
-// A client whose answer was lost asks again with the same token; later than this it is somebody else (RFC 9700 section 4.14).
+// A client whose answer was lost asks again with the same token; later than this it is someone else (RFC 9700 section 4.14).
 const graceMs = 10_000
 const attempts = 3
 
@@ -25,7 +25,7 @@ export const refreshTokenGrant: Grant = {
     const user = tools.users.get(claims.sub)
     if (user === undefined) throw invalid('authenticated user does not exist', 'unknown_user')
     assertMayStay(user)
-    // Two replicas may be asked at once: the second finds the session changed, reads it again and judges anew.
+    // Two replicas may be asked at once: the second finds the session changed, reads it again and judges again.
     for (let attempt = 0; attempt < attempts; attempt++) {
       const session = await tools.sessions.read(claims.sid)
       if (session === undefined || session.ended !== '' || isLeftBehind(session, user))

@@ -8,7 +8,7 @@ export type ConsentPage = {
   readonly scope: string
   /** Where the browser goes back to. */
   readonly target: string
-  /** The form's address, and what it sends beside the decision. */
+  /** The form's address, and what it sends next to the decision. */
   readonly action: string
   readonly fields: Readonly<Record<string, string>>
 }

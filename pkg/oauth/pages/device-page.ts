@@ -16,7 +16,7 @@ ${hiddenFields({ csrf })}
 </form>`
 }
 
-/** Somebody else may have sent the link, for a device of his own: what is about to happen is said in full. */
+/** Someone else may have sent the link, for a device of his own: what is about to happen is said in full. */
 export function devicePage(page: {
   csrf: string
   userCode: string

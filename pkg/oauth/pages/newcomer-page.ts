@@ -17,7 +17,7 @@ export type NewcomerPage = {
 
 const nameRule = 'Lower-case letters, digits, “-” and “.”; 63 characters at most. It cannot be changed later.'
 
-/** For the first login of somebody who gets a user of his own. */
+/** For the first login of someone who gets a user of his own. */
 export function registrationPage(page: NewcomerPage): Html {
   const { csrf, returnTo, ticket, providerName, account, email, username, error } = page
   const describedBy = html` aria-describedby="rule${error === undefined ? '' : ' error'}"`
@@ -34,12 +34,12 @@ ${hiddenFields({ csrf, return_to: returnTo, ticket })}
 ${wayBack(returnTo)}`
 }
 
-/** For somebody who may have a user already, whose password he then knows. */
+/** For someone who may have a user already, whose password he then knows. */
 export function linkPage(page: NewcomerPage): Html {
   const { csrf, returnTo, ticket, providerName, account, username, error } = page
   const describedBy = error === undefined ? undefined : html` aria-describedby="error"`
   return html`${errorNote(error)}
-<p>No user here belongs to <strong>${account}</strong> at <strong>${providerName}</strong>. If you have a user, link it with its password: from then on whoever is <strong>${account}</strong> there logs in as that user here. If you have none, ask an administrator.</p>
+<p>No user here belongs to <strong>${account}</strong> at <strong>${providerName}</strong>. If you have a user, link it with its password: from then on anyone who is <strong>${account}</strong> there logs in as that user here. If you have none, ask an administrator.</p>
 <form method="post" action="/oauth/link">
 ${hiddenFields({ csrf, return_to: returnTo, ticket })}
 <label for="username">User name or e-mail address</label>

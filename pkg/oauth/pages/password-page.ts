@@ -13,7 +13,7 @@ export type PasswordPage = {
 /** What passwordProblem asks for. */
 const passwordRule = '8 to 64 characters, among them a lower-case letter, an upper-case letter and a digit'
 
-/** For a user whose password was given to him by somebody else. */
+/** For a user whose password was given to him by someone else. */
 export function passwordPage({ csrf, returnTo, ticket, username, error }: PasswordPage): Html {
   const describedBy = html` aria-describedby="rule${error === undefined ? '' : ' error'}"`
   return html`${errorNote(error)}

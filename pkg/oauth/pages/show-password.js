@@ -1,4 +1,4 @@
-// A button beside each password field that shows what was typed. Without this script there are the fields alone.
+// A button next to each password field that shows what was typed. Without this script there are the fields alone.
 for (const input of document.querySelectorAll('input[type=password]')) {
   const label = input.labels?.[0]
   const button = document.createElement('button')

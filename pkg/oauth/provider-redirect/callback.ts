@@ -23,7 +23,7 @@ import { type LoginState, takeState } from './login-state.ts'
  *
  * It has to be the browser that began it here, which its cookie says; there is no other way in. A console of release 3.4
  * lets the provider redirect to itself and hands on the code alone: such a code can be anybody's, put into the browser
- * of somebody who then works in a stranger's account, and neither PKCE nor a nonce could be checked. A console that
+ * of someone who then works in a stranger's account, and neither PKCE nor a nonce could be checked. A console that
  * wants its own redirect proxies `/oauth/login/{idp}` and `/oauth/callback/{idp}` under its own address, cookies
  * included, and is named in redirectURL; any other uses the authorization endpoint. The client need not authenticate:
  * what is given out is for the person in whose browser it arrives, and refreshing it takes the client's secret.

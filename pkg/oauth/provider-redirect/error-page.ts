@@ -5,11 +5,11 @@ import { toLoginPath } from '../browser/return-to.ts'
 import { takesHtml } from '../pages/error-page.ts'
 import { errorNote, sendPage } from '../pages/page.ts'
 
-/** Where somebody is on the way to, as far as it is known by now. */
+/** Where someone is on the way to, as far as it is known by now. */
 export type Journey = { returnTo: string }
 
 /**
- * Shows a login that has failed to whoever is in the middle of it, with the way back to the other ways to log in. A provider
+ * Shows a login that has failed to anyone who is in the middle of it, with the way back to the other ways to log in. A provider
  * that does not answer is shown too: it is nothing of ours, and has been logged.
  */
 export function withLoginErrorPage(

@@ -26,7 +26,7 @@ export function newTransaction(redirectUri: string): Transaction {
 }
 
 /**
- * Hands the state to the browser that begins the login, signed, for ten minutes. Only this browser can finish it: whoever
+ * Hands the state to the browser that begins the login, signed, for ten minutes. Only this browser can finish it: anyone who
  * makes another one open the callback, with a code of his own, finds no state there (login CSRF, RFC 6749 section 10.12,
  * RFC 9700 section 4.7). There is a cookie for each login, so that two windows do not disturb each other. SameSite is
  * Lax, since the way back is a navigation from the provider's site.

@@ -4,7 +4,7 @@ import type { Pair } from './ask.ts'
 export const resourcesGroup = `resources.${groupDomain}`
 export const iamGroup = `iam.${groupDomain}`
 
-/** An object that some may see and others may not. Whoever is shown the marker has been shown the object. */
+/** An object that some may see and others may not. Anyone who is shown the marker has been shown the object. */
 export type Marked = {
   readonly group: string
   readonly resource: string

@@ -46,7 +46,7 @@ export function createIamFace(options: IamOptions): IamFace {
   const permitOf = createPermits({ client, groupDomain, requireRight })
   const group = `iam.${groupDomain}`
 
-  /** By uid: a certificate or a service account that only bears the name is somebody else. */
+  /** By uid: a certificate or a service account that only bears the name is someone else. */
   function isOwnUser({ info, identity }: AuthenticatedExchange): boolean {
     const user = users.get(info.name)
     return user !== undefined && user.name === identity.username && user.uid === identity.uid

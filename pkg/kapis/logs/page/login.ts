@@ -103,7 +103,7 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
 
     async logout({ req, res }) {
       if (req.method !== 'POST') throw methodNotAllowed(['POST'])
-      // The cookie is not sent from another site; this says so to whoever looks for it.
+      // The cookie is not sent from another site; this says so to anyone who looks for it.
       const { origin } = req.headers
       if (origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== req.headers.host)) {
         throw new Status(403, 'Forbidden', 'a logout of this page comes from this page')

@@ -88,7 +88,7 @@
     return answer
   }
 
-  /** Once by itself; when that was of no use, somebody has to say so. */
+  /** Once by itself; when that was of no use, someone has to say so. */
   function logIn() {
     const path = `/logs/login?${new URLSearchParams({ return_to: location.search.slice(1) })}`
     if (sessionStorage.getItem(wentToLogIn) === null) {

@@ -21,9 +21,7 @@ export const replacedPaths = {
   '/registry/verify': { post: replaced('registrysecrets of v1alpha3 verify logins.') },
   '/registry/blob': { get: replaced('imageconfig of v1alpha3 reads the configuration of an image.') },
   '/users/{user}/kubectl': {
-    get: replaced('The kubeconfig is for a kubectl of one’s own.', [
-      segment('user', 'The name of the user.'),
-    ]),
+    get: replaced('The kubeconfig is for a kubectl of your own.', [segment('user', 'The name of the user.')]),
   },
   '/namespaces/{namespace}/router': { get: router, post: router, put: router, delete: router },
   '/namespaces/{namespace}/{resource}/{name}/revisions/{revision}': {

@@ -37,7 +37,7 @@ export function toAnyMap(pairs: Iterable<readonly [string, AnyValue]>): AnyMap {
   )
 }
 
-/** In place of a value that is nested deeper than anybody nests: the stack of whoever goes through it has an end. */
+/** In place of a value that is nested deeper than anybody nests: the stack of anyone who goes through it has an end. */
 export const tooDeep = '(nested too deep)'
 export const maxDepth = 32
 

@@ -3,26 +3,26 @@ import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from '../k
 import { Status } from '../status/status.ts'
 import { servedNodes } from './fixtures.ts'
 import { plain } from './kinds/platform.ts'
-import { listAfresh } from './list-afresh.ts'
+import { listUncached } from './uncached-list.ts'
 
 const served = { ...servedNodes, kind: { ...servedNodes.kind, ...plain } }
 
-describe('listAfresh', () => {
+describe('listUncached', () => {
   let fake: FakeKubeApiserver | undefined
   afterEach(() => fake?.close())
 
-  it('reads all pages anew each time, also of objects without a version', async () => {
+  it('reads all pages again each time, also of objects without a version', async () => {
     fake = await startFakeKubeApiserver((req, res) => {
       const isLast = req.url?.includes('continue=more')
       const items = [{ metadata: { name: isLast ? 'b' : 'a' } }]
       answerJson(res, 200, { kind: 'List', metadata: isLast ? {} : { continue: 'more' }, items })
     })
-    const collection = await listAfresh(fake.client, served)
+    const collection = await listUncached(fake.client, served)
     expect([...collection.entries()].map(({ name }) => name)).to.deep.equal(['a', 'b'])
     expect(String(collection.get('', 'a')?.platformHead())).to.equal(
       '{"kind":"Node","apiVersion":"v1","metadata":{"name":"a","selfLink":"/api/v1/nodes/a"}',
     )
-    await listAfresh(fake.client, served)
+    await listUncached(fake.client, served)
     expect(fake.requests).to.have.length(4)
   })
 
@@ -33,7 +33,7 @@ describe('listAfresh', () => {
   ] as const) {
     it(`is ${code} when kube-apiserver answers ${answered}`, async () => {
       fake = await startFakeKubeApiserver((_req, res) => answerJson(res, answered, { message: 'no' }))
-      const refusal = await listAfresh(fake.client, served).catch((error: unknown) => error)
+      const refusal = await listUncached(fake.client, served).catch((error: unknown) => error)
       expect(refusal).to.be.instanceOf(Status).that.includes({ code, message })
     })
   }

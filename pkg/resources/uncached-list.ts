@@ -13,7 +13,7 @@ const pageMs = 30_000
  *
  * @throws Status 404 for a kind that is not served, 503
  */
-export async function listAfresh(client: KubeClient, served: ServedKind): Promise<Collection> {
+export async function listUncached(client: KubeClient, served: ServedKind): Promise<Collection> {
   const collection = new Collection(served)
   const items: KubeObject[] = []
   const sources: string[] = []
