@@ -115,7 +115,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     const places = createPlaces({
       most: () => maxBodies,
       waitMs: () => waitForPlaceMs,
-      refuse: () => tooManyRequests('too many batches are under way; send this one again', 1),
+      refuse: () => tooManyRequests('too many uploads in progress; send this batch again', 1),
     })
     const ingest = createIngest({
       store: space,

@@ -59,7 +59,7 @@ export function createTokenReviewAuthenticator({ client, isOurs }: TokenReviewOp
 
 function askOften(client: KubeClient, token: string): Promise<Identity | 'refused'> {
   return retryTransient(() => reviewToken(client, token)).catch(error => {
-    throw unavailable('kube-apiserver cannot review the token', error)
+    throw unavailable('authentication failed: the TokenReview could not be completed', error)
   })
 }
 

@@ -26,7 +26,7 @@ export async function review(client: KubeClient, spec: ReviewSpec): Promise<Deci
   } catch (error) {
     if (error instanceof Status && error.code === 413)
       throw badRequest('the request is too long to be authorized')
-    throw unavailable('kube-apiserver cannot say what the user may do', error)
+    throw unavailable('authorization failed: the SubjectAccessReview could not be completed', error)
   }
 }
 

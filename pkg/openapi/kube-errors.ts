@@ -3,8 +3,8 @@ import { status } from './schema.ts'
 
 const meanings: Readonly<Record<number, string>> = {
   400: 'The request is malformed; the message names the parameter and what is allowed.',
-  401: 'Nobody is logged in, or the credential is not good.',
-  403: 'The caller may not: RBAC of kube-apiserver says no.',
+  401: 'No credential, or an invalid one.',
+  403: 'Forbidden by Kubernetes RBAC.',
   404: 'Object or path not found.',
   405: 'Method not allowed; the Allow header lists the supported ones.',
   406: 'None of the media types in Accept is supported.',
@@ -15,9 +15,9 @@ const meanings: Readonly<Record<number, string>> = {
   415: 'Unsupported media type; the message lists the supported ones.',
   422: 'Invalid object; details.causes lists the fields.',
   429: 'Too many requests; retry after the seconds in Retry-After.',
-  500: 'Something failed that is not for the caller to know; the log has it under the Audit-Id.',
-  503: 'Something that is needed does not answer yet; Retry-After says when to come again.',
-  504: 'It took longer than it may.',
+  500: 'Internal error; the server logs the cause under the Audit-Id.',
+  503: 'A dependency is not available; retry after the seconds in Retry-After.',
+  504: 'The request timed out.',
   507: 'No storage space left.',
 }
 

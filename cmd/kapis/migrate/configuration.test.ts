@@ -164,7 +164,7 @@ describe('toConfiguration', () => {
       'is not a list',
     ],
     [{ authentication: [] }, 'authentication', 'is not a section'],
-    [{ authorization: { mode: 'RBAC' } }, 'authorization', 'RBAC of kube-apiserver decides, always'],
+    [{ authorization: { mode: 'RBAC' } }, 'authorization', 'Kapis always uses Kubernetes RBAC'],
   ]
   for (const [document, path, message] of wrong) {
     it(`says of ${JSON.stringify(document)} what becomes of it`, () => {

@@ -30,7 +30,7 @@ export function createLinker({ client, groupDomain, users, logger }: LinkWriterO
       contentType: 'application/merge-patch+json',
       body: { metadata: { uid: userUid, resourceVersion, annotations } },
     })
-    logger.info({ audit: 'user', user: name, provider }, 'user linked by himself')
+    logger.info({ audit: 'user', user: name, provider }, 'user linked their identity provider account')
     return toUser(parseObject(answer))
   }
 

@@ -72,7 +72,7 @@ export class EventFeed {
   async #writeUnknown(entries: readonly Entry[]): Promise<void> {
     const { signal } = this.#stopping
     const { writer, logger } = this.#options
-    const message = 'what is known of events cannot be read, trying again'
+    const message = 'failed to read stored events, retrying'
     await untilDone(
       async () => {
         // Before the store is asked: what waits now may be stored while it answers.
