@@ -36,6 +36,7 @@ import { observeCertificates } from './certificate-metrics.ts'
 import { createChain } from './chain.ts'
 import { createComponents } from './component-apis.ts'
 import { limitConnections } from './connection-limit.ts'
+import { followCredential } from './credential-check.ts'
 import { drain } from './drain.ts'
 import { createEndedLogins } from './ended-logins.ts'
 import { createPlainFront, createTlsFront, listen, toUpgradeListener, updateTls } from './front.ts'
@@ -171,6 +172,7 @@ export async function runApiserver(
       ...access.checks,
       { name: 'apiservice-registration', problem: () => keeper.problem() },
       followListener({ socket, signal }),
+      followCredential({ client, signal }),
       ...logs.checks,
     ],
     slis.observe,

@@ -113,7 +113,17 @@ if (process.env.FAULTS === 'long') {
         // kube-apiserver remembers a token for ten seconds.
         holdSeconds: 20,
       }
+      let wasReported = false
+      const ca = readFileSync(setting('KAPIS_CA'))
+      const watching = setInterval(() => {
+        const asked = request(`${own.url}/readyz/credential`, { ca }, res => {
+          wasReported ||= res.resume().statusCode === 500
+        })
+        asked.on('error', () => undefined).end()
+      }, 500)
       await withstand({ ...fault, pid: () => own.front.pid ?? 0 }, traffic)
+      clearInterval(watching)
+      expect(wasReported).to.equal(true)
     })
 
     it('the serving certificate, expired', async () => {
