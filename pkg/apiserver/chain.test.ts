@@ -142,15 +142,24 @@ describe('createChain', () => {
     expect(steps).to.deep.equal([])
   })
 
-  it('refuses a target in absolute form', async () => {
-    const { port, steps } = await start()
-    const socket = connect(port, '127.0.0.1')
-    socket.end('GET http://evil.example.org/livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
-    const answer = Buffer.concat(await socket.toArray()).toString()
-    expect(answer).to.match(/^HTTP\/1\.1 400 /)
-    expect(answer).to.contain('the request target must be an absolute path')
-    expect(steps).to.deep.equal([])
-  })
+  const line = (text: string) => `${text} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`
+  const targets: readonly (readonly [string, RegExp])[] = [
+    ['GET http://example.org/livez', /^HTTP\/1\.1 200 [\s\S]*\r\n\r\n/],
+    [
+      'GET http://user@example.org/livez',
+      /^HTTP\/1\.1 400 [\s\S]*the request target must be an absolute path/,
+    ],
+    ['OPTIONS *', /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\ncontent-length: 0\r\n[\s\S]*\r\n\r\n$/i],
+    ['GET *', /^HTTP\/1\.1 400 [\s\S]*the request target must be an absolute path/],
+  ]
+  for (const [text, expected] of targets) {
+    it(`answers ${JSON.stringify(text)}`, async () => {
+      const { port } = await start()
+      const socket = connect(port, '127.0.0.1')
+      socket.end(line(text))
+      expect(Buffer.concat(await socket.toArray()).toString()).to.match(expected)
+    })
+  }
 
   it('writes a Status as it is and everything else as an opaque 500', async () => {
     const errors: Readonly<{ [path: string]: () => never }> = {

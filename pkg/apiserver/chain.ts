@@ -131,6 +131,9 @@ async function answer(
     return begun
   }
   try {
+    // Of the server and no resource (RFC 9110 section 9.3.7). Go's servers answer it before any handler too.
+    if (req.method === 'OPTIONS' && req.url === '*')
+      return void res.writeHead(200, { 'content-length': '0' }).end()
     refuseAmbiguousHost(req)
     exchange = toExchange(options.readLine(req.method ?? 'GET', req.url ?? '/'), req, res, id)
     const { path } = exchange.info

@@ -23,7 +23,7 @@ export function answerClientError(error: Error, socket: Duplex): void {
     socket.destroy()
     return
   }
-  const { code, reason, message } = describe(codeOf(error))
+  const { code, reason, message } = describe(error)
   const body = `${JSON.stringify(toKubeStatus(new Status(code, 'BadRequest', message)))}\n`
   const head = [
     `HTTP/1.1 ${code} ${reason}`,
@@ -53,7 +53,10 @@ function isParseError(error: Error): boolean {
   return codeOf(error).startsWith('HPE_')
 }
 
-function describe(code: string): { code: number; reason: string; message: string } {
+function describe(error: Error): { code: number; reason: string; message: string } {
+  const code = codeOf(error)
+  if (code === 'HPE_INVALID_METHOD' && isRequestLine(error))
+    return { code: 501, reason: 'Not Implemented', message: 'unknown method' }
   if (code === 'HPE_HEADER_OVERFLOW')
     return {
       code: 431,
@@ -65,6 +68,13 @@ function describe(code: string): { code: number; reason: string; message: string
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return { code: 408, reason: 'Request Timeout', message: 'timed out waiting for the request' }
   return { code: 400, reason: 'Bad Request', message: 'the request is not valid HTTP/1.1' }
+}
+
+/** Whether it is a request but for its method, which the parser does not know (RFC 9110 section 9.1). */
+function isRequestLine(error: Error): boolean {
+  const packet = 'rawPacket' in error ? error.rawPacket : undefined
+  if (!Buffer.isBuffer(packet)) return false
+  return /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32} \S+ HTTP\/1\.[01]\r\n/.test(packet.toString('latin1', 0, 4096))
 }
 
 function codeOf(error: Error): string {

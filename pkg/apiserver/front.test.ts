@@ -82,6 +82,20 @@ describe('createTlsFront', () => {
     expect(text).to.not.include('400')
   })
 
+  const broken: readonly (readonly [string, RegExp])[] = [
+    ['FROB /livez HTTP/1.1', /^HTTP\/1\.1 501 Not Implemented\r\n[\s\S]*"message":"unknown method"/],
+    ['FR(B /livez HTTP/1.1', /^HTTP\/1\.1 400 Bad Request\r\n/],
+    ['no request at all', /^HTTP\/1\.1 400 Bad Request\r\n/],
+  ]
+  for (const [line, expected] of broken) {
+    it(`answers ${line}`, async () => {
+      const { tls } = await start()
+      const socket = await handshake(tls)
+      socket.write(`${line}\r\nHost: a\r\n\r\n`)
+      expect(Buffer.concat(await socket.toArray()).toString()).to.match(expected)
+    })
+  }
+
   it('ends the connection of a head that does not come to an end', async () => {
     const { tls } = await start(undefined, impatient)
     const socket = await handshake(tls)

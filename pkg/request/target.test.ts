@@ -48,6 +48,19 @@ describe('parseTarget', () => {
     }
   }
 
+  const absolute: readonly [string, string, string][] = [
+    ['http://example.org/api?a=b', '/api', 'a=b'],
+    ['HTTPS://example.org:6443/api', '/api', ''],
+    ['https://[::1]:6443/', '/', ''],
+    ['https://example.org', '/', ''],
+    ['https://example.org?a=/b', '/', 'a=/b'],
+  ]
+  for (const [url, path, rawQuery] of absolute) {
+    it(`reads ${url}`, () => {
+      expect(parseTarget(url)).to.deep.equal({ path, rawPath: path, rawQuery })
+    })
+  }
+
   for (const [url, expected] of valid) {
     it(`reads ${url.slice(0, 60)}`, () => {
       expect(parseTarget(url)).to.deep.equal({ rawPath: expected.path, rawQuery: '', ...expected })
@@ -65,7 +78,10 @@ describe('parseTarget', () => {
     ['*', notAbsolute],
     ['?a=b', notAbsolute],
     ['api/v1', notAbsolute],
-    ['http://example.org/api', notAbsolute],
+    ['http:///api', notAbsolute],
+    ['ftp://example.org/api', notAbsolute],
+    ['http://example.org//api', emptySegment],
+    ['http://example.org/a/../b', relative],
     ['https://user@host/healthz', notAbsolute],
     ['//', emptySegment],
     ['//example.org/api', emptySegment],

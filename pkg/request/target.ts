@@ -7,15 +7,19 @@ export type Target = { readonly path: string; readonly rawPath: string; readonly
 // subresource that it authorizes, and is the path of a program behind it.
 const belowProxy = /^\/api\/v1\/(?:namespaces\/[^/]+\/(?:pods|services)|nodes)\/[^/]+\/proxy\//
 
+// RFC 9112 section 3.2.2. A URL with user information is refused.
+const absoluteForm = /^https?:\/\/[^/?#@]+(?=[/?]|$)/i
+
 /**
  * Splits the request line's target. Paths that two parsers could read differently are refused instead of cleaned up:
  * what authorizes a request and what serves it must see the same path (RFC 3986 section 6.2.2; path confusion
  * is how filters in front of proxies are passed). Below a proxy subresource of kube-apiserver any path goes on as it came.
  *
- * @param url `req.url`: origin-form (RFC 9112 section 3.2.1)
+ * @param url `req.url`: origin-form or absolute-form (RFC 9112 section 3.2)
  * @throws Status 400
  */
-export function parseTarget(url: string): Target {
+export function parseTarget(target: string): Target {
+  const url = toOriginForm(target)
   if (!url.startsWith('/')) throw badRequest('the request target must be an absolute path')
   // RFC 3986 section 2: what is beyond ASCII is percent-encoded, and a fragment stays with the client.
   if (/[^!-~]|#/.test(url))
@@ -26,6 +30,13 @@ export function parseTarget(url: string): Target {
   const [base = rawPath] = belowProxy.exec(rawPath) ?? []
   const rest = rawPath.slice(base.length)
   return { path: decodeStrictly(base) + decodeLoosely(rest), rawPath, rawQuery }
+}
+
+function toOriginForm(target: string): string {
+  const [origin] = absoluteForm.exec(target) ?? []
+  if (origin === undefined) return target
+  const rest = target.slice(origin.length)
+  return rest.startsWith('/') ? rest : `/${rest}`
 }
 
 /** @throws Status 400 for a path that could be read in two ways */

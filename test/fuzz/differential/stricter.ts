@@ -8,7 +8,7 @@ const refusals: readonly (readonly [why: string, code: number, message: RegExp])
   ['nor the identity to act as', 400, /^invalid impersonation headers: /],
   ['a header to impersonate with that nobody knows', 400, /^the header impersonate-\S+ is not known/],
   ['nor to act as nobody', 400, /^Impersonate-User must be given with every other /],
-  ['the parser of Node.js does not know the method', 400, /^the request is not valid HTTP\/1\.1$/],
+  ['the parser of Node.js does not know the method', 501, /^unknown method$/],
   ['the path has two readings', 400, /^the path contains /],
   ['so has the query', 400, /^the query contains | is given more than once$/],
   ['and the method', 400, /^the header \S+ names another method /],
