@@ -89,7 +89,7 @@ export class RefusedIdentity extends Status {
 
   constructor(method: string, problem: string, identity: Identity) {
     super(403, 'Forbidden', `the identity from ${method} authentication cannot be used: ${problem}`)
-    this.identity = identity
+    this.identity = withAuthenticatedGroup(identity)
     this.method = method
   }
 }

@@ -50,12 +50,15 @@ describe('keys that are rotated on a schedule', function () {
     expect(code, body).to.equal(200)
     return JSON.parse(body).keys
   }
-  /** As if the keys that there are had signed for a month: which they have to, whatever was asked for before. */
+  /**
+   * As if the keys had signed for a day, even where new ones were asked for before: long enough for the replica to rotate them, and
+   * not for the other kapis-oauth, which would publish new ones for an hour before they sign.
+   */
   async function setBack(): Promise<void> {
     const secret = ['-n', setting('KAPIS_NAMESPACE'), 'get', 'secret', 'kapis-signing-keys', '-o']
     const data = await kubectlOutput(...secret, 'jsonpath={.data.keys\\.json}')
     const stored: { signsFrom: number }[] = JSON.parse(Buffer.from(data, 'base64').toString())
-    const aged = stored.map(key => ({ ...key, signsFrom: key.signsFrom - 30 * 86_400 }))
+    const aged = stored.map(key => ({ ...key, signsFrom: key.signsFrom - 86_400 }))
     const patch = { data: { 'keys.json': Buffer.from(JSON.stringify(aged)).toString('base64') } }
     const args = ['-n', setting('KAPIS_NAMESPACE'), 'patch', 'secret', 'kapis-signing-keys']
     await kubectlOutput(...args, '--type=merge', '-p', JSON.stringify(patch))
