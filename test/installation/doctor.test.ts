@@ -374,7 +374,7 @@ describe('kapis doctor', function () {
       await names(
         'certificates',
         /the Secret kapis-system\/kapis-serving is missing/,
-        /kapis-apiserver makes it/,
+        /kapis-apiserver creates it/,
       )
     })
 

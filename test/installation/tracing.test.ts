@@ -79,7 +79,8 @@ describe('traces of what the manifests install', function () {
     const lists = () =>
       collector.spans.filter(({ kind, name }) => kind === 'server' && name === `GET ${route}`)
     // Others have listed them before, whom nobody had to be asked about.
-    const review = await span(({ parentId }) => lists().some(({ spanId }) => spanId === parentId))
+    const isOfList = (parentId: string | undefined) => lists().some(({ spanId }) => spanId === parentId)
+    const review = await span(({ parentId, name }) => name.startsWith('POST ') && isOfList(parentId))
     const request = await parentOf(review)
     expect(request).to.include({ service: 'kapis-apiserver', isError: false })
     expect(request.attributes).to.include({ 'http.route': route, 'http.response.status_code': 200 })

@@ -16,7 +16,7 @@ export const apiService: Check = {
     const found = await read(client, `${apiServicesPath}/${name}`)
     if (found === undefined) {
       return [
-        error(`the APIService ${name} not found: kubectl cannot discover the aggregated resources`, apply),
+        error(`the APIService ${name} is missing: kubectl cannot discover the aggregated resources`, apply),
       ]
     }
     if (!isOurs(found, { ...patient.service, namespace: patient.namespace })) {
