@@ -195,7 +195,7 @@ describe('bodies that are nested deeply', function () {
       { time, log: 'x' },
       `{"time":${nested(20_000)},"log":"x"}`,
       `{"time":"${time}","log":"x","kubernetes":{"labels":{"a":${nested(20_000)}}}}`,
-      `{"time":1.5,"log":"x","more":${nested(20_000)}}`,
+      `{"time":${Date.now() / 1000},"log":"x","more":${nested(20_000)}}`,
     ].map(line => (typeof line === 'string' ? line : JSON.stringify(line)))
     const answer = await askAs(token, `${logging}/ingest/_bulk`, {
       ...{ method: 'POST', headers: { 'content-type': 'application/x-ndjson' } },
@@ -204,7 +204,7 @@ describe('bodies that are nested deeply', function () {
     const { errors, items } = JSON.parse(answer.body)
     expect([answer.code, errors]).to.deep.equal([200, true])
     expect(items.map((item: { create: { status: number } }) => item.create.status)).to.deep.equal([
-      201, 400, 400, 400,
+      201, 400, 201, 201,
     ])
   })
 

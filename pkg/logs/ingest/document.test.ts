@@ -237,6 +237,12 @@ describe('parseDocument', () => {
       expect(parseDocument(textOf(document), defaultLimits)).to.deep.equal({ record }))
   }
 
+  it('takes a time that is a number next to what is nested too deep', () => {
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+    const { record } = parseDocument(`{"time":1589644842.5,"log":"x","more":${deep}}`, defaultLimits)
+    expect(record).to.deep.include({ timeNs: 1589644842_500000000n, fields: { more: '(nested too deep)' } })
+  })
+
   for (const [what, document, record, notes] of changed) {
     it(`keeps within its limits ${what}`, () =>
       expect(parseDocument(textOf(document), limits)).to.deep.equal({ record, notes }))

@@ -110,7 +110,7 @@ function isTimeKey(key: string): key is TimeKey {
 function readTime(document: Document, key: TimeKey, text: string): bigint | undefined {
   const value = document[key]
   if (typeof value === 'string') return parseTimestamp(value)
-  if (typeof value === 'number') return parseTimestamp(sourceOf(text, key) ?? '')
+  if (typeof value === 'number') return parseTimestamp(sourceOf(text, key) ?? String(value))
   return typeof value === 'bigint' ? parseTimestamp(String(value)) : undefined
 }
 
@@ -157,10 +157,16 @@ function isSameTime(member: bigint | undefined, time: bigint): boolean {
 /** A number's digits as they were sent: as a double it has lost its nanoseconds. */
 function sourceOf(text: string, key: string): string | undefined {
   const sources = new Map<unknown, string | undefined>()
-  const root = JSON.parse(text, function (this: unknown, name, value, context?: { source?: string }) {
-    // Inner objects may have a member of this name too.
-    if (name === key) sources.set(this, context?.source)
-    return value
-  })
-  return sources.get(root)
+  try {
+    const root = JSON.parse(text, function (this: unknown, name, value, context?: { source?: string }) {
+      // Inner objects may have a member of this name too.
+      if (name === key) sources.set(this, context?.source)
+      return value
+    })
+    return sources.get(root)
+  } catch (error) {
+    // Something else in the document is nested too deep for this.
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
 }
