@@ -68,7 +68,10 @@ describe('hostile requests', function () {
     ['two hosts', () => `GET /api/v1/nodes HTTP/1.1\r\nHost: a\r\nHost: b\r\n${auth}\r\n`],
     ['a method that is none', () => `GE T /api/v1/nodes HTTP/1.1\r\nHost: a\r\n${auth}\r\n`],
     ['another protocol', () => 'SSH-2.0-OpenSSH_9.2\r\n'],
-    ['the whole URL as the target', () => `GET https://a/api/v1/nodes HTTP/1.1\r\nHost: a\r\n${auth}\r\n`],
+    [
+      'a URL with user information as the target',
+      () => `GET https://u@a/api/v1/nodes HTTP/1.1\r\nHost: a\r\n${auth}\r\n`,
+    ],
     ['bytes beyond ASCII in the target', () => `GET /api/v1/n\xc3\xb6des HTTP/1.1\r\nHost: a\r\n${auth}\r\n`],
     ['a fragment in the target', () => `GET /api/v1/nodes#x HTTP/1.1\r\nHost: a\r\n${auth}\r\n`],
   ]
