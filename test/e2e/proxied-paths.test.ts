@@ -20,7 +20,8 @@ describe('a path below a proxy subresource', function () {
   let base = ''
 
   before(async () => {
-    server = createServer((req, res) => res.end(`${req.method} ${req.url}`))
+    // kube-apiserver repeats the path in X-Forwarded-Uri. A head that is too large is answered with a reset now and then.
+    server = createServer({ maxHeaderSize: 64 * 1024 }, (req, res) => res.end(`${req.method} ${req.url}`))
     const listening = Promise.withResolvers<void>()
     server.listen(0, ownAddress(), listening.resolve)
     await listening.promise
@@ -72,13 +73,10 @@ describe('a path below a proxy subresource', function () {
   for (const rest of rests) {
     it(`reaches the pod as it does at kube-apiserver: ${JSON.stringify(rest.slice(0, 40))}`, async () => {
       const headers = { authorization: `Bearer ${kubeToken}` }
-      // A response ended early once in a whole run; at which of the two is not known.
-      const twice = (ask: typeof askRaw) =>
-        ask(base + rest, { headers }).catch((error: Error) => {
-          if (error.message !== 'aborted') throw error
-          return ask(base + rest, { headers })
-        })
-      const [here, there] = [await twice(askRaw), await twice(askKubeRaw)]
+      const [here, there] = [
+        await askRaw(base + rest, { headers }),
+        await askKubeRaw(base + rest, { headers }),
+      ]
       expect(here.code).to.equal(there.code)
       if (there.code === 200) expect(here.body).to.equal(there.body)
     })
