@@ -144,7 +144,7 @@ async function benchSizes(env: BenchEnv, api: Api): Promise<void> {
 async function benchWatchers(env: BenchEnv, api: Api): Promise<void> {
   const name = 'worker-1'
   const query = `watch=true&fieldSelector=metadata.name%3D${name}&resourceVersion=0`
-  /** @param received events so far: the updates never run far ahead of anyone who is to be told of them */
+  /** @param received events so far: the updates never run far ahead of the watchers */
   const update = (received: () => number = () => Number.POSITIVE_INFINITY) => {
     let isLost = false
     return forEach(

@@ -157,7 +157,7 @@ async function benchTogether(
   const middle = (key: keyof (typeof measured)[number]): number => median(measured.map(one => one[key]))
   const [pace, alone] = [middle('rateBeside'), middle('rate')]
   report('ingest next to questions; alone, lines/s', pace, alone, { target: 2 / 3, least: true })
-  report('question beside ingest; alone, ms', middle('beside'), middle('alone'), { target: 2 })
+  report('query during ingest; alone, ms', middle('beside'), middle('alone'), { target: 2 })
 }
 
 /** What lines take on the disk that are sent one by one, once their file is complete. */

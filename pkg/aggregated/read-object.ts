@@ -45,7 +45,7 @@ function sendObject(
   { req, res, query, info }: AuthenticatedExchange,
 ): void {
   const entry = collection.get(info.isInNamespace ? info.namespace : '', info.name)
-  // Anyone who may not see an object is not told that it exists.
+  // A caller who may not see an object must not learn that it exists.
   if (entry === undefined || visible?.has(entry) === false)
     throw notFound({ group: info.group, resource: info.resource }, info.name)
   const encoding = toEncoding(wanted, req, query)

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import type { ServingMaterial } from '../certs/serving-certificates.ts'
 import { gauge, type Registry } from '../telemetry/metrics.ts'
 
-/** When the serving certificate and its authority end, so that someone is told before they do. */
+/** When the serving certificate and its CA expire, for alerts before that. */
 export function observeCertificates(registry: Registry, current: () => ServingMaterial): void {
   gauge(registry, {
     name: 'kapis_certificate_expiration_timestamp_seconds',

@@ -143,7 +143,7 @@ async function answer(
     if (isUnguarded) return await options.unguarded.handle(exchange)
 
     const asked = exchange
-    const found = whoCalls(options.authenticate, req, refused => {
+    const found = authenticateCaller(options.authenticate, req, refused => {
       user = refused.identity.username
       identified(toAuthenticated(asked, refused), undefined)
     })
@@ -179,8 +179,8 @@ async function answer(
   }
 }
 
-/** @param refused told of a caller who is known, and must not be let in. @throws Status 401, 403, 503 */
-function whoCalls(
+/** @param refused called with a caller who is authenticated, and whose identity is refused. @throws Status 401, 403, 503 */
+function authenticateCaller(
   authenticate: Authenticate,
   req: IncomingMessage,
   refused: (caller: Caller) => void,

@@ -18,7 +18,7 @@ export function createKubernetesVersion(client: KubeClient): () => Promise<unkno
       const value = await client.call({ path: '/version', timeoutMs: 2_000 })
       known = { value, untilMs: performance.now() + keepMs }
     } catch {
-      // Anyone who asks wants to know what there is; that kube-apiserver is gone is told elsewhere.
+      // The caller shows what is known; a kube-apiserver that is not responding is reported elsewhere.
       return undefined
     }
     return known.value

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts'
 import { createLogPage, type LogPage } from '../kapis/logs/page/serve.ts'
 import type { ClientAddress } from '../request/client-address.ts'
 
-/** The log page, when there are logs: its client is one that kapis-oauth knows without being told. */
+/** The log page, when there are logs: its client is built into kapis-oauth. */
 export function createConfiguredLogPage(
   { groupDomain, oauth, logs }: Config,
   clientAddress: ClientAddress,

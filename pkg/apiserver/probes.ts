@@ -58,7 +58,7 @@ export function createProbes(
     },
     handle({ res, info, query }) {
       const { probe, single, checks } = find(info.path)
-      const told = checks.map(({ name, problem, isPartial }) => ({
+      const outcomes = checks.map(({ name, problem, isPartial }) => ({
         name,
         isPartial: isPartial === true && single === '',
         problem() {
@@ -67,7 +67,7 @@ export function createProbes(
           return found
         },
       }))
-      answer(res, single === '' ? probe : `${probe}/${single}`, told, query)
+      answer(res, single === '' ? probe : `${probe}/${single}`, outcomes, query)
     },
   }
 }

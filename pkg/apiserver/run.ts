@@ -245,7 +245,7 @@ export async function runApiserver(
     // What goes to kube-apiserver is judged there, as the caller; without one, here.
     authorize(exchange) {
       const { info, identity, query } = exchange
-      // Before anything else: everything it is passed on to is told who is calling, and not by which token.
+      // First: what the request is passed on to learns who is calling, and not by which token.
       assertInScope(info, identity)
       const isProxied = isElsewhere(exchange)
       // kube-apiserver reads the query of what it judges by itself.

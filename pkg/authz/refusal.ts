@@ -27,7 +27,7 @@ export function forbidden(info: RequestInfo, identity: Identity, reason: string)
 }
 
 /**
- * What a caller without credentials is told. Under the platform's and kube-apiserver's prefixes it is 401 with a
+ * The response for a caller without credentials. Under the platform's and kube-apiserver's prefixes it is 401 with a
  * challenge (RFC 6750 section 3), so that clients log in; on the aggregated API it is kube-apiserver's 403.
  */
 export function refusalFor(

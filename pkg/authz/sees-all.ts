@@ -29,8 +29,8 @@ const cacheMs = 10_000
 const maxCacheBytes = 2 * 1024 * 1024
 // Longer than any name that there is; a caller is not to fill the memory with names.
 const maxName = 253
-// What is told here of a binding may come before kube-apiserver's authorizer has heard of it: it is asked soon, and once
-// more when it must have.
+// A change of a binding may arrive here before kube-apiserver's authorizer has it: the review is made soon, and once more when
+// it must have arrived.
 const lookMs = { soon: 500, late: 5_000 }
 
 export function createSeesAll({ client, groupDomain, onClusterChange }: SeesAllOptions): SeesAll {

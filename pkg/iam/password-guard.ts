@@ -40,7 +40,7 @@ export type PasswordGuard = PasswordChecker & {
   /** Whether enough is known of earlier failures to check passwords. */
   readonly isReady: boolean
   readonly recordLogin: (login: LoggedIn) => void
-  /** To be told of every change of a user: one whom an administrator has unlocked begins again. */
+  /** Called with every change of a user: the count of one whom an administrator has unlocked begins again. */
   readonly changed: (before: User | undefined, after: User | undefined) => void
   /** Ends locks and removes old records; to be called from time to time by one of the programs. */
   readonly keepUp: () => Promise<void>

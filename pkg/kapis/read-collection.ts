@@ -107,7 +107,7 @@ function sendObject(
 ): void {
   const { kind } = collection.served
   const entry = collection.get(info.isInNamespace ? info.namespace : '', info.name)
-  // Anyone who may not see an object is not told that it exists.
+  // A caller who may not see an object must not learn that it exists.
   if (entry === undefined || visible?.has(entry) === false)
     throw notFound({ group: kind.source.group, resource: info.resource }, info.name)
   const query = parseListQuery(parameters)

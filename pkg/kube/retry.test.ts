@@ -18,7 +18,7 @@ function failing(...errors: readonly unknown[]) {
 const thrownBy = (work: Promise<unknown>) => work.then(() => undefined).catch((error: unknown) => error)
 
 describe('retry', () => {
-  it('waits as long as it is told, and reports each failure', async () => {
+  it('waits for the given delay, and reports each failure', async () => {
     const [waits, errors]: [number[], unknown[]] = [[], []]
     const calls = await retry(failing('a', 'b'), {
       isRetriable: () => true,

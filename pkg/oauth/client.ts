@@ -74,7 +74,7 @@ function readCredential(form: Form, authorization = ''): Credential {
   return { ...basic, byBasic: true }
 }
 
-/** RFC 6749 section 5.2: anyone who came with an Authorization header is told which one would do. */
+/** RFC 6749 section 5.2: a client that sent an Authorization header gets a challenge that names the scheme. */
 function invalidClient(description: string, why: string, byBasic: boolean): Status {
   const headers: Record<string, string> = byBasic ? { 'www-authenticate': basicChallenge } : {}
   return oauthError(401, 'invalid_client', description, { headers, why })

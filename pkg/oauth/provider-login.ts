@@ -18,7 +18,7 @@ export type ProviderTools = Admission & {
     readonly get: (name: string) => Provider | undefined
     readonly all: () => Iterable<Provider>
   }
-  /** Told of what is the provider's fault, which its administrator has to fix. */
+  /** Called with errors of the provider, which its administrator has to fix. */
   readonly failed: (provider: string, error: unknown) => void
 }
 

@@ -65,7 +65,7 @@ function createCheckedHeaders(): (identity: Identity, credential: HeaderLines) =
 // Expect is this hop's own: node has answered it with 100 by now.
 const notForward: ReadonlySet<string> = new Set(['authorization', 'cookie', 'host', 'expect', 'audit-id'])
 
-/** What kube-apiserver is told of a request, but for the credential of Kapis. */
+/** The headers of a request to kube-apiserver, but for the credential of Kapis. */
 export function kubeApiserverHeaders(exchange: AuthenticatedExchange): HeaderLines {
   return [...callerHeaders(exchange), ...toImpersonation(exchange.identity)]
 }

@@ -20,7 +20,7 @@ export type OAuthForwardOptions = {
   readonly silenceMs?: number
   /** What is asked for at the listener, whatever path the caller asked for. */
   readonly path?: string
-  /** How a listener that does not answer is told of: as RFC 6749 has it, or as a Status where the path is kapis-apiserver's. */
+  /** The form of the error when kapis-oauth is not responding: RFC 6749's, or a Status for paths of kapis-apiserver. */
   readonly errors?: 'oauth' | 'status'
 }
 

@@ -11,7 +11,7 @@ export function toChunk(bytes: Buffer): Buffer {
 
 /**
  * Takes what is written from now on as whole chunks ({@link toChunk}). node makes four writes of each chunk, and gathers them again,
- * for every client again: of what a thousand clients are told that is a tenth of the work.
+ * for every client again: with a thousand clients that is a tenth of the work.
  *
  * @param res with its head sent, which says that the body is chunked
  */

@@ -215,7 +215,7 @@ describe('ResourceCache', () => {
       })
     }
 
-    it('is 404 once it is gone, its watchers are told, and it is followed again when it is back', async () => {
+    it('is 404 once it is gone, its watches end, and it is followed again when it is back', async () => {
       let isThere = true
       const { cache, lists, watches, tell } = await start(path =>
         isThere || !path.startsWith('/apis/x.io') ? withGadgets(path) : 404,

@@ -19,7 +19,7 @@ const accept = `${aggregatedDiscovery},${aggregatedDiscovery.replace('v=v2', 'v=
 type Found = { readonly kinds: readonly Kind[]; readonly atMs: number }
 
 /**
- * What kube-apiserver serves, by its own discovery (KEP-3352): built-in kinds and custom resources alike, as they come
+ * What kube-apiserver serves, by its own discovery (KEP-3352): built-in kinds and custom resources, as they come
  * and go. The aggregated group is left out, which is served from here.
  */
 export function createCatalog(options: {

@@ -121,9 +121,9 @@ describe('a consistent read', () => {
 
   it('leaves out events of what has come and gone before the version that was confirmed', async () => {
     const collection = collectionOf(nodes(), { confirm: confirmedBy(page(17, same)) })
-    const told: string[] = []
+    const seen: string[] = []
     collection.subscribe({
-      changed: list => told.push(...list.map(({ type, entry }) => `${type} ${entry.name}`)),
+      changed: list => seen.push(...list.map(({ type, entry }) => `${type} ${entry.name}`)),
       reset: () => undefined,
     })
     await waitForLatest(collection)
@@ -132,7 +132,7 @@ describe('a consistent read', () => {
     collection.apply([event('DELETED', node('c', { version: 13 })), bookmark(14)])
     expect(collection.version).to.equal(17)
     collection.apply([event('MODIFIED', node('a', { version: 18 }))])
-    expect(told).to.deep.equal(['MODIFIED a'])
+    expect(seen).to.deep.equal(['MODIFIED a'])
     expect(collection.version).to.equal(18)
   })
 

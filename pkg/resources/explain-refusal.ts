@@ -1,6 +1,6 @@
 import { Status, unavailable, unknownResource } from '../status/status.ts'
 
-/** What a caller is told when kube-apiserver does not let Kapis list a kind. */
+/** The error for the caller when kube-apiserver does not let Kapis list a kind. */
 export function explainRefusal(plural: string, refusal: unknown): Status {
   if (isUnknown(refusal)) return unknownResource()
   if (refusal instanceof Status && refusal.code === 403)

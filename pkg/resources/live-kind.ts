@@ -15,7 +15,7 @@ export type LiveKindOptions = {
   readonly logger: Logger
   /** Where else its objects go; others may come and go. */
   readonly sinks?: () => Iterable<Pick<ReflectorSink, 'replace' | 'apply'>>
-  /** Told when kube-apiserver says that there is no such kind (any more). */
+  /** Called when kube-apiserver does not serve the kind (any more). */
   readonly gone: () => void
 }
 

@@ -17,7 +17,7 @@ export type Selecting = {
   readonly matches: (entry: Entry) => boolean
 }
 
-/** What narrows a list next to its query. Two with one key select alike. */
+/** What narrows a list besides its query. Two with one key select the same. */
 export type Narrowing = { readonly key: string; readonly matches: (entry: Entry) => boolean }
 
 type Predicate = (entry: Entry) => boolean

@@ -21,7 +21,7 @@ export type KeySourceOptions = {
   readonly isNeeded?: (fromSeconds: number, untilSeconds: number) => boolean
   /** Whether a login lives that was given ID tokens between two times: its hints are understood for as long. */
   readonly isRemembered?: (fromSeconds: number, untilSeconds: number) => boolean
-  /** Told when someone asks for new keys, by the annotation or by deleting the Secret; the issuer then ensures them. */
+  /** Called when new keys are requested, by the annotation or by deleting the Secret; the issuer then ensures them. */
   readonly onAsked?: () => void
 }
 

@@ -35,7 +35,7 @@ func TestDiscovery(t *testing.T) {
 		{"aggregated and legacy discovery tell the same of the group", discoveriesAgree},
 		{"preferred resources have each kind", preferredResources},
 		{"preferred namespaced resources have those in namespaces alone", preferredNamespaced},
-		{"a resource is told from one that does not exist", presentAndMissing},
+		{"a resource and one that does not exist are distinguished", presentAndMissing},
 		{"a REST mapper finds each kind, its scope and its resource", mapperFinds},
 		{"a REST mapper finds all that the group serves, and each can be listed", mapperFindsAll},
 		{"a cached client finds the group", cachedFinds},

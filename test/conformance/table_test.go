@@ -215,7 +215,7 @@ func holdTableBookmark(t *testing.T, event tableEvent) {
 func tableWatchFromNow(t *testing.T, s *subject) {
 	namespace := ownNamespace(t)
 	first := addClaim(t, namespace, "a")
-	// Watches that share their selection: anyone who comes later is told the columns too.
+	// Watches that share their selection: a later one gets the columns too.
 	for round := range 2 {
 		r := request(t, s, tableV1).Namespace(namespace).Resource(claims).Param("resourceVersion", first.ResourceVersion)
 		next := tableEvents(t, r)

@@ -8,7 +8,7 @@ type Told = {
   readonly object: { readonly kind?: string; readonly metadata: Readonly<Record<string, unknown>> }
 }
 
-/** A watch of kapis-apiserver, with the events that it has told so far. */
+/** A watch of kapis-apiserver, with the events received so far. */
 export function watch(token: string, target: string) {
   const events: Told[] = []
   const state = { code: 0, isEnded: false }

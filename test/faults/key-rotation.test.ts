@@ -20,7 +20,7 @@ import { setting } from '../e2e/run.ts'
 
 type Key = { readonly kid: string; readonly alg: string }
 
-/** A kapis-oauth that is told to rotate soon, next to the one that runs: what it makes, both of them use. */
+/** A second kapis-oauth that rotates soon: both use the keys that it makes. */
 describe('keys that are rotated on a schedule', function () {
   this.timeout(180_000)
   const user = { username: uniqueName('rotated'), password: 'Correct horse 1' }

@@ -14,7 +14,7 @@ export type LoadReport = {
   readonly requests: number
   readonly watchesStarted: number
   readonly events: number
-  /** Watches told to begin again: a new replica does not know what was before it. Clients list again, as they should. */
+  /** Watches that had to begin again: a new replica does not know what was before it. Clients list again, as they should. */
   readonly expired: number
   readonly kubectlRuns: number
 }

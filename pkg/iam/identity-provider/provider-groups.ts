@@ -49,13 +49,13 @@ export type GroupWriter = (
  */
 export function createGroupWriter(client: KubeClient, groupDomain: string): GroupWriter {
   /** @throws Status 409 when the user was changed in the meantime */
-  async function write(user: User, told: Told): Promise<User> {
+  async function write(user: User, observed: ObservedGroups): Promise<User> {
     const path = `${usersPath(groupDomain)}/${encodeURIComponent(user.name)}`
     const object = parseObject(await client.call({ path }))
     const current = toUser(object)
     if (current.uid !== user.uid) throw unavailable('the user is being changed')
-    if (isSettled(current.providerGroups, told)) return current
-    const { provider, groups, nowMs } = told
+    if (isSettled(current.providerGroups, observed)) return current
+    const { provider, groups, nowMs } = observed
     const others = current.providerGroups.filter(each => each.provider !== provider)
     const all = groups.length === 0 ? others : [...others, { provider, groups, observedAtMs: nowMs }]
     const body = {
@@ -67,15 +67,19 @@ export function createGroupWriter(client: KubeClient, groupDomain: string): Grou
   }
 
   return async (user, provider, groups, nowMs = Date.now()) => {
-    const told = { provider, groups, nowMs }
-    if (isSettled(user.providerGroups, told)) return user
-    return retryOnConflict(() => write(user, told), 'the user is being changed')
+    const observed = { provider, groups, nowMs }
+    if (isSettled(user.providerGroups, observed)) return user
+    return retryOnConflict(() => write(user, observed), 'the user is being changed')
   }
 }
 
-type Told = { readonly provider: string; readonly groups: readonly string[]; readonly nowMs: number }
+type ObservedGroups = {
+  readonly provider: string
+  readonly groups: readonly string[]
+  readonly nowMs: number
+}
 
-function isSettled(known: readonly ProviderGroups[], { provider, groups, nowMs }: Told): boolean {
+function isSettled(known: readonly ProviderGroups[], { provider, groups, nowMs }: ObservedGroups): boolean {
   const old = known.find(each => each.provider === provider)
   if (old === undefined) return groups.length === 0
   const isSame = old.groups.length === groups.length && old.groups.every((group, i) => group === groups[i])

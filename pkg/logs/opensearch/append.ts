@@ -76,7 +76,7 @@ function readItem(item: unknown): string | undefined {
   // A request that may be made can be of documents that may not: then it is answered with 200. The lines are not at fault.
   if (status === 401 || status === 403) throw refusedCredentials(new Error(said))
   if (status === 429) throw tooManyRequests('the log store is overloaded', 1)
-  // All else is of the engine: no shard may be added, an index is closed. Anyone who was told that a line is bad would drop it.
+  // All else is of the engine: no shard may be added, an index is closed. A client that learns that a line is bad would drop it.
   if (!ofDocument.test(said)) throw unavailable(`the log store answered ${status}: ${said}`, undefined, 5)
   return said
 }

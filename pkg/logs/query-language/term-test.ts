@@ -20,7 +20,7 @@ export type Budget = { left: number }
 // More than people write: each is compiled, and then tried on line after line.
 const maxCost = 10_000
 const baseCost = 20
-// What must be no part of a word is told by classes of Unicode.
+// Classes of Unicode say which characters are no part of a word.
 const wordEndCost = 250
 
 export function createBudget(): Budget {

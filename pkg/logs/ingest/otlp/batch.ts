@@ -7,7 +7,7 @@ import { readExportRequestJson } from './json.ts'
 import { readExportRequest, writeExportResponse } from './protobuf.ts'
 import { toLines } from './records.ts'
 
-/** OTLP/HTTP: what was not taken, or was changed, is told as a partial success, in the encoding of the request. */
+/** OTLP/HTTP: what was not stored, or was changed, is reported as a partial success, in the encoding of the request. */
 export function readOtlp(body: Buffer, encoding: 'json' | 'protobuf', limits: IngestLimits): BatchReading {
   const isJson = encoding === 'json'
   return {
