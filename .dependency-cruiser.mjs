@@ -37,6 +37,7 @@ const owners = {
   pino: ['telemetry'],
   'prom-client': ['telemetry'],
   re2js: ['logs'],
+  snappy: ['logs'],
   undici: ['http'],
   ws: ['request'],
   zod: ['config'],

@@ -13,14 +13,16 @@ COPY hack/build.sh hack/build.sh
 RUN hack/build.sh dist
 
 # Production dependencies for the target machine. npm leaves out optional packages that a registry lacks without an error:
-# the native module that checks passwords must be there.
+# the native modules, for passwords and for snappy, must be there.
 FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS modules
 ARG TARGETARCH
 WORKDIR /kapis
 COPY package.json package-lock.json ./
 RUN case "$TARGETARCH" in amd64) cpu=x64 ;; *) cpu="$TARGETARCH" ;; esac \
  && npm ci --omit=dev --ignore-scripts --no-audit --no-fund --os=linux --libc=glibc --cpu="$cpu" \
- && { test -d "node_modules/@node-rs/bcrypt-linux-$cpu-gnu" || { echo "the registry has no @node-rs/bcrypt-linux-$cpu-gnu" >&2; exit 1; }; }
+ && for module in "@node-rs/bcrypt-linux-$cpu-gnu" "@napi-rs/snappy-linux-$cpu-gnu"; do \
+      test -d "node_modules/$module" || { echo "the registry has no $module" >&2; exit 1; }; \
+    done
 
 FROM ${NODE_IMAGE}
 ARG VERSION=0.0.0

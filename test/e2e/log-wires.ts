@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { compress } from 'snappyjs'
+import { compressSync } from 'snappy'
 import { writeVarint } from '../../pkg/protobuf/wire.ts'
 import type { LogScene } from './log-scene.ts'
 
@@ -100,7 +100,7 @@ export function lokiWire(namespace: string): LogWire {
       const seconds = writeVarint(Math.floor(Date.now() / 1000))
       const time = Buffer.concat([Buffer.from([0x08]), seconds, Buffer.from([0x10, 0x01])])
       const labels = `{namespace="${namespace}", pod="web-0", container="web", job="shipped"}`
-      return Buffer.from(compress(field(1, field(1, labels), field(2, field(1, time), field(2, log)))))
+      return compressSync(field(1, field(1, labels), field(2, field(1, time), field(2, log))))
     },
   }
 }

@@ -41,7 +41,7 @@ export async function readBody(req: IncomingMessage, limits: BodyLimits): Promis
   try {
     const body = await collect(decoder, limits)
     if (encoding !== 'snappy') return body
-    const unpacked = uncompressSnappy(body, limitBytes)
+    const unpacked = await uncompressSnappy(body, limitBytes)
     hold(body.length + unpacked.length)
     return unpacked
   } finally {
