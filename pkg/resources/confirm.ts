@@ -1,4 +1,4 @@
-import type { VersionPage } from '../kube/version-page.ts'
+import type { ObjectVersion, VersionPage } from '../kube/version-page.ts'
 import { tooLargeResourceVersion } from '../status/status.ts'
 import type { Collection, Confirm, Scope } from './collection.ts'
 import { toKey } from './entry.ts'
@@ -46,10 +46,9 @@ export function createConfirm(collection: Collection, reader: VersionReader): Co
     let page = await read(scope, isAll(scope) && collection.size > pageSize ? 1 : pageSize, '')
     const version = Number(page.version)
     const deadlineMs = performance.now() + waitMs
-    const listed = new Map<string, number>()
+    const listed = new Map<string, ObjectVersion>()
     const add = ({ items }: VersionPage) => {
-      for (const { namespace, name, resourceVersion } of items)
-        listed.set(toKey(namespace, name), Number(resourceVersion))
+      for (const item of items) listed.set(toKey(item.namespace, item.name), item)
     }
     add(page)
     if (page.continueToken !== '') await collection.waitFor(version, momentMs)
@@ -57,9 +56,12 @@ export function createConfirm(collection: Collection, reader: VersionReader): Co
       page = await read(scope, pageSize, page.continueToken)
       add(page)
     }
-    while (collection.version < version && !isSame(collection, scope, listed)) {
-      if (await collection.waitFor(collection.version + 1, deadlineMs - performance.now())) continue
-      throw tooLargeResourceVersion(String(version), String(collection.version))
+    let different = findDifference(collection, scope, listed)
+    while (collection.version < version && different !== undefined) {
+      if (!(await collection.waitFor(collection.version + 1, deadlineMs - performance.now())))
+        throw tooLargeResourceVersion(String(version), String(collection.version))
+      // All objects are compared again only when this one is as it should be: a large kind may change all the time.
+      if (isAsListed(collection, different, listed)) different = findDifference(collection, scope, listed)
     }
     if (isAll(scope) && version > collection.version) collection.advance(version)
   }
@@ -84,19 +86,25 @@ function isAll({ namespace, name }: Scope): boolean {
   return namespace === '' && name === ''
 }
 
-/** Whether the objects of the scope are those of the list, by name and version. */
-function isSame(collection: Collection, scope: Scope, listed: ReadonlyMap<string, number>): boolean {
-  if (scope.name !== '') {
-    const { namespace, name } = scope
-    return collection.get(namespace, name)?.version === listed.get(toKey(namespace, name))
-  }
+type ObjectName = Pick<ObjectVersion, 'namespace' | 'name'>
+type Listed = ReadonlyMap<string, ObjectVersion>
+
+/** An object of the scope whose version is another one than in the list, or that one of them lacks; undefined when there is none. */
+function findDifference(collection: Collection, scope: Scope, listed: Listed): ObjectName | undefined {
+  if (scope.name !== '') return isAsListed(collection, scope, listed) ? undefined : scope
   let count = 0
-  for (const { namespace, key, version } of collection.entries()) {
-    if (scope.namespace !== '' && namespace !== scope.namespace) continue
-    if (listed.get(key) !== version) return false
+  for (const entry of collection.entries()) {
+    if (scope.namespace !== '' && entry.namespace !== scope.namespace) continue
+    if (Number(listed.get(entry.key)?.resourceVersion) !== entry.version) return entry
     count++
   }
-  return count === listed.size
+  if (count === listed.size) return undefined
+  return [...listed.values()].find(({ namespace, name }) => collection.get(namespace, name) === undefined)
+}
+
+function isAsListed(collection: Collection, { namespace, name }: ObjectName, listed: Listed): boolean {
+  const wanted = listed.get(toKey(namespace, name))?.resourceVersion
+  return collection.get(namespace, name)?.version === (wanted === undefined ? undefined : Number(wanted))
 }
 
 function collectionPath(path: string, namespace: string): string {
