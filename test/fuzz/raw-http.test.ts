@@ -131,7 +131,7 @@ describe('kapis-apiserver, whatever bytes it is sent', function () {
     expect((await askKapis('/livez')).code).to.equal(200)
   })
 
-  it('never lets a second request out of the first, and never answers 5xx', () =>
+  it('never lets a second request out of the first, and answers 5xx to nothing but unknown methods', () =>
     fc.assert(
       fc.asyncProperty(request, async given => {
         const headers = given.headers.map(({ text }) => `${text}\r\n`).join('')
@@ -143,7 +143,7 @@ describe('kapis-apiserver, whatever bytes it is sent', function () {
         const isValid = parts.every(({ isGood }) => isGood)
         // What is not whole has no answer; what is has one, however busy the machine.
         const { codes, text } = await speak(bytes, 500, { timeoutMs: isValid ? 20_000 : 2_000 })
-        check(codes, text, given.target)
+        check(codes, text, given.target, given.method.isGood ? [] : [501])
         if (isValid) expect(codes, bytes).to.have.length(1)
       }),
       bounds(60),
@@ -182,9 +182,15 @@ describe('kapis-apiserver, whatever bytes it is sent', function () {
   }
 })
 
-function check(codes: readonly number[], text: string, target: string): void {
+function check(
+  codes: readonly number[],
+  text: string,
+  target: string,
+  serverErrors: readonly number[] = [],
+): void {
   expect(codes.length, text.slice(0, 1_000)).to.be.at.most(1)
-  for (const code of codes) expect(code, text.slice(0, 1_000)).to.be.within(200, 499)
+  for (const code of codes)
+    if (!serverErrors.includes(code)) expect(code, text.slice(0, 1_000)).to.be.within(200, 499)
   // A document of the API names the field too, without a value.
   if (!target.startsWith('/version')) expect(text).to.not.match(/"gitVersion": ?"/)
   const [head = '', ...body] = text.split('\r\n\r\n')
