@@ -2,7 +2,7 @@
 
 /** Layers from the bottom up. A file imports from its own package and from layers below its own. */
 const layers = [
-  { name: 'errors', packages: ['status'] },
+  { name: 'errors', packages: ['apierrors'] },
   {
     name: 'foundations',
     packages: [

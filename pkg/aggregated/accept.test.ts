@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Status } from '../status/status.ts'
+import { Status } from '../apierrors/status.ts'
 import { type Accepted, type AcceptTarget, negotiate } from './accept.ts'
 import { parseAccept } from './accept-clause.ts'
 

@@ -1,5 +1,5 @@
+import { notAcceptable, Status } from '../apierrors/status.ts'
 import { type BoundedCache, createBoundedCache } from '../cache/bounded-cache.ts'
-import { notAcceptable, Status } from '../status/status.ts'
 import { type Clause, covers, parseAccept } from './accept-clause.ts'
 
 /** What a read answers with. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../status/fixtures.ts'
+import { refusalOf } from '../apierrors/fixtures.ts'
 import { formatContinueToken, inconsistent, parseContinueToken } from './continue-token.ts'
 
 const encode = (value: unknown) =>

@@ -1,4 +1,4 @@
-import { badRequest } from '../status/status.ts'
+import { badRequest } from '../apierrors/status.ts'
 
 /**
  * Where a chunked list goes on: after `key`, in the state at `version`. Version -1 is an "inconsistent" continuation, in

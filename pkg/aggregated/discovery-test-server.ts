@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http'
+import { renderKube } from '../apierrors/render-kube.ts'
 import type { Exchange, Handler } from '../request/exchange.ts'
 import { parseLine } from '../request/request-line.ts'
-import { renderKube } from '../status/render-kube.ts'
 
 export type Answer = {
   readonly code: number

@@ -1,7 +1,7 @@
+import { methodNotAllowed, notAcceptable } from '../apierrors/status.ts'
 import { createDocument, type Document, sendDocument } from '../request/document.ts'
 import type { Exchange } from '../request/exchange.ts'
 import { send } from '../request/respond.ts'
-import { methodNotAllowed, notAcceptable } from '../status/status.ts'
 import { type Clause, covers, parseAccept } from './accept-clause.ts'
 import {
   byGroup,

@@ -1,3 +1,4 @@
+import { badRequest } from '../apierrors/status.ts'
 import { type FieldRequirement, matchesFields, requireKnownFields } from '../request/field-selector.ts'
 import { type LabelRequirement, matchesLabels } from '../request/label-selector.ts'
 import type { QueryParameters } from '../request/query-parameters.ts'
@@ -5,7 +6,6 @@ import type { RequestInfo } from '../request/request-info.ts'
 import { requirementsOf } from '../request/selector.ts'
 import { parseVersionQuery, type VersionQuery } from '../request/version-query.ts'
 import type { Entry } from '../resources/entry.ts'
-import { badRequest } from '../status/status.ts'
 
 /** metav1.ListOptions, as far as reading goes. */
 export type ListOptions = VersionQuery & {

@@ -1,3 +1,4 @@
+import { expired } from '../apierrors/status.ts'
 import { toCacheKey } from '../cache/bounded-cache.ts'
 import type { Turns } from '../request/turns.ts'
 import type { Collection, Scope } from '../resources/collection.ts'
@@ -13,7 +14,6 @@ import {
 import { byKey } from '../resources/order.ts'
 import { matchInTurns, viewInTurns } from '../resources/view-in-turns.ts'
 import type { Visible } from '../resources/visible.ts'
-import { expired } from '../status/status.ts'
 import { formatContinueToken, inconsistent, parseContinueToken } from './continue-token.ts'
 import { isExact, isSelective, type ListOptions, matchesOptions } from './list-options.ts'
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import { renderKube } from '../apierrors/render-kube.ts'
 import { toEventStream } from '../request/event-stream.ts'
 import { type Loopback, startLoopback } from '../request/fixtures.ts'
 import { parseLine } from '../request/request-line.ts'
@@ -9,7 +10,6 @@ import { bookmark, collectionOf, event, node, replaceAll, servedNodes } from '..
 import { serveWatch } from '../resources/watch.ts'
 import type { Encoder } from '../resources/watch-encoder.ts'
 import { WatchHub } from '../resources/watch-hub.ts'
-import { renderKube } from '../status/render-kube.ts'
 import { matchesOptions, parseListOptions, toSelectorKey } from './list-options.ts'
 import { createEncoder } from './watch-encoder.ts'
 

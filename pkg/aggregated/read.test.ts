@@ -1,6 +1,8 @@
 import { gunzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { parse } from 'yaml'
+import { renderKube } from '../apierrors/render-kube.ts'
+import { unavailable } from '../apierrors/status.ts'
 import {
   type Answer,
   type GetOptions,
@@ -13,8 +15,6 @@ import type { Collection, Scope } from '../resources/collection.ts'
 import { bookmark, collectionOf, event, node } from '../resources/fixtures.ts'
 import { PageCache } from '../resources/page-cache.ts'
 import { WatchHub } from '../resources/watch-hub.ts'
-import { renderKube } from '../status/render-kube.ts'
-import { unavailable } from '../status/status.ts'
 import { serveRead } from './read.ts'
 
 const g = '/apis/resources.kapis.io/v1alpha3'

@@ -1,9 +1,9 @@
+import { badRequest } from '../apierrors/status.ts'
 import type { QueryParameters } from '../request/query-parameters.ts'
 import { aggregatedForm, objectBytes } from '../resources/body.ts'
 import type { Entry } from '../resources/entry.ts'
 import type { Cell, Kind } from '../resources/kind.ts'
 import { entriesOf, type Selection } from '../resources/leaf.ts'
-import { badRequest } from '../status/status.ts'
 import { formatAge } from './age.ts'
 
 export type MetaVersion = 'v1' | 'v1beta1'

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
+import { expired } from '../apierrors/status.ts'
 import type { Entry } from '../resources/entry.ts'
 import { entry, servedNodes } from '../resources/fixtures.ts'
 import type { Change } from '../resources/history.ts'
 import { encodeError, openingOnce, toTold } from '../resources/watch-encoder.ts'
-import { expired } from '../status/status.ts'
 import { createEncoder, type Shape } from './watch-encoder.ts'
 
 const objects: Shape = { as: 'object' }

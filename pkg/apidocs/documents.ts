@@ -1,8 +1,8 @@
+import { methodNotAllowed } from '../apierrors/status.ts'
 import { isRecord } from '../kube/object.ts'
 import { type DescribedSection, toOpenApi } from '../openapi/document.ts'
 import { cachingOf, createDocument, type Document, sendDocument } from '../request/document.ts'
 import type { Exchange } from '../request/exchange.ts'
-import { methodNotAllowed } from '../status/status.ts'
 
 export type Face = {
   readonly handles: (path: string) => boolean

@@ -1,9 +1,9 @@
 import type { OutgoingHttpHeaders } from 'node:http'
+import { methodNotAllowed } from '../apierrors/status.ts'
 import type { DescribedSection } from '../openapi/document.ts'
 import { readAsset } from '../request/asset.ts'
 import { createTextDocument, type Document, sendDocument } from '../request/document.ts'
 import { type Html, html } from '../request/html.ts'
-import { methodNotAllowed } from '../status/status.ts'
 import type { Face } from './documents.ts'
 import { sectionHtml, sectionId } from './section.ts'
 

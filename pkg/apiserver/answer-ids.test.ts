@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { expect } from 'chai'
+import { renderKube } from '../apierrors/render-kube.ts'
+import { unauthorized } from '../apierrors/status.ts'
 import { type Loopback, startLoopback } from '../request/fixtures.ts'
-import { renderKube } from '../status/render-kube.ts'
-import { unauthorized } from '../status/status.ts'
 import { setIds } from './answer-ids.ts'
 
 describe('setIds', () => {

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
+import { toKubeStatus } from '../apierrors/render-kube.ts'
+import { Status } from '../apierrors/status.ts'
 import { http } from '../request/node-http.ts'
-import { toKubeStatus } from '../status/render-kube.ts'
-import { Status } from '../status/status.ts'
 
 const lingerMs = 1_000
 

@@ -1,3 +1,4 @@
+import { methodNotAllowed } from '../apierrors/status.ts'
 import { assertMayUpgrade } from '../authz/credential-scope.ts'
 import { FrontProxyCertificates } from '../certs/front-proxy.ts'
 import type { Config } from '../config/config.ts'
@@ -11,7 +12,6 @@ import { componentUpgrade, forwardUpgrade } from '../proxy/upgrade.ts'
 import { refuseMethodOverride } from '../request/ambiguity.ts'
 import type { AuthenticatedExchange, Handler } from '../request/exchange.ts'
 import { hasVerbPrefix } from '../request/request-info.ts'
-import { methodNotAllowed } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Peer, Tracing } from '../tracing/tracing.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { unauthorized, unavailable } from '../status/status.ts'
+import { unauthorized, unavailable } from '../apierrors/status.ts'
 import { followCredential } from './credential-check.ts'
 
 describe('followCredential', () => {

@@ -1,7 +1,7 @@
+import { renderKube } from '../apierrors/render-kube.ts'
+import { Status } from '../apierrors/status.ts'
 import type { Exchange } from '../request/exchange.ts'
 import type { QueryParameters } from '../request/query-parameters.ts'
-import { renderKube } from '../status/render-kube.ts'
-import { Status } from '../status/status.ts'
 
 /**
  * Answers 504 for a request that has no head of an answer in time, and makes an end of it. An answer that has begun goes on

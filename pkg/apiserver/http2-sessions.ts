@@ -7,10 +7,10 @@ import type {
 } from 'node:http2'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
+import { toKubeStatus } from '../apierrors/render-kube.ts'
+import { badRequest } from '../apierrors/status.ts'
 import { http } from '../request/node-http.ts'
 import { carriedBy } from '../request/tls-socket.ts'
-import { toKubeStatus } from '../status/render-kube.ts'
-import { badRequest } from '../status/status.ts'
 import { createPlainFront, type FrontLimits, type RequestListener } from './front.ts'
 import { MemoryConnection } from './memory-connection.ts'
 

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events'
 import { expect } from 'chai'
+import { Status } from '../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import { jane, toExchange } from '../request/fixtures.ts'
-import { Status } from '../status/status.ts'
 import { createInFlight, type PlaceKind, type Stay } from './in-flight.ts'
 
 function exchange(line: string, more: Partial<AuthenticatedExchange> = {}): AuthenticatedExchange {

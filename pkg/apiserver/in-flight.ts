@@ -1,7 +1,7 @@
+import { tooManyRequests } from '../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import { isSuperuser } from '../request/identity.ts'
 import { mayLast } from '../request/long-running.ts'
-import { tooManyRequests } from '../status/status.ts'
 import { createBodyArrival } from './body-arrival.ts'
 import { createPlaces, freePlace, type Place } from './places.ts'
 

@@ -1,5 +1,5 @@
+import { methodNotAllowed } from '../apierrors/status.ts'
 import type { Exchange, Handler } from '../request/exchange.ts'
-import { methodNotAllowed } from '../status/status.ts'
 import type { DocumentFace } from './router.ts'
 
 /** Anyone who asks needs `get` on it, as on /metrics. */

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { Status, tooManyRequests } from '../status/status.ts'
+import { Status, tooManyRequests } from '../apierrors/status.ts'
 import { createPlaces, type Place } from './places.ts'
 
 const nobody = new EventEmitter()

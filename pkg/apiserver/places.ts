@@ -1,4 +1,4 @@
-import type { Status } from '../status/status.ts'
+import type { Status } from '../apierrors/status.ts'
 
 /** A place that was taken. After `leave` all of these do nothing. */
 export type Place = {

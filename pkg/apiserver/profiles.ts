@@ -1,5 +1,5 @@
+import { methodNotAllowed } from '../apierrors/status.ts'
 import type { Exchange, Handler } from '../request/exchange.ts'
-import { methodNotAllowed } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { listenerProfilePrefix, profileKindOf } from '../telemetry/profile.ts'
 import { createProfileAnswer } from '../telemetry/profile-answer.ts'

@@ -1,5 +1,5 @@
+import { methodNotAllowed } from '../apierrors/status.ts'
 import { send } from '../request/respond.ts'
-import { methodNotAllowed } from '../status/status.ts'
 import { counter, createEmptyRegistry, gauge } from '../telemetry/metrics.ts'
 import type { Outcome } from './probes.ts'
 import type { DocumentFace } from './router.ts'

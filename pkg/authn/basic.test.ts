@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { expect } from 'chai'
-import { rejectionOf } from '../status/fixtures.ts'
+import { rejectionOf } from '../apierrors/fixtures.ts'
 import { createBasicAuthenticator } from './basic.ts'
 
 const agent = { name: 'agent', uid: 'u-1', groups: ['agents'], state: 'Active', credential: 'c1' }

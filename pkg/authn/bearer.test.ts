@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Status } from '../status/status.ts'
+import { Status } from '../apierrors/status.ts'
 import { createBearerReader, readBearer } from './bearer.ts'
 import { received } from './fixtures.ts'
 

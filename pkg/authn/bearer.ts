@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { unauthorized } from '../apierrors/status.ts'
 import { isWebSocket, partProtocols } from '../request/web-socket-handshake.ts'
-import { unauthorized } from '../status/status.ts'
 
 const maxTokenLength = 32 * 1024
 

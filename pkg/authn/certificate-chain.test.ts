@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { expect } from 'chai'
-import { Status } from '../status/status.ts'
+import { Status } from '../apierrors/status.ts'
 import { commonName, subjectValues, userId } from './certificate-chain.ts'
 
 // openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj '/CN=first/O=dev/O= ops/CN=last'

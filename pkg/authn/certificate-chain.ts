@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { unauthorized, unavailable } from '../apierrors/status.ts'
 import { splitCertificates } from '../certs/pem.ts'
 import { tlsSocketOf } from '../request/tls-socket.ts'
-import { unauthorized, unavailable } from '../status/status.ts'
 
 export type Chain = readonly X509Certificate[]
 

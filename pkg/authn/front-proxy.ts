@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { Status } from '../apierrors/status.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
 import { type Identity, identityBytes } from '../request/identity.ts'
 import { decodeExtraKey, decodeHeaderText } from '../request/identity-header.ts'
 import { tlsSocketOf } from '../request/tls-socket.ts'
-import { Status } from '../status/status.ts'
 import type { AuthenticationConfig } from './authentication-config.ts'
 import type { Authenticator } from './authenticator.ts'
 import {

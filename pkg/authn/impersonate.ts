@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
+import { badRequest } from '../apierrors/status.ts'
 import { anonymous, type Identity, splitServiceAccount, withAuthenticatedGroup } from '../request/identity.ts'
 import { decodeExtraKey, decodeHeaderText } from '../request/identity-header.ts'
 import { identityProblem } from '../request/identity-text.ts'
 import { type RequestInfo, toResourceInfo } from '../request/request-info.ts'
-import { badRequest } from '../status/status.ts'
 import {
   type Claimed,
   impersonateConstrained,

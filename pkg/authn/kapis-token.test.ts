@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { rejectionOf } from '../status/fixtures.ts'
+import { rejectionOf } from '../apierrors/fixtures.ts'
 import { received } from './fixtures.ts'
 import { createKapisTokenAuthenticator } from './kapis-token.ts'
 

@@ -1,6 +1,6 @@
+import { Status, unauthorized } from '../apierrors/status.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
 import { type Identity, identityBytes } from '../request/identity.ts'
-import { Status, unauthorized } from '../status/status.ts'
 import { isReadOnly } from '../token/live-audience.ts'
 import type { Authenticator } from './authenticator.ts'
 import { createBearerReader } from './bearer.ts'

@@ -1,10 +1,10 @@
+import { unauthorized, unavailable } from '../apierrors/status.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isRecord } from '../kube/object.ts'
 import { retryTransient } from '../kube/retry.ts'
 import { type Identity, identityBytes } from '../request/identity.ts'
 import { createWorkQueue } from '../request/work-queue.ts'
-import { unauthorized, unavailable } from '../status/status.ts'
 import type { Authenticator } from './authenticator.ts'
 import { readBearer, tokenKey } from './bearer.ts'
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
+import { Status } from '../apierrors/status.ts'
 import type { Identity } from '../request/identity.ts'
 import { QueryParameters } from '../request/query-parameters.ts'
 import { parseRequestInfo } from '../request/request-info.ts'
-import { Status } from '../status/status.ts'
 import { assertInScope, assertMayUpgrade } from './credential-scope.ts'
 
 const reader: Identity = { username: 'jane', uid: 'u', groups: [], extra: {}, isReadOnly: true }

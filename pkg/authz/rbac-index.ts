@@ -1,9 +1,9 @@
+import { unavailable } from '../apierrors/status.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { Informer } from '../kube/informer.ts'
 import { type KubeObject, membersOf } from '../kube/object.ts'
 import { Reflector } from '../kube/reflector.ts'
 import type { Identity } from '../request/identity.ts'
-import { unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { callerKeys, givesRight, type Right, subjectKeys } from './rbac-rules.ts'
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
+import { withClocks } from '../apierrors/clock-fixtures.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isRecord } from '../kube/object.ts'
 import { jane } from '../request/fixtures.ts'
-import { withClocks } from '../status/clock-fixtures.ts'
 import { createReachFinder } from './reach.ts'
 
 const right = { verb: 'get', group: '', resource: 'pods/log' }

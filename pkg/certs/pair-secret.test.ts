@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Status } from '../status/status.ts'
+import { Status } from '../apierrors/status.ts'
 import { createSecretStore } from './fixtures.ts'
 import { parsePair, readPair, writePair } from './pair-secret.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { rejectionOf } from '../status/fixtures.ts'
+import { rejectionOf } from '../apierrors/fixtures.ts'
 import { endLogin, endOtherLogins } from './end-login.ts'
 import type { Session } from './session.ts'
 

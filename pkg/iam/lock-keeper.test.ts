@@ -1,6 +1,6 @@
 import { expect } from 'chai'
+import { Status } from '../apierrors/status.ts'
 import type { Call, KubeClient } from '../kube/client.ts'
-import { Status } from '../status/status.ts'
 import { silent, until } from './fixtures.ts'
 import { createLockKeeper } from './lock-keeper.ts'
 import { toUser } from './user.ts'

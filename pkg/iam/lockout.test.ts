@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
-import { Status } from '../status/status.ts'
+import { Status } from '../apierrors/status.ts'
 import { type Attempt, createLockout, type LockoutKey } from './lockout.ts'
 
 describe('createLockout', () => {

@@ -1,4 +1,4 @@
-import { unavailable } from '../status/status.ts'
+import { unavailable } from '../apierrors/status.ts'
 import { FailureWindow, type LockoutRule } from './failure-window.ts'
 
 /** What failures are counted for: a user, a name as it was typed (no matter who it belongs to), a source address. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { unavailable } from '../apierrors/status.ts'
 import type { AuthenticationConfig } from '../config/authentication.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Registry } from '../telemetry/metrics.ts'
 import { FailureFeed } from './failure-feed.ts'

@@ -1,6 +1,6 @@
+import { Status } from '../apierrors/status.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { type KubeObject, parseList } from '../kube/object.ts'
-import { Status } from '../status/status.ts'
 import { loginRecordsPath, recordNames } from './login-record.ts'
 
 export type RecordPrunerOptions = {

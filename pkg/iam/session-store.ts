@@ -1,7 +1,7 @@
+import { Status } from '../apierrors/status.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { parseList, parseObject } from '../kube/object.ts'
 import { Reflector } from '../kube/reflector.ts'
-import { Status } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import {
   isLeftBehind,

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Status } from '../status/status.ts'
+import { Status } from '../apierrors/status.ts'
 import { parseUserDraft } from './user-draft.ts'
 
 const hash = `$2b$10$${'a'.repeat(53)}`

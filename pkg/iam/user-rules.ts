@@ -1,4 +1,4 @@
-import type { Cause } from '../status/status.ts'
+import type { Cause } from '../apierrors/status.ts'
 import { isReservedName } from '../token/reserved-name.ts'
 
 /** Why a value is not allowed; undefined when it is. */

@@ -1,6 +1,6 @@
+import { unavailable } from '../apierrors/status.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { itemsOf, membersOf } from '../kube/object.ts'
-import { unavailable } from '../status/status.ts'
 import { iamVersion } from './user.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
+import { Status } from '../apierrors/status.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { lastAppliedAnnotation } from '../kube/last-applied.ts'
 import { isRecord, type KubeObject, parseObject, textOf } from '../kube/object.ts'
-import { Status } from '../status/status.ts'
 import { groupProblem } from './user-rules.ts'
 
 export type UserState = 'Active' | 'Disabled' | 'AuthLimitExceeded'

@@ -1,3 +1,4 @@
+import { badRequest, methodNotAllowed, notFound, unknownResource } from '../apierrors/status.ts'
 import { isRecord, itemsOf, membersOf } from '../kube/object.ts'
 import { routeOf } from '../openapi/route.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
@@ -5,7 +6,6 @@ import type { RequestInfo } from '../request/request-info.ts'
 import { sendJson } from '../request/respond.ts'
 import type { Collection } from '../resources/collection.ts'
 import type { Entry } from '../resources/entry.ts'
-import { badRequest, methodNotAllowed, notFound, unknownResource } from '../status/status.ts'
 import type { componentPaths } from './components-description.ts'
 
 export type ComponentTools = {

@@ -1,6 +1,6 @@
+import { methodNotAllowed } from '../apierrors/status.ts'
 import type { Exchange } from '../request/exchange.ts'
 import { sendJson } from '../request/respond.ts'
-import { methodNotAllowed } from '../status/status.ts'
 
 export type PublicDocuments = {
   readonly paths: readonly string[]

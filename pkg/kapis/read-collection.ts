@@ -1,3 +1,4 @@
+import { badRequest, methodNotAllowed, notFound, unknownResource } from '../apierrors/status.ts'
 import { toCacheKey } from '../cache/bounded-cache.ts'
 import { toEventStream } from '../request/event-stream.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
@@ -25,7 +26,6 @@ import type { Visible } from '../resources/visible.ts'
 import { serveWatch } from '../resources/watch.ts'
 import { createFormEncoder } from '../resources/watch-encoder.ts'
 import type { WatchHub } from '../resources/watch-hub.ts'
-import { badRequest, methodNotAllowed, notFound, unknownResource } from '../status/status.ts'
 
 export type ReadTools = {
   readonly groupDomain: string

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { badRequest, methodNotAllowed, Status, unknownResource } from '../apierrors/status.ts'
 import { JsonTooDeep, parseJson } from '../json/parse.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isKubeObject, isRecord, type KubeObject, parseObject } from '../kube/object.ts'
@@ -13,7 +14,6 @@ import { parseListQuery } from '../request/list-query.ts'
 import type { QueryParameters } from '../request/query-parameters.ts'
 import { sendJson } from '../request/respond.ts'
 import { addWarning } from '../request/warning.ts'
-import { badRequest, methodNotAllowed, Status, unknownResource } from '../status/status.ts'
 import type { registryPaths } from './registries-description.ts'
 
 export type RegistryTools = {

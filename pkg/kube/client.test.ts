@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { rejectionOf, toRefusal } from '../status/fixtures.ts'
+import { rejectionOf, toRefusal } from '../apierrors/fixtures.ts'
 import { createKubeClient } from './client.ts'
 import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from './fixtures.ts'
 

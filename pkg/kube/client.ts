@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
+import { type Details, type Reason, Status, unavailable } from '../apierrors/status.ts'
 import { ReloadingPool } from '../http/pool.ts'
-import { type Details, type Reason, Status, unavailable } from '../status/status.ts'
 import type { Endpoint } from './endpoint.ts'
 
 export type Call = {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { withClocks } from '../status/clock-fixtures.ts'
+import { withClocks } from '../apierrors/clock-fixtures.ts'
 import { loadEndpoint } from './endpoint.ts'
 
 describe('loadEndpoint', () => {

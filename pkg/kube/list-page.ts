@@ -1,5 +1,5 @@
+import { unavailable } from '../apierrors/status.ts'
 import { itemTexts, memberText } from '../json/members.ts'
-import { unavailable } from '../status/status.ts'
 import { type Call, type KubeClient, readText } from './client.ts'
 
 /** A page of a list, and the source text of each of its items: JSON.parse rounds numbers and forgets how text was written. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { rejectionOf, toRefusal } from '../status/fixtures.ts'
+import { rejectionOf, toRefusal } from '../apierrors/fixtures.ts'
 import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from './fixtures.ts'
 import { withOwnRefusals } from './own-refusal.ts'
 

@@ -1,4 +1,4 @@
-import { Status, unavailable } from '../status/status.ts'
+import { Status, unavailable } from '../apierrors/status.ts'
 import type { KubeClient } from './client.ts'
 
 /**

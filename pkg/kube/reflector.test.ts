@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { expect } from 'chai'
-import { Status } from '../status/status.ts'
+import { Status } from '../apierrors/status.ts'
 import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver, until } from './fixtures.ts'
 import { Reflector } from './reflector.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Status } from '../status/status.ts'
+import { Status } from '../apierrors/status.ts'
 import type { KubeClient } from './client.ts'
 import { readListPage } from './list-page.ts'
 import { type KubeObject, parseList } from './object.ts'

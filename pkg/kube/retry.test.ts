@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Status } from '../status/status.ts'
+import { Status } from '../apierrors/status.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { retry, retryOnConflict, retryTransient, untilDone } from './retry.ts'
 

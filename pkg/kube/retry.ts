@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Status, unavailable } from '../status/status.ts'
+import { Status, unavailable } from '../apierrors/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 export type RetryOptions = {

@@ -1,4 +1,4 @@
-import { Status } from '../status/status.ts'
+import { Status } from '../apierrors/status.ts'
 import type { KubeClient } from './client.ts'
 import { type KubeObject, membersOf, parseObject } from './object.ts'
 import { isConflict } from './retry.ts'

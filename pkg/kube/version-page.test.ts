@@ -1,6 +1,6 @@
 import { expect } from 'chai'
+import { rejectionOf } from '../apierrors/fixtures.ts'
 import { writeVarint } from '../protobuf/wire.ts'
-import { rejectionOf } from '../status/fixtures.ts'
 import { answerJson, startFakeKubeApiserver } from './fixtures.ts'
 import { readObjectVersion, readVersionPage, type VersionPage } from './version-page.ts'
 

@@ -1,5 +1,5 @@
+import { Status, unavailable } from '../apierrors/status.ts'
 import { readFields, WireError } from '../protobuf/wire.ts'
-import { Status, unavailable } from '../status/status.ts'
 import { type Call, type KubeClient, readBytes } from './client.ts'
 import { isRecord, itemsOf, membersOf, textOf } from './object.ts'
 

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
+import { type Details, type Reason, Status } from '../apierrors/status.ts'
 import { memberText } from '../json/members.ts'
-import { type Details, type Reason, Status } from '../status/status.ts'
 import { isKubeObject, isRecord, type KubeObject } from './object.ts'
 
 export type WatchEvent = {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../status/fixtures.ts'
+import { refusalOf } from '../apierrors/fixtures.ts'
 import { bucketStart, fillBuckets, type Interval, nextBucket, parseInterval } from './interval.ts'
 
 describe('parseInterval', () => {

@@ -1,4 +1,4 @@
-import { badRequest } from '../status/status.ts'
+import { badRequest } from '../apierrors/status.ts'
 
 /**
  * The width of a histogram's buckets. Fixed ones count from 1970; one week begins on a Monday and months, quarters and

@@ -1,5 +1,5 @@
 import express, { type Express, type RequestHandler } from 'express'
-import { renderKube } from '../status/render-kube.ts'
+import { renderKube } from '../apierrors/render-kube.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Registry } from '../telemetry/metrics.ts'
 import { listenerProfilePrefix, profileKinds } from '../telemetry/profile.ts'

@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import { Status } from '../status/status.ts'
+import { Status } from '../apierrors/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { Refusal } from './error.ts'
 import type { OAuthMetrics } from './metrics.ts'

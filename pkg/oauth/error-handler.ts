@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler, Request, Response } from 'express'
-import { Status } from '../status/status.ts'
+import { Status } from '../apierrors/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { oauthError, renderOAuth, toOAuth } from './error.ts'
 import { sendErrorPage, sendServerErrorPage, takesHtml } from './pages/error-page.ts'

@@ -1,4 +1,4 @@
-import { Status } from '../status/status.ts'
+import { Status } from '../apierrors/status.ts'
 import { Refusal } from './error.ts'
 
 /** RFC 6750 section 3: without a credential the challenge says no more than which kind is wanted. */

@@ -1,3 +1,4 @@
+import { type OAuthReason, Status } from '../apierrors/status.ts'
 import { type Admission, type Admitted, toRefusal } from '../iam/identity-provider/admission.ts'
 import {
   logInWithPassword,
@@ -8,7 +9,6 @@ import { refusalReason, refusedUser } from '../iam/identity-provider/refusal.ts'
 import type { Provider } from '../iam/identity-provider/store.ts'
 import type { PasswordChecker } from '../iam/password-check.ts'
 import type { User } from '../iam/user.ts'
-import { type OAuthReason, Status } from '../status/status.ts'
 import { oauthError } from './error.ts'
 import { assertMayStay } from './user-state.ts'
 

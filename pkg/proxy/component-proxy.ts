@@ -1,7 +1,7 @@
+import { Status } from '../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import { mayLast } from '../request/long-running.ts'
 import { formatTarget } from '../request/target.ts'
-import { Status } from '../status/status.ts'
 import type { ComponentUpstream } from './component-upstream.ts'
 import { forwardableHeaders, type HeaderLines } from './headers.ts'
 import { toRemoteHeaders } from './identity-headers.ts'

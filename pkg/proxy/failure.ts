@@ -1,4 +1,4 @@
-import { badRequest, Status } from '../status/status.ts'
+import { badRequest, Status } from '../apierrors/status.ts'
 
 /**
  * An upstream that did not answer, as the caller is told. Proxy-Status (RFC 9209) says that it is the proxy who speaks:

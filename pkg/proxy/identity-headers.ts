@@ -1,3 +1,4 @@
+import { Status } from '../apierrors/status.ts'
 import {
   authenticatedGroup,
   type Identity,
@@ -6,7 +7,6 @@ import {
 } from '../request/identity.ts'
 import { encodeExtraKey, encodeHeaderText } from '../request/identity-header.ts'
 import { identityProblem } from '../request/identity-text.ts'
-import { Status } from '../status/status.ts'
 import type { HeaderLines } from './headers.ts'
 
 type Names = {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { Status } from '../status/status.ts'
+import { Status } from '../apierrors/status.ts'
 import type { HeaderLines } from './headers.ts'
 
 type Caller = { readonly headers: Pick<IncomingHttpHeaders, 'host'>; readonly socket: object }

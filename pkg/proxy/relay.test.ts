@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { expect } from 'chai'
+import { renderKube } from '../apierrors/render-kube.ts'
+import { Status } from '../apierrors/status.ts'
 import { createPool, type Dispatcher } from '../http/pool.ts'
 import { closeServer, type Loopback, portOf, readAnswer, startLoopback } from '../request/fixtures.ts'
-import { renderKube } from '../status/render-kube.ts'
-import { Status } from '../status/status.ts'
 import { createRefusalByBody } from './kube.ts'
 import { relay } from './relay.ts'
 

@@ -1,9 +1,9 @@
 import { lookup } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { badRequest, type Status, unavailable } from '../apierrors/status.ts'
 import { createAgent } from '../http/pool.ts'
 import type { ProxyFor } from '../http/proxy-environment.ts'
 import { readBody } from '../http/read-body.ts'
-import { badRequest, type Status, unavailable } from '../status/status.ts'
 
 export type RegistrySettings = {
   /** Authorities that are trusted next to the public ones, as PEM. */

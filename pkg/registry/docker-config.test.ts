@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../status/fixtures.ts'
+import { refusalOf } from '../apierrors/fixtures.ts'
 import { readDockerConfig } from './docker-config.ts'
 
 const metadata = { name: 's', uid: '', resourceVersion: '', creationTimestamp: '' }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../status/fixtures.ts'
+import { refusalOf } from '../apierrors/fixtures.ts'
 import { parseImageReference } from './reference.ts'
 
 const digest = `sha256:${'a1'.repeat(32)}`

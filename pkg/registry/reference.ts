@@ -1,4 +1,4 @@
-import { badRequest } from '../status/status.ts'
+import { badRequest } from '../apierrors/status.ts'
 
 /** Where an image lies: `registry.example.com/team/app:1.2`, or `…@sha256:…`. */
 export type ImageReference = {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { badRequest } from '../status/status.ts'
+import { badRequest } from '../apierrors/status.ts'
 
 /**
  * Refuses a request that names its host more than once: two parsers on its way could each choose another one (RFC 9112

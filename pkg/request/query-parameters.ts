@@ -1,5 +1,5 @@
 import { unescape as unescapeLossy } from 'node:querystring'
-import { badRequest } from '../status/status.ts'
+import { badRequest } from '../apierrors/status.ts'
 import { type FieldRequirement, parseFieldSelector } from './field-selector.ts'
 import { type LabelRequirement, parseLabelSelector } from './label-selector.ts'
 import { readSelector, type Selector } from './selector.ts'

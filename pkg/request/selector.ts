@@ -1,4 +1,4 @@
-import { badRequest } from '../status/status.ts'
+import { badRequest } from '../apierrors/status.ts'
 
 /** As many terms may a selector have; each is looked up in every object. */
 const maxTerms = 32

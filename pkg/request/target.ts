@@ -1,4 +1,4 @@
-import { badRequest } from '../status/status.ts'
+import { badRequest } from '../apierrors/status.ts'
 
 /** The request target, split and decoded once. */
 export type Target = { readonly path: string; readonly rawPath: string; readonly rawQuery: string }

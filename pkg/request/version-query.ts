@@ -1,4 +1,4 @@
-import { badRequest, type Cause, invalid } from '../status/status.ts'
+import { badRequest, type Cause, invalid } from '../apierrors/status.ts'
 import type { QueryParameters } from './query-parameters.ts'
 
 /** Which state a list or watch is to be of, as metav1.ListOptions says it. */

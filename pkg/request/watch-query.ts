@@ -1,4 +1,4 @@
-import { badRequest } from '../status/status.ts'
+import { badRequest } from '../apierrors/status.ts'
 import type { QueryParameters } from './query-parameters.ts'
 import { parseVersionQuery, type VersionQuery } from './version-query.ts'
 

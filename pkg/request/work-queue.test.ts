@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Status, unavailable } from '../status/status.ts'
+import { Status, unavailable } from '../apierrors/status.ts'
 import { createWorkQueue } from './work-queue.ts'
 
 /** Work that ends when it is told to. */

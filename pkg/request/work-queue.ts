@@ -1,4 +1,4 @@
-import type { Status } from '../status/status.ts'
+import type { Status } from '../apierrors/status.ts'
 
 export type WorkQueue = {
   /** @throws what `refuse` makes when too many wait already; the signal's reason when it is aborted before its turn */

@@ -1,5 +1,5 @@
+import { unavailable } from '../apierrors/status.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { unavailable } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Catalog } from './catalog.ts'
 import type { Collection, Decorate } from './collection.ts'

@@ -1,5 +1,5 @@
+import { tooLargeResourceVersion } from '../apierrors/status.ts'
 import type { ObjectVersion, VersionPage } from '../kube/version-page.ts'
-import { tooLargeResourceVersion } from '../status/status.ts'
 import type { Collection, Confirm, Scope } from './collection.ts'
 import { toKey } from './entry.ts'
 import { explainRefusal } from './explain-refusal.ts'

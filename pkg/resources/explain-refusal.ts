@@ -1,4 +1,4 @@
-import { Status, unavailable, unknownResource } from '../status/status.ts'
+import { Status, unavailable, unknownResource } from '../apierrors/status.ts'
 
 /** The error for the caller when kube-apiserver does not let Kapis list a kind. */
 export function explainRefusal(plural: string, refusal: unknown): Status {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../status/fixtures.ts'
+import { refusalOf } from '../apierrors/fixtures.ts'
 import { objectBytes } from './body.ts'
 import { Entry } from './entry.ts'
 import { createFieldsForm } from './fields-form.ts'

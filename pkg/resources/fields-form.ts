@@ -1,5 +1,5 @@
+import { badRequest } from '../apierrors/status.ts'
 import { parseJsonPath } from '../request/json-path.ts'
-import { badRequest } from '../status/status.ts'
 import type { Form } from './body.ts'
 import { project, type Tree } from './projection.ts'
 

@@ -1,4 +1,4 @@
-import { badRequest } from '../status/status.ts'
+import { badRequest } from '../apierrors/status.ts'
 import type { Facts, FilterParser } from './kind.ts'
 
 /** A filter by the status word, which must be one of those that the kind has. */

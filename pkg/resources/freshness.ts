@@ -1,4 +1,4 @@
-import { tooLargeResourceVersion } from '../status/status.ts'
+import { tooLargeResourceVersion } from '../apierrors/status.ts'
 import type { Collection, Scope } from './collection.ts'
 import { momentMs } from './confirm.ts'
 

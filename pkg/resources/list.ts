@@ -1,7 +1,7 @@
+import { expired } from '../apierrors/status.ts'
 import { toCacheKey } from '../cache/bounded-cache.ts'
 import type { ListQuery } from '../request/list-query.ts'
 import type { Turns } from '../request/turns.ts'
-import { expired } from '../status/status.ts'
 import type { Collection } from './collection.ts'
 import { countEntries, type Leaf, type Selection, selectPage, toLeaves } from './leaf.ts'
 import { toOrder } from './order.ts'

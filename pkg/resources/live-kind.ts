@@ -1,7 +1,7 @@
+import { unavailable, unknownResource } from '../apierrors/status.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { Reflector, type ReflectorSink } from '../kube/reflector.ts'
 import { readObjectVersion, readVersionPage } from '../kube/version-page.ts'
-import { unavailable, unknownResource } from '../status/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { Collection, type Decorate } from './collection.ts'
 import { createConfirm } from './confirm.ts'

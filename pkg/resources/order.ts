@@ -1,6 +1,6 @@
+import { badRequest } from '../apierrors/status.ts'
 import { decodeString } from '../json/scan.ts'
 import { parseJsonPath } from '../request/json-path.ts'
-import { badRequest } from '../status/status.ts'
 import { type Amount, compareAmounts, parseAmount } from './amount.ts'
 import type { Entry } from './entry.ts'
 import { createReading } from './reading.ts'

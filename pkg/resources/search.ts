@@ -1,4 +1,4 @@
-import { badRequest } from '../status/status.ts'
+import { badRequest } from '../apierrors/status.ts'
 import type { Entry } from './entry.ts'
 
 // kubectl keeps the whole object in it; everything would be found by anything.

@@ -1,6 +1,6 @@
+import { toKubeStatus } from '../apierrors/render-kube.ts'
+import type { Status } from '../apierrors/status.ts'
 import type { EventStream } from '../request/event-stream.ts'
-import { toKubeStatus } from '../status/render-kube.ts'
-import type { Status } from '../status/status.ts'
 import type { Form } from './body.ts'
 import type { Entry, ServedKind } from './entry.ts'
 import type { Change } from './history.ts'

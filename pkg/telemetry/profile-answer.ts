@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { badRequest, tooManyRequests } from '../status/status.ts'
+import { badRequest, tooManyRequests } from '../apierrors/status.ts'
 import type { Logger } from './logger.ts'
 import { type ProfileKind, takeProfile } from './profile.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type JWTPayload, jwtVerify } from 'jose'
-import { Status } from '../status/status.ts'
+import { Status } from '../apierrors/status.ts'
 import type { KeySource } from './key-source.ts'
 import { signJwt } from './sign.ts'
 

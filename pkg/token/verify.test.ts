@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
 import { exportSPKI, importJWK } from 'jose'
-import { Status } from '../status/status.ts'
+import { Status } from '../apierrors/status.ts'
 import { audience, forge, issuer, memoryKeys } from './fixtures.ts'
 import { createTokenIssuer } from './issue.ts'
 import { generateKey } from './key-set.ts'

@@ -1,5 +1,5 @@
 import { type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose'
-import { Status, unauthorized } from '../status/status.ts'
+import { Status, unauthorized } from '../apierrors/status.ts'
 import type { KeySource } from './key-source.ts'
 import { isReadOnly, liveAudience } from './live-audience.ts'
 import { isReservedName } from './reserved-name.ts'

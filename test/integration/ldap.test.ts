@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { expect } from 'chai'
+import { Status } from '../../pkg/apierrors/status.ts'
 import { createAuthority } from '../../pkg/certs/issue.ts'
 import type { Problem } from '../../pkg/config/problem.ts'
 import { readProviderConfig } from '../../pkg/iam/identity-provider/config.ts'
 import type { PasswordProvider } from '../../pkg/iam/identity-provider/identity.ts'
 import { createLdapProvider } from '../../pkg/iam/identity-provider/ldap.ts'
 import { refusalReason } from '../../pkg/iam/identity-provider/refusal.ts'
-import { Status } from '../../pkg/status/status.ts'
 import { groups, manager, people, person, type Slapd, startSlapd } from '../peers/slapd.ts'
 
 const never = new AbortController().signal

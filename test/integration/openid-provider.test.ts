@@ -1,12 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { expect } from 'chai'
+import { Status } from '../../pkg/apierrors/status.ts'
 import { createAuthority } from '../../pkg/certs/issue.ts'
 import type { Problem } from '../../pkg/config/problem.ts'
 import { readProviderConfig } from '../../pkg/iam/identity-provider/config.ts'
 import type { Identity, RedirectProvider, Transaction } from '../../pkg/iam/identity-provider/identity.ts'
 import { createOidcProvider } from '../../pkg/iam/identity-provider/oidc.ts'
 import { refusalReason } from '../../pkg/iam/identity-provider/refusal.ts'
-import { Status } from '../../pkg/status/status.ts'
 import {
   json,
   type Lies,

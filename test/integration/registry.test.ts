@@ -7,10 +7,10 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
+import { Status } from '../../pkg/apierrors/status.ts'
 import { createAuthority, issueCertificate } from '../../pkg/certs/issue.ts'
 import { createRegistryClient } from '../../pkg/registry/client.ts'
 import { createConnect } from '../../pkg/registry/connect.ts'
-import { Status } from '../../pkg/status/status.ts'
 
 const login = { username: 'puller', password: 'open sesame' }
 const wrong = { ...login, password: 'open barley' }

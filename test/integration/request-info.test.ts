@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { Status } from '../../pkg/apierrors/status.ts'
 import type { RequestInfo } from '../../pkg/request/request-info.ts'
 import { parseLine, type RequestLine } from '../../pkg/request/request-line.ts'
-import { Status } from '../../pkg/status/status.ts'
 import { buildGo, goBuildTimeoutMs, hasGo } from '../e2e/go-program.ts'
 import { output, scratch } from '../e2e/run.ts'
 

@@ -1,9 +1,9 @@
+import { Status } from '../../../pkg/apierrors/status.ts'
 import { iamVersion, isPasswordHash, toCredential, usersPath } from '../../../pkg/iam/user.ts'
 import { linkAnnotation, readLinks } from '../../../pkg/iam/user-link.ts'
 import { groupProblem } from '../../../pkg/iam/user-rules.ts'
 import type { KubeClient } from '../../../pkg/kube/client.ts'
 import { isRecord, type KubeObject, parseObject } from '../../../pkg/kube/object.ts'
-import { Status } from '../../../pkg/status/status.ts'
 
 /** What becomes of one user. */
 export type Step = {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Status } from '../../status/status.ts'
+import type { Status } from '../../apierrors/status.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { User } from '../user.ts'
 import type { UserLink } from '../user-link.ts'

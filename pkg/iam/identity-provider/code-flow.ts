@@ -15,7 +15,7 @@ import {
   ResponseBodyError,
   type ServerMetadata,
 } from 'openid-client'
-import { Status } from '../../status/status.ts'
+import { Status } from '../../apierrors/status.ts'
 import { InvalidIdToken } from '../../token/provider-id-token.ts'
 import type { AppConfig } from './app-config.ts'
 import type { Transaction, UpstreamPrompt } from './identity.ts'

@@ -1,4 +1,4 @@
-import { Status } from '../../status/status.ts'
+import { Status } from '../../apierrors/status.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { type EndableSessions, endLogin } from '../end-login.ts'
 import type { Session } from '../session.ts'

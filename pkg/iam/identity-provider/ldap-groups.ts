@@ -1,5 +1,5 @@
 import type { Client } from 'ldapts'
-import type { Status } from '../../status/status.ts'
+import type { Status } from '../../apierrors/status.ts'
 import type { LdapConfig } from './ldap-config.ts'
 import { both, equals, type LdapEntry, toEntry } from './ldap-entry.ts'
 import { refuse } from './refusal.ts'

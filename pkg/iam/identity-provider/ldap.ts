@@ -9,7 +9,7 @@ import {
   NoSuchObjectError,
   UnwillingToPerformError,
 } from 'ldapts'
-import { Status } from '../../status/status.ts'
+import { Status } from '../../apierrors/status.ts'
 import type { Identity, PasswordProvider } from './identity.ts'
 import type { LdapConfig } from './ldap-config.ts'
 import { withDirectory } from './ldap-connection.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
+import { Status } from '../../apierrors/status.ts'
 import type { Call, KubeClient } from '../../kube/client.ts'
-import { Status } from '../../status/status.ts'
 import { toUser } from '../user.ts'
 import { createGroupWriter, readGroups } from './provider-groups.ts'
 import { refusalReason } from './refusal.ts'

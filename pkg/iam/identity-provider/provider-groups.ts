@@ -1,7 +1,7 @@
+import { unavailable } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { parseObject } from '../../kube/object.ts'
 import { retryOnConflict } from '../../kube/retry.ts'
-import { unavailable } from '../../status/status.ts'
 import { type ProviderGroups, toUser, type User, usersPath } from '../user.ts'
 import { groupProblem } from '../user-rules.ts'
 import { refuse } from './refusal.ts'

@@ -1,4 +1,4 @@
-import { Status, tooManyRequests } from '../../status/status.ts'
+import { Status, tooManyRequests } from '../../apierrors/status.ts'
 import { secondsUntil } from '../lockout.ts'
 import type { PasswordChecker } from '../password-check.ts'
 import type { Source } from '../source.ts'

@@ -1,6 +1,6 @@
+import { Status } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { parseObject } from '../../kube/object.ts'
-import { Status } from '../../status/status.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { iamVersion, toUser, type User, usersPath } from '../user.ts'
 import { linkAnnotation, readLinks, type UserLink } from '../user-link.ts'

@@ -1,3 +1,4 @@
+import { methodNotAllowed } from '../../apierrors/status.ts'
 import { withMembers } from '../../json/members.ts'
 import type { EventKind } from '../../logs/events/kind.ts'
 import { exportHits } from '../../logs/export.ts'
@@ -12,7 +13,6 @@ import type { Hit, LogStore } from '../../logs/store.ts'
 import type { AuthenticatedExchange, Handler } from '../../request/exchange.ts'
 import type { Identity } from '../../request/identity.ts'
 import { createPacedWriter, sendJsonText } from '../../request/respond.ts'
-import { methodNotAllowed } from '../../status/status.ts'
 import { type Asked, answerHistogram, answerQuery } from './answers.ts'
 import { whileWaited } from './gone.ts'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { Status } from '../../status/status.ts'
+import { Status } from '../../apierrors/status.ts'
 import type { LogStore } from '../store.ts'
 import { line, openTestStore, readAll, testDayNs, useFolder } from './fixtures.ts'
 

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises'
-import { Status, unavailable } from '../../status/status.ts'
+import { Status, unavailable } from '../../apierrors/status.ts'
 import type { Ingested } from '../ingest/raw-batch.ts'
 import type { AppendResult, LogStore, QueryLimits } from '../store.ts'
 import { type Child, createChild } from './child.ts'

@@ -1,4 +1,4 @@
-import { Status } from '../../status/status.ts'
+import { Status } from '../../apierrors/status.ts'
 import { line, openTestStore, testDayNs } from './fixtures.ts'
 
 // A program that may write no file beyond a size: appends until that is refused, and tells what it has then.

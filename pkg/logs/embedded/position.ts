@@ -1,4 +1,4 @@
-import { badRequest } from '../../status/status.ts'
+import { badRequest } from '../../apierrors/status.ts'
 import type { Order } from '../store.ts'
 import type { Block } from './block.ts'
 import { dayOf, timeInDay, toTimeNs } from './day.ts'

@@ -1,4 +1,4 @@
-import { timedOut, unavailable } from '../../status/status.ts'
+import { timedOut, unavailable } from '../../apierrors/status.ts'
 import { createCaches } from './caches.ts'
 import type { CancelRequest, ReaderNotice, ReaderSettings, ReadRequest } from './read-request.ts'
 import { DamagedError } from './schema.ts'

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { insufficientStorage, Status, unavailable } from '../../apierrors/status.ts'
 import { makeFolders } from '../../files/make-folders.ts'
-import { insufficientStorage, Status, unavailable } from '../../status/status.ts'
 import type { LogRecord } from '../record.ts'
 import type { AppendResult } from '../store.ts'
 import { dayMs, dayOf } from './day.ts'

@@ -1,5 +1,5 @@
+import { badRequest } from '../../apierrors/status.ts'
 import { itemsOf, membersOf, textOf } from '../../kube/object.ts'
-import { badRequest } from '../../status/status.ts'
 import { allOf } from '../expression.ts'
 import { parseTimestamp } from '../ingest/timestamp.ts'
 import type { LogRecord } from '../record.ts'

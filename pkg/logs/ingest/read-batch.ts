@@ -1,4 +1,4 @@
-import { Status } from '../../status/status.ts'
+import { Status } from '../../apierrors/status.ts'
 import { readBulk } from './bulk-batch.ts'
 import type { Line } from './document.ts'
 import { readJsonLines } from './json-lines-batch.ts'

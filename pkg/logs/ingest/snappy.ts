@@ -1,5 +1,5 @@
 import { uncompress } from 'snappy'
-import { badRequest, tooLarge } from '../../status/status.ts'
+import { badRequest, tooLarge } from '../../apierrors/status.ts'
 
 // The stream identifier with which the framing format begins; no block of logs does.
 const streamStart = Buffer.from([0xff, 0x06, 0x00, 0x00, 0x73, 0x4e, 0x61, 0x50, 0x70, 0x59])

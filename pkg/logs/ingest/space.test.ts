@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { badRequest, insufficientStorage } from '../../status/status.ts'
+import { badRequest, insufficientStorage } from '../../apierrors/status.ts'
 import { defaultLimits } from './limits.ts'
 import { createSpaceCheck } from './space.ts'
 

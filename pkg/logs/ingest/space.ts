@@ -1,4 +1,4 @@
-import { Status } from '../../status/status.ts'
+import { Status } from '../../apierrors/status.ts'
 import type { LogStore } from '../store.ts'
 
 export type SpaceCheck = {

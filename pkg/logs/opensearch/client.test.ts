@@ -1,9 +1,9 @@
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { expect } from 'chai'
+import { rejectionOf } from '../../apierrors/fixtures.ts'
 import { createAuthority, issueCertificate } from '../../certs/issue.ts'
 import { closeServer, portOf } from '../../request/fixtures.ts'
-import { rejectionOf } from '../../status/fixtures.ts'
 import { createSearchClient, type SearchClient } from './client.ts'
 
 const authority = createAuthority({ commonName: 'search', validityDays: 2 })

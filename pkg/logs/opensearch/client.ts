@@ -1,7 +1,4 @@
 import { errors } from '@opensearch-project/opensearch'
-import type { ProxyFor } from '../../http/proxy-environment.ts'
-import { isRecord } from '../../kube/object.ts'
-import { createWorkQueue } from '../../request/work-queue.ts'
 import {
   badRequest,
   insufficientStorage,
@@ -9,7 +6,10 @@ import {
   timedOut,
   tooManyRequests,
   unavailable,
-} from '../../status/status.ts'
+} from '../../apierrors/status.ts'
+import type { ProxyFor } from '../../http/proxy-environment.ts'
+import { isRecord } from '../../kube/object.ts'
+import { createWorkQueue } from '../../request/work-queue.ts'
 import { createTransport, type SearchCredentials, type SearchEngine, type Transport } from './transport.ts'
 
 export type SearchCall = {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../../status/fixtures.ts'
+import { refusalOf } from '../../apierrors/fixtures.ts'
 import { type Place, parseCursor, placeOf, searchAfter, toCursor } from './cursor.ts'
 
 const time = '2020-05-16T16:00:42.608962453Z'

@@ -1,4 +1,4 @@
-import { badRequest } from '../../status/status.ts'
+import { badRequest } from '../../apierrors/status.ts'
 import { formatTime } from '../rfc3339.ts'
 import type { Order } from '../store.ts'
 

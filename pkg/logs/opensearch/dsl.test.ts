@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../../status/fixtures.ts'
+import { refusalOf } from '../../apierrors/fixtures.ts'
 import { match } from '../expression.ts'
 import type { Scope } from '../filter.ts'
 import { toDsl } from './dsl.ts'

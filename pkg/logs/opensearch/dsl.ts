@@ -1,4 +1,4 @@
-import { badRequest, type Status } from '../../status/status.ts'
+import { badRequest, type Status } from '../../apierrors/status.ts'
 import type { Expression, Test } from '../expression.ts'
 import type { LogFilter, PermittedNamespace, Scope } from '../filter.ts'
 import type { Field } from '../record.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Status } from '../../status/status.ts'
+import { Status } from '../../apierrors/status.ts'
 import type { LogFilter } from '../filter.ts'
 import type { Hit } from '../store.ts'
 import { queryRecords, type Search } from './search.ts'

@@ -1,4 +1,4 @@
-import { badRequest } from '../../status/status.ts'
+import { badRequest } from '../../apierrors/status.ts'
 
 /** A piece of a search text: text to be taken literally, `*` for any number of characters, or `?` for one. */
 export type Piece = { readonly text: string; readonly quoted: boolean } | '*' | '?'

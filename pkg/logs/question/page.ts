@@ -1,4 +1,4 @@
-import { badRequest } from '../../status/status.ts'
+import { badRequest } from '../../apierrors/status.ts'
 import type { LogFilter } from '../filter.ts'
 import type { LogQuery } from '../store.ts'
 import type { Parameters } from './parameters.ts'

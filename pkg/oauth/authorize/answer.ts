@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express'
-import { Status } from '../../status/status.ts'
+import { Status } from '../../apierrors/status.ts'
 import { isOAuthReason } from '../error.ts'
 import type { Target } from './request.ts'
 

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
+import { Status } from '../../apierrors/status.ts'
 import type { User } from '../../iam/user.ts'
 import { passwordProblem } from '../../iam/user-rules.ts'
-import { Status } from '../../status/status.ts'
 import type { TokenEvent } from '../audit.ts'
 import { oauthError } from '../error.ts'
 import { readForm } from '../form.ts'

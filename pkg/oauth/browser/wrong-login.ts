@@ -1,4 +1,4 @@
-import type { Status } from '../../status/status.ts'
+import type { Status } from '../../apierrors/status.ts'
 
 /** Whether a login has failed in a way that the page it was typed into can tell of. */
 export function isWrongLogin({ reason }: Status): boolean {

@@ -1,7 +1,7 @@
+import { Status } from '../../apierrors/status.ts'
 import type { ClientConfig } from '../../config/client.ts'
 import { isLeftBehind, type Session } from '../../iam/session.ts'
 import type { User } from '../../iam/user.ts'
-import { Status } from '../../status/status.ts'
 import type { TokenClaims } from '../../token/verify.ts'
 import { oauthError } from '../error.ts'
 import { type Form, requireParameter } from '../form.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../../status/fixtures.ts'
+import { refusalOf } from '../../apierrors/fixtures.ts'
 import { type NodeOptions, node } from '../fixtures.ts'
 import { noUsage, type PodUsage } from '../pod-usage.ts'
 import { parseQuantity } from '../quantity.ts'

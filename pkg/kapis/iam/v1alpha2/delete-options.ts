@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
+import { badRequest } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kube/object.ts'
 import { hasBody } from '../../../request/has-body.ts'
-import { badRequest } from '../../../status/status.ts'
 import { readJson } from './body.ts'
 
 /** metav1.DeleteOptions, as far as kube-apiserver is to judge them; what is empty is left out. */

@@ -1,3 +1,4 @@
+import { methodNotAllowed } from '../../../apierrors/status.ts'
 import { listLoginRecords } from '../../../iam/login-history.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { AuthenticatedExchange } from '../../../request/exchange.ts'
@@ -5,7 +6,6 @@ import { parseListQuery } from '../../../request/list-query.ts'
 import { sendJsonText } from '../../../request/respond.ts'
 import { addWarning } from '../../../request/warning.ts'
 import { ignoredText } from '../../../resources/supported-query.ts'
-import { methodNotAllowed } from '../../../status/status.ts'
 
 export type LoginRecordsOptions = { readonly client: KubeClient; readonly groupDomain: string }
 

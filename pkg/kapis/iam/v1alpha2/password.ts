@@ -1,3 +1,4 @@
+import { badRequest, methodNotAllowed, tooManyRequests } from '../../../apierrors/status.ts'
 import type { PasswordChecker } from '../../../iam/password-check.ts'
 import { invalidUser } from '../../../iam/user-draft.ts'
 import { passwordProblem, problemAt } from '../../../iam/user-rules.ts'
@@ -5,7 +6,6 @@ import type { Permit, UserWriter } from '../../../iam/user-writer.ts'
 import { isRecord } from '../../../kube/object.ts'
 import type { AuthenticatedExchange } from '../../../request/exchange.ts'
 import { sendJson } from '../../../request/respond.ts'
-import { badRequest, methodNotAllowed, tooManyRequests } from '../../../status/status.ts'
 import { readJson } from './body.ts'
 
 export type PasswordOptions = {

@@ -1,10 +1,10 @@
+import { Status } from '../../../apierrors/status.ts'
 import { isNamedInRbac } from '../../../iam/identity-provider/named-in-rbac.ts'
 import type { UserRights } from '../../../iam/user-rights.ts'
 import type { Permit } from '../../../iam/user-writer.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { AuthenticatedExchange } from '../../../request/exchange.ts'
 import type { Identity } from '../../../request/identity.ts'
-import { Status } from '../../../status/status.ts'
 
 /** A verb on one object, as RBAC grants it at the cluster scope. */
 export type NamedRight = {

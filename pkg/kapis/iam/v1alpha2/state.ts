@@ -1,8 +1,8 @@
+import { badRequest, methodNotAllowed } from '../../../apierrors/status.ts'
 import type { UserState } from '../../../iam/user.ts'
 import { isRecord } from '../../../kube/object.ts'
 import type { AuthenticatedExchange } from '../../../request/exchange.ts'
 import { sendJson } from '../../../request/respond.ts'
-import { badRequest, methodNotAllowed } from '../../../status/status.ts'
 import { readJson } from './body.ts'
 import { toAnswer, type UsersOptions } from './users.ts'
 

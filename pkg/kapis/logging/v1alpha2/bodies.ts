@@ -1,4 +1,4 @@
-import { tooManyRequests } from '../../../status/status.ts'
+import { tooManyRequests } from '../../../apierrors/status.ts'
 
 /** A body that is under way, or has come and is being stored. */
 export type Held = {

@@ -3,8 +3,8 @@ import { type ClientRequest, request } from 'node:http'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
+import { renderKube } from '../../../apierrors/render-kube.ts'
 import { type Answer, type Loopback, readAnswer, startLoopback } from '../../../request/fixtures.ts'
-import { renderKube } from '../../../status/render-kube.ts'
 import { readBody } from './body.ts'
 
 const megabyte = 1024 * 1024

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { methodNotAllowed } from '../../../status/status.ts'
+import { methodNotAllowed } from '../../../apierrors/status.ts'
 
 // Clients and shippers of 7, 8 and 9 all send to a server that says so.
 const number = '8.19.0'

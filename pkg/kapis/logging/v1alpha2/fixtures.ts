@@ -1,4 +1,4 @@
-import { Status, tooManyRequests } from '../../../status/status.ts'
+import { Status, tooManyRequests } from '../../../apierrors/status.ts'
 
 /** An authorizer that refuses everybody. */
 export function forbidden403(): never {

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { expect } from 'chai'
 import { compressSync as compressSnappy } from 'snappy'
+import { renderKube } from '../../../apierrors/render-kube.ts'
+import { insufficientStorage, tooManyRequests } from '../../../apierrors/status.ts'
 import { createPlaces } from '../../../apiserver/places.ts'
 import { createMemoryStore, type MemoryStore } from '../../../logs/fixtures.ts'
 import { createIngestRecords } from '../../../logs/ingest/ingest-records.ts'
@@ -17,8 +19,6 @@ import {
   toExchange,
 } from '../../../request/fixtures.ts'
 import { createTurns } from '../../../request/turns.ts'
-import { renderKube } from '../../../status/render-kube.ts'
-import { insufficientStorage, tooManyRequests } from '../../../status/status.ts'
 import { forbidden403, freePlace, tooMany } from './fixtures.ts'
 import { createIngest } from './ingest.ts'
 

@@ -1,5 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
+  badRequest,
+  methodNotAllowed,
+  Status,
+  tooManyRequests,
+  unavailable,
+  unknownResource,
+} from '../../../apierrors/status.ts'
+import {
   filterOfMember,
   filterValue,
   type PathFilter,
@@ -12,14 +20,6 @@ import type { AuthenticatedExchange, Handler } from '../../../request/exchange.t
 import type { Identity } from '../../../request/identity.ts'
 import { send, sendParts } from '../../../request/respond.ts'
 import { createWorkQueue } from '../../../request/work-queue.ts'
-import {
-  badRequest,
-  methodNotAllowed,
-  Status,
-  tooManyRequests,
-  unavailable,
-  unknownResource,
-} from '../../../status/status.ts'
 import { createBodies, type Held } from './bodies.ts'
 import { mediaTypeOf, readBody } from './body.ts'
 import { answerClient, contentTypeOf } from './elasticsearch.ts'

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { renderKube } from '../../../apierrors/render-kube.ts'
 import {
   closeServer,
   type GetOptions,
@@ -9,7 +10,6 @@ import {
   startLoopback,
   toExchange,
 } from '../../../request/fixtures.ts'
-import { renderKube } from '../../../status/render-kube.ts'
 import { createLogPage } from './serve.ts'
 
 const issuer = 'https://kapis.test/oauth'

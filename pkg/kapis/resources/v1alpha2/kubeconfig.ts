@@ -1,7 +1,7 @@
+import { methodNotAllowed, notFound, unknownResource } from '../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../request/exchange.ts'
 import { send } from '../../../request/respond.ts'
 import { commandLine } from '../../../shell/command-line.ts'
-import { methodNotAllowed, notFound, unknownResource } from '../../../status/status.ts'
 import { toYaml } from '../../../yaml/write.ts'
 
 export type KubeconfigTools = {

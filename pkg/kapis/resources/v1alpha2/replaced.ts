@@ -1,9 +1,9 @@
+import { methodNotAllowed, type Status, unknownResource } from '../../../apierrors/status.ts'
 import type { PathRow } from '../../../openapi/operation.ts'
 import { routeOf } from '../../../openapi/route.ts'
 import type { AuthenticatedExchange } from '../../../request/exchange.ts'
 import type { RequestInfo } from '../../../request/request-info.ts'
 import { commandLine } from '../../../shell/command-line.ts'
-import { methodNotAllowed, type Status, unknownResource } from '../../../status/status.ts'
 import { replacedPaths } from './replaced-description.ts'
 
 /** What is to be used instead of the routes of 3.4 that are not served here. */

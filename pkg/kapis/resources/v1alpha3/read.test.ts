@@ -1,5 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import { expect } from 'chai'
+import { renderKube } from '../../../apierrors/render-kube.ts'
+import { Status } from '../../../apierrors/status.ts'
 import {
   type Answer,
   type GetOptions,
@@ -14,8 +16,6 @@ import { Collection, type Scope } from '../../../resources/collection.ts'
 import { collectionOf, event, node, replaceAll, servedNodes } from '../../../resources/fixtures.ts'
 import { PageCache } from '../../../resources/page-cache.ts'
 import { WatchHub } from '../../../resources/watch-hub.ts'
-import { renderKube } from '../../../status/render-kube.ts'
-import { Status } from '../../../status/status.ts'
 import { type ReadOptions, serveResources } from './read.ts'
 
 const g = '/kapis/resources.kapis.io/v1alpha3'

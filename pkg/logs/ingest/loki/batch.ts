@@ -1,6 +1,6 @@
+import { badRequest } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kube/object.ts'
 import { WireError } from '../../../protobuf/wire.ts'
-import { badRequest } from '../../../status/status.ts'
 import { parseExactJson } from '../../fields.ts'
 import { maxTimeNs } from '../../record.ts'
 import { checkAhead, formatMember, type Line, putMembers } from '../document.ts'

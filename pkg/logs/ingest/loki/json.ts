@@ -1,5 +1,5 @@
+import { badRequest } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kube/object.ts'
-import { badRequest } from '../../../status/status.ts'
 import { parseExactJson } from '../../fields.ts'
 import { formatMember } from '../document.ts'
 import { parseTimestamp } from '../timestamp.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
+import { refusalOf } from '../../../apierrors/fixtures.ts'
 import { writeVarint } from '../../../protobuf/wire.ts'
-import { refusalOf } from '../../../status/fixtures.ts'
 import { defaultLimits } from '../limits.ts'
 import type { Problems } from '../raw-batch.ts'
 import { readLoki } from './batch.ts'

@@ -1,5 +1,5 @@
+import { badRequest } from '../../../apierrors/status.ts'
 import { WireError } from '../../../protobuf/wire.ts'
-import { badRequest } from '../../../status/status.ts'
 import type { Line } from '../document.ts'
 import type { IngestLimits } from '../limits.ts'
 import type { BatchReading, Changes, Problems } from '../raw-batch.ts'
