@@ -14,7 +14,7 @@ const layers = [
   },
   {
     name: 'domains',
-    packages: ['resources', 'iam', 'logs', 'authn', 'authz', 'audit', 'registry'],
+    packages: ['resources', 'iam', 'logs', 'authn', 'authz', 'audit', 'imageregistry'],
     allowSiblings: true,
   },
   { name: 'HTTP surfaces', packages: ['aggregated', 'kapis', 'oauth', 'proxy', 'apidocs'] },

@@ -9,8 +9,8 @@ import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { Status } from '../../pkg/apierrors/status.ts'
 import { createAuthority, issueCertificate } from '../../pkg/certs/issue.ts'
-import { createRegistryClient } from '../../pkg/registry/client.ts'
-import { createConnect } from '../../pkg/registry/connect.ts'
+import { createRegistryClient } from '../../pkg/imageregistry/client.ts'
+import { createConnect } from '../../pkg/imageregistry/connect.ts'
 
 const login = { username: 'puller', password: 'open sesame' }
 const wrong = { ...login, password: 'open barley' }
