@@ -17,7 +17,7 @@ const layers = [
     packages: ['resources', 'iam', 'logs', 'authn', 'authz', 'audit', 'imageregistry'],
     allowSiblings: true,
   },
-  { name: 'HTTP surfaces', packages: ['aggregated', 'kapis', 'oauth', 'proxy', 'apidocs'] },
+  { name: 'HTTP surfaces', packages: ['aggregated', 'platformapi', 'oauth', 'proxy', 'apidocs'] },
   { name: 'composition', packages: ['apiserver'] },
 ]
 
@@ -28,7 +28,7 @@ const owners = {
   '@opensearch-project/opensearch': ['logs'],
   '@eslint-community/regexpp': ['logs'],
   '@opentelemetry': ['tracing'],
-  express: ['aggregated', 'kapis', 'oauth', 'proxy', 'apiserver'],
+  express: ['aggregated', 'platformapi', 'oauth', 'proxy', 'apiserver'],
   jose: ['token'],
   ldapts: ['iam'],
   'lru-cache': ['cache', 'logs'],
@@ -84,8 +84,8 @@ export default {
       name: 'kapis-groups-not-sideways',
       comment: 'Each group and version of the platform API stands on its own.',
       severity: 'error',
-      from: { path: '^pkg/kapis/([^/]+/[^/]+)/', pathNot: tests },
-      to: { path: '^pkg/kapis/[^/]+/[^/]+/', pathNot: '^pkg/kapis/$1/' },
+      from: { path: '^pkg/platformapi/([^/]+/[^/]+)/', pathNot: tests },
+      to: { path: '^pkg/platformapi/[^/]+/[^/]+/', pathNot: '^pkg/platformapi/$1/' },
     },
     {
       name: 'programs-import-pkg',

@@ -1,14 +1,14 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect } from 'chai'
-import { listParameters } from '../kapis/list-description.ts'
-import { logParameters } from '../kapis/logs/description.ts'
-import { publicPaths } from '../kapis/public-description.ts'
-import { createPublicDocuments } from '../kapis/public-documents.ts'
-import { replacedPaths } from '../kapis/resources/v1alpha2/replaced-description.ts'
-import { kindFilters } from '../kapis/resources/v1alpha3/description.ts'
 import { parseQuestion } from '../logs/question/question.ts'
 import { toOpenApi } from '../openapi/document.ts'
 import { methods } from '../openapi/operation.ts'
+import { listParameters } from '../platformapi/list-description.ts'
+import { logParameters } from '../platformapi/logs/description.ts'
+import { publicPaths } from '../platformapi/public-description.ts'
+import { createPublicDocuments } from '../platformapi/public-documents.ts'
+import { replacedPaths } from '../platformapi/resources/v1alpha2/replaced-description.ts'
+import { kindFilters } from '../platformapi/resources/v1alpha3/description.ts'
 import { parseListQuery } from '../request/list-query.ts'
 import { QueryParameters } from '../request/query-parameters.ts'
 import { plain } from '../resources/kinds/platform.ts'
@@ -89,12 +89,12 @@ describe('describeApi', () => {
 })
 
 describe('the parameters that are described', () => {
-  it('of logs are those that are taken: add a row to pkg/kapis/logs/description.ts', () => {
+  it('of logs are those that are taken: add a row to pkg/platformapi/logs/description.ts', () => {
     const taken = allowed(() => parseQuestion(new QueryParameters('no-such-parameter=1')))
     expect(logParameters.map(({ name }) => name)).to.have.members([...taken])
   })
 
-  it('of lists are the filters that kinds have: add a row to pkg/kapis/resources/v1alpha3/description.ts', () => {
+  it('of lists are the filters that kinds have: add a row to pkg/platformapi/resources/v1alpha3/description.ts', () => {
     const query = parseListQuery(new QueryParameters('no-such-filter=1'))
     const kind = { ...plain, plural: 'things' }
     const taken = allowed(() => toSelecting(Object(kind), { query, namespace: '', groupDomain }))
@@ -109,7 +109,7 @@ describe('the parameters that are described', () => {
 })
 
 describe('the public documents', () => {
-  it('are those that are described: add a row to pkg/kapis/public-description.ts', () => {
+  it('are those that are described: add a row to pkg/platformapi/public-description.ts', () => {
     const { paths } = createPublicDocuments({
       groupDomain,
       features: new Set(),

@@ -1,13 +1,13 @@
-import { anyPaths } from '../kapis/any-description.ts'
-import { iamPaths } from '../kapis/iam/v1alpha2/description.ts'
-import { loggingPaths } from '../kapis/logging/v1alpha2/description.ts'
-import { publicPaths } from '../kapis/public-description.ts'
-import { oldResourcePaths } from '../kapis/resources/v1alpha2/description.ts'
-import { resourcePaths } from '../kapis/resources/v1alpha3/description.ts'
-import { tenantPaths } from '../kapis/tenant/v1alpha2/description.ts'
 import { oauthPaths } from '../oauth/description/paths.ts'
 import { type DescribedSection, divide, type Section } from '../openapi/document.ts'
 import { type Paths, under } from '../openapi/operation.ts'
+import { anyPaths } from '../platformapi/any-description.ts'
+import { iamPaths } from '../platformapi/iam/v1alpha2/description.ts'
+import { loggingPaths } from '../platformapi/logging/v1alpha2/description.ts'
+import { publicPaths } from '../platformapi/public-description.ts'
+import { oldResourcePaths } from '../platformapi/resources/v1alpha2/description.ts'
+import { resourcePaths } from '../platformapi/resources/v1alpha3/description.ts'
+import { tenantPaths } from '../platformapi/tenant/v1alpha2/description.ts'
 
 /** Everything that Kapis itself serves under /kapis and /oauth, made of the rows that stand next to the routes. */
 export function describeApi(groupDomain: string): readonly DescribedSection[] {

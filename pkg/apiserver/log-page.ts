@@ -1,6 +1,6 @@
 import { logPageClient } from '../config/client.ts'
 import type { Config } from '../config/config.ts'
-import { createLogPage, type LogPage } from '../kapis/logs/page/serve.ts'
+import { createLogPage, type LogPage } from '../platformapi/logs/page/serve.ts'
 import type { ClientAddress } from '../request/client-address.ts'
 
 /** The log page, when there are logs: its client is built into kapis-oauth. */
