@@ -17,7 +17,7 @@ const layers = [
     packages: ['resources', 'iam', 'logs', 'authn', 'authz', 'audit', 'imageregistry'],
     allowSiblings: true,
   },
-  { name: 'HTTP surfaces', packages: ['aggregated', 'platformapi', 'oauth', 'proxy', 'apidocs'] },
+  { name: 'HTTP surfaces', packages: ['extensionapi', 'platformapi', 'oauth', 'proxy', 'apidocs'] },
   { name: 'composition', packages: ['apiserver'] },
 ]
 
@@ -28,7 +28,7 @@ const owners = {
   '@opensearch-project/opensearch': ['logs'],
   '@eslint-community/regexpp': ['logs'],
   '@opentelemetry': ['tracing'],
-  express: ['aggregated', 'platformapi', 'oauth', 'proxy', 'apiserver'],
+  express: ['extensionapi', 'platformapi', 'oauth', 'proxy', 'apiserver'],
   jose: ['token'],
   ldapts: ['iam'],
   'lru-cache': ['cache', 'logs'],

@@ -3,7 +3,7 @@ import {
   apiServicesPath,
   describeService,
   isOurs,
-} from '../../../pkg/aggregated/api-service.ts'
+} from '../../../pkg/extensionapi/api-service.ts'
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../../pkg/kube/object.ts'
 import { apply, type Check, error, type Finding, openPort, type Patient, read } from './check.ts'
 
