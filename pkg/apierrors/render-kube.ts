@@ -15,21 +15,26 @@ export function toKubeStatus(status: Status): Record<string, unknown> {
   }
 }
 
+/** How a Status is written: its JSON text in the form that the caller accepts. */
+export type StatusForm = { readonly contentType: string; readonly encode: (json: string) => string }
+
+const json: StatusForm = { contentType: 'application/json', encode: text => `${text}\n` }
+
 /**
  * Writes anything thrown as a metav1.Status body, and returns it so that the caller can log its cause.
  * Once headers are out no second body may follow: the socket is cut, so that the client sees a broken answer and not a
  * short one.
  */
-export function renderKube(res: ServerResponse, error: unknown): Status {
+export function renderKube(res: ServerResponse, error: unknown, form: StatusForm = json): Status {
   const status = toStatus(error)
   if (res.headersSent) {
     res.destroy()
     return status
   }
-  const body = Buffer.from(`${JSON.stringify(toKubeStatus(status))}\n`)
+  const body = Buffer.from(form.encode(JSON.stringify(toKubeStatus(status))))
   res.writeHead(status.code, {
     ...status.headers,
-    'content-type': 'application/json',
+    'content-type': form.contentType,
     'content-length': body.length,
     'cache-control': 'no-cache, private',
     'x-content-type-options': 'nosniff',

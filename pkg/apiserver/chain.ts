@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { renderKube } from '../apierrors/render-kube.ts'
 import type { Auditor, AuditRecord } from '../audit/auditor.ts'
 import { RefusedIdentity } from '../authn/authenticator.ts'
 import { refuseAmbiguousHost } from '../request/ambiguity.ts'
 import type { AuthenticatedExchange, Exchange, Handler } from '../request/exchange.ts'
 import type { Identity } from '../request/identity.ts'
 import { mayLast } from '../request/long-running.ts'
+import { renderError } from '../request/render-error.ts'
 import { createLineReader, type RequestLine, unreadableLine } from '../request/request-line.ts'
 import { traceId } from '../request/trace.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -169,7 +169,7 @@ async function answer(
     // What cannot be read as a request is an attempt all the same.
     if (exchange === undefined) audit(toExchange(unreadableLine(req.method ?? ''), req, res, id))
     record?.failed(error)
-    const status = renderKube(res, error)
+    const status = renderError(res, error)
     if (status.code >= 500) {
       options.logger.error(
         { id, path: exchange?.info.path, code: status.code, err: status.cause ?? status },

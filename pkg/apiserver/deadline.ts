@@ -1,7 +1,7 @@
-import { renderKube } from '../apierrors/render-kube.ts'
 import { Status } from '../apierrors/status.ts'
 import type { Exchange } from '../request/exchange.ts'
 import type { QueryParameters } from '../request/query-parameters.ts'
+import { renderError } from '../request/render-error.ts'
 
 /**
  * Answers 504 for a request that has no head of an answer in time, and makes an end of it. An answer that has begun goes on
@@ -19,7 +19,7 @@ export function startDeadline(exchange: Exchange, seconds: number): () => void {
         res.setHeader('connection', 'close')
         res.once('finish', () => req.destroy())
       }
-      renderKube(res, timedOut())
+      renderError(res, timedOut())
     },
     deadlineMs(query, seconds),
   )

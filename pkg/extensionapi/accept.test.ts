@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Status } from '../apierrors/status.ts'
+import { parseAccept } from '../request/accept-clause.ts'
 import { type Accepted, type AcceptTarget, negotiate } from './accept.ts'
-import { parseAccept } from './accept-clause.ts'
 
 const kubectl =
   'application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json'

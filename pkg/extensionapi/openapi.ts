@@ -1,7 +1,7 @@
 import { methodNotAllowed, notAcceptable } from '../apierrors/status.ts'
+import { covers, parseAccept } from '../request/accept-clause.ts'
 import { cachingOf, createDocument, type Document, sendDocument } from '../request/document.ts'
 import type { Exchange } from '../request/exchange.ts'
-import { covers, parseAccept } from './accept-clause.ts'
 import { toSwagger } from './openapi-v2.ts'
 import { toOpenApi3 } from './openapi-v3.ts'
 import type { Schemas } from './schema/schema.ts'

@@ -1,0 +1,29 @@
+import type { ServerResponse } from 'node:http'
+import { renderKube, type StatusForm } from '../apierrors/render-kube.ts'
+import type { Status } from '../apierrors/status.ts'
+import { jsonToYaml } from '../yaml/write.ts'
+import { covers, parseAccept } from './accept-clause.ts'
+
+const yaml: StatusForm = { contentType: 'application/yaml', encode: jsonToYaml }
+
+/**
+ * Writes anything thrown as a metav1.Status, in JSON or YAML as the request's Accept header prefers. An error is written in
+ * JSON when none of them is accepted, as kube-apiserver does: a 406 would hide it.
+ *
+ * @returns the Status, whose cause is for the log
+ */
+export function renderError(res: ServerResponse, error: unknown): Status {
+  return renderKube(res, error, prefersYaml(res.req.headers.accept) ? yaml : undefined)
+}
+
+function prefersYaml(accept: string | undefined): boolean {
+  // Said by no client but those that want it, and errors are many when someone floods the server.
+  if (accept === undefined || !/yaml/i.test(accept)) return false
+  for (const clause of parseAccept(accept)) {
+    // A Status has no Table and no metadata of its own.
+    if (['as', 'g', 'v', 'stream'].some(name => clause.parameters.has(name))) continue
+    if (covers(clause, 'json')) return false
+    if (covers(clause, 'yaml')) return true
+  }
+  return false
+}
