@@ -36,7 +36,7 @@ export type Histogram = { readonly total: number; readonly buckets: readonly Buc
 /** Lines that are stored together or not at all. */
 export type LogBatch = {
   readonly records: readonly LogRecord[]
-  /** The sender's own name for the batch, when its protocol has one; otherwise a retry is known by its content. */
+  /** A name for the batch, of its source or of the bytes that were sent; without, a retry is known by its records. */
   readonly id?: string
   /**
    * A name for each of the records, where their source has one. A store that several programs write to keeps a record of a

@@ -82,12 +82,12 @@ export function itTakesLogs(
   })
 
   it('tells of each line that it does not take', async () => {
-    const { code, body } = await curl('/_bulk', `{"create":{}}\n{"log":"x"}\n${bulkOf(document('good\n'))}`)
+    const { code, body } = await curl('/_bulk', `{"create":{}}\n["x"]\n${bulkOf(document('good\n'))}`)
     const { errors, items } = JSON.parse(body)
     expect([code, errors, items[0].create.error.reason, items[1].create.status]).to.deep.equal([
       200,
       true,
-      'time: is missing; give time or @timestamp',
+      'not a JSON object',
       201,
     ])
     const refused = await curl('/jsonlines', 'no json\n')

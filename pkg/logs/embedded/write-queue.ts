@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Ingested } from '../ingest/raw-batch.ts'
+import { batchName, type Ingested } from '../ingest/raw-batch.ts'
 import { type BatchRecords, readRecords } from '../ingest/read-records.ts'
 import type { AppendResult } from '../store.ts'
 import type { Parent } from './serve-parent.ts'
@@ -98,9 +98,7 @@ export function createWriteQueue(
     }
     const read = readOrFail(request)
     if (read === undefined) return undefined
-    const { protocol, body } = request.batch
-    // A batch that is sent again is known by its bytes.
-    return read.respond(writer.append(read.records, digest(protocol, body), request.nowMs))
+    return read.respond(writer.append(read.records, batchName(request.batch), request.nowMs))
   }
 
   function readOrFail({ id, batch }: Extract<Write, { readonly kind: 'ingest' }>): BatchRecords | undefined {
@@ -134,6 +132,6 @@ function nameOf({ records, name }: RecordBatch): string {
   return digest('records', text)
 }
 
-function digest(kind: string, data: string | Uint8Array): string {
+function digest(kind: string, data: string): string {
   return createHash('sha256').update(`${kind}\n`).update(data).digest('base64')
 }

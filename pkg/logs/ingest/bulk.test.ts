@@ -17,11 +17,11 @@ describe('parseBulk', () => {
   })
 
   it('tells of each document that is none, and takes the others', () => {
-    const body = `{"create":{}}\n{"log":\n{"create":{}}\n${document}\n{"index":{"_id":"x"}}\n{"log":"a"}\n`
+    const body = `{"create":{}}\n{"log":\n{"create":{}}\n${document}\n{"index":{"_id":"x"}}\n[]\n`
     expect(read(body).map(({ id, problem }) => [id, problem])).to.deep.equal([
       ['', 'not valid JSON'],
       ['', undefined],
-      ['x', 'time: is missing; give time or @timestamp'],
+      ['x', 'not a JSON object'],
     ])
   })
 

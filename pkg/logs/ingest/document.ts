@@ -1,10 +1,10 @@
 import { isRecord } from '../../kube/object.ts'
-import { formatJson, parseExactJson } from '../fields.ts'
+import { parseExactJson } from '../fields.ts'
 import type { LogRecord } from '../record.ts'
-import { formatTime } from '../rfc3339.ts'
 import type { IngestLimits } from './limits.ts'
-import type { Notes } from './notes.ts'
-import { type Flat, flatten, toRecord } from './origin.ts'
+import { arrivalTime, isLineTime } from './line-time.ts'
+import { createNotes, type LineNotes, type Notes } from './notes.ts'
+import { type Flat, flatten, formatMember, toRecord } from './origin.ts'
 import { parseTimestamp } from './timestamp.ts'
 
 /**
@@ -18,9 +18,6 @@ export type Line =
 // What agents call their time, then what applications do.
 const timeKeys = ['@timestamp', 'date', 'timestamp', 'time', '_time', 'ts'] as const
 const textKeys = ['log', 'message', 'msg', '_msg', 'MESSAGE'] as const
-
-const dayMs = 86_400_000
-const nsPerMs = 1_000_000
 
 type Document = Readonly<Record<string, unknown>>
 
@@ -38,11 +35,11 @@ export function parseDocument(text: string, limits: IngestLimits): Line {
     return { problem: 'not valid JSON' }
   }
   if (!isRecord(document)) return { problem: 'not a JSON object' }
-  const time = chooseTime(document, text, limits)
-  if (typeof time === 'string') return { problem: time }
+  const notes = createNotes()
+  const time = chooseTime(document, text, limits) ?? { timeNs: arrivalTime(notes) }
   const flat: Flat = new Map()
-  const log = putMembers(flat, document, text, time)
-  return toRecord({ timeNs: time.timeNs, log }, flat, limits)
+  const log = putMembers(flat, document, text, time, notes)
+  return toRecord({ timeNs: time.timeNs, log }, flat, limits, notes)
 }
 
 /**
@@ -56,6 +53,7 @@ export function putMembers(
   document: Document,
   text: string,
   time: { readonly timeNs: bigint; readonly key?: string },
+  notes: LineNotes,
 ): string {
   const textKey = findTextKey(document)
   for (const key of Object.keys(document)) {
@@ -63,9 +61,9 @@ export function putMembers(
     const value = document[key]
     if (time.key !== undefined && value === document[time.key] && isTimeKey(key)) continue
     if (isTimeKey(key) && isSameTime(readTime(document, key, text), time.timeNs)) continue
-    flatten(flat, key, value, formatMember)
+    flatten(flat, key, value, notes)
   }
-  return textOf(document, textKey, text)
+  return textOf(document, textKey, text, notes)
 }
 
 /** The member with the text of the line: the first that is a text, else `log`, whatever that is. */
@@ -76,28 +74,10 @@ function findTextKey(document: Document): string | undefined {
   )
 }
 
-function textOf(document: Document, key: string | undefined, whole: string): string {
+function textOf(document: Document, key: string | undefined, whole: string, notes: LineNotes): string {
   if (key === undefined) return whole
   const value = document[key]
-  return typeof value === 'string' ? value : formatMember(value)
-}
-
-export function formatMember(value: unknown): string {
-  try {
-    return formatJson(value)
-  } catch (error) {
-    if (error instanceof RangeError) return '(nested too deep)'
-    throw error
-  }
-}
-
-/** Why a time is refused; undefined when it is not. */
-export function checkAhead(timeNs: bigint, { aheadDays }: IngestLimits): string | undefined {
-  const nowMs = Date.now()
-  // In numbers, whose quarter of a microsecond is close enough: this is done for each line.
-  if (Number(timeNs) <= (nowMs + aheadDays * dayMs) * nsPerMs) return undefined
-  const now = formatTime(BigInt(nowMs) * BigInt(nsPerMs))
-  return `time: is ${formatTime(timeNs)}, the limit is ${aheadDays} days ahead of now, ${now}`
+  return typeof value === 'string' ? value : formatMember(value, notes)
 }
 
 type TimeKey = (typeof timeKeys)[number]
@@ -115,32 +95,23 @@ function readTime(document: Document, key: TimeKey, text: string): bigint | unde
 }
 
 /**
- * The first time that is acceptable, and its member; in its place the container runtime's, where an agent cut that to milliseconds.
- *
- * @returns why there is none
+ * The first time that a line can have, and its member; in its place the container runtime's, where an agent cut that to
+ * milliseconds.
  */
 function chooseTime(
   document: Document,
   text: string,
   limits: IngestLimits,
-): { readonly key: TimeKey; readonly timeNs: bigint } | string {
-  let problem: string | undefined
+): { readonly key: TimeKey; readonly timeNs: bigint } | undefined {
   for (const key of timeKeys) {
     if (document[key] === undefined) continue
     const timeNs = readTime(document, key, text)
-    const refusal =
-      timeNs === undefined
-        ? `${key}: must be RFC 3339 or a number of seconds since 1970, not ${formatMember(document[key]).slice(0, 64)}`
-        : checkAhead(timeNs, limits)
-    if (timeNs === undefined || refusal !== undefined) {
-      problem ??= refusal
-      continue
-    }
+    if (!isLineTime(timeNs, limits)) continue
     if (document.time === undefined || document.time === document[key]) return { key, timeNs }
     const finer = readTime(document, 'time', text)
     return { key, timeNs: finer !== undefined && isCut(timeNs, finer) ? finer : timeNs }
   }
-  return problem ?? 'time: is missing; give time or @timestamp'
+  return undefined
 }
 
 function isCut(time: bigint, finer: bigint): boolean {

@@ -1,6 +1,7 @@
 import { collect } from '../../request/respond.ts'
 import type { Turns } from '../../request/turns.ts'
 import type { LogStore } from '../store.ts'
+import { batchName } from './raw-batch.ts'
 import { readBatch } from './read-batch.ts'
 import { createOutcome, joinPieces } from './read-records.ts'
 
@@ -13,7 +14,8 @@ export function createIngestRecords(append: LogStore['append'], turns: Turns): L
     for (const line of await collect(reading.lines, turns)) outcome.add(line)
     const { records } = outcome
     const none = { rejected: [], duplicate: false }
-    const { rejected, duplicate } = records.length === 0 ? none : await append({ records })
+    const { rejected, duplicate } =
+      records.length === 0 ? none : await append({ records, id: batchName(batch) })
     await turns.next()
     const { counts, problems, changes } = outcome.close(rejected)
     const refusal = reading.refusal?.(problems)

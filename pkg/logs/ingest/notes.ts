@@ -1,19 +1,26 @@
-/** What was changed of a line to keep it within the limits. */
+/** What was changed of a line to store it. */
 export type Note =
+  // It has no time that can be read and is not too far ahead.
+  | 'time_of_arrival'
   | 'line_shortened'
   | 'origin_shortened'
   | 'label_omitted'
   | 'label_shortened'
   | 'field_omitted'
   | 'field_shortened'
+  // A value is nested deeper than can be read; a text says so in its place.
+  | 'nested_too_deep'
 export type Notes = readonly Note[]
 
-/** Collects the notes of one line, each once. */
-export function createNotes(): {
+/** The notes of one line, each once. */
+export type LineNotes = {
   readonly add: (note: Note) => void
   readonly result: () => { readonly notes?: Notes }
-} {
-  const notes: Note[] = []
+}
+
+/** @param shared what was changed of all lines that were sent with this one */
+export function createNotes(shared: Notes = []): LineNotes {
+  const notes = [...shared]
   return {
     add: note => {
       if (!notes.includes(note)) notes.push(note)

@@ -1,7 +1,7 @@
-import { type FieldScalar, type Fields, type FieldValue, isScalar } from '../fields.ts'
+import { type FieldScalar, type Fields, type FieldValue, formatJson, isScalar } from '../fields.ts'
 import type { LogRecord } from '../record.ts'
 import type { IngestLimits } from './limits.ts'
-import { createNotes, type Notes, shorten } from './notes.ts'
+import { type LineNotes, type Notes, shorten } from './notes.ts'
 
 /**
  * Everything that a sender said of a line, by names with dots between the levels. Lists are the
@@ -96,22 +96,30 @@ function saysOrigin(name: string): boolean {
 }
 
 /** Adds a value under a name: members of objects under names of their own, lists of objects as JSON. */
-export function flatten(
-  flat: Flat,
-  name: string,
-  value: unknown,
-  toJson: (value: unknown) => string,
-  level = 0,
-): void {
+export function flatten(flat: Flat, name: string, value: unknown, notes: LineNotes, level = 0): void {
   if (value === null || value === undefined) return
   if (isScalar(value)) put(flat, name, value)
   else if (Array.isArray(value)) {
     if (value.length === 0) return
-    put(flat, name, value.every(isScalar) ? value : toJson(value))
-  } else if (level >= depth) put(flat, name, toJson(value))
+    put(flat, name, value.every(isScalar) ? value : formatMember(value, notes))
+  } else if (level >= depth) put(flat, name, formatMember(value, notes))
   else
     for (const [key, member] of Object.entries(value))
-      flatten(flat, `${name}.${key}`, member, toJson, level + 1)
+      flatten(flat, `${name}.${key}`, member, notes, level + 1)
+}
+
+/** In place of a value that is nested too deep. */
+export const tooDeep = '(nested too deep)'
+
+/** A value as JSON. */
+export function formatMember(value: unknown, notes: LineNotes): string {
+  try {
+    return formatJson(value)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    notes.add('nested_too_deep')
+    return tooDeep
+  }
 }
 
 /**
@@ -124,8 +132,8 @@ export function toRecord(
   { timeNs, log }: Pick<LogRecord, 'timeNs' | 'log'>,
   flat: Flat,
   limits: IngestLimits,
+  notes: LineNotes,
 ): { readonly record: LogRecord; readonly notes?: Notes } {
-  const notes = createNotes()
   const { namespace, pod, container, host, dockerId } = withFile(takeOrigin(flat), flat)
   const name = (value: string) => shorten(value, limits.fieldBytes, noteOrigin)
   const noteOrigin = () => notes.add('origin_shortened')

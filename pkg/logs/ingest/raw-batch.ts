@@ -1,9 +1,15 @@
+import { createHash } from 'node:crypto'
 import type { Line } from './document.ts'
 import type { IngestLimits } from './limits.ts'
 import type { Note, Notes } from './notes.ts'
 
 /** A batch as its sender wrote it, decompressed. */
 export type RawBatch = { readonly body: Buffer; readonly limits: IngestLimits } & BatchForm
+
+/** By its bytes: lines have other times when they are sent again, where theirs is that of their arrival. */
+export function batchName({ protocol, body }: Pick<RawBatch, 'protocol' | 'body'>): string {
+  return createHash('sha256').update(`${protocol}\n`).update(body).digest('base64')
+}
 
 export type BatchForm =
   | {

@@ -2,10 +2,11 @@ import { badRequest } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kube/object.ts'
 import { WireError } from '../../../protobuf/wire.ts'
 import { parseExactJson } from '../../fields.ts'
-import { maxTimeNs } from '../../record.ts'
-import { checkAhead, formatMember, type Line, putMembers } from '../document.ts'
+import { type Line, putMembers } from '../document.ts'
 import type { IngestLimits } from '../limits.ts'
-import { type Flat, flatten, isOfPod, putShared, toRecord } from '../origin.ts'
+import { arrivalTime, isLineTime } from '../line-time.ts'
+import { createNotes, type LineNotes } from '../notes.ts'
+import { type Flat, flatten, formatMember, isOfPod, putShared, toRecord } from '../origin.ts'
 import type { BatchReading, Problems } from '../raw-batch.ts'
 import { readPushJson } from './json.ts'
 import type { LokiEntry, LokiStream } from './message.ts'
@@ -57,22 +58,23 @@ function* linesOf(body: Buffer, encoding: 'json' | 'protobuf', limits: IngestLim
 
 function* toLines({ labels, entries }: LokiStream, limits: IngestLimits): Generator<Line> {
   const shared: Flat = new Map()
-  addAll(shared, labels)
-  for (const entry of entries) yield toLine(entry, shared, limits)
+  const notes = createNotes()
+  addAll(shared, labels, notes)
+  const { notes: ofAll } = notes.result()
+  for (const entry of entries) yield toLine(entry, shared, createNotes(ofAll), limits)
 }
 
-function toLine({ timeNs, line, metadata }: LokiEntry, shared: Flat, limits: IngestLimits): Line {
-  if (timeNs === undefined) return { problem: 'time: must be a number of nanoseconds since 1970' }
-  if (timeNs > maxTimeNs) return { problem: 'time: is after the year 2262' }
-  const problem = checkAhead(timeNs, limits)
-  if (problem !== undefined) return { problem }
+function toLine(entry: LokiEntry, shared: Flat, notes: LineNotes, limits: IngestLimits): Line {
   const flat: Flat = new Map()
-  addAll(flat, metadata)
+  const timeNs = isLineTime(entry.timeNs, limits) ? entry.timeNs : arrivalTime(notes)
+  if (timeNs !== entry.timeNs) flatten(flat, 'timestamp', entry.timestamp, notes)
+  addAll(flat, entry.metadata, notes)
+  const line = typeof entry.line === 'string' ? entry.line : formatMember(entry.line, notes)
   // Where labels say it, a line is the program's own: nothing in it can say another origin.
   const document = isOfPod(flat) || isOfPod(shared) ? undefined : toDocument(line)
-  const log = document === undefined ? line : putMembers(flat, document, line, { timeNs })
+  const log = document === undefined ? line : putMembers(flat, document, line, { timeNs }, notes)
   putShared(flat, shared)
-  return toRecord({ timeNs, log }, flat, limits)
+  return toRecord({ timeNs, log }, flat, limits, notes)
 }
 
 /** Fluent Bit sends its whole record as the line. */
@@ -86,9 +88,9 @@ function toDocument(line: string): Readonly<Record<string, unknown>> | undefined
   }
 }
 
-function addAll(flat: Flat, pairs: Iterable<readonly [string, unknown]>): void {
+function addAll(flat: Flat, pairs: Iterable<readonly [string, unknown]>, notes: LineNotes): void {
   for (const [name, value] of pairs) {
     const known = Object.hasOwn(originLabels, name) ? originLabels[name] : undefined
-    flatten(flat, known ?? name, value, formatMember)
+    flatten(flat, known ?? name, value, notes)
   }
 }

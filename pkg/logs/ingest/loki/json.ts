@@ -1,7 +1,6 @@
 import { badRequest } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kube/object.ts'
 import { parseExactJson } from '../../fields.ts'
-import { formatMember } from '../document.ts'
 import { parseTimestamp } from '../timestamp.ts'
 import type { LokiEntry, LokiStream } from './message.ts'
 
@@ -32,7 +31,8 @@ function toEntry(value: unknown): LokiEntry {
   const [time, line, metadata]: readonly unknown[] = Array.isArray(value) ? value : []
   return {
     timeNs: readTime(time),
-    line: typeof line === 'string' ? line : formatMember(line ?? value),
+    timestamp: time,
+    line: line ?? value,
     metadata: isRecord(metadata) ? Object.entries(metadata) : [],
   }
 }

@@ -2,7 +2,6 @@ import { expect } from 'chai'
 import { refusalOf } from '../../../apierrors/fixtures.ts'
 import { writeVarint } from '../../../protobuf/wire.ts'
 import { defaultLimits } from '../limits.ts'
-import type { Problems } from '../raw-batch.ts'
 import { readLoki } from './batch.ts'
 import { parseLabels } from './labels.ts'
 
@@ -90,22 +89,49 @@ describe('readLoki', () => {
   it('keeps lines and values that are no texts', () => {
     const deep = `${'['.repeat(9000)}${']'.repeat(9000)}`
     const body = `{"streams":[{"stream":{"a":{"b":1},"deep":${deep}},"values":[["1",{"c":2}],["1",${deep}]]}]}`
-    const lines = read(Buffer.from(body), 'json').map(({ record }) => [record?.log, record?.fields?.['a.b']])
-    expect(lines).to.deep.equal([
-      ['{"c":2}', 1],
-      ['(nested too deep)', 1],
+    const lines = read(Buffer.from(body), 'json')
+    expect(lines.map(({ record, notes }) => [record?.log, record?.fields?.['a.b'], notes])).to.deep.equal([
+      ['{"c":2}', 1, ['nested_too_deep']],
+      ['(nested too deep)', 1, ['nested_too_deep']],
     ])
   })
 
-  it('refuses lines without a time, and says how many and why', () => {
-    const values = [['noon', 'x'], ['1', 'y'], 'z', ['9223372036854775807', 'w']]
-    const batch = readLoki(Buffer.from(JSON.stringify({ streams: [{ values }] })), 'json', defaultLimits)
-    const problems = new Map(
-      [...batch.lines].flatMap(({ problem }, i) => (problem === undefined ? [] : [[i, problem]])),
+  it('keeps lines without a time as of now, and what was sent as a field', () => {
+    const values = [['noon', 'x'], ['1', 'y'], 'z', ['9223372036854775807', 'w'], [null, 'v']]
+    const from = BigInt(Date.now()) * 1_000_000n
+    const lines = read(Buffer.from(JSON.stringify({ streams: [{ values }] })), 'json')
+    const isNow = (at = 0n) => at >= from && at <= BigInt(Date.now()) * 1_000_000n
+    expect(
+      lines.map(({ record, notes }) => [
+        record?.log,
+        record?.fields?.timestamp,
+        isNow(record?.timeNs),
+        notes,
+      ]),
+    ).to.deep.equal([
+      ['x', 'noon', true, ['time_of_arrival']],
+      ['y', undefined, false, undefined],
+      ['z', undefined, true, ['time_of_arrival']],
+      ['w', '9223372036854775807', true, ['time_of_arrival']],
+      ['v', undefined, true, ['time_of_arrival']],
+    ])
+    const negative = field(1, field(1, '{}'), field(2, time(2 ** 63, 0), field(2, 'x')))
+    const [line] = read(negative, 'protobuf')
+    expect([line?.record?.fields, line?.notes]).to.deep.equal([
+      { timestamp: -(2n ** 63n) * 1_000_000_000n },
+      ['time_of_arrival'],
+    ])
+  })
+
+  it('says how many lines the store did not take, and why', () => {
+    const batch = readLoki(
+      Buffer.from('{"streams":[{"values":[["1","x"],["2","y"]]}]}'),
+      'json',
+      defaultLimits,
     )
-    expect([...problems.keys()]).to.deep.equal([0, 2, 3])
-    expect(batch.refusal?.(problems as Problems)).to.equal(
-      '3 of 4 lines were not taken; line 1: time: must be a number of nanoseconds since 1970',
+    expect([...batch.lines]).to.have.length(2)
+    expect(batch.refusal?.(new Map([[1, 'too old']]))).to.equal(
+      '1 of 2 lines were not taken; line 2: too old',
     )
     expect(batch.refusal?.(new Map())).to.equal(undefined)
   })

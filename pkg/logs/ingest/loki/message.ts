@@ -2,7 +2,9 @@
 export type LokiEntry = {
   /** Nanoseconds since 1970; undefined when it cannot be read. */
   readonly timeNs: bigint | undefined
-  readonly line: string
+  /** The time as it was sent. */
+  readonly timestamp: unknown
+  readonly line: unknown
   readonly metadata: Iterable<readonly [string, unknown]>
 }
 

@@ -34,18 +34,17 @@ function readEntry(message: Buffer): LokiEntry {
     else if (field.number === entry.line) line = bytesOf(field).toString('utf8')
     else if (field.number === entry.metadata) metadata.push(readLabel(bytesOf(field)))
   }
-  return { timeNs, line, metadata }
+  return { timeNs, timestamp: timeNs, line, metadata }
 }
 
-function readTimestamp(message: Buffer): bigint | undefined {
+function readTimestamp(message: Buffer): bigint {
   let [seconds, nanos] = [0n, 0n]
   for (const { number, value } of readFields(message)) {
     if (value === undefined) throw new WireError(`field ${number} has the wrong wire type`)
     if (number === timestamp.seconds) seconds = BigInt.asIntN(64, value)
     else if (number === timestamp.nanos) nanos = BigInt.asIntN(32, value)
   }
-  const timeNs = seconds * 1_000_000_000n + nanos
-  return timeNs < 0n ? undefined : timeNs
+  return seconds * 1_000_000_000n + nanos
 }
 
 function readLabel(message: Buffer): [string, string] {

@@ -1,6 +1,8 @@
 import { badRequest } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kube/object.ts'
 import { parseExactJson } from '../../fields.ts'
+import { createNotes, type LineNotes } from '../notes.ts'
+import { tooDeep } from '../origin.ts'
 import {
   type AnyMap,
   type AnyValue,
@@ -9,7 +11,7 @@ import {
   type OtlpRecord,
   toAnyMap,
   toInteger,
-  tooDeep,
+  type UnreadRecord,
 } from './message.ts'
 
 type Message = Readonly<Record<string, unknown>>
@@ -31,31 +33,36 @@ export function* readExportRequestJson(body: Buffer): Generator<OtlpGroup> {
   for (const [i, logs] of listOf(parsed, 'resourceLogs', '').entries()) {
     const at = `resourceLogs[${i}].`
     const resource = isRecord(logs.resource) ? logs.resource : {}
-    const attributes = toMap(resource.attributes, 0)
+    const ofResource = createNotes()
+    const attributes = toMap(resource.attributes, 0, ofResource)
     for (const [j, group] of listOf(logs, 'scopeLogs', at).entries()) {
       const own = isRecord(group.scope) ? group.scope : {}
+      const notes = createNotes(ofResource.result().notes)
       const scope = {
         name: toText(own.name),
         version: toText(own.version),
-        attributes: toMap(own.attributes, 0),
+        attributes: toMap(own.attributes, 0, notes),
       }
-      const records = listOf(group, 'logRecords', `${at}scopeLogs[${j}].`).map(toRecord)
-      yield { attributes, scope, records }
+      const records = membersOf(group, 'logRecords', `${at}scopeLogs[${j}].`).map(toRecord)
+      yield { attributes, scope, records, notes: notes.result().notes ?? [] }
     }
   }
 }
 
-function toRecord(record: Message): OtlpRecord {
+function toRecord(record: unknown): OtlpRecord | UnreadRecord {
+  if (!isRecord(record)) return { problem: 'must be an object' }
+  const notes = createNotes()
   return {
     time: toTime(member(record, 'timeUnixNano')),
     observedTime: toTime(member(record, 'observedTimeUnixNano')),
     severityNumber: Number(member(record, 'severityNumber') ?? 0) || 0,
     severityText: toText(member(record, 'severityText')),
-    body: toValue(record.body, 0),
-    attributes: toMap(record.attributes, 0),
+    body: toValue(record.body, 0, notes),
+    attributes: toMap(record.attributes, 0, notes),
     traceId: toText(member(record, 'traceId')),
     spanId: toText(member(record, 'spanId')),
     eventName: toText(member(record, 'eventName')),
+    notes,
   }
 }
 
@@ -66,9 +73,14 @@ function member(message: Message, name: string): unknown {
 
 /** Members of a list that are no objects are an error of the whole request: nobody knows what they were meant to be. */
 function listOf(value: Message, key: string, at: string): readonly Message[] {
+  const list = membersOf(value, key, at)
+  if (!list.every(isRecord)) throw badRequest(`${at}${key}: must be a list of objects`)
+  return list
+}
+
+function membersOf(value: Message, key: string, at: string): readonly unknown[] {
   const list = member(value, key) ?? []
-  if (!Array.isArray(list) || !list.every(isRecord))
-    throw badRequest(`${at}${key}: must be a list of objects`)
+  if (!Array.isArray(list)) throw badRequest(`${at}${key}: must be a list of objects`)
   return list
 }
 
@@ -82,14 +94,17 @@ function toTime(value: unknown): bigint {
   return typeof text === 'string' && /^\d{1,20}$/.test(text) ? BigInt(text) : 0n
 }
 
-function toMap(value: unknown, depth: number): AnyMap {
+function toMap(value: unknown, depth: number, notes: LineNotes): AnyMap {
   if (!Array.isArray(value)) return {}
   const pairs = value.filter(isRecord)
-  return toAnyMap(pairs.map(pair => [String(pair.key ?? ''), toValue(pair.value, depth)] as const))
+  return toAnyMap(pairs.map(pair => [String(pair.key ?? ''), toValue(pair.value, depth, notes)] as const))
 }
 
-function toValue(value: unknown, depth: number): AnyValue {
-  if (depth > maxDepth) return tooDeep
+function toValue(value: unknown, depth: number, notes: LineNotes): AnyValue {
+  if (depth > maxDepth) {
+    notes.add('nested_too_deep')
+    return tooDeep
+  }
   if (!isRecord(value)) return null
   const [text, bool, int, double] = ['stringValue', 'boolValue', 'intValue', 'doubleValue'].map(name =>
     member(value, name),
@@ -100,9 +115,9 @@ function toValue(value: unknown, depth: number): AnyValue {
   if (typeof double === 'number' || typeof double === 'string') return Number(double)
   const [list, map, bytes] = ['arrayValue', 'kvlistValue', 'bytesValue'].map(name => member(value, name))
   if (isRecord(list)) {
-    return Array.isArray(list.values) ? list.values.map(inner => toValue(inner, depth + 1)) : []
+    return Array.isArray(list.values) ? list.values.map(inner => toValue(inner, depth + 1, notes)) : []
   }
-  if (isRecord(map)) return toMap(map.values, depth + 1)
+  if (isRecord(map)) return toMap(map.values, depth + 1, notes)
   return typeof bytes === 'string' ? bytes : null
 }
 

@@ -1,3 +1,5 @@
+import type { LineNotes, Notes } from '../notes.ts'
+
 /** opentelemetry.proto.common.v1.AnyValue, as the text or value that it holds. */
 export type AnyValue = string | number | boolean | bigint | null | readonly AnyValue[] | AnyMap
 export type AnyMap = { readonly [key: string]: AnyValue }
@@ -13,7 +15,12 @@ export type OtlpRecord = {
   readonly traceId: string
   readonly spanId: string
   readonly eventName: string
+  /** What was changed when it was read. */
+  readonly notes: LineNotes
 }
+
+/** A record that cannot be read, and why. */
+export type UnreadRecord = { readonly problem: string }
 
 export type OtlpScope = { readonly name: string; readonly version: string; readonly attributes: AnyMap }
 
@@ -21,7 +28,9 @@ export type OtlpScope = { readonly name: string; readonly version: string; reado
 export type OtlpGroup = {
   readonly attributes: AnyMap
   readonly scope: OtlpScope
-  readonly records: readonly OtlpRecord[]
+  /** What was changed of the attributes and the scope. */
+  readonly notes: Notes
+  readonly records: readonly (OtlpRecord | UnreadRecord)[]
 }
 
 /** The map of pairs as they were sent; a key that is given several times has a list of their values. */
@@ -37,8 +46,7 @@ export function toAnyMap(pairs: Iterable<readonly [string, AnyValue]>): AnyMap {
   )
 }
 
-/** In place of a value that is nested deeper than anybody nests: the stack of anyone who goes through it has an end. */
-export const tooDeep = '(nested too deep)'
+/** How deep a value may be nested: the stack of anyone who goes through it has an end. */
 export const maxDepth = 32
 
 /** A number as JSON writes them, as far as one holds it. */

@@ -1,4 +1,6 @@
 import { type Field, readFields, WireError, writeVarint } from '../../../protobuf/wire.ts'
+import { createNotes, type LineNotes } from '../notes.ts'
+import { tooDeep } from '../origin.ts'
 import {
   type AnyValue,
   maxDepth,
@@ -7,7 +9,7 @@ import {
   type OtlpScope,
   toAnyMap,
   toInteger,
-  tooDeep,
+  type UnreadRecord,
 } from './message.ts'
 
 // Field numbers of opentelemetry-proto v1: logs_service, logs, resource and common.
@@ -55,35 +57,50 @@ function* readResourceLogs(message: Buffer): Generator<OtlpGroup> {
   // The resource may follow its records.
   const fields = [...readFields(message)]
   const resources = fields.filter(({ number }) => number === resourceLogs.resource)
-  const attributes = toAnyMap(resources.flatMap(field => readAttributes(bytesOf(field), resource.attributes)))
+  const ofResource = createNotes()
+  const attributes = toAnyMap(
+    resources.flatMap(field => readAttributes(bytesOf(field), resource.attributes, ofResource)),
+  )
   for (const field of fields) {
     if (field.number !== resourceLogs.scopeLogs) continue
     let own: OtlpScope = { name: '', version: '', attributes: {} }
-    const records: OtlpRecord[] = []
+    const notes = createNotes(ofResource.result().notes)
+    const records: (OtlpRecord | UnreadRecord)[] = []
     for (const inner of readFields(bytesOf(field))) {
-      if (inner.number === scopeLogs.scope) own = readScope(bytesOf(inner))
-      else if (inner.number === scopeLogs.logRecords) records.push(readLogRecord(bytesOf(inner)))
+      if (inner.number === scopeLogs.scope) own = readScope(bytesOf(inner), notes)
+      else if (inner.number === scopeLogs.logRecords) records.push(readRecord(bytesOf(inner)))
     }
-    yield { attributes, scope: own, records }
+    yield { attributes, scope: own, records, notes: notes.result().notes ?? [] }
   }
 }
 
-function readAttributes(message: Buffer, number: number): [string, AnyValue][] {
+function readAttributes(message: Buffer, number: number, notes: LineNotes): [string, AnyValue][] {
   const pairs = [...readFields(message)].filter(field => field.number === number)
-  return pairs.map(pair => readKeyValue(bytesOf(pair), 0))
+  return pairs.map(pair => readKeyValue(bytesOf(pair), 0, notes))
 }
 
-function readScope(message: Buffer): OtlpScope {
+function readScope(message: Buffer, notes: LineNotes): OtlpScope {
   const fields = [...readFields(message)]
   const text = (number: number) => {
     const field = fields.findLast(one => one.number === number)
     return field === undefined ? '' : textOf(field)
   }
-  const attributes = toAnyMap(readAttributes(message, scope.attributes))
+  const attributes = toAnyMap(readAttributes(message, scope.attributes, notes))
   return { name: text(scope.name), version: text(scope.version), attributes }
 }
 
+/** One that cannot be read takes no other with it. */
+function readRecord(message: Buffer): OtlpRecord | UnreadRecord {
+  try {
+    return readLogRecord(message)
+  } catch (error) {
+    if (error instanceof WireError) return { problem: error.message }
+    throw error
+  }
+}
+
 function readLogRecord(message: Buffer): OtlpRecord {
+  const notes = createNotes()
   let [time, observedTime, severityNumber] = [0n, 0n, 0]
   let [severityText, traceId, spanId, eventName] = ['', '', '', '']
   let body: AnyValue = null
@@ -93,41 +110,45 @@ function readLogRecord(message: Buffer): OtlpRecord {
     else if (field.number === logRecord.observedTime) observedTime = numberOf(field)
     else if (field.number === logRecord.severityNumber) severityNumber = Number(numberOf(field))
     else if (field.number === logRecord.severityText) severityText = textOf(field)
-    else if (field.number === logRecord.body) body = readAnyValue(bytesOf(field), 0)
-    else if (field.number === logRecord.attributes) attributes.push(readKeyValue(bytesOf(field), 0))
+    else if (field.number === logRecord.body) body = readAnyValue(bytesOf(field), 0, notes)
+    else if (field.number === logRecord.attributes) attributes.push(readKeyValue(bytesOf(field), 0, notes))
     else if (field.number === logRecord.traceId) traceId = bytesOf(field).toString('hex')
     else if (field.number === logRecord.spanId) spanId = bytesOf(field).toString('hex')
     else if (field.number === logRecord.eventName) eventName = textOf(field)
   }
   const names = { severityNumber, severityText, traceId, spanId, eventName }
-  return { time, observedTime, body, attributes: toAnyMap(attributes), ...names }
+  return { time, observedTime, body, attributes: toAnyMap(attributes), ...names, notes }
 }
 
-function readKeyValue(message: Buffer, depth: number): [string, AnyValue] {
+function readKeyValue(message: Buffer, depth: number, notes: LineNotes): [string, AnyValue] {
   let key = ''
   let value: AnyValue = null
   for (const field of readFields(message)) {
     if (field.number === keyValue.key) key = textOf(field)
-    else if (field.number === keyValue.value) value = readAnyValue(bytesOf(field), depth)
+    else if (field.number === keyValue.value) value = readAnyValue(bytesOf(field), depth, notes)
   }
   return [key, value]
 }
 
-function readAnyValue(message: Buffer, depth: number): AnyValue {
-  if (depth > maxDepth) return tooDeep
+function readAnyValue(message: Buffer, depth: number, notes: LineNotes): AnyValue {
+  if (depth > maxDepth) {
+    notes.add('nested_too_deep')
+    return tooDeep
+  }
   let value: AnyValue = null
-  for (const field of readFields(message)) value = readAlternative(field, depth)
+  for (const field of readFields(message)) value = readAlternative(field, depth, notes)
   return value
 }
 
-function readAlternative(field: Field, depth: number): AnyValue {
+function readAlternative(field: Field, depth: number, notes: LineNotes): AnyValue {
   const inner = () => [...readFields(bytesOf(field))].map(bytesOf)
   if (field.number === anyValue.string) return textOf(field)
   if (field.number === anyValue.bool) return numberOf(field) !== 0n
   if (field.number === anyValue.int) return toInteger(BigInt.asIntN(64, numberOf(field)))
   if (field.number === anyValue.double) return toDouble(numberOf(field))
-  if (field.number === anyValue.array) return inner().map(bytes => readAnyValue(bytes, depth + 1))
-  if (field.number === anyValue.map) return toAnyMap(inner().map(bytes => readKeyValue(bytes, depth + 1)))
+  if (field.number === anyValue.array) return inner().map(bytes => readAnyValue(bytes, depth + 1, notes))
+  if (field.number === anyValue.map)
+    return toAnyMap(inner().map(bytes => readKeyValue(bytes, depth + 1, notes)))
   return field.number === anyValue.bytes ? bytesOf(field).toString('base64') : null
 }
 

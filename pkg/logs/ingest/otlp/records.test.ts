@@ -57,17 +57,61 @@ describe('toLines of OTLP', () => {
     expect(linesOf(readExportRequestJson(json)).map(({ record }) => record)).to.deep.equal(records)
   })
 
-  it('takes the observed time of a record without one of its own, and refuses one without any', () => {
+  it('takes the observed time of a record without one of its own, else that of its arrival', () => {
+    const ahead = '4102444800000000000'
     const logRecords = [
-      { observedTimeUnixNano: '5', body: { stringValue: 'a' } },
-      { body: { stringValue: 'b' } },
+      { observedTimeUnixNano: '5' },
+      { timeUnixNano: ahead, observedTimeUnixNano: 5 },
+      {},
+      { timeUnixNano: 'noon' },
+      { timeUnixNano: ahead, observedTimeUnixNano: ahead },
+      { timeUnixNano: '18446744073709551615' },
+      { observedTimeUnixNano: ahead },
     ]
     const body = Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }))
+    const from = BigInt(Date.now()) * 1_000_000n
     const lines = linesOf(readExportRequestJson(body))
-    expect(lines.map(({ record, problem }) => record?.timeNs ?? problem)).to.deep.equal([
-      5n,
-      'timeUnixNano: is missing, and so is observedTimeUnixNano',
+    const isNow = (at = 0n) => at >= from && at <= BigInt(Date.now()) * 1_000_000n
+    const arrived = ['now', ['time_of_arrival']]
+    expect(
+      lines.map(({ record, notes }) => [
+        isNow(record?.timeNs) ? 'now' : record?.timeNs,
+        notes,
+        ...Object.entries(record?.fields ?? {}).flat(),
+      ]),
+    ).to.deep.equal([
+      [5n, undefined],
+      [5n, undefined, 'time_unix_nano', BigInt(ahead)],
+      arrived,
+      arrived,
+      [...arrived, 'time_unix_nano', BigInt(ahead)],
+      [...arrived, 'time_unix_nano', 2n ** 64n - 1n],
+      [...arrived, 'observed_time_unix_nano', BigInt(ahead)],
     ])
+  })
+
+  it('refuses what is no record by itself', () => {
+    const logRecords = [1, { timeUnixNano: '5', body: { stringValue: 'a' } }]
+    const body = Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }))
+    const lines = linesOf(readExportRequestJson(body))
+    expect(lines.map(({ record, problem }) => record?.log ?? problem)).to.deep.equal([
+      'must be an object',
+      'a',
+    ])
+  })
+
+  it('notes what is nested too deep, in a record and in what all of them share', () => {
+    let value: object = { stringValue: 'x' }
+    for (let i = 0; i < 40; i += 1) value = { arrayValue: { values: [value] } }
+    const attributes = [{ key: 'deep', value }]
+    const logRecords = [{ timeUnixNano: '5', attributes }, { timeUnixNano: '5' }]
+    const notesOf = (...resourceLogs: readonly object[]) =>
+      linesOf(readExportRequestJson(Buffer.from(JSON.stringify({ resourceLogs })))).map(({ notes }) => notes)
+    expect(notesOf({ scopeLogs: [{ logRecords }] })).to.deep.equal([['nested_too_deep'], undefined])
+    const plain = [{ timeUnixNano: '5' }, { timeUnixNano: '5' }]
+    const both = [['nested_too_deep'], ['nested_too_deep']]
+    expect(notesOf({ resource: { attributes }, scopeLogs: [{ logRecords: plain }] })).to.deep.equal(both)
+    expect(notesOf({ scopeLogs: [{ scope: { attributes }, logRecords: plain }] })).to.deep.equal(both)
   })
 
   const whole = {
@@ -165,13 +209,6 @@ describe('toLines of OTLP', () => {
       ['own', '{"msg":"x","kubernetes":{"pod_name":"web-0"}}'],
     ])
   })
-
-  it('refuses a record of more than two days ahead', () => {
-    const logRecords = [{ timeUnixNano: '4102444800000000000', body: { stringValue: 'a' } }]
-    const body = Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }))
-    const [line] = linesOf(readExportRequestJson(body))
-    expect(line?.problem).to.match(/^time: is 2100-01-01T00:00:00Z, the limit is 2 days ahead of now, /)
-  })
 })
 
 describe('readExportRequest', () => {
@@ -196,7 +233,22 @@ describe('readExportRequest', () => {
     for (let depth = 0; depth < 2000; depth++) for (const number of [1, 5]) wrap(number)
     for (const number of [5, 2, 2, 1]) wrap(number)
     const [line] = linesOf(readExportRequest(value))
-    expect(line?.problem).to.equal('timeUnixNano: is missing, and so is observedTimeUnixNano')
+    expect(line?.notes).to.deep.equal(['nested_too_deep', 'time_of_arrival'])
+    expect(line?.record?.log).to.match(/^\[+"\(nested too deep\)"\]+$/)
+  })
+
+  it('refuses a record that cannot be read by itself', () => {
+    const message = (number: number, bytes: Buffer) =>
+      Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(bytes.length), bytes])
+    const time = Buffer.from('090500000000000000', 'hex')
+    const records = [Buffer.from([0x0a, 0xff]), Buffer.from([0x28, 0x01]), time]
+    const scopeLogs = Buffer.concat(records.map(record => message(2, record)))
+    const lines = linesOf(readExportRequest(message(1, message(2, scopeLogs))))
+    expect(lines.map(({ record, problem }) => record?.timeNs ?? problem)).to.deep.equal([
+      'a number is cut off',
+      'field 5 has the wrong wire type',
+      5n,
+    ])
   })
 
   it('never fails in another way, whatever the bytes are', () => {

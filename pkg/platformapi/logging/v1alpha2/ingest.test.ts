@@ -154,7 +154,7 @@ describe('createIngest', () => {
 
   describe('_bulk', () => {
     it('answers for each item, in order', async () => {
-      const body = `{"create":{"_id":"7"}}\n${document('a')}\n{"index":{"_index":"x"}}\n{"log":"b"}\n`
+      const body = `{"create":{"_id":"7"}}\n${document('a')}\n{"index":{"_index":"x"}}\n["b"]\n`
       const { code, text } = await send('/logs-2020/_bulk', body)
       const { took, ...answer } = JSON.parse(text)
       const generated = answer.items[1].index._id
@@ -170,7 +170,7 @@ describe('createIngest', () => {
               status: 400,
               error: {
                 type: 'document_parsing_exception',
-                reason: 'time: is missing; give time or @timestamp',
+                reason: 'not a JSON object',
               },
             },
           },
@@ -271,13 +271,13 @@ describe('createIngest', () => {
     })
 
     it('tells of a partial success', async () => {
-      const logRecords = [{ body: { stringValue: 'a' } }, { timeUnixNano: '1', body: { stringValue: 'b' } }]
+      const logRecords = ['a', { timeUnixNano: '1', body: { stringValue: 'b' } }]
       const body = JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] })
       const { text } = await send('/v1/logs', body, { headers: json })
       expect(JSON.parse(text)).to.deep.equal({
         partialSuccess: {
           rejectedLogRecords: '1',
-          errorMessage: 'record 1: timeUnixNano: is missing, and so is observedTimeUnixNano',
+          errorMessage: 'record 1: must be an object',
         },
       })
       expect(logs()).to.deep.equal(['b'])
@@ -330,12 +330,47 @@ describe('createIngest', () => {
     })
 
     it('says which lines it did not take, and takes the others', async () => {
-      const answer = await send('/loki/api/v1/push', push('1', 'noon'), { headers: json })
-      expect(refusal(answer)).to.deep.equal([
-        400,
-        '1 of 2 lines were not taken; line 2: time: must be a number of nanoseconds since 1970',
+      const append = async () => ({ duplicate: false, rejected: [{ index: 1, reason: 'too old' }] })
+      const answer = await send('/loki/api/v1/push', push('2', '1'), {
+        headers: json,
+        ingest: { store: storeOf(append) },
+      })
+      expect(refusal(answer)).to.deep.equal([400, '1 of 2 lines were not taken; line 2: too old'])
+    })
+  })
+
+  describe('lines without a time', () => {
+    const changed = ['time_of_arrival']
+
+    it('are stored, and each protocol says so that can', async () => {
+      const bulk = await send('/_bulk', `{"create":{}}\n{"log":"a"}\n{"create":{}}\n${document('b')}\n`)
+      const { errors, items } = JSON.parse(bulk.text)
+      expect([errors, items[0].create.changed, items[1].create.changed]).to.deep.equal([
+        false,
+        changed,
+        undefined,
       ])
-      expect(logs()).to.deep.equal(['line 1'])
+      const lines = await send('/jsonlines', '{"log":"c"}')
+      expect(JSON.parse(lines.text)).to.deep.equal({
+        ...{ accepted: 1, rejected: 0 },
+        changed: [{ line: 1, reasons: changed }],
+      })
+      const headers = { 'content-type': 'application/json' }
+      const otlp = await send('/v1/logs', '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{}]}]}]}', {
+        headers,
+      })
+      expect(JSON.parse(otlp.text)).to.deep.equal({
+        partialSuccess: {
+          rejectedLogRecords: '0',
+          errorMessage: 'record 1 was stored with changes: time_of_arrival',
+        },
+      })
+      const loki = await send('/loki/api/v1/push', '{"streams":[{"values":[["noon","d"]]}]}', { headers })
+      expect(loki.code).to.equal(204)
+      expect(logs()).to.deep.equal(['a', 'b', 'c', '', 'd'])
+      expect(observed.map(one => (Array.isArray(one) ? one[1].changed : one))).to.deep.equal(
+        Array(4).fill({ time_of_arrival: 1 }),
+      )
     })
   })
 

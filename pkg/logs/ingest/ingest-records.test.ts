@@ -1,0 +1,24 @@
+import { expect } from 'chai'
+import { createTurns } from '../../request/turns.ts'
+import type { LogBatch } from '../store.ts'
+import { createIngestRecords } from './ingest-records.ts'
+import { defaultLimits } from './limits.ts'
+
+describe('createIngestRecords', () => {
+  it('names a batch by the bytes that were sent, whatever times its lines get', async () => {
+    const batches: LogBatch[] = []
+    const append = async (batch: LogBatch) => {
+      batches.push(batch)
+      return { duplicate: false, rejected: [] }
+    }
+    const ingest = createIngestRecords(append, createTurns())
+    for (const log of ['a', 'a', 'b']) {
+      const body = Buffer.from(JSON.stringify({ log }))
+      await ingest({ protocol: 'jsonlines', body, limits: defaultLimits })
+    }
+    const [first, second, other] = batches.map(({ id }) => id)
+    expect(first).to.be.a('string')
+    expect(second).to.equal(first)
+    expect(other).not.to.equal(first)
+  })
+})
