@@ -92,8 +92,13 @@ export function itAnswersQuestions({ mine, ask, query }: LogScene): void {
     'q=(a': 'q: this ( is not closed (at position 1)',
     'interval=1f': 'interval: "1f" must be a whole number from 1 on and a unit: s, m, h, d, w, M, q or y',
     'sort=up': 'sort must be one of desc, asc, not "up"',
-    'namespace=x': 'unknown parameter "namespace"',
   }
+  it('ignores an unknown parameter with a warning', async () => {
+    const { code, headers } = await ask('admin', `${tenant}?size=1&endTime=1`)
+    expect(code).to.equal(200)
+    expect(headers.warning).to.match(/^299 - "ignored unknown parameter .*endTime/)
+  })
+
   for (const [parameters, message] of Object.entries(refused)) {
     it(`refuses ${parameters}`, async () => {
       const { code, body } = await ask('admin', `${tenant}?${parameters}`)

@@ -213,7 +213,9 @@ describe('parsers, whatever they are given', function () {
     )
     fc.assert(
       fc.property(fc.array(fc.tuple(name, value), { maxLength: 5 }), pairs => {
-        readOrRefuse(() => parseQuestion(new QueryParameters(String(new URLSearchParams(pairs)))))
+        readOrRefuse(() =>
+          parseQuestion(new QueryParameters(String(new URLSearchParams(pairs))), () => undefined),
+        )
       }),
       bounds(runs),
     )

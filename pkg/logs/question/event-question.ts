@@ -4,7 +4,7 @@ import { allOf } from '../expression.ts'
 import { type Interval, parseInterval } from '../interval.ts'
 import type { LogQuery, Order } from '../store.ts'
 import { readPage, readTimes } from './page.ts'
-import { readParameters } from './parameters.ts'
+import { readParameters, type Warn } from './parameters.ts'
 import type { Where } from './question.ts'
 
 export type EventWhere = Where & {
@@ -43,10 +43,10 @@ export const sharedParameters = [
  *
  * @throws Status 400 that names the parameter and what is allowed
  */
-export function parseEventQuestion(query: QueryParameters, kind: EventKind): EventQuestion {
+export function parseEventQuestion(query: QueryParameters, kind: EventKind, warn: Warn): EventQuestion {
   const { namespaces, namespaceParts, filters } = kind
   const own = [namespaces, namespaceParts, ...Object.keys(filters)]
-  const parameters = readParameters(query, [...sharedParameters, ...own])
+  const parameters = readParameters(query, [...sharedParameters, ...own], warn)
   const { list, choice, boolean, text } = parameters
   const operation = choice('operation', ['query', 'statistics', 'histogram', 'export'])
   const parts = Object.entries(filters).map(([name, toExpression]) => {

@@ -15,12 +15,25 @@ export type Parameters = {
 
 const maxListed = 20_000
 
-/** @throws Status 400 for a parameter that is not among `known`, and for one that is given more than once */
-export function readParameters(query: QueryParameters, known: readonly string[]): Parameters {
+/** Takes what the caller is to be warned of. */
+export type Warn = (text: string) => void
+
+const mostNamed = 3
+
+/**
+ * Reads the parameters of a question. Unknown ones are ignored with a warning: consoles of KubeSphere 3.4 send some that
+ * were never read.
+ *
+ * @throws Status 400 for a parameter that is given more than once
+ */
+export function readParameters(query: QueryParameters, known: readonly string[], warn: Warn): Parameters {
   query.refuseAmbiguous()
-  for (const [name] of query) {
-    if (!known.includes(name))
-      throw badRequest(`unknown parameter ${JSON.stringify(name)}; supported parameters: ${known.join(', ')}`)
+  const unknown = [...query].map(([name]) => name).filter(name => !known.includes(name))
+  if (unknown.length > 0) {
+    const named = unknown.slice(0, mostNamed).map(name => JSON.stringify(name.slice(0, 32)))
+    const more = unknown.length > mostNamed ? ` and ${unknown.length - mostNamed} more` : ''
+    const s = unknown.length > 1 ? 's' : ''
+    warn(`ignored unknown parameter${s} ${named.join(', ')}${more}; supported: ${known.join(', ')}`)
   }
   const text = (name: string) => query.get(name) ?? ''
   const refuse = (name: string, allowed: string) =>

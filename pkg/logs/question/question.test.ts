@@ -4,9 +4,25 @@ import { QueryParameters } from '../../request/query-parameters.ts'
 import { match } from '../expression.ts'
 import { parseQuestion } from './question.ts'
 
-const parse = (query: string) => parseQuestion(new QueryParameters(query))
+const parse = (query: string) =>
+  parseQuestion(new QueryParameters(query), text => {
+    throw new Error(`warned: ${text}`)
+  })
 
 describe('parseQuestion', () => {
+  it('ignores parameters that it does not know, and says so', () => {
+    const warnings: string[] = []
+    const parsed = parseQuestion(
+      new QueryParameters('end_time=5&endTime=9&_=1&namespace=x&a=b&size=3'),
+      text => warnings.push(text),
+    )
+    expect(parsed).to.deep.equal(parse('end_time=5&size=3'))
+    expect(warnings).to.have.length(1)
+    expect(warnings[0]).to.match(
+      /^ignored unknown parameters "endTime", "_", "namespace" and 1 more; supported: operation, /,
+    )
+  })
+
   const invalid: Readonly<Record<string, string>> = {
     'operation=statistics&from=abc': 'from',
     'operation=histogram&size=-1': 'size',

@@ -7,7 +7,7 @@ import { parsePhrases, parseQuery } from '../query-language/parse.ts'
 import { textTest } from '../query-language/term-test.ts'
 import type { LogQuery, Order } from '../store.ts'
 import { readCounts, readPage, readTimes } from './page.ts'
-import { type Parameters, readParameters } from './parameters.ts'
+import { type Parameters, readParameters, type Warn } from './parameters.ts'
 
 /** Which records are asked for, before it is known which of them the caller may see. */
 export type Where = Omit<LogFilter, 'scope'> & {
@@ -81,8 +81,8 @@ const known = [
  *
  * @throws Status 400 that names the parameter and what is allowed
  */
-export function parseQuestion(query: QueryParameters): Question {
-  const parameters = readParameters(query, known)
+export function parseQuestion(query: QueryParameters, warn: Warn): Question {
+  const parameters = readParameters(query, known, warn)
   const operation = parameters.choice('operation', ['query', 'statistics', 'histogram', 'export', 'context'])
   const where = readWhere(parameters)
   const order = parameters.choice('sort', ['desc', 'asc'])

@@ -13,6 +13,7 @@ import type { Hit, LogStore } from '../../logs/store.ts'
 import type { AuthenticatedExchange, Handler } from '../../request/exchange.ts'
 import type { Identity } from '../../request/identity.ts'
 import { createPacedWriter, sendJsonText } from '../../request/respond.ts'
+import { addWarning } from '../../request/warning.ts'
 import { type Asked, answerHistogram, answerQuery } from './answers.ts'
 import { whileWaited } from './gone.ts'
 
@@ -39,7 +40,7 @@ export function createEventFace(options: EventFaceOptions): Handler {
   async function serve(exchange: AuthenticatedExchange, signal: AbortSignal): Promise<void> {
     const { kind, store } = options
     const { queryTimeoutSeconds, exportLimit } = options.limits()
-    const question = parseEventQuestion(exchange.query, kind)
+    const question = parseEventQuestion(exchange.query, kind, text => addWarning(exchange.res, text))
     const where = inWorkspaces(question.where, options.workspaces)
     const filter = toFilter(where, await options.readable(exchange.identity), options.created)
     const limits = { timeoutMs: queryTimeoutSeconds * 1000, signal }

@@ -8,6 +8,7 @@ import type { LogStore } from '../../logs/store.ts'
 import type { AuthenticatedExchange } from '../../request/exchange.ts'
 import type { Identity } from '../../request/identity.ts'
 import { sendJsonText } from '../../request/respond.ts'
+import { addWarning } from '../../request/warning.ts'
 import { type Asked, answerHistogram, answerQuery } from './answers.ts'
 import { sendExport } from './export.ts'
 import { sendFollow } from './follow.ts'
@@ -42,7 +43,7 @@ export function createLogFace(options: LogFaceOptions): LogFace {
   async function serve(exchange: AuthenticatedExchange, place: Expression | undefined, left: AbortSignal) {
     const { store, closing } = options
     const { queryTimeoutSeconds, exportLimit } = options.limits()
-    const question = parseQuestion(exchange.query)
+    const question = parseQuestion(exchange.query, text => addWarning(exchange.res, text))
     const where = within(question.where, place)
     const filterNow = async () => toFilter(where, await options.readable(exchange.identity), options.created)
     const filter = await filterNow()
