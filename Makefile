@@ -44,13 +44,14 @@ bench: ## Measure against kube-apiserver and other peers, as ratios; ONLY=<name>
 
 #: FUZZ_SECONDS=60        make fuzz: how long for each property
 #: SOAK_SECONDS=3600      make soak: how long in all; NODES=5000 nodes report
+#: PAIRS=50000            make soak: how many writes that are read again
 .PHONY: fuzz faults soak
 fuzz: ## Try generated input on kapis-apiserver and its parsers, FUZZ_SECONDS for each property
 	@ONLY=e2e FOLDERS=fuzz FUZZ_SECONDS=$${FUZZ_SECONDS:-60} $(NODE) hack/test.ts
 faults: ## Run the fault-injection tests under load
 	@ONLY=e2e FOLDERS=faults FAULTS=long $(NODE) hack/test.ts
 soak: ## Mixed load with the heartbeats of NODES nodes for SOAK_SECONDS: memory and handles must stay flat
-	@ONLY=e2e FOLDERS=soak SOAK_SECONDS=$${SOAK_SECONDS:-3600} NODES=$${NODES:-5000} PODS=$${PODS:-1000} $(NODE) hack/test.ts
+	@ONLY=e2e FOLDERS=soak SOAK_SECONDS=$${SOAK_SECONDS:-3600} PAIRS=$${PAIRS:-50000} NODES=$${NODES:-5000} PODS=$${PODS:-1000} $(NODE) hack/test.ts
 
 .PHONY: verify update
 verify: ## Check types, style, import rules and everything generated
