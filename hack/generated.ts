@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { baseNames, customize, platformNames } from '../cmd/kapis/manifests/customize.ts'
-import { describeApi } from '../pkg/apiserver/api-description.ts'
+import { describeApi } from '../pkg/apiserver/wiring/api-description.ts'
 import { parseConfig } from '../pkg/config/config.ts'
 import { renderReference } from '../pkg/config/reference.ts'
 import { renderSchema } from '../pkg/config/schema.ts'

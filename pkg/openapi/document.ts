@@ -24,7 +24,7 @@ export function divide(sections: readonly Section[], paths: Paths): readonly Des
   const ownerOf = (path: string) => {
     const found = roots.find(({ root }) => path === root || path.startsWith(`${root}/`))
     if (found === undefined)
-      throw new Error(`${path} is of no section: add one in pkg/apiserver/api-description.ts`)
+      throw new Error(`${path} is of no section: add one in pkg/apiserver/wiring/api-description.ts`)
     return found.section
   }
   const bySection = Map.groupBy(Object.entries(paths), ([path]) => ownerOf(path))

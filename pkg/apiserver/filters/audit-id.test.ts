@@ -1,0 +1,69 @@
+import type { ServerResponse } from 'node:http'
+import { expect } from 'chai'
+import { renderKube } from '../../apierrors/render-kube.ts'
+import { unauthorized } from '../../apierrors/status.ts'
+import { type Loopback, startLoopback } from '../../request/fixtures.ts'
+import { setIds } from './audit-id.ts'
+
+describe('setIds', () => {
+  let loopback: Loopback | undefined
+  afterEach(() => loopback?.close())
+
+  const heads: readonly (readonly [what: string, answer: (res: ServerResponse) => unknown])[] = [
+    ['a list of lines', res => res.writeHead(200, ['X-Two', 'a', 'X-Two', 'b']).end()],
+    ['a list of lines with a reason', res => res.writeHead(200, 'Fine', ['X-Two', 'a', 'X-Two', 'b']).end()],
+    ['an object', res => res.writeHead(200, { 'x-two': ['a', 'b'] }).end()],
+    ['a header that was set', res => res.setHeader('x-two', ['a', 'b']).end()],
+    ['nothing but a body', res => res.appendHeader('x-two', 'a').appendHeader('x-two', 'b').end('c')],
+  ]
+  for (const [what, answer] of heads) {
+    for (const sent of [{}, { 'x-request-id': 'mine' }]) {
+      it(`is on an answer of ${what}, once, next to ${JSON.stringify(sent)}`, async () => {
+        loopback = await startLoopback((req, res) => {
+          setIds(req, res, 'id-1')
+          return answer(res)
+        })
+        const { headersDistinct } = await loopback.open('/', { headers: sent })
+        expect(headersDistinct['audit-id']).to.deep.equal(['id-1'])
+        expect(headersDistinct['x-two']).to.deep.equal(['a', 'b'])
+        expect(headersDistinct['x-request-id']).to.deep.equal('x-request-id' in sent ? ['mine'] : undefined)
+      })
+    }
+  }
+
+  it('is set at once where a handshake may be written by hand', () => {
+    const set: string[] = []
+    const res: ServerResponse = Object.assign(Object.create(null), {
+      setHeader: (name: string, value: string) => set.push(name, value),
+    })
+    setIds({ headers: { upgrade: 'websocket' } }, res, 'id-1')
+    expect(set).to.deep.equal(['audit-id', 'id-1'])
+  })
+
+  it('is on an error', async () => {
+    loopback = await startLoopback((req, res) => {
+      setIds(req, res, 'id-1')
+      renderKube(res, unauthorized())
+    })
+    expect((await loopback.get('/')).headers).to.include({ 'audit-id': 'id-1' })
+  })
+
+  it('leaves an upstream its own request id', async () => {
+    loopback = await startLoopback((req, res) => {
+      setIds(req, res, 'id-1')
+      res.writeHead(200, ['X-Request-Id', 'theirs']).end()
+    })
+    const { headersDistinct } = await loopback.open('/', { headers: { 'x-request-id': 'mine' } })
+    expect(headersDistinct['x-request-id']).to.deep.equal(['theirs'])
+  })
+
+  it('does not repeat what nobody can send as it is', async () => {
+    loopback = await startLoopback((req, res) => {
+      setIds(req, res, 'id-1')
+      res.end()
+    })
+    const { headers } = await loopback.get('/', { headers: { 'x-request-id': 'a b' } })
+    expect(headers).to.include({ 'audit-id': 'id-1' })
+    expect(headers).to.not.have.property('x-request-id')
+  })
+})

@@ -1,0 +1,52 @@
+import type { IncomingMessage } from 'node:http'
+import { hasBody } from '../../request/has-body.ts'
+import { awaitsContinue } from '../server/expect-continue.ts'
+
+const lookEveryMs = 10
+
+export type BodyArrival = {
+  /**
+   * Waits until the body of a request is there, or as much of it as Node.js buffers (64 KiB), or the client has gone. Nothing of
+   * it is read. A body that is sent only after 100 (Continue) comes later.
+   *
+   * @returns undefined when there is nothing to wait for
+   */
+  readonly of: (req: IncomingMessage) => Promise<void> | undefined
+}
+
+/** One timer for all: an attacker may have thousands of requests whose bodies never come. */
+export function createBodyArrival(): BodyArrival {
+  const waiting = new Map<IncomingMessage, () => void>()
+  let timer: NodeJS.Timeout | undefined
+
+  function look(): void {
+    for (const [req, arrived] of waiting) {
+      if (!isThere(req)) continue
+      waiting.delete(req)
+      arrived()
+    }
+    if (waiting.size > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
+
+  return {
+    of(req) {
+      if (!hasBody(req) || awaitsContinue(req) || isThere(req)) return undefined
+      const { promise, resolve } = Promise.withResolvers<void>()
+      // Most bodies come with their heads, and are read before this turn ends.
+      setImmediate(() => {
+        if (isThere(req)) return resolve()
+        waiting.set(req, resolve)
+        timer ??= setInterval(look, lookEveryMs)
+      })
+      return promise
+    },
+  }
+}
+
+function isThere(req: IncomingMessage): boolean {
+  // Such a length is refused by anyone who serves the request.
+  if (!Number.isSafeInteger(Number(req.headers['content-length'] ?? 0))) return true
+  return req.complete || req.destroyed || req.readableLength >= req.readableHighWaterMark
+}

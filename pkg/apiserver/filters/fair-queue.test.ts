@@ -1,0 +1,157 @@
+import { EventEmitter } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { Status, tooManyRequests } from '../../apierrors/status.ts'
+import { createPlaces, type Place } from './fair-queue.ts'
+
+const nobody = new EventEmitter()
+
+function start(most: number, waitMs = 1_000) {
+  const limit = { most }
+  const places = createPlaces({
+    most: () => limit.most,
+    waitMs: () => waitMs,
+    refuse: () => tooManyRequests('too many', 1),
+  })
+  const taken: string[] = []
+  /** Takes a place, now or later; `taken` has the users in the order in which they got theirs. */
+  const take = async (user: string, gone = nobody): Promise<Place> => {
+    const found = places.take(user, gone)
+    const place = found instanceof Promise ? await found : found
+    taken.push(user)
+    return place
+  }
+  return { ...places, take, taken, limit }
+}
+
+const turn = () => sleep(0)
+
+describe('createPlaces', () => {
+  it('gives one user a quarter of the places, and the rest to others', async () => {
+    const { take, taken, waiting } = start(8)
+    for (let i = 0; i < 5; i++) void take('greedy')
+    for (const user of ['a', 'b', 'c', 'd', 'e', 'f']) void take(user)
+    await turn()
+    expect(taken).to.deep.equal(['greedy', 'greedy', 'a', 'b', 'c', 'd', 'e', 'f'])
+    expect(waiting()).to.equal(3)
+  })
+
+  it('gives free places to the users who wait by turns, and to each in the order of its requests', async () => {
+    const { take, taken } = start(4)
+    const places = await Promise.all(['a', 'b', 'c', 'd'].map(user => take(user)))
+    for (const user of ['a', 'a', 'a', 'x', 'y', 'x']) void take(user)
+    for (const place of places) place.leave()
+    await turn()
+    expect(taken.slice(4)).to.deep.equal(['x', 'y', 'a'])
+  })
+
+  it('a user who leaves a place gets another one, up to the share', async () => {
+    const { take, taken } = start(8)
+    const first = await take('a')
+    await take('a')
+    void take('a')
+    await turn()
+    expect(taken).to.have.length(2)
+    first.leave()
+    first.leave()
+    await turn()
+    expect(taken).to.have.length(3)
+    void take('a')
+    await turn()
+    expect(taken).to.have.length(3)
+  })
+
+  it('refuses who has waited for too long', async () => {
+    const { take, waiting } = start(4, 20)
+    await take('a')
+    const failure = await take('a').catch(error => error)
+    expect(failure).to.be.instanceOf(Status)
+    expect(failure).to.include({ code: 429 })
+    expect(waiting()).to.equal(0)
+  })
+
+  it('keeps no place for who has gone while waiting', async () => {
+    const { take, taken, waiting } = start(4)
+    const first = await take('a')
+    const gone = new EventEmitter()
+    const left = take('a', gone)
+    void take('a')
+    gone.emit('close')
+    ;(await left).leave()
+    expect(waiting()).to.equal(1)
+    first.leave()
+    await turn()
+    expect(taken).to.have.length(3)
+    expect(gone.listenerCount('close')).to.equal(0)
+  })
+
+  it('counts who waits for a client among the places of the user alone', async () => {
+    const { take, taken } = start(4)
+    const held = await Promise.all(['a', 'b', 'c', 'd'].map(user => take(user)))
+    void take('e')
+    void take('a')
+    await turn()
+    expect(taken).to.have.length(4)
+    held[0]?.idle(true)
+    held[0]?.idle(true)
+    await turn()
+    // e has the place; a has one as before.
+    expect(taken).to.deep.equal(['a', 'b', 'c', 'd', 'e'])
+    // Who goes on is not made to wait: for a moment there is one too many.
+    held[0]?.idle(false)
+    held[1]?.leave()
+    await turn()
+    expect(taken).to.have.length(5)
+    held[0]?.leave()
+    await turn()
+    expect(taken).to.deep.equal(['a', 'b', 'c', 'd', 'e', 'a'])
+  })
+
+  it('keeps the places of those who wait for a client once half as many do', async () => {
+    const { take, taken } = start(4)
+    const held = await Promise.all(['a', 'b', 'c', 'd'].map(user => take(user)))
+    for (const place of held) place.idle(true)
+    for (const user of ['e', 'f', 'g']) void take(user)
+    await turn()
+    expect(taken.slice(4)).to.deep.equal(['e', 'f'])
+    held[0]?.leave()
+    held[2]?.idle(true)
+    await turn()
+    expect(taken.slice(4)).to.deep.equal(['e', 'f', 'g'])
+  })
+
+  it('without waiting it is refused', async () => {
+    const { takeNow } = start(4)
+    const place = takeNow('a')
+    expect(() => takeNow('a')).to.throw(Status)
+    takeNow('b')
+    place.leave()
+    takeNow('a')
+  })
+
+  it('0 is no limit, also when it becomes one while requests wait', async () => {
+    const { take, taken, limit } = start(4)
+    const first = await take('a')
+    void take('a')
+    void take('a')
+    limit.most = 0
+    first.leave()
+    await turn()
+    expect(taken).to.have.length(3)
+    for (let i = 0; i < 1_000; i++) await take('a')
+  })
+
+  it('takes ten thousand requests of one user in turn, and the next user does not wait for them', async () => {
+    const { take, taken, waiting } = start(400, 60_000)
+    const all = Array.from({ length: 10_000 }, async () => {
+      const place = await take('many')
+      await turn()
+      place.leave()
+    })
+    const other = take('other')
+    await other
+    expect(waiting()).to.be.above(9_000)
+    await Promise.all(all)
+    expect(taken).to.have.length(10_001)
+  })
+})

@@ -1,0 +1,450 @@
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { badRequest, Status, unauthorized } from '../../apierrors/status.ts'
+import { type Auditor, noAuditor } from '../../audit/auditor.ts'
+import { RefusedIdentity } from '../../authn/authenticator.ts'
+import { jane, type Loopback, startLoopback } from '../../request/fixtures.ts'
+import { sendJson } from '../../request/respond.ts'
+import { createLogger } from '../../telemetry/logger.ts'
+import { type ChainOptions, createChain } from './handler-chain.ts'
+import { createInFlight } from './max-in-flight.ts'
+import { createEndedLogins } from './session-revocation.ts'
+import { createPace } from './slow-clients.ts'
+
+type Record = { readonly [key: string]: unknown }
+
+/** One place for each user, and a tenth of a second to wait for it. */
+function inFlightOf(places: number) {
+  const limits = { reading: places, mutating: places, lasting: places, requestSeconds: 0.4 }
+  return createInFlight({ limits: () => limits, refused: () => undefined })
+}
+
+describe('createChain', () => {
+  let loopback: Loopback | undefined
+  afterEach(() => loopback?.close())
+
+  async function start(overrides: Partial<ChainOptions> = {}) {
+    const steps: string[] = []
+    const logged: Record[] = []
+    const metrics: string[] = []
+    const destination = { write: (line: string) => void logged.push(JSON.parse(line)) }
+    const chain = createChain({
+      logger: createLogger({ program: 'test', level: 'debug', destination }),
+      metrics: {
+        started: () => metrics.push('started'),
+        finished: (info, code) => metrics.push(`finished ${info?.verb} ${code}`),
+      },
+      accessLog: () => false,
+      auditor: noAuditor,
+      impersonate: async () => null,
+      endedLogins: createEndedLogins(() => false),
+      inFlight: inFlightOf(0),
+      pace: createPace(() => 60_000),
+      isElsewhere: ({ info }) => info.prefix === 'api',
+      requestSeconds: () => 60,
+      unguarded: {
+        handles: path => path === '/livez',
+        isAudited: () => false,
+        handle: ({ res }) => sendJson(res, 200, 'alive'),
+      },
+      authenticate: async () => {
+        steps.push('authenticate')
+        return { identity: jane, isAggregated: false }
+      },
+      authorize: ({ info, identity }) => {
+        steps.push(`authorize ${identity.username} ${info.verb} ${info.path}`)
+      },
+      route: ({ res, info, identity }) => {
+        steps.push('route')
+        sendJson(res, 200, { verb: info.verb, username: identity.username })
+      },
+      upgrade: () => {
+        steps.push('upgrade')
+      },
+      ...overrides,
+    })
+    loopback = await startLoopback(chain.request)
+    return { ...loopback, steps, logged, metrics }
+  }
+
+  it('asks who, then whether, then answers', async () => {
+    const { get, steps } = await start()
+    const { code, text } = await get('/api/v1/nodes?watch=true')
+    expect({ code, text }).to.deep.equal({ code: 200, text: '{"verb":"watch","username":"jane"}\n' })
+    expect(steps).to.deep.equal(['authenticate', 'authorize jane watch /api/v1/nodes', 'route'])
+  })
+
+  it('answers the probes before anything is asked', async () => {
+    const { get, steps } = await start()
+    expect((await get('/livez')).text).to.equal('"alive"\n')
+    expect(steps).to.deep.equal([])
+  })
+
+  it('breaks off what lasts when the login has ended, and nothing else', async () => {
+    let isEnded = false
+    const asked: string[] = []
+    const hasEnded = ({ username }: { readonly username: string }) => {
+      asked.push(username)
+      return isEnded
+    }
+    const { open, get } = await start({
+      endedLogins: createEndedLogins(hasEnded, 5),
+      impersonate: async () => ({ ...jane, username: 'other' }),
+      route: ({ res, info }) => {
+        res.flushHeaders()
+        if (info.verb !== 'watch') setTimeout(() => res.end('whole'), 50)
+      },
+    })
+    const watch = await open('/api/v1/nodes?watch=true')
+    await sleep(20)
+    isEnded = true
+    const failure = await watch.toArray().catch(error => error)
+    expect(failure).to.have.property('code', 'ECONNRESET')
+    expect(new Set(asked)).to.deep.equal(new Set(['jane']))
+    expect((await get('/api/v1/nodes')).text).to.equal('whole')
+  })
+
+  it('does not go on after a refusal', async () => {
+    for (const stage of ['authenticate', 'authorize'] as const) {
+      const { get, steps, close } = await start({
+        [stage]: () => {
+          throw unauthorized()
+        },
+      })
+      expect(JSON.parse((await get('/api/v1/nodes')).text)).to.deep.equal({
+        kind: 'Status',
+        apiVersion: 'v1',
+        metadata: {},
+        status: 'Failure',
+        message: 'Unauthorized',
+        reason: 'Unauthorized',
+        code: 401,
+      })
+      expect(steps).to.not.include('route')
+      await close()
+    }
+  })
+
+  it('does not ask who when the path is one that two parsers could read differently', async () => {
+    const { get, steps } = await start()
+    for (const path of [
+      '//livez',
+      '/livez/../api',
+      '/livez%2f..%2fapi',
+      '/livez/%2e%2e/api',
+      '/api/v1/%00',
+    ]) {
+      const { code, text } = await get(path)
+      expect(code, path).to.equal(400)
+      expect(JSON.parse(text)).to.include({ kind: 'Status', reason: 'BadRequest', code: 400 })
+    }
+    expect(steps).to.deep.equal([])
+  })
+
+  const line = (text: string) => `${text} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`
+  const targets: readonly (readonly [string, RegExp])[] = [
+    ['GET http://example.org/livez', /^HTTP\/1\.1 200 [\s\S]*\r\n\r\n/],
+    [
+      'GET http://user@example.org/livez',
+      /^HTTP\/1\.1 400 [\s\S]*the request target must be an absolute path/,
+    ],
+    ['OPTIONS *', /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\ncontent-length: 0\r\n[\s\S]*\r\n\r\n$/i],
+    ['GET *', /^HTTP\/1\.1 400 [\s\S]*the request target must be an absolute path/],
+  ]
+  for (const [text, expected] of targets) {
+    it(`answers ${JSON.stringify(text)}`, async () => {
+      const { port } = await start()
+      const socket = connect(port, '127.0.0.1')
+      socket.end(line(text))
+      expect(Buffer.concat(await socket.toArray()).toString()).to.match(expected)
+    })
+  }
+
+  it('writes a Status as it is and everything else as an opaque 500', async () => {
+    const errors: Readonly<{ [path: string]: () => never }> = {
+      '/bad': () => {
+        throw badRequest('page is odd')
+      },
+      '/broken': () => {
+        throw new Error('postgres://user:hunter2@db')
+      },
+    }
+    const { get, logged } = await start({ route: ({ info }) => errors[info.path]?.() })
+    expect(JSON.parse((await get('/bad')).text)).to.include({ code: 400, message: 'page is odd' })
+    const { code, text } = await get('/broken')
+    expect(code).to.equal(500)
+    expect(text).to.not.contain('hunter2')
+    expect(JSON.parse(text)).to.include({ reason: 'InternalError', message: 'Internal error occurred' })
+    const failures = logged.filter(({ msg }) => msg === 'request failed')
+    expect(failures).to.have.length(1)
+    expect(failures[0]).to.deep.include({ level: 'error', code: 500, path: '/broken' })
+    expect(failures[0]).to.have.nested.property('err.message', 'postgres://user:hunter2@db')
+  })
+
+  it('logs the cause of what it could not do', async () => {
+    const { get, logged } = await start({
+      route: () => {
+        throw new Status(503, 'ServiceUnavailable', 'down', { cause: new Error('ECONNREFUSED') })
+      },
+    })
+    expect((await get('/x')).text).to.not.contain('ECONNREFUSED')
+    const failure = logged.find(({ msg }) => msg === 'request failed')
+    expect(failure).to.have.nested.property('err.message', 'ECONNREFUSED')
+  })
+
+  it('cuts an answer that fails after it has begun', async () => {
+    const { get } = await start({
+      route: ({ res }) => {
+        res.write('half')
+        throw new Error('late')
+      },
+    })
+    const failure = await get('/x').then(
+      () => undefined,
+      (error: NodeJS.ErrnoException) => error.code,
+    )
+    expect(failure).to.equal('ECONNRESET')
+  })
+
+  const ids: readonly [string, string, boolean][] = [
+    ['a UUID', '123e4567-e89b-12d3-a456-426614174000', true],
+    ['text', 'not an id', false],
+    ['markup', '<script>alert(1)</script>', false],
+    ['something short', 'abc', false],
+    ['something endless', 'a'.repeat(65), false],
+  ]
+  for (const [what, given, isKept] of ids) {
+    it(`${isKept ? 'keeps' : 'replaces'} an Audit-Id that is ${what}`, async () => {
+      const { get, logged } = await start()
+      const { headers } = await get('/x', { headers: { 'audit-id': given } })
+      if (isKept) expect(headers['audit-id']).to.equal(given)
+      else
+        expect(headers['audit-id']).to.match(
+          /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/,
+        )
+      expect(logged.some(({ id }) => id === headers['audit-id'])).to.equal(true)
+    })
+  }
+
+  it('gives every request an id of its own', async () => {
+    const { get } = await start()
+    const [a, b] = [await get('/x'), await get('/x')]
+    expect(a.headers['audit-id']).to.not.equal(b.headers['audit-id'])
+  })
+
+  it('counts every request once, those that cannot be read as well', async () => {
+    const { get, metrics, close } = await start()
+    await get('/api/v1/nodes')
+    await get('/a//b')
+    await get('/livez')
+    await close()
+    expect(metrics).to.deep.equal([
+      'started',
+      'finished list 200',
+      'started',
+      'finished undefined 400',
+      'started',
+      'finished get 200',
+    ])
+  })
+
+  it('logs who asked for what, and no query, which may hold a credential', async () => {
+    const { get, logged, close } = await start()
+    await get('/api/v1/nodes?access_token=hunter2', { headers: { authorization: 'Bearer hunter2' } })
+    await close()
+    const line = logged.find(({ msg }) => msg === 'request')
+    expect(line).to.include({ method: 'GET', path: '/api/v1/nodes', code: 200, user: 'jane' })
+    expect(JSON.stringify(logged)).to.not.contain('hunter2')
+  })
+
+  it('acts as whom the caller may impersonate, and refuses otherwise', async () => {
+    const bob = { username: 'bob', uid: '', groups: [], extra: {} }
+    const { get, steps } = await start({ impersonate: async () => bob })
+    expect((await get('/api/v1/nodes')).text).to.equal('{"verb":"list","username":"bob"}\n')
+    expect(steps).to.include('authorize bob list /api/v1/nodes')
+    await loopback?.close()
+    const refused = await start({
+      impersonate: () => Promise.reject(new Status(403, 'Forbidden', 'not bob')),
+    })
+    expect([(await refused.get('/api/v1/nodes')).code, refused.steps]).to.deep.equal([403, ['authenticate']])
+  })
+
+  it('tells the audit log of everything, refusals and what cannot be read included', async () => {
+    const told: string[] = []
+    const auditor: Auditor = {
+      begin: ({ info }) => ({
+        identified: ({ identity }, as) =>
+          told.push(`${info.verb} ${info.path}: ${identity.username} as ${as?.username}`),
+        allowed: () => told.push('allowed'),
+        failed: error => told.push(`failed: ${error instanceof Error && error.message}`),
+        completed: code => told.push(`completed ${code}`),
+      }),
+    }
+    const ask = async (path: string, overrides: Partial<ChainOptions> = {}) => {
+      told.length = 0
+      const { get, close } = await start({ auditor, ...overrides })
+      await get(path)
+      await close()
+      return [...told]
+    }
+    expect(await ask('/api/v1/nodes')).to.deep.equal([
+      'list /api/v1/nodes: jane as undefined',
+      'allowed',
+      'completed 200',
+    ])
+    // Who judges a proxied request is kube-apiserver: its log has the decision.
+    expect(await ask('/api/v1/nodes', { authorize: () => 'elsewhere' })).to.not.include('allowed')
+    const refuse = () => Promise.reject(new Status(403, 'Forbidden', 'no'))
+    expect(await ask('/api/v1/nodes', { authorize: refuse })).to.deep.equal([
+      'list /api/v1/nodes: jane as undefined',
+      'failed: no',
+      'completed 403',
+    ])
+    expect(await ask('/api/v1/nodes', { impersonate: refuse })).to.include(
+      'list /api/v1/nodes: jane as undefined',
+    )
+    expect(await ask('/api/v1/nodes', { authenticate: () => Promise.reject(unauthorized()) })).to.deep.equal([
+      'failed: Unauthorized',
+      'completed 401',
+    ])
+    // Who it was is known, although it cannot be sent on.
+    const unusable = () => {
+      throw new RefusedIdentity('token-review', 'it has blanks', { ...jane, username: ' eve' })
+    }
+    expect(await ask('/api/v1/nodes', { authenticate: unusable })).to.deep.equal([
+      'list /api/v1/nodes:  eve as undefined',
+      'failed: the identity from token-review authentication cannot be used: it has blanks',
+      'completed 403',
+    ])
+    expect(await ask('/api//v1')).to.deep.equal([
+      'failed: the path contains an empty segment ("//")',
+      'completed 400',
+    ])
+    expect(await ask('/livez')).to.deep.equal([])
+  })
+
+  it('gives up on what is not judged or not answered in time', async () => {
+    const never = new Promise<never>(() => undefined)
+    const stalled: readonly (readonly [string, Partial<ChainOptions>])[] = [
+      ['a decision', { authorize: () => never }],
+      ['an answer that is promised', { route: () => never }],
+      ['an answer that is to come from elsewhere', { route: () => undefined }],
+    ]
+    for (const [what, overrides] of stalled) {
+      const { get, close } = await start({ requestSeconds: () => 0.05, ...overrides })
+      expect((await get('/api/v1/nodes')).code, what).to.equal(504)
+      await close()
+    }
+  })
+
+  it('refuses what finds no place, and gives places back', async () => {
+    const { get } = await start({
+      inFlight: inFlightOf(1),
+    })
+    for (let i = 0; i < 5; i++) expect((await get('/api/v1/nodes')).code).to.equal(200)
+    await loopback?.close()
+    const waiting = Promise.withResolvers<void>()
+    const busy = await start({
+      inFlight: inFlightOf(1),
+      route: async ({ res }) => {
+        await waiting.promise
+        sendJson(res, 200, {})
+      },
+    })
+    const first = busy.get('/api/v1/nodes')
+    let second = await busy.get('/livez')
+    // The first may still be on its way.
+    while (second.code === 200) second = await busy.get('/api/v1/nodes')
+    expect([second.code, second.headers['retry-after']]).to.deep.equal([429, '1'])
+    waiting.resolve()
+    expect((await first).code).to.equal(200)
+  })
+
+  it('what is served as lasting has no deadline and no place, and ends with its login', async () => {
+    let isEnded = false
+    const { get, open } = await start({
+      requestSeconds: () => 0.1,
+      inFlight: inFlightOf(4),
+      endedLogins: createEndedLogins(() => isEnded, 5),
+      route: ({ res, info, lasts }) => {
+        if (info.verb !== 'watch') return sendJson(res, 200, {})
+        lasts?.()
+        res.flushHeaders()
+      },
+    })
+    const watch = await open('/kapis/a.org/v1/things?watch=true')
+    await sleep(200)
+    expect((await get('/kapis/a.org/v1/things')).code).to.equal(200)
+    isEnded = true
+    expect(await watch.toArray().catch(error => error)).to.have.property('code', 'ECONNRESET')
+  })
+
+  for (const path of [
+    '/kapis/a.org/v1/things?watch=true',
+    '/kapis/a.org/v1/things?follow=1',
+    '/kapis/a.org/v1/watch/things',
+    '/kapis/a.org/v1/proxy/things',
+  ]) {
+    it(`${path} has a deadline as long as it is not served as a watch`, async () => {
+      const { get } = await start({ requestSeconds: () => 0.05, route: () => undefined })
+      expect((await get(path)).code).to.equal(504)
+    })
+  }
+
+  it('kube-apiserver says itself when what lasts there is over', async () => {
+    const route: ChainOptions['route'] = ({ res }) =>
+      void setTimeout(() => res.headersSent || sendJson(res, 200, {}), 200)
+    const { get } = await start({ requestSeconds: () => 0.05, route })
+    expect((await get('/api/v1/namespaces/a/pods/b/log?follow=true')).code).to.equal(200)
+    expect((await get('/api/v1/namespaces/a/pods/b/log')).code).to.equal(504)
+  })
+
+  it('a body that does not come takes no place, and is judged when it is there', async () => {
+    const { port, get, steps } = await start({ inFlight: inFlightOf(1), requestSeconds: () => 5 })
+    const head = 'POST /api/v1/nodes HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nab'
+    const slow = Array.from({ length: 20 }, () => connect(port, '127.0.0.1'))
+    for (const socket of slow) socket.on('error', () => undefined)
+    for (const socket of slow) socket.write(head)
+    await sleep(100)
+    for (const method of ['POST', 'GET']) expect((await get('/api/v1/nodes', { method })).code).to.equal(200)
+    expect(steps.filter(step => step === 'route')).to.have.length(2)
+    slow[0]?.write('cd')
+    await sleep(100)
+    expect(steps.filter(step => step === 'route')).to.have.length(3)
+    for (const socket of slow) socket.destroy()
+  })
+
+  it('a body that does not come in time is 504, and is not judged any more', async () => {
+    const { port, steps } = await start({ requestSeconds: () => 0.1 })
+    const socket = connect(port, '127.0.0.1')
+    socket.write('POST /api/v1/nodes HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nab')
+    const text = Buffer.concat(await socket.toArray()).toString()
+    expect(text).to.match(/^HTTP\/1\.1 504 /)
+    expect(steps).to.deep.equal(['authenticate'])
+  })
+
+  it('gives the caller back the id that he gave, where it is one', async () => {
+    const { get } = await start()
+    const ids = async (given: string) =>
+      (await get('/livez', { headers: { 'x-request-id': given } })).headers['x-request-id']
+    expect(await ids('req-1/a.b:c')).to.equal('req-1/a.b:c')
+    for (const given of ['a b', '<script>', 'x'.repeat(129)]) expect(await ids(given)).to.equal(undefined)
+  })
+
+  it('logs each request where it is asked to, with its trace and without its query', async () => {
+    const { get, logged } = await start({ accessLog: () => true })
+    const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
+    await get('/api/v1/nodes?token=s3cret', { headers: { traceparent: `00-${trace}-00f067aa0ba902b7-01` } })
+    const line = logged.find(({ msg }) => msg === 'request')
+    expect(line).to.include({
+      level: 'info',
+      method: 'GET',
+      path: '/api/v1/nodes',
+      code: 200,
+      user: 'jane',
+      trace,
+    })
+    expect(JSON.stringify(logged)).to.not.include('s3cret')
+  })
+})

@@ -1,0 +1,110 @@
+import { EventEmitter } from 'node:events'
+import { expect } from 'chai'
+import { Status } from '../../apierrors/status.ts'
+import type { AuthenticatedExchange } from '../../request/exchange.ts'
+import { jane, toExchange } from '../../request/fixtures.ts'
+import { createInFlight, type PlaceKind, type Stay } from './max-in-flight.ts'
+
+function exchange(line: string, more: Partial<AuthenticatedExchange> = {}): AuthenticatedExchange {
+  const [method, url] = line.split(' ')
+  const res = Object.create(new EventEmitter())
+  return { ...toExchange(Object.create({ method, url, headers: {} }), res), ...more }
+}
+
+const list = exchange('GET /api/v1/pods')
+const create = exchange('POST /api/v1/namespaces/a/pods')
+const watch = exchange('GET /api/v1/pods?watch=true')
+
+function start(places: number) {
+  const refused: PlaceKind[] = []
+  const limits = { reading: places, mutating: places, lasting: places, requestSeconds: 0.08 }
+  const inFlight = createInFlight({ limits: () => limits, refused: kind => refused.push(kind) })
+  /** The place, where it is not waited for. */
+  const enter = (asked: AuthenticatedExchange, isUntimed = false): Stay => {
+    const stay = inFlight.enter(asked, isUntimed)
+    if (stay instanceof Promise) throw new Error('it waits')
+    return stay
+  }
+  return { ...inFlight, enter, wait: inFlight.enter, refused }
+}
+
+describe('createInFlight', () => {
+  it('refuses what waits for a quarter of the time of a request, with when to try again', async () => {
+    const { enter, wait, refused } = start(1)
+    enter(list)
+    const began = performance.now()
+    const failure = await Promise.resolve(wait(list, false)).catch(error => error)
+    expect(performance.now() - began).to.be.within(15, 1_000)
+    expect(failure).to.be.instanceOf(Status)
+    expect(failure).to.deep.include({
+      code: 429,
+      reason: 'TooManyRequests',
+      message: 'Too many requests, please try again later.',
+      headers: { 'retry-after': '1' },
+    })
+    expect(refused).to.deep.equal(['reading'])
+  })
+
+  it('reads and writes do not take each other’s places', () => {
+    const { enter, wait } = start(1)
+    enter(list)
+    enter(create)
+    for (const one of [list, create]) expect(wait(one, false)).to.be.instanceOf(Promise)
+  })
+
+  it('what lasts at kube-apiserver takes no place, and one of those that last', () => {
+    const { enter, refused } = start(4)
+    enter(list)
+    const stay = enter(watch, true)
+    expect(() => enter(watch, true)).to.throw(Status)
+    expect(refused).to.deep.equal(['lasting'])
+    stay.leave()
+    enter(watch, true)
+  })
+
+  it('what lasts here has a place until it does', async () => {
+    const { enter, wait } = start(4)
+    const stay = enter(watch)
+    const waiting = wait(list, false)
+    expect(waiting).to.be.instanceOf(Promise)
+    stay.lasts()
+    ;(await waiting).leave()
+    enter(list)
+  })
+
+  it('an upgrade is counted among what lasts, whatever its name', () => {
+    const { enter } = start(4)
+    const upgrade = exchange('GET /kapis/x.org/v1/users/admin/kubectl', { upgrade: Buffer.alloc(0) })
+    const stay = enter(upgrade)
+    stay.lasts()
+    expect(() => enter(upgrade)).to.throw(Status)
+    // It was refused without keeping the other place.
+    enter(list)
+  })
+
+  it('what turns out to last without having asked to is refused when its user has too many', () => {
+    const { enter } = start(4)
+    enter(watch, true)
+    const stay = enter(exchange('GET /kapi/v1/namespaces/a/services/b/proxy/'))
+    expect(() => stay.lasts()).to.throw(Status)
+  })
+
+  const exempt: Readonly<Record<string, Partial<AuthenticatedExchange>>> = {
+    'a member of system:masters': { identity: { ...jane, groups: ['system:masters'] } },
+    'kube-apiserver itself': { isAggregated: true, identity: { ...jane, username: 'system:aggregator' } },
+  }
+  for (const [who, as] of Object.entries(exempt)) {
+    it(`${who} is never refused, and takes nobody’s place`, () => {
+      const { enter } = start(1)
+      for (let i = 0; i < 3; i++) for (const one of [list, create, watch]) enter({ ...one, ...as })
+      enter(list)
+    })
+  }
+
+  it('who only has the name of kube-apiserver is not exempt', () => {
+    const { enter, wait } = start(1)
+    const named = { ...list, identity: { ...jane, username: 'system:aggregator' } }
+    enter(named)
+    expect(wait(named, false)).to.be.instanceOf(Promise)
+  })
+})

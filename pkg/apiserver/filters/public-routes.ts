@@ -1,0 +1,50 @@
+import type { Config } from '../../config/config.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import type { LogPage } from '../../platformapi/logs/page/serve.ts'
+import { createPublicDocuments } from '../../platformapi/public-documents.ts'
+import { isOAuthPath } from '../../proxy/oauth.ts'
+import type { Exchange, Handler } from '../../request/exchange.ts'
+import type { Probes } from '../server/probes.ts'
+import { featuresOf } from '../wiring/features.ts'
+import { createKubernetesVersion } from '../wiring/kubernetes-version.ts'
+import type { ChainOptions } from './handler-chain.ts'
+
+export type UnguardedParts = {
+  readonly client: KubeClient
+  readonly config: Config
+  readonly probes: Probes
+  readonly versionInfo: object
+  readonly logPage: LogPage | undefined
+  /** Hands a request on to kapis-oauth. */
+  readonly forward: Handler<Exchange>
+}
+
+/** Joins what is answered before anybody is asked who he is: probes, kapis-oauth, the log page, and what everybody may know. */
+export function createUnguarded(parts: UnguardedParts): ChainOptions['unguarded'] {
+  const { client, config, probes, versionInfo, logPage, forward } = parts
+  const { groupDomain } = config
+  const documents = createPublicDocuments({
+    groupDomain,
+    features: featuresOf(config),
+    versionInfo,
+    kubernetesVersion: createKubernetesVersion(client),
+  })
+  // The listener knows the identity providers, of which login pages of the platform are told here.
+  const oauthConfig = `/kapis/config.${groupDomain}/v1alpha2/configs/oauth`
+  const { issuer } = config.oauth
+  const isForListener = (path: string) => isOAuthPath(path, issuer) || path === oauthConfig
+  return {
+    handles: path =>
+      probes.handles(path) ||
+      isForListener(path) ||
+      documents.handles(path) ||
+      logPage?.handles(path) === true,
+    isAudited: path => isOAuthPath(path, issuer) || logPage?.isAudited(path) === true,
+    handle(exchange) {
+      const { path } = exchange.info
+      if (isForListener(path)) return forward(exchange)
+      if (logPage?.handles(path)) return logPage.handle(exchange)
+      return documents.handles(path) ? documents.handle(exchange) : probes.handle(exchange)
+    },
+  }
+}

@@ -1,0 +1,96 @@
+import type { RequestInfo } from '../../request/request-info.ts'
+import { gauge, histogram, type Registry } from '../../telemetry/metrics.ts'
+import { tally } from '../../telemetry/tally.ts'
+
+export type RequestMetrics = {
+  readonly started: () => void
+  /** @param info undefined when not even the request line could be read */
+  readonly finished: (info: RequestInfo | undefined, code: number, seconds: number) => void
+}
+
+const buckets = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+]
+const labels = ['verb', 'group', 'version', 'resource', 'scope', 'code'] as const
+const knownVerbs = new Set([
+  'get',
+  'list',
+  'watch',
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'deletecollection',
+])
+
+/**
+ * kube-apiserver's request metrics, under its names, so that dashboards and alerts fit.
+ *
+ * @param isKnown whether group and resource are served: label values are never taken from what a caller may invent
+ */
+export function createRequestMetrics(
+  registry: Registry,
+  isKnown: (group: string, resource: string) => boolean,
+): RequestMetrics {
+  const total = tally(registry, { name: 'apiserver_request_total', help: 'Requests answered.', labels })
+  const duration = histogram(registry, {
+    name: 'apiserver_request_duration_seconds',
+    help: 'Time to answer, watches left out.',
+    labels: labels.slice(0, -1),
+    buckets,
+  })
+  let inFlight = 0
+  gauge(registry, {
+    name: 'apiserver_current_inflight_requests',
+    help: 'Requests being answered at this moment, watches among them.',
+    collect: metric => metric.set(inFlight),
+  })
+  // Finding a row by its labels costs more than counting in it, and there are few of them.
+  const rows = new Map<string, Row>()
+  // What clients ask for often comes as one and the same RequestInfo each time.
+  const last = new WeakMap<RequestInfo, { readonly code: number; readonly row: Row }>()
+  function rowOf(info: RequestInfo | undefined, code: number): Row {
+    const kept = info && last.get(info)
+    if (kept?.code === code) return kept.row
+    const row = findRow(info, code)
+    if (info) last.set(info, { code, row })
+    return row
+  }
+  function findRow(info: RequestInfo | undefined, code: number): Row {
+    const values = toLabels(info, isKnown)
+    const key = `${values.verb} ${values.group} ${values.version} ${values.resource} ${values.scope} ${code}`
+    const known = rows.get(key)
+    if (known) return known
+    const row = { total: total({ ...values, code: String(code) }), duration: duration.labels(values) }
+    rows.set(key, row)
+    return row
+  }
+  return {
+    started: () => {
+      inFlight++
+    },
+    finished(info, code, seconds) {
+      inFlight--
+      const row = rowOf(info, code)
+      row.total.inc()
+      // How long a watch lasts says nothing about how quickly anything was answered.
+      if (info?.verb !== 'watch') row.duration.observe(seconds)
+    },
+  }
+}
+
+type Row = { readonly total: { inc: () => void }; readonly duration: { observe: (seconds: number) => void } }
+
+const nothing = { verb: 'NONRESOURCE', group: '', version: '', resource: '', scope: '' }
+
+function toLabels(info: RequestInfo | undefined, isKnown: (group: string, resource: string) => boolean) {
+  if (info === undefined || !info.isResource || !isKnown(info.group, info.resource)) return nothing
+  const { group, version, resource } = info
+  const verb = knownVerbs.has(info.verb) ? info.verb.toUpperCase() : 'OTHER'
+  return { verb, group, version, resource, scope: toScope(info) }
+}
+
+function toScope({ name, namespace }: RequestInfo): string {
+  if (name !== '') return 'resource'
+  return namespace === '' ? 'cluster' : 'namespace'
+}

@@ -1,0 +1,35 @@
+import type { Exchange } from '../../request/exchange.ts'
+import type { Identity } from '../../request/identity.ts'
+
+export type EndedLogins = {
+  /** Looks after a request that may last for hours. @returns what ends that */
+  readonly follow: (exchange: Exchange, caller: Identity) => () => void
+}
+
+/**
+ * Breaks off the watches, tails and sessions of a login that has ended: anyone who ends one because it may have been stolen
+ * counts on that. A token that merely runs out ends nothing, as at kube-apiserver.
+ *
+ * @param hasEnded asked again and again of each caller with such a request
+ */
+export function createEndedLogins(hasEnded: (caller: Identity) => boolean, everyMs = 1_000): EndedLogins {
+  const open = new Map<Exchange, Identity>()
+  let timer: NodeJS.Timeout | undefined
+
+  function look(): void {
+    for (const [{ req }, caller] of open) if (hasEnded(caller)) req.socket.destroy()
+  }
+
+  return {
+    follow(exchange, caller) {
+      open.set(exchange, caller)
+      timer ??= setInterval(look, everyMs).unref()
+      return () => {
+        open.delete(exchange)
+        if (open.size > 0) return
+        clearInterval(timer)
+        timer = undefined
+      }
+    },
+  }
+}

@@ -1,0 +1,64 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { hasBody } from '../../request/has-body.ts'
+import type { Stay } from './max-in-flight.ts'
+
+/** Follows one request. */
+export type Paced = {
+  /** Its place, once it has one. */
+  stay: Stay | undefined
+  readonly stop: () => void
+}
+
+export type Pace = { readonly follow: (req: IncomingMessage, res: ServerResponse) => Paced }
+
+type Entry = Paced & { moved: number; sinceMs: number }
+
+/**
+ * Looks every second at who waits for a client: for the rest of a body, or for an answer to be read. Such a request only keeps
+ * its place among those of its user, and after a while without a byte its connection is closed, as by nginx' send_timeout.
+ *
+ * @param stallMs how long an answer may make no progress, as configured now
+ */
+export function createPace(stallMs: () => number, everyMs = 1_000): Pace {
+  const followed = new Map<Entry, readonly [IncomingMessage, ServerResponse]>()
+  let timer: NodeJS.Timeout | undefined
+
+  function look(): void {
+    const now = performance.now()
+    for (const [entry, [req, res]] of followed) {
+      const { socket } = req
+      const moved = socket.bytesRead + socket.bytesWritten
+      if (!waitsForClient(req, res) || moved !== entry.moved) {
+        entry.moved = moved
+        entry.sinceMs = now
+        entry.stay?.idle(false)
+        continue
+      }
+      entry.stay?.idle(true)
+      // Before the head of the answer the deadline of the request says when it is over.
+      if (res.headersSent && now - entry.sinceMs > stallMs()) socket.destroy()
+    }
+  }
+
+  return {
+    follow(req, res) {
+      const entry: Entry = { stay: undefined, stop, moved: -1, sinceMs: 0 }
+      followed.set(entry, [req, res])
+      timer ??= setInterval(look, everyMs).unref()
+      return entry
+
+      function stop(): void {
+        if (!followed.delete(entry)) return
+        entry.stay?.idle(false)
+        if (followed.size > 0) return
+        clearInterval(timer)
+        timer = undefined
+      }
+    },
+  }
+}
+
+function waitsForClient(req: IncomingMessage, res: ServerResponse): boolean {
+  if (res.writableNeedDrain || (res.writableEnded && !res.writableFinished)) return true
+  return !req.complete && req.readableLength === 0 && hasBody(req)
+}

@@ -1,0 +1,82 @@
+import type { Duplex } from 'node:stream'
+import { toKubeStatus } from '../../apierrors/render-kube.ts'
+import { Status } from '../../apierrors/status.ts'
+import { http } from '../../request/node-http.ts'
+
+const lingerMs = 1_000
+
+/**
+ * Answers what is no HTTP request, and closes: after a mistake in framing nobody knows where the next request begins
+ * (RFC 9112 section 11.2), and a guess is how requests are smuggled.
+ */
+export function answerClientError(error: Error, socket: Duplex): void {
+  const begun: unknown = Reflect.get(socket, '_httpMessage')
+  const answering = begun instanceof http.ServerResponse ? begun : undefined
+  if (answering?.req.complete === true && !answering.headersSent && socket.writable) {
+    // What is wrong comes behind a whole request: that one is still answered for itself, and is the last.
+    answering.shouldKeepAlive = false
+    return
+  }
+  // What still comes behind an answer that has been given below.
+  if (socket.writableEnded && isParseError(error)) return
+  if (!socket.writable || answering?.headersSent === true || codeOf(error) === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const { code, reason, message } = describe(error)
+  const body = `${JSON.stringify(toKubeStatus(new Status(code, 'BadRequest', message)))}\n`
+  const head = [
+    `HTTP/1.1 ${code} ${reason}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-cache, private',
+    'Connection: close',
+  ]
+  const answer = `${head.join('\r\n')}\r\n\r\n${body}`
+  if (answering !== undefined || !isParseError(error)) socket.end(answer, () => socket.destroy())
+  else endInStages(socket, answer)
+}
+
+/**
+ * A connection that is closed while the client still sends is reset, and a reset takes the answer away before the client has
+ * read it: the rest is read and thrown away for a while (RFC 9112 section 9.6). Only behind a parser that has failed for good,
+ * so that none of it can become a request.
+ */
+function endInStages(socket: Duplex, answer: string): void {
+  const timer = setTimeout(() => socket.destroy(), lingerMs)
+  socket.once('close', () => clearTimeout(timer))
+  socket.once('end', () => socket.destroy())
+  socket.end(answer)
+}
+
+function isParseError(error: Error): boolean {
+  return codeOf(error).startsWith('HPE_')
+}
+
+function describe(error: Error): { code: number; reason: string; message: string } {
+  const code = codeOf(error)
+  if (code === 'HPE_INVALID_METHOD' && isRequestLine(error))
+    return { code: 501, reason: 'Not Implemented', message: 'unknown method' }
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return {
+      code: 431,
+      reason: 'Request Header Fields Too Large',
+      message: 'the request headers are too large',
+    }
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
+    return { code: 413, reason: 'Content Too Large', message: 'the chunk extensions are too large' }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return { code: 408, reason: 'Request Timeout', message: 'timed out waiting for the request' }
+  return { code: 400, reason: 'Bad Request', message: 'the request is not valid HTTP/1.1' }
+}
+
+/** Whether it is a request but for its method, which the parser does not know (RFC 9110 section 9.1). */
+function isRequestLine(error: Error): boolean {
+  const packet = 'rawPacket' in error ? error.rawPacket : undefined
+  if (!Buffer.isBuffer(packet)) return false
+  return /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32} \S+ HTTP\/1\.[01]\r\n/.test(packet.toString('latin1', 0, 4096))
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error ? String(error.code) : ''
+}

@@ -1,0 +1,49 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { expect } from 'chai'
+import { silent } from '../../iam/fixtures.ts'
+import { drain } from './graceful-shutdown.ts'
+import { createPlainFront, listen, type RequestListener } from './https-server.ts'
+import { followUnasked } from './idle-connections.ts'
+
+describe('drain', () => {
+  const limits = { headersSeconds: 60, headerKilobytes: 16 }
+  const parts = { probes: { drain: () => undefined }, endless: [], delaySeconds: 0, logger: silent }
+
+  async function start(listener: RequestListener, delaySeconds = 0) {
+    const server = createPlainFront(listener, limits)
+    const unasked = [followUnasked(server)]
+    const socket = connect(await listen(server, '127.0.0.1', 0), '127.0.0.1')
+    await once(server, 'connection')
+    return { socket, stop: () => drain([server], { ...parts, delaySeconds, unasked }) }
+  }
+
+  it('waits for no connection on which nothing was ever asked', async () => {
+    const { socket, stop } = await start((_req, res) => res.end('ok'))
+    const began = performance.now()
+    await stop()
+    expect(performance.now() - began).to.be.below(20_000)
+    socket.destroy()
+  })
+
+  it('lets what is being answered be answered, and a first request come that is on its way', async () => {
+    const { socket, stop } = await start((_req, res) => void setTimeout(() => res.end('done'), 1_500))
+    const stopped = stop()
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+    expect(Buffer.concat(await socket.toArray()).toString()).to.match(/^HTTP\/1\.1 200 [\s\S]*done/)
+    await stopped
+  })
+
+  it('answers in the delay, and closes the connection with the answer', async () => {
+    const { socket, stop } = await start((_req, res) => res.end('here'), 2)
+    const ask = () => socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+    ask()
+    const [first] = await once(socket, 'data')
+    expect(String(first)).to.match(/^HTTP\/1\.1 200 [\s\S]*Connection: keep-alive[\s\S]*here/)
+    const stopped = stop()
+    ask()
+    const rest = Buffer.concat(await socket.toArray()).toString()
+    expect(rest).to.match(/^HTTP\/1\.1 200 [\s\S]*Connection: close[\s\S]*here/)
+    await stopped
+  })
+})

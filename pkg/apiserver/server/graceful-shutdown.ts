@@ -1,0 +1,51 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '../../telemetry/logger.ts'
+
+export type DrainParts = {
+  readonly probes: { readonly drain: () => void }
+  /** Watches and tails, which would go on for ever. */
+  readonly endless: readonly { readonly close: () => void }[]
+  /** Connections on which nothing was asked, of each server. */
+  readonly unasked: readonly { readonly close: () => void }[]
+  readonly delaySeconds: number
+  readonly logger: Logger
+}
+
+const drainMs = 60_000
+const sweepMs = 100
+// A connection that was opened last may have its first request on the way.
+const firstRequestMs = 1_000
+
+/**
+ * Red for new traffic first, then no new connections, then the end of watches and tails, then what is still being answered. From
+ * the start on each answer is its connection's last: anyone who keeps one goes elsewhere by himself, and is not cut off just when he
+ * sends his next request.
+ */
+export async function drain(
+  servers: readonly Server[],
+  { probes, endless, unasked, delaySeconds, logger }: DrainParts,
+): Promise<void> {
+  logger.info({ delaySeconds }, 'shutting down')
+  probes.drain()
+  for (const server of servers) server.prependListener('request', closeAfter)
+  await sleep(delaySeconds * 1000)
+  const closed = servers.map(server => new Promise<void>(resolve => server.close(() => resolve())))
+  for (const part of endless) part.close()
+  // A connection is idle again only once its last answer is out, and kube-apiserver keeps its own for long.
+  const began = performance.now()
+  const sweep = setInterval(() => {
+    for (const server of servers) server.closeIdleConnections()
+    if (performance.now() - began > firstRequestMs) for (const part of unasked) part.close()
+  }, sweepMs)
+  const isDrained = await Promise.race([
+    Promise.all(closed).then(() => true),
+    sleep(drainMs, false, { ref: false }),
+  ])
+  clearInterval(sweep)
+  if (!isDrained) for (const server of servers) server.closeAllConnections()
+}
+
+function closeAfter(_req: IncomingMessage, res: ServerResponse): void {
+  res.shouldKeepAlive = false
+}

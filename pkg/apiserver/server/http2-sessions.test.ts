@@ -1,0 +1,254 @@
+import { once } from 'node:events'
+import {
+  type ClientHttp2Session,
+  connect as connectHttp2,
+  constants,
+  type OutgoingHttpHeaders,
+} from 'node:http2'
+import type { Server } from 'node:https'
+import { connect, type TLSSocket } from 'node:tls'
+import { expect } from 'chai'
+import { readPeerChain } from '../../authn/certificate-chain.ts'
+import { createAuthority, issueCertificate } from '../../certs/issue.ts'
+import { closeServer } from '../../request/fixtures.ts'
+import { tlsSocketOf } from '../../request/tls-socket.ts'
+import { createHttp2Sessions, type Http2Sessions } from './http2-sessions.ts'
+import { createTlsFront, listen, type RequestListener } from './https-server.ts'
+
+const serverName = 'kapis.kapis-system.svc'
+const authority = createAuthority({ commonName: 'server CA', validityDays: 1 })
+const serving = issueCertificate(authority, {
+  commonName: 'kapis',
+  dnsNames: [serverName, 'localhost'],
+  usages: ['server'],
+  validityDays: 1,
+})
+const client = issueCertificate(authority, { commonName: 'jane', usages: ['client'], validityDays: 1 })
+const limits = { headersSeconds: 60, headerKilobytes: 1_024 }
+
+type Heard = { readonly headers: NodeJS.Dict<string | string[]>; readonly text: string }
+
+describe('HTTP/2', () => {
+  let server: Server
+  let sessions: Http2Sessions
+  let client2: ClientHttp2Session
+  let listener: RequestListener
+  let port = 0
+
+  beforeEach(async () => {
+    listener = (_req, res) => res.end('ok')
+    const serve: RequestListener = (req, res) => listener(req, res)
+    sessions = createHttp2Sessions(serve, limits)
+    const material = { ...serving, clientCaPems: [authority.certPem] }
+    server = createTlsFront(material, serve, limits, { serverName, accept: sessions.accept })
+    port = await listen(server, '127.0.0.1', 0)
+    client2 = connect2()
+  })
+  afterEach(async () => {
+    client2.destroy()
+    sessions.destroy()
+    await closeServer(server)
+  })
+
+  function connect2(): ClientHttp2Session {
+    const session = connectHttp2(`https://${serverName}:${port}`, {
+      ...{ host: '127.0.0.1', servername: serverName, ca: authority.certPem },
+      ...{ cert: client.certPem, key: client.keyPem, strictFieldWhitespaceValidation: false },
+      maxSessionMemory: 64,
+    })
+    session.on('error', () => undefined)
+    return session
+  }
+
+  async function ask(headers: OutgoingHttpHeaders, body?: Buffer): Promise<Heard> {
+    const stream = client2.request(headers, { endStream: body === undefined })
+    if (body !== undefined) stream.end(body)
+    const [response] = await once(stream, 'response')
+    return { headers: response, text: Buffer.concat(await stream.toArray()).toString() }
+  }
+
+  it('is spoken with clients that ask for the name of the Service, and with no others', async () => {
+    const agreed = async (servername: string, ALPNProtocols: string[]) => {
+      const { promise, resolve } = Promise.withResolvers<TLSSocket['alpnProtocol']>()
+      const socket = connect(
+        { port, host: '127.0.0.1', servername, ca: authority.certPem, ALPNProtocols },
+        () => resolve(socket.alpnProtocol),
+      )
+      socket.on('error', () => resolve(null))
+      return promise.finally(() => socket.destroy())
+    }
+    expect(await agreed(serverName, ['h2', 'http/1.1'])).to.equal('h2')
+    expect(await agreed(serverName, ['http/1.1'])).to.equal('http/1.1')
+    expect(await agreed('localhost', ['h2', 'http/1.1'])).to.equal('http/1.1')
+    expect(await agreed('localhost', ['h2'])).to.equal(null)
+  })
+
+  it('reaches the filters as a request of HTTP/1.1, on the connection with its certificate', async () => {
+    listener = async (req, res) => {
+      const { method, url, rawHeaders, socket } = req
+      const subject = readPeerChain(req)[0]?.subject
+      const body = Buffer.concat(await req.toArray()).toString()
+      const seen = { method, url, rawHeaders, subject, body, address: socket.remoteAddress }
+      res.setHeader('set-cookie', ['a=1', 'b=2'])
+      res.writeHead(201, { 'content-type': 'application/json' })
+      res.end(
+        JSON.stringify({ ...seen, protocol: tlsSocketOf(req)?.alpnProtocol, isTls: 'encrypted' in socket }),
+      )
+    }
+    const { headers, text } = await ask(
+      {
+        ...{
+          ':method': 'POST',
+          ':path': '/a/b?c=d%20e',
+          'content-type': 'text/plain',
+          cookie: ['x=1', 'y=2'],
+        },
+        ...{ 'x-remote-group': ['b', Buffer.from('Jörg').toString('latin1'), 'a'] },
+      },
+      Buffer.from('hello'),
+    )
+    expect(headers).to.deep.include({
+      ...{ ':status': 201, 'content-type': 'application/json', 'set-cookie': ['a=1', 'b=2'] },
+    })
+    expect(headers).to.not.have.any.keys('connection', 'transfer-encoding', 'keep-alive')
+    const { rawHeaders, ...rest } = JSON.parse(text)
+    expect(rest).to.deep.equal({
+      ...{ method: 'POST', url: '/a/b?c=d%20e', subject: 'CN=jane', body: 'hello' },
+      ...{ address: '127.0.0.1', protocol: 'h2', isTls: true },
+    })
+    const lines = []
+    for (let i = 0; i < rawHeaders.length; i += 2) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`)
+    expect(lines).to.include.members([
+      ...[`Host: ${serverName}:${port}`, 'Cookie: x=1; y=2', 'Transfer-Encoding: chunked'],
+      ...[
+        'x-remote-group: b',
+        `x-remote-group: ${Buffer.from('Jörg').toString('latin1')}`,
+        'x-remote-group: a',
+      ],
+    ])
+  })
+
+  for (const value of [' system:masters', 'system:masters ', '\tsystem:masters', ' ']) {
+    it(`refuses a header that HTTP/1.1 would alter: ${JSON.stringify(value)}`, async () => {
+      const asked: unknown[] = []
+      listener = (req, res) => {
+        asked.push(req.rawHeaders)
+        res.end()
+      }
+      const { headers, text } = await ask({ ':path': '/', 'x-remote-group': ['dev', value] })
+      expect(headers[':status']).to.equal(400)
+      expect(JSON.parse(text)).to.include({
+        ...{ kind: 'Status', code: 400, reason: 'BadRequest' },
+        message: 'the header x-remote-group begins or ends with a space or a tab',
+      })
+      expect(asked).to.deep.equal([])
+    })
+  }
+
+  for (const [method, code] of [
+    ['HEAD', 200],
+    ['GET', 204],
+    ['GET', 304],
+  ] as const) {
+    it(`ends an answer without a body: ${code} to ${method}`, async () => {
+      listener = (_req, res) => res.writeHead(code).end()
+      const { headers, text } = await ask({ ':path': '/', ':method': method })
+      expect([headers[':status'], text]).to.deep.equal([code, ''])
+    })
+  }
+
+  it('carries large bodies both ways at the pace of the reader', async () => {
+    listener = (req, res) => void req.pipe(res)
+    const body = Buffer.alloc(20_000_000, 'a')
+    expect((await ask({ ':path': '/', ':method': 'POST' }, body)).text.length).to.equal(body.length)
+  })
+
+  it('counts what its client takes, so that one that reads nothing is seen', async () => {
+    let socket: { readonly bytesWritten: number } | undefined
+    listener = (req, res) => {
+      socket = req.socket
+      res.end(Buffer.alloc(20_000_000, 'a'))
+    }
+    const stream = client2.request({ ':path': '/' })
+    await once(stream, 'response')
+    const settled = async () => {
+      for (let before = -1; before !== socket?.bytesWritten; ) {
+        before = socket?.bytesWritten ?? 0
+        await new Promise(resolve => setTimeout(resolve, 300))
+      }
+      return socket.bytesWritten
+    }
+    expect(await settled()).to.be.below(5_000_000)
+    stream.resume()
+    await once(stream, 'end')
+    expect(socket?.bytesWritten).to.be.above(20_000_000)
+  })
+
+  it('sends events as they come, many at once, and ends them with the client', async () => {
+    let open = 0
+    listener = (_req, res) => {
+      open++
+      res.on('close', () => open--)
+      res.write('event\n')
+    }
+    const streams = Array.from({ length: 200 }, () => client2.request({ ':path': '/' }))
+    const first = await Promise.all(streams.map(stream => once(stream, 'data')))
+    expect(first.map(([chunk]) => String(chunk))).to.deep.equal(streams.map(() => 'event\n'))
+    expect(open).to.equal(200)
+    for (const stream of streams) stream.close()
+    while (open > 0) await new Promise(resolve => setTimeout(resolve, 10))
+  })
+
+  it('breaks off with the connection of its request', async () => {
+    listener = (req, res) => {
+      res.write('event\n')
+      setTimeout(() => req.socket.destroy(), 20)
+    }
+    const stream = client2.request({ ':path': '/' })
+    stream.on('error', () => undefined)
+    stream.resume()
+    await new Promise(resolve => stream.on('close', resolve))
+    expect(stream.rstCode).to.not.equal(0)
+  })
+
+  it('survives a flood of requests that are taken back (CVE-2023-44487)', async () => {
+    let open = 0
+    let asked = 0
+    listener = (_req, res) => {
+      asked++
+      open++
+      res.on('close', () => open--)
+      setTimeout(() => res.end('late'), 1_000)
+    }
+    const flood = connect2()
+    for (let i = 0; i < 5_000 && !flood.destroyed; i++) {
+      const stream = flood.request({ ':path': '/' })
+      stream.on('error', () => undefined)
+      stream.close(constants.NGHTTP2_CANCEL)
+      if (i % 100 === 0) await new Promise(setImmediate)
+    }
+    listener = (_req, res) => res.end('ok')
+    expect((await ask({ ':path': '/' })).text).to.equal('ok')
+    while (open > 0) await new Promise(resolve => setTimeout(resolve, 10))
+    expect(asked).to.be.at.most(5_000)
+    flood.destroy()
+  })
+
+  it('tells its clients of the end, and lets answers come to theirs', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    listener = async (_req, res) => {
+      res.write('begun ')
+      await promise
+      res.end('done')
+    }
+    const stream = client2.request({ ':path': '/' })
+    await once(stream, 'response')
+    const away = once(client2, 'goaway')
+    sessions.close()
+    const [code] = await away
+    resolve()
+    expect(code).to.equal(0)
+    expect(Buffer.concat(await stream.toArray()).toString()).to.equal('begun done')
+    await once(client2, 'close')
+  })
+})

@@ -1,0 +1,182 @@
+import type { IncomingMessage } from 'node:http'
+import type {
+  IncomingHttpHeaders,
+  OutgoingHttpHeaders,
+  ServerHttp2Session,
+  ServerHttp2Stream,
+} from 'node:http2'
+import type { Duplex } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
+import { toKubeStatus } from '../../apierrors/render-kube.ts'
+import { badRequest } from '../../apierrors/status.ts'
+import { http } from '../../request/node-http.ts'
+import { carriedBy } from '../../request/tls-socket.ts'
+import { createPlainFront, type FrontLimits, type RequestListener } from './https-server.ts'
+import { MemoryConnection } from './memory-connection.ts'
+
+export type Http2Sessions = {
+  readonly accept: (socket: TLSSocket) => void
+  /** Announces the end to all clients (GOAWAY), and lets the responses that have begun come to theirs. */
+  readonly close: () => void
+  readonly destroy: () => void
+}
+
+// As kube-apiserver's HTTP/1.1 connections: the server must not be the first to close.
+const idleMs = 130_000
+// Go's default; its clients open another connection when they need more.
+const maxStreams = 250
+// kube-apiserver's own limit: a caller with thousands of groups arrives from it with as many headers.
+const clientHeadKilobytes = 1_024
+const maxSessionMegabytes = 64
+// A head of a megabyte fits into the eight frames that nghttp2 takes of one (CVE-2024-28182).
+const maxFrameSize = 256 * 1024
+
+/**
+ * Serves HTTP/2 by handing each request to the HTTP/1.1 filters, over a connection in memory. kube-apiserver writes the
+ * identity headers of its aggregator unchanged over HTTP/2 only: over HTTP/1.1 Go takes the blanks off both ends of a value,
+ * and the group " system:masters" arrives as system:masters. So a value with blanks is refused before it becomes HTTP/1.1.
+ */
+export function createHttp2Sessions(listener: RequestListener, limits: FrontLimits): Http2Sessions {
+  const headKilobytes = Math.max(limits.headerKilobytes, clientHeadKilobytes)
+  const server = createPlainFront(listener, { ...limits, headerKilobytes: headKilobytes })
+  const sessions = new Set<ServerHttp2Session>()
+  const optionsFor = ({ authorized }: TLSSocket) => ({
+    settings: {
+      maxConcurrentStreams: maxStreams,
+      maxFrameSize,
+      // A client certificate of a known authority has been verified before any head is read.
+      maxHeaderListSize: (authorized ? headKilobytes : limits.headerKilobytes) * 1024,
+    },
+    maxSessionMemory: maxSessionMegabytes,
+    // Groups come one in a line, as in HTTP/1.1.
+    maxHeaderListPairs: 65_536,
+    strictFieldWhitespaceValidation: false,
+  })
+
+  function accept(socket: TLSSocket): void {
+    // Loaded at the first session: most of a program's start does not need it.
+    const session = process.getBuiltinModule('node:http2').performServerHandshake(socket, optionsFor(socket))
+    sessions.add(session)
+    let open = 0
+    session.on('close', () => sessions.delete(session))
+    session.on('error', () => session.destroy())
+    session.setTimeout(idleMs, () => {
+      if (open === 0) session.close()
+    })
+    session.on('stream', (stream, headers, flags, rawHeaders) => {
+      open++
+      stream.on('close', () => open--)
+      serve(stream, { headers, flags, rawHeaders }, socket)
+    })
+  }
+
+  function serve(stream: ServerHttp2Stream, head: Head, socket: TLSSocket): void {
+    stream.on('error', () => stream.destroy())
+    const blank = nameOfBlank(head.rawHeaders)
+    if (blank !== undefined) {
+      refuse(stream, `the header ${blank} begins or ends with a space or a tab`)
+      return
+    }
+    const [near, far] = MemoryConnection.pair()
+    near.on('close', () => far.destroy())
+    server.emit('connection', carriedBy(far, socket))
+    try {
+      forward(stream, head, near)
+    } catch {
+      near.destroy()
+      refuse(stream, 'the request cannot be read')
+    }
+  }
+
+  return {
+    accept,
+    close() {
+      for (const session of sessions) session.close()
+    },
+    destroy() {
+      for (const session of sessions) session.destroy()
+    },
+  }
+}
+
+type Head = {
+  readonly headers: IncomingHttpHeaders
+  readonly flags: number
+  /** Name, value, name, value; pseudo-headers too. */
+  readonly rawHeaders: readonly string[]
+}
+
+/** RFC 9113 section 8.2.1: such a request is malformed. */
+function nameOfBlank(rawHeaders: readonly string[]): string | undefined {
+  const at = rawHeaders.findIndex((text, i) => i % 2 === 1 && /^[ \t]|[ \t]$/.test(text))
+  return at < 0 ? undefined : rawHeaders[at - 1]
+}
+
+/** @throws Error for what is not a request of HTTP/1.1 */
+function forward(stream: ServerHttp2Stream, { headers, flags, rawHeaders }: Head, connection: Duplex): void {
+  const { constants } = process.getBuiltinModule('node:http2')
+  const hasBody = (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0
+  const request = http.request({
+    createConnection: () => connection,
+    method: headers[':method'],
+    path: headers[':path'],
+    headers: toLines(headers, rawHeaders, hasBody),
+  })
+  stream.on('close', () => {
+    if (!connection.destroyed) request.destroy()
+  })
+  // Closed, and not destroyed, a broken answer would look like a whole one.
+  const fail = (error: Error) => void stream.destroy(error)
+  request.on('error', fail)
+  request.on('response', response => {
+    const { statusCode = 500 } = response
+    const hasNoBody = headers[':method'] === 'HEAD' || statusCode === 204 || statusCode === 304
+    // The client may be gone.
+    if (stream.destroyed || stream.closed) {
+      request.destroy()
+      return
+    }
+    stream.respond(toResponseHeaders(response), { endStream: hasNoBody })
+    response.on('error', fail)
+    if (hasNoBody) response.resume()
+    else response.pipe(stream)
+  })
+  if (hasBody) stream.pipe(request)
+  else request.end()
+}
+
+// RFC 9113 section 8.2.2: those are the connection's, and HTTP/2 has its own means.
+const ofConnection = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'])
+
+/** The header lines of HTTP/1.1: RFC 9113 sections 8.3.1 and 8.2.3. */
+function toLines(headers: IncomingHttpHeaders, rawHeaders: readonly string[], hasBody: boolean): string[] {
+  const authority = headers[':authority']
+  const lines = authority === undefined ? [] : ['Host', authority]
+  const cookies: string[] = []
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? ''
+    const value = rawHeaders[i + 1] ?? ''
+    if (name === 'cookie') cookies.push(value)
+    else if (name === 'host' ? authority === undefined : !name.startsWith(':') && !ofConnection.has(name))
+      lines.push(name, value)
+  }
+  if (cookies.length > 0) lines.push('Cookie', cookies.join('; '))
+  if (hasBody && headers['content-length'] === undefined) lines.push('Transfer-Encoding', 'chunked')
+  return lines
+}
+
+function toResponseHeaders({ statusCode, rawHeaders }: IncomingMessage): OutgoingHttpHeaders {
+  const headers = new Map<string, string[]>()
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = (rawHeaders[i] ?? '').toLowerCase()
+    if (!ofConnection.has(name)) headers.set(name, [...(headers.get(name) ?? []), rawHeaders[i + 1] ?? ''])
+  }
+  const single = [...headers].map(([name, values]) => [name, values.length === 1 ? values[0] : values])
+  return { ':status': statusCode, ...Object.fromEntries(single) }
+}
+
+function refuse(stream: ServerHttp2Stream, message: string): void {
+  if (stream.destroyed || stream.headersSent) return
+  stream.respond({ ':status': 400, 'content-type': 'application/json', 'cache-control': 'no-cache, private' })
+  stream.end(`${JSON.stringify(toKubeStatus(badRequest(message)))}\n`)
+}

@@ -1,0 +1,171 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
+import { hasBody } from '../../request/has-body.ts'
+import { HookedResponse, hooked } from '../../request/hooked-message.ts'
+import { http } from '../../request/node-http.ts'
+import { answerClientError } from './client-error.ts'
+import { continueWhenRead } from './expect-continue.ts'
+
+export type RequestListener = (req: IncomingMessage, res: ServerResponse) => void
+
+/** What the TLS layer needs: the serving pair, and the authorities that a client certificate may come from. */
+export type TlsMaterial = {
+  readonly certPem: string
+  readonly keyPem: string
+  readonly clientCaPems: readonly string[]
+}
+
+/** HTTP/2, for clients that ask for the server by this name (RFC 6066 section 3). */
+export type Http2Option = { readonly serverName: string; readonly accept: (socket: TLSSocket) => void }
+
+/** How long a client may take over the head of a request, and how large that may be. */
+export type FrontLimits = { readonly headersSeconds: number; readonly headerKilobytes: number }
+
+function toServerOptions({ headersSeconds, headerKilobytes }: FrontLimits) {
+  return {
+    ...hooked,
+    maxHeaderSize: headerKilobytes * 1024,
+    // kube-apiserver keeps idle connections for 90 s; the server must not be the one that closes first.
+    keepAliveTimeout: 130_000,
+    headersTimeout: headersSeconds * 1000,
+    // How exactly that is kept: anyone who opens connections and says nothing holds them for no longer than both.
+    connectionsCheckingInterval: Math.min(headersSeconds * 1000, 10_000),
+    // Watches have no end; bodies have limits and deadlines of their own.
+    requestTimeout: 0,
+    shouldUpgradeCallback: mayUpgrade,
+  }
+}
+
+// Such as h2c, HTTP/2.0 and TLS/1.2: in all of them requests follow.
+const carriesRequests = /^(?:h[23]|https?|tls)(?:[c/-]|$)/i
+
+/**
+ * Whether a request that offers another protocol may be taken up on it; the offer may be ignored (RFC 9110 section 7.8). Node reads
+ * no body of one that is, so that what a body says (a dry run, a condition) would be lost, or read as the other protocol. Nor may
+ * the protocol be one of HTTP: a component that takes it would get requests, with whatever identity they name, that nobody here
+ * has seen.
+ */
+function mayUpgrade(req: IncomingMessage): boolean {
+  const offers = (req.headers.upgrade ?? '').split(',')
+  return !hasBody(req) && !offers.some(offer => carriesRequests.test(offer.trim()))
+}
+
+/** HTTPS with client certificates asked for and not demanded: whether one counts is for the authenticators to say. */
+export function createTlsFront(
+  material: TlsMaterial,
+  listener: RequestListener,
+  limits: FrontLimits,
+  http2?: Http2Option,
+): HttpsServer {
+  const streamed = new WeakSet<Socket>()
+  const own = {
+    ALPNCallback: ({ servername, protocols }: { servername: string; protocols: string[] }) =>
+      ['http/1.1', ...(servername === http2?.serverName ? ['h2'] : [])].findLast(protocol =>
+        protocols.includes(protocol),
+      ),
+    handshakeTimeout: limits.headersSeconds * 1000,
+  }
+  const serve: RequestListener = (req, res) => {
+    if (req.socket.isPaused() && !streamed.has(req.socket)) {
+      streamed.add(req.socket)
+      readThroughStream(req.socket)
+    }
+    listener(req, res)
+  }
+  const server = createHttpsServer({ ...toServerOptions(limits), ...toTlsOptions(material), ...own }, serve)
+  server.on('checkContinue', continueWhenRead(serve))
+  server.maxHeadersCount = 0
+  // Before the next, which would answer, and wait for a handshake that never ends to say so: nobody else closes the connection.
+  server.prependListener('tlsClientError', (_error, socket) => socket.destroy())
+  server.on('clientError', answerClientError)
+  // One write is one answer or a batch of events: waiting for more would only add latency.
+  server.prependListener('secureConnection', (socket: TLSSocket) => socket.setNoDelay(true))
+  if (http2 !== undefined) divert(server, http2.accept)
+  return server
+}
+
+/** Connections on which HTTP/2 was agreed to go to `accept`, all others to what has listened for them so far. */
+function divert(server: HttpsServer, accept: Http2Option['accept']): void {
+  const listeners = server.listeners('secureConnection')
+  server.removeAllListeners('secureConnection')
+  server.on('secureConnection', (socket: TLSSocket) => {
+    if (socket.alpnProtocol === 'h2') accept(socket)
+    else for (const listener of listeners) Reflect.apply(listener, server, [socket])
+  })
+}
+
+/**
+ * Lets the parser of a connection read from the socket's stream, and not from its handle. Node pauses a connection when a request
+ * comes while the answer before it is not written to its end; but TLS hands on what it has already received, and the parser,
+ * which is paused too, takes that for an error (HPE_PAUSED) and ends the connection. The stream keeps it until it is wanted.
+ */
+function readThroughStream(socket: Socket): void {
+  // That someone listens is what makes node give up its short way.
+  socket.on('data', () => undefined)
+}
+
+/** New certificates for new connections; those that are open keep what they have. */
+export function updateTls(server: HttpsServer, material: TlsMaterial): void {
+  server.setSecureContext(toTlsOptions(material))
+}
+
+export function createPlainFront(listener: RequestListener, limits: FrontLimits): Server {
+  const server = http.createServer(toServerOptions(limits), listener)
+  server.on('checkContinue', continueWhenRead(listener))
+  server.maxHeadersCount = 0
+  server.on('clientError', answerClientError)
+  return server
+}
+
+/**
+ * Node gives an upgrade no response object; with one it goes the same way as every other request. On a connection where an earlier
+ * request is still being answered (pipelining) there is no place for it, and the connection is closed.
+ */
+export function toUpgradeListener(
+  listener: (req: IncomingMessage, res: ServerResponse, head: Buffer) => void,
+): (req: IncomingMessage, socket: Duplex, head: Buffer) => void {
+  return (req, socket, head) => {
+    socket.on('error', () => socket.destroy())
+    const res = new HookedResponse(req)
+    res.shouldKeepAlive = false
+    try {
+      res.assignSocket(req.socket)
+    } catch {
+      socket.destroy()
+      return
+    }
+    // Node takes its own listener away with the parser.
+    socket.on('drain', () => res.emit('drain'))
+    res.once('finish', () => socket.end())
+    listener(req, res, head)
+  }
+}
+
+/** @returns the port, which the system chose when 0 was asked for */
+export async function listen(server: Server | HttpsServer, address: string, port: number): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  server.listen({ host: address, port, backlog: 2048 }, resolve)
+  await promise
+  server.off('error', reject)
+  const bound = server.address()
+  return isAddressInfo(bound) ? bound.port : port
+}
+
+function toTlsOptions({ certPem, keyPem, clientCaPems }: TlsMaterial) {
+  return {
+    cert: certPem,
+    key: keyPem,
+    ca: [...clientCaPems],
+    requestCert: true,
+    rejectUnauthorized: false,
+    minVersion: 'TLSv1.2' as const,
+  }
+}
+
+function isAddressInfo(address: AddressInfo | string | null): address is AddressInfo {
+  return typeof address === 'object' && address !== null
+}

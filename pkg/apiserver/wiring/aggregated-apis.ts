@@ -1,0 +1,116 @@
+import { methodNotAllowed } from '../../apierrors/status.ts'
+import { assertMayUpgrade } from '../../authz/credential-scope.ts'
+import { FrontProxyCertificates } from '../../certs/front-proxy.ts'
+import type { Config } from '../../config/config.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { untilDone } from '../../kube/retry.ts'
+import { forwardToComponent } from '../../proxy/component-proxy.ts'
+import type { ComponentUpstream } from '../../proxy/component-upstream.ts'
+import { Components } from '../../proxy/components.ts'
+import { remoteHeaderNames } from '../../proxy/identity-headers.ts'
+import { componentUpgrade, forwardUpgrade } from '../../proxy/upgrade.ts'
+import { refuseMethodOverride } from '../../request/ambiguity.ts'
+import type { AuthenticatedExchange, Handler } from '../../request/exchange.ts'
+import { hasVerbPrefix } from '../../request/request-info.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import type { Peer, Tracing } from '../../tracing/tracing.ts'
+
+export type RunningComponents = {
+  readonly find: (group: string, version: string) => Handler | undefined
+  readonly serves: (group: string, version: string) => boolean
+  /** Whether the request was for a component; resolves once it is over. */
+  readonly upgrade: (exchange: AuthenticatedExchange) => Promise<boolean>
+  readonly start: () => void
+  readonly stop: () => void
+}
+
+const retryMs = 10_000
+/** The platform's own: a component must not be able to put itself in their place. */
+const ownGroups = ['resources', 'iam', 'tenant', 'logging', 'config', 'extensions', 'oauth']
+
+/** Joins the APIs of other components and the certificate by which they know that it is Kapis who tells of a caller. */
+export function createComponents({
+  client,
+  config,
+  logger,
+  tracing,
+}: {
+  readonly client: KubeClient
+  readonly config: Config
+  readonly logger: Logger
+  readonly tracing: Tracing
+}): RunningComponents {
+  const { groupDomain, kubernetes } = config
+  const certificates = new FrontProxyCertificates({
+    client,
+    namespace: kubernetes.namespace,
+    logger,
+    headers: remoteHeaderNames,
+  })
+  const own = new Set(ownGroups.map(name => `${name}.${groupDomain}`))
+  const components = new Components({
+    client,
+    groupDomain,
+    logger,
+    // Groups without a dot, and those of k8s.io, are Kubernetes' (KEP-2337).
+    isReserved: group => own.has(group) || !group.includes('.') || group.endsWith('.k8s.io'),
+    pair: () => certificates.current(),
+  })
+  certificates.onChange(() => components.certificateChanged())
+  const abort = new AbortController()
+
+  /** Nothing else waits for it: without a certificate only the components are missing. */
+  function prepare(): Promise<void> {
+    const message = 'failed to load the front-proxy certificate, retrying'
+    return untilDone(() => certificates.start(), { logger, signal: abort.signal, delayMs: retryMs, message })
+  }
+
+  return {
+    find(group, version) {
+      const upstream = components.find(group, version)
+      if (upstream === undefined) return undefined
+      return tracing.upstream(toPeer(upstream), exchange => {
+        requireOneMethod(exchange)
+        return forwardToComponent(upstream, exchange)
+      })
+    },
+    serves: (group, version) => components.find(group, version) !== undefined,
+    async upgrade(exchange) {
+      const { info } = exchange
+      if (info.prefix !== 'kapis' && info.prefix !== 'kapi') return false
+      const upstream = components.find(info.group, info.version)
+      if (upstream === undefined) return false
+      requireOneMethod(exchange)
+      assertMayUpgrade(info, exchange.identity)
+      const forward = tracing.upstream(toPeer(upstream), (given: AuthenticatedExchange) =>
+        forwardUpgrade(componentUpgrade(upstream, given), given),
+      )
+      await forward(exchange)
+      return true
+    },
+    start() {
+      void prepare().then(() => components.start())
+    },
+    stop() {
+      abort.abort()
+      certificates.stop()
+      components.stop()
+    },
+  }
+}
+
+/**
+ * A component must not take a request for another one than was authorized: one with the path prefix `watch` is a watch for
+ * servers that read it as Kubernetes does, whatever its method.
+ *
+ * @throws Status 400, 405
+ */
+function requireOneMethod({ req, info }: AuthenticatedExchange): void {
+  refuseMethodOverride(req)
+  const isReading = req.method === 'GET' || req.method === 'HEAD'
+  if (hasVerbPrefix(info) && info.verb !== 'proxy' && !isReading) throw methodNotAllowed(['GET', 'HEAD'])
+}
+
+function toPeer({ component: { name, url } }: ComponentUpstream): Peer {
+  return { name, url }
+}

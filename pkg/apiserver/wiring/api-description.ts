@@ -1,0 +1,65 @@
+import { oauthPaths } from '../../oauth/description/paths.ts'
+import { type DescribedSection, divide, type Section } from '../../openapi/document.ts'
+import { type Paths, under } from '../../openapi/operation.ts'
+import { anyPaths } from '../../platformapi/any-description.ts'
+import { iamPaths } from '../../platformapi/iam/v1alpha2/description.ts'
+import { loggingPaths } from '../../platformapi/logging/v1alpha2/description.ts'
+import { publicPaths } from '../../platformapi/public-description.ts'
+import { oldResourcePaths } from '../../platformapi/resources/v1alpha2/description.ts'
+import { resourcePaths } from '../../platformapi/resources/v1alpha3/description.ts'
+import { tenantPaths } from '../../platformapi/tenant/v1alpha2/description.ts'
+
+/** Everything that Kapis itself serves under /kapis and /oauth, made of the rows that stand next to the routes. */
+export function describeApi(groupDomain: string): readonly DescribedSection[] {
+  const key = (name: string, version: string) => `kapis/${name}.${groupDomain}/${version}`
+  const resources = key('resources', 'v1alpha3')
+  const oldResources = key('resources', 'v1alpha2')
+  const iam = key('iam', 'v1alpha2')
+  const tenant = key('tenant', 'v1alpha2')
+  const logging = key('logging', 'v1alpha2')
+  const sections: readonly Section[] = [
+    {
+      key: resources,
+      title: 'Resources',
+      description:
+        'Every kind of the cluster with pages, order, filters and watches; components; image registries.',
+    },
+    {
+      key: oldResources,
+      title: 'Resources, older version',
+      description: 'Components, quotas, abnormal workloads and kubeconfigs.',
+    },
+    { key: iam, title: 'Users', description: 'Users, their passwords, states and logins.' },
+    { key: tenant, title: 'Logs', description: 'Log lines of what the caller may see.' },
+    { key: logging, title: 'Logs by place, and ingest', description: 'Where log agents send lines to.' },
+    {
+      key: key('config', 'v1alpha2'),
+      title: 'Configuration',
+      description: 'What consoles and login pages have to know; for everybody.',
+    },
+    {
+      key: 'kapis',
+      title: 'Any resource',
+      description:
+        'Every resource of kube-apiserver and of the components of the platform, under its own group and version.',
+      also: ['/kapi'],
+    },
+    {
+      key: 'oauth',
+      title: 'Tokens and logins',
+      description: 'The token issuer: OAuth 2 and OpenID Connect.',
+      also: ['/.well-known'],
+    },
+  ]
+  const paths: Paths = {
+    ...under(`/${resources}`, resourcePaths),
+    ...under(`/${oldResources}`, oldResourcePaths),
+    ...under(`/${iam}`, iamPaths(groupDomain)),
+    ...under(`/${tenant}`, tenantPaths),
+    ...under(`/${logging}`, loggingPaths),
+    ...publicPaths(groupDomain),
+    ...anyPaths,
+    ...oauthPaths(groupDomain),
+  }
+  return divide(sections, paths)
+}

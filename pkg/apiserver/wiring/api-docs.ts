@@ -1,0 +1,24 @@
+import { createApiDocuments } from '../../apidocs/documents.ts'
+import { createDocsPage } from '../../apidocs/page.ts'
+import type { Config } from '../../config/config.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { describeApi } from './api-description.ts'
+import type { DocumentFace } from './router.ts'
+
+/** What tells people and programs of the API: the OpenAPI documents, and /docs, which is made of the same rows. */
+export function createApiDocs({
+  client,
+  config,
+  version,
+}: {
+  readonly client: KubeClient
+  readonly config: Config
+  readonly version: string
+}): readonly DocumentFace[] {
+  const sections = describeApi(config.groupDomain)
+  const readIndex = () => client.call({ path: '/openapi/v3' })
+  return [
+    createApiDocuments({ sections, version, readIndex }),
+    createDocsPage({ sections, product: config.oauth.productName, version }),
+  ]
+}

@@ -1,0 +1,220 @@
+import { unavailable } from '../../apierrors/status.ts'
+import { AuthenticationConfigSource } from '../../authn/authentication-config.ts'
+import { type Authenticated, createUnion } from '../../authn/authenticator.ts'
+import { createBasicAuthenticator } from '../../authn/basic.ts'
+import { createClientCertificateAuthenticator } from '../../authn/client-certificate.ts'
+import { createFrontProxyAuthenticator } from '../../authn/front-proxy.ts'
+import { impersonate } from '../../authn/impersonate.ts'
+import { createKapisTokenAuthenticator } from '../../authn/kapis-token.ts'
+import { stripCredentials } from '../../authn/strip.ts'
+import { createTokenReviewAuthenticator } from '../../authn/token-review.ts'
+import { type Authorize, createAuthorizer } from '../../authz/authorizer.ts'
+import type { Config } from '../../config/config.ts'
+import type { PasswordChecker } from '../../iam/password-check.ts'
+import { SessionStore } from '../../iam/session-store.ts'
+import type { User } from '../../iam/user.ts'
+import { UserStore } from '../../iam/user-store.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import type { RequireRight } from '../../platformapi/iam/v1alpha2/permit.ts'
+import type { ClientAddress } from '../../request/client-address.ts'
+import type { AuthenticatedExchange } from '../../request/exchange.ts'
+import type { Identity } from '../../request/identity.ts'
+import { type RequestInfo, toResourceInfo } from '../../request/request-info.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import type { Registry } from '../../telemetry/metrics.ts'
+import { type Row, tally } from '../../telemetry/tally.ts'
+import { SecretKeySource } from '../../token/key-source.ts'
+import { createTokenVerifier } from '../../token/verify.ts'
+import type { Authenticate, Impersonate } from '../filters/handler-chain.ts'
+import type { Check } from '../server/probes.ts'
+import { createKubernetesVersion, isAtLeast } from './kubernetes-version.ts'
+
+/** undefined stands for "is not there". */
+type UserListener = (before: User | undefined, after: User | undefined) => void
+
+export type Access = {
+  readonly authenticate: Authenticate
+  /** Whether the login by which a caller was found out has ended since. */
+  readonly hasEnded: (identity: Identity) => boolean
+  /** @param requestOf what a request is authorized as */
+  readonly impersonate: (requestOf: RequestOf) => Impersonate
+  readonly authorize: Authorize
+  /** Whether a caller may read a Secret. @throws Status 403 */
+  readonly maySecret: (identity: Identity, namespace: string, name: string) => Promise<void>
+  /** The same of a Service; '' for one in any namespace. @throws Status 403 */
+  readonly mayService: (identity: Identity, namespace: string, name: string) => Promise<void>
+  /** Whether a caller has a right of RBAC at the cluster scope. @throws Status 403, 503 */
+  readonly requireRight: RequireRight
+  readonly checks: readonly Check[]
+  readonly users: UserStore
+  readonly onUserChange: (listener: UserListener) => void
+  /** What compares passwords, for agents that send logs with one; until then they are refused. */
+  readonly acceptPasswords: (passwords: PasswordChecker) => void
+  /** Authorities that client certificates may come from; they change while the program runs. */
+  readonly clientCaPems: () => readonly string[]
+  readonly onChange: (listener: () => void) => void
+  readonly start: () => void
+  readonly stop: () => void
+}
+
+type RequestOf = (exchange: AuthenticatedExchange) => Promise<RequestInfo> | RequestInfo
+
+export type AccessOptions = {
+  readonly client: KubeClient
+  readonly config: Config
+  readonly logger: Logger
+  readonly registry: Registry
+  readonly group: string
+  readonly clientAddress: ClientAddress
+}
+
+/** Joins what finds out who calls and what decides whether they may. */
+export function createAccess(options: AccessOptions): Access {
+  const { client, config, logger, registry, group, clientAddress } = options
+  const { groupDomain } = config
+  const { issuer, audience, clockSkewSeconds, accessTokenSeconds, refreshTokenSeconds } = config.oauth
+  const authentication = new AuthenticationConfigSource({ client, logger })
+  const userListeners: UserListener[] = []
+  const users = new UserStore({
+    client,
+    groupDomain,
+    logger,
+    onChange(_name, before, after) {
+      for (const listener of userListeners) listener(before, after)
+    },
+  })
+  const sessions = new SessionStore({
+    client,
+    groupDomain,
+    logger,
+    accessTokenSeconds,
+    clockSkewSeconds,
+    users,
+  })
+  const keys = new SecretKeySource({
+    client,
+    namespace: config.kubernetes.namespace,
+    groupDomain,
+    logger,
+    tokenSeconds: refreshTokenSeconds,
+  })
+  const verifier = createTokenVerifier({ issuer, audience, clockSkewSeconds, keys })
+
+  const attempts = tally(registry, {
+    name: 'kapis_authentication_attempts_total',
+    help: 'Credentials looked at, by method and result.',
+    labels: ['method', 'result'],
+  })
+  const decisions = tally(registry, {
+    name: 'kapis_authorization_decisions_total',
+    help: 'Authorization decisions, and where they came from.',
+    labels: ['decision', 'source'],
+  })
+
+  const known = {
+    get(name: string) {
+      // Before the first list every user would look like one who does not exist.
+      if (!users.isReady || !sessions.isReady)
+        throw unavailable('the cache for users has not synced yet; retry later')
+      return users.get(name)
+    },
+  }
+  const ingest = ['kapis', 'kapi'].map(prefix => `/${prefix}/logging.${groupDomain}/v1alpha2/ingest`)
+  let passwords: PasswordChecker | undefined
+  const basic = createBasicAuthenticator({
+    accepts: path => ingest.some(prefix => path === prefix || path.startsWith(`${prefix}/`)),
+    async check(req, login, password) {
+      if (passwords === undefined) throw unavailable('passwords cannot be checked yet')
+      const source = { address: clientAddress(req), userAgent: req.headers['user-agent'] ?? '' }
+      const verdict = await passwords.check({ login, password, source })
+      return verdict.outcome === 'right' ? verdict.user : undefined
+    },
+    users: known,
+  })
+  const kapisTokens = createKapisTokenAuthenticator({
+    verifier,
+    keys,
+    users: known,
+    sessions,
+    clockSkewSeconds,
+  })
+  const union = createUnion(
+    [
+      createFrontProxyAuthenticator(() => authentication.current()),
+      createClientCertificateAuthenticator(() => authentication.current()),
+      basic,
+      kapisTokens,
+      createTokenReviewAuthenticator({ client, isOurs: verifier.isOurs }),
+    ],
+    byTwo((method, result) => attempts({ method, result })),
+  )
+
+  const authorize = createAuthorizer({
+    client,
+    group,
+    observe: byTwo((decision, source) => decisions({ decision, source })),
+  })
+
+  const kubeVersion = createKubernetesVersion(client)
+  // On by default since then (KEP-5284); with it off at kube-apiserver, it must be off here: a role with every verb would give more.
+  const isConstrained = async () =>
+    config.authentication.constrainedImpersonation === 'auto' && isAtLeast(await kubeVersion(), 36)
+
+  return {
+    authenticate(req) {
+      const identified = ({ identity, method }: Authenticated) => {
+        stripCredentials(req)
+        return { identity, isAggregated: method === 'front-proxy' }
+      }
+      const found = union(req)
+      return found instanceof Promise ? found.then(identified) : identified(found)
+    },
+    hasEnded: kapisTokens.hasEnded,
+    impersonate: requestOf => exchange => {
+      const { req, identity: caller } = exchange
+      return impersonate({ req, caller, may: authorize, requestOf: () => requestOf(exchange), isConstrained })
+    },
+    authorize,
+    users,
+    onUserChange: listener => void userListeners.push(listener),
+    acceptPasswords(checker) {
+      passwords = checker
+    },
+    async maySecret(identity, namespace, name) {
+      await authorize(toResourceInfo({ verb: 'get', resource: 'secrets', namespace, name }), identity)
+    },
+    async mayService(identity, namespace, name) {
+      await authorize(toResourceInfo({ verb: 'get', resource: 'services', namespace, name }), identity)
+    },
+    async requireRight(identity, right) {
+      await authorize(toResourceInfo(right), identity)
+    },
+    checks: [
+      {
+        name: 'authentication-config',
+        problem: () => (authentication.current() ? undefined : 'not read yet'),
+      },
+      { name: 'users', problem: () => (users.isReady && sessions.isReady ? undefined : 'not read yet') },
+    ],
+    clientCaPems: () => authentication.current()?.pems ?? [],
+    onChange: listener => authentication.onChange(listener),
+    start() {
+      for (const part of [authentication, users, sessions, keys]) void part.start()
+    },
+    stop() {
+      for (const part of [authentication, users, sessions, keys]) part.stop()
+    },
+  }
+}
+
+/** Counts by two labels, each of few values. */
+function byTwo(rowOf: (a: string, b: string) => Row): (a: string, b: string) => void {
+  const rows = new Map<string, Map<string, Row>>()
+  return (a, b) => {
+    const known = rows.get(a)?.get(b)
+    if (known) return known.inc()
+    const row = rowOf(a, b)
+    rows.set(a, new Map(rows.get(a)).set(b, row))
+    row.inc()
+  }
+}

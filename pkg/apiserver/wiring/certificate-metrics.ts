@@ -1,0 +1,22 @@
+import { X509Certificate } from 'node:crypto'
+import type { ServingMaterial } from '../../certs/serving-certificates.ts'
+import { gauge, type Registry } from '../../telemetry/metrics.ts'
+
+/** When the serving certificate and its CA expire, for alerts before that. */
+export function observeCertificates(registry: Registry, current: () => ServingMaterial): void {
+  gauge(registry, {
+    name: 'kapis_certificate_expiration_timestamp_seconds',
+    help: 'End of the certificates in use, in seconds since 1970.',
+    labels: ['certificate'],
+    collect(metric) {
+      const { certPem, bundlePem } = current()
+      // The authority in use is the first of the bundle.
+      metric.set({ certificate: 'serving' }, endOf(certPem))
+      metric.set({ certificate: 'authority' }, endOf(bundlePem))
+    },
+  })
+}
+
+function endOf(pem: string): number {
+  return Math.floor(new X509Certificate(pem).validToDate.getTime() / 1000)
+}

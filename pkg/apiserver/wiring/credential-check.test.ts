@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { unauthorized, unavailable } from '../../apierrors/status.ts'
+import { followCredential } from './credential-check.ts'
+
+describe('followCredential', () => {
+  const over = new AbortController()
+  after(() => over.abort())
+
+  /** A kube-apiserver that answers by turns, and with the last for ever. */
+  function follow(...outcomes: readonly (Error | object)[]) {
+    let asked = 0
+    const call = async () => {
+      const outcome = outcomes[Math.min(asked++, outcomes.length - 1)]
+      if (outcome instanceof Error) throw outcome
+      return outcome
+    }
+    const check = followCredential({ client: { call }, signal: over.signal, everyMs: 5, againMs: 5 })
+    const untilAsked = async (times: number) => {
+      while (asked <= times) await sleep(1)
+    }
+    return { check, untilAsked }
+  }
+  const refused = unauthorized(new Error('expired'))
+  const message = 'kube-apiserver does not accept the credential of Kapis'
+  const rows: readonly (readonly [string, readonly (Error | object)[], string | undefined])[] = [
+    ['is good while the credential is accepted', [{}, {}, {}], undefined],
+    ['is good after one refusal', [refused, {}], undefined],
+    ['fails after two refusals', [refused, refused], message],
+    ['is good again once it is accepted', [refused, refused, refused, {}], undefined],
+    [
+      'stays as it is while kube-apiserver does not respond',
+      [refused, refused, unavailable('down')],
+      message,
+    ],
+    ['takes no response for a refusal', [unavailable('down')], undefined],
+  ]
+  for (const [title, outcomes, expected] of rows)
+    it(title, async () => {
+      const { check, untilAsked } = follow(...outcomes)
+      await untilAsked(outcomes.length + 1)
+      expect([check.name, check.problem()]).to.deep.equal(['credential', expected])
+    })
+})

@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Status } from '../../apierrors/status.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import type { Check } from '../server/probes.ts'
+
+export type CredentialCheckOptions = {
+  readonly client: Pick<KubeClient, 'call'>
+  readonly signal: AbortSignal
+  /** How often kube-apiserver is asked, and how soon again after it has refused. */
+  readonly everyMs?: number
+  readonly againMs?: number
+}
+
+/**
+ * Fails while kube-apiserver refuses the credential of Kapis itself (401): every request would be 503. One refusal is not enough,
+ * since a token file may just have been renewed. When kube-apiserver does not respond at all, other checks say so.
+ */
+export function followCredential({
+  client,
+  signal,
+  everyMs = 10_000,
+  againMs = 1_000,
+}: CredentialCheckOptions): Check {
+  let refusals = 0
+  async function follow(): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await client.call({ path: '/version', timeoutMs: 5_000 })
+        refusals = 0
+      } catch (error) {
+        if (error instanceof Status && error.code === 401) refusals += 1
+      }
+      await sleep(refusals === 0 ? everyMs : againMs, undefined, { ref: false, signal }).catch(
+        () => undefined,
+      )
+    }
+  }
+  void follow()
+  return {
+    name: 'credential',
+    problem: () => (refusals > 1 ? 'kube-apiserver does not accept the credential of Kapis' : undefined),
+  }
+}

@@ -1,0 +1,97 @@
+import type { NamespaceIndex } from '../../authz/namespace-index.ts'
+import type { RbacIndex } from '../../authz/rbac-index.ts'
+import { createReachFinder } from '../../authz/reach.ts'
+import type { Config } from '../../config/config.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { auditEvents, toAuditRecord } from '../../logs/events/audit-event.ts'
+import { EventFeed } from '../../logs/events/feed.ts'
+import type { EventKind } from '../../logs/events/kind.ts'
+import { kubeEvents } from '../../logs/events/kube-event.ts'
+import { EventWriter } from '../../logs/events/writer.ts'
+import type { LogStreams } from '../../logs/open-store.ts'
+import type { LogStore } from '../../logs/store.ts'
+import { createEventFace } from '../../platformapi/logs/serve-events.ts'
+import type { Handler } from '../../request/exchange.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { counter, type Registry } from '../../telemetry/metrics.ts'
+
+export type EventStreams = {
+  readonly events: Handler
+  readonly auditing: Handler
+  /** Keeps an Event of audit.k8s.io/v1, a line of JSON; nobody waits for it. Undefined when they are not kept. */
+  readonly keepAuditEvent: ((event: string) => void) | undefined
+  readonly start: () => void
+  readonly stop: () => Promise<void>
+}
+
+export type EventStreamOptions = {
+  readonly client: KubeClient
+  readonly config: Config
+  readonly live: () => Config
+  readonly streams: LogStreams
+  readonly bindings: RbacIndex
+  readonly namespaces: NamespaceIndex
+  readonly logger: Logger
+  readonly registry: Registry
+}
+
+// Whose events someone may list with kubectl he may list here.
+const eventRight = { verb: 'list', group: '', resource: 'events' }
+// By the group of what they are. The role `view` has it not: they tell who did what, and who was refused.
+const auditRight = { verb: 'list', group: 'audit.k8s.io', resource: 'events' }
+
+/** Joins kube-apiserver's events and the audit log with the streams that keep them, and the faces that show them. */
+export function createEventStreams(options: EventStreamOptions): EventStreams {
+  const { client, config, live, streams, bindings, namespaces, logger, registry } = options
+  const { events, auditing } = config.logs
+  const lost = counter(registry, {
+    name: 'kapis_logs_lost_events_total',
+    help: 'Events that waited for the log store and were lost, by stream.',
+    labels: ['stream'],
+  })
+  const writerOf = (stream: 'events' | 'auditing', store: LogStore) =>
+    new EventWriter({
+      store,
+      bufferEvents: config.audit.bufferEvents,
+      logger: logger.child({ stream }),
+      lost: count => lost.inc({ stream }, count),
+    })
+  const writers = {
+    events: writerOf('events', streams.events),
+    auditing: writerOf('auditing', streams.auditing),
+  }
+  const feed = new EventFeed({
+    client,
+    store: streams.events,
+    writer: writers.events,
+    logger,
+  })
+  const faceOf = (kind: EventKind, store: LogStore, right: typeof eventRight) =>
+    createEventFace({
+      kind,
+      store,
+      readable: createReachFinder({ client, index: bindings.of(right), right }),
+      created: () => namespaces.created,
+      workspaces: () => namespaces.workspaces,
+      limits: () => live().logs,
+    })
+
+  return {
+    events: faceOf(kubeEvents, streams.events, eventRight),
+    auditing: faceOf(auditEvents, streams.auditing, auditRight),
+    keepAuditEvent: auditing.enabled
+      ? event => {
+          const record = toAuditRecord(event)
+          // By what it says: its audit id may be one that the caller chose, who must not pass for another request with it.
+          writers.auditing.write({ record, id: `${record.timeNs} ${record.log}` })
+        }
+      : undefined,
+    start() {
+      if (events.enabled) feed.start()
+    },
+    async stop() {
+      await feed.stop()
+      await Promise.all([writers.events.stop(), writers.auditing.stop()])
+    },
+  }
+}

@@ -1,0 +1,70 @@
+import type { Config } from '../../config/config.ts'
+import { createPasswordHasher } from '../../iam/password.ts'
+import { createPasswordGuard } from '../../iam/password-guard.ts'
+import { PasswordStore } from '../../iam/password-store.ts'
+import { createUserWriter } from '../../iam/user-writer.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { createIamFace, type IamFace } from '../../platformapi/iam/v1alpha2/serve.ts'
+import type { ClientAddress } from '../../request/client-address.ts'
+import type { Handler } from '../../request/exchange.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import type { Registry } from '../../telemetry/metrics.ts'
+import type { Access } from './auth.ts'
+
+export type IamParts = {
+  readonly client: KubeClient
+  readonly config: Config
+  readonly clientAddress: ClientAddress
+  readonly access: Pick<Access, 'users' | 'onUserChange' | 'acceptPasswords' | 'requireRight'>
+  readonly list: Handler
+  readonly rest: Handler
+  readonly logger: Logger
+  readonly registry: Registry
+}
+
+export type Iam = IamFace & {
+  readonly start: () => void
+  readonly stop: () => void
+}
+
+// Passwords are changed now and then: one hash at a time leaves the other threads to everything else.
+const hashThreads = 1
+
+/** Joins the face of users with what checks and writes them. */
+export async function createIam(parts: IamParts): Promise<Iam> {
+  const { client, config, clientAddress, access, list, rest, logger, registry } = parts
+  const { users } = access
+  const { groupDomain, authentication } = config
+  const { namespace } = config.kubernetes
+  const hasher = await createPasswordHasher(hashThreads)
+  const store = new PasswordStore({ client, groupDomain, namespace, logger })
+  const passwords = createPasswordGuard({
+    ...{ client, groupDomain, namespace, authentication, users, hasher, logger, registry },
+    hashOf: user => store.hashOf(user),
+  })
+  access.onUserChange(passwords.changed)
+  access.acceptPasswords(passwords)
+  const face = createIamFace({
+    client,
+    groupDomain,
+    users,
+    writer: createUserWriter({ client, groupDomain, hasher, store, users }),
+    passwords,
+    requireRight: access.requireRight,
+    clientAddress,
+    list,
+    rest,
+    logger,
+  })
+  return {
+    ...face,
+    start() {
+      void store.start()
+      void passwords.start()
+    },
+    stop() {
+      store.stop()
+      passwords.stop()
+    },
+  }
+}

@@ -1,0 +1,26 @@
+import type { KubeClient } from '../../kube/client.ts'
+import { membersOf, textOf } from '../../kube/object.ts'
+
+const keepMs = 60_000
+
+/** Whether a version.Info is of a minor release or a later one; a provider may write "36+". */
+export function isAtLeast(info: unknown, wantedMinor: number): boolean {
+  const { major, minor } = membersOf(info)
+  return textOf(major) === '1' && Number.parseInt(textOf(minor), 10) >= wantedMinor
+}
+
+/** kube-apiserver's version.Info, asked for at most once a minute; undefined while it does not answer. */
+export function createKubernetesVersion(client: KubeClient): () => Promise<unknown> {
+  let known: { readonly value: unknown; readonly untilMs: number } | undefined
+  return async () => {
+    if (known && known.untilMs > performance.now()) return known.value
+    try {
+      const value = await client.call({ path: '/version', timeoutMs: 2_000 })
+      known = { value, untilMs: performance.now() + keepMs }
+    } catch {
+      // The caller shows what is known; a kube-apiserver that is not responding is reported elsewhere.
+      return undefined
+    }
+    return known.value
+  }
+}

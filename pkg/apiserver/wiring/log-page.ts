@@ -1,0 +1,19 @@
+import { logPageClient } from '../../config/client.ts'
+import type { Config } from '../../config/config.ts'
+import { createLogPage, type LogPage } from '../../platformapi/logs/page/serve.ts'
+import type { ClientAddress } from '../../request/client-address.ts'
+
+/** The log page, when there are logs: its client is built into kapis-oauth. */
+export function createConfiguredLogPage(
+  { groupDomain, oauth, logs }: Config,
+  clientAddress: ClientAddress,
+): LogPage | undefined {
+  if (logs.store === 'none') return undefined
+  const { issuer, socket, productName } = oauth
+  const { name: clientId, redirectURIs } = logPageClient(issuer)
+  return createLogPage({
+    ...{ groupDomain, productName, issuer, socket, clientId },
+    redirectUri: redirectURIs[0] ?? '',
+    clientAddress,
+  })
+}

@@ -1,0 +1,177 @@
+import { tooManyRequests, unauthorized, unavailable } from '../../apierrors/status.ts'
+import type { Authorize } from '../../authz/authorizer.ts'
+import { NamespaceIndex } from '../../authz/namespace-index.ts'
+import type { RbacIndex } from '../../authz/rbac-index.ts'
+import { createReachFinder } from '../../authz/reach.ts'
+import type { Config, Secrets } from '../../config/config.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { defaultLimits } from '../../logs/ingest/limits.ts'
+import type { Ingested } from '../../logs/ingest/raw-batch.ts'
+import { createSpaceCheck } from '../../logs/ingest/space.ts'
+import { openLogStore } from '../../logs/open-store.ts'
+import { createIngest, maxBodies } from '../../platformapi/logging/v1alpha2/ingest.ts'
+import { createLoggingFace } from '../../platformapi/logging/v1alpha2/serve.ts'
+import { createLogFace } from '../../platformapi/logs/serve.ts'
+import { createTenantFace, isOfTenantFace } from '../../platformapi/tenant/v1alpha2/serve.ts'
+import type { AuthenticatedExchange, Handler } from '../../request/exchange.ts'
+import { hasNoCredential } from '../../request/identity.ts'
+import { toResourceInfo } from '../../request/request-info.ts'
+import { createTurns } from '../../request/turns.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { counter, type Registry } from '../../telemetry/metrics.ts'
+import { createPlaces } from '../filters/fair-queue.ts'
+import type { Check } from '../server/probes.ts'
+import { createEventStreams } from './events.ts'
+
+const version = 'v1alpha2'
+// Shippers log each refusal as an error: a burst of all nodes is to be waited out.
+const waitForPlaceMs = 10_000
+const right = { verb: 'get', group: '', resource: 'pods/log' }
+
+export type Logs = {
+  /** The faces, by `<group>/<version>`. */
+  readonly faces: ReadonlyMap<string, Handler>
+  /** Whether a request is for a face that asks itself what the caller may; without a login it is refused. @throws Status 401 */
+  readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
+  /** Keeps an event of the audit log too; undefined when there is nowhere to keep it. */
+  readonly keepAuditEvent: ((event: string) => void) | undefined
+  /** Whether lines are taken. */
+  readonly checks: readonly Check[]
+  readonly start: () => void
+  /** Ends the live tails. */
+  readonly close: () => void
+  readonly stop: () => Promise<void>
+}
+
+export type LogsOptions = {
+  readonly client: KubeClient
+  readonly config: Config
+  readonly live: () => Config
+  readonly secrets: Secrets
+  readonly logger: Logger
+  readonly registry: Registry
+  readonly authorize: Authorize
+  readonly bindings: RbacIndex
+  readonly watchNamespaces: (sink: NamespaceIndex['sink']) => { start: () => Promise<void>; stop: () => void }
+}
+
+/** Joins the log store, who may read what of it, and the faces that show it. */
+export async function createLogs(options: LogsOptions): Promise<Logs> {
+  const { client, config, live, secrets, logger, registry, authorize, bindings } = options
+  const { groupDomain } = config
+  const [tenant, logging] = [`tenant.${groupDomain}`, `logging.${groupDomain}`]
+  const turns = createTurns()
+  const streams = await openLogStore(config.logs, secrets.logStore, { logger, turns })
+  const namespaces = new NamespaceIndex(groupDomain)
+  const namespaceWatch = options.watchNamespaces(namespaces.sink)
+  const joined = { client, config, live, bindings, namespaces, logger, registry }
+  const events = streams && createEventStreams({ ...joined, streams })
+  const closing = new AbortController()
+  const ingested = counter(registry, {
+    name: 'kapis_logs_ingested_lines_total',
+    help: 'Log lines that were sent, by protocol and by whether they were taken.',
+    labels: ['protocol', 'result'],
+  })
+  const changed = counter(registry, {
+    name: 'kapis_logs_changed_lines_total',
+    help: 'Log lines that were stored with parts shortened or left out, by protocol and by what was changed.',
+    labels: ['protocol', 'change'],
+  })
+  const noteChanges = createChangeLog(logger)
+  const space = streams && createSpaceCheck(streams.lines.ingest)
+  const none: Handler = () => {
+    throw unavailable('no log store is configured (logs.store)', undefined, 60)
+  }
+
+  function createFaces(): ReadonlyMap<string, Handler> {
+    if (streams === undefined || events === undefined || space === undefined) {
+      return new Map([
+        [
+          `${tenant}/${version}`,
+          createTenantFace({ logs: async exchange => none(exchange), events: none, auditing: none }),
+        ],
+        [
+          `${logging}/${version}`,
+          createLoggingFace({ groupDomain, logs: async exchange => none(exchange), ingest: none }),
+        ],
+      ])
+    }
+    const store = streams.lines
+    const logs = createLogFace({
+      store,
+      readable: createReachFinder({ client, index: bindings.of(right), right }),
+      created: () => namespaces.created,
+      limits: () => live().logs,
+      closing: closing.signal,
+    })
+    // Whatever the protocol, sending logs is one right: to create `ingest` in the logging group.
+    const sending = toResourceInfo({
+      prefix: 'kapis',
+      verb: 'create',
+      group: logging,
+      version,
+      resource: 'ingest',
+    })
+    const places = createPlaces({
+      most: () => maxBodies,
+      waitMs: () => waitForPlaceMs,
+      refuse: () => tooManyRequests('too many uploads in progress; send this batch again', 1),
+    })
+    const ingest = createIngest({
+      store: space,
+      enter: places.take,
+      limits: defaultLimits,
+      authorize: identity => authorize(sending, identity),
+      observe(protocol, { taken, refused, changed: changes }) {
+        for (const [change, lines] of Object.entries(changes)) changed.inc({ protocol, change }, lines)
+        noteChanges(changes)
+        ingested.inc({ protocol, result: 'taken' }, taken)
+        ingested.inc({ protocol, result: 'refused' }, refused)
+      },
+    })
+    return new Map([
+      [`${tenant}/${version}`, createTenantFace({ ...events, logs })],
+      [`${logging}/${version}`, createLoggingFace({ groupDomain, logs, ingest })],
+    ])
+  }
+
+  return {
+    faces: createFaces(),
+    checks: space === undefined ? [] : [{ name: 'logs', problem: space.problem, isPartial: true }],
+    keepAuditEvent: events?.keepAuditEvent,
+    judgesItself({ info, identity }) {
+      const { prefix, group, parts } = info
+      if ((prefix !== 'kapis' && prefix !== 'kapi') || info.version !== version) return false
+      if (group !== logging && !(group === tenant && isOfTenantFace(parts))) return false
+      if (hasNoCredential(identity)) throw unauthorized()
+      return true
+    },
+    start() {
+      if (events === undefined) return
+      void namespaceWatch.start()
+      events.start()
+    },
+    close: () => closing.abort(),
+    async stop() {
+      namespaceWatch.stop()
+      await events?.stop()
+      await streams?.close()
+    },
+  }
+}
+
+const changeLogMs = 60_000
+
+/** Says what was changed of lines, once a minute at most. */
+function createChangeLog(logger: Logger): (changes: Ingested['changed']) => void {
+  const sums = new Map<string, number>()
+  let saidAt = Number.NEGATIVE_INFINITY
+  return changes => {
+    for (const [change, lines] of Object.entries(changes)) sums.set(change, (sums.get(change) ?? 0) + lines)
+    const now = performance.now()
+    if (sums.size === 0 || now < saidAt + changeLogMs) return
+    saidAt = now
+    logger.warn({ lines: Object.fromEntries(sums) }, 'log lines were over a limit and stored with changes')
+    sums.clear()
+  }
+}

@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { renderKube } from '../../apierrors/render-kube.ts'
+import { createOAuthForward } from '../../proxy/oauth.ts'
+import { closeServer, type Loopback, startLoopback, toExchange } from '../../request/fixtures.ts'
+import { createLogger } from '../../telemetry/logger.ts'
+import { createListenerMetrics } from './oauth-metrics-proxy.ts'
+
+describe('createListenerMetrics', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kapis-listener-metrics-'))
+  const socket = join(folder, 'oauth.sock')
+  let listener: Server | undefined
+  let front: Loopback | undefined
+  let asked: IncomingMessage[] = []
+
+  beforeEach(() => {
+    asked = []
+  })
+  afterEach(async () => {
+    await front?.close()
+    if (listener) await closeServer(listener)
+    listener = undefined
+  })
+  after(() => rmSync(folder, { recursive: true }))
+
+  function listen(answer: string): Promise<void> {
+    const server = createServer((req, res) => {
+      asked.push(req)
+      res.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(answer)
+    })
+    listener = server
+    return new Promise(resolve => server.listen(socket, resolve))
+  }
+
+  async function startFront(): Promise<Loopback> {
+    const forward = createOAuthForward({
+      socket,
+      clientAddress: () => '192.0.2.1',
+      logger: createLogger({ program: 'test', level: 'error' }),
+      path: '/metrics',
+      errors: 'status',
+    })
+    const face = createListenerMetrics(forward)
+    front = await startLoopback(async (req, res) => {
+      try {
+        await face.handle(toExchange(req, res))
+      } catch (error) {
+        renderKube(res, error)
+      }
+    })
+    return front
+  }
+
+  it('asks the listener for its metrics, whatever else the caller says', async () => {
+    const text = '# TYPE kapis_logins_total counter\nkapis_logins_total 3\n'
+    await listen(text)
+    const answer = await (await startFront()).get('/metrics/oauth?path=/oauth/keys')
+    expect([answer.code, answer.text]).to.deep.equal([200, text])
+    expect(answer.headers['content-type']).to.equal('text/plain; version=0.0.4; charset=utf-8')
+    expect(asked.map(({ method, url }) => [method, url])).to.deep.equal([['GET', '/metrics']])
+  })
+
+  it('says of a listener that is not there that it does not answer', async () => {
+    const { code, text, headers } = await (await startFront()).get('/metrics/oauth')
+    expect([code, headers['content-type'], headers['retry-after']]).to.deep.equal([
+      503,
+      'application/json',
+      '1',
+    ])
+    expect(JSON.parse(text)).to.deep.equal({
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: 'kapis-oauth is not responding',
+      reason: 'ServiceUnavailable',
+      details: { retryAfterSeconds: 1 },
+      code: 503,
+    })
+  })
+
+  for (const method of ['POST', 'PUT', 'DELETE', 'HEAD']) {
+    it(`refuses ${method}, and asks nobody`, async () => {
+      await listen('')
+      const { code, headers } = await (await startFront()).get('/metrics/oauth', { method })
+      expect([code, headers.allow]).to.deep.equal([405, 'GET'])
+      expect(asked).to.deep.equal([])
+    })
+  }
+
+  for (const path of ['/metrics', '/metrics/', '/metrics/oauth/', '/metrics/oauth/x', '/oauth/metrics'])
+    it(`leaves ${path} to others`, () => {
+      const { handles } = createListenerMetrics(() => undefined)
+      expect([handles(path), handles('/metrics/oauth')]).to.deep.equal([false, true])
+    })
+})

@@ -1,0 +1,17 @@
+import { methodNotAllowed } from '../../apierrors/status.ts'
+import type { Exchange, Handler } from '../../request/exchange.ts'
+import type { DocumentFace } from './router.ts'
+
+/** Anyone who asks needs `get` on it, as on /metrics. */
+const path = '/metrics/oauth'
+
+/** What kapis-oauth counts. Its socket is inside the Pod, where no collector comes: it is asked for here. */
+export function createListenerMetrics(forward: Handler<Exchange>): DocumentFace {
+  return {
+    handles: asked => asked === path,
+    handle(exchange) {
+      if (exchange.req.method !== 'GET') throw methodNotAllowed(['GET'])
+      return forward(exchange)
+    },
+  }
+}

@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isAnswered } from '../../request/unix-socket.ts'
+import type { Check } from '../server/probes.ts'
+
+const everyMs = 100
+const usualPatienceMs = 30_000
+
+export type ListenerCheckOptions = {
+  /** Unix socket of kapis-oauth. */
+  readonly socket: string
+  readonly signal: AbortSignal
+  readonly patienceMs?: number
+}
+
+/**
+ * Not ready before kapis-oauth has been there once: the two start side by side, and a front that is sent logins earlier
+ * refuses them. It waits for half a minute and no longer, and once alone: without the listener all but logins goes on.
+ */
+export function followListener({
+  socket,
+  signal,
+  patienceMs = usualPatienceMs,
+}: ListenerCheckOptions): Check {
+  let isAwaited = true
+  void untilAnswered(socket, signal, patienceMs).then(() => {
+    isAwaited = false
+  })
+  return {
+    name: 'token-listener',
+    problem: () => (isAwaited ? `kapis-oauth does not listen on ${socket} yet` : undefined),
+  }
+}
+
+async function untilAnswered(socket: string, signal: AbortSignal, patienceMs: number): Promise<void> {
+  const deadline = performance.now() + patienceMs
+  while (performance.now() < deadline && !signal.aborted) {
+    if (await isAnswered(socket)) return
+    await sleep(everyMs, undefined, { ref: false })
+  }
+}

@@ -1,0 +1,256 @@
+import { readFileSync } from 'node:fs'
+import { rootCertificates } from 'node:tls'
+import { unavailable, unknownResource } from '../../apierrors/status.ts'
+import type { GrantIndex } from '../../authz/rbac-index.ts'
+import { createVisibility } from '../../authz/visibility.ts'
+import type { Config } from '../../config/config.ts'
+import { createDiscovery } from '../../extensionapi/discovery.ts'
+import { createKindSchemas } from '../../extensionapi/kind-schemas.ts'
+import { createOpenApi } from '../../extensionapi/openapi.ts'
+import { serveRead } from '../../extensionapi/read.ts'
+import { createRegistryClient } from '../../imageregistry/client.ts'
+import { createConnect } from '../../imageregistry/connect.ts'
+import { parseExactly } from '../../json/parse-exactly.ts'
+import { type KubeClient, readText } from '../../kube/client.ts'
+import { untilDone } from '../../kube/retry.ts'
+import { isForComponents } from '../../platformapi/components.ts'
+import { readCollection } from '../../platformapi/read-collection.ts'
+import { isForRegistries } from '../../platformapi/registries.ts'
+import { isOwnKubeconfig } from '../../platformapi/resources/v1alpha2/kubeconfig.ts'
+import { serveOldResources } from '../../platformapi/resources/v1alpha2/serve.ts'
+import { createNativeKinds } from '../../platformapi/resources/v1alpha3/native-kind.ts'
+import { serveResources } from '../../platformapi/resources/v1alpha3/read.ts'
+import { serveAny, toNativePath } from '../../platformapi/serve-any.ts'
+import type { AuthenticatedExchange, Handler } from '../../request/exchange.ts'
+import type { Identity } from '../../request/identity.ts'
+import type { RequestInfo } from '../../request/request-info.ts'
+import { createSharedTurns } from '../../request/turns.ts'
+import { ResourceCache } from '../../resources/cache.ts'
+import { createCatalog } from '../../resources/catalog.ts'
+import type { Collection } from '../../resources/collection.ts'
+import { waitForLatest } from '../../resources/freshness.ts'
+import type { Kind } from '../../resources/kind.ts'
+import { resourcesGroup, resourcesVersion, toAggregatedKinds } from '../../resources/kinds.ts'
+import { PageCache } from '../../resources/page-cache.ts'
+import { listUncached } from '../../resources/uncached-list.ts'
+import type { WatchHub } from '../../resources/watch-hub.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { type Gauge, gauge, type Registry } from '../../telemetry/metrics.ts'
+import type { Check } from '../server/probes.ts'
+import type { DocumentFace } from './router.ts'
+
+export type Resources = {
+  /** `/apis/resources.<group domain>/v1alpha3` */
+  readonly aggregated: Handler
+  /** `/kapis/resources.<group domain>/v1alpha3` */
+  readonly platform: Handler
+  /** `/kapis/resources.<group domain>/v1alpha2` */
+  readonly old: Handler
+  /** `/kapis/{group}/{version}` of everything that no other face serves. */
+  readonly any: Handler
+  /** The same reads, with lists as `{items, totalItems}`. */
+  readonly items: Handler
+  readonly documents: readonly DocumentFace[]
+  /** Whether what answers a request shows no more than its selectors select: then they may decide what is allowed. */
+  readonly selects: (info: RequestInfo) => boolean
+  /** What everybody may have without a right of RBAC: the own kubeconfig. */
+  readonly isOwn: (exchange: AuthenticatedExchange) => boolean
+  /** What a request is authorized as, when that is another kind than its path names. @throws Status 503 */
+  readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | undefined
+  readonly isAggregated: (plural: string) => boolean
+  readonly checks: readonly Check[]
+  /** Follows a kind for another part of the program (ResourceCache). */
+  readonly watch: ResourceCache['watch']
+  /** Resolves once what is always followed has its first state. */
+  readonly start: () => Promise<void>
+  readonly stop: () => void
+}
+
+export type ResourcesOptions = {
+  readonly client: KubeClient
+  readonly config: Config
+  readonly live: () => Config
+  readonly logger: Logger
+  readonly registry: Registry
+  readonly hub: WatchHub
+  /** Where role bindings give any right at all. */
+  readonly grants: GrantIndex
+  /** Told whenever what is given in the whole cluster may have changed. */
+  readonly onClusterChange: (listener: () => void) => void
+  /** To kube-apiserver itself, as the caller. */
+  readonly proxy: Handler
+  /** The authority that callers of the issuer's URL have to trust; undefined when its certificate is not ours. */
+  readonly caPem: () => string | undefined
+  readonly isUser: (name: string) => boolean
+  /** Whether a caller may read a Secret. @throws Status 403 */
+  readonly maySecret: (identity: Identity, namespace: string, name: string) => Promise<void>
+  /** The same of a Service; '' for one in any namespace. @throws Status 403 */
+  readonly mayService: (identity: Identity, namespace: string, name: string) => Promise<void>
+}
+
+// All that is asked of registries for one request.
+const registryMs = 30_000
+
+/** Joins what is known of kube-apiserver's resources with the faces that show it. */
+export function createResources(options: ResourcesOptions): Resources {
+  const { client, config, live, logger, registry, hub, grants, proxy, caPem, isUser } = options
+  const { maySecret, mayService, onClusterChange } = options
+  const { groupDomain } = config
+  const aggregatedKinds = toAggregatedKinds(groupDomain)
+  const catalog = createCatalog({ client, groupDomain })
+  const cache = new ResourceCache({
+    client,
+    catalog,
+    groupDomain,
+    logger,
+    limits: () => live().cache,
+  })
+
+  const obtain = (kind: Kind | undefined) => {
+    if (!kind?.isListedOnly) return kind && cache.obtain(kind)
+    return listUncached(client, { kind, group: resourcesGroup(groupDomain), version: resourcesVersion })
+  }
+  const collectionOf = (plural: string) =>
+    cache.collection(plural) ?? obtain(aggregatedKinds.find(kind => kind.plural === plural))
+  const visible = createVisibility({
+    client,
+    groupDomain,
+    index: grants,
+    onClusterChange,
+    namespaces: async () => {
+      const namespaces = await collectionOf('namespaces')
+      if (namespaces === undefined) throw new Error('namespaces are not among the aggregated kinds')
+      return namespaces
+    },
+  })
+  const isConsistent = ({ prefix }: RequestInfo) =>
+    prefix !== 'kapis' || live().cache.platformReads === 'consistent'
+  const tools = {
+    groupDomain,
+    pages: new PageCache(),
+    turns: createSharedTurns(),
+    hub,
+    visible,
+    isConsistent,
+  }
+  const groups = [
+    { group: resourcesGroup(groupDomain), version: resourcesVersion, resources: aggregatedKinds },
+  ]
+  const stopped = new AbortController()
+  const kindSchemas = createKindSchemas({
+    kinds: aggregatedKinds,
+    read: async path => parseExactly(await readText(client, { path })),
+  })
+  const aggregated = { ...tools, collectionOf }
+  const byPlural = (plural: string) => collectionOf(plural) ?? catalog.findByPlural(plural).then(obtain)
+  const components = {
+    groupDomain,
+    namespace: config.kubernetes.namespace,
+    async collectionOf(info: RequestInfo, plural: string) {
+      const collection = await byPlural(plural)
+      if (collection === undefined) throw unknownResource(`kube-apiserver does not serve ${plural}`)
+      if (isConsistent(info)) await waitForLatest(collection)
+      return collection
+    },
+  }
+  const { caFile, trustedHosts } = config.registries
+  const connection = createConnect({
+    caPem: caFile === '' ? undefined : `${rootCertificates.join('\n')}\n${readFileSync(caFile, 'utf8')}`,
+    trustedHosts,
+  })
+  const registries = {
+    client,
+    registry: createRegistryClient(connection.connect, () => AbortSignal.timeout(registryMs)),
+    maySecret,
+  }
+  const old = {
+    ...components,
+    kubeconfig: { groupDomain, url: new URL(config.oauth.issuer), caPem, isUser },
+  }
+  const isAggregated = (plural: string) => aggregatedKinds.some(kind => kind.plural === plural)
+  const nativeKinds = createNativeKinds({
+    group: resourcesGroup(groupDomain),
+    version: resourcesVersion,
+    isDeclared: isAggregated,
+    find: catalog.findByPlural,
+  })
+  const platform = {
+    ...tools,
+    components,
+    registries,
+    collectionOf,
+    nativeCollectionOf: (exchange: AuthenticatedExchange) => obtain(nativeKinds.of(exchange)),
+    services: (info: RequestInfo) => components.collectionOf(info, 'services'),
+    mayService,
+  }
+  const any = {
+    ...tools,
+    collectionOf: (...names: Parameters<typeof catalog.find>) => catalog.find(...names).then(obtain),
+    forward: (exchange: Parameters<Handler>[0]) => proxy(toNativePath(exchange)),
+  }
+  measure(registry, cache)
+
+  return {
+    aggregated: exchange => serveRead(aggregated, exchange),
+    platform: exchange => serveResources(platform, exchange),
+    old: exchange => serveOldResources(old, exchange),
+    any: exchange => serveAny(any, exchange),
+    async items(exchange) {
+      const { group, version, resource } = exchange.info
+      const collection = await any.collectionOf(group, version, resource)
+      if (collection === undefined) throw unavailable(`${resource}.${group} cannot be read yet`)
+      await readCollection(collection, tools, exchange, { list: 'items' })
+    },
+    documents: [createDiscovery(groups), createOpenApi(groups, kindSchemas)],
+    selects({ group, version, resource }) {
+      if (group !== resourcesGroup(groupDomain)) return true
+      return version === resourcesVersion && !isForComponents(resource) && !isForRegistries(resource)
+    },
+    isOwn: exchange =>
+      exchange.info.group === resourcesGroup(groupDomain) &&
+      exchange.info.version === 'v1alpha2' &&
+      isOwnKubeconfig(exchange),
+    attributesOf: nativeKinds.attributesOf,
+    isAggregated,
+    checks: [
+      {
+        name: 'informer-sync',
+        problem: () => (cache.isSynced ? undefined : 'resources are still being read'),
+      },
+    ],
+    watch: (path, sink) => cache.watch(path, sink),
+    start() {
+      // kube-apiserver asks for the documents a second after the group is available, and then not for a minute.
+      void untilDone(async () => void (await kindSchemas()), { logger, signal: stopped.signal })
+      return cache.start()
+    },
+    stop() {
+      stopped.abort()
+      cache.stop()
+      connection.close()
+    },
+  }
+}
+
+function measure(registry: Registry, cache: ResourceCache): void {
+  // Kinds come and go; what is not followed any more must not be told for ever.
+  const byResource = (read: (collection: Collection) => number) => (told: Gauge<'group' | 'resource'>) => {
+    told.reset()
+    for (const collection of cache.collections()) {
+      const { source, plural } = collection.served.kind
+      told.set({ group: source.group, resource: plural }, read(collection))
+    }
+  }
+  gauge(registry, {
+    name: 'kapis_cache_objects',
+    help: 'Objects that are followed, by resource.',
+    labels: ['group', 'resource'],
+    collect: byResource(({ size }) => size),
+  })
+  gauge(registry, {
+    name: 'kapis_cache_bytes',
+    help: 'Estimated memory of the objects that are followed, by resource.',
+    labels: ['group', 'resource'],
+    collect: byResource(({ bytes }) => bytes),
+  })
+}

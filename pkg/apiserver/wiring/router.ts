@@ -1,0 +1,125 @@
+import { isOwnDocument } from '../../apidocs/documents.ts'
+import { badRequest, unknownResource } from '../../apierrors/status.ts'
+import type { AuthenticatedExchange, Exchange, Handler } from '../../request/exchange.ts'
+import { hasVerbPrefix } from '../../request/request-info.ts'
+import { send, sendJson } from '../../request/respond.ts'
+import type { Registry } from '../../telemetry/metrics.ts'
+
+export type DocumentFace = { readonly handles: (path: string) => boolean; readonly handle: Handler<Exchange> }
+
+export type RouterOptions = {
+  /** resources.<group domain> */
+  readonly group: string
+  readonly version: string
+  readonly aggregated: Handler
+  /** The faces under /kapis, by `<group>/<version>`. */
+  readonly platform: ReadonlyMap<string, Handler>
+  /** Another component that serves a group and version under /kapis. */
+  readonly component: (group: string, version: string) => Handler | undefined
+  /** Any other resource under /kapis. */
+  readonly any: Handler
+  /** Discovery and OpenAPI: documents, each of which knows its paths. */
+  readonly documents: readonly DocumentFace[]
+  /** The same for who calls kapis-apiserver itself, and not by way of kube-apiserver. */
+  readonly ownDocuments: readonly DocumentFace[]
+  /** Everything of kube-apiserver's own, as the calling user. */
+  readonly proxy: Handler
+  readonly registry: Registry
+  readonly versionInfo: object
+}
+
+export type Router = {
+  readonly route: Handler
+  /** Whether kube-apiserver serves a request. */
+  readonly isElsewhere: (exchange: AuthenticatedExchange) => boolean
+}
+
+/** Hands an authorized request to what serves it. Reads of resources come first: they are the hot path. */
+export function createRouter(options: RouterOptions): Router {
+  const isElsewhere = (exchange: AuthenticatedExchange) => isForProxy(options, exchange)
+  const rest = (exchange: AuthenticatedExchange) =>
+    isElsewhere(exchange) ? options.proxy(exchange) : routeDocument(options, exchange)
+  function route(exchange: AuthenticatedExchange): void | Promise<void> {
+    const { info } = exchange
+    if (!info.isResource) return rest(exchange)
+    if (isPlatform(info.prefix)) {
+      const face = options.platform.get(`${info.group}/${info.version}`)
+      if (face) {
+        exchange.query.refuseAmbiguous()
+        if (hasVerbPrefix(info) && info.verb !== 'watch')
+          throw badRequest(`${info.verb} is not supported below ${info.parts[0]}`)
+        return face(exchange)
+      }
+      return (options.component(info.group, info.version) ?? options.any)(exchange)
+    } else if (info.prefix === 'apis' && info.group === options.group && info.version === options.version) {
+      exchange.query.refuseAmbiguous()
+      return options.aggregated(exchange)
+    }
+    return rest(exchange)
+  }
+  return { route, isElsewhere }
+}
+
+/** What is no resource of ours: discovery, OpenAPI, operations, and paths that nothing serves. */
+function routeDocument(options: RouterOptions, exchange: AuthenticatedExchange): void | Promise<void> {
+  const { res, info } = exchange
+  const { path, prefix } = info
+  const document = documentsFor(options, exchange).find(({ handles }) => handles(path))
+  if (document) return document.handle(exchange)
+  if (path === '/version' && info.verb === 'get') return sendJson(res, 200, options.versionInfo)
+  if (path === metricsPath && info.verb === 'get') return sendMetrics(options.registry, exchange)
+  const component = isPlatform(prefix) ? options.component(...groupOf(path)) : undefined
+  if (component) return component(exchange)
+  if (info.isResource || isPlatform(prefix)) throw unknownResource()
+  const plainText = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
+  send(res, 404, Buffer.from('404 page not found\n'), plainText)
+}
+
+const metricsPath = '/metrics'
+
+function documentsFor(
+  options: RouterOptions,
+  { isAggregated }: AuthenticatedExchange,
+): readonly DocumentFace[] {
+  return isAggregated ? options.documents : [...options.ownDocuments, ...options.documents]
+}
+
+/**
+ * Whether a request is for kube-apiserver: all of /api and /apis but the aggregated group, the documents in which it tells of all
+ * groups, and every path that Kapis has not: `/`, `/version/`, `/openid/v1/jwks`. kube-apiserver itself asks for this server's
+ * own.
+ */
+function isForProxy(options: RouterOptions, exchange: AuthenticatedExchange): boolean {
+  const { info, isAggregated } = exchange
+  if (isAggregated) return false
+  const { path, prefix } = info
+  if (prefix === 'api' || prefix === 'apis') return !isBelow(path, options.group)
+  if (isPlatform(prefix) || path === metricsPath) return false
+  if (path.startsWith('/openapi/v3/')) return !isOwnDocument(path)
+  // The version too: kubectl holds it against its own. That of Kapis is at /kapis/version.
+  return path === '/openapi/v2' || !documentsFor(options, exchange).some(({ handles }) => handles(path))
+}
+
+/** Whether a path is `/apis/<group>` or below it; asked for each request, so nothing is joined for it. */
+function isBelow(path: string, group: string): boolean {
+  const end = '/apis/'.length + group.length
+  return (
+    path.startsWith('/apis/') &&
+    path.startsWith(group, '/apis/'.length) &&
+    (path.length === end || path[end] === '/')
+  )
+}
+
+/** Group and version of a path that is too short for a resource: the root of an API, where its discovery is. */
+function groupOf(path: string): [group: string, version: string] {
+  const [, , group = '', version = ''] = path.split('/')
+  return [group, version]
+}
+
+function isPlatform(prefix: string): boolean {
+  return prefix === 'kapis' || prefix === 'kapi'
+}
+
+async function sendMetrics(registry: Registry, { res }: AuthenticatedExchange): Promise<void> {
+  send(res, 200, Buffer.from(await registry.metrics()), { 'content-type': registry.contentType })
+}
