@@ -29,37 +29,37 @@ import { collectGarbage } from '../telemetry/collect-garbage.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { createRegistry } from '../telemetry/metrics.ts'
 import { startTracing } from '../tracing/start.ts'
-import { createChain } from './filters/handler-chain.ts'
-import { createLimits } from './filters/max-in-flight-metrics.ts'
-import { createUnguarded } from './filters/public-routes.ts'
+import { createHandlerChain } from './filters/handler-chain.ts'
+import { createMeasuredMaxInFlight } from './filters/max-in-flight-metrics.ts'
+import { createPublicRoutes } from './filters/public-routes.ts'
 import { createRequestMetrics } from './filters/request-metrics.ts'
-import { createEndedLogins } from './filters/session-revocation.ts'
-import { createPace } from './filters/slow-clients.ts'
+import { createSessionRevocation } from './filters/session-revocation.ts'
+import { createSlowClients } from './filters/slow-clients.ts'
 import { limitConnections } from './server/connection-limit.ts'
-import { drain } from './server/graceful-shutdown.ts'
-import { createSlis } from './server/health-metrics.ts'
+import { shutDownGracefully } from './server/graceful-shutdown.ts'
+import { createHealthMetrics } from './server/health-metrics.ts'
 import { createHttp2Sessions } from './server/http2-sessions.ts'
 import {
-  createPlainFront,
-  createTlsFront,
+  createHttpListener,
+  createHttpsListener,
   listen,
   toUpgradeListener,
   updateTls,
 } from './server/https-server.ts'
-import { followUnasked } from './server/idle-connections.ts'
+import { trackUnusedConnections } from './server/idle-connections.ts'
 import { createProbes } from './server/probes.ts'
 import { createProfiles } from './server/profiles.ts'
 import { createComponents } from './wiring/aggregated-apis.ts'
 import { createApiDocs } from './wiring/api-docs.ts'
 import { startAudit } from './wiring/audit.ts'
-import { createAccess } from './wiring/auth.ts'
+import { createAuth } from './wiring/auth.ts'
 import { observeCertificates } from './wiring/certificate-metrics.ts'
-import { followCredential } from './wiring/credential-check.ts'
+import { checkCredential } from './wiring/credential-check.ts'
 import { createIam } from './wiring/iam.ts'
 import { createConfiguredLogPage } from './wiring/log-page.ts'
 import { createLogs } from './wiring/logs.ts'
-import { createListenerMetrics } from './wiring/oauth-metrics-proxy.ts'
-import { followListener } from './wiring/oauth-readiness-check.ts'
+import { createOAuthMetricsProxy } from './wiring/oauth-metrics-proxy.ts'
+import { checkOAuthReadiness } from './wiring/oauth-readiness-check.ts'
 import { createResources } from './wiring/resources.ts'
 import { createRouter } from './wiring/router.ts'
 import { type BuildInfo, toVersionInfo } from './wiring/version.ts'
@@ -103,7 +103,7 @@ export async function runApiserver(
   const kubeApiserver = { name: 'kube-apiserver', url: endpoint.url }
   const client = tracing.client(createKubeClient(endpoint), kubeApiserver)
   const clientAddress = createClientAddress(() => live().listen.trustedProxies)
-  const access = createAccess({ client, config, logger, registry, group, clientAddress })
+  const access = createAuth({ client, config, logger, registry, group, clientAddress })
   const bindings = new RbacIndex({ client, logger })
   const { authorize } = access
   const certificates =
@@ -148,8 +148,8 @@ export async function runApiserver(
     grants: bindings.of('any'),
     onClusterChange: listener => bindings.onClusterChange(listener),
     proxy,
-    maySecret: access.maySecret,
-    mayService: access.mayService,
+    authorizeSecretRead: access.authorizeSecretRead,
+    authorizeServiceRead: access.authorizeServiceRead,
     caPem() {
       const { certPem, bundlePem } = certificates.current()
       return isForHost(certPem, new URL(config.oauth.issuer).hostname) ? bundlePem : undefined
@@ -166,19 +166,19 @@ export async function runApiserver(
     clientAddress,
     access,
     list: resources.items,
-    rest: resources.any,
+    rest: resources.generic,
     logger,
     registry,
   })
   const { socket } = config.oauth
-  const slis = createSlis()
+  const slis = createHealthMetrics()
   const probes = createProbes(
     [
       ...resources.checks,
       ...access.checks,
       { name: 'apiservice-registration', problem: () => keeper.problem() },
-      followListener({ socket, signal }),
-      followCredential({ client, signal }),
+      checkOAuthReadiness({ socket, signal }),
+      checkCredential({ client, signal }),
       ...logs.checks,
     ],
     slis.observe,
@@ -190,24 +190,24 @@ export async function runApiserver(
     )
   const versionInfo = toVersionInfo(parts.build)
   const components = createComponents({ client, config, logger, tracing })
-  const { route, isElsewhere } = createRouter({
+  const { route, isProxied: isElsewhere } = createRouter({
     group,
     version: resourcesVersion,
     aggregated: resources.aggregated,
     platform: new Map([
       ...logs.faces,
       [`${group}/${resourcesVersion}`, resources.platform],
-      [`${group}/v1alpha2`, resources.old],
+      [`${group}/v1alpha2`, resources.v1alpha2],
       [`iam.${groupDomain}/${iamVersion}`, iam.serve],
     ]),
-    component: components.find,
-    any: resources.any,
+    aggregatedApi: components.find,
+    generic: resources.generic,
     documents: resources.documents,
     ownDocuments: [
       ...createApiDocs({ client, config, version: parts.build.version }),
       createProfiles(logger, forwardToListener({ silenceMs: profileSilenceMs, errors: 'status' })),
       slis.document,
-      createListenerMetrics(forwardToListener({ path: '/metrics', errors: 'status' })),
+      createOAuthMetricsProxy(forwardToListener({ path: '/metrics', errors: 'status' })),
     ],
     proxy,
     registry,
@@ -227,17 +227,17 @@ export async function runApiserver(
   }
   const logPage = createConfiguredLogPage(config, clientAddress)
   const audit = await startAudit(config.audit, { logger, registry, keep: logs.keepAuditEvent })
-  const chain = createChain({
+  const chain = createHandlerChain({
     logger,
     accessLog: () => live().accessLog,
     auditor: audit.auditor,
-    inFlight: createLimits(() => live().limits, registry),
-    pace: createPace(() => live().limits.stallSeconds * 1_000),
-    isElsewhere,
+    maxInFlight: createMeasuredMaxInFlight(() => live().limits, registry),
+    slowClients: createSlowClients(() => live().limits.stallSeconds * 1_000),
+    isProxied: isElsewhere,
     requestSeconds: () => live().limits.requestSeconds,
     maxParameterLength: config.limits.parameterKilobytes * 1024,
     metrics: createRequestMetrics(registry, (g, resource) => g === group && resources.isAggregated(resource)),
-    unguarded: createUnguarded({
+    publicRoutes: createPublicRoutes({
       client,
       config,
       probes,
@@ -247,7 +247,7 @@ export async function runApiserver(
     }),
     authenticate: tracing.authenticate(access.authenticate),
     impersonate: access.impersonate(attributesOf),
-    endedLogins: createEndedLogins(access.hasEnded),
+    sessionRevocation: createSessionRevocation(access.hasEnded),
     // What goes to kube-apiserver is judged there, as the caller; without one, here.
     authorize(exchange) {
       const { info, identity, query } = exchange
@@ -258,8 +258,8 @@ export async function runApiserver(
       if (!isProxied) query.refuseAmbiguousSelection()
       // One's own user and password: this much everybody may.
       if (iam.isOwn(exchange) || resources.isOwn(exchange)) return
-      if (isProxied && !hasNoCredential(identity)) return 'elsewhere'
-      if (logs.judgesItself(exchange)) return 'elsewhere'
+      if (isProxied && !hasNoCredential(identity)) return 'delegated'
+      if (logs.judgesItself(exchange)) return 'delegated'
       const attributes = attributesOf(exchange)
       return attributes instanceof Promise
         ? attributes.then(found => access.authorize(found, identity))
@@ -282,14 +282,14 @@ export async function runApiserver(
   })
   const upgrade = toUpgradeListener(tracing.listener(chain.upgrade))
   const sessions = createHttp2Sessions(serve, config.limits)
-  const front = createTlsFront(tls(), serve, config.limits, {
+  const front = createHttpsListener(tls(), serve, config.limits, {
     // The name by which kube-apiserver's aggregator asks for a server, wherever it is.
     serverName: `${service.name}.${service.namespace}.svc`,
     accept: sessions.accept,
   })
   front.on('upgrade', upgrade)
   limitConnections(front, () => live().limits.connections)
-  const unasked = [followUnasked(front)]
+  const unasked = [trackUnusedConnections(front)]
   const reload = () => updateTls(front, tls())
   certificates.onChange(reload)
   access.onChange(reload)
@@ -297,10 +297,10 @@ export async function runApiserver(
   const port = await listen(front, config.listen.address, config.listen.port)
   logger.info({ address: config.listen.address, port }, 'listening')
   if (config.http.enabled) {
-    const plain = createPlainFront(serve, config.limits)
+    const plain = createHttpListener(serve, config.limits)
     plain.on('upgrade', upgrade)
     limitConnections(plain, () => live().limits.connections)
-    unasked.push(followUnasked(plain))
+    unasked.push(trackUnusedConnections(plain))
     fronts.push(plain)
     logger.info(
       { address: config.http.address, port: await listen(plain, config.http.address, config.http.port) },
@@ -325,10 +325,10 @@ export async function runApiserver(
   if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
   // Who is taking this away takes the APIService too.
   keeper.stop()
-  await drain([front, ...fronts], {
+  await shutDownGracefully([front, ...fronts], {
     probes,
-    unasked,
-    endless: [hub, logs, sessions],
+    unused: unasked,
+    longRunning: [hub, logs, sessions],
     delaySeconds: live().shutdownDelaySeconds,
     logger,
   })

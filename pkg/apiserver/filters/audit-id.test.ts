@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { renderKube } from '../../apierrors/render-kube.ts'
 import { unauthorized } from '../../apierrors/status.ts'
 import { type Loopback, startLoopback } from '../../request/fixtures.ts'
-import { setIds } from './audit-id.ts'
+import { withAuditId } from './audit-id.ts'
 
 describe('setIds', () => {
   let loopback: Loopback | undefined
@@ -20,7 +20,7 @@ describe('setIds', () => {
     for (const sent of [{}, { 'x-request-id': 'mine' }]) {
       it(`is on an answer of ${what}, once, next to ${JSON.stringify(sent)}`, async () => {
         loopback = await startLoopback((req, res) => {
-          setIds(req, res, 'id-1')
+          withAuditId(req, res, 'id-1')
           return answer(res)
         })
         const { headersDistinct } = await loopback.open('/', { headers: sent })
@@ -36,13 +36,13 @@ describe('setIds', () => {
     const res: ServerResponse = Object.assign(Object.create(null), {
       setHeader: (name: string, value: string) => set.push(name, value),
     })
-    setIds({ headers: { upgrade: 'websocket' } }, res, 'id-1')
+    withAuditId({ headers: { upgrade: 'websocket' } }, res, 'id-1')
     expect(set).to.deep.equal(['audit-id', 'id-1'])
   })
 
   it('is on an error', async () => {
     loopback = await startLoopback((req, res) => {
-      setIds(req, res, 'id-1')
+      withAuditId(req, res, 'id-1')
       renderKube(res, unauthorized())
     })
     expect((await loopback.get('/')).headers).to.include({ 'audit-id': 'id-1' })
@@ -50,7 +50,7 @@ describe('setIds', () => {
 
   it('leaves an upstream its own request id', async () => {
     loopback = await startLoopback((req, res) => {
-      setIds(req, res, 'id-1')
+      withAuditId(req, res, 'id-1')
       res.writeHead(200, ['X-Request-Id', 'theirs']).end()
     })
     const { headersDistinct } = await loopback.open('/', { headers: { 'x-request-id': 'mine' } })
@@ -59,7 +59,7 @@ describe('setIds', () => {
 
   it('does not repeat what nobody can send as it is', async () => {
     loopback = await startLoopback((req, res) => {
-      setIds(req, res, 'id-1')
+      withAuditId(req, res, 'id-1')
       res.end()
     })
     const { headers } = await loopback.get('/', { headers: { 'x-request-id': 'a b' } })

@@ -4,7 +4,7 @@ import { hooksOf } from '../../request/hooked-message.ts'
 const requestId = /^[\w.:/+=-]{1,128}$/
 
 /** The id goes on every response, no matter who writes its head; and the caller's own, for those who look for theirs. */
-export function setIds(req: Pick<IncomingMessage, 'headers'>, res: ServerResponse, id: string): void {
+export function withAuditId(req: Pick<IncomingMessage, 'headers'>, res: ServerResponse, id: string): void {
   const { 'x-request-id': given, upgrade } = req.headers
   const isGiven = typeof given === 'string' && requestId.test(given)
   // An upstream's own takes the place of the caller's; and a handshake is written by hand, from the headers that are set.

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { expect } from 'chai'
 import { type Listener, type Loopback, startLoopback, toExchange } from '../../request/fixtures.ts'
-import { startDeadline } from './deadline.ts'
+import { withDeadline } from './deadline.ts'
 
 describe('startDeadline', () => {
   let loopback: Loopback | undefined
@@ -9,7 +9,7 @@ describe('startDeadline', () => {
 
   async function start(seconds: number, serve: Listener): Promise<Loopback> {
     loopback = await startLoopback((req, res) => {
-      startDeadline(toExchange(req, res), seconds)
+      withDeadline(toExchange(req, res), seconds)
       return serve(req, res)
     })
     return loopback
@@ -66,7 +66,7 @@ describe('startDeadline', () => {
 
   it('called off it does nothing', async () => {
     loopback = await startLoopback((req, res) => {
-      startDeadline(toExchange(req, res), 0.05)()
+      withDeadline(toExchange(req, res), 0.05)()
       setTimeout(() => res.end('late'), 200)
     })
     expect((await loopback.get('/api/v1/pods')).text).to.equal('late')

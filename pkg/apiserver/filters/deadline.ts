@@ -9,7 +9,7 @@ import type { QueryParameters } from '../../request/query-parameters.ts'
  *
  * @returns what calls it off
  */
-export function startDeadline(exchange: Exchange, seconds: number): () => void {
+export function withDeadline(exchange: Exchange, seconds: number): () => void {
   const { req, res, query } = exchange
   const timer = setTimeout(
     () => {

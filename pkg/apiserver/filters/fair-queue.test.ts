@@ -2,20 +2,20 @@ import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Status, tooManyRequests } from '../../apierrors/status.ts'
-import { createPlaces, type Place } from './fair-queue.ts'
+import { createFairQueue, type Seat } from './fair-queue.ts'
 
 const nobody = new EventEmitter()
 
 function start(most: number, waitMs = 1_000) {
   const limit = { most }
-  const places = createPlaces({
+  const places = createFairQueue({
     most: () => limit.most,
     waitMs: () => waitMs,
     refuse: () => tooManyRequests('too many', 1),
   })
   const taken: string[] = []
   /** Takes a place, now or later; `taken` has the users in the order in which they got theirs. */
-  const take = async (user: string, gone = nobody): Promise<Place> => {
+  const take = async (user: string, gone = nobody): Promise<Seat> => {
     const found = places.take(user, gone)
     const place = found instanceof Promise ? await found : found
     taken.push(user)

@@ -1,13 +1,13 @@
 import type { Status } from '../../apierrors/status.ts'
 
 /** A place that was taken. After `leave` all of these do nothing. */
-export type Place = {
+export type Seat = {
   readonly leave: () => void
   /** While a request waits for its client (a body that trickles in, an answer that is not read) it only counts for its user. */
   readonly idle: (isIdle: boolean) => void
 }
 
-export type PlacesOptions = {
+export type FairQueueOptions = {
   /** Places in all, as configured now; 0 is no limit. */
   readonly most: () => number
   /** How long a request waits for a place. */
@@ -16,16 +16,16 @@ export type PlacesOptions = {
   readonly refuse: () => Status
 }
 
-export type Places = {
+export type FairQueue = {
   /**
    * Takes a place for a request of a flow, which is a user. Where there is none yet, a promise of one.
    *
    * @param gone emits `close` when nobody waits for the place any more
    * @throws Status as `refuse` makes it, also by the promise
    */
-  readonly take: (flow: string, gone: Gone) => Place | Promise<Place>
+  readonly take: (flow: string, gone: Gone) => Seat | Promise<Seat>
   /** The same without waiting. @throws Status */
-  readonly takeNow: (flow: string) => Place
+  readonly takeNow: (flow: string) => Seat
   /** Requests that wait for a place. */
   readonly waiting: () => number
 }
@@ -44,13 +44,13 @@ const maxIdle = 1 / 2
 // Ten thousand connections of one client at once are answered in turn, as kube-apiserver answers them.
 const maxWaitingOfFlow = 10_000
 
-export const freePlace: Place = { leave: () => undefined, idle: () => undefined }
+export const unlimitedSeat: Seat = { leave: () => undefined, idle: () => undefined }
 
 /**
  * Fair shares, as API Priority and Fairness of kube-apiserver has them (KEP-1040): a user has at most a quarter of the places,
  * what finds none waits in the queue of its user for a while, and free places go to the users who wait by turns.
  */
-export function createPlaces({ most, waitMs, refuse }: PlacesOptions): Places {
+export function createFairQueue({ most, waitMs, refuse }: FairQueueOptions): FairQueue {
   const flows = new Map<string, Flow>()
   // Users with requests that wait, and places left of their share; the next one first.
   const ready = new Set<Flow>()
@@ -61,7 +61,7 @@ export function createPlaces({ most, waitMs, refuse }: PlacesOptions): Places {
   const limit = () => most() || Number.POSITIVE_INFINITY
   const isBelowShare = (flow: Flow) => flow.taken < Math.max(1, Math.ceil(limit() * share))
 
-  function enter(flow: Flow): Place {
+  function enter(flow: Flow): Seat {
     flow.taken++
     taken++
     let isLeft = false
@@ -100,8 +100,8 @@ export function createPlaces({ most, waitMs, refuse }: PlacesOptions): Places {
     }
   }
 
-  function wait(flow: Flow, gone: Gone): Promise<Place> {
-    const { promise, resolve, reject } = Promise.withResolvers<Place>()
+  function wait(flow: Flow, gone: Gone): Promise<Seat> {
+    const { promise, resolve, reject } = Promise.withResolvers<Seat>()
     const stop = () => {
       if (!flow.waiting.delete(waiter)) return
       waiting--
@@ -120,7 +120,7 @@ export function createPlaces({ most, waitMs, refuse }: PlacesOptions): Places {
     }
     const abandon = () => {
       stop()
-      resolve(freePlace)
+      resolve(unlimitedSeat)
     }
     const timer = setTimeout(() => {
       stop()
@@ -135,7 +135,7 @@ export function createPlaces({ most, waitMs, refuse }: PlacesOptions): Places {
 
   const flowOf = (name: string): Flow => flows.get(name) ?? { name, taken: 0, waiting: new Set() }
 
-  function takeOrNone(flow: Flow): Place | undefined {
+  function takeOrNone(flow: Flow): Seat | undefined {
     if (taken >= limit() || !isBelowShare(flow)) return undefined
     flows.set(flow.name, flow)
     return enter(flow)

@@ -7,29 +7,29 @@ import { RefusedIdentity } from '../../authn/authenticator.ts'
 import { jane, type Loopback, startLoopback } from '../../request/fixtures.ts'
 import { sendJson } from '../../request/respond.ts'
 import { createLogger } from '../../telemetry/logger.ts'
-import { type ChainOptions, createChain } from './handler-chain.ts'
-import { createInFlight } from './max-in-flight.ts'
-import { createEndedLogins } from './session-revocation.ts'
-import { createPace } from './slow-clients.ts'
+import { createHandlerChain, type HandlerChainOptions } from './handler-chain.ts'
+import { createMaxInFlight } from './max-in-flight.ts'
+import { createSessionRevocation } from './session-revocation.ts'
+import { createSlowClients } from './slow-clients.ts'
 
 type Record = { readonly [key: string]: unknown }
 
 /** One place for each user, and a tenth of a second to wait for it. */
 function inFlightOf(places: number) {
   const limits = { reading: places, mutating: places, lasting: places, requestSeconds: 0.4 }
-  return createInFlight({ limits: () => limits, refused: () => undefined })
+  return createMaxInFlight({ limits: () => limits, refused: () => undefined })
 }
 
 describe('createChain', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
-  async function start(overrides: Partial<ChainOptions> = {}) {
+  async function start(overrides: Partial<HandlerChainOptions> = {}) {
     const steps: string[] = []
     const logged: Record[] = []
     const metrics: string[] = []
     const destination = { write: (line: string) => void logged.push(JSON.parse(line)) }
-    const chain = createChain({
+    const chain = createHandlerChain({
       logger: createLogger({ program: 'test', level: 'debug', destination }),
       metrics: {
         started: () => metrics.push('started'),
@@ -38,12 +38,12 @@ describe('createChain', () => {
       accessLog: () => false,
       auditor: noAuditor,
       impersonate: async () => null,
-      endedLogins: createEndedLogins(() => false),
-      inFlight: inFlightOf(0),
-      pace: createPace(() => 60_000),
-      isElsewhere: ({ info }) => info.prefix === 'api',
+      sessionRevocation: createSessionRevocation(() => false),
+      maxInFlight: inFlightOf(0),
+      slowClients: createSlowClients(() => 60_000),
+      isProxied: ({ info }) => info.prefix === 'api',
       requestSeconds: () => 60,
-      unguarded: {
+      publicRoutes: {
         handles: path => path === '/livez',
         isAudited: () => false,
         handle: ({ res }) => sendJson(res, 200, 'alive'),
@@ -89,7 +89,7 @@ describe('createChain', () => {
       return isEnded
     }
     const { open, get } = await start({
-      endedLogins: createEndedLogins(hasEnded, 5),
+      sessionRevocation: createSessionRevocation(hasEnded, 5),
       impersonate: async () => ({ ...jane, username: 'other' }),
       route: ({ res, info }) => {
         res.flushHeaders()
@@ -281,7 +281,7 @@ describe('createChain', () => {
         completed: code => told.push(`completed ${code}`),
       }),
     }
-    const ask = async (path: string, overrides: Partial<ChainOptions> = {}) => {
+    const ask = async (path: string, overrides: Partial<HandlerChainOptions> = {}) => {
       told.length = 0
       const { get, close } = await start({ auditor, ...overrides })
       await get(path)
@@ -294,7 +294,7 @@ describe('createChain', () => {
       'completed 200',
     ])
     // Who judges a proxied request is kube-apiserver: its log has the decision.
-    expect(await ask('/api/v1/nodes', { authorize: () => 'elsewhere' })).to.not.include('allowed')
+    expect(await ask('/api/v1/nodes', { authorize: () => 'delegated' })).to.not.include('allowed')
     const refuse = () => Promise.reject(new Status(403, 'Forbidden', 'no'))
     expect(await ask('/api/v1/nodes', { authorize: refuse })).to.deep.equal([
       'list /api/v1/nodes: jane as undefined',
@@ -326,7 +326,7 @@ describe('createChain', () => {
 
   it('gives up on what is not judged or not answered in time', async () => {
     const never = new Promise<never>(() => undefined)
-    const stalled: readonly (readonly [string, Partial<ChainOptions>])[] = [
+    const stalled: readonly (readonly [string, Partial<HandlerChainOptions>])[] = [
       ['a decision', { authorize: () => never }],
       ['an answer that is promised', { route: () => never }],
       ['an answer that is to come from elsewhere', { route: () => undefined }],
@@ -340,13 +340,13 @@ describe('createChain', () => {
 
   it('refuses what finds no place, and gives places back', async () => {
     const { get } = await start({
-      inFlight: inFlightOf(1),
+      maxInFlight: inFlightOf(1),
     })
     for (let i = 0; i < 5; i++) expect((await get('/api/v1/nodes')).code).to.equal(200)
     await loopback?.close()
     const waiting = Promise.withResolvers<void>()
     const busy = await start({
-      inFlight: inFlightOf(1),
+      maxInFlight: inFlightOf(1),
       route: async ({ res }) => {
         await waiting.promise
         sendJson(res, 200, {})
@@ -365,8 +365,8 @@ describe('createChain', () => {
     let isEnded = false
     const { get, open } = await start({
       requestSeconds: () => 0.1,
-      inFlight: inFlightOf(4),
-      endedLogins: createEndedLogins(() => isEnded, 5),
+      maxInFlight: inFlightOf(4),
+      sessionRevocation: createSessionRevocation(() => isEnded, 5),
       route: ({ res, info, lasts }) => {
         if (info.verb !== 'watch') return sendJson(res, 200, {})
         lasts?.()
@@ -393,7 +393,7 @@ describe('createChain', () => {
   }
 
   it('kube-apiserver says itself when what lasts there is over', async () => {
-    const route: ChainOptions['route'] = ({ res }) =>
+    const route: HandlerChainOptions['route'] = ({ res }) =>
       void setTimeout(() => res.headersSent || sendJson(res, 200, {}), 200)
     const { get } = await start({ requestSeconds: () => 0.05, route })
     expect((await get('/api/v1/namespaces/a/pods/b/log?follow=true')).code).to.equal(200)
@@ -401,7 +401,7 @@ describe('createChain', () => {
   })
 
   it('a body that does not come takes no place, and is judged when it is there', async () => {
-    const { port, get, steps } = await start({ inFlight: inFlightOf(1), requestSeconds: () => 5 })
+    const { port, get, steps } = await start({ maxInFlight: inFlightOf(1), requestSeconds: () => 5 })
     const head = 'POST /api/v1/nodes HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nab'
     const slow = Array.from({ length: 20 }, () => connect(port, '127.0.0.1'))
     for (const socket of slow) socket.on('error', () => undefined)

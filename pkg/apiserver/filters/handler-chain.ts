@@ -10,81 +10,80 @@ import { mayLast } from '../../request/long-running.ts'
 import { createLineReader, type RequestLine, unreadableLine } from '../../request/request-line.ts'
 import { traceId } from '../../request/trace.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import { setIds } from './audit-id.ts'
-import { startDeadline } from './deadline.ts'
-import { limitRest } from './lingering-close.ts'
-import type { InFlight, Stay } from './max-in-flight.ts'
+import { withAuditId } from './audit-id.ts'
+import { withDeadline } from './deadline.ts'
+import { withLingeringClose } from './lingering-close.ts'
+import type { MaxInFlight, RequestSeat } from './max-in-flight.ts'
 import type { RequestMetrics } from './request-metrics.ts'
-import type { EndedLogins } from './session-revocation.ts'
-import type { Pace, Paced } from './slow-clients.ts'
+import type { SessionRevocation } from './session-revocation.ts'
+import type { SlowClients, TrackedRequest } from './slow-clients.ts'
 
 type Caller = { readonly identity: Identity; readonly isAggregated: boolean }
 
-/** Finds out who calls, and whether kube-apiserver's aggregator says so. @throws Status 401, 503 */
+/** Authenticates the caller. @throws Status 401, 503 */
 export type Authenticate = (req: IncomingMessage) => Promise<Caller> | Caller
 
-/** Whom a caller wants to act as; null for nobody else. @throws Status 400, 403, 503 */
+/** Returns the impersonated identity, or null when the request impersonates no one. @throws Status 400, 403, 503 */
 export type Impersonate = (exchange: AuthenticatedExchange) => Promise<Identity | null> | Identity | null
 
-export type ChainOptions = {
+export type HandlerChainOptions = {
   readonly logger: Logger
   /** Whether each request is a line at info level, and not at debug level alone. */
   readonly accessLog: () => boolean
   readonly metrics: RequestMetrics
   readonly auditor: Auditor
-  /** Answered before anything else is asked of the caller: the probes, and kapis-oauth. */
-  readonly unguarded: {
+  /** Served without authentication: the probes, and kapis-oauth. */
+  readonly publicRoutes: {
     readonly handles: (path: string) => boolean
     /** Probes come every second and say nothing about anybody. */
     readonly isAudited: (path: string) => boolean
     readonly handle: Handler<Exchange>
   }
-  /** Who. @throws Status 401, 503 */
   readonly authenticate: Authenticate
   readonly impersonate: Impersonate
-  readonly endedLogins: EndedLogins
-  readonly inFlight: InFlight
-  readonly pace: Pace
+  readonly sessionRevocation: SessionRevocation
+  readonly maxInFlight: MaxInFlight
+  readonly slowClients: SlowClients
   /** Whether kube-apiserver serves the request. */
-  readonly isElsewhere: (exchange: AuthenticatedExchange) => boolean
+  readonly isProxied: (exchange: AuthenticatedExchange) => boolean
   readonly requestSeconds: () => number
   /** Characters of a query parameter at most, where Kapis answers by itself. */
   readonly maxParameterLength?: number
-  /** May; or `elsewhere`, when anyone who serves the request judges its caller. @throws Status 401, 403, 503 */
-  readonly authorize: (exchange: AuthenticatedExchange) => Promise<void> | 'elsewhere' | void
+  /** Authorizes a request; returns `delegated` when its handler does that itself. @throws Status 401, 403, 503 */
+  readonly authorize: (exchange: AuthenticatedExchange) => Promise<void> | 'delegated' | void
   readonly route: Handler
-  /** The same for a request that wants another protocol; `exchange.upgrade` is what was read behind it. */
+  /** Handles an upgrade request; `exchange.upgrade` holds the bytes that followed its head. */
   readonly upgrade: Handler
 }
 
 const uuid = /^[0-9A-Fa-f-]{8,64}$/
 
-export type Chain = {
+export type HandlerChain = {
   readonly request: (req: IncomingMessage, res: ServerResponse) => void
-  /** The same for one that wants another protocol; `head` is what was read behind it. */
+  /** Handles an upgrade request; `head` holds the bytes that followed its head. */
   readonly upgrade: (req: IncomingMessage, res: ServerResponse, head: Buffer) => void
 }
 
 /**
- * A request's way, in one place: id, access log and metrics, RequestInfo, who, audit, as whom, whether there is a place,
- * may, route, and the one error writer.
+ * Creates the handler chain, in this order: audit ID, access log, metrics, RequestInfo, public routes, audit, authentication,
+ * impersonation, max-in-flight, deadline, session revocation, authorization, routing, error rendering.
  */
-export function createChain(given: ChainOptions): Chain {
+export function createHandlerChain(given: HandlerChainOptions): HandlerChain {
   const options = { ...given, readLine: createLineReader(given.maxParameterLength) }
   const upgrading = { ...options, route: options.upgrade }
   return {
-    request: (req, res) => void answer(options, req, res, undefined),
-    upgrade: (req, res, head) => void answer(upgrading, req, res, head),
+    request: (req, res) => void handle(options, req, res, undefined),
+    upgrade: (req, res, head) => void handle(upgrading, req, res, head),
   }
 }
 
-type Tools = ChainOptions & { readonly readLine: (method: string, url: string) => RequestLine }
+type Tools = HandlerChainOptions & { readonly readLine: (method: string, url: string) => RequestLine }
 
 // A peer that goes away in the middle is no error of ours.
 const ignore = () => undefined
 
-/** What is known at once is not waited for: for a small answer each turn that a promise takes would be felt. */
-async function answer(
+/** Handles one request. It stays synchronous where possible: on the hot path every extra microtask is measurable. */
+async function handle(
   options: Tools,
   req: IncomingMessage,
   res: ServerResponse,
@@ -92,16 +91,16 @@ async function answer(
 ): Promise<void> {
   const startedAt = performance.now()
   const id = auditId(req)
-  setIds(req, res, id)
+  withAuditId(req, res, id)
   res.on('error', ignore)
-  limitRest(req, res)
+  withLingeringClose(req, res)
   options.metrics.started()
   const atEnd: (() => void)[] = []
   let isOver = false
-  // The client may be gone before all is begun that has to be ended.
-  const hold = (end: () => void) => void (isOver ? end() : atEnd.push(end))
-  const pace = options.pace.follow(req, res)
-  hold(pace.stop)
+  // The client may be gone before the last cleanup is registered.
+  const onFinish = (end: () => void) => void (isOver ? end() : atEnd.push(end))
+  const slowClient = options.slowClients.follow(req, res)
+  onFinish(slowClient.stop)
   let exchange: Exchange | undefined
   let user: string | undefined
   let impersonatedUser: string | undefined
@@ -126,7 +125,7 @@ async function answer(
   let record: AuditRecord | undefined
   const audit = (target: Exchange) => {
     const begun = options.auditor.begin(target)
-    hold(() => begun.completed(res.statusCode))
+    onFinish(() => begun.completed(res.statusCode))
     record = begun
     return begun
   }
@@ -137,13 +136,13 @@ async function answer(
     refuseAmbiguousHost(req)
     exchange = toExchange(options.readLine(req.method ?? 'GET', req.url ?? '/'), req, res, id)
     const { path } = exchange.info
-    const isUnguarded = options.unguarded.handles(path)
-    if (isUnguarded && !options.unguarded.isAudited(path)) return await options.unguarded.handle(exchange)
+    const isPublic = options.publicRoutes.handles(path)
+    if (isPublic && !options.publicRoutes.isAudited(path)) return await options.publicRoutes.handle(exchange)
     const { identified, allowed } = audit(exchange)
-    if (isUnguarded) return await options.unguarded.handle(exchange)
+    if (isPublic) return await options.publicRoutes.handle(exchange)
 
     const asked = exchange
-    const found = authenticateCaller(options.authenticate, req, refused => {
+    const found = withAuthentication(options.authenticate, req, refused => {
       user = refused.identity.username
       identified(toAuthenticated(asked, refused), undefined)
     })
@@ -153,8 +152,8 @@ async function answer(
     let acting = authenticated
     let impersonated: Identity | null = null
     try {
-      const wanted = options.impersonate(authenticated)
-      impersonated = wanted instanceof Promise ? await wanted : wanted
+      const requested = options.impersonate(authenticated)
+      impersonated = requested instanceof Promise ? await requested : requested
     } finally {
       identified(authenticated, impersonated ?? undefined)
     }
@@ -163,10 +162,10 @@ async function answer(
       acting = { ...authenticated, identity: impersonated, impersonator: caller.identity }
     }
     if (head !== undefined) acting = { ...acting, upgrade: head }
-    const course = { hold, allowed, pace, caller: caller.identity }
-    await serve(options, acting, course)
+    const scope = { onFinish, allowed, slowClient, caller: caller.identity }
+    await serve(options, acting, scope)
   } catch (error) {
-    // What cannot be read as a request is an attempt all the same.
+    // A request line that cannot be parsed is audited too.
     if (exchange === undefined) audit(toExchange(unreadableLine(req.method ?? ''), req, res, id))
     record?.failed(error)
     const status = renderError(res, error)
@@ -180,7 +179,7 @@ async function answer(
 }
 
 /** @param refused called with a caller who is authenticated, and whose identity is refused. @throws Status 401, 403, 503 */
-function authenticateCaller(
+function withAuthentication(
   authenticate: Authenticate,
   req: IncomingMessage,
   refused: (caller: Caller) => void,
@@ -198,67 +197,67 @@ function authenticateCaller(
   }
 }
 
-type Course = {
-  readonly hold: (end: () => void) => void
+type RequestScope = {
+  readonly onFinish: (end: () => void) => void
   readonly allowed: () => void
-  readonly pace: Paced
-  /** Who calls, whomever they act as. */
+  readonly slowClient: TrackedRequest
+  /** The authenticated caller, also while it impersonates another user. */
   readonly caller: Identity
 }
 
-/** Place, authorization, and the answer. Where nothing is waited for, no clock need run. */
+/** Runs max-in-flight, authorization and the handler. Timers are started only when something has to be awaited. */
 async function serve(
-  options: ChainOptions,
+  options: HandlerChainOptions,
   given: AuthenticatedExchange,
-  { hold, allowed, pace, caller }: Course,
+  { onFinish, allowed, slowClient, caller }: RequestScope,
 ): Promise<void> {
   const { res } = given
   const asksToLast = mayLast(given)
   // A log that is followed may have nothing to say for hours, and kube-apiserver then has not even sent the head.
-  const isUntimed = asksToLast && options.isElsewhere(given)
-  let stay: Stay | undefined
+  const isUntimed = asksToLast && options.isProxied(given)
+  let seat: RequestSeat | undefined
   let stopDeadline: (() => void) | undefined
   let isFollowed = false
   let isLasting = false
 
-  function followLogin(): void {
+  function followSession(): void {
     if (isFollowed) return
     isFollowed = true
-    hold(options.endedLogins.follow(given, caller))
+    onFinish(options.sessionRevocation.follow(given, caller))
   }
-  function attend(): void {
-    if (asksToLast) followLogin()
+  function startTimers(): void {
+    if (asksToLast) followSession()
     if (isUntimed || isLasting || stopDeadline !== undefined) return
-    stopDeadline = startDeadline(given, options.requestSeconds())
-    hold(stopDeadline)
+    stopDeadline = withDeadline(given, options.requestSeconds())
+    onFinish(stopDeadline)
   }
   function lasts(): void {
     isLasting = true
     stopDeadline?.()
-    pace.stop()
-    stay?.lasts()
-    followLogin()
+    slowClient.stop()
+    seat?.longRunning()
+    followSession()
   }
 
-  const entered = options.inFlight.enter(given, isUntimed)
-  if (entered instanceof Promise) attend()
-  stay = entered instanceof Promise ? await entered : entered
-  hold(stay.leave)
-  pace.stay = stay
-  // It was over before it had a place.
+  const entered = options.maxInFlight.enter(given, isUntimed)
+  if (entered instanceof Promise) startTimers()
+  seat = entered instanceof Promise ? await entered : entered
+  onFinish(seat.leave)
+  slowClient.seat = seat
+  // The client left, or the deadline passed, before the request had a seat.
   if (res.writableEnded || res.destroyed) return
 
-  const exchange = withLasts(given, lasts)
+  const exchange = withLongRunning(given, lasts)
   const decided = options.authorize(exchange)
   const isJudged = !(decided instanceof Promise)
-  if (!isJudged) attend()
-  if ((isJudged ? decided : await decided) !== 'elsewhere') allowed()
+  if (!isJudged) startTimers()
+  if ((isJudged ? decided : await decided) !== 'delegated') allowed()
   const served = options.route(exchange)
-  if (isJudged && !res.writableEnded) attend()
+  if (isJudged && !res.writableEnded) startTimers()
   if (served instanceof Promise) await served
 }
 
-function logRequest({ accessLog, logger }: ChainOptions, record: object): void {
+function logRequest({ accessLog, logger }: HandlerChainOptions, record: object): void {
   if (accessLog()) logger.info(record, 'request')
   else logger.debug(record, 'request')
 }
@@ -268,19 +267,19 @@ function toExchange(line: RequestLine, req: IncomingMessage, res: ServerResponse
   return { req, res, id, info, rawPath, rawQuery, query }
 }
 
-// Each member by its name: this is done for every request, and a spread costs ten times as much.
+// Field by field: this is done for every request, and a spread costs ten times as much.
 function toAuthenticated(exchange: Exchange, { identity, isAggregated }: Caller): AuthenticatedExchange {
   const { req, res, id, info, rawPath, rawQuery, query } = exchange
   return { req, res, id, info, rawPath, rawQuery, query, identity, isAggregated }
 }
 
-function withLasts(exchange: AuthenticatedExchange, lasts: () => void): AuthenticatedExchange {
+function withLongRunning(exchange: AuthenticatedExchange, lasts: () => void): AuthenticatedExchange {
   const { req, res, id, info, rawPath, rawQuery, query, identity, isAggregated } = exchange
   if (exchange.upgrade !== undefined || exchange.impersonator !== undefined) return { ...exchange, lasts }
   return { req, res, id, info, rawPath, rawQuery, query, identity, isAggregated, lasts }
 }
 
-/** The id under which kube-apiserver audits the same request, or one of our own. */
+/** Returns the Audit-ID that kube-apiserver sent with the request, or a new one. */
 function auditId(req: IncomingMessage): string {
   const given = req.headers['audit-id']
   return typeof given === 'string' && uuid.test(given) ? given : randomUUID()

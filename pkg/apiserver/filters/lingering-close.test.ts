@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { PassThrough, pipeline } from 'node:stream'
 import { expect } from 'chai'
 import { startLoopback } from '../../request/fixtures.ts'
-import { limitRest } from './lingering-close.ts'
+import { withLingeringClose } from './lingering-close.ts'
 
 /** What came before the connection was closed or reset. */
 async function answerOf(socket: Socket): Promise<string> {
@@ -21,7 +21,7 @@ describe('limitRest', () => {
 
   it('lets the client read the answer, and ends a body that goes on', async () => {
     const front = await startLoopback((req, res) => {
-      limitRest(req, res, 200)
+      withLingeringClose(req, res, 200)
       res.writeHead(401).end('who are you?')
     })
     const socket = connect(front.port, '127.0.0.1')
@@ -36,7 +36,7 @@ describe('limitRest', () => {
 
   it('ends one whose body went on to a part that has answered and is gone', async () => {
     const front = await startLoopback((req, res) => {
-      limitRest(req, res, 200)
+      withLingeringClose(req, res, 200)
       const upstream = new PassThrough()
       pipeline(req, upstream, () => res.writeHead(408).end('too slow'))
       setTimeout(() => upstream.destroy(), 50)
@@ -51,7 +51,7 @@ describe('limitRest', () => {
 
   it('leaves the connection of a body that comes in time', async () => {
     const front = await startLoopback((req, res) => {
-      limitRest(req, res, 200)
+      withLingeringClose(req, res, 200)
       res.writeHead(401).end()
     })
     const socket = connect(front.port, '127.0.0.1')
@@ -72,7 +72,7 @@ describe('limitRest', () => {
     const front = await startLoopback((req, res) => {
       seen.add(req.socket)
       listeners.push(req.socket.listenerCount('close'))
-      limitRest(req, res, 60_000)
+      withLingeringClose(req, res, 60_000)
       res.writeHead(401).end()
     })
     const socket = connect(front.port, '127.0.0.1')

@@ -6,7 +6,7 @@ import { hasBody } from '../../request/has-body.ts'
  * that anyone who is still sending finds the answer (RFC 9112 section 9.6); without an end strangers could hold connections for
  * as long as they like, by a body of a byte now and then behind a request that was refused.
  */
-export function limitRest(req: IncomingMessage, res: ServerResponse, withinMs = 5_000): void {
+export function withLingeringClose(req: IncomingMessage, res: ServerResponse, withinMs = 5_000): void {
   if (!hasBody(req)) return
   const { socket } = req
   res.once('finish', () => {

@@ -1,15 +1,15 @@
 import type { Config } from '../../config/config.ts'
 import { counter, gauge, type Registry } from '../../telemetry/metrics.ts'
-import { createInFlight, type InFlight } from './max-in-flight.ts'
+import { createMaxInFlight, type MaxInFlight } from './max-in-flight.ts'
 
 /** The places for requests, with a metric of those that found none. */
-export function createLimits(limits: () => Config['limits'], registry: Registry): InFlight {
+export function createMeasuredMaxInFlight(limits: () => Config['limits'], registry: Registry): MaxInFlight {
   const rejected = counter(registry, {
     name: 'kapis_requests_rejected_total',
     help: 'Requests refused with 429: too many of their user, or of all, were in flight.',
     labels: ['kind'],
   })
-  const inFlight = createInFlight({
+  const inFlight = createMaxInFlight({
     limits() {
       const { requestsInFlight, mutatingRequestsInFlight, longRunningRequests, requestSeconds } = limits()
       return {

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { Status } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../request/exchange.ts'
 import { jane, toExchange } from '../../request/fixtures.ts'
-import { createInFlight, type PlaceKind, type Stay } from './max-in-flight.ts'
+import { createMaxInFlight, type RequestSeat, type SeatKind } from './max-in-flight.ts'
 
 function exchange(line: string, more: Partial<AuthenticatedExchange> = {}): AuthenticatedExchange {
   const [method, url] = line.split(' ')
@@ -16,11 +16,11 @@ const create = exchange('POST /api/v1/namespaces/a/pods')
 const watch = exchange('GET /api/v1/pods?watch=true')
 
 function start(places: number) {
-  const refused: PlaceKind[] = []
+  const refused: SeatKind[] = []
   const limits = { reading: places, mutating: places, lasting: places, requestSeconds: 0.08 }
-  const inFlight = createInFlight({ limits: () => limits, refused: kind => refused.push(kind) })
+  const inFlight = createMaxInFlight({ limits: () => limits, refused: kind => refused.push(kind) })
   /** The place, where it is not waited for. */
-  const enter = (asked: AuthenticatedExchange, isUntimed = false): Stay => {
+  const enter = (asked: AuthenticatedExchange, isUntimed = false): RequestSeat => {
     const stay = inFlight.enter(asked, isUntimed)
     if (stay instanceof Promise) throw new Error('it waits')
     return stay
@@ -67,7 +67,7 @@ describe('createInFlight', () => {
     const stay = enter(watch)
     const waiting = wait(list, false)
     expect(waiting).to.be.instanceOf(Promise)
-    stay.lasts()
+    stay.longRunning()
     ;(await waiting).leave()
     enter(list)
   })
@@ -76,7 +76,7 @@ describe('createInFlight', () => {
     const { enter } = start(4)
     const upgrade = exchange('GET /kapis/x.org/v1/users/admin/kubectl', { upgrade: Buffer.alloc(0) })
     const stay = enter(upgrade)
-    stay.lasts()
+    stay.longRunning()
     expect(() => enter(upgrade)).to.throw(Status)
     // It was refused without keeping the other place.
     enter(list)
@@ -86,7 +86,7 @@ describe('createInFlight', () => {
     const { enter } = start(4)
     enter(watch, true)
     const stay = enter(exchange('GET /kapi/v1/namespaces/a/services/b/proxy/'))
-    expect(() => stay.lasts()).to.throw(Status)
+    expect(() => stay.longRunning()).to.throw(Status)
   })
 
   const exempt: Readonly<Record<string, Partial<AuthenticatedExchange>>> = {

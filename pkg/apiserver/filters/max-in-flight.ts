@@ -3,10 +3,10 @@ import type { AuthenticatedExchange } from '../../request/exchange.ts'
 import { isSuperuser } from '../../request/identity.ts'
 import { mayLast } from '../../request/long-running.ts'
 import { createBodyArrival } from './body-arrival.ts'
-import { createPlaces, freePlace, type Place } from './fair-queue.ts'
+import { createFairQueue, type Seat, unlimitedSeat } from './fair-queue.ts'
 
 /** Requests at once, at most; 0 is no limit. */
-export type InFlightLimits = {
+export type MaxInFlightLimits = {
   readonly reading: number
   readonly mutating: number
   /** Watches, followed logs and upgraded connections. */
@@ -15,15 +15,15 @@ export type InFlightLimits = {
   readonly requestSeconds: number
 }
 
-export type PlaceKind = 'reading' | 'mutating' | 'lasting'
+export type SeatKind = 'reading' | 'mutating' | 'lasting'
 
 /** A request among those in flight. */
-export type Stay = Place & {
+export type RequestSeat = Seat & {
   /** The answer turns out to last for hours: its place is for others. @throws Status 429 when its user has too many such */
-  readonly lasts: () => void
+  readonly longRunning: () => void
 }
 
-export type InFlight = {
+export type MaxInFlight = {
   /**
    * Takes a place for a request until it is left. One with a body gets it once that is there: anyone who sends slowly must not
    * hold places.
@@ -31,16 +31,16 @@ export type InFlight = {
    * @param isUntimed for what may last at kube-apiserver, where it takes no place either
    * @throws Status 429 with Retry-After when there is none, also by the promise
    */
-  readonly enter: (exchange: AuthenticatedExchange, isUntimed: boolean) => Stay | Promise<Stay>
+  readonly enter: (exchange: AuthenticatedExchange, isUntimed: boolean) => RequestSeat | Promise<RequestSeat>
   /** Requests that wait for a place. */
-  readonly waiting: (kind: PlaceKind) => number
+  readonly waiting: (kind: SeatKind) => number
 }
 
-export type InFlightOptions = {
+export type MaxInFlightOptions = {
   /** As they are now. */
-  readonly limits: () => InFlightLimits
+  readonly limits: () => MaxInFlightLimits
   /** Told of each refusal. */
-  readonly refused: (kind: PlaceKind) => void
+  readonly refused: (kind: SeatKind) => void
 }
 
 const readingVerbs = new Set(['get', 'list', 'watch', 'head', 'options'])
@@ -51,10 +51,10 @@ const aggregators = new Set(['system:aggregator', 'system:kube-aggregator'])
  * kube-apiserver's max-in-flight with fair shares: reads, writes and what lasts for hours have places of their own, and no user
  * can take all of them. Members of system:masters, who have to repair a cluster, and kube-apiserver itself are exempt.
  */
-export function createInFlight({ limits, refused }: InFlightOptions): InFlight {
+export function createMaxInFlight({ limits, refused }: MaxInFlightOptions): MaxInFlight {
   const bodies = createBodyArrival()
-  const placesOf = (kind: PlaceKind, waitMs: () => number) =>
-    createPlaces({
+  const placesOf = (kind: SeatKind, waitMs: () => number) =>
+    createFairQueue({
       most: () => limits()[kind],
       waitMs,
       refuse() {
@@ -71,8 +71,8 @@ export function createInFlight({ limits, refused }: InFlightOptions): InFlight {
   }
 
   /** What asks to last has a second place, which it keeps until its end. */
-  function stay(short: Place, user: string, asksToLast: boolean): Stay {
-    let long: Place | undefined
+  function stay(short: Seat, user: string, asksToLast: boolean): RequestSeat {
+    let long: Seat | undefined
     const takeLong = () => {
       long ??= places.lasting.takeNow(user)
     }
@@ -88,7 +88,7 @@ export function createInFlight({ limits, refused }: InFlightOptions): InFlight {
         long?.leave()
       },
       idle: short.idle,
-      lasts() {
+      longRunning() {
         takeLong()
         short.leave()
       },
@@ -101,7 +101,7 @@ export function createInFlight({ limits, refused }: InFlightOptions): InFlight {
       const { req, res, info, upgrade } = exchange
       const user = exchange.identity.username
       const asksToLast = upgrade !== undefined || mayLast(exchange)
-      if (isUntimed) return stay(freePlace, user, true)
+      if (isUntimed) return stay(unlimitedSeat, user, true)
       const kind = readingVerbs.has(info.verb) ? 'reading' : 'mutating'
       const take = () => {
         const place = places[kind].take(user, res)
@@ -120,4 +120,4 @@ function isExempt({ identity, isAggregated }: AuthenticatedExchange): boolean {
   return isSuperuser(identity) || (isAggregated && aggregators.has(identity.username))
 }
 
-const exempt: Stay = { ...freePlace, lasts: () => undefined }
+const exempt: RequestSeat = { ...unlimitedSeat, longRunning: () => undefined }

@@ -7,9 +7,9 @@ import type { Exchange, Handler } from '../../request/exchange.ts'
 import type { Probes } from '../server/probes.ts'
 import { featuresOf } from '../wiring/features.ts'
 import { createKubernetesVersion } from '../wiring/kubernetes-version.ts'
-import type { ChainOptions } from './handler-chain.ts'
+import type { HandlerChainOptions } from './handler-chain.ts'
 
-export type UnguardedParts = {
+export type PublicRoutesOptions = {
   readonly client: KubeClient
   readonly config: Config
   readonly probes: Probes
@@ -20,7 +20,7 @@ export type UnguardedParts = {
 }
 
 /** Joins what is answered before anybody is asked who he is: probes, kapis-oauth, the log page, and what everybody may know. */
-export function createUnguarded(parts: UnguardedParts): ChainOptions['unguarded'] {
+export function createPublicRoutes(parts: PublicRoutesOptions): HandlerChainOptions['publicRoutes'] {
   const { client, config, probes, versionInfo, logPage, forward } = parts
   const { groupDomain } = config
   const documents = createPublicDocuments({
@@ -32,17 +32,14 @@ export function createUnguarded(parts: UnguardedParts): ChainOptions['unguarded'
   // The listener knows the identity providers, of which login pages of the platform are told here.
   const oauthConfig = `/kapis/config.${groupDomain}/v1alpha2/configs/oauth`
   const { issuer } = config.oauth
-  const isForListener = (path: string) => isOAuthPath(path, issuer) || path === oauthConfig
+  const isForOAuth = (path: string) => isOAuthPath(path, issuer) || path === oauthConfig
   return {
     handles: path =>
-      probes.handles(path) ||
-      isForListener(path) ||
-      documents.handles(path) ||
-      logPage?.handles(path) === true,
+      probes.handles(path) || isForOAuth(path) || documents.handles(path) || logPage?.handles(path) === true,
     isAudited: path => isOAuthPath(path, issuer) || logPage?.isAudited(path) === true,
     handle(exchange) {
       const { path } = exchange.info
-      if (isForListener(path)) return forward(exchange)
+      if (isForOAuth(path)) return forward(exchange)
       if (logPage?.handles(path)) return logPage.handle(exchange)
       return documents.handles(path) ? documents.handle(exchange) : probes.handle(exchange)
     },

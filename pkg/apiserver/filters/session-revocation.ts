@@ -1,7 +1,7 @@
 import type { Exchange } from '../../request/exchange.ts'
 import type { Identity } from '../../request/identity.ts'
 
-export type EndedLogins = {
+export type SessionRevocation = {
   /** Looks after a request that may last for hours. @returns what ends that */
   readonly follow: (exchange: Exchange, caller: Identity) => () => void
 }
@@ -12,7 +12,10 @@ export type EndedLogins = {
  *
  * @param hasEnded asked again and again of each caller with such a request
  */
-export function createEndedLogins(hasEnded: (caller: Identity) => boolean, everyMs = 1_000): EndedLogins {
+export function createSessionRevocation(
+  hasEnded: (caller: Identity) => boolean,
+  everyMs = 1_000,
+): SessionRevocation {
   const open = new Map<Exchange, Identity>()
   let timer: NodeJS.Timeout | undefined
 

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Loopback, startLoopback } from '../../request/fixtures.ts'
-import { createPace } from './slow-clients.ts'
+import { createSlowClients } from './slow-clients.ts'
 
 describe('createPace', () => {
   const seen: boolean[] = []
@@ -11,12 +11,12 @@ describe('createPace', () => {
   let isClosed = false
   let loopback: Loopback
   let client: Socket
-  const pace = createPace(() => 200, 20)
+  const pace = createSlowClients(() => 200, 20)
 
   before(async () => {
     loopback = await startLoopback((req, res) => {
       const paced = pace.follow(req, res)
-      paced.stay = { leave: () => undefined, lasts: () => undefined, idle: now => void seen.push(now) }
+      paced.seat = { leave: () => undefined, longRunning: () => undefined, idle: now => void seen.push(now) }
       res.once('close', () => {
         isClosed = true
         paced.stop()

@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hasBody } from '../../request/has-body.ts'
-import type { Stay } from './max-in-flight.ts'
+import type { RequestSeat } from './max-in-flight.ts'
 
 /** Follows one request. */
-export type Paced = {
+export type TrackedRequest = {
   /** Its place, once it has one. */
-  stay: Stay | undefined
+  seat: RequestSeat | undefined
   readonly stop: () => void
 }
 
-export type Pace = { readonly follow: (req: IncomingMessage, res: ServerResponse) => Paced }
+export type SlowClients = { readonly follow: (req: IncomingMessage, res: ServerResponse) => TrackedRequest }
 
-type Entry = Paced & { moved: number; sinceMs: number }
+type Entry = TrackedRequest & { moved: number; sinceMs: number }
 
 /**
  * Looks every second at who waits for a client: for the rest of a body, or for an answer to be read. Such a request only keeps
@@ -19,7 +19,7 @@ type Entry = Paced & { moved: number; sinceMs: number }
  *
  * @param stallMs how long an answer may make no progress, as configured now
  */
-export function createPace(stallMs: () => number, everyMs = 1_000): Pace {
+export function createSlowClients(stallMs: () => number, everyMs = 1_000): SlowClients {
   const followed = new Map<Entry, readonly [IncomingMessage, ServerResponse]>()
   let timer: NodeJS.Timeout | undefined
 
@@ -31,10 +31,10 @@ export function createPace(stallMs: () => number, everyMs = 1_000): Pace {
       if (!waitsForClient(req, res) || moved !== entry.moved) {
         entry.moved = moved
         entry.sinceMs = now
-        entry.stay?.idle(false)
+        entry.seat?.idle(false)
         continue
       }
-      entry.stay?.idle(true)
+      entry.seat?.idle(true)
       // Before the head of the answer the deadline of the request says when it is over.
       if (res.headersSent && now - entry.sinceMs > stallMs()) socket.destroy()
     }
@@ -42,14 +42,14 @@ export function createPace(stallMs: () => number, everyMs = 1_000): Pace {
 
   return {
     follow(req, res) {
-      const entry: Entry = { stay: undefined, stop, moved: -1, sinceMs: 0 }
+      const entry: Entry = { seat: undefined, stop, moved: -1, sinceMs: 0 }
       followed.set(entry, [req, res])
       timer ??= setInterval(look, everyMs).unref()
       return entry
 
       function stop(): void {
         if (!followed.delete(entry)) return
-        entry.stay?.idle(false)
+        entry.seat?.idle(false)
         if (followed.size > 0) return
         clearInterval(timer)
         timer = undefined

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { expect } from 'chai'
 import { closeServer } from '../../request/fixtures.ts'
-import { createPlainFront, listen, type RequestListener } from './https-server.ts'
+import { createHttpListener, listen, type RequestListener } from './https-server.ts'
 
 const head =
   'POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 4\r\nConnection: close\r\n\r\n'
@@ -12,7 +12,7 @@ describe('100-continue', () => {
 
   /** What a client reads that sends its body only once it got 100. */
   async function speak(listener: RequestListener): Promise<string> {
-    const server = createPlainFront(listener, { headersSeconds: 60, headerKilobytes: 64 })
+    const server = createHttpListener(listener, { headersSeconds: 60, headerKilobytes: 64 })
     stop = () => closeServer(server)
     const socket = connect(await listen(server, '127.0.0.1', 0), '127.0.0.1')
     socket.write(head)

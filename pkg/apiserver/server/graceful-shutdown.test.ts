@@ -2,20 +2,20 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect } from 'chai'
 import { silent } from '../../iam/fixtures.ts'
-import { drain } from './graceful-shutdown.ts'
-import { createPlainFront, listen, type RequestListener } from './https-server.ts'
-import { followUnasked } from './idle-connections.ts'
+import { shutDownGracefully } from './graceful-shutdown.ts'
+import { createHttpListener, listen, type RequestListener } from './https-server.ts'
+import { trackUnusedConnections } from './idle-connections.ts'
 
 describe('drain', () => {
   const limits = { headersSeconds: 60, headerKilobytes: 16 }
-  const parts = { probes: { drain: () => undefined }, endless: [], delaySeconds: 0, logger: silent }
+  const parts = { probes: { drain: () => undefined }, longRunning: [], delaySeconds: 0, logger: silent }
 
   async function start(listener: RequestListener, delaySeconds = 0) {
-    const server = createPlainFront(listener, limits)
-    const unasked = [followUnasked(server)]
+    const server = createHttpListener(listener, limits)
+    const unasked = [trackUnusedConnections(server)]
     const socket = connect(await listen(server, '127.0.0.1', 0), '127.0.0.1')
     await once(server, 'connection')
-    return { socket, stop: () => drain([server], { ...parts, delaySeconds, unasked }) }
+    return { socket, stop: () => shutDownGracefully([server], { ...parts, delaySeconds, unused: unasked }) }
   }
 
   it('waits for no connection on which nothing was ever asked', async () => {

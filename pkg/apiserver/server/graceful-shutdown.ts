@@ -2,12 +2,12 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../../telemetry/logger.ts'
 
-export type DrainParts = {
+export type ShutdownOptions = {
   readonly probes: { readonly drain: () => void }
   /** Watches and tails, which would go on for ever. */
-  readonly endless: readonly { readonly close: () => void }[]
+  readonly longRunning: readonly { readonly close: () => void }[]
   /** Connections on which nothing was asked, of each server. */
-  readonly unasked: readonly { readonly close: () => void }[]
+  readonly unused: readonly { readonly close: () => void }[]
   readonly delaySeconds: number
   readonly logger: Logger
 }
@@ -22,9 +22,9 @@ const firstRequestMs = 1_000
  * the start on each answer is its connection's last: anyone who keeps one goes elsewhere by himself, and is not cut off just when he
  * sends his next request.
  */
-export async function drain(
+export async function shutDownGracefully(
   servers: readonly Server[],
-  { probes, endless, unasked, delaySeconds, logger }: DrainParts,
+  { probes, longRunning: endless, unused: unasked, delaySeconds, logger }: ShutdownOptions,
 ): Promise<void> {
   logger.info({ delaySeconds }, 'shutting down')
   probes.drain()

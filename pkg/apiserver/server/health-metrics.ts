@@ -1,13 +1,13 @@
 import { methodNotAllowed } from '../../apierrors/status.ts'
 import { send } from '../../request/respond.ts'
 import { counter, createEmptyRegistry, gauge } from '../../telemetry/metrics.ts'
-import type { DocumentFace } from '../wiring/router.ts'
+import type { DocumentRoute } from '../wiring/router.ts'
 import type { Outcome } from './probes.ts'
 
-export type Slis = { readonly observe: (outcome: Outcome) => void; readonly document: DocumentFace }
+export type HealthMetrics = { readonly observe: (outcome: Outcome) => void; readonly document: DocumentRoute }
 
 /** /metrics/slis: how the checks of the probes went, as every component of Kubernetes counts them (KEP-3466). */
-export function createSlis(): Slis {
+export function createHealthMetrics(): HealthMetrics {
   const registry = createEmptyRegistry()
   const last = gauge(registry, {
     name: 'kubernetes_healthcheck',

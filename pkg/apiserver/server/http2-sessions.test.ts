@@ -13,7 +13,7 @@ import { createAuthority, issueCertificate } from '../../certs/issue.ts'
 import { closeServer } from '../../request/fixtures.ts'
 import { tlsSocketOf } from '../../request/tls-socket.ts'
 import { createHttp2Sessions, type Http2Sessions } from './http2-sessions.ts'
-import { createTlsFront, listen, type RequestListener } from './https-server.ts'
+import { createHttpsListener, listen, type RequestListener } from './https-server.ts'
 
 const serverName = 'kapis.kapis-system.svc'
 const authority = createAuthority({ commonName: 'server CA', validityDays: 1 })
@@ -40,7 +40,7 @@ describe('HTTP/2', () => {
     const serve: RequestListener = (req, res) => listener(req, res)
     sessions = createHttp2Sessions(serve, limits)
     const material = { ...serving, clientCaPems: [authority.certPem] }
-    server = createTlsFront(material, serve, limits, { serverName, accept: sessions.accept })
+    server = createHttpsListener(material, serve, limits, { serverName, accept: sessions.accept })
     port = await listen(server, '127.0.0.1', 0)
     client2 = connect2()
   })

@@ -11,7 +11,7 @@ import { toKubeStatus } from '../../apierrors/render-kube.ts'
 import { badRequest } from '../../apierrors/status.ts'
 import { http } from '../../request/node-http.ts'
 import { carriedBy } from '../../request/tls-socket.ts'
-import { createPlainFront, type FrontLimits, type RequestListener } from './https-server.ts'
+import { createHttpListener, type RequestListener, type ServerLimits } from './https-server.ts'
 import { MemoryConnection } from './memory-connection.ts'
 
 export type Http2Sessions = {
@@ -36,9 +36,9 @@ const maxFrameSize = 256 * 1024
  * identity headers of its aggregator unchanged over HTTP/2 only: over HTTP/1.1 Go takes the blanks off both ends of a value,
  * and the group " system:masters" arrives as system:masters. So a value with blanks is refused before it becomes HTTP/1.1.
  */
-export function createHttp2Sessions(listener: RequestListener, limits: FrontLimits): Http2Sessions {
+export function createHttp2Sessions(listener: RequestListener, limits: ServerLimits): Http2Sessions {
   const headKilobytes = Math.max(limits.headerKilobytes, clientHeadKilobytes)
-  const server = createPlainFront(listener, { ...limits, headerKilobytes: headKilobytes })
+  const server = createHttpListener(listener, { ...limits, headerKilobytes: headKilobytes })
   const sessions = new Set<ServerHttp2Session>()
   const optionsFor = ({ authorized }: TLSSocket) => ({
     settings: {

@@ -6,8 +6,8 @@ import { expect } from 'chai'
 import { createAuthority, issueCertificate, type KeyPair } from '../../certs/issue.ts'
 import { type Answer, closeServer, readAnswer } from '../../request/fixtures.ts'
 import {
-  createPlainFront,
-  createTlsFront,
+  createHttpListener,
+  createHttpsListener,
   listen,
   type RequestListener,
   type TlsMaterial,
@@ -32,7 +32,7 @@ describe('createTlsFront', () => {
   afterEach(() => stop?.())
 
   async function start(listener: RequestListener = (_req, res) => res.end('ok'), within = limits) {
-    const server = createTlsFront(material(serve('first')), listener, within)
+    const server = createHttpsListener(material(serve('first')), listener, within)
     stop = () => closeServer(server)
     const port = await listen(server, '127.0.0.1', 0)
     return { server, port, tls: { port, host: '127.0.0.1', servername: 'localhost', ca: authority.certPem } }
@@ -219,7 +219,7 @@ describe('an offer of another protocol', () => {
   ]
   for (const [what, head, protocol, said] of heads) {
     it(what, async () => {
-      const server = createPlainFront(async (req, res) => {
+      const server = createHttpListener(async (req, res) => {
         res.end(`asked: ${Buffer.concat(await req.toArray())}`)
       }, limits)
       server.on('upgrade', (_req, socket, early) => socket.end(`taken up: ${early}`))
@@ -245,7 +245,7 @@ describe('an upgrade behind a request that is still being answered', () => {
   for (const [what, head] of earlier) {
     it(`closes the connection behind ${what}, and the server goes on`, async () => {
       const upgrades: unknown[] = []
-      const server = createPlainFront((_req, res) => setTimeout(() => res.end('answered'), 100), limits)
+      const server = createHttpListener((_req, res) => setTimeout(() => res.end('answered'), 100), limits)
       server.on(
         'upgrade',
         toUpgradeListener((req, res) => {
@@ -276,7 +276,7 @@ describe('an upgrade behind a request that is still being answered', () => {
 
 describe('listen', () => {
   it('tells the port that the system chose, and refuses one that is taken', async () => {
-    const [a, b] = [createPlainFront(() => undefined, limits), createPlainFront(() => undefined, limits)]
+    const [a, b] = [createHttpListener(() => undefined, limits), createHttpListener(() => undefined, limits)]
     const port = await listen(a, '127.0.0.1', 0)
     expect(port).to.be.above(0)
     const failure = await listen(b, '127.0.0.1', port).then(
@@ -290,7 +290,7 @@ describe('listen', () => {
 
 describe('createPlainFront', () => {
   it('outlives the idle connections of its clients', () => {
-    const server = createPlainFront(() => undefined, limits)
+    const server = createHttpListener(() => undefined, limits)
     expect(server.keepAliveTimeout).to.be.above(90_000)
     expect(server.requestTimeout).to.equal(0)
     expect(server.maxHeadersCount).to.equal(0)

@@ -22,9 +22,9 @@ export type TlsMaterial = {
 export type Http2Option = { readonly serverName: string; readonly accept: (socket: TLSSocket) => void }
 
 /** How long a client may take over the head of a request, and how large that may be. */
-export type FrontLimits = { readonly headersSeconds: number; readonly headerKilobytes: number }
+export type ServerLimits = { readonly headersSeconds: number; readonly headerKilobytes: number }
 
-function toServerOptions({ headersSeconds, headerKilobytes }: FrontLimits) {
+function toServerOptions({ headersSeconds, headerKilobytes }: ServerLimits) {
   return {
     ...hooked,
     maxHeaderSize: headerKilobytes * 1024,
@@ -54,10 +54,10 @@ function mayUpgrade(req: IncomingMessage): boolean {
 }
 
 /** HTTPS with client certificates asked for and not demanded: whether one counts is for the authenticators to say. */
-export function createTlsFront(
+export function createHttpsListener(
   material: TlsMaterial,
   listener: RequestListener,
-  limits: FrontLimits,
+  limits: ServerLimits,
   http2?: Http2Option,
 ): HttpsServer {
   const streamed = new WeakSet<Socket>()
@@ -112,7 +112,7 @@ export function updateTls(server: HttpsServer, material: TlsMaterial): void {
   server.setSecureContext(toTlsOptions(material))
 }
 
-export function createPlainFront(listener: RequestListener, limits: FrontLimits): Server {
+export function createHttpListener(listener: RequestListener, limits: ServerLimits): Server {
   const server = http.createServer(toServerOptions(limits), listener)
   server.on('checkContinue', continueWhenRead(listener))
   server.maxHeadersCount = 0

@@ -3,13 +3,13 @@ import type { Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
 
 /** Connections on which nothing has been asked yet. */
-export type Unasked = { readonly close: () => void }
+export type UnusedConnections = { readonly close: () => void }
 
 /**
  * Follows them: clients open connections ahead, Go's when it races two dials, and may never use them. Node counts such a one as
  * busy, as a request could be on its way, so that `closeIdleConnections` leaves it and `close` waits for it.
  */
-export function followUnasked(server: Server | HttpsServer): Unasked {
+export function trackUnusedConnections(server: Server | HttpsServer): UnusedConnections {
   const sockets = new Set<Socket>()
   const opened = (socket: Socket) => {
     // HTTP/2 has an end of its own, which its clients are told of.

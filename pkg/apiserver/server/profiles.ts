@@ -3,7 +3,7 @@ import type { Exchange, Handler } from '../../request/exchange.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { listenerProfilePrefix, profileKindOf } from '../../telemetry/profile.ts'
 import { createProfileAnswer } from '../../telemetry/profile-answer.ts'
-import type { DocumentFace } from '../wiring/router.ts'
+import type { DocumentRoute } from '../wiring/router.ts'
 
 const prefix = '/debug/profile/'
 
@@ -13,7 +13,7 @@ const prefix = '/debug/profile/'
  *
  * @param forward hands a request on to kapis-oauth, and waits for as long as a profile takes
  */
-export function createProfiles(logger: Logger, forward: Handler<Exchange>): DocumentFace {
+export function createProfiles(logger: Logger, forward: Handler<Exchange>): DocumentRoute {
   const answer = createProfileAnswer('kapis', logger)
   return {
     handles: path =>

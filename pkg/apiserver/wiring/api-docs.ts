@@ -3,7 +3,7 @@ import { createDocsPage } from '../../apidocs/page.ts'
 import type { Config } from '../../config/config.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { describeApi } from './api-description.ts'
-import type { DocumentFace } from './router.ts'
+import type { DocumentRoute } from './router.ts'
 
 /** What tells people and programs of the API: the OpenAPI documents, and /docs, which is made of the same rows. */
 export function createApiDocs({
@@ -14,7 +14,7 @@ export function createApiDocs({
   readonly client: KubeClient
   readonly config: Config
   readonly version: string
-}): readonly DocumentFace[] {
+}): readonly DocumentRoute[] {
   const sections = describeApi(config.groupDomain)
   const readIndex = () => client.call({ path: '/openapi/v3' })
   return [

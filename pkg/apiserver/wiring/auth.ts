@@ -32,7 +32,7 @@ import { createKubernetesVersion, isAtLeast } from './kubernetes-version.ts'
 /** undefined stands for "is not there". */
 type UserListener = (before: User | undefined, after: User | undefined) => void
 
-export type Access = {
+export type Auth = {
   readonly authenticate: Authenticate
   /** Whether the login by which a caller was found out has ended since. */
   readonly hasEnded: (identity: Identity) => boolean
@@ -40,9 +40,9 @@ export type Access = {
   readonly impersonate: (requestOf: RequestOf) => Impersonate
   readonly authorize: Authorize
   /** Whether a caller may read a Secret. @throws Status 403 */
-  readonly maySecret: (identity: Identity, namespace: string, name: string) => Promise<void>
+  readonly authorizeSecretRead: (identity: Identity, namespace: string, name: string) => Promise<void>
   /** The same of a Service; '' for one in any namespace. @throws Status 403 */
-  readonly mayService: (identity: Identity, namespace: string, name: string) => Promise<void>
+  readonly authorizeServiceRead: (identity: Identity, namespace: string, name: string) => Promise<void>
   /** Whether a caller has a right of RBAC at the cluster scope. @throws Status 403, 503 */
   readonly requireRight: RequireRight
   readonly checks: readonly Check[]
@@ -69,7 +69,7 @@ export type AccessOptions = {
 }
 
 /** Joins what finds out who calls and what decides whether they may. */
-export function createAccess(options: AccessOptions): Access {
+export function createAuth(options: AccessOptions): Auth {
   const { client, config, logger, registry, group, clientAddress } = options
   const { groupDomain } = config
   const { issuer, audience, clockSkewSeconds, accessTokenSeconds, refreshTokenSeconds } = config.oauth
@@ -180,10 +180,10 @@ export function createAccess(options: AccessOptions): Access {
     acceptPasswords(checker) {
       passwords = checker
     },
-    async maySecret(identity, namespace, name) {
+    async authorizeSecretRead(identity, namespace, name) {
       await authorize(toResourceInfo({ verb: 'get', resource: 'secrets', namespace, name }), identity)
     },
-    async mayService(identity, namespace, name) {
+    async authorizeServiceRead(identity, namespace, name) {
       await authorize(toResourceInfo({ verb: 'get', resource: 'services', namespace, name }), identity)
     },
     async requireRight(identity, right) {

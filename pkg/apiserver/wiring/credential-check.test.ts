@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { unauthorized, unavailable } from '../../apierrors/status.ts'
-import { followCredential } from './credential-check.ts'
+import { checkCredential } from './credential-check.ts'
 
 describe('followCredential', () => {
   const over = new AbortController()
@@ -15,7 +15,7 @@ describe('followCredential', () => {
       if (outcome instanceof Error) throw outcome
       return outcome
     }
-    const check = followCredential({ client: { call }, signal: over.signal, everyMs: 5, againMs: 5 })
+    const check = checkCredential({ client: { call }, signal: over.signal, everyMs: 5, againMs: 5 })
     const untilAsked = async (times: number) => {
       while (asked <= times) await sleep(1)
     }

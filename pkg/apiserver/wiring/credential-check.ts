@@ -15,7 +15,7 @@ export type CredentialCheckOptions = {
  * Fails while kube-apiserver refuses the credential of Kapis itself (401): every request would be 503. One refusal is not enough,
  * since a token file may just have been renewed. When kube-apiserver does not respond at all, other checks say so.
  */
-export function followCredential({
+export function checkCredential({
   client,
   signal,
   everyMs = 10_000,

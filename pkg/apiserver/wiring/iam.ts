@@ -9,13 +9,13 @@ import type { ClientAddress } from '../../request/client-address.ts'
 import type { Handler } from '../../request/exchange.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { Registry } from '../../telemetry/metrics.ts'
-import type { Access } from './auth.ts'
+import type { Auth } from './auth.ts'
 
 export type IamParts = {
   readonly client: KubeClient
   readonly config: Config
   readonly clientAddress: ClientAddress
-  readonly access: Pick<Access, 'users' | 'onUserChange' | 'acceptPasswords' | 'requireRight'>
+  readonly access: Pick<Auth, 'users' | 'onUserChange' | 'acceptPasswords' | 'requireRight'>
   readonly list: Handler
   readonly rest: Handler
   readonly logger: Logger

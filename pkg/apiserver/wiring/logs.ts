@@ -19,7 +19,7 @@ import { toResourceInfo } from '../../request/request-info.ts'
 import { createTurns } from '../../request/turns.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { counter, type Registry } from '../../telemetry/metrics.ts'
-import { createPlaces } from '../filters/fair-queue.ts'
+import { createFairQueue } from '../filters/fair-queue.ts'
 import type { Check } from '../server/probes.ts'
 import { createEventStreams } from './events.ts'
 
@@ -112,7 +112,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
       version,
       resource: 'ingest',
     })
-    const places = createPlaces({
+    const places = createFairQueue({
       most: () => maxBodies,
       waitMs: () => waitForPlaceMs,
       refuse: () => tooManyRequests('too many uploads in progress; send this batch again', 1),

@@ -7,7 +7,7 @@ import { renderKube } from '../../apierrors/render-kube.ts'
 import { createOAuthForward } from '../../proxy/oauth.ts'
 import { closeServer, type Loopback, startLoopback, toExchange } from '../../request/fixtures.ts'
 import { createLogger } from '../../telemetry/logger.ts'
-import { createListenerMetrics } from './oauth-metrics-proxy.ts'
+import { createOAuthMetricsProxy } from './oauth-metrics-proxy.ts'
 
 describe('createListenerMetrics', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-listener-metrics-'))
@@ -43,7 +43,7 @@ describe('createListenerMetrics', () => {
       path: '/metrics',
       errors: 'status',
     })
-    const face = createListenerMetrics(forward)
+    const face = createOAuthMetricsProxy(forward)
     front = await startLoopback(async (req, res) => {
       try {
         await face.handle(toExchange(req, res))
@@ -93,7 +93,7 @@ describe('createListenerMetrics', () => {
 
   for (const path of ['/metrics', '/metrics/', '/metrics/oauth/', '/metrics/oauth/x', '/oauth/metrics'])
     it(`leaves ${path} to others`, () => {
-      const { handles } = createListenerMetrics(() => undefined)
+      const { handles } = createOAuthMetricsProxy(() => undefined)
       expect([handles(path), handles('/metrics/oauth')]).to.deep.equal([false, true])
     })
 })

@@ -1,12 +1,12 @@
 import { methodNotAllowed } from '../../apierrors/status.ts'
 import type { Exchange, Handler } from '../../request/exchange.ts'
-import type { DocumentFace } from './router.ts'
+import type { DocumentRoute } from './router.ts'
 
 /** Anyone who asks needs `get` on it, as on /metrics. */
 const path = '/metrics/oauth'
 
 /** What kapis-oauth counts. Its socket is inside the Pod, where no collector comes: it is asked for here. */
-export function createListenerMetrics(forward: Handler<Exchange>): DocumentFace {
+export function createOAuthMetricsProxy(forward: Handler<Exchange>): DocumentRoute {
   return {
     handles: asked => asked === path,
     handle(exchange) {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Check } from '../server/probes.ts'
-import { followListener } from './oauth-readiness-check.ts'
+import { checkOAuthReadiness } from './oauth-readiness-check.ts'
 
 describe('followListener', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-listener-'))
@@ -16,7 +16,7 @@ describe('followListener', () => {
     rmSync(folder, { recursive: true })
   })
   const follow = (socket: string, patienceMs = 60_000) =>
-    followListener({ socket, signal: over.signal, patienceMs })
+    checkOAuthReadiness({ socket, signal: over.signal, patienceMs })
 
   async function untilReady({ problem }: Check): Promise<void> {
     for (const deadline = Date.now() + 20_000; problem() !== undefined && Date.now() < deadline; )

@@ -5,7 +5,7 @@ import type { Check } from '../server/probes.ts'
 const everyMs = 100
 const usualPatienceMs = 30_000
 
-export type ListenerCheckOptions = {
+export type OAuthReadinessOptions = {
   /** Unix socket of kapis-oauth. */
   readonly socket: string
   readonly signal: AbortSignal
@@ -16,11 +16,11 @@ export type ListenerCheckOptions = {
  * Not ready before kapis-oauth has been there once: the two start side by side, and a front that is sent logins earlier
  * refuses them. It waits for half a minute and no longer, and once alone: without the listener all but logins goes on.
  */
-export function followListener({
+export function checkOAuthReadiness({
   socket,
   signal,
   patienceMs = usualPatienceMs,
-}: ListenerCheckOptions): Check {
+}: OAuthReadinessOptions): Check {
   let isAwaited = true
   void untilAnswered(socket, signal, patienceMs).then(() => {
     isAwaited = false

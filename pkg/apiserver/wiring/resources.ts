@@ -37,7 +37,7 @@ import type { WatchHub } from '../../resources/watch-hub.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { type Gauge, gauge, type Registry } from '../../telemetry/metrics.ts'
 import type { Check } from '../server/probes.ts'
-import type { DocumentFace } from './router.ts'
+import type { DocumentRoute } from './router.ts'
 
 export type Resources = {
   /** `/apis/resources.<group domain>/v1alpha3` */
@@ -45,12 +45,12 @@ export type Resources = {
   /** `/kapis/resources.<group domain>/v1alpha3` */
   readonly platform: Handler
   /** `/kapis/resources.<group domain>/v1alpha2` */
-  readonly old: Handler
+  readonly v1alpha2: Handler
   /** `/kapis/{group}/{version}` of everything that no other face serves. */
-  readonly any: Handler
+  readonly generic: Handler
   /** The same reads, with lists as `{items, totalItems}`. */
   readonly items: Handler
-  readonly documents: readonly DocumentFace[]
+  readonly documents: readonly DocumentRoute[]
   /** Whether what answers a request shows no more than its selectors select: then they may decide what is allowed. */
   readonly selects: (info: RequestInfo) => boolean
   /** What everybody may have without a right of RBAC: the own kubeconfig. */
@@ -83,9 +83,9 @@ export type ResourcesOptions = {
   readonly caPem: () => string | undefined
   readonly isUser: (name: string) => boolean
   /** Whether a caller may read a Secret. @throws Status 403 */
-  readonly maySecret: (identity: Identity, namespace: string, name: string) => Promise<void>
+  readonly authorizeSecretRead: (identity: Identity, namespace: string, name: string) => Promise<void>
   /** The same of a Service; '' for one in any namespace. @throws Status 403 */
-  readonly mayService: (identity: Identity, namespace: string, name: string) => Promise<void>
+  readonly authorizeServiceRead: (identity: Identity, namespace: string, name: string) => Promise<void>
 }
 
 // All that is asked of registries for one request.
@@ -94,7 +94,7 @@ const registryMs = 30_000
 /** Joins what is known of kube-apiserver's resources with the faces that show it. */
 export function createResources(options: ResourcesOptions): Resources {
   const { client, config, live, logger, registry, hub, grants, proxy, caPem, isUser } = options
-  const { maySecret, mayService, onClusterChange } = options
+  const { authorizeSecretRead: maySecret, authorizeServiceRead: mayService, onClusterChange } = options
   const { groupDomain } = config
   const aggregatedKinds = toAggregatedKinds(groupDomain)
   const catalog = createCatalog({ client, groupDomain })
@@ -193,8 +193,8 @@ export function createResources(options: ResourcesOptions): Resources {
   return {
     aggregated: exchange => serveRead(aggregated, exchange),
     platform: exchange => serveResources(platform, exchange),
-    old: exchange => serveOldResources(old, exchange),
-    any: exchange => serveAny(any, exchange),
+    v1alpha2: exchange => serveOldResources(old, exchange),
+    generic: exchange => serveAny(any, exchange),
     async items(exchange) {
       const { group, version, resource } = exchange.info
       const collection = await any.collectionOf(group, version, resource)

@@ -5,7 +5,10 @@ import { hasVerbPrefix } from '../../request/request-info.ts'
 import { send, sendJson } from '../../request/respond.ts'
 import type { Registry } from '../../telemetry/metrics.ts'
 
-export type DocumentFace = { readonly handles: (path: string) => boolean; readonly handle: Handler<Exchange> }
+export type DocumentRoute = {
+  readonly handles: (path: string) => boolean
+  readonly handle: Handler<Exchange>
+}
 
 export type RouterOptions = {
   /** resources.<group domain> */
@@ -15,13 +18,13 @@ export type RouterOptions = {
   /** The faces under /kapis, by `<group>/<version>`. */
   readonly platform: ReadonlyMap<string, Handler>
   /** Another component that serves a group and version under /kapis. */
-  readonly component: (group: string, version: string) => Handler | undefined
+  readonly aggregatedApi: (group: string, version: string) => Handler | undefined
   /** Any other resource under /kapis. */
-  readonly any: Handler
+  readonly generic: Handler
   /** Discovery and OpenAPI: documents, each of which knows its paths. */
-  readonly documents: readonly DocumentFace[]
+  readonly documents: readonly DocumentRoute[]
   /** The same for who calls kapis-apiserver itself, and not by way of kube-apiserver. */
-  readonly ownDocuments: readonly DocumentFace[]
+  readonly ownDocuments: readonly DocumentRoute[]
   /** Everything of kube-apiserver's own, as the calling user. */
   readonly proxy: Handler
   readonly registry: Registry
@@ -31,7 +34,7 @@ export type RouterOptions = {
 export type Router = {
   readonly route: Handler
   /** Whether kube-apiserver serves a request. */
-  readonly isElsewhere: (exchange: AuthenticatedExchange) => boolean
+  readonly isProxied: (exchange: AuthenticatedExchange) => boolean
 }
 
 /** Hands an authorized request to what serves it. Reads of resources come first: they are the hot path. */
@@ -50,14 +53,14 @@ export function createRouter(options: RouterOptions): Router {
           throw badRequest(`${info.verb} is not supported below ${info.parts[0]}`)
         return face(exchange)
       }
-      return (options.component(info.group, info.version) ?? options.any)(exchange)
+      return (options.aggregatedApi(info.group, info.version) ?? options.generic)(exchange)
     } else if (info.prefix === 'apis' && info.group === options.group && info.version === options.version) {
       exchange.query.refuseAmbiguous()
       return options.aggregated(exchange)
     }
     return rest(exchange)
   }
-  return { route, isElsewhere }
+  return { route, isProxied: isElsewhere }
 }
 
 /** What is no resource of ours: discovery, OpenAPI, operations, and paths that nothing serves. */
@@ -68,7 +71,7 @@ function routeDocument(options: RouterOptions, exchange: AuthenticatedExchange):
   if (document) return document.handle(exchange)
   if (path === '/version' && info.verb === 'get') return sendJson(res, 200, options.versionInfo)
   if (path === metricsPath && info.verb === 'get') return sendMetrics(options.registry, exchange)
-  const component = isPlatform(prefix) ? options.component(...groupOf(path)) : undefined
+  const component = isPlatform(prefix) ? options.aggregatedApi(...groupOf(path)) : undefined
   if (component) return component(exchange)
   if (info.isResource || isPlatform(prefix)) throw unknownResource()
   const plainText = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
@@ -80,7 +83,7 @@ const metricsPath = '/metrics'
 function documentsFor(
   options: RouterOptions,
   { isAggregated }: AuthenticatedExchange,
-): readonly DocumentFace[] {
+): readonly DocumentRoute[] {
   return isAggregated ? options.documents : [...options.ownDocuments, ...options.documents]
 }
 

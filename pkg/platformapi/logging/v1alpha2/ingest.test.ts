@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { compressSync as compressSnappy } from 'snappy'
 import { renderKube } from '../../../apierrors/render-kube.ts'
 import { insufficientStorage, tooManyRequests } from '../../../apierrors/status.ts'
-import { createPlaces } from '../../../apiserver/filters/fair-queue.ts'
+import { createFairQueue } from '../../../apiserver/filters/fair-queue.ts'
 import { createMemoryStore, type MemoryStore } from '../../../logs/fixtures.ts'
 import { createIngestRecords } from '../../../logs/ingest/ingest-records.ts'
 import { defaultLimits } from '../../../logs/ingest/limits.ts'
@@ -79,7 +79,7 @@ describe('createIngest', () => {
     const started = async (given: Pick<LogStore, 'ingest'>, most: number, waitMs: number) => {
       const silent = { authorize: () => undefined, observe: () => undefined }
       const refuse = () => tooManyRequests('later', 1)
-      const { take: enter } = createPlaces({ most: () => most, waitMs: () => waitMs, refuse })
+      const { take: enter } = createFairQueue({ most: () => most, waitMs: () => waitMs, refuse })
       const ingest = createIngest({ store: given, limits: defaultLimits, enter, ...silent })
       came = 0
       loopback = await startLoopback(async (req, res) => {
