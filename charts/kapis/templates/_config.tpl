@@ -30,6 +30,19 @@ oauth:
   issuer: https://ks-apiserver.{{ .Release.Namespace }}.svc/oauth
 {{- end }}
   socket: /run/kapis/oauth.sock
+{{- if eq .Values.overlay "kubesphere" }}
+  clients:
+    # The console of KubeSphere 3.4 has this secret by default. Choose another one for both in production.
+    - name: kubesphere
+      secret: kubesphere
+      trusted: true
+    # `kapis login`
+    - name: kapis-cli
+      public: true
+      grantMethod: prompt
+      grantTypes: [authorization_code, refresh_token, "urn:ietf:params:oauth:grant-type:device_code"]
+      redirectURIs: [http://127.0.0.1/callback]
+{{- end }}
 # Longer than Services take to forget a Pod, and than the five seconds between two readiness probes.
 shutdownDelaySeconds: 15
 {{- if has .Values.overlay (list "default" "opensearch") }}
