@@ -10,7 +10,7 @@ describe('indentJson', () => {
         expect(indentJson(JSON.stringify(value, null, blanks))).to.equal(expected)
         expect(indentJson(JSON.stringify(value), '  ')).to.equal(expected.replaceAll('\n', '\n  '))
       }),
-      { numRuns: 500 },
+      { numRuns: 500, seed: 5 },
     )
   })
 

@@ -77,7 +77,7 @@ describe('compareAmounts', () => {
         // Quantities are rounded to the nano unit.
         if (first !== second) expect(compare(a, b)).to.equal(first < second ? -1 : 1)
       }),
-      { numRuns: 2_000 },
+      { numRuns: 2_000, seed: 5 },
     )
   })
 })

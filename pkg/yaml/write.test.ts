@@ -77,7 +77,7 @@ describe('jsonToYaml', () => {
         const expected = wellFormed(JSON.parse(json))
         for (const found of read(jsonToYaml(json))) expect(found).to.deep.equal(expected)
       }),
-      { numRuns: 1_000 },
+      { numRuns: 1_000, seed: 5 },
     )
   })
 

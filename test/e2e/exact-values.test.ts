@@ -120,7 +120,7 @@ describe('values that kube-apiserver stored', function () {
     await kubectlOutput('wait', '--for=condition=Established', `crd/${blobs}`, '--timeout=30s')
     const collection = `/apis/exact.example.com/v1/namespaces/${namespace}/blobs`
     const specs = [
-      ...fc.sample(jsonTexts, { numRuns: count, seed: Date.now() | 0 }),
+      ...fc.sample(jsonTexts, { numRuns: count, seed: 5 }),
       '{"n":9007199254740993,"f":1.0,"e":1e3,"z":-0,"b":1,"10":2,"9":3,"t":"\\u003c\\u2028>&"}',
       '{"__proto__":{"a":1},"constructor":{"prototype":1},"kind":9223372036854775807,"metadata":{"name":"other"}}',
       JSON.stringify('large enough to be compressed '.repeat(5_000)),

@@ -116,7 +116,7 @@ describe('whole bodies of which one member is another', function () {
     const taken: string[] = []
     for (const { operation, way, whole } of operations()) {
       const name = `${operation.method} ${operation.path}`
-      const [body] = fc.sample(whole, 1)
+      const [body] = fc.sample(whole, { numRuns: 1, seed: 34 })
       const answer = await send(operation, way, body)
       expectWellFormed(answer, `${name} ${JSON.stringify(body)}`)
       if (!(name in ways())) continue

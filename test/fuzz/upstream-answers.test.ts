@@ -25,7 +25,8 @@ function read(upstream: RawUpstream, pieces: readonly Buffer[]): Promise<string>
   let head = ''
   let body = ''
   upstream.pool.dispatch(
-    { method: 'GET', path: '/' },
+    // Another connection for each: this upstream ends them, and the end may come behind the next request.
+    { method: 'GET', path: '/', reset: true },
     {
       onRequestStart: () => undefined,
       onResponseStart(controller, code, _headers, message) {

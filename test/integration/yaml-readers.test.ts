@@ -12,7 +12,7 @@ import { output, scratch } from '../e2e/run.ts'
 type Exact = string | boolean | null | { readonly number: string } | Exact[] | Map<string, Exact>
 
 const documents = [
-  ...fc.sample(jsonTexts, { numRuns: 3_000 }),
+  ...fc.sample(jsonTexts, { numRuns: 3_000, seed: 5 }),
   `[${trickyNumbers.join()}]`,
   JSON.stringify(trickyTexts.map(text => ({ [text]: [text, { text }] }))),
   JSON.stringify({ ['k'.repeat(2_000)]: { a: ['no', { ['x'.repeat(3_000)]: 'a\nb' }] } }),

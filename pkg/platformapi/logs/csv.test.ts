@@ -83,7 +83,7 @@ describe('toCsvRow', () => {
         expect(read.map(restored)).to.deep.equal(values)
         for (const cell of read) expect(cell).to.not.match(/^[\s"\p{Cf}]*[=+\-@＝＋－＠]|^[\t\r\n]/u)
       }),
-      { numRuns: 2_000 },
+      { numRuns: 2_000, seed: 5 },
     )
   })
 })
