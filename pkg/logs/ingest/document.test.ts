@@ -248,6 +248,26 @@ describe('parseDocument', () => {
       expect(parseDocument(textOf(document), limits)).to.deep.equal({ record, notes }))
   }
 
+  it('refuses a document of more values than it reads, and looks at no more members than a line can have', () => {
+    const members = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`a${i}`, i]))
+    const document = textOf({ time, log: 'x', ...members, kubernetes: { pod_name: 'web-0' } })
+    const few = { ...defaultLimits, lineValues: 30 }
+    expect(parseDocument(document, { ...few, jsonValues: 20 })).to.deep.equal({
+      problem: 'has more than 20 values',
+    })
+    const { record, notes } = parseDocument(document, few)
+    expect([record?.pod, Object.keys(record?.fields ?? {}).length, notes]).to.deep.equal([
+      ...['web-0', 30],
+      ['field_omitted'],
+    ])
+  })
+
+  it('counts the empty texts of a list', () => {
+    const { record, notes } = parseDocument(textOf({ time, log: 'x', a: Array(100).fill('') }), limits)
+    expect(record?.fields).to.deep.equal({ a: Array(12).fill('') })
+    expect(notes).to.deep.equal(['field_shortened'])
+  })
+
   it('keeps the whole document as the text of a line that has none', () => {
     const document = JSON.stringify({ time, level: 'info' })
     expect(parseDocument(document, defaultLimits).record).to.deep.equal(

@@ -1,6 +1,6 @@
 import { isRecord } from '../../kube/object.ts'
-import { parseExactJson } from '../fields.ts'
 import type { LogRecord } from '../record.ts'
+import { parseBounded, TooManyValues } from './body-json.ts'
 import type { IngestLimits } from './limits.ts'
 import { arrivalTime, isLineTime } from './line-time.ts'
 import { createNotes, type LineNotes, type Notes } from './notes.ts'
@@ -30,15 +30,15 @@ type Document = Readonly<Record<string, unknown>>
 export function parseDocument(text: string, limits: IngestLimits): Line {
   let document: unknown
   try {
-    document = parseExactJson(text)
-  } catch {
-    return { problem: 'not valid JSON' }
+    document = parseBounded(text, limits)
+  } catch (error) {
+    return { problem: error instanceof TooManyValues ? error.message : 'not valid JSON' }
   }
   if (!isRecord(document)) return { problem: 'not a JSON object' }
   const notes = createNotes()
   const time = chooseTime(document, text, limits) ?? { timeNs: arrivalTime(notes) }
   const flat: Flat = new Map()
-  const log = putMembers(flat, document, text, time, notes)
+  const log = putMembers(flat, document, text, time, notes, limits)
   return toRecord({ timeNs: time.timeNs, log }, flat, limits, notes)
 }
 
@@ -54,6 +54,7 @@ export function putMembers(
   text: string,
   time: { readonly timeNs: bigint; readonly key?: string },
   notes: LineNotes,
+  limits: IngestLimits,
 ): string {
   const textKey = findTextKey(document)
   for (const key of Object.keys(document)) {
@@ -61,7 +62,7 @@ export function putMembers(
     const value = document[key]
     if (time.key !== undefined && value === document[time.key] && isTimeKey(key)) continue
     if (isTimeKey(key) && isSameTime(readTime(document, key, text), time.timeNs)) continue
-    flatten(flat, key, value, notes)
+    flatten(flat, key, value, notes, limits)
   }
   return textOf(document, textKey, text, notes)
 }

@@ -11,6 +11,12 @@ export type IngestLimits = {
   readonly fieldNameBytes: number
   readonly fieldValueBytes: number
   readonly fieldsBytes: number
+  /** How many names and values of a line are looked at, to find its fields. */
+  readonly lineValues: number
+  /** UTF-8 bytes of what is sent once and is stored with each of many lines, in all lines of a batch. */
+  readonly sharedBytes: number
+  /** How many values the JSON text of a document may have, or of a whole batch that is one. */
+  readonly jsonValues: number
   /** Bytes of a body after decompression. */
   readonly batchBytes: number
   readonly batchLines: number
@@ -32,6 +38,11 @@ export const defaultLimits: IngestLimits = {
   // Stack traces are values.
   fieldValueBytes: 32 * 1024,
   fieldsBytes: 64 * 1024,
+  lineValues: 4096,
+  // A kilobyte for each line of a large batch.
+  sharedBytes: 128 * 1024 * 1024,
+  // Each takes up to 64 bytes of memory once it is read.
+  jsonValues: 2_000_000,
   // Fluent Bit sends 2 MiB at most unless told otherwise, Elasticsearch takes 100 MiB.
   batchBytes: 32 * 1024 * 1024,
   batchLines: 100_000,

@@ -75,11 +75,65 @@ export function put(flat: Flat, name: string, value: FieldValue): void {
   }
 }
 
-/**
- * Adds what is said of several lines; where a line says itself where it comes from, that counts.
- */
-export function putShared(flat: Flat, shared: Flat): void {
+/** Adds what is said of several lines; where a line says itself where it comes from, that counts. */
+function putShared(flat: Flat, shared: Flat): void {
   for (const [name, value] of shared) if (!flat.has(name) || !saysOrigin(name)) put(flat, name, value)
+}
+
+/** What is sent once of several lines, and is stored with each of them. */
+export type Shared = {
+  readonly flat: Flat
+  /** Adds it to what is known of a line. */
+  readonly addTo: (flat: Flat, notes: LineNotes) => void
+}
+
+/**
+ * Makes what several lines of a batch share, within a limit for all lines of the batch: a batch of some megabytes could
+ * become gigabytes otherwise. Beyond it, where lines come from is all that they are given.
+ */
+export function createSharing(limits: IngestLimits): (flat: Flat, ofAll: LineNotes) => Shared {
+  let left = limits.sharedBytes
+  return (given, ofAll) => {
+    const { flat, origin, bytes } = limitShared(given, limits, ofAll)
+    const { notes = [] } = ofAll.result()
+    return {
+      flat,
+      addTo(to, own) {
+        for (const note of notes) own.add(note)
+        left -= bytes
+        if (left < 0) own.add('field_omitted')
+        putShared(to, left < 0 ? origin : flat)
+      },
+    }
+  }
+}
+
+/** What a line can keep of it at most, of which `origin` is said by every line. */
+function limitShared(given: Flat, limits: IngestLimits, notes: LineNotes) {
+  const [flat, origin]: [Flat, Flat] = [new Map(), new Map()]
+  const places = { origin: meanings.size, label: limits.labels, field: limits.fields }
+  let bytes = 0
+  for (const [name, value] of given) {
+    const kind = kindOf(name)
+    const left = limits.fieldsBytes - bytes - Buffer.byteLength(name)
+    if (left <= 0 || places[kind] === 0) {
+      notes.add(kind === 'label' ? 'label_omitted' : 'field_omitted')
+      continue
+    }
+    places[kind] -= 1
+    const kept = shortenValue(value, Math.min(left, limits.fieldValueBytes), () =>
+      notes.add('field_shortened'),
+    )
+    bytes += Buffer.byteLength(name) + bytesOf(kept)
+    flat.set(name, typeof kept === 'object' ? [...kept] : kept)
+    if (kind === 'origin') origin.set(name, firstOf(kept) ?? '')
+  }
+  return { flat, origin, bytes }
+}
+
+function kindOf(name: string): 'origin' | 'label' | 'field' {
+  if (meanings.has(name)) return 'origin'
+  return saysOrigin(name) ? 'label' : 'field'
 }
 
 /** Whether a namespace or a pod is said already. */
@@ -95,17 +149,29 @@ function saysOrigin(name: string): boolean {
   return meanings.has(name) || labelPrefixes.some(prefix => name.startsWith(prefix))
 }
 
-/** Adds a value under a name: members of objects under names of their own, lists of objects as JSON. */
-export function flatten(flat: Flat, name: string, value: unknown, notes: LineNotes, level = 0): void {
+/**
+ * Adds a value under a name: members of objects under names of their own, lists of objects as JSON.
+ * Of more names than are looked at, those are left out that say no origin.
+ */
+export function flatten(
+  flat: Flat,
+  name: string,
+  value: unknown,
+  notes: LineNotes,
+  limits: IngestLimits,
+  level = 0,
+): void {
   if (value === null || value === undefined) return
-  if (isScalar(value)) put(flat, name, value)
+  const isLeaf = isScalar(value) || Array.isArray(value) || level >= depth
+  if (isLeaf && flat.size >= limits.lineValues && !meanings.has(name)) notes.add('field_omitted')
+  else if (isScalar(value)) put(flat, name, value)
   else if (Array.isArray(value)) {
     if (value.length === 0) return
     put(flat, name, value.every(isScalar) ? value : formatMember(value, notes))
   } else if (level >= depth) put(flat, name, formatMember(value, notes))
   else
     for (const [key, member] of Object.entries(value))
-      flatten(flat, `${name}.${key}`, member, notes, level + 1)
+      flatten(flat, `${name}.${key}`, member, notes, limits, level + 1)
 }
 
 /** In place of a value that is nested too deep. */
@@ -277,7 +343,7 @@ function shortenValue(value: FieldValue, bytes: number, note: () => void): Field
   let left = bytes
   const kept: FieldScalar[] = []
   for (const one of value) {
-    left -= bytesOf(one)
+    left -= bytesOf(one) + 1
     if (left < 0) {
       note()
       break
@@ -289,5 +355,6 @@ function shortenValue(value: FieldValue, bytes: number, note: () => void): Field
 
 function bytesOf(value: FieldValue): number {
   if (typeof value === 'string') return Buffer.byteLength(value)
-  return typeof value === 'object' ? value.reduce((sum: number, one) => sum + bytesOf(one), 0) : 8
+  // A comma for each of a list: empty texts take something too.
+  return typeof value === 'object' ? value.reduce((sum: number, one) => sum + bytesOf(one) + 1, 0) : 8
 }

@@ -24,13 +24,13 @@ function readingOf(batch: RawBatch): BatchReading {
   }
 }
 
-/** Counts on, so that who sends too many is told how many. */
+/** What follows a line too many is not read. */
 function* upTo(limit: number, lines: Iterable<Line>): Generator<Line> {
   let count = 0
   for (const line of lines) {
     count += 1
-    if (count <= limit) yield line
+    if (count > limit)
+      throw new Status(413, 'RequestEntityTooLarge', `the batch has too many lines, the limit is ${limit}`)
+    yield line
   }
-  if (count <= limit) return
-  throw new Status(413, 'RequestEntityTooLarge', `the batch has ${count} lines, the limit is ${limit}`)
 }

@@ -1,15 +1,15 @@
 import { badRequest } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kube/object.ts'
 import { WireError } from '../../../protobuf/wire.ts'
-import { parseExactJson } from '../../fields.ts'
+import { parseBounded } from '../body-json.ts'
 import { type Line, putMembers } from '../document.ts'
 import type { IngestLimits } from '../limits.ts'
 import { arrivalTime, isLineTime } from '../line-time.ts'
 import { createNotes, type LineNotes } from '../notes.ts'
-import { type Flat, flatten, formatMember, isOfPod, putShared, toRecord } from '../origin.ts'
+import { createSharing, type Flat, flatten, formatMember, isOfPod, type Shared, toRecord } from '../origin.ts'
 import type { BatchReading, Problems } from '../raw-batch.ts'
 import { readPushJson } from './json.ts'
-import type { LokiEntry, LokiStream } from './message.ts'
+import type { LokiEntry } from './message.ts'
 import { readPush } from './protobuf.ts'
 
 // What Promtail, Alloy, Fluent Bit and the exporters of OpenTelemetry call where a line comes from.
@@ -48,49 +48,59 @@ function refusalOf(problems: Problems, count: number): string | undefined {
 
 function* linesOf(body: Buffer, encoding: 'json' | 'protobuf', limits: IngestLimits): Generator<Line> {
   try {
-    const streams = encoding === 'json' ? readPushJson(body) : readPush(body)
-    for (const stream of streams) yield* toLines(stream, limits)
+    const streams = encoding === 'json' ? readPushJson(body, limits) : readPush(body)
+    const share = createSharing(limits)
+    for (const { labels, entries } of streams) {
+      const [flat, notes]: [Flat, LineNotes] = [new Map(), createNotes()]
+      addAll(flat, labels, notes, limits)
+      const shared = share(flat, notes)
+      for (const entry of entries) yield toLine(entry, shared, limits)
+    }
   } catch (error) {
     if (!(error instanceof WireError)) throw error
     throw badRequest(`the body is not a PushRequest: ${error.message}`)
   }
 }
 
-function* toLines({ labels, entries }: LokiStream, limits: IngestLimits): Generator<Line> {
-  const shared: Flat = new Map()
+function toLine(entry: LokiEntry, shared: Shared, limits: IngestLimits): Line {
   const notes = createNotes()
-  addAll(shared, labels, notes)
-  const { notes: ofAll } = notes.result()
-  for (const entry of entries) yield toLine(entry, shared, createNotes(ofAll), limits)
-}
-
-function toLine(entry: LokiEntry, shared: Flat, notes: LineNotes, limits: IngestLimits): Line {
   const flat: Flat = new Map()
   const timeNs = isLineTime(entry.timeNs, limits) ? entry.timeNs : arrivalTime(notes)
-  if (timeNs !== entry.timeNs) flatten(flat, 'timestamp', entry.timestamp, notes)
-  addAll(flat, entry.metadata, notes)
+  if (timeNs !== entry.timeNs) flatten(flat, 'timestamp', entry.timestamp, notes, limits)
+  addAll(flat, entry.metadata, notes, limits)
   const line = typeof entry.line === 'string' ? entry.line : formatMember(entry.line, notes)
   // Where labels say it, a line is the program's own: nothing in it can say another origin.
-  const document = isOfPod(flat) || isOfPod(shared) ? undefined : toDocument(line)
-  const log = document === undefined ? line : putMembers(flat, document, line, { timeNs }, notes)
-  putShared(flat, shared)
+  const document = isOfPod(flat) || isOfPod(shared.flat) ? undefined : toDocument(line, limits)
+  const log = document === undefined ? line : putMembers(flat, document, line, { timeNs }, notes, limits)
+  shared.addTo(flat, notes)
   return toRecord({ timeNs, log }, flat, limits, notes)
 }
 
 /** Fluent Bit sends its whole record as the line. */
-function toDocument(line: string): Readonly<Record<string, unknown>> | undefined {
+function toDocument(line: string, limits: IngestLimits): Readonly<Record<string, unknown>> | undefined {
   if (!line.startsWith('{')) return undefined
   try {
-    const parsed = parseExactJson(line)
+    const parsed = parseBounded(line, limits)
     return isRecord(parsed) ? parsed : undefined
   } catch {
     return undefined
   }
 }
 
-function addAll(flat: Flat, pairs: Iterable<readonly [string, unknown]>, notes: LineNotes): void {
+function addAll(
+  flat: Flat,
+  pairs: Iterable<readonly [string, unknown]>,
+  notes: LineNotes,
+  limits: IngestLimits,
+): void {
+  let count = 0
   for (const [name, value] of pairs) {
+    count += 1
+    if (count > limits.lineValues) {
+      notes.add('field_omitted')
+      return
+    }
     const known = Object.hasOwn(originLabels, name) ? originLabels[name] : undefined
-    flatten(flat, known ?? name, value, notes)
+    flatten(flat, known ?? name, value, notes, limits)
   }
 }

@@ -1,6 +1,7 @@
-import { badRequest } from '../../../apierrors/status.ts'
+import { badRequest, Status } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kube/object.ts'
-import { parseExactJson } from '../../fields.ts'
+import { parseBounded, TooManyValues } from '../body-json.ts'
+import type { IngestLimits } from '../limits.ts'
 import { parseTimestamp } from '../timestamp.ts'
 import type { LokiEntry, LokiStream } from './message.ts'
 
@@ -8,13 +9,15 @@ import type { LokiEntry, LokiStream } from './message.ts'
  * Reads the JSON of Loki's push: `{"streams": [{"stream": {…}, "values": [["<nanoseconds>",
  * "<line>", {…}]]}]}`.
  *
- * @throws Status 400 that names the member
+ * @throws Status 400 that names the member, 413
  */
-export function* readPushJson(body: Buffer): Generator<LokiStream> {
+export function* readPushJson(body: Buffer, limits: IngestLimits): Generator<LokiStream> {
   let parsed: unknown
   try {
-    parsed = parseExactJson(body.toString('utf8'))
-  } catch {
+    parsed = parseBounded(body.toString('utf8'), limits)
+  } catch (error) {
+    if (error instanceof TooManyValues)
+      throw new Status(413, 'RequestEntityTooLarge', `the body ${error.message}`)
     throw badRequest('the body is not valid JSON')
   }
   const streams = isRecord(parsed) ? parsed.streams : undefined

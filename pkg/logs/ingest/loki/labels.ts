@@ -1,3 +1,5 @@
+// More are not read: none of Loki's streams has a hundredth.
+const maxLabels = 4096
 // A name, or in quotes one with other characters, and a value as Go quotes texts.
 const pair = /\s*(?:([^\s=,{}"`]+)|"((?:[^"\\]|\\.)*)")\s*=\s*(?:"((?:[^"\\]|\\.)*)"|`([^`]*)`)\s*/y
 
@@ -18,7 +20,7 @@ export function parseLabels(text: string): readonly (readonly [string, string])[
     const [, name, quotedName = '', value, rawValue = ''] = found
     labels.push([name ?? unquote(quotedName), value === undefined ? rawValue : unquote(value)])
     if (pair.lastIndex === inner.length) return labels
-    if (inner[pair.lastIndex] !== ',') return undefined
+    if (inner[pair.lastIndex] !== ',' || labels.length === maxLabels) return undefined
     pair.lastIndex += 1
     if (inner.slice(pair.lastIndex).trim() === '') return labels
   }

@@ -123,6 +123,14 @@ describe('readLoki', () => {
     ])
   })
 
+  it('looks at no more metadata of a line than it can have', () => {
+    const metadata = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`m${i}`, i]))
+    const body = JSON.stringify({ streams: [{ stream: metadata, values: [['1', 'x', metadata]] }] })
+    const [line] = read(Buffer.from(body), 'json')
+    expect(Object.keys(line?.record?.fields ?? {})).to.have.length(defaultLimits.fields)
+    expect(line?.notes).to.deep.equal(['field_omitted'])
+  })
+
   it('says how many lines the store did not take, and why', () => {
     const batch = readLoki(
       Buffer.from('{"streams":[{"values":[["1","x"],["2","y"]]}]}'),

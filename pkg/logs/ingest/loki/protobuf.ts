@@ -16,25 +16,31 @@ export function* readPush(body: Buffer): Generator<LokiStream> {
 
 function readStream(message: Buffer): LokiStream {
   let text = ''
-  const entries: LokiEntry[] = []
-  for (const field of readFields(message)) {
+  // They may follow the entries.
+  for (const field of readFields(message))
     if (field.number === stream.labels) text = bytesOf(field).toString('utf8')
-    else if (field.number === stream.entries) entries.push(readEntry(bytesOf(field)))
-  }
   // Labels that cannot be read are kept as text, and the lines with them.
-  return { labels: parseLabels(text) ?? [['labels', text]], entries }
+  return { labels: parseLabels(text) ?? [['labels', text]], entries: readEntries(message) }
+}
+
+function* readEntries(message: Buffer): Generator<LokiEntry> {
+  for (const field of readFields(message))
+    if (field.number === stream.entries) yield readEntry(bytesOf(field))
 }
 
 function readEntry(message: Buffer): LokiEntry {
   let timeNs: bigint | undefined
   let line = ''
-  const metadata: [string, string][] = []
   for (const field of readFields(message)) {
     if (field.number === entry.time) timeNs = readTimestamp(bytesOf(field))
     else if (field.number === entry.line) line = bytesOf(field).toString('utf8')
-    else if (field.number === entry.metadata) metadata.push(readLabel(bytesOf(field)))
   }
-  return { timeNs, timestamp: timeNs, line, metadata }
+  return { timeNs, timestamp: timeNs, line, metadata: readMetadata(message) }
+}
+
+function* readMetadata(message: Buffer): Generator<readonly [string, string]> {
+  for (const field of readFields(message))
+    if (field.number === entry.metadata) yield readLabel(bytesOf(field))
 }
 
 function readTimestamp(message: Buffer): bigint {

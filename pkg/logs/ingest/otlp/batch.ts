@@ -23,8 +23,8 @@ export function readOtlp(body: Buffer, encoding: 'json' | 'protobuf', limits: In
 
 function* linesOf(body: Buffer, isJson: boolean, limits: IngestLimits): Generator<Line> {
   try {
-    const groups = isJson ? readExportRequestJson(body) : readExportRequest(body)
-    for (const group of groups) yield* toLines(group, limits)
+    const groups = isJson ? readExportRequestJson(body, limits) : readExportRequest(body)
+    yield* toLines(groups, limits)
   } catch (error) {
     if (!(error instanceof WireError)) throw error
     throw badRequest(`the body is not a valid ExportLogsServiceRequest: ${error.message}`)

@@ -1,6 +1,7 @@
-import { badRequest } from '../../../apierrors/status.ts'
+import { badRequest, Status } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kube/object.ts'
-import { parseExactJson } from '../../fields.ts'
+import { parseBounded, TooManyValues } from '../body-json.ts'
+import type { IngestLimits } from '../limits.ts'
 import { createNotes, type LineNotes } from '../notes.ts'
 import { tooDeep } from '../origin.ts'
 import {
@@ -20,13 +21,15 @@ type Message = Readonly<Record<string, unknown>>
  * Reads an ExportLogsServiceRequest in the JSON encoding of OTLP: lowerCamelCase names, 64-bit numbers as decimal digits in a
  * text or as numbers. The names of the protobuf files (`resource_logs`) are read too, as protobuf's own JSON parsers do.
  *
- * @throws Status 400 that names the member
+ * @throws Status 400 that names the member, 413
  */
-export function* readExportRequestJson(body: Buffer): Generator<OtlpGroup> {
+export function* readExportRequestJson(body: Buffer, limits: IngestLimits): Generator<OtlpGroup> {
   let parsed: unknown
   try {
-    parsed = parseExactJson(body.toString('utf8'))
-  } catch {
+    parsed = parseBounded(body.toString('utf8'), limits)
+  } catch (error) {
+    if (error instanceof TooManyValues)
+      throw new Status(413, 'RequestEntityTooLarge', `the body ${error.message}`)
     throw badRequest('the body is not valid JSON')
   }
   if (!isRecord(parsed)) throw badRequest('the body must be an ExportLogsServiceRequest')
@@ -43,10 +46,14 @@ export function* readExportRequestJson(body: Buffer): Generator<OtlpGroup> {
         version: toText(own.version),
         attributes: toMap(own.attributes, 0, notes),
       }
-      const records = membersOf(group, 'logRecords', `${at}scopeLogs[${j}].`).map(toRecord)
-      yield { attributes, scope, records, notes: notes.result().notes ?? [] }
+      const records = toRecords(membersOf(group, 'logRecords', `${at}scopeLogs[${j}].`))
+      yield { attributes, scope, records, notes }
     }
   }
+}
+
+function* toRecords(members: readonly unknown[]): Generator<OtlpRecord | UnreadRecord> {
+  for (const member of members) yield toRecord(member)
 }
 
 function toRecord(record: unknown): OtlpRecord | UnreadRecord {

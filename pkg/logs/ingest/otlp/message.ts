@@ -1,4 +1,4 @@
-import type { LineNotes, Notes } from '../notes.ts'
+import type { LineNotes } from '../notes.ts'
 
 /** opentelemetry.proto.common.v1.AnyValue, as the text or value that it holds. */
 export type AnyValue = string | number | boolean | bigint | null | readonly AnyValue[] | AnyMap
@@ -29,8 +29,9 @@ export type OtlpGroup = {
   readonly attributes: AnyMap
   readonly scope: OtlpScope
   /** What was changed of the attributes and the scope. */
-  readonly notes: Notes
-  readonly records: readonly (OtlpRecord | UnreadRecord)[]
+  readonly notes: LineNotes
+  /** Read as they are asked for. */
+  readonly records: Iterable<OtlpRecord | UnreadRecord>
 }
 
 /** The map of pairs as they were sent; a key that is given several times has a list of their values. */
@@ -45,6 +46,9 @@ export function toAnyMap(pairs: Iterable<readonly [string, AnyValue]>): AnyMap {
     [...lists].map(([key, list]) => [key, list.length === 1 ? (list[0] ?? null) : list]),
   )
 }
+
+/** How many values a record, a scope or a resource has at most; more are left out. */
+export const maxValues = 65_536
 
 /** How deep a value may be nested: the stack of anyone who goes through it has an end. */
 export const maxDepth = 32

@@ -1,9 +1,11 @@
 import { type Field, readFields, WireError, writeVarint } from '../../../protobuf/wire.ts'
-import { createNotes, type LineNotes } from '../notes.ts'
+import { createNotes, type LineNotes, type Notes } from '../notes.ts'
 import { tooDeep } from '../origin.ts'
 import {
+  type AnyMap,
   type AnyValue,
   maxDepth,
+  maxValues,
   type OtlpGroup,
   type OtlpRecord,
   type OtlpScope,
@@ -54,39 +56,67 @@ export function writeExportResponse(rejected: number, message: string): Buffer {
 }
 
 function* readResourceLogs(message: Buffer): Generator<OtlpGroup> {
+  const ofResource = createReading()
+  const attributes: Pair[] = []
   // The resource may follow its records.
-  const fields = [...readFields(message)]
-  const resources = fields.filter(({ number }) => number === resourceLogs.resource)
-  const ofResource = createNotes()
-  const attributes = toAnyMap(
-    resources.flatMap(field => readAttributes(bytesOf(field), resource.attributes, ofResource)),
-  )
-  for (const field of fields) {
-    if (field.number !== resourceLogs.scopeLogs) continue
-    let own: OtlpScope = { name: '', version: '', attributes: {} }
-    const notes = createNotes(ofResource.result().notes)
-    const records: (OtlpRecord | UnreadRecord)[] = []
-    for (const inner of readFields(bytesOf(field))) {
-      if (inner.number === scopeLogs.scope) own = readScope(bytesOf(inner), notes)
-      else if (inner.number === scopeLogs.logRecords) records.push(readRecord(bytesOf(inner)))
-    }
-    yield { attributes, scope: own, records, notes: notes.result().notes ?? [] }
+  for (const field of readFields(message))
+    if (field.number === resourceLogs.resource)
+      addAttributes(attributes, bytesOf(field), resource.attributes, ofResource)
+  for (const field of readFields(message))
+    if (field.number === resourceLogs.scopeLogs)
+      yield readScopeLogs(bytesOf(field), toAnyMap(attributes), ofResource.notes)
+}
+
+function readScopeLogs(message: Buffer, attributes: AnyMap, ofResource: LineNotes): OtlpGroup {
+  const reading = createReading(ofResource.result().notes)
+  let own: OtlpScope = { name: '', version: '', attributes: {} }
+  for (const field of readFields(message))
+    if (field.number === scopeLogs.scope) own = readScope(bytesOf(field), reading)
+  return { attributes, scope: own, records: readRecords(message), notes: reading.notes }
+}
+
+function* readRecords(message: Buffer): Generator<OtlpRecord | UnreadRecord> {
+  for (const field of readFields(message))
+    if (field.number === scopeLogs.logRecords) yield readRecord(bytesOf(field))
+}
+
+type Pair = readonly [string, AnyValue]
+
+/** Of one record, scope or resource. */
+type Reading = {
+  readonly notes: LineNotes
+  /** Whether one more value is read. */
+  readonly hasRoom: () => boolean
+}
+
+function createReading(shared: Notes = []): Reading {
+  const notes = createNotes(shared)
+  let count = 0
+  const hasRoom = () => {
+    count += 1
+    if (count > maxValues) notes.add('field_omitted')
+    return count <= maxValues
+  }
+  return { notes, hasRoom }
+}
+
+function addAttributes(to: Pair[], message: Buffer, number: number, reading: Reading): void {
+  for (const field of readFields(message)) {
+    if (field.number !== number) continue
+    if (!reading.hasRoom()) return
+    to.push(readKeyValue(bytesOf(field), 0, reading))
   }
 }
 
-function readAttributes(message: Buffer, number: number, notes: LineNotes): [string, AnyValue][] {
-  const pairs = [...readFields(message)].filter(field => field.number === number)
-  return pairs.map(pair => readKeyValue(bytesOf(pair), 0, notes))
-}
-
-function readScope(message: Buffer, notes: LineNotes): OtlpScope {
-  const fields = [...readFields(message)]
-  const text = (number: number) => {
-    const field = fields.findLast(one => one.number === number)
-    return field === undefined ? '' : textOf(field)
+function readScope(message: Buffer, reading: Reading): OtlpScope {
+  let [name, version] = ['', '']
+  for (const field of readFields(message)) {
+    if (field.number === scope.name) name = textOf(field)
+    else if (field.number === scope.version) version = textOf(field)
   }
-  const attributes = toAnyMap(readAttributes(message, scope.attributes, notes))
-  return { name: text(scope.name), version: text(scope.version), attributes }
+  const attributes: Pair[] = []
+  addAttributes(attributes, message, scope.attributes, reading)
+  return { name, version, attributes: toAnyMap(attributes) }
 }
 
 /** One that cannot be read takes no other with it. */
@@ -100,55 +130,67 @@ function readRecord(message: Buffer): OtlpRecord | UnreadRecord {
 }
 
 function readLogRecord(message: Buffer): OtlpRecord {
-  const notes = createNotes()
+  const reading = createReading()
   let [time, observedTime, severityNumber] = [0n, 0n, 0]
   let [severityText, traceId, spanId, eventName] = ['', '', '', '']
   let body: AnyValue = null
-  const attributes: [string, AnyValue][] = []
+  const attributes: Pair[] = []
+  addAttributes(attributes, message, logRecord.attributes, reading)
   for (const field of readFields(message)) {
     if (field.number === logRecord.time) time = numberOf(field)
     else if (field.number === logRecord.observedTime) observedTime = numberOf(field)
     else if (field.number === logRecord.severityNumber) severityNumber = Number(numberOf(field))
     else if (field.number === logRecord.severityText) severityText = textOf(field)
-    else if (field.number === logRecord.body) body = readAnyValue(bytesOf(field), 0, notes)
-    else if (field.number === logRecord.attributes) attributes.push(readKeyValue(bytesOf(field), 0, notes))
+    else if (field.number === logRecord.body) body = readAnyValue(bytesOf(field), 0, reading)
     else if (field.number === logRecord.traceId) traceId = bytesOf(field).toString('hex')
     else if (field.number === logRecord.spanId) spanId = bytesOf(field).toString('hex')
     else if (field.number === logRecord.eventName) eventName = textOf(field)
   }
   const names = { severityNumber, severityText, traceId, spanId, eventName }
-  return { time, observedTime, body, attributes: toAnyMap(attributes), ...names, notes }
+  return { time, observedTime, body, attributes: toAnyMap(attributes), ...names, notes: reading.notes }
 }
 
-function readKeyValue(message: Buffer, depth: number, notes: LineNotes): [string, AnyValue] {
+function readKeyValue(message: Buffer, depth: number, reading: Reading): Pair {
   let key = ''
   let value: AnyValue = null
   for (const field of readFields(message)) {
     if (field.number === keyValue.key) key = textOf(field)
-    else if (field.number === keyValue.value) value = readAnyValue(bytesOf(field), depth, notes)
+    else if (field.number === keyValue.value) value = readAnyValue(bytesOf(field), depth, reading)
   }
   return [key, value]
 }
 
-function readAnyValue(message: Buffer, depth: number, notes: LineNotes): AnyValue {
+function readAnyValue(message: Buffer, depth: number, reading: Reading): AnyValue {
   if (depth > maxDepth) {
-    notes.add('nested_too_deep')
+    reading.notes.add('nested_too_deep')
     return tooDeep
   }
   let value: AnyValue = null
-  for (const field of readFields(message)) value = readAlternative(field, depth, notes)
+  for (const field of readFields(message)) value = readAlternative(field, depth, reading)
   return value
 }
 
-function readAlternative(field: Field, depth: number, notes: LineNotes): AnyValue {
-  const inner = () => [...readFields(bytesOf(field))].map(bytesOf)
+function readAlternative(field: Field, depth: number, reading: Reading): AnyValue {
   if (field.number === anyValue.string) return textOf(field)
   if (field.number === anyValue.bool) return numberOf(field) !== 0n
   if (field.number === anyValue.int) return toInteger(BigInt.asIntN(64, numberOf(field)))
   if (field.number === anyValue.double) return toDouble(numberOf(field))
-  if (field.number === anyValue.array) return inner().map(bytes => readAnyValue(bytes, depth + 1, notes))
-  if (field.number === anyValue.map)
-    return toAnyMap(inner().map(bytes => readKeyValue(bytes, depth + 1, notes)))
+  if (field.number === anyValue.array) {
+    const list: AnyValue[] = []
+    for (const inner of readFields(bytesOf(field))) {
+      if (!reading.hasRoom()) break
+      list.push(readAnyValue(bytesOf(inner), depth + 1, reading))
+    }
+    return list
+  }
+  if (field.number === anyValue.map) {
+    const pairs: Pair[] = []
+    for (const inner of readFields(bytesOf(field))) {
+      if (!reading.hasRoom()) break
+      pairs.push(readKeyValue(bytesOf(inner), depth + 1, reading))
+    }
+    return toAnyMap(pairs)
+  }
   return field.number === anyValue.bytes ? bytesOf(field).toString('base64') : null
 }
 

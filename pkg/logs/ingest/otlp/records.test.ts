@@ -45,8 +45,9 @@ const records = [
     fields: { 'scope.name': 'recorder', 'scope.version': '1.0' },
   },
 ]
-const linesOf = (resources: Iterable<Parameters<typeof toLines>[0]>) =>
-  [...resources].flatMap(resource => [...toLines(resource, defaultLimits)])
+const linesOf = (groups: Parameters<typeof toLines>[0], limits = defaultLimits) => [
+  ...toLines(groups, limits),
+]
 
 describe('toLines of OTLP', () => {
   it('reads what an exporter sends as protobuf', () => {
@@ -54,7 +55,9 @@ describe('toLines of OTLP', () => {
   })
 
   it('reads what an exporter sends as JSON', () => {
-    expect(linesOf(readExportRequestJson(json)).map(({ record }) => record)).to.deep.equal(records)
+    expect(linesOf(readExportRequestJson(json, defaultLimits)).map(({ record }) => record)).to.deep.equal(
+      records,
+    )
   })
 
   it('takes the observed time of a record without one of its own, else that of its arrival', () => {
@@ -70,7 +73,7 @@ describe('toLines of OTLP', () => {
     ]
     const body = Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }))
     const from = BigInt(Date.now()) * 1_000_000n
-    const lines = linesOf(readExportRequestJson(body))
+    const lines = linesOf(readExportRequestJson(body, defaultLimits))
     const isNow = (at = 0n) => at >= from && at <= BigInt(Date.now()) * 1_000_000n
     const arrived = ['now', ['time_of_arrival']]
     expect(
@@ -90,10 +93,54 @@ describe('toLines of OTLP', () => {
     ])
   })
 
+  it('stores within a limit what all records share, and where they come from always', () => {
+    const text = (key: string, stringValue: string) => ({ key, value: { stringValue } })
+    const attributes = [
+      text('k8s.pod.name', 'web-0'),
+      text('a', 'x'.repeat(50)),
+      text('k8s.pod.label.app', 'web'),
+    ]
+    const logRecords = Array(3).fill({ timeUnixNano: '5', attributes: [text('own', 'y')] })
+    const group = { resource: { attributes }, scopeLogs: [{ logRecords }] }
+    const body = Buffer.from(JSON.stringify({ resourceLogs: [group] }))
+    const lines = linesOf(readExportRequestJson(body, defaultLimits), { ...defaultLimits, sharedBytes: 100 })
+    expect(
+      lines.map(({ record, notes }) => [record?.pod, record?.labels, record?.fields, notes]),
+    ).to.deep.equal([
+      ['web-0', { app: 'web' }, { own: 'y', a: 'x'.repeat(50) }, undefined],
+      ['web-0', undefined, { own: 'y' }, ['field_omitted']],
+      ['web-0', undefined, { own: 'y' }, ['field_omitted']],
+    ])
+  })
+
+  it('looks at no more of what all records share than a line can have', () => {
+    const attributes = Array.from({ length: 5000 }, (_, i) => ({
+      ...{ key: i < 2500 ? `a${i}` : `k8s.pod.labels.l${i}`, value: { intValue: i } },
+    }))
+    const group = { resource: { attributes }, scopeLogs: [{ logRecords: [{ timeUnixNano: '5' }] }] }
+    const body = Buffer.from(JSON.stringify({ resourceLogs: [group] }))
+    const [line] = linesOf(readExportRequestJson(body, defaultLimits))
+    expect(Object.keys(line?.record?.fields ?? {})).to.have.length(defaultLimits.fields)
+    expect(Object.keys(line?.record?.labels ?? {})).to.have.length(defaultLimits.labels)
+    expect(line?.notes).to.have.members(['field_omitted', 'label_omitted'])
+  })
+
+  it('refuses a body of more values than it reads', () => {
+    const logRecords = Array(20).fill({ body: { stringValue: '{,[' } })
+    const body = Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }))
+    const read = (jsonValues: number) =>
+      linesOf(readExportRequestJson(body, { ...defaultLimits, jsonValues }))
+    expect(refusalOf(() => read(50))).to.deep.include({
+      code: 413,
+      message: 'the body has more than 50 values',
+    })
+    expect(read(100)).to.have.length(20)
+  })
+
   it('refuses what is no record by itself', () => {
     const logRecords = [1, { timeUnixNano: '5', body: { stringValue: 'a' } }]
     const body = Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }))
-    const lines = linesOf(readExportRequestJson(body))
+    const lines = linesOf(readExportRequestJson(body, defaultLimits))
     expect(lines.map(({ record, problem }) => record?.log ?? problem)).to.deep.equal([
       'must be an object',
       'a',
@@ -106,7 +153,9 @@ describe('toLines of OTLP', () => {
     const attributes = [{ key: 'deep', value }]
     const logRecords = [{ timeUnixNano: '5', attributes }, { timeUnixNano: '5' }]
     const notesOf = (...resourceLogs: readonly object[]) =>
-      linesOf(readExportRequestJson(Buffer.from(JSON.stringify({ resourceLogs })))).map(({ notes }) => notes)
+      linesOf(readExportRequestJson(Buffer.from(JSON.stringify({ resourceLogs })), defaultLimits)).map(
+        ({ notes }) => notes,
+      )
     expect(notesOf({ scopeLogs: [{ logRecords }] })).to.deep.equal([['nested_too_deep'], undefined])
     const plain = [{ timeUnixNano: '5' }, { timeUnixNano: '5' }]
     const both = [['nested_too_deep'], ['nested_too_deep']]
@@ -190,7 +239,7 @@ describe('toLines of OTLP', () => {
   ] as const) {
     it(`keeps everything that is said of a record, in ${names}`, () => {
       const text = change(JSON.stringify({ resourceLogs: [whole] }))
-      const lines = linesOf(readExportRequestJson(Buffer.from(text)))
+      const lines = linesOf(readExportRequestJson(Buffer.from(text), defaultLimits))
       expect(lines).to.deep.equal([{ record: expected }])
     })
   }
@@ -203,7 +252,7 @@ describe('toLines of OTLP', () => {
       ...{ timeUnixNano: '5', body, ...own },
     }))
     const request = Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }))
-    const records = linesOf(readExportRequestJson(request)).map(({ record }) => record)
+    const records = linesOf(readExportRequestJson(request, defaultLimits)).map(({ record }) => record)
     expect(records.map(record => [record?.pod, record?.log])).to.deep.equal([
       ['web-0', '{"msg":"x","kubernetes":{"pod_name":"web-0"}}'],
       ['own', '{"msg":"x","kubernetes":{"pod_name":"web-0"}}'],
@@ -235,6 +284,24 @@ describe('readExportRequest', () => {
     const [line] = linesOf(readExportRequest(value))
     expect(line?.notes).to.deep.equal(['nested_too_deep', 'time_of_arrival'])
     expect(line?.record?.log).to.match(/^\[+"\(nested too deep\)"\]+$/)
+  })
+
+  it('reads records as they are asked for, and of one no more values than it can have', () => {
+    const message = (number: number, bytes: Buffer) =>
+      Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(bytes.length), bytes])
+    const many = (hex: string, count: number) => Buffer.from(hex.repeat(count), 'hex')
+    const [group] = readExportRequest(message(1, message(2, many('1200', 1_000_000))))
+    const [first] = group?.records ?? []
+    expect(first).to.deep.include({ time: 0n })
+    // An attribute, a list in the body, a map in it.
+    for (const record of [
+      many('3200', 70_000),
+      message(5, message(5, many('0a00', 70_000))),
+      message(5, message(6, many('0a00', 70_000))),
+    ]) {
+      const [line] = linesOf(readExportRequest(message(1, message(2, message(2, record)))))
+      expect(line?.notes).to.include('field_omitted')
+    }
   })
 
   it('refuses a record that cannot be read by itself', () => {
@@ -277,7 +344,7 @@ describe('readExportRequestJson', () => {
   }
   for (const [body, message] of Object.entries(invalid)) {
     it(`refuses ${body}`, () => {
-      const refusal = refusalOf(() => linesOf(readExportRequestJson(Buffer.from(body))))
+      const refusal = refusalOf(() => linesOf(readExportRequestJson(Buffer.from(body), defaultLimits)))
       expect(refusal).to.deep.equal({ code: 400, reason: 'BadRequest', message })
     })
   }

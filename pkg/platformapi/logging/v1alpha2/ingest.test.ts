@@ -390,7 +390,7 @@ describe('createIngest', () => {
       const body = Array.from({ length: 51 }, () => document('a')).join('\n')
       expect(refusal(await send('/jsonlines', body))).to.deep.equal([
         413,
-        'the batch has 51 lines, the limit is 50',
+        'the batch has too many lines, the limit is 50',
       ])
       expect(logs()).to.deep.equal([])
     })
@@ -433,8 +433,18 @@ describe('createIngest', () => {
     it('a caller who may not, before the body is read', async () => {
       const ingest = { authorize: forbidden403 }
       expect(refusal(await send('/jsonlines', document('a'), { ingest }))).to.deep.equal([403, 'no'])
+      expect(refusal(await send('/_bulk', document('a'), { ingest }))).to.deep.equal([403, 'no'])
       expect(logs()).to.deep.equal([])
     })
+
+    for (const path of ['/v1/logs', '/loki/api/v1/push']) {
+      it(`a caller who may not, so that exporters send it again, at ${path}`, async () => {
+        const answer = await send(path, null, { ingest: { authorize: forbidden403 } })
+        expect(refusal(answer)).to.deep.equal([429, 'no'])
+        expect(answer.headers['retry-after']).to.equal('5')
+        expect(logs()).to.deep.equal([])
+      })
+    }
 
     it('a batch that the store has no time for, with Retry-After', async () => {
       const ingest = { store: storeOf(tooMany) }

@@ -96,6 +96,14 @@ export function createIngest(options: IngestOptions): Handler {
       return ingested
     }
 
+  async function authorizeFor(handle: Handle, identity: Identity): Promise<void> {
+    try {
+      await authorize(identity)
+    } catch (error) {
+      throw handle === ingestOtlp || handle === ingestLoki ? toRetryable(error) : error
+    }
+  }
+
   return async exchange => {
     const { req, res, info, identity } = exchange
     const parts = info.parts.slice(1).filter(part => part !== '')
@@ -110,7 +118,7 @@ export function createIngest(options: IngestOptions): Handler {
       return sendElastic(exchange, filterValue(answer, filterOf(exchange)) ?? {})
     }
     if (req.method !== 'POST' && req.method !== 'PUT') throw methodNotAllowed(['POST', 'PUT'])
-    await authorize(identity)
+    await authorizeFor(handle, identity)
     const place = await enter(identity.username, res)
     const held = beginBody()
     try {
@@ -184,11 +192,17 @@ const ingestLoki: Handle = async (take, { req, res }) => {
   res.writeHead(204).end()
 }
 
-/**
- * Exporters send again after 429, 502, 503 and 504 only (OTLP 1.9, OTLP/HTTP Response); after all
- * else they drop the batch.
- */
 function throwRetryable(error: unknown): never {
-  const isForLater = error instanceof Status && (error.code === 408 || error.code === 507)
-  throw isForLater ? unavailable(error.message, error.cause, retrySeconds) : error
+  throw toRetryable(error)
+}
+
+/**
+ * Exporters send again after 429, 502, 503 and 504 only (OTLP 1.9, OTLP/HTTP Response), those of
+ * Loki after 429 and 5xx; after all else they drop the batch. A right can be away for a while.
+ */
+function toRetryable(error: unknown): unknown {
+  if (!(error instanceof Status)) return error
+  if (error.code === 403) return tooManyRequests(error.message, retrySeconds)
+  const isForLater = error.code === 408 || error.code === 507
+  return isForLater ? unavailable(error.message, error.cause, retrySeconds) : error
 }

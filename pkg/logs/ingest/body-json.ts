@@ -1,0 +1,30 @@
+import { skipString } from '../../json/scan.ts'
+import { parseExactJson } from '../fields.ts'
+import type { IngestLimits } from './limits.ts'
+
+/** The text has more values than are read: they would take many times the memory of the text. */
+export class TooManyValues extends Error {
+  constructor(limit: number) {
+    super(`has more than ${limit} values`)
+  }
+}
+
+/** @throws TooManyValues, SyntaxError */
+export function parseBounded(text: string, { jsonValues }: Pick<IngestLimits, 'jsonValues'>): unknown {
+  // Each value is a character at least.
+  if (text.length > jsonValues && countValues(text, jsonValues) > jsonValues)
+    throw new TooManyValues(jsonValues)
+  return parseExactJson(text)
+}
+
+/** How many values there may be in a JSON text, as far as they are of interest. */
+function countValues(text: string, most: number): number {
+  let count = 1
+  for (let at = 0; at < text.length && count <= most; at += 1) {
+    const token = text.charCodeAt(at)
+    if (token === 0x22) at = skipString(text, at) - 1
+    // A comma, an opening bracket, an opening brace.
+    else if (token === 0x2c || token === 0x5b || token === 0x7b) count += 1
+  }
+  return count
+}
