@@ -1,7 +1,8 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Server as HttpsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { toKubeStatus } from '../../apierrors/render-kube.ts'
 import { Status } from '../../apierrors/status.ts'
-import { http } from '../../request/node-http.ts'
 
 const lingerMs = 1_000
 
@@ -9,9 +10,23 @@ const lingerMs = 1_000
  * Answers what is no HTTP request, and closes: after a mistake in framing nobody knows where the next request begins
  * (RFC 9112 section 11.2), and a guess is how requests are smuggled.
  */
-export function answerClientError(error: Error, socket: Duplex): void {
-  const begun: unknown = Reflect.get(socket, '_httpMessage')
-  const answering = begun instanceof http.ServerResponse ? begun : undefined
+export function answerClientErrors(server: Server | HttpsServer): void {
+  const begun = new WeakMap<Duplex, Set<ServerResponse>>()
+  const follow = ({ socket }: IncomingMessage, res: ServerResponse) => {
+    const responses = begun.get(socket) ?? new Set()
+    begun.set(socket, responses.add(res))
+    res.once('close', () => responses.delete(res))
+  }
+  server.prependListener('request', follow)
+  server.prependListener('checkContinue', follow)
+  server.on('clientError', (error, socket) => {
+    // Of several requests (pipelining) one has the connection for its response.
+    const answering = [...(begun.get(socket) ?? [])].find(res => res.socket === socket)
+    answer(error, socket, answering)
+  })
+}
+
+function answer(error: Error, socket: Duplex, answering: ServerResponse | undefined): void {
   if (answering?.req.complete === true && !answering.headersSent && socket.writable) {
     // What is wrong comes behind a whole request: that one is still answered for itself, and is the last.
     answering.shouldKeepAlive = false
@@ -32,9 +47,9 @@ export function answerClientError(error: Error, socket: Duplex): void {
     'Cache-Control: no-cache, private',
     'Connection: close',
   ]
-  const answer = `${head.join('\r\n')}\r\n\r\n${body}`
-  if (answering !== undefined || !isParseError(error)) socket.end(answer, () => socket.destroy())
-  else endInStages(socket, answer)
+  const text = `${head.join('\r\n')}\r\n\r\n${body}`
+  if (answering !== undefined || !isParseError(error)) socket.end(text, () => socket.destroy())
+  else endInStages(socket, text)
 }
 
 /**
@@ -42,11 +57,11 @@ export function answerClientError(error: Error, socket: Duplex): void {
  * read it: the rest is read and thrown away for a while (RFC 9112 section 9.6). Only behind a parser that has failed for good,
  * so that none of it can become a request.
  */
-function endInStages(socket: Duplex, answer: string): void {
+function endInStages(socket: Duplex, text: string): void {
   const timer = setTimeout(() => socket.destroy(), lingerMs)
   socket.once('close', () => clearTimeout(timer))
   socket.once('end', () => socket.destroy())
-  socket.end(answer)
+  socket.end(text)
 }
 
 function isParseError(error: Error): boolean {

@@ -6,7 +6,7 @@ import type { TLSSocket } from 'node:tls'
 import { hasBody } from '../../request/has-body.ts'
 import { HookedResponse, hooked } from '../../request/hooked-message.ts'
 import { http } from '../../request/node-http.ts'
-import { answerClientError } from './client-error.ts'
+import { answerClientErrors } from './client-error.ts'
 import { continueWhenRead } from './expect-continue.ts'
 
 export type RequestListener = (req: IncomingMessage, res: ServerResponse) => void
@@ -80,7 +80,7 @@ export function createHttpsListener(
   server.maxHeadersCount = 0
   // Before the next, which would answer, and wait for a handshake that never ends to say so: nobody else closes the connection.
   server.prependListener('tlsClientError', (_error, socket) => socket.destroy())
-  server.on('clientError', answerClientError)
+  answerClientErrors(server)
   // One write is one answer or a batch of events: waiting for more would only add latency.
   server.prependListener('secureConnection', (socket: TLSSocket) => socket.setNoDelay(true))
   if (http2 !== undefined) divert(server, http2.accept)
@@ -116,7 +116,7 @@ export function createHttpListener(listener: RequestListener, limits: ServerLimi
   const server = http.createServer(toServerOptions(limits), listener)
   server.on('checkContinue', continueWhenRead(listener))
   server.maxHeadersCount = 0
-  server.on('clientError', answerClientError)
+  answerClientErrors(server)
   return server
 }
 
