@@ -13,7 +13,7 @@ import { readLockfile } from './supply-chain/lockfile.ts'
 /** The folder in which only generated files are kept. */
 export const generatedManifests = 'manifests/overlays/kubesphere/base'
 
-/** Every generated file but the chart, by path: `make update` writes them, `make verify` compares them. */
+/** Every generated file, by path: `make update` writes them, `make verify` compares them. */
 export function generatedFiles(): ReadonlyMap<string, string> {
   const { config } = parseConfig({})
   const lockfile = readFileSync(join(repository, 'package-lock.json'), 'utf8')

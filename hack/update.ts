@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { repository } from './controlplane/settings.ts'
 import { generatedFiles, generatedManifests } from './generated.ts'
 
-// make update: formats the code and writes every generated file. The chart comes last, since it is made from generated manifests.
+// make update: formats the code and writes every generated file.
 
 run(join(repository, 'node_modules/.bin/biome'), ['check', '--write'])
 const files = generatedFiles()
@@ -13,7 +13,6 @@ for (const [path, text] of files) {
   mkdirSync(dirname(join(repository, path)), { recursive: true })
   writeFileSync(join(repository, path), text)
 }
-run(process.execPath, ['hack/update-chart.ts'])
 
 function run(command: string, args: readonly string[]): void {
   const { status } = spawnSync(command, args, { cwd: repository, stdio: 'inherit' })

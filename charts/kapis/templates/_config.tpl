@@ -1,4 +1,3 @@
-{{- /* Made by `make update` from manifests/. */}}
 {{- define "kapis.baseConfig" -}}
 # The configuration of both programs; docs/config.md has every member and its default.
 groupDomain: {{ .Values.groupDomain }}

@@ -6,7 +6,7 @@ import { manifestsFolder } from '../../cmd/kapis/manifests/build.ts'
 import { type Names, platformNames } from '../../cmd/kapis/manifests/customize.ts'
 
 /** The overlays that the chart can be. */
-export const chartOverlays = ['default', 'ha', 'opensearch', 'kubesphere'] as const
+const chartOverlays = ['default', 'ha', 'opensearch', 'kubesphere'] as const
 
 /** Names that an overlay has of its own, where the chart has values. */
 export const ownNames: Readonly<Partial<Record<(typeof chartOverlays)[number], Names>>> = {
@@ -14,12 +14,12 @@ export const ownNames: Readonly<Partial<Record<(typeof chartOverlays)[number], N
 }
 
 /** What may be switched on with any overlay, by its value in the chart: folders of manifests/components. */
-export const chartComponents = { monitoring: 'monitoring', certManager: 'cert-manager' } as const
+const chartComponents = { monitoring: 'monitoring', certManager: 'cert-manager' } as const
 
-export type Component = keyof typeof chartComponents
-export const componentNames: readonly Component[] = ['monitoring', 'certManager']
+type Component = keyof typeof chartComponents
+const componentNames: readonly Component[] = ['monitoring', 'certManager']
 
-export type Variant = {
+type Variant = {
   readonly name: string
   readonly overlay: (typeof chartOverlays)[number]
   readonly components: readonly Component[]
