@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { delimiter, dirname, join } from 'node:path'
 import { ensureBinaries } from './controlplane/binaries.ts'
 import { childEnvironment, repository } from './controlplane/settings.ts'
-import { runMocha } from './test/mocha-process.ts'
+import { createQueue, type Queue, runMocha, testFiles, thenFrom } from './test/mocha-process.ts'
 import { createPlanes } from './test/plane.ts'
 import { brokeOff, isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
 
@@ -11,14 +11,16 @@ import { brokeOff, isSuccess, none, type Outcome, sum, toLine } from './test/tot
 // their long form when FUZZ_SECONDS, FAULTS=long or SOAK_SECONDS say so (make fuzz, faults, soak).
 
 const unitPatterns = ['pkg/**/*.test.ts', 'cmd/**/*.test.ts', 'hack/**/*.test.ts']
-const patternsOf = (...folders: readonly string[]) => folders.map(folder => `test/${folder}/**/*.test.ts`)
+const filesOf = (folder: string) => testFiles([`test/${folder}/**/*.test.ts`])
 const trust = ['fuzz', 'faults', 'soak']
-// They start what they need, in a folder of their own.
-const selfContained = ['installation', 'integration']
+/** Their files share a cluster of their own to install Kapis in. */
+const installations = ['installation', 'manifests']
 const unitTimeoutMs = 60_000
 const timeoutMs = 120_000
 // Next to the folder of `make up`, so that one's own cluster and its state are left alone.
 const runDir = `${process.env.RUN_DIR || '.run'}-test`
+// Hundreds of programs start: each compiles what none before it has.
+process.env.NODE_COMPILE_CACHE ||= join(repository, 'node_modules/.cache/compiled')
 
 const planes = createPlanes()
 const abort = new AbortController()
@@ -39,8 +41,7 @@ if (!['', 'unit', 'e2e'].includes(only)) {
 const binaries = only === 'unit' ? undefined : ensureBinaries({ say: console.log, signal: abort.signal })
 binaries?.catch(() => {})
 const outcomes: Outcome[] = []
-if (only !== 'e2e')
-  outcomes.push(await runMocha(unitPatterns, { timeoutMs: unitTimeoutMs, env: childEnvironment() }))
+if (only !== 'e2e') outcomes.push(await runUnitTests())
 if (binaries !== undefined) {
   const failed = (error: unknown) =>
     brokeOff(`there is no control plane to test with: ${error instanceof Error ? error.message : error}`)
@@ -52,34 +53,52 @@ if (all.failures.length > 0) console.error(['failed:', ...all.failures].join('\n
 console.log(toLine(all))
 process.exit(isSuccess(all) ? 0 : 1)
 
+async function runUnitTests(): Promise<Outcome> {
+  const queue = createQueue(testFiles(unitPatterns).map(file => [file]))
+  const env = childEnvironment()
+  const runs = ['unit-1', 'unit-2'].map(name => runMocha(queue, { name, timeoutMs: unitTimeoutMs, env }))
+  return sum(await Promise.all(runs))
+}
+
 async function runEndToEnd(binaries: ReturnType<typeof ensureBinaries>): Promise<Outcome> {
   // What needs no browser and no directory is tested all the same.
   const tools = spawnSync(join(repository, 'hack/test-tools.sh'), { stdio: 'inherit' })
   const missing = tools.status === 0 ? none : brokeOff('not all tools are there that the tests drive')
   if (folders !== '') return sum([missing, await runFolders(folders.split(','))])
   // A few tests by title: one control plane is enough for them.
-  if (grep !== '') return sum([missing, await runFolders(['e2e', ...trust, ...selfContained])])
+  if (grep !== '') return sum([missing, await runFolders(['e2e', 'integration', ...trust, ...installations])])
 
   // Here, and not by each of those that follow, who would not wait for as long as building takes.
   const { kubectl } = await binaries
   const PATH = [dirname(kubectl), process.env.PATH].join(delimiter)
-  // All of them mostly wait, and each has a control plane of its own: side by side they take half of the time. The first
-  // prints as it goes.
-  const apart = Promise.all([
-    runFolders(trust, { in: `${runDir}-trust`, isHeld: true }),
-    ...selfContained.map(folder => {
-      const env = { ...childEnvironment(), PATH, RUN_DIR: `${runDir}-${folder}` }
-      return runMocha(patternsOf(folder), { timeoutMs, env, isHeld: true })
+  // All of them mostly wait: side by side they take half of the time. Each control plane has one file at a time.
+  const queue = createQueue(jobsOf(['integration', 'e2e']))
+  const runs = await Promise.all([
+    runOnPlane('e2e-1', queue),
+    runOnPlane('e2e-2', queue),
+    runOnPlane('trust', thenFrom(createQueue(jobsOf(trust)), queue)),
+    runMocha(createQueue(jobsOf(installations)), {
+      name: 'installation',
+      timeoutMs,
+      env: { ...childEnvironment(), PATH, RUN_DIR: `${runDir}-installation` },
     }),
   ])
-  const first = await runFolders(['e2e'])
-  console.log('waiting for the tests that run next to these')
-  return sum([missing, first, ...(await apart)])
+  return sum([missing, ...runs])
 }
 
-type FoldersRun = { readonly in?: string; readonly isHeld?: boolean }
+function runFolders(names: readonly string[]): Promise<Outcome> {
+  return planes.with(runDir, env =>
+    runMocha(createQueue(jobsOf(names)), { name: names[0] ?? '', timeoutMs, env }),
+  )
+}
 
-function runFolders(names: readonly string[], run: FoldersRun = {}): Promise<Outcome> {
-  const { in: dir = runDir, isHeld = false } = run
-  return planes.with(dir, env => runMocha(patternsOf(...names), { timeoutMs, env, isHeld }))
+function runOnPlane(name: string, queue: Queue): Promise<Outcome> {
+  return planes.with(`${runDir}-${name}`, env => runMocha(queue, { name, timeoutMs, env }))
+}
+
+/** A file each; those that share a cluster together. */
+function jobsOf(names: readonly string[]) {
+  const apart = names.filter(name => !installations.includes(name))
+  const together = names.filter(name => installations.includes(name))
+  return [...apart.flatMap(filesOf).map(file => [file]), together.flatMap(filesOf)]
 }

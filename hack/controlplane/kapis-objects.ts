@@ -11,6 +11,8 @@ import { namespace, type Settings } from './settings.ts'
 const inNamespace = `/api/v1/namespaces/${namespace}`
 const tokenSeconds = 7 * 86_400
 const availableWithinMs = 120_000
+const touchEveryMs = 3_000
+const apiServicePath = '/apis/apiregistration.k8s.io/v1/apiservices'
 
 /** What an installation brings besides the manifests: the authority that this launcher made, and a way to kapis-apiserver. */
 export async function createKapisObjects(client: KubeClient, pki: Pki): Promise<void> {
@@ -64,14 +66,30 @@ export async function waitAvailable(
   signal: AbortSignal,
 ): Promise<void> {
   const name = `v1alpha3.resources.${groupDomain}`
-  const deadline = Date.now() + availableWithinMs
-  for (;;) {
+  const startedAt = Date.now()
+  const deadline = startedAt + availableWithinMs
+  for (let nextTouchAt = startedAt + touchEveryMs; ; ) {
     const { status, message } = await available(client, name)
     if (status === 'True' && (await isDiscovered(client, groupDomain))) return
     if (Date.now() > deadline)
       throw new Error(`APIService ${name} is not available after ${availableWithinMs / 1000} s: ${message}`)
+    if (Date.now() > nextTouchAt) {
+      await touch(client, name)
+      nextTouchAt = Date.now() + touchEveryMs
+    }
     await sleep(100, undefined, { signal })
   }
+}
+
+/** kube-apiserver looks again at an APIService that has changed, and by itself only every 30 or 60 seconds. */
+async function touch(client: KubeClient, name: string): Promise<void> {
+  const annotations = { 'kapis.io/touched-at': new Date().toISOString() }
+  await client.call({
+    method: 'PATCH',
+    path: `${apiServicePath}/${name}`,
+    contentType: 'application/merge-patch+json',
+    body: { metadata: { annotations } },
+  })
 }
 
 /**
@@ -90,7 +108,7 @@ async function isDiscovered(client: KubeClient, groupDomain: string): Promise<bo
 
 async function available(client: KubeClient, name: string): Promise<{ status: string; message: string }> {
   try {
-    const object = await client.call({ path: `/apis/apiregistration.k8s.io/v1/apiservices/${name}` })
+    const object = await client.call({ path: `${apiServicePath}/${name}` })
     const conditions: unknown = isRecord(object) && isRecord(object.status) ? object.status.conditions : []
     const found = Array.isArray(conditions)
       ? conditions.find(condition => isRecord(condition) && condition.type === 'Available')

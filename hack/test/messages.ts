@@ -1,11 +1,18 @@
-/** What the process of the tests tells who has started it. */
+/** What a process of tests says to its parent. */
 export type Message =
   | {
       readonly test: string
       readonly state: 'began' | 'passed' | 'failed' | 'skipped'
       readonly why?: string
     }
+  /** It is ready for a job, and waits for the answer, which is a JobMessage. */
+  | { readonly next: true }
   | { readonly end: true }
+
+/** Files that run together, in this order. */
+export type Job = readonly string[]
+/** No files: there are no more jobs. */
+export type JobMessage = { readonly job: Job }
 
 const states = new Set<unknown>(['began', 'passed', 'failed', 'skipped'])
 
@@ -13,5 +20,10 @@ const states = new Set<unknown>(['began', 'passed', 'failed', 'skipped'])
 export function isMessage(value: unknown): value is Message {
   if (typeof value !== 'object' || value === null) return false
   if ('end' in value) return value.end === true
+  if ('next' in value) return value.next === true
   return 'test' in value && typeof value.test === 'string' && 'state' in value && states.has(value.state)
+}
+
+export function isJobMessage(value: unknown): value is JobMessage {
+  return typeof value === 'object' && value !== null && 'job' in value && Array.isArray(value.job)
 }

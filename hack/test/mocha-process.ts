@@ -2,56 +2,83 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { repository } from '../controlplane/settings.ts'
-import { isMessage, type Message } from './messages.ts'
+import { isMessage, type Job, type JobMessage, type Message } from './messages.ts'
 import { brokeOff, none, type Outcome, sum } from './totals.ts'
+
+/** The test files that match, in the order of their names. */
+export function testFiles(patterns: readonly string[]): string[] {
+  return globSync(patterns, { cwd: repository }).sort()
+}
+
+/** What several processes of tests work off together, each taking the next when it is done with one. */
+export type Queue = { readonly take: () => Job | undefined; readonly isEmpty: () => boolean }
+
+export function createQueue(jobs: readonly Job[]): Queue {
+  const left = jobs.filter(job => job.length > 0)
+  return { take: () => left.shift(), isEmpty: () => left.length === 0 }
+}
+
+/** Jobs of `next` when there are none of `first` any more. */
+export function thenFrom(first: Queue, next: Queue): Queue {
+  return { take: () => first.take() ?? next.take(), isEmpty: () => first.isEmpty() && next.isEmpty() }
+}
 
 export type MochaRun = {
   readonly timeoutMs: number
   readonly env: Readonly<Record<string, string>>
-  /** Whether what it prints is kept until it has ended, since something else is printing. */
-  readonly isHeld?: boolean
+  /** Before each line that it prints, since other processes print at the same time. */
+  readonly name: string
+  readonly print?: (line: string) => void
 }
 
 /** A process of its own, so that what breaks it (a bad import, an endless loop's memory) is one more failed test. */
-export async function runMocha(patterns: readonly string[], run: MochaRun): Promise<Outcome> {
-  if (globSync(patterns, { cwd: repository }).length === 0) return none
-  const { timeoutMs, env, isHeld = false } = run
-  const grep = process.env.GREP
-  const output = isHeld ? 'pipe' : 'inherit'
-  const child = spawn(
-    process.execPath,
-    [join(repository, 'hack/test/mocha.ts'), String(timeoutMs), ...patterns],
-    {
-      cwd: repository,
-      env: { ...env, ...(grep ? { GREP: grep } : {}) },
-      stdio: ['ignore', output, output, 'ipc'],
-    },
-  )
-  const printed: Buffer[] = []
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', chunk => printed.push(chunk))
+export async function runMocha(queue: Queue, run: MochaRun): Promise<Outcome> {
+  if (queue.isEmpty()) return none
+  const { timeoutMs, env, name, print = console.log } = run
+  const child = spawn(process.execPath, [join(repository, 'hack/test/mocha.ts'), String(timeoutMs)], {
+    cwd: repository,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  for (const input of [child.stdout, child.stderr].filter(each => each !== null))
+    createInterface(input).on('line', line => {
+      if (line.trim() !== '') print(`${name} | ${line}`)
+    })
   const count = createCount()
   child.on('message', message => {
-    if (isMessage(message)) count.add(message)
+    if (!isMessage(message)) return
+    if (!('next' in message)) return count.add(message)
+    const answer: JobMessage = { job: queue.take() ?? [] }
+    count.began(answer.job)
+    // A process that has ended meanwhile is seen by its exit.
+    child.send(answer, () => {})
   })
   const { promise, resolve } = Promise.withResolvers<string>()
   child.on('error', error => resolve(error.message))
   child.on('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
   const end = await promise
   // What it left in the pipe; but a process that it left behind may keep the pipe open for ever.
-  if (isHeld) await Promise.race([once(child, 'close'), sleep(2_000)])
-  process.stdout.write(Buffer.concat(printed))
-  return count.outcome(`${patterns.join(' ')}: the tests broke off (${end})`)
+  await Promise.race([once(child, 'close'), sleep(2_000)])
+  const outcome = count.outcome(`${name}: the tests broke off (${end})`)
+  // What is left has to run all the same.
+  return count.isOver() || queue.isEmpty() ? outcome : sum([outcome, await runMocha(queue, run)])
 }
 
-/** Counts what the process tells, so that what it did until it broke off is known. */
+/** Counts what the process reports, so that what it did until it broke off is known. */
 export function createCount() {
   let outcome = none
+  let files: Job = []
   let at: string | undefined
   let isOver = false
   return {
-    add(message: Message): void {
+    began(job: Job): void {
+      files = job
+      at = undefined
+    },
+    add(message: Exclude<Message, { next: true }>): void {
       if ('end' in message) {
         isOver = true
         return
@@ -60,10 +87,12 @@ export function createCount() {
       if (state === 'began') at = test
       else outcome = sum([outcome, toOutcome(state, `${test}: ${why}`)])
     },
+    isOver: () => isOver,
     /** @param broken what to say when the process has not come to its end */
     outcome(broken: string): Outcome {
       if (isOver) return outcome
-      return brokeOff(at === undefined ? `${broken} before the first` : `${broken} in "${at}"`, outcome)
+      const place = at === undefined ? 'before the first test' : `in "${at}"`
+      return brokeOff([broken, place, ...(files.length > 0 ? ['of', ...files] : [])].join(' '), outcome)
     },
   }
 }

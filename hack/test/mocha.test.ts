@@ -1,83 +1,105 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { isMessage } from './messages.ts'
-import { createCount } from './mocha-process.ts'
+import { childEnvironment } from '../controlplane/settings.ts'
+import { createQueue, runMocha, thenFrom } from './mocha-process.ts'
 
 describe('a process of tests', () => {
+  const name = 'unit-7'
+  const printed: string[] = []
   let folder = ''
   before(() => {
     folder = mkdtempSync(join(tmpdir(), 'kapis-mocha-'))
   })
   after(() => rmSync(folder, { recursive: true }))
 
-  function start(name: string, body: string) {
+  function write(name: string, body: string): string {
     const file = join(folder, `${name}.test.mjs`)
     writeFileSync(file, body)
-    return fork(join(import.meta.dirname, 'mocha.ts'), ['60000', file], { silent: true })
+    return file
+  }
+  const { GREP: _, ...env } = childEnvironment()
+  const run = (...jobs: readonly (readonly string[])[]) => {
+    return runMocha(createQueue(jobs), { name, timeoutMs: 60_000, env, print: line => printed.push(line) })
   }
 
-  async function outcomeOf(child: ChildProcess) {
-    const count = createCount()
-    child.on('message', message => {
-      if (isMessage(message)) count.add(message)
-    })
-    const [code] = await once(child, 'exit')
-    return { code, ...count.outcome('broke off') }
-  }
-
-  it('tells its parent how each test ends', async () => {
-    const body = `describe('of them', () => {
-      it('passes', () => process.send('a message of its own'))
-      it('is skipped', function () { this.skip() })
-      it('fails', () => { throw new Error('why\\nmore of it') })
-    })`
-    expect(await outcomeOf(start('some', body))).to.deep.equal({
-      code: 1,
-      passed: 1,
+  it('reports how each test of each job ends', async () => {
+    const some = write(
+      'some',
+      `describe('of them', () => {
+        it('passes', () => process.send('a message of its own'))
+        it('is skipped', function () { this.skip() })
+        it('fails', () => { throw new Error('why\\nmore of it') })
+      })`,
+    )
+    const one = write('one', "it('passes', () => {})")
+    const other = write('other', "it('passes too', () => {})")
+    expect(await run([some], [one, other])).to.deep.equal({
+      passed: 3,
       failed: 1,
       skipped: 1,
       failures: ['of them fails: why'],
     })
-    const code = 0
-    expect(await outcomeOf(start('one', "it('passes', () => {})"))).to.deep.equal({
-      code,
-      passed: 1,
-      failed: 0,
+    expect(printed).to.include.members([`${name} |     ✔ passes`, `${name} | more of it`])
+    expect(await run([one])).to.deep.equal({ passed: 1, failed: 0, skipped: 0, failures: [] })
+  })
+
+  it('is reported to have broken off, where and after how many, and another does the rest', async () => {
+    const body = "it('passes', () => {}); it('breaks', () => process.exit(7)); it('is left', () => {})"
+    const breaks = write('breaks', body)
+    const imports = write('imports', "import './nothing.mjs'")
+    const passes = write('passes', "it('passes', () => {})")
+    expect(await run([breaks], [imports], [passes])).to.deep.equal({
+      passed: 2,
+      failed: 2,
       skipped: 0,
-      failures: [],
+      failures: [
+        `${name}: the tests broke off (exit code 7) in "breaks" of ${breaks}`,
+        `${name}: the tests broke off (exit code 1) before the first test of ${imports}`,
+      ],
     })
   })
 
-  it('is told to have broken off, where and after how many', async () => {
-    const body = "it('passes', () => {}); it('breaks', () => process.exit(7)); it('is left', () => {})"
-    expect(await outcomeOf(start('breaks', body))).to.deep.equal({
-      code: 7,
-      passed: 1,
-      failed: 1,
-      skipped: 0,
-      failures: ['broke off in "breaks"'],
-    })
-    expect(await outcomeOf(start('imports', "import './nothing.mjs'"))).to.deep.equal({
-      code: 1,
-      passed: 0,
-      failed: 1,
-      skipped: 0,
-      failures: ['broke off before the first'],
-    })
+  it('goes on after a promise that is rejected and that nobody waits for', async () => {
+    const body = `it('leaves one behind', () => {
+      setTimeout(() => Promise.reject(new Error('left behind')), 20)
+      return new Promise(resolve => setTimeout(resolve, 100))
+    })`
+    const jobs = ['first', 'second', 'third'].map(name => [write(name, body)])
+    expect(await run(...jobs)).to.deep.equal({ passed: 3, failed: 0, skipped: 0, failures: [] })
+    const reported = printed.filter(line => line.includes('unhandled rejection: Error: left behind'))
+    expect(reported).to.have.length(3)
   })
 
   it('ends when its parent has gone, whatever it waits for', async () => {
-    const child = start(
+    const file = write(
       'waits',
       "it('waits', () => { process.send('waiting'); return new Promise(() => {}) })",
     )
+    const child = fork(join(import.meta.dirname, 'mocha.ts'), ['60000'], { silent: true, env })
+    child.send({ job: [file] })
     child.on('message', message => {
       if (message === 'waiting') child.disconnect()
+      else if (typeof message === 'object' && message !== null && 'next' in message)
+        child.send({ job: [file] })
     })
     expect(await once(child, 'exit')).to.deep.equal([1, null])
+  })
+})
+
+describe('thenFrom', () => {
+  it('takes of the second queue when the first is empty', () => {
+    const [first, second] = [createQueue([['a'], []]), createQueue([['b']])]
+    const both = thenFrom(first, second)
+    expect([both.take(), both.isEmpty(), both.take(), both.isEmpty(), both.take()]).to.deep.equal([
+      ['a'],
+      false,
+      ['b'],
+      true,
+      undefined,
+    ])
   })
 })

@@ -17,9 +17,9 @@ describe('nextLink', () => {
     })
 
   it('takes no time for a header of many brackets', () => {
-    const startedAt = performance.now()
+    const startedAt = process.threadCpuUsage()
     expect(nextLink('<'.repeat(200_000))).to.equal(undefined)
     expect(nextLink('<>;'.repeat(200_000))).to.equal(undefined)
-    expect(performance.now() - startedAt).to.be.below(2_000)
+    expect(process.threadCpuUsage(startedAt).user / 1_000, 'ms of CPU').to.be.below(4_000)
   })
 })

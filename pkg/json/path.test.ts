@@ -39,9 +39,9 @@ describe('findPaths', () => {
   it('goes through a text of megabytes once, however many paths there are', () => {
     const large = `{"spec":{"a":[${'"",'.repeat(500_000)}""]}}`
     const timeOf = (paths: readonly Steps[]) => {
-      const startedAt = performance.now()
+      const startedAt = process.threadCpuUsage()
       findPaths(large, paths)
-      return performance.now() - startedAt
+      return process.threadCpuUsage(startedAt).user / 1_000
     }
     const paths = Array.from({ length: 32 }, (_, i): Steps => ['spec', 'a', i + 1_000_000, `m${i}`])
     timeOf(paths)

@@ -70,12 +70,12 @@ describe('parseFieldSelector', () => {
   }
 
   it('reads a hostile text in no time', () => {
-    const startedAt = performance.now()
+    const startedAt = process.threadCpuUsage()
     for (const text of ['\\'.repeat(40_001), 'a!'.repeat(20_000), ','.repeat(40_000), 'a\\,'.repeat(10_000)])
       try {
         parseFieldSelector(text)
       } catch {}
-    expect(performance.now() - startedAt).to.be.below(500)
+    expect(process.threadCpuUsage(startedAt).user / 1_000, 'ms of CPU').to.be.below(2_000)
   })
 })
 
@@ -120,10 +120,10 @@ describe('requiredValue', () => {
   it('refuses more than 32 terms, in no time', () => {
     const terms = (count: number) => Array.from({ length: count }, (_, i) => `a${i}=b`).join(',')
     expect(parseFieldSelector(terms(32))).to.have.length(32)
-    const began = performance.now()
+    const began = process.threadCpuUsage()
     expect(refusalOf(() => parseFieldSelector(terms(100_000))).message).to.equal(
       'fieldSelector has 100000 terms; at most 32 are allowed',
     )
-    expect(performance.now() - began).to.be.below(1_000)
+    expect(process.threadCpuUsage(began).user / 1_000, 'ms of CPU').to.be.below(3_000)
   })
 })

@@ -129,7 +129,7 @@ describe('QueryParameters', () => {
   })
 
   it('reads a hostile query in no time', () => {
-    const startedAt = performance.now()
+    const startedAt = process.threadCpuUsage()
     for (const query of [
       '&'.repeat(100_000),
       'a=1&'.repeat(50_000),
@@ -140,7 +140,7 @@ describe('QueryParameters', () => {
       parameters.isRepeated('a')
       expect(parameters.first('b')).to.equal(null)
     }
-    expect(performance.now() - startedAt).to.be.below(1_000)
+    expect(process.threadCpuUsage(startedAt).user / 1_000, 'ms of CPU').to.be.below(3_000)
   })
 
   it('refuses a parameter that is too long where Kapis answers by itself, and reads it for others', () => {

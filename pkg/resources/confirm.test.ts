@@ -269,7 +269,7 @@ describe('a consistent read', () => {
     const collection = collectionOf(nodes(), { confirm: confirmedBy(page(17, same)) })
     const since = performance.now()
     await waitForVersion(collection, '16')
-    expect(performance.now() - since).to.be.lessThan(1_000)
+    expect(performance.now() - since).to.be.lessThan(2_500)
     expect(collection.version).to.equal(17)
   })
 

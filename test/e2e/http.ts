@@ -12,6 +12,9 @@ export const platformPath = `/kapis/${group}/${version}/nodes`
 /** The path with the prefix that SDKs of the platform also know. */
 export const shortPath = `/kapi/${group}/${version}/nodes`
 
+/** Two seconds are promised for the end of a login; a machine with other work to do takes some to ask. */
+export const endsWithinSeconds = 8
+
 /** One request to Kapis with its target as it stands: nothing is cleaned up on the way. */
 export function askRaw(target: string, options: Ask = {}): Promise<Answer> {
   return askRawAt(setting('KAPIS_URL'), setting('KAPIS_CA'), target, options)

@@ -239,7 +239,7 @@ describe('attacks that peers have fallen to', function () {
           const began = performance.now()
           const { code, body } = await askAs(token, path)
           expect([code, JSON.parse(body).reason], path).to.deep.equal([401, 'Unauthorized'])
-          expect(performance.now() - began).to.be.below(5_000)
+          expect(performance.now() - began).to.be.below(15_000)
         }
         const hint = await askAs(
           admin,

@@ -71,7 +71,7 @@ describe('what kapis-apiserver takes on', function () {
     for (const writer of [token, await tokenOf(namespace, 'nobody'), slow]) {
       const began = performance.now()
       const answer = await askAs(writer, reviews, { method: 'POST', headers: json, body: review })
-      expect([answer.code, performance.now() - began < 1_000], answer.body).to.deep.equal([201, true])
+      expect([answer.code, performance.now() - began < 10_000], answer.body).to.deep.equal([201, true])
     }
     for (const socket of open) socket.destroy()
   })
@@ -84,7 +84,7 @@ describe('what kapis-apiserver takes on', function () {
     const refused = askAs(slow, reviews, { method: 'POST', headers: json, body: review })
     const began = performance.now()
     const answer = await askAs(other, reviews, { method: 'POST', headers: json, body: review })
-    expect([answer.code, performance.now() - began < 1_000], answer.body).to.deep.equal([201, true])
+    expect([answer.code, performance.now() - began < 10_000], answer.body).to.deep.equal([201, true])
     expect((await askAs(slow, '/api/v1/namespaces')).code).to.equal(403)
     expectStatus(
       await refused,

@@ -13,10 +13,10 @@ import { describeLogs } from './log-cases.ts'
 import { env } from './replica.ts'
 import { scratch, setting } from './run.ts'
 
-const readyWithinMs = 120_000
+const readyWithinMs = 300_000
 
 describe('kapis-apiserver with OpenSearch', function () {
-  this.timeout(180_000)
+  this.timeout(400_000)
 
   let engine: OpenSearch | undefined
   let child: ChildProcess | undefined

@@ -13,7 +13,7 @@ import { logInUpstream, startOpenIdProvider, upstreamClient } from '../peers/ope
 import { authorityPem } from '../peers/tls-server.ts'
 import { createUserAgent, type Page, type UserAgent } from '../peers/user-agent.ts'
 import { askKapis, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
-import { eventually } from './http.ts'
+import { endsWithinSeconds, eventually } from './http.ts'
 import {
   applyProvider,
   linkOf,
@@ -424,7 +424,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
       const seconds = await eventually(async () => {
         expect((await bearer(access_token, '/api')).code).to.equal(401)
       }, 20_000)
-      expect(seconds).to.be.below(2)
+      expect(seconds).to.be.below(endsWithinSeconds)
       expect(refusal(await refresh(refresh_token))).to.deep.equal([
         400,
         { error: 'invalid_grant', error_description: 'the login has ended' },

@@ -1,6 +1,14 @@
 import { expect } from 'chai'
 import { type Answer, accessToken, askKapis, kubectlOutput, uniqueName } from '../e2e/cluster.ts'
-import { askAs, eventually, expectStatus, groupDomain, platformPath, statusBody } from '../e2e/http.ts'
+import {
+  askAs,
+  endsWithinSeconds,
+  eventually,
+  expectStatus,
+  groupDomain,
+  platformPath,
+  statusBody,
+} from '../e2e/http.ts'
 import {
   claimsOf,
   createUser,
@@ -15,7 +23,6 @@ import { setting } from '../e2e/run.ts'
 import { type Replica, startReplica } from './replica.ts'
 
 const users = `/kapis/iam.${groupDomain}/v1alpha2/users`
-const withinSeconds = 2
 
 /** The end of a login reaches each front by its own watch; one that was down meanwhile learns of it as it starts. */
 describe('a login that is ended, at two fronts', function () {
@@ -87,7 +94,7 @@ describe('a login that is ended, at two fronts', function () {
       )
       const figures = seconds.map(each => each.toFixed(3)).join(' s and ')
       if (process.env.E2E_FIGURES) console.log(`      refused after ${figures} s`)
-      for (const each of seconds) expect(each).to.be.below(withinSeconds)
+      for (const each of seconds) expect(each).to.be.below(endsWithinSeconds)
       await isTaken(staying)
     })
   }

@@ -15,7 +15,7 @@ import { type AuditedServers, startAudited } from './differential/servers.ts'
 
 /** So many requests at once, of one caller. */
 const batch = 24
-const runs = 5
+const runs = 3
 
 // The same request of the same caller goes to both servers. What Kapis allows, kube-apiserver allows too; on the paths that both
 // have they answer alike, but for what Kapis refuses by itself (differential/stricter.ts), and write the same into audit logs.

@@ -99,7 +99,7 @@ describe('kubeconfigs that kapis login writes, as kubectl reads them', function 
     const property = fc.asyncProperty(attempts, async all => {
       await Promise.all(all.map(([kubeconfig, logins], i) => judge(join(folder, `${i}`), kubeconfig, logins)))
     })
-    await fc.assert(property, bounds(15))
+    await fc.assert(property, bounds(5))
   })
 })
 

@@ -18,7 +18,7 @@ const overlay = join(repository, 'manifests/overlays/ha')
 const overlapSeconds = 5
 
 describe('certificates of two replicas, under load', function () {
-  this.timeout(240_000)
+  this.timeout(400_000)
   let cluster: Cluster
   const pods: Pod[] = []
 

@@ -15,7 +15,7 @@ export type Cluster = {
   readonly output: (args: readonly string[], stdin?: string) => Promise<string>
 }
 
-const upWithinMs = 120_000
+const upWithinMs = 300_000
 const runDir = join(repository, `${process.env.RUN_DIR ?? '.run-test'}-bare`.replace(`${repository}/`, ''))
 
 let running: Running | undefined

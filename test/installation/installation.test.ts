@@ -17,7 +17,7 @@ const apiService = 'v1alpha3.resources.kapis.io'
 const overlay = join(repository, 'manifests/overlays/ha')
 
 describe('two replicas, installed by the manifests', function () {
-  this.timeout(240_000)
+  this.timeout(400_000)
   let cluster: Cluster
   const pods = new Map<string, Pod>()
 

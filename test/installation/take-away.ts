@@ -16,6 +16,8 @@ export async function takeAway(cluster: Cluster, what: readonly string[], stdin?
   // When nobody serves the aggregated API any more, the namespace controller cannot tell what a namespace holds while its
   // APIService is there, and waits longer after each attempt, up to a minute.
   await cluster.output(['delete', 'apiservices', ...mark, '--timeout=60s'])
+  // With Pods in it, a namespace waits for half of their terminationGracePeriodSeconds before it looks again.
+  await cluster.output(['delete', 'deployments', '-A', ...mark, '--cascade=foreground', '--timeout=60s'])
   await cluster.output(['delete', ...what, '--ignore-not-found', '--wait=false'], stdin)
   let looks = 0
   await eventually(

@@ -16,7 +16,7 @@ const role = `traced-${process.pid}`
 const route = '/apis/resources.kapis.io/v1alpha3/nodes'
 
 describe('traces of what the manifests install', function () {
-  this.timeout(240_000)
+  this.timeout(400_000)
   let cluster: Cluster
   let collector: Collector
   let pod: Pod

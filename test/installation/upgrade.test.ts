@@ -21,7 +21,7 @@ const overlay = ({ folder }: Version, name: string) => join(folder, 'manifests/o
 const user = (username: string): Login => ({ username, password: `the password of ${username}` })
 
 describe('an installation of an older version', function () {
-  this.timeout(240_000)
+  this.timeout(400_000)
   let cluster: Cluster
   let older: Version
   let admin: Login

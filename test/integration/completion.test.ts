@@ -72,7 +72,8 @@ describe('shell completion', function () {
     const source = 'kapis completion fish | source'
     const asked = lines.map(([, keys]) => `complete -C ${JSON.stringify(keys.trimEnd())}; echo ---`)
     const script = [`set -x PATH '${folder}' $PATH`, source, ...asked].join('\n')
-    const ran = await run('fish', ['--no-config', '-c', script], { env, cwd: join(folder, 'files') })
+    const options = { env, cwd: join(folder, 'files'), timeoutMs: 170_000 }
+    const ran = await run('fish', ['--no-config', '-c', script], options)
     const found = ran.stdout.split('---\n').map(text => text.split('\n', 1)[0]?.split('\t', 1)[0])
     expect(found.slice(0, -1), ran.stderr).to.deep.equal([
       ...[

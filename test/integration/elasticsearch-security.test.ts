@@ -31,7 +31,7 @@ const rights = {
 }
 
 describe('a store in an Elasticsearch that asks who calls', function () {
-  this.timeout(180_000)
+  this.timeout(400_000)
 
   let engine: SecuredElasticsearch
   const stores: LogStore[] = []

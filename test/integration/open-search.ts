@@ -17,7 +17,7 @@ export type OpenSearch = {
   readonly stop: () => Promise<void>
 }
 
-const readyWithinMs = 120_000
+const readyWithinMs = 300_000
 
 /** A real node of its own for one test file; LOG_STORE's own is left alone. */
 export function startOpenSearch(): Promise<OpenSearch> {

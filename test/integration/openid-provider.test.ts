@@ -45,7 +45,7 @@ describe('an OpenID provider that lies', function () {
         clientID: 'kapis',
         clientSecret,
         rootCAData: authorityPem,
-        readTimeout: 2_000,
+        readTimeout: 10_000,
         ...changes,
       },
     }

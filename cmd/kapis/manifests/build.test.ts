@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { buildManifests } from './build.ts'
 
-// What is built: test/integration/manifests.test.ts.
+// What is built: test/manifests/manifests.test.ts.
 describe('buildManifests', () => {
   const before = process.env.TMPDIR
   afterEach(() => {
