@@ -27,7 +27,9 @@ process.on('unhandledRejection', (reason, promise) => {
 let isPassed = true
 for (let job = await nextJob(); job.length > 0; job = await nextJob()) {
   const startedAt = performance.now()
-  if ((await run(job)) > 0) isPassed = false
+  const { failures, total } = await run(job)
+  if (failures > 0) isPassed = false
+  if (total === 0) continue
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
   const [only = '', ...more] = job.map(file => relative(process.cwd(), file))
   console.log(`  ${seconds} s for ${more.length === 0 ? only : `${job.length} files`}`)
@@ -46,8 +48,8 @@ function nextJob(): Promise<Job> {
   return promise
 }
 
-/** @returns how many tests and hooks failed */
-async function run(files: Job): Promise<number> {
+/** @returns how many tests and hooks failed, and how many tests there were */
+async function run(files: Job): Promise<{ failures: number; total: number }> {
   const mocha = new Mocha({ timeout: Number(timeout), reporter: Reporter, ...(grep ? { grep } : {}) })
   for (const file of files) mocha.addFile(resolve(file))
   await mocha.loadFilesAsync()
@@ -63,7 +65,7 @@ async function run(files: Job): Promise<number> {
   const failures = await promise
   // Its listeners to what nobody has caught would call those of the next in turn, without an end.
   mocha.dispose()
-  return failures
+  return { failures, total: runner.total }
 }
 
 function report(message: Message, sent = () => {}): void {
