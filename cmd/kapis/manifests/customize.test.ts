@@ -54,6 +54,13 @@ describe('manifests/overlays', () => {
   const platform = parse(customize(JSON.stringify(base), baseNames, platformNames))
   const folder = '/var/lib/kapis/logs'
   const url = 'https://opensearch-cluster-master.opensearch.svc:9200'
+  const commandLine = {
+    name: 'kapis-cli',
+    public: true,
+    grantMethod: 'prompt',
+    grantTypes: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+    redirectURIs: ['http://127.0.0.1/callback'],
+  }
   const expected: Readonly<Record<string, object>> = {
     default: { ...base, logs: { store: 'embedded', embedded: { folder } } },
     opensearch: { ...base, logs: { store: 'opensearch', opensearch: { url } } },
@@ -61,7 +68,11 @@ describe('manifests/overlays', () => {
       ...platform,
       http: { enabled: true, port: 9090 },
       service: { ...platform.service, name: 'ks-apiserver' },
-      oauth: { ...platform.oauth, issuer: 'https://ks-apiserver.kubesphere-system.svc/oauth' },
+      oauth: {
+        ...platform.oauth,
+        issuer: 'https://ks-apiserver.kubesphere-system.svc/oauth',
+        clients: [{ name: 'kubesphere', secret: 'kubesphere', trusted: true }, commandLine],
+      },
     },
   }
 
