@@ -30,7 +30,7 @@ up: ## The same in the background; returns when all is ready
 down: ## Stop what `make up` started
 	@$(NODE) hack/controlplane/down.ts
 
-.PHONY: test test-unit test-e2e test-stores bench
+.PHONY: test test-unit test-e2e test-stores test-kubernetes bench
 test: ## Run all tests; the last line is `N passed, N failed`
 	@$(NODE) hack/test.ts
 test-unit: ## Run the tests that need no control plane
@@ -39,6 +39,8 @@ test-e2e: ## Run the tests against a control plane of their own
 	@ONLY=e2e $(NODE) hack/test.ts
 test-stores: ## Run the log store's tests on OpenSearch 1 to 3 and Elasticsearch 7.10 to 9, or on STORE alone (needs Java and Maven)
 	@$(NODE) hack/test-stores.ts
+test-kubernetes: ## Run tests of Kubernetes itself straight and through Kapis, and print what differs; ONLY=kubectl or ONLY=e2e
+	@$(NODE) hack/test-kubernetes.ts
 bench: ## Measure against kube-apiserver and other peers, as ratios; ONLY=<name> one of them (ONLY=start: start and memory of kapis-apiserver)
 	@$(NODE) hack/bench/run.ts
 

@@ -3,12 +3,20 @@ import { join } from 'node:path'
 import { loadVersions, type Versions } from './versions.ts'
 
 export type BinaryName = 'etcd' | 'kube-apiserver' | 'kubectl' | 'kube-controller-manager' | 'kwok'
+/** What Kubernetes' own tests need besides (make test-kubernetes). */
+export type TestBinaryName = 'kubectl-convert' | 'e2e.test'
 /** How the making of programs tells of itself, and how it is broken off. */
 export type Making = { readonly say: (line: string) => void; readonly signal: AbortSignal }
 
-type Source = { readonly folder: string; readonly module: string; readonly about: string }
+type Source = {
+  readonly folder: string
+  readonly module: string
+  readonly about: string
+  /** A test program, which `go build` does not make. */
+  readonly isTest?: true
+}
 
-const sources: Readonly<Record<BinaryName, Source>> = {
+const sources: Readonly<Record<BinaryName | TestBinaryName, Source>> = {
   etcd: { folder: '.', module: 'go.etcd.io/etcd/server/v3', about: 'about 30 s' },
   'kube-apiserver': { folder: '.', module: 'k8s.io/kubernetes/cmd/kube-apiserver', about: 'about 5 min' },
   kubectl: { folder: '.', module: 'k8s.io/kubernetes/cmd/kubectl', about: 'about 30 s' },
@@ -18,6 +26,8 @@ const sources: Readonly<Record<BinaryName, Source>> = {
     about: 'about 90 s',
   },
   kwok: { folder: 'kwok', module: 'sigs.k8s.io/kwok/cmd/kwok', about: 'about 40 s' },
+  'kubectl-convert': { folder: '.', module: 'k8s.io/kubernetes/cmd/kubectl-convert', about: 'about 30 s' },
+  'e2e.test': { folder: '../../test/kubernetes', module: '.', about: 'about 6 min', isTest: true },
 }
 
 const heartbeatMs = 15_000
@@ -27,20 +37,27 @@ const heartbeatMs = 15_000
  *
  * @throws Error when Go is missing or the build fails; the compiler's own words are in it
  */
-export async function buildBinary(name: BinaryName, target: string, { say, signal }: Making): Promise<void> {
+export async function buildBinary(
+  name: BinaryName | TestBinaryName,
+  target: string,
+  { say, signal }: Making,
+): Promise<void> {
   if (spawnSync('go', ['version']).error) {
     throw new Error(
       `${name} must be built, but there is no Go. Install Go 1.26 or newer (https://go.dev/dl), or point ` +
         'KUBEBUILDER_ASSETS to a folder that holds etcd, kube-apiserver, kubectl, kube-controller-manager and kwok.',
     )
   }
-  const { folder, module, about } = sources[name]
+  const { folder, module, about, isTest = false } = sources[name]
   say(`building ${name} (${about} on two cores the first time)`)
   const started = Date.now()
   const heartbeat = setInterval(() => say(`still building ${name}`), heartbeatMs)
   try {
     await run(
-      ['build', '-trimpath', '-ldflags', linkerFlags(loadVersions()), '-o', target, module],
+      [
+        ...(isTest ? ['test', '-c'] : ['build']),
+        ...['-trimpath', '-ldflags', linkerFlags(loadVersions()), '-o', target, module],
+      ],
       folder,
       signal,
     )

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Runs kubectl's command suite (test/cmd of k8s.io/kubernetes) against one server.
+# Usage: kubectl-suite.sh <copy of the sources, writable>, with SECURE_API_PORT, TOKEN and KUBE_JUNIT_REPORT_DIR; WHAT names groups.
+set -o errexit -o nounset -o pipefail
+
+KUBE_ROOT=$1
+cd "${KUBE_ROOT}"
+source hack/lib/init.sh
+source hack/lib/test.sh
+source test/cmd/legacy-script.sh
+
+# In place of its own, which builds kubectl and starts etcd.
+CONTEXT=test
+KUBE_TEMP=$(mktemp -d)
+HOME=${KUBE_TEMP}
+unset KUBECONFIG
+trap 'stop-proxy; rm -rf "${KUBE_TEMP}"' EXIT
+kube::util::ensure-gnu-sed
+kubectl config set-credentials test-admin --token "${TOKEN}"
+kubectl config set-cluster local --insecure-skip-tls-verify --server "https://127.0.0.1:${SECURE_API_PORT}"
+kubectl config set-context "${CONTEXT}" --user test-admin --cluster local
+kubectl config use-context "${CONTEXT}"
+
+# The suite expects a kube-apiserver without the admission plugin ServiceAccount: pods are made right after their namespace.
+create_and_use_new_namespace() {
+  local name
+  name="namespace-$(date +%s)-${RANDOM}"
+  kubectl create namespace "${name}"
+  kubectl wait --for=create --timeout=60s --namespace "${name}" serviceaccount/default
+  kubectl config set-context "${CONTEXT}" --namespace="${name}"
+}
+
+kubectl create -f - <<'NODE' || true
+{ "kind": "Node", "apiVersion": "v1", "metadata": { "name": "127.0.0.1", "annotations": { "save-managers": "true" } },
+  "status": { "capacity": { "memory": "1Gi" } } }
+NODE
+export SUPPORTED_RESOURCES=("*")
+runTests

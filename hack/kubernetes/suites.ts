@@ -1,0 +1,165 @@
+import { spawn, spawnSync } from 'node:child_process'
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { parseGinkgoReport, parseKubectlSuite, type Results } from './results.ts'
+
+/** A server that the tests are run against: kube-apiserver itself, or Kapis. */
+export type Server = { readonly name: string; readonly url: string; readonly token: string }
+
+/** What the suites need, and the folder for their output. */
+export type Workplace = {
+  readonly folder: string
+  readonly env: Readonly<Record<string, string>>
+  /** kubectl, kubectl-convert and e2e.test. */
+  readonly binFolder: string
+}
+
+/** Needed by the suite besides its own scripts. */
+const sources = [
+  'hack',
+  'test/cmd',
+  'test/fixtures',
+  'test/e2e/testing-manifests',
+  'third_party/forked/shell2junit',
+]
+
+/** kubectl's command suite. @returns its groups */
+export async function runKubectlSuite(workplace: Workplace, server: Server, what = ''): Promise<Results> {
+  const { folder } = workplace
+  const source = join(folder, 'kubernetes')
+  if (!existsSync(source)) copySources(workplace, source)
+  // Straight from the module each time: the token of the server before is in the copy.
+  for (const name of readdirSync(join(moduleFolder(), 'test/cmd')).filter(name => name.endsWith('.sh'))) {
+    const text = readFileSync(join(moduleFolder(), 'test/cmd', name), 'utf8')
+    writeFileSync(join(source, 'test/cmd', name), text.replaceAll('admin-token', server.token))
+  }
+  const log = join(folder, `kubectl-${server.name}.log`)
+  await run('bash', [join(import.meta.dirname, 'kubectl-suite.sh'), source], {
+    log,
+    env: {
+      ...workplace.env,
+      SECURE_API_PORT: new URL(server.url).port,
+      TOKEN: server.token,
+      KUBE_JUNIT_REPORT_DIR: join(folder, `kubectl-${server.name}`),
+      WHAT: what,
+    },
+  })
+  return parseKubectlSuite(readFileSync(log, 'utf8'))
+}
+
+/** Those of the end-to-end tests that are about the API. */
+const focus = [
+  'Watchers',
+  'chunking',
+  'Table transformation',
+  'Discovery',
+  'FieldValidation',
+  'ServerSideApply',
+  'CustomResource',
+  'OpenAPIV3',
+  'ResourceQuota',
+  'Namespaces',
+  'Generated clientset',
+  'ValidatingAdmissionPolicy',
+  'SubjectReview',
+  'ServiceAccounts',
+].join('|')
+/** They wait for containers, which nothing runs here, or take many minutes. */
+const skip = [
+  String.raw`\[(Disruptive|Slow|Flaky|Feature:.*)\]`,
+  'ConversionWebhook',
+  'Aggregated APIServer',
+  'ServiceAccountIssuerDiscovery',
+  'should mount',
+  'RunAsUser',
+  'ResourceClaim',
+  'all pods are removed',
+  'delete fast',
+  'by-node',
+].join('|')
+
+/** The end-to-end tests of test/kubernetes, or those that `what` matches. @returns its specs */
+export async function runEndToEndTests(workplace: Workplace, server: Server, what = ''): Promise<Results> {
+  const { folder } = workplace
+  const kubeconfig = join(folder, `${server.name}.kubeconfig`)
+  writeFileSync(kubeconfig, toKubeconfig(server), { mode: 0o600 })
+  // No controller takes it off the sample nodes, and the tests begin with a node that takes pods.
+  const untaint = ['taint', 'nodes', '--all', 'node.kubernetes.io/not-ready-']
+  spawnSync(join(workplace.binFolder, 'kubectl'), untaint, { env: workplace.env })
+  const report = join(folder, `e2e-${server.name}.json`)
+  await run(
+    join(workplace.binFolder, 'e2e.test'),
+    [
+      `--kubeconfig=${kubeconfig}`,
+      '--provider=skeleton',
+      '--allowed-not-ready-nodes=-1',
+      '--system-daemonsets-startup-timeout=1s',
+      '--dump-logs-on-failure=false',
+      `--report-dir=${folder}`,
+      `--ginkgo.json-report=${report}`,
+      '--ginkgo.no-color',
+      '--ginkgo.timeout=2h',
+      String.raw`--ginkgo.focus=\[sig-(api-machinery|auth)\].*(${what || focus})`,
+      `--ginkgo.skip=${skip}`,
+    ],
+    { log: join(folder, `e2e-${server.name}.log`), env: workplace.env },
+  )
+  return parseGinkgoReport(readFileSync(report, 'utf8'))
+}
+
+function copySources({ binFolder }: Workplace, target: string): void {
+  for (const name of sources) cpSync(join(moduleFolder(), name), join(target, name), { recursive: true })
+  // A module has neither permissions to write nor to run.
+  const { status } = spawnSync('chmod', ['-R', 'u+rwX,+x', target], { stdio: 'inherit' })
+  if (status !== 0) throw new Error(`failed to make ${target} writable`)
+  mkdirSync(join(target, '_output'))
+  symlinkSync(binFolder, join(target, '_output/bin'))
+}
+
+let found: string | undefined
+
+/** Where Go keeps the sources of k8s.io/kubernetes, in the version of the control plane. */
+function moduleFolder(): string {
+  if (found !== undefined) return found
+  const cwd = join(import.meta.dirname, '../controlplane')
+  const go = (...args: readonly string[]) => spawnSync('go', args, { cwd, encoding: 'utf8' })
+  go('mod', 'download', 'k8s.io/kubernetes')
+  const { stdout = '', stderr = '' } = go('list', '-m', '-f', '{{.Dir}}', 'k8s.io/kubernetes')
+  found = stdout.trim()
+  if (found === '') throw new Error(`failed to find the sources of k8s.io/kubernetes: ${stderr}`)
+  return found
+}
+
+function toKubeconfig({ url, token }: Server): string {
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'tested', cluster: { server: url, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'administrator', user: { token } }],
+    contexts: [{ name: 'tested', context: { cluster: 'tested', user: 'administrator' } }],
+    'current-context': 'tested',
+  })
+}
+
+type RunOptions = { readonly log: string; readonly env: Readonly<Record<string, string>> }
+
+/** Resolves when the program has ended, however: what it has found is in its output. */
+async function run(command: string, args: readonly string[], { log, env }: RunOptions): Promise<void> {
+  const output = openSync(log, 'w')
+  const child = spawn(command, args, { env, stdio: ['ignore', output, output] })
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  child.on('error', reject)
+  child.on('close', () => resolve())
+  await promise
+  closeSync(output)
+}

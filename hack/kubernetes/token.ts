@@ -1,0 +1,16 @@
+import { execFileSync } from 'node:child_process'
+
+/** A token of an administrator, which kube-apiserver and Kapis accept. */
+export function createToken(kubectl: string, env: Readonly<Record<string, string>>): string {
+  const run = (...args: readonly string[]) => execFileSync(kubectl, args, { env, encoding: 'utf8' }).trim()
+  const [namespace, name] = ['kube-system', 'kubernetes-tests']
+  run('create', 'serviceaccount', name, '--namespace', namespace)
+  run(
+    'create',
+    'clusterrolebinding',
+    name,
+    '--clusterrole=cluster-admin',
+    `--serviceaccount=${namespace}:${name}`,
+  )
+  return run('create', 'token', name, '--namespace', namespace, '--duration=12h')
+}

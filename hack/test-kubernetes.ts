@@ -1,0 +1,75 @@
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { ensureBinaries } from './controlplane/binaries.ts'
+import { buildBinary } from './controlplane/build.ts'
+import { repository } from './controlplane/settings.ts'
+import { countPassed, findDifferences, type Results } from './kubernetes/results.ts'
+import { runEndToEndTests, runKubectlSuite } from './kubernetes/suites.ts'
+import { createToken } from './kubernetes/token.ts'
+import { createPlanes } from './test/plane.ts'
+import { brokeOff, isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
+
+// make test-kubernetes: tests of Kubernetes itself, in the version of the control plane, straight at kube-apiserver and through Kapis. What
+// differs is printed, and is a failure. ONLY=kubectl or ONLY=e2e runs one of the suites, WHAT="pod rs" groups of kubectl's, or
+// with ONLY=e2e specs by a regular expression.
+
+const runDir = join(repository, `${process.env.RUN_DIR || '.run'}-kubernetes`)
+const { ONLY: only = '', WHAT: what = '' } = process.env
+if (!['', 'kubectl', 'e2e'].includes(only)) {
+  console.error(`ONLY=${only}: must be kubectl or e2e`)
+  process.exit(2)
+}
+const abort = new AbortController()
+const planes = createPlanes()
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, async () => {
+    abort.abort()
+    await planes.stop()
+    process.exit(130)
+  })
+}
+
+const making = { say: console.log, signal: abort.signal }
+const binaries = await ensureBinaries(making)
+const folder = join(runDir, 'suites')
+rmSync(folder, { recursive: true, force: true })
+const bin = join(folder, 'bin')
+mkdirSync(bin, { recursive: true })
+symlinkSync(binaries.kubectl, join(bin, 'kubectl'))
+if (only !== 'e2e') await buildBinary('kubectl-convert', join(bin, 'kubectl-convert'), making)
+if (only !== 'kubectl') await buildBinary('e2e.test', join(bin, 'e2e.test'), making)
+const outcomes: Outcome[] = []
+if (only !== 'e2e') outcomes.push(await compare('kubectl', runKubectlSuite))
+if (only !== 'kubectl') outcomes.push(await compare('e2e', runEndToEndTests))
+const outcome = sum(outcomes)
+console.log(['differences:', ...outcome.failures].join('\n  '))
+console.log(`the output of the suites is in ${folder}`)
+console.log(toLine(outcome))
+process.exit(isSuccess(outcome) ? 0 : 1)
+
+async function compare(suite: 'kubectl' | 'e2e', run: typeof runKubectlSuite): Promise<Outcome> {
+  // kubectl's suite expects no nodes but its own, the end-to-end tests one that is ready.
+  process.env.NODES = suite === 'kubectl' ? '0' : '1'
+  process.env.PODS = '0'
+  const found: Results[] = []
+  for (const name of ['kube-apiserver', 'kapis'] as const) {
+    // Each has a control plane of its own: the suites leave objects behind.
+    const { failures } = await planes.with(runDir, async env => {
+      console.log(`${suite}: running at ${name}`)
+      const workplace = { folder, binFolder: bin, env: { ...env, PATH: `${bin}:${env.PATH}` } }
+      const url = (name === 'kapis' ? env.KAPIS_URL : env.KUBE_URL) ?? ''
+      const results = await run(workplace, { name, url, token: createToken(join(bin, 'kubectl'), env) }, what)
+      found.push(results)
+      console.log(`${suite}: ${countPassed(results)} at ${name}`)
+      return none
+    })
+    if (failures.length > 0) return brokeOff(`${suite} at ${name}: ${failures.join('; ')}`)
+  }
+  const [straight = new Map(), kapis = new Map()] = found
+  if (straight.size === 0) return brokeOff(`${suite}: no test was run`)
+  const rows = findDifferences(straight, kapis)
+  const failures = rows.map(
+    row => `${suite}: ${row.test}: ${row.straight} at kube-apiserver, ${row.kapis} at Kapis`,
+  )
+  return { ...none, passed: straight.size - rows.length, failed: rows.length, failures }
+}
