@@ -1,4 +1,4 @@
-import type { Visible } from '../resources/visible.ts'
+import type { Visible } from '../resourcecache/list/object-visibility.ts'
 import type { SeesAll } from './sees-all.ts'
 
 /** Whether a caller may see all, and when that may have changed. */

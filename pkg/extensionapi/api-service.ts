@@ -1,5 +1,5 @@
 import { isRecord, type KubeObject } from '../kube/object.ts'
-import { resourcesGroup, resourcesVersion } from '../resources/kinds.ts'
+import { resourcesGroup, resourcesVersion } from '../resourcecache/kinds.ts'
 
 /** The Service through which kube-apiserver reaches Kapis. */
 export type ServiceReference = { readonly namespace: string; readonly name: string; readonly port: number }

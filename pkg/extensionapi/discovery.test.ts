@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { toAggregatedKinds } from '../resources/kinds.ts'
+import { toAggregatedKinds } from '../resourcecache/kinds.ts'
 import { createDiscovery } from './discovery.ts'
 import { startTestServer, type TestServer } from './discovery-test-server.ts'
 import type { ServedGroup } from './served-group.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { refusalOf } from '../apierrors/fixtures.ts'
 import { QueryParameters } from '../request/query-parameters.ts'
-import { entry } from '../resources/fixtures.ts'
+import { entry } from '../resourcecache/fixtures.ts'
 import { isSelective, type ListOptions, matchesOptions, parseListOptions } from './list-options.ts'
 
 const parse = (query: string, verb: 'list' | 'watch' = 'list', name = '') =>

@@ -5,7 +5,7 @@ import type { QueryParameters } from '../request/query-parameters.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import { requirementsOf } from '../request/selector.ts'
 import { parseVersionQuery, type VersionQuery } from '../request/version-query.ts'
-import type { Entry } from '../resources/entry.ts'
+import type { Entry } from '../resourcecache/store/cached-object.ts'
 
 /** metav1.ListOptions, as far as reading goes. */
 export type ListOptions = VersionQuery & {

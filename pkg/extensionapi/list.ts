@@ -1,8 +1,8 @@
 import { expired } from '../apierrors/status.ts'
 import { toCacheKey } from '../cache/bounded-cache.ts'
 import type { Turns } from '../request/turns.ts'
-import type { Collection, Scope } from '../resources/collection.ts'
-import { waitForLatest, waitForVersion } from '../resources/freshness.ts'
+import type { Collection, Scope } from '../resourcecache/store/store.ts'
+import { waitForLatest, waitForVersion } from '../resourcecache/informer/wait-for-resource-version.ts'
 import {
   countEntries,
   type Leaf,
@@ -10,10 +10,10 @@ import {
   type Selection,
   selectPage,
   toLeaves,
-} from '../resources/leaf.ts'
-import { byKey } from '../resources/order.ts'
-import { matchInTurns, viewInTurns } from '../resources/view-in-turns.ts'
-import type { Visible } from '../resources/visible.ts'
+} from '../resourcecache/store/chunk.ts'
+import { byKey } from '../resourcecache/list/order.ts'
+import { matchInTurns, viewInTurns } from '../resourcecache/store/time-sliced-view.ts'
+import type { Visible } from '../resourcecache/list/object-visibility.ts'
 import { formatContinueToken, inconsistent, parseContinueToken } from './continue-token.ts'
 import { isExact, isSelective, type ListOptions, matchesOptions } from './list-options.ts'
 

@@ -11,10 +11,10 @@ import {
   toExchange,
 } from '../request/fixtures.ts'
 import { createSharedTurns } from '../request/turns.ts'
-import type { Collection, Scope } from '../resources/collection.ts'
-import { bookmark, collectionOf, event, node } from '../resources/fixtures.ts'
-import { PageCache } from '../resources/page-cache.ts'
-import { WatchHub } from '../resources/watch-hub.ts'
+import type { Collection, Scope } from '../resourcecache/store/store.ts'
+import { bookmark, collectionOf, event, node } from '../resourcecache/fixtures.ts'
+import { PageCache } from '../resourcecache/list/page-cache.ts'
+import { WatchHub } from '../resourcecache/watch/watch-broadcaster.ts'
 import { serveRead } from './read.ts'
 
 const g = '/apis/resources.kapis.io/v1alpha3'

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { refusalOf } from '../apierrors/fixtures.ts'
 import { QueryParameters } from '../request/query-parameters.ts'
-import { collectionOf, entry, node } from '../resources/fixtures.ts'
-import { nodes } from '../resources/kinds/nodes.ts'
-import { selectPage } from '../resources/leaf.ts'
+import { collectionOf, entry, node } from '../resourcecache/fixtures.ts'
+import { nodes } from '../resourcecache/kinds/nodes.ts'
+import { selectPage } from '../resourcecache/store/chunk.ts'
 import {
   parseIncludeObject,
   type TableOptions,

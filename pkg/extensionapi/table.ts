@@ -1,9 +1,9 @@
 import { badRequest } from '../apierrors/status.ts'
 import type { QueryParameters } from '../request/query-parameters.ts'
-import { aggregatedForm, objectBytes } from '../resources/body.ts'
-import type { Entry } from '../resources/entry.ts'
-import type { Cell, Kind } from '../resources/kind.ts'
-import { entriesOf, type Selection } from '../resources/leaf.ts'
+import { aggregatedForm, objectBytes } from '../resourcecache/list/list-body.ts'
+import type { Entry } from '../resourcecache/store/cached-object.ts'
+import type { Cell, Kind } from '../resourcecache/kind.ts'
+import { entriesOf, type Selection } from '../resourcecache/store/chunk.ts'
 import { formatAge } from './age.ts'
 
 export type MetaVersion = 'v1' | 'v1beta1'

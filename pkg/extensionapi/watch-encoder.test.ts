@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { expired } from '../apierrors/status.ts'
-import type { Entry } from '../resources/entry.ts'
-import { entry, servedNodes } from '../resources/fixtures.ts'
-import type { Change } from '../resources/history.ts'
-import { encodeError, openingOnce, toTold } from '../resources/watch-encoder.ts'
+import type { Entry } from '../resourcecache/store/cached-object.ts'
+import { entry, servedNodes } from '../resourcecache/fixtures.ts'
+import type { Change } from '../resourcecache/store/watch-window.ts'
+import { encodeError, openingOnce, toTold } from '../resourcecache/watch/watch-encoder.ts'
 import { createEncoder, type Shape } from './watch-encoder.ts'
 
 const objects: Shape = { as: 'object' }

@@ -1,12 +1,12 @@
-import { aggregatedForm } from '../resources/body.ts'
-import type { Entry, ServedKind } from '../resources/entry.ts'
+import { aggregatedForm } from '../resourcecache/list/list-body.ts'
+import type { Entry, ServedKind } from '../resourcecache/store/cached-object.ts'
 import {
   type BookmarkMeta,
   type Encoder,
   type EventType,
   eventParts,
   toBookmarkMeta,
-} from '../resources/watch-encoder.ts'
+} from '../resourcecache/watch/watch-encoder.ts'
 import { type MetaVersion, type TableOptions, tableHead, tableOfObject, toPartial } from './table.ts'
 
 /** How objects look in the events of one kind of watch. */

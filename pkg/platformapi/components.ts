@@ -4,8 +4,8 @@ import { routeOf } from '../openapi/route.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import { sendJson } from '../request/respond.ts'
-import type { Collection } from '../resources/collection.ts'
-import type { Entry } from '../resources/entry.ts'
+import type { Collection } from '../resourcecache/store/store.ts'
+import type { Entry } from '../resourcecache/store/cached-object.ts'
 import type { componentPaths } from './components-description.ts'
 
 export type ComponentTools = {

@@ -1,7 +1,7 @@
 import { isRecord, membersOf } from '../kube/object.ts'
 import type { ListQuery } from '../request/list-query.ts'
-import type { Collection } from '../resources/collection.ts'
-import type { Narrowing } from '../resources/selecting.ts'
+import type { Collection } from '../resourcecache/store/store.ts'
+import type { Narrowing } from '../resourcecache/list/list-predicate.ts'
 
 /**
  * The pods behind a Service (`serviceName=`): those in its namespace that its selector selects, as it is now. A Service

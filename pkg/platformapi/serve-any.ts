@@ -1,6 +1,6 @@
 import { unknownResource } from '../apierrors/status.ts'
 import type { AuthenticatedExchange, Handler } from '../request/exchange.ts'
-import type { Collection } from '../resources/collection.ts'
+import type { Collection } from '../resourcecache/store/store.ts'
 import { type ReadTools, readCollection } from './read-collection.ts'
 
 export type AnyOptions = ReadTools & {

@@ -11,9 +11,9 @@ import { replacedPaths } from '../../platformapi/resources/v1alpha2/replaced-des
 import { kindFilters } from '../../platformapi/resources/v1alpha3/description.ts'
 import { parseListQuery } from '../../request/list-query.ts'
 import { QueryParameters } from '../../request/query-parameters.ts'
-import { plain } from '../../resources/kinds/platform.ts'
-import { createKindTable } from '../../resources/kinds.ts'
-import { toSelecting } from '../../resources/selecting.ts'
+import { plain } from '../../resourcecache/kinds/platform.ts'
+import { createKindTable } from '../../resourcecache/kinds.ts'
+import { toSelecting } from '../../resourcecache/list/list-predicate.ts'
 import { describeApi } from './api-description.ts'
 
 const groupDomain = 'kapis.io'

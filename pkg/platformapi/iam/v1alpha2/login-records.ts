@@ -5,7 +5,7 @@ import type { AuthenticatedExchange } from '../../../request/exchange.ts'
 import { parseListQuery } from '../../../request/list-query.ts'
 import { sendJsonText } from '../../../request/respond.ts'
 import { addWarning } from '../../../request/warning.ts'
-import { ignoredText } from '../../../resources/supported-query.ts'
+import { ignoredText } from '../../../resourcecache/list/supported-query.ts'
 
 export type LoginRecordsOptions = { readonly client: KubeClient; readonly groupDomain: string }
 

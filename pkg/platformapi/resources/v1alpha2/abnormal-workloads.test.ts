@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import type { KubeObject } from '../../../kube/object.ts'
-import { Collection } from '../../../resources/collection.ts'
-import { replaceAll, servedNodes } from '../../../resources/fixtures.ts'
-import type { Traits } from '../../../resources/kind.ts'
-import { volumes } from '../../../resources/kinds/storage.ts'
-import { deployments, jobs, replicated } from '../../../resources/kinds/workloads.ts'
+import { Collection } from '../../../resourcecache/store/store.ts'
+import { replaceAll, servedNodes } from '../../../resourcecache/fixtures.ts'
+import type { Traits } from '../../../resourcecache/kind.ts'
+import { volumes } from '../../../resourcecache/kinds/storage.ts'
+import { deployments, jobs, replicated } from '../../../resourcecache/kinds/workloads.ts'
 import { countAbnormal } from './abnormal-workloads.ts'
 
 const failed = { conditions: [{ type: 'Failed', status: 'True' }] }

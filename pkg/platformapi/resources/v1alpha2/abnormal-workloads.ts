@@ -1,6 +1,6 @@
-import type { Collection } from '../../../resources/collection.ts'
+import type { Collection } from '../../../resourcecache/store/store.ts'
 
-/** The status words (pkg/resources/kinds) of a kind that make an object count as abnormal, in lower case. */
+/** The status words (pkg/resourcecache/kinds) of a kind that make an object count as abnormal, in lower case. */
 const abnormal: readonly (readonly [plural: string, words: readonly string[]])[] = [
   ['deployments', ['updating']],
   ['statefulsets', ['updating']],

@@ -1,6 +1,6 @@
 import { membersOf, textOf } from '../../../kube/object.ts'
-import type { Collection } from '../../../resources/collection.ts'
-import { parseQuantity } from '../../../resources/quantity.ts'
+import type { Collection } from '../../../resourcecache/store/store.ts'
+import { parseQuantity } from '../../../resourcecache/decorate/quantity.ts'
 
 export type Quotas = {
   readonly hard: Readonly<Record<string, string>>

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { startLoopback, toExchange } from '../../../request/fixtures.ts'
-import type { Kind } from '../../../resources/kind.ts'
-import { plain } from '../../../resources/kinds/platform.ts'
+import type { Kind } from '../../../resourcecache/kind.ts'
+import { plain } from '../../../resourcecache/kinds/platform.ts'
 import { createNativeKinds } from './native-kind.ts'
 
 const group = 'resources.kapis.io'

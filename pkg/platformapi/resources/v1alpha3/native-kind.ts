@@ -1,6 +1,6 @@
 import type { AuthenticatedExchange } from '../../../request/exchange.ts'
 import type { RequestInfo } from '../../../request/request-info.ts'
-import type { Kind } from '../../../resources/kind.ts'
+import type { Kind } from '../../../resourcecache/kind.ts'
 import { isForComponents } from '../../components.ts'
 import { isForRegistries } from '../../registries.ts'
 

@@ -1,0 +1,65 @@
+import type { Decorate } from '../store/store.ts'
+import type { KindWatchOptions } from '../informer/kind-watch.ts'
+import { decorateNamespace } from '../kinds/namespaces.ts'
+import { decorateNode } from '../kinds/nodes.ts'
+import { decorateClaim } from '../kinds/storage.ts'
+import { createMountIndex } from './pvc-usage-index.ts'
+import { createUsageIndex } from './pod-usage.ts'
+
+export type Decorators = {
+  /** What is computed for the objects of `<group>/<plural>`; undefined for most. */
+  readonly of: (kind: string) => Decorate | undefined
+  /** To be fed with all pods. */
+  readonly pods: KindWatchOptions['sink']
+  /** To be told which drivers have a class of snapshots. */
+  readonly setSnapshotDrivers: (drivers: ReadonlySet<string>) => void
+}
+
+const nodes = '/nodes'
+const namespaces = '/namespaces'
+const claims = '/persistentvolumeclaims'
+
+/**
+ * Annotations that are computed from other objects. Of all pods only a few figures are kept, in one watch for all of them.
+ *
+ * @param changed told which objects of a kind have to be decorated again; 'all' of them
+ */
+export function createDecorators(
+  groupDomain: string,
+  changed: (kind: string, keys: Iterable<string> | 'all') => void,
+): Decorators {
+  const usage = createUsageIndex(keys => changed(nodes, keys))
+  const used = createUsageIndex(
+    keys => changed(namespaces, keys),
+    pod => pod.metadata.namespace ?? '',
+  )
+  const mounts = createMountIndex(keys => changed(claims, keys))
+  let drivers: ReadonlySet<string> = new Set()
+  const decorate = new Map<string, Decorate>([
+    [nodes, entry => decorateNode(entry.facts, usage.of(entry.name), groupDomain)],
+    [namespaces, entry => decorateNamespace(used.of(entry.name))],
+    [
+      claims,
+      entry => decorateClaim(entry.facts, { isMounted: mounts.isMounted(entry.key), drivers, groupDomain }),
+    ],
+  ])
+  return {
+    of: kind => decorate.get(kind),
+    pods: {
+      replace(pods) {
+        usage.sink.replace(pods)
+        used.sink.replace(pods)
+        mounts.sink.replace(pods)
+      },
+      apply(events) {
+        usage.sink.apply(events)
+        used.sink.apply(events)
+        mounts.sink.apply(events)
+      },
+    },
+    setSnapshotDrivers(next) {
+      drivers = next
+      changed(claims, 'all')
+    },
+  }
+}

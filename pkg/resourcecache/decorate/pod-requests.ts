@@ -1,0 +1,69 @@
+import { isRecord, type KubeObject } from '../../kube/object.ts'
+import { add, larger, parseQuantity, type Quantity, zero } from './quantity.ts'
+
+/** What a pod asks of its node. */
+export type PodRequests = {
+  readonly node: string
+  readonly cpuRequests: Quantity
+  readonly cpuLimits: Quantity
+  readonly memoryRequests: Quantity
+  readonly memoryLimits: Quantity
+}
+
+/**
+ * The node a pod weighs on and what it asks for, by the rule of kubectl and the scheduler: pod-level resources, else
+ * containers and sidecars together, or the largest init container where that is more; plus the pod's overhead (KEP-688,
+ * KEP-753, KEP-2837). Undefined for a pod that is not bound to a node, or has ended.
+ */
+export function toPodRequests(pod: KubeObject): PodRequests | undefined {
+  const spec = record(pod.spec)
+  const phase = record(pod.status).phase
+  const node = spec.nodeName
+  if (typeof node !== 'string' || node === '' || phase === 'Succeeded' || phase === 'Failed') return undefined
+  return {
+    node,
+    cpuRequests: total(spec, 'requests', 'cpu'),
+    cpuLimits: total(spec, 'limits', 'cpu'),
+    memoryRequests: total(spec, 'requests', 'memory'),
+    memoryLimits: total(spec, 'limits', 'memory'),
+  }
+}
+
+function total(
+  spec: Readonly<Record<string, unknown>>,
+  list: 'requests' | 'limits',
+  resource: string,
+): Quantity {
+  const podLevel = record(record(spec.resources)[list])[resource]
+  const sum = podLevel === undefined ? containersTotal(spec, list, resource) : parseQuantity(podLevel)
+  // An unlimited pod stays unlimited: overhead is added to a limit only where there is one.
+  if (list === 'limits' && sum.nano === 0n) return sum
+  return add(sum, parseQuantity(record(spec.overhead)[resource]))
+}
+
+function containersTotal(spec: Readonly<Record<string, unknown>>, list: string, resource: string): Quantity {
+  const amount = (container: unknown) =>
+    parseQuantity(record(record(record(container).resources)[list])[resource])
+  let running = zero
+  for (const container of items(spec.containers)) running = add(running, amount(container))
+  let sidecars = zero
+  let starting = zero
+  for (const container of items(spec.initContainers)) {
+    const own = amount(container)
+    if (record(container).restartPolicy === 'Always') {
+      sidecars = add(sidecars, own)
+      starting = larger(starting, sidecars)
+    } else {
+      starting = larger(starting, add(own, sidecars))
+    }
+  }
+  return larger(add(running, sidecars), starting)
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {}
+}
+
+function items(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}

@@ -1,0 +1,150 @@
+import { expect } from 'chai'
+import type { KubeObject } from '../../kube/object.ts'
+import { bookmark, createRandom, event } from '../fixtures.ts'
+import { createUsageIndex, noUsage } from './pod-usage.ts'
+import { formatQuantity } from './quantity.ts'
+
+type PodOptions = {
+  readonly cpu?: string
+  readonly memory?: string
+  readonly phase?: string
+  readonly namespace?: string
+}
+
+function pod(name: string, nodeName: string | undefined, options: PodOptions = {}): KubeObject {
+  const { cpu = '100m', memory = '64Mi', phase = 'Running', namespace = 'ns' } = options
+  const resources = { requests: { cpu, memory }, limits: { cpu, memory } }
+  return {
+    metadata: { name, namespace, uid: name, resourceVersion: '1', creationTimestamp: '' },
+    spec: { ...(nodeName === undefined ? {} : { nodeName }), containers: [{ resources }] },
+    status: { phase, podIP: String(Math.random()) },
+  }
+}
+
+function createTold() {
+  const told: string[][] = []
+  const index = createUsageIndex(nodes => told.push([...nodes].sort()))
+  const read = (node: string) => {
+    const { pods, cpuRequests, memoryLimits } = index.of(node)
+    return `${pods} ${formatQuantity(cpuRequests)} ${formatQuantity(memoryLimits)}`
+  }
+  return { ...index, told, read }
+}
+
+describe('createUsageIndex', () => {
+  it('knows nothing of a node without pods', () => {
+    const { of, sink, told } = createTold()
+    expect(of('n1')).to.equal(noUsage)
+    sink.replace([])
+    expect(of('n1')).to.equal(noUsage)
+    expect(told.flat()).to.deep.equal([])
+  })
+
+  it('sums up what is there at the start', () => {
+    const { sink, told, read } = createTold()
+    sink.replace([pod('a', 'n1'), pod('b', 'n1', { cpu: '1' }), pod('c', 'n2'), pod('d', undefined)])
+    expect([read('n1'), read('n2')]).to.deep.equal(['2 1100m 128Mi', '1 100m 64Mi'])
+    expect(told).to.deep.equal([['n1', 'n2']])
+  })
+
+  it('adds a pod when it is bound to a node and not before', () => {
+    const { sink, told, read } = createTold()
+    sink.apply([event('ADDED', pod('a', undefined))])
+    expect(told).to.deep.equal([])
+    sink.apply([event('MODIFIED', pod('a', 'n1'))])
+    expect(read('n1')).to.equal('1 100m 64Mi')
+    expect(told).to.deep.equal([['n1']])
+  })
+
+  it('follows a change of what a pod asks for', () => {
+    const { sink, told, read } = createTold()
+    sink.replace([pod('a', 'n1')])
+    sink.apply([event('MODIFIED', pod('a', 'n1', { cpu: '2' }))])
+    expect(read('n1')).to.equal('1 2 64Mi')
+    expect(told).to.deep.equal([['n1'], ['n1']])
+  })
+
+  it('tells both nodes when a name turns up on another one', () => {
+    const { sink, told, read } = createTold()
+    sink.replace([pod('a', 'n1')])
+    sink.apply([event('MODIFIED', pod('a', 'n2'))])
+    expect([read('n1'), read('n2')]).to.deep.equal(['0 0 0', '1 100m 64Mi'])
+    expect(told.at(-1)).to.deep.equal(['n1', 'n2'])
+  })
+
+  for (const type of ['DELETED', 'MODIFIED'] as const) {
+    it(`takes a pod off that has ended (${type})`, () => {
+      const { of, sink, told } = createTold()
+      sink.replace([pod('a', 'n1')])
+      sink.apply([event(type, pod('a', 'n1', type === 'MODIFIED' ? { phase: 'Succeeded' } : {}))])
+      expect(of('n1')).to.equal(noUsage)
+      expect(told).to.deep.equal([['n1'], ['n1']])
+    })
+  }
+
+  it('tells nobody of what changes no sum', () => {
+    const { sink, told } = createTold()
+    sink.replace([pod('a', 'n1')])
+    sink.apply([
+      event('MODIFIED', pod('a', 'n1')),
+      event('MODIFIED', pod('a', 'n1', { cpu: '0.1', memory: '65536Ki' })),
+      event('DELETED', pod('unknown', 'n1')),
+      event('ADDED', pod('ended', 'n1', { phase: 'Failed' })),
+      bookmark(9),
+    ])
+    sink.apply([])
+    expect(told).to.have.length(1)
+  })
+
+  it('tells once of all that came together', () => {
+    const { sink, told } = createTold()
+    sink.apply([
+      event('ADDED', pod('a', 'n1')),
+      event('ADDED', pod('b', 'n2')),
+      event('ADDED', pod('c', 'n1')),
+    ])
+    expect(told).to.deep.equal([['n1', 'n2']])
+  })
+
+  it('keeps pods of one name in two namespaces apart', () => {
+    const { sink, read } = createTold()
+    sink.apply([
+      event('ADDED', pod('a', 'n1', { namespace: 'x' })),
+      event('ADDED', pod('a', 'n1', { namespace: 'y' })),
+    ])
+    expect(read('n1')).to.equal('2 200m 128Mi')
+  })
+
+  it('forgets everything at a new list, and tells the nodes that lost their pods', () => {
+    const { of, sink, told, read } = createTold()
+    sink.replace([pod('a', 'n1'), pod('b', 'n2')])
+    sink.replace([pod('b', 'n2', { cpu: '3' })])
+    expect(of('n1')).to.equal(noUsage)
+    expect(read('n2')).to.equal('1 3 64Mi')
+    expect(told.at(-1)).to.deep.equal(['n1', 'n2'])
+  })
+
+  it('agrees with a sum taken again after any history', () => {
+    const random = createRandom(3)
+    const { sink, read } = createTold()
+    const pods = new Map<string, KubeObject>()
+    for (let i = 0; i < 3000; i++) {
+      const name = `p${random(60)}`
+      const phase = random(8) === 0 ? 'Succeeded' : 'Running'
+      const next = pod(name, random(5) === 0 ? undefined : `n${random(4)}`, {
+        cpu: `${random(4000)}m`,
+        phase,
+      })
+      if (random(4) === 0) {
+        sink.apply([event('DELETED', pods.get(name) ?? next)])
+        pods.delete(name)
+      } else {
+        sink.apply([event(pods.has(name) ? 'MODIFIED' : 'ADDED', next)])
+        pods.set(name, next)
+      }
+    }
+    const again = createTold()
+    again.sink.replace([...pods.values()])
+    for (const node of ['n0', 'n1', 'n2', 'n3', 'n4']) expect(read(node)).to.equal(again.read(node))
+  })
+})

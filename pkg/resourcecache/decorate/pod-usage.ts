@@ -1,0 +1,107 @@
+import type { KubeObject } from '../../kube/object.ts'
+import type { WatchEvent } from '../../kube/watch.ts'
+import type { KindWatchOptions } from '../informer/kind-watch.ts'
+import { type PodRequests, toPodRequests } from './pod-requests.ts'
+import { add, type Quantity, subtract, zero } from './quantity.ts'
+
+/** What the pods of one node, or of one namespace, ask for together. */
+export type PodUsage = {
+  readonly pods: number
+  readonly cpuRequests: Quantity
+  readonly cpuLimits: Quantity
+  readonly memoryRequests: Quantity
+  readonly memoryLimits: Quantity
+}
+
+export const noUsage: PodUsage = Object.freeze({
+  pods: 0,
+  cpuRequests: zero,
+  cpuLimits: zero,
+  memoryRequests: zero,
+  memoryLimits: zero,
+})
+
+const amounts = ['cpuRequests', 'cpuLimits', 'memoryRequests', 'memoryLimits'] as const
+
+export type UsageIndex = {
+  readonly of: (place: string) => PodUsage
+  readonly sink: KindWatchOptions['sink']
+}
+
+/**
+ * Keeps the sums per place as pods come and go; of a pod only these few figures are kept.
+ *
+ * @param changed told the places whose sums moved, once for all events that arrived together
+ * @param placeOf what is summed up by: the node, unless it says otherwise
+ */
+export function createUsageIndex(
+  changed: (places: ReadonlySet<string>) => void,
+  placeOf: (pod: KubeObject, requests: PodRequests) => string = (_pod, { node }) => node,
+): UsageIndex {
+  const pods = new Map<string, Placed>()
+  const usage = new Map<string, PodUsage>()
+
+  function set(pod: KubeObject, requests: PodRequests | undefined, touched: Set<string>): void {
+    const key = `${pod.metadata.namespace}/${pod.metadata.name}`
+    const last = pods.get(key)
+    const next = requests && { ...requests, place: placeOf(pod, requests) }
+    if (isSame(last, next)) return
+    if (last) {
+      shift(usage, last, -1)
+      touched.add(last.place)
+    }
+    if (next) {
+      shift(usage, next, 1)
+      touched.add(next.place)
+      pods.set(key, next)
+    } else {
+      pods.delete(key)
+    }
+  }
+
+  return {
+    of: place => usage.get(place) ?? noUsage,
+    sink: {
+      replace(items) {
+        const touched = new Set(usage.keys())
+        pods.clear()
+        usage.clear()
+        for (const pod of items) set(pod, toPodRequests(pod), touched)
+        changed(touched)
+      },
+      apply(events: readonly WatchEvent[]) {
+        const touched = new Set<string>()
+        for (const { type, object } of events) {
+          if (type !== 'BOOKMARK')
+            set(object, type === 'DELETED' ? undefined : toPodRequests(object), touched)
+        }
+        if (touched.size > 0) changed(touched)
+      },
+    },
+  }
+}
+
+type Placed = PodRequests & { readonly place: string }
+
+function shift(usage: Map<string, PodUsage>, pod: Placed, sign: 1 | -1): void {
+  const now = usage.get(pod.place) ?? noUsage
+  const move = sign === 1 ? add : subtract
+  const pods = now.pods + sign
+  if (pods === 0) {
+    usage.delete(pod.place)
+    return
+  }
+  usage.set(pod.place, {
+    pods,
+    cpuRequests: move(now.cpuRequests, pod.cpuRequests),
+    cpuLimits: move(now.cpuLimits, pod.cpuLimits),
+    memoryRequests: move(now.memoryRequests, pod.memoryRequests),
+    memoryLimits: move(now.memoryLimits, pod.memoryLimits),
+  })
+}
+
+/** Most pod updates are status heartbeats that change none of this. */
+function isSame(a: Placed | undefined, b: Placed | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b
+  return a.place === b.place && amounts.every(amount => a[amount].nano === b[amount].nano)
+}

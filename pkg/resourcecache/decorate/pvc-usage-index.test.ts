@@ -1,0 +1,52 @@
+import { expect } from 'chai'
+import type { KubeObject } from '../../kube/object.ts'
+import { event } from '../fixtures.ts'
+import { createMountIndex } from './pvc-usage-index.ts'
+
+function pod(name: string, claims: readonly string[]): KubeObject {
+  return {
+    metadata: { name, namespace: 'ns', uid: name, resourceVersion: '1', creationTimestamp: '' },
+    spec: { volumes: claims.map(claimName => ({ name: claimName, persistentVolumeClaim: { claimName } })) },
+  }
+}
+
+describe('createMountIndex', () => {
+  function make() {
+    const told: string[][] = []
+    const index = createMountIndex(claims => told.push([...claims].sort()))
+    return { told, ...index }
+  }
+
+  it('knows the claims in use, and tells those for which it turns', () => {
+    const { told, isMounted, sink } = make()
+    sink.replace([pod('a', ['x', 'y']), pod('b', ['y']), pod('c', [])])
+    expect(told).to.deep.equal([['ns/x', 'ns/y']])
+    expect([isMounted('ns/x'), isMounted('ns/y'), isMounted('ns/z'), isMounted('other/x')]).to.deep.equal([
+      true,
+      true,
+      false,
+      false,
+    ])
+    sink.apply([event('DELETED', pod('a', ['x', 'y']))])
+    expect(told.at(-1)).to.deep.equal(['ns/x'])
+    sink.apply([event('MODIFIED', pod('b', ['y'])), event('ADDED', pod('c', []))])
+    expect(told).to.have.length(2)
+    sink.apply([event('DELETED', pod('b', ['y']))])
+    expect(told.at(-1)).to.deep.equal(['ns/y'])
+  })
+
+  it('begins again with a new list', () => {
+    const { told, isMounted, sink } = make()
+    sink.replace([pod('a', ['x'])])
+    sink.replace([pod('b', ['y'])])
+    expect(told.at(-1)).to.deep.equal(['ns/x', 'ns/y'])
+    expect([isMounted('ns/x'), isMounted('ns/y')]).to.deep.equal([false, true])
+  })
+
+  it('counts a claim that one pod mounts twice once', () => {
+    const { isMounted, sink } = make()
+    sink.replace([pod('a', ['x', 'x'])])
+    sink.apply([event('DELETED', pod('a', ['x', 'x']))])
+    expect(isMounted('ns/x')).to.equal(false)
+  })
+})

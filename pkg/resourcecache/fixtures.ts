@@ -1,0 +1,98 @@
+import type { KubeObject, ObjectMeta } from '../kube/object.ts'
+import type { ReceivedEvent } from '../kube/watch.ts'
+import { Collection, type CollectionOptions } from './store/store.ts'
+import { Entry, type ServedKind } from './store/cached-object.ts'
+import { nodes } from './kinds/nodes.ts'
+import { resourcesGroup, resourcesVersion } from './kinds.ts'
+import type { Leaf } from './store/chunk.ts'
+
+export const servedNodes: ServedKind = {
+  kind: nodes,
+  group: resourcesGroup('kapis.io'),
+  version: resourcesVersion,
+}
+
+export type NodeOptions = {
+  readonly version?: number
+  readonly labels?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly created?: string
+  readonly meta?: Partial<ObjectMeta>
+  readonly spec?: Readonly<Record<string, unknown>>
+  readonly status?: Readonly<Record<string, unknown>>
+}
+
+export function node(name: string, options: NodeOptions = {}): KubeObject {
+  const { version = 1, labels, annotations, created = '2031-05-06T07:08:09Z', meta, spec, status } = options
+  return {
+    kind: 'Node',
+    apiVersion: 'v1',
+    metadata: {
+      name,
+      uid: `uid-${name}`,
+      resourceVersion: String(version),
+      creationTimestamp: created,
+      ...(labels === undefined ? {} : { labels }),
+      ...(annotations === undefined ? {} : { annotations }),
+      ...meta,
+    },
+    ...(spec === undefined ? {} : { spec }),
+    ...(status === undefined ? {} : { status }),
+  }
+}
+
+export function entry(name: string, options: NodeOptions = {}): Entry {
+  return toEntry(servedNodes, node(name, options))
+}
+
+/** An entry as if the object had been received. */
+export function toEntry(served: ServedKind, object: KubeObject): Entry {
+  return Entry.from(served, object, JSON.stringify(object))
+}
+
+/** Replaces the state of a collection as if the objects had been received. */
+export function replaceAll(
+  collection: Collection,
+  items: readonly KubeObject[],
+  resourceVersion: string,
+): void {
+  collection.replace(
+    items,
+    resourceVersion,
+    items.map(item => JSON.stringify(item)),
+  )
+}
+
+/** A collection of the nodes named, at version 10. */
+export function collectionOf(
+  items: readonly KubeObject[],
+  { version = 10, ...options }: CollectionOptions & { readonly version?: number } = {},
+): Collection {
+  const collection = new Collection(servedNodes, options)
+  replaceAll(collection, items, String(version))
+  return collection
+}
+
+export function event(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): ReceivedEvent {
+  return { type, object, json: JSON.stringify(object) }
+}
+
+export function bookmark(version: number): ReceivedEvent {
+  const metadata = { name: '', uid: '', creationTimestamp: '', resourceVersion: String(version) }
+  return { type: 'BOOKMARK', object: { metadata }, json: '' }
+}
+
+export function namesOf(leaves: readonly Leaf[]): string[] {
+  return leaves.flatMap(leaf => leaf.entries.map(({ name }) => name))
+}
+
+/** Numbers that look random and are the same at every run (mulberry32). */
+export function createRandom(seed: number): (below: number) => number {
+  let state = seed
+  return below => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) % below
+  }
+}

@@ -1,0 +1,289 @@
+import { expect } from 'chai'
+import { rejectionOf } from '../../apierrors/fixtures.ts'
+import { Status } from '../../apierrors/status.ts'
+import type { VersionPage } from '../../kube/version-page.ts'
+import { Collection } from '../store/store.ts'
+import { createConfirm } from './consistent-read.ts'
+import { bookmark, collectionOf, event, node, replaceAll, servedNodes } from '../fixtures.ts'
+import { waitForLatest, waitForVersion } from './wait-for-resource-version.ts'
+
+type Item = readonly [name: string, version: number, namespace?: string]
+
+function page(version: number, items: readonly Item[], continueToken = ''): VersionPage {
+  return {
+    version: String(version),
+    continueToken,
+    items: items.map(([name, resourceVersion, namespace = '']) => ({
+      namespace,
+      name,
+      resourceVersion: String(resourceVersion),
+    })),
+  }
+}
+
+describe('a consistent read', () => {
+  const paths: string[] = []
+
+  const objects = new Map<string, string>()
+  beforeEach(() => {
+    paths.splice(0)
+    objects.clear()
+  })
+
+  function confirmedBy(...pages: readonly (VersionPage | Error)[]) {
+    const left = [...pages]
+    return (collection: Collection) =>
+      createConfirm(collection, {
+        async page({ path }) {
+          paths.push(path)
+          const next = left.shift()
+          if (next === undefined || next instanceof Error) throw next ?? new Error('one list too many')
+          return next
+        },
+        async object({ path }) {
+          paths.push(path)
+          return objects.get(path)
+        },
+      })
+  }
+  const nodes = () => [node('a', { version: 3 }), node('b', { version: 4 })]
+  const same: readonly Item[] = [
+    ['a', 3],
+    ['b', 4],
+  ]
+
+  it('takes the state as it is when its version is that of the list', async () => {
+    const collection = collectionOf(nodes(), { confirm: confirmedBy(page(10, [])) })
+    await waitForLatest(collection)
+    expect(collection.version).to.equal(10)
+    expect(paths).to.deep.equal(['/api/v1/nodes?limit=1000'])
+  })
+
+  it('goes to the version of the list when nothing has changed up to it', async () => {
+    const collection = collectionOf(nodes(), { confirm: confirmedBy(page(17, same)) })
+    await waitForLatest(collection)
+    expect(collection.version).to.equal(17)
+    expect(collection.at(12)).to.deep.equal(collection.snapshot())
+    expect(collection.since(13)).to.deep.equal([])
+  })
+
+  const changes: readonly [string, readonly Item[], ReturnType<typeof event>][] = [
+    ['an object more', [...same, ['c', 12]], event('ADDED', node('c', { version: 12 }))],
+    ['an object less', [['a', 3]], event('DELETED', node('b', { version: 12 }))],
+    [
+      'a change',
+      [
+        ['a', 12],
+        ['b', 4],
+      ],
+      event('MODIFIED', node('a', { version: 12 })),
+    ],
+  ]
+  for (const [what, items, arriving] of changes) {
+    it(`waits for ${what} that the list shows`, async () => {
+      const collection = collectionOf(nodes(), { confirm: confirmedBy(page(17, items)) })
+      let isDone = false
+      const waiting = waitForLatest(collection).then(() => {
+        isDone = true
+      })
+      await later()
+      expect(isDone).to.equal(false)
+      collection.apply([arriving])
+      await waiting
+      expect(collection.version).to.equal(17)
+    })
+  }
+
+  it('waits for the rest of several changes', async () => {
+    const items: readonly Item[] = [
+      ['a', 13],
+      ['b', 4],
+    ]
+    const collection = collectionOf(nodes(), { confirm: confirmedBy(page(17, items)) })
+    const waiting = waitForLatest(collection)
+    await later()
+    collection.apply([event('MODIFIED', node('a', { version: 12 }))])
+    await later()
+    expect(collection.version).to.equal(12)
+    collection.apply([event('MODIFIED', node('a', { version: 13 }))])
+    await waiting
+    expect(collection.version).to.equal(17)
+  })
+
+  it('takes a watch that has passed the list', async () => {
+    const collection = collectionOf(nodes(), { confirm: confirmedBy(page(17, [['a', 13]])) })
+    const waiting = waitForLatest(collection)
+    await later()
+    collection.apply([event('ADDED', node('c', { version: 20 }))])
+    await waiting
+    expect(collection.version).to.equal(20)
+  })
+
+  it('leaves out events of what has come and gone before the version that was confirmed', async () => {
+    const collection = collectionOf(nodes(), { confirm: confirmedBy(page(17, same)) })
+    const seen: string[] = []
+    collection.subscribe({
+      changed: list => seen.push(...list.map(({ type, entry }) => `${type} ${entry.name}`)),
+      reset: () => undefined,
+    })
+    await waitForLatest(collection)
+    collection.apply([event('ADDED', node('c', { version: 12 }))])
+    expect(collection.version).to.equal(17)
+    collection.apply([event('DELETED', node('c', { version: 13 })), bookmark(14)])
+    expect(collection.version).to.equal(17)
+    collection.apply([event('MODIFIED', node('a', { version: 18 }))])
+    expect(seen).to.deep.equal(['MODIFIED a'])
+    expect(collection.version).to.equal(18)
+  })
+
+  it('lists a large kind only when its watch is not there in a moment, page by page', async () => {
+    const many = Array.from({ length: 1_001 }, (_, i) => node(`n${i}`, { version: 5 }))
+    const items = many.map(({ metadata }): Item => [metadata.name, 5])
+    const collection = collectionOf(many, {
+      confirm: confirmedBy(
+        page(11, items.slice(0, 1), 'one'),
+        page(17, items.slice(0, 1), 'one'),
+        page(17, items.slice(1, 1_001), 'two'),
+        page(17, items.slice(1_001)),
+      ),
+    })
+    const first = waitForLatest(collection)
+    await later()
+    collection.apply([bookmark(11)])
+    await first
+    expect(paths).to.deep.equal(['/api/v1/nodes?limit=1'])
+    await waitForLatest(collection)
+    expect(collection.version).to.equal(17)
+    expect(paths.slice(1)).to.deep.equal([
+      '/api/v1/nodes?limit=1',
+      '/api/v1/nodes?limit=1000&continue=one',
+      '/api/v1/nodes?limit=1000&continue=two',
+    ])
+  })
+
+  function podsIn(...pages: readonly VersionPage[]) {
+    const source = { group: '', version: 'v1', path: '/api/v1/pods' }
+    const kind = { ...servedNodes.kind, plural: 'pods', namespaced: true, source }
+    const collection = new Collection({ ...servedNodes, kind }, { confirm: confirmedBy(...pages) })
+    const pods = ['x', 'y'].map((namespace, i) => node('p', { version: 3 + i, meta: { namespace } }))
+    replaceAll(collection, pods, '10')
+    return collection
+  }
+
+  it('compares one namespace alone, and stays at its version', async () => {
+    const collection = podsIn(page(17, [['p', 3, 'x']]))
+    await waitForLatest(collection, { namespace: 'x', name: '' })
+    expect(collection.version).to.equal(10)
+    expect(paths).to.deep.equal(['/api/v1/namespaces/x/pods?limit=1000'])
+  })
+
+  describe('of one object', () => {
+    const path = '/api/v1/namespaces/y/pods/p'
+    const scope = { namespace: 'y', name: 'p' }
+
+    it('gets it alone', async () => {
+      objects.set(path, '4')
+      await waitForLatest(podsIn(), scope)
+      expect(paths).to.deep.equal([path])
+    })
+
+    it('waits for its change', async () => {
+      objects.set(path, '12')
+      const collection = podsIn()
+      const waiting = waitForLatest(collection, scope)
+      await later()
+      collection.apply([event('MODIFIED', node('p', { version: 12, meta: { namespace: 'y' } }))])
+      await waiting
+      expect(collection.get('y', 'p')?.version).to.equal(12)
+    })
+
+    it('takes the word of kube-apiserver for one that is not there', async () => {
+      await waitForLatest(podsIn(), { namespace: 'y', name: 'none/?' })
+      expect(paths).to.deep.equal(['/api/v1/namespaces/y/pods/none%2F%3F'])
+    })
+
+    it('waits for its deletion, by the version of a list', async () => {
+      const name = 'p,=\\'
+      const odd = (version: number) => node(name, { version, meta: { namespace: 'y' } })
+      const collection = podsIn(page(17, []))
+      collection.apply([event('ADDED', odd(11))])
+      let isDone = false
+      const waiting = waitForLatest(collection, { namespace: 'y', name }).then(() => {
+        isDone = true
+      })
+      await later()
+      expect(isDone).to.equal(false)
+      collection.apply([event('DELETED', odd(12))])
+      await waiting
+      expect(paths).to.deep.equal([
+        `/api/v1/namespaces/y/pods/${encodeURIComponent(name)}`,
+        `/api/v1/namespaces/y/pods?limit=1000&fieldSelector=${encodeURIComponent('metadata.name=p\\,\\=\\\\')}`,
+      ])
+    })
+
+    it('takes one that was made since for what it is', async () => {
+      const collection = podsIn(page(17, [['p', 12, 'y']]))
+      const waiting = waitForLatest(collection, scope)
+      await later()
+      collection.apply([event('MODIFIED', node('p', { version: 12, meta: { namespace: 'y' } }))])
+      await waiting
+    })
+  })
+
+  it('shares a list, but not one that was sent before', async () => {
+    const collection = collectionOf(nodes(), { confirm: confirmedBy(page(17, same), page(18, same)) })
+    const first = [waitForLatest(collection), waitForLatest(collection)]
+    await Promise.resolve()
+    await Promise.resolve()
+    const second = [waitForLatest(collection), waitForLatest(collection)]
+    await Promise.all([...first, ...second])
+    expect(paths).to.have.length(2)
+    expect(collection.version).to.equal(18)
+  })
+
+  it('is 503 when kube-apiserver does not answer', async () => {
+    const refused = new Status(500, 'InternalError', 'etcdserver: request timed out')
+    const collection = collectionOf(nodes(), { confirm: confirmedBy(refused) })
+    const refusal = await rejectionOf(waitForLatest(collection))
+    expect(refusal).to.include({ code: 503, message: 'nodes cannot be read from kube-apiserver' })
+  })
+
+  it('is 504 when the writes do not arrive', async function () {
+    this.timeout(30_000)
+    const collection = collectionOf(nodes(), {
+      confirm: confirmedBy(
+        page(17, [
+          ['a', 12],
+          ['b', 4],
+        ]),
+      ),
+    })
+    const refusal = await rejectionOf(waitForLatest(collection))
+    expect(refusal).to.include({
+      code: 504,
+      message: 'Timeout: Too large resource version: 17, current: 10',
+    })
+  })
+
+  it('brings a quiet kind to a version that is asked for', async () => {
+    const collection = collectionOf(nodes(), { confirm: confirmedBy(page(17, same)) })
+    const since = performance.now()
+    await waitForVersion(collection, '16')
+    expect(performance.now() - since).to.be.lessThan(2_500)
+    expect(collection.version).to.equal(17)
+  })
+
+  it('is 504 for a version that lies ahead of kube-apiserver', async function () {
+    this.timeout(30_000)
+    const collection = collectionOf(nodes(), { confirm: confirmedBy(page(17, same)) })
+    const refusal = await rejectionOf(waitForVersion(collection, '99'))
+    expect(refusal).to.include({
+      code: 504,
+      message: 'Timeout: Too large resource version: 99, current: 17',
+    })
+  })
+})
+
+function later(): Promise<void> {
+  return new Promise(resolve => setImmediate(resolve))
+}

@@ -1,0 +1,119 @@
+import { tooLargeResourceVersion } from '../../apierrors/status.ts'
+import type { ObjectVersion, VersionPage } from '../../kube/version-page.ts'
+import type { Collection, Confirm, Scope } from '../store/store.ts'
+import { toKey } from '../store/cached-object.ts'
+import { explainRefusal } from '../list/list-error.ts'
+import { SharedCalls } from './shared-calls.ts'
+
+/** Consistent reads of kube-apiserver. */
+export type VersionReader = {
+  /** @throws Status */
+  readonly page: (call: { readonly path: string }) => Promise<VersionPage>
+  /** The resource version of an object, undefined when there is none. @throws Status */
+  readonly object: (call: { readonly path: string }) => Promise<string | undefined>
+}
+
+// As kube-apiserver waits for its watch cache.
+const waitMs = 3_000
+/** In which the events of a kind that changes all the time arrive, so that its objects need not be listed. */
+export const momentMs = 25
+const pageSize = 1_000
+
+/**
+ * Confirms a collection by a list of names and resource versions (docs/adr/0016-consistent-reads.md). The version of the list is the
+ * revision of etcd, which moves with every write of every kind: the watch of a kind in which nothing happens does not arrive at it
+ * before the next bookmark, up to a minute later. So the collection is compared with the list, too.
+ *
+ * @returns calls for one scope that wait together share one list
+ */
+export function createConfirm(collection: Collection, reader: VersionReader): Confirm {
+  const { kind } = collection.served
+  const calls = new SharedCalls<void>()
+  const refuse = (error: unknown) => {
+    throw explainRefusal(kind.plural, error)
+  }
+
+  async function read(scope: Scope, limit: number, token: string): Promise<VersionPage> {
+    const query = new URLSearchParams({ limit: String(limit) })
+    if (token !== '') query.set('continue', token)
+    if (scope.name !== '') query.set('fieldSelector', `metadata.name=${escapeValue(scope.name)}`)
+    const path = `${collectionPath(kind.source.path, scope.namespace)}?${query}`
+    return reader.page({ path }).catch(refuse)
+  }
+
+  async function confirmList(scope: Scope): Promise<void> {
+    // A large kind is listed only when its watch is not at the version of the list in a moment.
+    let page = await read(scope, isAll(scope) && collection.size > pageSize ? 1 : pageSize, '')
+    const version = Number(page.version)
+    const deadlineMs = performance.now() + waitMs
+    const listed = new Map<string, ObjectVersion>()
+    const add = ({ items }: VersionPage) => {
+      for (const item of items) listed.set(toKey(item.namespace, item.name), item)
+    }
+    add(page)
+    if (page.continueToken !== '') await collection.waitFor(version, momentMs)
+    while (page.continueToken !== '' && collection.version < version) {
+      page = await read(scope, pageSize, page.continueToken)
+      add(page)
+    }
+    let different = findDifference(collection, scope, listed)
+    while (collection.version < version && different !== undefined) {
+      if (!(await collection.waitFor(collection.version + 1, deadlineMs - performance.now())))
+        throw tooLargeResourceVersion(String(version), String(collection.version))
+      // All objects are compared again only when this one is as it should be: a large kind may change all the time.
+      if (isAsListed(collection, different, listed)) different = findDifference(collection, scope, listed)
+    }
+    if (isAll(scope) && version > collection.version) collection.advance(version)
+  }
+
+  /** A get waits for nothing at kube-apiserver, where a list waits for progress from etcd. */
+  async function confirmObject(scope: Scope): Promise<void> {
+    const path = `${collectionPath(kind.source.path, scope.namespace)}/${encodeURIComponent(scope.name)}`
+    const version = await reader.object({ path }).catch(refuse)
+    if (version !== undefined) {
+      if (await collection.waitFor(Number(version), waitMs)) return
+      throw tooLargeResourceVersion(version, String(collection.version))
+    }
+    // One that was deleted, or that came after: only a list has a version that says which.
+    if (collection.get(scope.namespace, scope.name) !== undefined) await confirmList(scope)
+  }
+
+  const confirm = (scope: Scope) => (scope.name === '' ? confirmList(scope) : confirmObject(scope))
+  return scope => calls.run(toKey(scope.namespace, scope.name), () => confirm(scope))
+}
+
+function isAll({ namespace, name }: Scope): boolean {
+  return namespace === '' && name === ''
+}
+
+type ObjectName = Pick<ObjectVersion, 'namespace' | 'name'>
+type Listed = ReadonlyMap<string, ObjectVersion>
+
+/** An object of the scope whose version is another one than in the list, or that one of them lacks; undefined when there is none. */
+function findDifference(collection: Collection, scope: Scope, listed: Listed): ObjectName | undefined {
+  if (scope.name !== '') return isAsListed(collection, scope, listed) ? undefined : scope
+  let count = 0
+  for (const entry of collection.entries()) {
+    if (scope.namespace !== '' && entry.namespace !== scope.namespace) continue
+    if (Number(listed.get(entry.key)?.resourceVersion) !== entry.version) return entry
+    count++
+  }
+  if (count === listed.size) return undefined
+  return [...listed.values()].find(({ namespace, name }) => collection.get(namespace, name) === undefined)
+}
+
+function isAsListed(collection: Collection, { namespace, name }: ObjectName, listed: Listed): boolean {
+  const wanted = listed.get(toKey(namespace, name))?.resourceVersion
+  return collection.get(namespace, name)?.version === (wanted === undefined ? undefined : Number(wanted))
+}
+
+function collectionPath(path: string, namespace: string): string {
+  if (namespace === '') return path
+  const at = path.lastIndexOf('/')
+  return `${path.slice(0, at)}/namespaces/${encodeURIComponent(namespace)}${path.slice(at)}`
+}
+
+/** A value in a field selector (EscapeValue of apimachinery's fields). */
+function escapeValue(value: string): string {
+  return value.replace(/[\\,=]/g, '\\$&')
+}

@@ -1,0 +1,136 @@
+import type { KubeClient } from '../../kube/client.ts'
+import { itemsOf, membersOf, textOf } from '../../kube/object.ts'
+import type { Kind, Traits } from '../kind.ts'
+import { plain } from '../kinds/platform.ts'
+import { createKindTable, resourcesGroup } from '../kinds.ts'
+
+export type Catalog = {
+  /** The kind of one group and version; undefined when kube-apiserver does not serve it for listing. */
+  readonly find: (group: string, version: string, plural: string) => Promise<Kind | undefined>
+  /** The kind that a plural alone means: the one of the table, else the platform's, else kube-apiserver's own. */
+  readonly findByPlural: (plural: string) => Promise<Kind | undefined>
+}
+
+// A client that asks for what is not there must not make us ask kube-apiserver each time.
+const refreshMs = { known: 60_000, missing: 2_000 }
+const aggregatedDiscovery = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+const accept = `${aggregatedDiscovery},${aggregatedDiscovery.replace('v=v2', 'v=v2beta1')}`
+
+type Found = { readonly kinds: readonly Kind[]; readonly atMs: number }
+
+/**
+ * What kube-apiserver serves, by its own discovery (KEP-3352): built-in kinds and custom resources, as they come
+ * and go. The aggregated group is left out, which is served from here.
+ */
+export function createCatalog(options: {
+  readonly client: KubeClient
+  readonly groupDomain: string
+}): Catalog {
+  const { client, groupDomain } = options
+  const table = createKindTable(groupDomain)
+  const own = resourcesGroup(groupDomain)
+  let found: Found | undefined
+  let underWay: Promise<Found> | undefined
+
+  function refresh(): Promise<Found> {
+    underWay ??= readDiscovery(client)
+      .then(kinds => {
+        found = { kinds: kinds.filter(({ group }) => group !== own).map(toKind), atMs: performance.now() }
+        return found
+      })
+      .finally(() => {
+        underWay = undefined
+      })
+    return underWay
+  }
+
+  function toKind(resource: Discovered): Kind {
+    const { group, version, plural, namespaced, isWatchable } = resource
+    const traits: Traits = table.find(row => row.group === group && row.plural === plural)?.traits ?? plain
+    const scope = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+    return {
+      plural,
+      singular: resource.singular,
+      kind: resource.kind,
+      namespaced,
+      source: { group, version, path: `${scope}/${plural}` },
+      shortNames: [],
+      categories: [],
+      columns: traits.columns ?? [],
+      toFacts: traits.toFacts,
+      filters: traits.filters,
+      ...(traits.hidden === undefined ? {} : { hidden: traits.hidden }),
+      ...(isWatchable ? {} : { isListedOnly: true }),
+    }
+  }
+
+  async function search(pick: (kinds: readonly Kind[]) => Kind | undefined): Promise<Kind | undefined> {
+    const known = found && performance.now() - found.atMs < refreshMs.known ? found : await refresh()
+    const kind = pick(known.kinds)
+    if (kind !== undefined || performance.now() - known.atMs < refreshMs.missing) return kind
+    return pick((await refresh()).kinds)
+  }
+
+  function rank(kind: Kind): number {
+    const { group } = kind.source
+    // Metrics are called as what they are of.
+    if (kind.isListedOnly) return 4
+    if (table.some(row => row.plural === kind.plural && row.group === group)) return 0
+    if (group === '') return 1
+    return group.endsWith(`.${groupDomain}`) ? 2 : 3
+  }
+
+  return {
+    find: (group, version, plural) =>
+      search(kinds =>
+        kinds.find(
+          ({ source, plural: name }) =>
+            name === plural && source.group === group && source.version === version,
+        ),
+      ),
+    findByPlural: plural =>
+      search(
+        kinds =>
+          kinds
+            .filter(kind => kind.plural === plural)
+            .map(kind => ({ kind, at: rank(kind) }))
+            // Discovery's own order decides among equals: preferred versions come first.
+            .sort((a, b) => a.at - b.at)[0]?.kind,
+      ),
+  }
+}
+
+type Discovered = {
+  readonly group: string
+  readonly version: string
+  readonly plural: string
+  readonly singular: string
+  readonly kind: string
+  readonly namespaced: boolean
+  readonly isWatchable: boolean
+}
+
+async function readDiscovery(client: KubeClient): Promise<Discovered[]> {
+  const documents = await Promise.all(['/api', '/apis'].map(path => client.call({ path, accept })))
+  return documents.flatMap(document => itemsOf(membersOf(document).items).map(membersOf).flatMap(readGroup))
+}
+
+function readGroup(item: Readonly<Record<string, unknown>>): Discovered[] {
+  const group = textOf(membersOf(item.metadata).name)
+  return itemsOf(item.versions)
+    .map(membersOf)
+    .flatMap(version =>
+      itemsOf(version.resources)
+        .map(membersOf)
+        .filter(({ verbs }) => itemsOf(verbs).includes('list'))
+        .map(resource => ({
+          group,
+          version: textOf(version.version),
+          plural: textOf(resource.resource),
+          singular: textOf(resource.singularResource),
+          kind: textOf(membersOf(resource.responseKind).kind),
+          namespaced: resource.scope === 'Namespaced',
+          isWatchable: itemsOf(resource.verbs).includes('watch'),
+        })),
+    )
+}

@@ -1,0 +1,128 @@
+import { unavailable, unknownResource } from '../../apierrors/status.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { Reflector, type ReflectorSink } from '../../kube/reflector.ts'
+import { readObjectVersion, readVersionPage } from '../../kube/version-page.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { Collection, type Decorate } from '../store/store.ts'
+import { createConfirm } from './consistent-read.ts'
+import type { ServedKind } from '../store/cached-object.ts'
+import { explainRefusal, isUnknown } from '../list/list-error.ts'
+
+export type LiveKindOptions = {
+  readonly client: KubeClient
+  readonly served: ServedKind
+  readonly decorate?: Decorate
+  readonly logger: Logger
+  /** Where else its objects go; others may come and go. */
+  readonly sinks?: () => Iterable<Pick<ReflectorSink, 'replace' | 'apply'>>
+  /** Called when kube-apiserver does not serve the kind (any more). */
+  readonly gone: () => void
+}
+
+// A watch is reopened within this time in ordinary life; after it, what is cached may be wrong and is not given out.
+const staleAfterMs = 5_000
+// As long as a client may be expected to wait for the first list of a large kind.
+const firstListMs = 20_000
+
+/** One kind as it is being followed: its collection, and the watch that feeds it. */
+export class LiveKind {
+  readonly collection: Collection
+  usedAtMs = performance.now()
+  /** Lets go of what is followed only for the sake of this kind. */
+  release: (() => void) | undefined
+  readonly #plural: string
+  readonly #reflector: Reflector
+  readonly #synced: Promise<void>
+  #isSynced = false
+  #disconnectedAtMs: number | undefined
+  #refusal: unknown
+
+  constructor({ client, served, decorate, logger, sinks = () => [], gone }: LiveKindOptions) {
+    const { plural, source } = served.kind
+    this.#plural = plural
+    this.collection = new Collection(served, {
+      decorate,
+      confirm: collection =>
+        createConfirm(collection, {
+          page: call => readVersionPage(client, call),
+          object: call => readObjectVersion(client, call),
+        }),
+    })
+    this.#reflector = new Reflector({
+      client,
+      path: source.path,
+      sink: {
+        replace: (...state) => {
+          this.collection.replace(...state)
+          for (const sink of sinks()) sink.replace(...state)
+        },
+        apply: events => {
+          this.collection.apply(events)
+          for (const sink of sinks()) sink.apply(events)
+        },
+        failed: err => {
+          this.#refusal = err
+          if (this.isGone) return gone()
+          logger.warn({ err, resource: plural }, 'watch failed, trying again')
+        },
+        connected: connected => {
+          this.#disconnectedAtMs = connected ? undefined : (this.#disconnectedAtMs ?? performance.now())
+          if (connected) this.#refusal = undefined
+        },
+      },
+    })
+    this.#synced = this.#reflector.start().then(() => {
+      this.#isSynced = true
+    })
+  }
+
+  get isSynced(): boolean {
+    return this.#isSynced
+  }
+
+  /** Whether kube-apiserver has said that there is no such kind (any more). */
+  get isGone(): boolean {
+    return isUnknown(this.#refusal)
+  }
+
+  /** Resolves once the first list is there. */
+  started(): Promise<void> {
+    return this.#synced
+  }
+
+  stop(): void {
+    this.#reflector.stop()
+  }
+
+  /**
+   * The collection, if it can be trusted now.
+   *
+   * @throws Status 404 for a kind that is gone, 503 before the first list, and while the watch is broken for longer than a reconnection takes: an old
+   * answer would be a wrong one
+   */
+  current(): Collection {
+    this.usedAtMs = performance.now()
+    if (this.isGone) throw unknownResource()
+    if (!this.#isSynced) throw unavailable(`the cache for ${this.#plural} has not synced yet; retry later`)
+    const since = this.#disconnectedAtMs
+    if (since !== undefined && performance.now() - since > staleAfterMs)
+      throw unavailable(
+        `the cache for ${this.#plural} is stale: the watch on kube-apiserver was lost; retry later`,
+      )
+    return this.collection
+  }
+
+  /** The same, after the first list. @throws Status 404 for a kind that is not served, 503 */
+  async ready(): Promise<Collection> {
+    const deadline = performance.now() + firstListMs
+    while (!this.#isSynced && performance.now() < deadline && this.#refusal === undefined) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      // Refusals come by the sink; they are looked for now and then.
+      const timer = setTimeout(resolve, 50)
+      await Promise.race([this.#synced, promise])
+      clearTimeout(timer)
+    }
+    if (!this.#isSynced && this.#refusal !== undefined) throw explainRefusal(this.#plural, this.#refusal)
+    return this.current()
+  }
+}

@@ -1,0 +1,87 @@
+import type { KubeClient } from '../../kube/client.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import { Reflector, type ReflectorSink } from '../../kube/reflector.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+
+export type KindWatchOptions = {
+  readonly client: KubeClient
+  /** Collection path, such as /api/v1/pods. */
+  readonly path: string
+  readonly logger: Logger
+  readonly sink: { readonly replace: (items: readonly KubeObject[]) => void } & Pick<ReflectorSink, 'apply'>
+}
+
+/**
+ * The objects of a kind for another part of the program, which stores little of each. While the kind is in the resource cache
+ * the watch of the cache serves here too (`followed`); otherwise there is one for this alone.
+ */
+export class KindWatch {
+  readonly #options: KindWatchOptions
+  readonly #synced = Promise.withResolvers<void>()
+  #own: Reflector | undefined
+  #isRunning = false
+
+  constructor(options: KindWatchOptions) {
+    this.#options = options
+  }
+
+  get path(): string {
+    return this.#options.path
+  }
+
+  /**
+   * Resolves once the first state is there.
+   *
+   * @param cached what the cache has of the kind already
+   */
+  start(cached?: readonly KubeObject[]): Promise<void> {
+    this.#isRunning = true
+    if (cached === undefined) this.unfollowed()
+    else this.#replace(cached)
+    return this.#synced.promise
+  }
+
+  stop(): void {
+    this.#isRunning = false
+    this.#endOwn()
+  }
+
+  /** To be called with what the cache's watch of the kind brings, from its first list on. */
+  readonly followed: Pick<ReflectorSink, 'replace' | 'apply'> = {
+    replace: items => {
+      if (!this.#isRunning) return
+      this.#endOwn()
+      this.#replace(items)
+    },
+    apply: events => {
+      // Until its first list the cache's watch has no events.
+      if (this.#isRunning) this.#options.sink.apply(events)
+    },
+  }
+
+  /** To be called when the kind is not in the cache any more. */
+  unfollowed(): void {
+    if (!this.#isRunning || this.#own !== undefined) return
+    const { client, path, logger, sink } = this.#options
+    this.#own = new Reflector({
+      client,
+      path,
+      sink: {
+        replace: items => this.#replace(items),
+        apply: sink.apply,
+        failed: err => logger.warn({ err, path }, 'watch failed, trying again'),
+      },
+    })
+    void this.#own.start()
+  }
+
+  #replace(items: readonly KubeObject[]): void {
+    this.#options.sink.replace(items)
+    this.#synced.resolve()
+  }
+
+  #endOwn(): void {
+    this.#own?.stop()
+    this.#own = undefined
+  }
+}

@@ -1,0 +1,269 @@
+import type { ServerResponse } from 'node:http'
+import { expect } from 'chai'
+import { withClocks } from '../../apierrors/clock-fixtures.ts'
+import { refusalOf } from '../../apierrors/fixtures.ts'
+import { Status } from '../../apierrors/status.ts'
+import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver, until } from '../../kube/fixtures.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import { createLogger } from '../../telemetry/logger.ts'
+import { type CacheLimits, ResourceCache } from './resource-cache.ts'
+import { createCatalog } from './discovery-cache.ts'
+import { node } from '../fixtures.ts'
+import type { Kind } from '../kind.ts'
+import { nodes } from '../kinds/nodes.ts'
+
+const allocatable = { cpu: '4', memory: '4Gi', pods: '110' }
+
+function pod(name: string, version: number, cpu: string): KubeObject {
+  return {
+    metadata: {
+      name,
+      namespace: 'ns',
+      uid: name,
+      resourceVersion: String(version),
+      creationTimestamp: '2031-01-01T00:00:00Z',
+    },
+    spec: { nodeName: 'n1', containers: [{ resources: { requests: { cpu } } }] },
+    status: { phase: 'Running' },
+  }
+}
+
+describe('ResourceCache', () => {
+  let running: { fake: FakeKubeApiserver; cache: ResourceCache } | undefined
+  afterEach(async () => {
+    running?.cache.stop()
+    await running?.fake.close()
+  })
+
+  async function start(
+    answer: (path: string) => readonly KubeObject[] | number | undefined,
+    limits: Partial<CacheLimits> = {},
+  ) {
+    const watches = new Map<string, ServerResponse>()
+    const lists: string[] = []
+    const fake = await startFakeKubeApiserver((req, res) => {
+      const { pathname, searchParams } = new URL(req.url ?? '/', 'http://x')
+      if (searchParams.has('watch')) {
+        watches.set(pathname, res)
+        res.writeHead(200, { 'content-type': 'application/json' }).flushHeaders()
+        return
+      }
+      lists.push(pathname)
+      const items = answer(pathname)
+      if (items === undefined) return answerJson(res, 503, { message: 'busy' })
+      if (typeof items === 'number') return answerJson(res, items, { message: 'no', reason: 'Forbidden' })
+      answerJson(res, 200, { kind: 'List', apiVersion: 'v1', metadata: { resourceVersion: '10' }, items })
+    })
+    const logger = createLogger({ program: 'test', level: 'error', destination: { write: () => undefined } })
+    const cache = new ResourceCache({
+      client: fake.client,
+      catalog: createCatalog({ client: fake.client, groupDomain: 'kapis.io' }),
+      groupDomain: 'kapis.io',
+      logger,
+      limits: () => ({ idleSeconds: 60, maxMegabytes: 1024, ...limits }),
+    })
+    running = { fake, cache }
+    const tell = (path: string, type: string, object: object) =>
+      watches.get(path)?.write(`${JSON.stringify({ type, object })}\n`)
+    return { cache, lists, watches, tell }
+  }
+
+  const sample = (path: string) =>
+    path === '/api/v1/pods' ? [pod('p1', 5, '1')] : [node('n1', { version: 6, status: { allocatable } })]
+  const requestsOf = (cache: ResourceCache) =>
+    cache.collection('nodes')?.get('', 'n1')?.decoration.annotations['node.kapis.io/cpu-requests']
+
+  it('shows nodes with the sums of their pods from the first moment on', async () => {
+    const { cache, lists } = await start(sample)
+    await cache.start()
+    expect(cache.isSynced).to.equal(true)
+    expect(lists).to.deep.equal(['/api/v1/pods', '/api/v1/nodes'])
+    expect(requestsOf(cache)).to.equal('1')
+    expect(cache.collections()).to.deep.equal([cache.collection('nodes')])
+  })
+
+  it('follows both as they change; a change of pods is no event of a node', async () => {
+    const { cache, watches, tell } = await start(sample)
+    await cache.start()
+    await until(() => watches.size === 2)
+    tell('/api/v1/pods', 'ADDED', pod('p2', 11, '500m'))
+    await until(() => requestsOf(cache) === '1500m')
+    expect(cache.collection('nodes')?.version).to.equal(10)
+    tell(
+      '/api/v1/nodes',
+      'MODIFIED',
+      node('n1', { version: 12, labels: { a: 'b' }, status: { allocatable } }),
+    )
+    await until(() => cache.collection('nodes')?.version === 12)
+    expect(requestsOf(cache)).to.equal('1500m')
+  })
+
+  const kindOfPods: Kind = {
+    ...nodes,
+    plural: 'pods',
+    source: { group: '', version: 'v1', path: '/api/v1/pods' },
+  }
+
+  it('watches pods once, whether they are in the cache or not', async () => {
+    const { cache, lists, watches, tell } = await start(sample)
+    await cache.start()
+    await until(() => watches.size === 2)
+    const own = watches.get('/api/v1/pods')
+    await cache.obtain(kindOfPods)
+    await until(() => own?.closed === true && watches.get('/api/v1/pods') !== own)
+    expect(lists.filter(path => path === '/api/v1/pods')).to.have.length(2)
+    tell('/api/v1/pods', 'ADDED', pod('p2', 11, '500m'))
+    await until(() => requestsOf(cache) === '1500m')
+    const shared = watches.get('/api/v1/pods')
+    tell('/api/v1/pods', 'ERROR', { code: 404, message: 'no' })
+    await until(() => cache.collections().length === 1)
+    await until(() => shared?.closed === true && watches.get('/api/v1/pods') !== shared)
+    tell('/api/v1/pods', 'ADDED', pod('p3', 12, '2'))
+    await until(() => requestsOf(cache) === '3')
+  })
+
+  it('gives a part that comes later what it has of a kind already', async () => {
+    const { cache, lists, watches, tell } = await start(sample)
+    await cache.start()
+    await until(() => watches.size === 2)
+    const own = watches.get('/api/v1/pods')
+    await cache.obtain(kindOfPods)
+    const seen: string[] = []
+    const watch = cache.watch('/api/v1/pods', {
+      replace: items => void seen.push(...items.map(({ metadata }) => metadata.name)),
+      apply: events => void seen.push(...events.map(({ type, object }) => `${type} ${object.metadata.name}`)),
+    })
+    await watch.start()
+    expect(seen).to.deep.equal(['p1'])
+    expect(lists.filter(path => path === '/api/v1/pods')).to.have.length(2)
+    await until(() => watches.get('/api/v1/pods') !== own)
+    tell('/api/v1/pods', 'ADDED', pod('p2', 11, '1'))
+    await until(() => seen.length === 2)
+    watch.stop()
+    tell('/api/v1/pods', 'DELETED', pod('p2', 12, '1'))
+    await until(() => requestsOf(cache) === '1')
+    expect(seen).to.deep.equal(['p1', 'ADDED p2'])
+  })
+
+  it('gives nothing out before it has read everything', async () => {
+    const { cache } = await start(path => (path === '/api/v1/pods' ? [] : undefined))
+    void cache.start()
+    expect(cache.isSynced).to.equal(false)
+    expect(refusalOf(() => cache.collection('nodes'))).to.deep.equal({
+      code: 503,
+      reason: 'ServiceUnavailable',
+      message: 'the cache for nodes has not synced yet; retry later',
+    })
+  })
+
+  it('gives out nothing old five seconds after kube-apiserver is gone, also when someone has set the clock back', async () => {
+    const { cache } = await start(sample)
+    await cache.start()
+    const { fake } = running ?? expect.fail()
+    running = undefined
+    await fake.close()
+    await withClocks({ wallMs: -600_000, monotonicMs: 5_001 }, async () => {
+      const message = 'the cache for nodes is stale: the watch on kube-apiserver was lost; retry later'
+      await until(() => {
+        try {
+          return cache.collection('nodes') === undefined
+        } catch (error) {
+          return error instanceof Status && error.code === 503 && error.message === message
+        }
+      })
+    })
+    cache.stop()
+  })
+
+  for (const plural of ['pods', '', 'constructor', '__proto__']) {
+    it(`does not know ${JSON.stringify(plural)}`, async () => {
+      const { cache } = await start(sample)
+      await cache.start()
+      expect(cache.collection(plural)).to.equal(undefined)
+    })
+  }
+
+  describe('a kind that is not always followed', () => {
+    const gadgets = (plural: string): Kind => ({
+      ...nodes,
+      plural,
+      source: { group: 'x.io', version: 'v1', path: `/apis/x.io/v1/${plural}` },
+    })
+    const withGadgets = (path: string) =>
+      path.startsWith('/apis/x.io') ? [node('g1', { version: 3 })] : sample(path)
+
+    it('is followed from the first question on, once', async () => {
+      const { cache, lists } = await start(withGadgets)
+      await cache.start()
+      const [a, b] = await Promise.all([cache.obtain(gadgets('gadgets')), cache.obtain(gadgets('gadgets'))])
+      expect(a).to.equal(b)
+      expect(a.get('', 'g1')?.version).to.equal(3)
+      expect(lists.filter(path => path === '/apis/x.io/v1/gadgets')).to.have.length(1)
+    })
+
+    const refusals: readonly [number, number, string][] = [
+      [403, 503, 'the Kapis service account cannot list gadgets: add get, list and watch to its ClusterRole'],
+      [404, 404, 'the server could not find the requested resource'],
+      [500, 503, 'gadgets cannot be read from kube-apiserver'],
+    ]
+    for (const [answered, code, message] of refusals) {
+      it(`is ${code} when kube-apiserver answers ${answered}`, async () => {
+        const { cache } = await start(path => (path.startsWith('/apis/x.io') ? answered : sample(path)))
+        await cache.start()
+        const refusal = await cache.obtain(gadgets('gadgets')).catch((error: unknown) => error)
+        expect(refusal).to.be.instanceOf(Status).that.includes({ code, message })
+      })
+    }
+
+    it('is 404 once it is gone, its watches end, and it is followed again when it is back', async () => {
+      let isThere = true
+      const { cache, lists, watches, tell } = await start(path =>
+        isThere || !path.startsWith('/apis/x.io') ? withGadgets(path) : 404,
+      )
+      await cache.start()
+      const before = await cache.obtain(gadgets('gadgets'))
+      let resets = 0
+      before.subscribe({ changed: () => undefined, reset: () => resets++ })
+      await until(() => watches.has('/apis/x.io/v1/gadgets'))
+      isThere = false
+      tell('/apis/x.io/v1/gadgets', 'ERROR', { code: 404, message: 'no' })
+      await until(() => resets === 1)
+      expect(before.isEnded).to.equal(true)
+      const refusal = await cache.obtain(gadgets('gadgets')).catch((error: unknown) => error)
+      expect(refusal).to.be.instanceOf(Status).that.includes({ code: 404 })
+      expect(cache.collections()).to.have.length(1)
+      const asked = lists.length
+      isThere = true
+      const after = await cache.obtain(gadgets('gadgets'))
+      expect(after).to.not.equal(before)
+      expect(after.get('', 'g1')?.version).to.equal(3)
+      expect(lists).to.have.length(asked + 1)
+    })
+
+    it('is not begun before the rest is there', async () => {
+      const { cache } = await start(withGadgets)
+      const refusal = await cache.obtain(gadgets('gadgets')).catch((error: unknown) => error)
+      expect(refusal).to.be.instanceOf(Status).that.includes({ code: 503 })
+    })
+
+    it('makes room for another, and when nothing can go the other is refused', async () => {
+      const { cache } = await start(withGadgets, { maxMegabytes: 0 })
+      await cache.start()
+      // The nodes alone are over the limit, and always followed.
+      const refusal = await cache.obtain(gadgets('gadgets')).catch((error: unknown) => error)
+      expect(refusal).to.be.instanceOf(Status).that.includes({
+        code: 503,
+        message: 'the resource cache is full (0 MiB): gadgets cannot be added',
+      })
+
+      await running?.fake.close()
+      cache.stop()
+      const roomy = await start(withGadgets, { maxMegabytes: 6_000 / 2 ** 20 })
+      await roomy.cache.start()
+      await roomy.cache.obtain(gadgets('first'))
+      await roomy.cache.obtain(gadgets('second'))
+      await roomy.cache.obtain(gadgets('third'))
+      expect(roomy.cache.collections().map(({ served }) => served.kind.plural)).to.not.include('first')
+    })
+  })
+})

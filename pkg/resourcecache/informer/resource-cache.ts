@@ -1,0 +1,237 @@
+import { unavailable } from '../../apierrors/status.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import type { Catalog } from './discovery-cache.ts'
+import type { Collection, Decorate } from '../store/store.ts'
+import { createDecorators, type Decorators } from '../decorate/computed-annotations.ts'
+import type { Kind } from '../kind.ts'
+import { KindWatch, type KindWatchOptions } from './kind-watch.ts'
+import { alwaysFollowed, resourcesGroup, resourcesVersion } from '../kinds.ts'
+import { LiveKind } from './informer.ts'
+
+export type ResourceCacheOptions = {
+  readonly client: KubeClient
+  readonly catalog: Catalog
+  readonly groupDomain: string
+  readonly logger: Logger
+  readonly limits: () => CacheLimits
+}
+
+/** As they are now. */
+export type CacheLimits = {
+  /** How long a kind that nobody asks for is still followed. */
+  readonly idleSeconds: number
+  /** Estimated memory of all that is followed; beyond it what is idle goes first, and no further kind is begun. */
+  readonly maxMegabytes: number
+}
+
+const sweepMs = 5_000
+const lookAgainMs = 10_000
+
+/**
+ * The kinds that are followed: the aggregated ones from the start on, any other from the first time that it is asked for
+ * until nobody asks any more.
+ */
+export class ResourceCache {
+  readonly #options: ResourceCacheOptions
+  readonly #live = new Map<string, LiveKind>()
+  readonly #decorators: Decorators
+  readonly #pods: { readonly start: () => Promise<void>; readonly stop: () => void }
+  readonly #watches = new Set<KindWatch>()
+  #sweeper: NodeJS.Timeout | undefined
+  #synced = false
+  #nextLookMs = 0
+
+  constructor(options: ResourceCacheOptions) {
+    const { groupDomain } = options
+    this.#options = options
+    this.#decorators = createDecorators(groupDomain, (kind, keys) => {
+      for (const { collection } of this.#live.values()) {
+        const { source, plural } = collection.served.kind
+        if (kind === `${source.group}/${plural}`) collection.redecorate(keys)
+      }
+    })
+    this.#pods = this.watch('/api/v1/pods', this.#decorators.pods)
+  }
+
+  /**
+   * Follows a kind for another part of the program, by the watch of the cache while the kind is in it.
+   *
+   * @param path of the collection, such as /api/v1/namespaces
+   */
+  watch(path: string, sink: KindWatchOptions['sink']): { start: () => Promise<void>; stop: () => void } {
+    const watch = new KindWatch({ client: this.#options.client, path, logger: this.#options.logger, sink })
+    return {
+      start: () => {
+        this.#watches.add(watch)
+        const live = this.#live.values().find(each => each.collection.served.kind.source.path === path)
+        const isListed = live !== undefined && live.collection.version > 0
+        return watch.start(isListed ? [...live.collection.entries()].map(entry => entry.parsed()) : undefined)
+      },
+      stop: () => {
+        this.#watches.delete(watch)
+        watch.stop()
+      },
+    }
+  }
+
+  /** Resolves once every aggregated kind has its first state. Pods come first, so that no node is shown without its sums. */
+  async start(): Promise<void> {
+    this.#sweeper = setInterval(() => this.#sweep(), sweepMs)
+    this.#sweeper.unref()
+    await this.#pods.start()
+    await Promise.all(alwaysFollowed.map(kind => this.#follow(kind).started()))
+    this.#synced = true
+  }
+
+  stop(): void {
+    clearInterval(this.#sweeper)
+    this.#pods.stop()
+    for (const live of this.#live.values()) live.stop()
+  }
+
+  get isSynced(): boolean {
+    return this.#synced
+  }
+
+  /** Estimated bytes of all that is followed. */
+  get bytes(): number {
+    let sum = 0
+    for (const { collection } of this.#live.values()) sum += collection.bytes
+    return sum
+  }
+
+  /**
+   * The collection of an aggregated kind; undefined for any other plural.
+   *
+   * @throws Status 503 while it cannot be trusted
+   */
+  collection(plural: string): Collection | undefined {
+    const kind = alwaysFollowed.find(row => row.plural === plural)
+    if (kind === undefined) return undefined
+    if (!this.#synced) throw unavailable(`the cache for ${plural} has not synced yet; retry later`)
+    return this.#live.get(toName(kind))?.current()
+  }
+
+  /**
+   * The collection of any kind that kube-apiserver serves, followed from now on.
+   *
+   * @throws Status 503 while it cannot be trusted or the cache is full, 404 when kube-apiserver does not serve it
+   */
+  async obtain(kind: Kind): Promise<Collection> {
+    const live = this.#live.get(toName(kind)) ?? this.#begin(kind)
+    if (kind.plural === 'persistentvolumeclaims') {
+      // Without them the claims are shown all the same.
+      await this.#followSnapshotClasses(live).catch(err =>
+        this.#options.logger.warn({ err }, 'classes of volume snapshots cannot be read'),
+      )
+    }
+    return live.ready()
+  }
+
+  /** What is followed now. */
+  collections(): readonly Collection[] {
+    return [...this.#live.values()].map(({ collection }) => collection)
+  }
+
+  #begin(kind: Kind): LiveKind {
+    // Before the pods are there, claims would all seem to be unused.
+    if (!this.#synced) throw unavailable('the discovery of resources has not finished yet; retry later')
+    if (!this.#fits()) {
+      this.#makeRoom()
+      const { maxMegabytes } = this.#options.limits()
+      if (!this.#fits())
+        throw unavailable(`the resource cache is full (${maxMegabytes} MiB): ${kind.plural} cannot be added`)
+    }
+    return this.#follow(kind)
+  }
+
+  #follow(kind: Kind): LiveKind {
+    const { client, groupDomain, logger } = this.#options
+    const served = { kind, group: resourcesGroup(groupDomain), version: resourcesVersion }
+    const decorate: Decorate | undefined = this.#decorators.of(`${kind.source.group}/${kind.plural}`)
+    const live: LiveKind = new LiveKind({
+      client,
+      served,
+      logger,
+      ...(decorate === undefined ? {} : { decorate }),
+      sinks: () => this.#watchesOf(kind).map(({ followed }) => followed),
+      // What is not there is not asked for again and again behind its back; if it comes back it is another kind.
+      gone: () => {
+        if (!alwaysFollowed.includes(kind)) this.#end(toName(kind), live)
+      },
+    })
+    this.#live.set(toName(kind), live)
+    return live
+  }
+
+  /** Claims tell whether a snapshot of them can be taken: their driver must have a class of snapshots. */
+  async #followSnapshotClasses(claims: LiveKind): Promise<void> {
+    if (claims.release !== undefined || performance.now() < this.#nextLookMs) return
+    // Snapshots come with an operator, which may be installed later.
+    this.#nextLookMs = performance.now() + lookAgainMs
+    const kind = await this.#options.catalog.findByPlural('volumesnapshotclasses')
+    if (kind === undefined) return
+    const classes = await this.obtain(kind)
+    const tell = () => {
+      const drivers = [...classes.entries()].map(({ facts }) => facts.values.driver ?? '')
+      this.#decorators.setSnapshotDrivers(new Set(classes.isEnded ? [] : drivers))
+    }
+    const unsubscribe = classes.subscribe({
+      changed: tell,
+      reset: () => {
+        tell()
+        if (!classes.isEnded) return
+        unsubscribe()
+        claims.release = undefined
+      },
+    })
+    claims.release = unsubscribe
+    tell()
+  }
+
+  #sweep(): void {
+    const idleSince = performance.now() - this.#options.limits().idleSeconds * 1000
+    for (const [name, live] of this.#idle()) {
+      if (live.usedAtMs < idleSince) this.#end(name, live)
+    }
+    if (!this.#fits()) this.#makeRoom()
+  }
+
+  #fits(): boolean {
+    return this.bytes <= this.#options.limits().maxMegabytes * 2 ** 20
+  }
+
+  /** Ends what was not asked for the longest, until the rest fits. */
+  #makeRoom(): void {
+    for (const [name, live] of this.#idle()) {
+      if (this.#fits()) return
+      this.#end(name, live)
+    }
+  }
+
+  /** What may be ended, least lately used first. */
+  #idle(): readonly (readonly [string, LiveKind])[] {
+    const always = new Set(alwaysFollowed.map(toName))
+    return [...this.#live]
+      .filter(([name, { collection }]) => !always.has(name) && !collection.isWatched)
+      .sort(([, a], [, b]) => a.usedAtMs - b.usedAtMs)
+  }
+
+  #end(name: string, live: LiveKind): void {
+    live.stop()
+    live.release?.()
+    this.#live.delete(name)
+    for (const watch of this.#watchesOf(live.collection.served.kind)) watch.unfollowed()
+    // Last: who is told of it may ask for the kind again.
+    live.collection.end()
+  }
+
+  #watchesOf({ source }: Kind): readonly KindWatch[] {
+    return [...this.#watches].filter(({ path }) => path === source.path)
+  }
+}
+
+function toName({ source, plural }: Kind): string {
+  return `${source.group}/${source.version}/${plural}`
+}

@@ -1,0 +1,32 @@
+import { membersOf, textOf } from '../../kube/object.ts'
+import { exact } from '../list/filters.ts'
+import { column, type Decoration, integerColumn, type Traits } from '../kind.ts'
+import type { PodUsage } from '../decorate/pod-usage.ts'
+import { formatQuantity } from '../decorate/quantity.ts'
+
+/** kube-apiserver's own columns first; then the workspace, and what the pods in it ask for. */
+export const namespaces = (groupDomain: string): Traits => ({
+  columns: [
+    column('Name', 0, 'Name of the namespace, unique in the cluster.', 'name'),
+    column('Status', 0, 'Active, or Terminating while it is being emptied.'),
+    column('Age', 0, 'Time since the namespace was created.'),
+    column('Workspace', 1, 'Workspace that the namespace belongs to.'),
+    integerColumn('Pods', 1, 'Pods on nodes that have not ended.'),
+    column('CPU-Requests', 1, 'CPU that these pods request together.'),
+    column('Memory-Requests', 1, 'Memory that these pods request together.'),
+  ],
+  toFacts({ metadata, status }) {
+    const phase = textOf(membersOf(status).phase)
+    const workspace = metadata.labels?.[`${groupDomain}/workspace`] ?? ''
+    return {
+      status: phase,
+      cells: [metadata.name, phase, { since: metadata.creationTimestamp }, workspace || '<none>'],
+      values: { phase, workspace },
+    }
+  },
+  filters: { status: exact('phase'), workspace: exact('workspace') },
+})
+
+export function decorateNamespace({ pods, cpuRequests, memoryRequests }: PodUsage): Decoration {
+  return { annotations: {}, cells: [pods, formatQuantity(cpuRequests), formatQuantity(memoryRequests)] }
+}

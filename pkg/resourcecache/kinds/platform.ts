@@ -1,0 +1,118 @@
+import { lastAppliedAnnotation } from '../../kube/last-applied.ts'
+import { itemsOf, type KubeObject, membersOf, textOf } from '../../kube/object.ts'
+import { anyOf, caseless, exact, joinValues, noneOf } from '../list/filters.ts'
+import type { Traits } from '../kind.ts'
+
+/** A kind that nothing special is known of: its status is its phase, its state, or whether it is ready. */
+export const plain: Traits = {
+  toFacts: object => ({ status: plainStatus(object), cells: [], values: {} }),
+  filters: {},
+}
+
+export const events: Traits = {
+  toFacts(object) {
+    const series = membersOf(object.series)
+    const times = [
+      object.lastTimestamp,
+      series.lastObservedTime,
+      object.eventTime,
+      object.deprecatedLastTimestamp,
+    ]
+    return {
+      status: textOf(object.type),
+      cells: [],
+      values: {},
+      updated: times.map(textOf).find(time => time !== '') ?? object.metadata.creationTimestamp,
+    }
+  },
+  filters: {},
+}
+
+/** Password hashes, and their fingerprints, are for those who check passwords alone. */
+export const users: Traits = {
+  hidden: [
+    ['spec', 'password'],
+    ['spec', 'credential'],
+    ['spec', 'credentialNamespace'],
+    ['metadata', 'annotations', lastAppliedAnnotation],
+  ],
+  toFacts(object) {
+    const spec = membersOf(object.spec)
+    const state = textOf(membersOf(object.status).state)
+    return {
+      status: state,
+      cells: [],
+      values: {
+        state,
+        email: textOf(spec.email),
+        groups: joinValues(itemsOf(spec.groups).map(textOf)),
+      },
+    }
+  },
+  filters: {
+    status: caseless('state'),
+    email: exact('email'),
+    ingroup: anyOf('groups'),
+    notingroup: noneOf('groups'),
+  },
+}
+
+/** Found by the name of the kind as well, which is what people know. */
+export const customResourceDefinitions: Traits = {
+  toFacts: object => ({
+    status: plainStatus(object),
+    cells: [],
+    values: { name: object.metadata.name, kind: textOf(membersOf(membersOf(object.spec).names).kind) },
+  }),
+  filters: {
+    name: value => facts => facts.values.name?.includes(value) || facts.values.kind?.includes(value) || false,
+  },
+}
+
+/** Filters that read one value of the object. */
+export function byValues(
+  read: (object: KubeObject) => Readonly<Record<string, string>>,
+  names: readonly string[],
+): Traits {
+  return {
+    toFacts: object => ({ status: plainStatus(object), cells: [], values: read(object) }),
+    filters: Object.fromEntries(names.map(name => [name, exact(name)])),
+  }
+}
+
+export const loginRecords = byValues(({ spec }) => ({ type: textOf(membersOf(spec).type) }), ['type'])
+
+export const workspaceRoles = (groupDomain: string) =>
+  byValues(
+    ({ metadata }) => ({ workspace: metadata.labels?.[`${groupDomain}/workspace`] ?? '' }),
+    ['workspace'],
+  )
+
+export const workspaceRoleBindings = byValues(
+  object => ({ rolename: textOf(membersOf(object.roleRef).name) }),
+  ['rolename'],
+)
+
+export const groupBindings = (groupDomain: string): Traits => ({
+  toFacts: object => ({
+    status: '',
+    cells: [],
+    values: {
+      users: joinValues([
+        ...itemsOf(object.users).map(textOf),
+        object.metadata.labels?.[`iam.${groupDomain}/user-ref`] ?? '',
+      ]),
+    },
+  }),
+  filters: { user: anyOf('users') },
+})
+
+function plainStatus(object: KubeObject): string {
+  const status = membersOf(object.status)
+  const word = textOf(status.phase) || textOf(status.state)
+  if (word !== '') return word
+  const ready = itemsOf(status.conditions)
+    .map(membersOf)
+    .find(({ type }) => type === 'Ready' || type === 'Available' || type === 'Established')
+  return ready === undefined ? '' : ready.status === 'True' ? textOf(ready.type) : `Not${textOf(ready.type)}`
+}

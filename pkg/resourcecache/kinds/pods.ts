@@ -1,0 +1,105 @@
+import { itemsOf, type KubeObject, membersOf, textOf } from '../../kube/object.ts'
+import { anyOf, exact, joinValues, oneOf } from '../list/filters.ts'
+import { type Cell, type Column, column, type Traits } from '../kind.ts'
+import { toPodRequests } from '../decorate/pod-requests.ts'
+import { formatQuantity } from '../decorate/quantity.ts'
+import { type PodStatus, toPodStatus } from './pod-status.ts'
+
+// The first nine are kube-apiserver's own columns, name for name; the rest is what its own table does not tell.
+const columns: readonly Column[] = [
+  column('Name', 0, 'Name of the pod, unique in its namespace.', 'name'),
+  column('Ready', 0, 'Containers that are ready, of all.'),
+  column('Status', 0, 'What the pod is doing, or what it waits for.'),
+  column('Restarts', 0, 'How often containers were started again, and how long ago the last time was.'),
+  column('Age', 0, 'Time since the pod was created.'),
+  column('IP', 1, 'Address of the pod.'),
+  column('Node', 1, 'Node that it runs on.'),
+  column('Nominated Node', 1, 'Node on which room is being made for it.'),
+  column('Readiness Gates', 1, 'Readiness gates that are open, of all.'),
+  column('CPU-Requests', 1, 'CPU that it requests.'),
+  column('Memory-Requests', 1, 'Memory that it requests.'),
+  column('Owner', 1, 'What made it.'),
+]
+
+type Members = Readonly<Record<string, unknown>>
+
+export const pods: Traits = {
+  columns,
+  toFacts(pod) {
+    const spec = membersOf(pod.spec)
+    const shown = toPodStatus(pod)
+    return {
+      status: statusWord(pod, shown),
+      cells: toCells(pod, shown),
+      values: {
+        phase: textOf(membersOf(pod.status).phase),
+        nodeName: textOf(spec.nodeName),
+        pvcs: joinValues(claimsOf(pod)),
+      },
+    }
+  },
+  filters: {
+    status: oneOf('status', ['Running', 'Error', 'Completed', 'Waiting']),
+    phase: exact('phase'),
+    nodeName: exact('nodeName'),
+    pvcName: anyOf('pvcs'),
+  },
+}
+
+function toCells(pod: KubeObject, shown: PodStatus): readonly Cell[] {
+  const { metadata } = pod
+  const spec = membersOf(pod.spec)
+  const status = membersOf(pod.status)
+  const requests = toPodRequests(pod)
+  const owner = metadata.ownerReferences?.[0]
+  const address = itemsOf(status.podIPs).map(item => textOf(membersOf(item).ip))[0] || textOf(status.podIP)
+  return [
+    metadata.name,
+    `${shown.ready}/${shown.containers}`,
+    shown.reason,
+    { text: String(shown.restarts), ago: shown.restartedAt },
+    { since: metadata.creationTimestamp },
+    address || '<none>',
+    textOf(spec.nodeName) || '<none>',
+    textOf(status.nominatedNodeName) || '<none>',
+    readinessGates(spec, status),
+    requests ? formatQuantity(requests.cpuRequests) : '<none>',
+    requests ? formatQuantity(requests.memoryRequests) : '<none>',
+    owner === undefined ? '<none>' : `${owner.kind}/${owner.name}`,
+  ]
+}
+
+function readinessGates(spec: Members, status: Members): string {
+  const gates = itemsOf(spec.readinessGates).map(gate => textOf(membersOf(gate).conditionType))
+  if (gates.length === 0) return '<none>'
+  const open = new Set(
+    itemsOf(status.conditions)
+      .map(membersOf)
+      .filter(condition => condition.status === 'True')
+      .map(condition => textOf(condition.type)),
+  )
+  return `${gates.filter(gate => open.has(gate)).length}/${gates.length}`
+}
+
+/** Names of the claims that a pod mounts, those made for it (ephemeral volumes) included. */
+export function claimsOf(pod: KubeObject): readonly string[] {
+  return itemsOf(membersOf(pod.spec).volumes)
+    .map(membersOf)
+    .map(volume =>
+      volume.ephemeral === undefined
+        ? textOf(membersOf(volume.persistentVolumeClaim).claimName)
+        : `${pod.metadata.name}-${textOf(volume.name)}`,
+    )
+    .filter(name => name !== '')
+}
+
+/** The platform's four words for what kubectl's STATUS column says in many. */
+function statusWord(pod: KubeObject, { reason }: PodStatus): string {
+  if (reason === 'Running' || reason === 'Completed') return reason
+  if (reason === 'Failed' || reason === 'Error' || reason.startsWith('OutOf')) return 'Error'
+  if (reason !== 'Succeeded') return 'Waiting'
+  const ready = itemsOf(membersOf(pod.status).conditions)
+    .map(membersOf)
+    .filter(({ type }) => type === 'Ready')
+  return ready.every(condition => condition.reason === 'PodCompleted') ? 'Completed' : 'Waiting'
+}

@@ -1,0 +1,140 @@
+import { itemsOf, type KubeObject, membersOf, textOf } from '../../kube/object.ts'
+import { caseless, exact, oneOf, yesOrNo } from '../list/filters.ts'
+import { type Cell, column, type Decoration, type Facts, type Traits } from '../kind.ts'
+
+const provisionerAnnotations = [
+  'volume.kubernetes.io/storage-provisioner',
+  'volume.beta.kubernetes.io/storage-provisioner',
+]
+
+export const volumes: Traits = {
+  toFacts: toVolumeFacts,
+  filters: { status: caseless('phase'), storageClassName: exact('storageClassName') },
+}
+
+export const claims: Traits = {
+  ...volumes,
+  columns: [
+    column('Name', 0, 'Name of the claim, unique in its namespace.', 'name'),
+    column('Status', 0, 'Phase of the claim: Pending, Bound or Lost.'),
+    column('Volume', 0, 'Volume that is bound to it.'),
+    column('Capacity', 0, 'Size of that volume.'),
+    column('Access Modes', 0, 'How the volume can be mounted.'),
+    column('StorageClass', 0, 'Class that it asks for.'),
+    column('VolumeAttributesClass', 0, 'Class of attributes that the volume has.'),
+    column('Age', 0, 'Time since the claim was created.'),
+    column('VolumeMode', 1, 'Filesystem or Block.'),
+    column('In-Use', 1, 'Whether a pod mounts it.'),
+    column('Snapshots', 1, 'Whether a snapshot of it can be taken.'),
+  ],
+  toFacts: object => ({ ...toVolumeFacts(object), cells: toClaimCells(object) }),
+}
+
+// As kubectl shortens them.
+const accessModes: Readonly<Record<string, string>> = {
+  ReadWriteOnce: 'RWO',
+  ReadOnlyMany: 'ROX',
+  ReadWriteMany: 'RWX',
+  ReadWriteOncePod: 'RWOP',
+}
+
+function toClaimCells({ metadata, ...object }: KubeObject): readonly Cell[] {
+  const spec = membersOf(object.spec)
+  const status = membersOf(object.status)
+  const volume = textOf(spec.volumeName)
+  const isGoing = metadata.deletionTimestamp !== undefined
+  const modes = itemsOf(status.accessModes).map(mode => accessModes[textOf(mode)] ?? textOf(mode))
+  return [
+    metadata.name,
+    isGoing ? 'Terminating' : textOf(status.phase),
+    volume,
+    volume === '' ? '' : textOf(membersOf(status.capacity).storage),
+    volume === '' ? '' : modes.join(','),
+    textOf(spec.storageClassName),
+    textOf(status.currentVolumeAttributesClassName) || '<unset>',
+    { since: metadata.creationTimestamp },
+    textOf(spec.volumeMode) || '<unset>',
+  ]
+}
+
+function toVolumeFacts(object: KubeObject): Facts {
+  const phase = textOf(membersOf(object.status).phase)
+  const annotations = object.metadata.annotations ?? {}
+  const provisioner = provisionerAnnotations.map(key => annotations[key]).find(value => value !== undefined)
+  return {
+    status: phase,
+    cells: [],
+    values: {
+      phase,
+      storageClassName: textOf(membersOf(object.spec).storageClassName),
+      provisioner: provisioner ?? '',
+    },
+  }
+}
+
+/** The two annotations that tell whether a claim is mounted, and whether a snapshot of it can be taken. */
+export function decorateClaim(
+  facts: Facts,
+  known: { readonly isMounted: boolean; readonly drivers: ReadonlySet<string>; readonly groupDomain: string },
+): Decoration {
+  const { isMounted, drivers, groupDomain } = known
+  const allowsSnapshots = drivers.has(facts.values.provisioner ?? '')
+  return {
+    annotations: {
+      [`${groupDomain}/allow-snapshot`]: String(allowsSnapshots),
+      [`${groupDomain}/in-use`]: String(isMounted),
+    },
+    cells: [String(isMounted), String(allowsSnapshots)],
+  }
+}
+
+export const snapshots: Traits = {
+  toFacts(object) {
+    const spec = membersOf(object.spec)
+    const isReady = membersOf(object.status).readyToUse === true
+    const isGoing = object.metadata.deletionTimestamp !== undefined
+    return {
+      status: isGoing ? 'deleting' : isReady ? 'ready' : 'creating',
+      cells: [],
+      values: {
+        volumeSnapshotClassName: textOf(spec.volumeSnapshotClassName),
+        persistentVolumeClaimName: textOf(membersOf(spec.source).persistentVolumeClaimName),
+      },
+    }
+  },
+  filters: {
+    status: oneOf('status', ['creating', 'ready', 'deleting']),
+    volumeSnapshotClassName: exact('volumeSnapshotClassName'),
+    persistentVolumeClaimName: exact('persistentVolumeClaimName'),
+  },
+}
+
+export const snapshotContents: Traits = {
+  toFacts(object) {
+    const spec = membersOf(object.spec)
+    const snapshot = membersOf(spec.volumeSnapshotRef)
+    const isReady = membersOf(object.status).readyToUse === true
+    return {
+      status: isReady ? 'ready' : 'creating',
+      cells: [],
+      values: {
+        volumeSnapshotClassName: textOf(spec.volumeSnapshotClassName),
+        volumeSnapshotName: textOf(snapshot.name),
+        volumeSnapshotNamespace: textOf(snapshot.namespace),
+        readyToUse: String(isReady),
+      },
+    }
+  },
+  filters: {
+    status: oneOf('status', ['creating', 'ready']),
+    volumeSnapshotClassName: exact('volumeSnapshotClassName'),
+    volumeSnapshotName: exact('volumeSnapshotName'),
+    volumeSnapshotNamespace: exact('volumeSnapshotNamespace'),
+    readyToUse: yesOrNo('readyToUse'),
+  },
+}
+
+export const snapshotClasses: Traits = {
+  toFacts: object => ({ status: '', cells: [], values: { driver: textOf(object.driver) } }),
+  filters: {},
+}

@@ -1,0 +1,123 @@
+import { itemsOf, type KubeObject, membersOf, textOf } from '../../kube/object.ts'
+import { oneOf } from '../list/filters.ts'
+import { type Cell, column, integerColumn, type Traits } from '../kind.ts'
+
+const words = ['stopped', 'running', 'updating']
+
+/** Stopped without replicas, running when all that there are are ready, else updating. */
+export const deployments: Traits = {
+  columns: [
+    column('Name', 0, 'Name of the deployment, unique in its namespace.', 'name'),
+    column('Ready', 0, 'Pods that are ready, of those that are wanted.'),
+    integerColumn('Up-to-date', 0, 'Pods of the latest template.'),
+    integerColumn('Available', 0, 'Pods that have been ready for long enough.'),
+    column('Age', 0, 'Time since the deployment was created.'),
+    column('Containers', 1, 'Names of its containers.'),
+    column('Images', 1, 'Images of its containers.'),
+    column('Selector', 1, 'Labels of its pods.'),
+    column('State', 1, 'running, updating or stopped.'),
+    column('Updated', 1, 'Time since its conditions last changed.'),
+  ],
+  toFacts(object) {
+    const status = membersOf(object.status)
+    const ready = count(status.readyReplicas)
+    const all = count(status.replicas)
+    const word = ready === 0 && all === 0 ? 'stopped' : ready === all ? 'running' : 'updating'
+    const updated = latest(object, 'lastUpdateTime')
+    return {
+      status: word,
+      cells: [...toDeploymentCells(object), word, { since: updated }],
+      values: {},
+      updated,
+    }
+  },
+  filters: { status: oneOf('status', words) },
+}
+
+/** The same against what is wanted. */
+export const replicated: Traits = {
+  toFacts(object) {
+    const ready = count(membersOf(object.status).readyReplicas)
+    const wanted = membersOf(object.spec).replicas
+    // 3.4 calls a set that does not say how many it wants stopped; Kubernetes fills the 1 in.
+    return { status: toWord(ready, count(wanted)), cells: [], values: {} }
+  },
+  filters: { status: oneOf('status', words) },
+}
+
+export const daemonSets: Traits = {
+  toFacts(object) {
+    const { numberReady, desiredNumberScheduled } = membersOf(object.status)
+    return { status: toWord(count(numberReady), count(desiredNumberScheduled)), cells: [], values: {} }
+  },
+  filters: { status: oneOf('status', words) },
+}
+
+export const jobs: Traits = {
+  toFacts(object) {
+    const conditions = itemsOf(membersOf(object.status).conditions).map(membersOf)
+    const is = (type: string) => conditions.some(c => c.type === type && c.status === 'True')
+    return {
+      status: is('Failed') ? 'failed' : is('Complete') ? 'completed' : 'running',
+      cells: [],
+      values: {},
+      updated: latest(object, 'lastTransitionTime'),
+    }
+  },
+  filters: { status: oneOf('status', ['completed', 'failed', 'running']) },
+}
+
+export const cronJobs: Traits = {
+  toFacts: object => ({
+    status: membersOf(object.spec).suspend === true ? 'paused' : 'running',
+    cells: [],
+    values: {},
+  }),
+  filters: { status: oneOf('status', ['paused', 'running']) },
+}
+
+function toDeploymentCells(object: KubeObject): readonly Cell[] {
+  const spec = membersOf(object.spec)
+  const status = membersOf(object.status)
+  const template = membersOf(membersOf(spec.template).spec)
+  const containers = itemsOf(template.containers).map(membersOf)
+  const joined = (member: string) => containers.map(container => textOf(container[member])).join(',')
+  return [
+    object.metadata.name,
+    `${count(status.readyReplicas)}/${count(spec.replicas)}`,
+    count(status.updatedReplicas),
+    count(status.availableReplicas),
+    { since: object.metadata.creationTimestamp },
+    joined('name'),
+    joined('image'),
+    toSelectorText(membersOf(spec.selector)),
+  ]
+}
+
+/** A metav1.LabelSelector as kubectl writes it. */
+function toSelectorText({ matchLabels, matchExpressions }: Readonly<Record<string, unknown>>): string {
+  const labels = Object.entries(membersOf(matchLabels)).map(([key, value]) => `${key}=${textOf(value)}`)
+  const expressions = itemsOf(matchExpressions)
+    .map(membersOf)
+    .map(({ key, operator, values }) => {
+      if (operator === 'Exists') return textOf(key)
+      if (operator === 'DoesNotExist') return `!${textOf(key)}`
+      const word = operator === 'NotIn' ? 'notin' : 'in'
+      return `${textOf(key)} ${word} (${itemsOf(values).map(textOf).sort().join(',')})`
+    })
+  return [...labels, ...expressions].sort().join(',') || '<none>'
+}
+
+function toWord(ready: number, wanted: number): string {
+  if (ready === 0 && wanted === 0) return 'stopped'
+  return ready === wanted ? 'running' : 'updating'
+}
+
+function count(value: unknown): number {
+  return typeof value === 'number' ? value : 0
+}
+
+function latest(object: KubeObject, member: string): string {
+  const times = itemsOf(membersOf(object.status).conditions).map(c => textOf(membersOf(c)[member]))
+  return times.sort().at(-1) || object.metadata.creationTimestamp
+}

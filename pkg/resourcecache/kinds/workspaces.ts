@@ -1,0 +1,28 @@
+import { membersOf, textOf } from '../../kube/object.ts'
+import { exact } from '../list/filters.ts'
+import { column, type Traits } from '../kind.ts'
+
+/** A group of namespaces with a manager: `Workspace` of tenant.<group domain>/v1alpha1. */
+export const workspaces: Traits = {
+  columns: [
+    column('Name', 0, 'Name of the workspace, unique in the cluster.', 'name'),
+    column('Manager', 0, 'User who manages it, and always sees it.'),
+    column('Age', 0, 'Time since the workspace was created.'),
+    column('Description', 1, 'What it is for.'),
+  ],
+  toFacts({ metadata, spec }) {
+    const manager = textOf(membersOf(spec).manager)
+    const description = textOf(membersOf(spec).description)
+    return {
+      status: '',
+      cells: [
+        metadata.name,
+        manager || '<none>',
+        { since: metadata.creationTimestamp },
+        description || '<none>',
+      ],
+      values: { manager },
+    }
+  },
+  filters: { manager: exact('manager') },
+}

@@ -1,0 +1,49 @@
+import { badRequest } from '../../apierrors/status.ts'
+import { parseJsonPath } from '../../request/json-path.ts'
+import type { Form } from './list-body.ts'
+import { project, type Tree } from '../store/projection.ts'
+
+const maxFields = 64
+
+/** Splits at commas, but for those in brackets (`metadata.labels['a,b']`). */
+function splitPaths(text: string): readonly string[] {
+  const paths: string[] = []
+  let start = 0
+  // Of the bracket that is open; behind the last closing one nothing is in brackets.
+  let end = 0
+  const last = text.lastIndexOf(']')
+  for (let at = 0; at <= text.length; at++) {
+    const char = text[at]
+    if (char === '[' && at >= end && at < last) end = text.indexOf(']', at)
+    if (char !== undefined && (char !== ',' || at < end)) continue
+    if (at > start) paths.push(text.slice(start, at))
+    start = at + 1
+  }
+  return paths
+}
+
+/**
+ * The form of `fields=metadata.name,status.phase`: objects with these members alone. A path goes through lists to the
+ * members of their items; `[0]` keeps one item. What an object does not have is left out.
+ *
+ * @throws Status 400
+ */
+export function createFieldsForm(text: string): Form {
+  const paths = splitPaths(text)
+  if (paths.length > maxFields)
+    throw badRequest(`fields names ${paths.length} paths; at most ${maxFields} are allowed`)
+  const tree: Tree = new Map()
+  for (const path of paths) {
+    let at = tree
+    for (const step of parseJsonPath(path.trim(), 'fields')) {
+      const next = at.get(step) ?? new Map()
+      at.set(step, next)
+      at = next
+    }
+  }
+  return {
+    name: `fields ${JSON.stringify(paths)}`,
+    isComputed: true,
+    toParts: entry => [Buffer.from(project(`${entry.platformHead()}${entry.tail}`, tree) ?? '{}')],
+  }
+}

@@ -1,0 +1,136 @@
+import { pieceBytes } from '../../request/respond.ts'
+import type { Entry } from '../store/cached-object.ts'
+import { type GzipPiece, toGzipPiece } from './gzip.ts'
+import { entriesOf, type Leaf, type Selection } from '../store/chunk.ts'
+
+/** How an API shows an object. */
+export type Form = {
+  /** Forms of one name show alike. */
+  readonly name: string
+  /** The JSON of an object, in parts. Large ones are those of the entry, and shared by all who are shown it. */
+  readonly toParts: (entry: Entry) => readonly Buffer[]
+  /** Made for each answer, of the whole object, and not stored with it. */
+  readonly isComputed?: true
+}
+
+export const aggregatedForm: Form = {
+  name: 'aggregated',
+  toParts: entry => [entry.aggregatedHead(), entry.tail],
+}
+export const platformForm: Form = { name: 'platform', toParts: entry => [entry.platformHead(), entry.tail] }
+
+/** What stands around the items of a list. */
+export type Frame = { readonly before: string; readonly after: string }
+
+const comma = Buffer.from(',')
+// As kube-apiserver: below this, compressing costs more than it saves on a local network.
+const gzipFromBytes = 128 * 1024
+const chunkBytes = pieceBytes / 2
+// Longer than this at a stretch, and other requests would feel it.
+const sliceMs = 2
+
+/** One object, complete. */
+export function objectBytes(entry: Entry, form: Form): Buffer {
+  return Buffer.concat(form.toParts(entry))
+}
+
+/** Whether the objects take more bytes than that; counted no further than needed. */
+export function isLongerThan(bytes: number, selection: Selection, form: Form): boolean {
+  let length = 0
+  for (const entry of entriesOf(selection)) {
+    // What is computed is at most what it is computed of.
+    if (form.isComputed) length += entry.size
+    else for (const part of form.toParts(entry)) length += part.length
+    if (length > bytes) return true
+  }
+  return false
+}
+
+export function isWorthGzip(selection: Selection, form: Form): boolean {
+  return isLongerThan(gzipFromBytes, selection, form)
+}
+
+/** The list as one buffer. */
+export function joinList(selection: Selection, form: Form, frame: Frame): Buffer {
+  return Buffer.concat([...listParts(selection, form, frame)])
+}
+
+/** The list in pieces, made one by one as they are written: small parts are joined, large ones stay as they are. */
+export function* plainChunks(selection: Selection, form: Form, frame: Frame): Generator<Buffer> {
+  yield* joinSmall(listParts(selection, form, frame))
+}
+
+/** Where compressed stretches of leaves are kept. */
+export type PieceCache = {
+  readonly get: (leaf: Leaf, key: string) => readonly GzipPiece[] | undefined
+  readonly set: (leaf: Leaf, key: string, pieces: readonly GzipPiece[]) => void
+}
+
+/** The list as the pieces of one gzip body. What has not changed since the last time is not compressed again. */
+export function* gzipPieces(
+  selection: Selection,
+  form: Form,
+  frame: Frame,
+  cache: PieceCache,
+): Generator<GzipPiece> {
+  yield toGzipPiece(Buffer.from(frame.before))
+  for (const run of selection.runs) {
+    const isFirst = run === selection.runs[0]
+    const part = { runs: [run], descending: selection.descending }
+    const key = `${form.name} ${run.start} ${run.end} ${isFirst} ${selection.descending}`
+    const known = form.isComputed ? undefined : cache.get(run.leaf, key)
+    if (known !== undefined) {
+      yield* known
+      continue
+    }
+    const made: GzipPiece[] = []
+    for (const chunk of joinSmall(itemParts(part, form, isFirst))) {
+      const piece = toGzipPiece(chunk)
+      made.push(piece)
+      yield piece
+    }
+    if (!form.isComputed) cache.set(run.leaf, key, made)
+  }
+  yield toGzipPiece(Buffer.from(frame.after))
+}
+
+function* listParts(selection: Selection, form: Form, frame: Frame): Generator<Buffer> {
+  yield Buffer.from(frame.before)
+  yield* itemParts(selection, form, true)
+  yield Buffer.from(frame.after)
+}
+
+/** The items, joined by commas; with a comma before the first unless it begins the list. */
+function* itemParts(selection: Selection, form: Form, isFirst: boolean): Generator<Buffer> {
+  let isJoined = !isFirst
+  for (const entry of entriesOf(selection)) {
+    if (isJoined) yield comma
+    isJoined = true
+    yield* form.toParts(entry)
+  }
+}
+
+/** Joins small parts to chunks that are worth a write, or to what a slice of time has given; large parts stay as they are. */
+function* joinSmall(parts: Iterable<Buffer>): Generator<Buffer> {
+  let small: Buffer[] = []
+  let length = 0
+  let since = performance.now()
+  const take = () => {
+    const joined = Buffer.concat(small, length)
+    small = []
+    length = 0
+    since = performance.now()
+    return joined
+  }
+  for (const part of parts) {
+    const isLarge = part.length >= chunkBytes
+    if (isLarge && length > 0) yield take()
+    if (isLarge) yield part
+    else {
+      small.push(part)
+      length += part.length
+    }
+    if (length >= chunkBytes || (length > 0 && performance.now() - since > sliceMs)) yield take()
+  }
+  if (length > 0) yield take()
+}

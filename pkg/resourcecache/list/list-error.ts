@@ -1,0 +1,17 @@
+import { Status, unavailable, unknownResource } from '../../apierrors/status.ts'
+
+/** The error for the caller when kube-apiserver does not let Kapis list a kind. */
+export function explainRefusal(plural: string, refusal: unknown): Status {
+  if (isUnknown(refusal)) return unknownResource()
+  if (refusal instanceof Status && refusal.code === 403)
+    return unavailable(
+      `the Kapis service account cannot list ${plural}: add get, list and watch to its ClusterRole`,
+      refusal,
+    )
+  return unavailable(`${plural} cannot be read from kube-apiserver`, refusal)
+}
+
+/** Whether a refusal says that there is no such kind. */
+export function isUnknown(refusal: unknown): boolean {
+  return refusal instanceof Status && refusal.code === 404
+}

@@ -1,0 +1,132 @@
+import { badRequest } from '../../apierrors/status.ts'
+import { decodeString } from '../../json/scan.ts'
+import type { FieldRequirement } from '../../request/field-selector.ts'
+import { parseJsonPath } from '../../request/json-path.ts'
+import { type LabelRequirement, matchesLabels, parseLabelSelector } from '../../request/label-selector.ts'
+import type { ListQuery } from '../../request/list-query.ts'
+import { requirementsOf } from '../../request/selector.ts'
+import { compareAmounts, parseAmount } from '../decorate/amount.ts'
+import type { Entry } from '../store/cached-object.ts'
+import type { Kind } from '../kind.ts'
+import { createReading } from '../store/field-extractor.ts'
+import { parseSearch } from './search.ts'
+
+/** Which objects a query is for. Two selections with one key select alike. */
+export type Selecting = {
+  readonly key: string
+  readonly matches: (entry: Entry) => boolean
+}
+
+/** What narrows a list besides its query. Two with one key select the same. */
+export type Narrowing = { readonly key: string; readonly matches: (entry: Entry) => boolean }
+
+type Predicate = (entry: Entry) => boolean
+
+/** The filters that every kind has; `groupDomain` names the alias annotation. */
+const commonFilters: Readonly<Record<string, (value: string, groupDomain: string) => Predicate>> = {
+  name: value => entry => entry.name.includes(value),
+  names: value => {
+    const names = new Set(value.split(','))
+    return entry => names.has(entry.name)
+  },
+  alias: (value, groupDomain) => {
+    const annotation = `${groupDomain}/alias-name`
+    return entry => entry.meta.annotations?.[annotation]?.includes(value) === true
+  },
+  uid: value => entry => entry.meta.uid === value,
+  namespace: value => entry => entry.namespace === value,
+  ownerReference: value => entry => (entry.meta.ownerReferences ?? []).some(owner => owner.uid === value),
+  ownerKind: value => entry => (entry.meta.ownerReferences ?? []).some(owner => owner.kind === value),
+  annotation: value => {
+    const selector = parseLabelSelector(value, 'annotation')
+    return entry => matchesLabels(selector, entry.annotations)
+  },
+  label: value => byLabels(parseLabelSelector(value, 'label')),
+  status: value => {
+    const wanted = value.toLowerCase()
+    return entry => entry.facts.status.toLowerCase() === wanted
+  },
+  q: parseSearch,
+}
+
+/**
+ * What the filters and selectors of a query select of a kind, in one namespace or ('') in all.
+ *
+ * @throws Status 400 for a filter that the kind does not have, naming those it has, and for what cannot be read
+ */
+export function toSelecting(
+  kind: Kind,
+  request: {
+    readonly query: ListQuery
+    readonly namespace: string
+    readonly name?: string
+    readonly groupDomain: string
+    readonly narrowing?: Narrowing
+  },
+): Selecting {
+  const { query, namespace, name = '', groupDomain, narrowing } = request
+  const predicates: Predicate[] = []
+  if (narrowing !== undefined) predicates.push(narrowing.matches)
+  if (namespace !== '') predicates.push(entry => entry.namespace === namespace)
+  if (name !== '') predicates.push(entry => entry.name === name)
+  const labels = requirementsOf(query.labelSelector)
+  if (labels.length > 0) predicates.push(byLabels(labels))
+  const fields = requirementsOf(query.fieldSelector)
+  if (fields.length > 0) predicates.push(byFields(fields))
+  for (const [key, value] of query.filters) predicates.push(toPredicate(kind, groupDomain, key, value))
+  const filters = [...query.filters].sort(([a], [b]) => (a < b ? -1 : 1))
+  return {
+    key: JSON.stringify([
+      ...[namespace, name, query.labelSelector.text, query.fieldSelector.text],
+      ...[filters, narrowing?.key],
+    ]),
+    matches: entry => predicates.every(matches => matches(entry)),
+  }
+}
+
+function toPredicate(kind: Kind, groupDomain: string, key: string, value: string): Predicate {
+  const own = Object.hasOwn(kind.filters, key) ? kind.filters[key] : undefined
+  if (own) {
+    const matches = own(value)
+    return entry => matches(entry.facts)
+  }
+  const common = Object.hasOwn(commonFilters, key) ? commonFilters[key] : undefined
+  if (common) return common(value, groupDomain)
+  throw badRequest(
+    `unknown filter ${JSON.stringify(key)} for ${kind.plural}; supported filters: ${filterNames(kind).join(', ')}`,
+  )
+}
+
+/** The filters that lists of a kind have, in alphabetical order. */
+export function filterNames(kind: Pick<Kind, 'filters'>): readonly string[] {
+  return [...new Set([...Object.keys(commonFilters), ...Object.keys(kind.filters)])].sort()
+}
+
+function byLabels(requirements: readonly LabelRequirement[]): Predicate {
+  return entry => matchesLabels(requirements, entry.meta.labels ?? {})
+}
+
+/**
+ * Any path of an object may be named. One that leads nowhere matches neither `=` nor `!=`, but for `path=` alone, which asks
+ * for what is not set.
+ */
+function byFields(requirements: readonly FieldRequirement[]): Predicate {
+  const paths = requirements.map(({ field }) => parseJsonPath(field, 'fieldSelector'))
+  return createReading(paths, values =>
+    requirements.every(({ operator, value }, i) => {
+      const found = values[i]
+      if (found === undefined || found === 'null') return operator === '=' && value === ''
+      if (found.startsWith('{') || found.startsWith('[')) return false
+      return isValue(found, value) === (operator === '=')
+    }),
+  )
+}
+
+const jsonNumber = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+/** Whether a value, given as source text, is the one that is asked for: numbers by what they are worth, to the last digit. */
+function isValue(source: string, wanted: string): boolean {
+  if (source.startsWith('"')) return decodeString(source, 0, source.length) === wanted
+  const [found, asked] = [parseAmount(source), jsonNumber.test(wanted) ? parseAmount(wanted) : undefined]
+  return found && asked ? compareAmounts(found, asked) === 0 : source === wanted
+}

@@ -1,0 +1,79 @@
+import { expired } from '../../apierrors/status.ts'
+import { toCacheKey } from '../../cache/bounded-cache.ts'
+import type { ListQuery } from '../../request/list-query.ts'
+import type { Turns } from '../../request/turns.ts'
+import type { Collection } from '../store/store.ts'
+import { countEntries, type Leaf, type Selection, selectPage, toLeaves } from '../store/chunk.ts'
+import { toOrder } from './order.ts'
+import { type Narrowing, toSelecting } from './list-predicate.ts'
+import { matchInTurns, viewInTurns } from '../store/time-sliced-view.ts'
+
+/** What a list is asked for. */
+export type ListRequest = {
+  readonly query: ListQuery
+  /** '' for the whole cluster. */
+  readonly namespace: string
+  /** The one object that may be shown; '' for any. */
+  readonly name?: string
+  readonly groupDomain: string
+  readonly narrowing?: Narrowing
+}
+
+/** A page of a platform list, and how many objects the filters leave in all. */
+export type Page = {
+  readonly selection: Selection
+  readonly total: number
+  /** How many objects come after this page. */
+  readonly remaining: number
+}
+
+/**
+ * Answers a platform list. What the filters select is kept ready by the collection, so that a page of a repeated query
+ * costs the page.
+ *
+ * @throws Status 400 for a filter or sort key that the kind does not have, naming those it has
+ */
+export function listPage(collection: Collection, request: ListRequest, turns: Turns): Page | Promise<Page> {
+  const { query } = request
+  const order = toOrder(query.sortBy)
+  const { key: selects, matches } = toSelecting(collection.served.kind, request)
+  const view = { key: toCacheKey(`${order.key} ${selects}`), matches, order: order.compare }
+  const found = viewInTurns(collection, view, turns, order.rank)
+  return found instanceof Promise ? found.then(made => pageOf(made, query)) : pageOf(found, query)
+}
+
+/**
+ * The same of the state of a version, if it is still known. Nothing is kept ready for it: it costs what all objects cost.
+ *
+ * @throws Status 400 as listPage, 410
+ */
+export async function listPageAt(
+  collection: Collection,
+  request: ListRequest,
+  version: number,
+  turns: Turns,
+): Promise<Page> {
+  await turns.next()
+  const past = collection.at(version)
+  if (past === undefined) throw expired(`The resourceVersion for the provided list is too old: ${version}`)
+  const order = toOrder(request.query.sortBy)
+  const { matches } = toSelecting(collection.served.kind, request)
+  const entries = past.flatMap(leaf => leaf.entries)
+  const known = await matchInTurns(entries, matches, turns, order.rank)
+  const leaves = toLeaves(entries.filter(entry => known.get(entry)).sort(order.compare))
+  return pageOf({ size: countEntries(leaves), leaves }, request.query)
+}
+
+type Listed = { readonly size: number; readonly leaves: readonly Leaf[] }
+
+function pageOf(view: Listed, query: ListQuery): Page {
+  const { size } = view
+  const count = query.limit < 0 ? size : query.limit
+  const offset = query.limit < 0 ? 0 : (query.page - 1) * query.limit
+  if (offset >= size) return { selection: { runs: [], descending: false }, total: size, remaining: 0 }
+  return {
+    selection: selectPage(view.leaves, { offset, count, descending: !query.ascending, size }),
+    total: size,
+    remaining: Math.max(size - offset - count, 0),
+  }
+}

@@ -1,0 +1,15 @@
+import { type Form, platformForm } from './list-body.ts'
+import type { Entry } from '../store/cached-object.ts'
+
+const member = Buffer.from(',"managedFields":')
+const brace = Buffer.from('}')
+
+/** The platform form with metadata.managedFields, for `?managedFields=true`: spliced in, since hardly anyone asks. */
+export const managedFieldsForm: Form = {
+  name: 'platform with managedFields',
+  toParts(entry: Entry) {
+    if (entry.managedFields === undefined) return platformForm.toParts(entry)
+    // The head ends with metadata's closing brace.
+    return [entry.platformHead().subarray(0, -1), member, entry.managedFields, brace, entry.tail]
+  },
+}

@@ -1,0 +1,74 @@
+import { expect } from 'chai'
+import { Entry } from '../store/cached-object.ts'
+import { entry, servedNodes } from '../fixtures.ts'
+import { byKey, toOrder } from './order.ts'
+
+const inNamespace = (namespace: string, name: string, created: string) =>
+  entry(name, { created, meta: { namespace } })
+const entries: readonly Entry[] = [
+  inNamespace('x', 'a', '2031-01-02T00:00:00Z'),
+  inNamespace('y', 'a', '2031-01-01T00:00:00Z'),
+  inNamespace('x', 'b', '2031-01-01T00:00:00Z'),
+  inNamespace('y', 'b', '2030-12-31T23:59:59Z'),
+]
+
+describe('toOrder', () => {
+  const table: readonly [string, (a: Entry, b: Entry) => number, readonly string[]][] = [
+    ['key', byKey, ['x/a', 'x/b', 'y/a', 'y/b']],
+    ['name, then namespace', toOrder('name').compare, ['x/a', 'y/a', 'x/b', 'y/b']],
+    ['creation time, then namespace, then name', toOrder('createTime').compare, ['y/b', 'x/b', 'y/a', 'x/a']],
+    [
+      'creation time under its other name',
+      toOrder('creationTimestamp').compare,
+      ['y/b', 'x/b', 'y/a', 'x/a'],
+    ],
+  ]
+  for (const [what, order, expected] of table) {
+    it(`is by ${what}`, () => {
+      expect([...entries].sort(order).map(({ key }) => key)).to.deep.equal(expected)
+      expect(
+        entries
+          .toReversed()
+          .sort(order)
+          .map(({ key }) => key),
+      ).to.deep.equal(expected)
+    })
+  }
+})
+
+describe('toOrder of a path', () => {
+  const withSpec = (name: string, spec: string) => {
+    const json = `{"metadata":{"name":"${name}","uid":"u","resourceVersion":"1","creationTimestamp":""},"spec":${spec}}`
+    return Entry.from(servedNodes, JSON.parse(json), json)
+  }
+  it('is exact, whatever the size of the numbers', () => {
+    const ascending = [
+      ...[
+        '{}',
+        '{"n":null}',
+        '{"n":-9223372036854775808}',
+        '{"n":-9007199254740993}',
+        '{"n":-0.5}',
+        '{"n":1e-7}',
+      ],
+      ...['{"n":"1n"}', '{"n":1.0}', '{"n":"1Ki"}', '{"n":9007199254740992}', '{"n":9007199254740993}'],
+      ...[
+        '{"n":9007199254740994.0}',
+        '{"n":9223372036854775806}',
+        '{"n":9223372036854775807}',
+        '{"n":1e300}',
+      ],
+      ...['{"n":[1]}', '{"n":"a"}', '{"n":{}}'],
+    ].map((spec, i) => withSpec(`n${i < 2 ? i : 20 - i}`, spec.replace('1e-7', '"0.1n"')))
+    const { compare } = toOrder('.spec.n')
+    const sorted = ascending.toReversed().sort(compare)
+    expect(sorted.map(({ tail }) => tail.toString())).to.deep.equal(
+      ascending.map(({ tail }) => tail.toString()),
+    )
+  })
+
+  it('does no arithmetic with what is longer than a number', () => {
+    const [short, long] = [withSpec('a', '{"n":1}'), withSpec('b', `{"n":"${'9'.repeat(900_000)}"}`)]
+    expect(toOrder('.spec.n').compare(short, long)).to.be.below(0)
+  })
+})

@@ -1,0 +1,35 @@
+import { badRequest } from '../../apierrors/status.ts'
+import type { Entry } from '../store/cached-object.ts'
+
+// kubectl keeps the whole object in it; everything would be found by anything.
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
+const maxTerms = 16
+
+/**
+ * Parses `q=`: words that must all be found in the name, the labels or the annotations, in any case, also inside other
+ * words. Quotes hold several words together, and a word with - before it must not be found.
+ *
+ * @throws Status 400
+ */
+export function parseSearch(text: string): (entry: Entry) => boolean {
+  const terms = [...text.matchAll(/(-?)(?:"([^"]*)"|(\S+))/g)].map(([, minus, quoted, word]) => ({
+    isWanted: minus !== '-',
+    text: (quoted ?? word ?? '').toLowerCase(),
+  }))
+  if ((text.match(/"/g) ?? []).length % 2 !== 0)
+    throw badRequest(`q ${JSON.stringify(text)} has a quote that is not closed`)
+  if (terms.length > maxTerms)
+    throw badRequest(`q has ${terms.length} words; at most ${maxTerms} are allowed`)
+  return entry => {
+    const searched = toText(entry)
+    return terms.every(term => term.text === '' || searched.includes(term.text) === term.isWanted)
+  }
+}
+
+function toText(entry: Entry): string {
+  const parts = [entry.name]
+  for (const map of [entry.meta.labels ?? {}, entry.annotations]) {
+    for (const [key, value] of Object.entries(map)) if (key !== lastApplied) parts.push(`${key}=${value}`)
+  }
+  return parts.join('\n').toLowerCase()
+}

@@ -1,0 +1,27 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { acceptsGzip, send, sendChunks } from '../../request/respond.ts'
+import type { Turns } from '../../request/turns.ts'
+import { type Form, type Frame, gzipPieces, isWorthGzip, plainChunks } from './list-body.ts'
+import { joinGzip } from './gzip.ts'
+import type { Selection } from '../store/chunk.ts'
+import type { PageCache } from './page-cache.ts'
+
+const headers = { 'content-type': 'application/json', vary: 'Accept-Encoding' }
+
+/**
+ * Answers with a list as stored bytes, compressed where the client takes that and it is worth it. What one answer has in memory
+ * next to them is a piece of it, however slowly its client reads.
+ */
+export function sendList(
+  { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
+  { pages, turns }: { readonly pages: PageCache; readonly turns: Turns },
+  { selection, form, frame }: { readonly selection: Selection; readonly form: Form; readonly frame: Frame },
+): Promise<void> | void {
+  if (acceptsGzip(req) && isWorthGzip(selection, form)) {
+    const pieces = gzipPieces(selection, form, frame, pages.pieces)
+    return sendChunks(res, joinGzip(pieces), { ...headers, 'content-encoding': 'gzip' }, turns)
+  }
+  const joined = pages.page(selection, form, frame)
+  if (joined) return send(res, 200, joined, headers)
+  return sendChunks(res, plainChunks(selection, form, frame), headers, turns)
+}

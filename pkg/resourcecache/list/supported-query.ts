@@ -1,0 +1,40 @@
+import type { ListQuery } from '../../request/list-query.ts'
+import type { Kind } from '../kind.ts'
+import { isSortKey, sortKeys } from './order.ts'
+import { filterNames } from './list-predicate.ts'
+
+/**
+ * The query without what a kind does not have, as KubeSphere 3.4 takes it: an unknown sort key gives way to the time of creation,
+ * and unknown filters are ignored. Warnings say so.
+ */
+export function toSupportedQuery(kind: Pick<Kind, 'plural' | 'filters'>, query: ListQuery): ListQuery {
+  const names = filterNames(kind)
+  const unknown = [...query.filters.keys()].filter(key => !names.includes(key))
+  const isSorted = isSortKey(query.sortBy)
+  if (isSorted && unknown.length === 0) return query
+  return {
+    ...query,
+    sortBy: isSorted ? query.sortBy : 'createTime',
+    filters: new Map([...query.filters].filter(([key]) => names.includes(key))),
+    warnings: [
+      ...query.warnings,
+      ...(isSorted ? [] : [ignoredText('sort key', [query.sortBy], kind.plural, [...sortKeys, 'paths'])]),
+      ...(unknown.length === 0 ? [] : [ignoredText('filter', unknown, kind.plural, names)]),
+    ],
+  }
+}
+
+const mostNamed = 3
+
+/** @param keys unknown ones, of which the first are named: a client may send thousands */
+export function ignoredText(
+  what: 'sort key' | 'filter',
+  keys: readonly string[],
+  plural: string,
+  supported: readonly string[],
+): string {
+  const named = keys.slice(0, mostNamed).map(key => JSON.stringify(key.slice(0, 32)))
+  const more = keys.length > mostNamed ? ` and ${keys.length - mostNamed} more` : ''
+  const s = keys.length > 1 ? 's' : ''
+  return `ignored unknown ${what}${s} ${named.join(', ')}${more} of ${plural}; supported: ${supported.join(', ')}`
+}

@@ -1,0 +1,40 @@
+import { expect } from 'chai'
+import { Status } from '../../apierrors/status.ts'
+import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from '../../kube/fixtures.ts'
+import { servedNodes } from '../fixtures.ts'
+import { plain } from '../kinds/platform.ts'
+import { listUncached } from './uncached-list.ts'
+
+const served = { ...servedNodes, kind: { ...servedNodes.kind, ...plain } }
+
+describe('listUncached', () => {
+  let fake: FakeKubeApiserver | undefined
+  afterEach(() => fake?.close())
+
+  it('reads all pages again each time, also of objects without a version', async () => {
+    fake = await startFakeKubeApiserver((req, res) => {
+      const isLast = req.url?.includes('continue=more')
+      const items = [{ metadata: { name: isLast ? 'b' : 'a' } }]
+      answerJson(res, 200, { kind: 'List', metadata: isLast ? {} : { continue: 'more' }, items })
+    })
+    const collection = await listUncached(fake.client, served)
+    expect([...collection.entries()].map(({ name }) => name)).to.deep.equal(['a', 'b'])
+    expect(String(collection.get('', 'a')?.platformHead())).to.equal(
+      '{"kind":"Node","apiVersion":"v1","metadata":{"name":"a","selfLink":"/api/v1/nodes/a"}',
+    )
+    await listUncached(fake.client, served)
+    expect(fake.requests).to.have.length(4)
+  })
+
+  for (const [answered, code, message] of [
+    [404, 404, 'the server could not find the requested resource'],
+    [403, 503, 'the Kapis service account cannot list nodes: add get, list and watch to its ClusterRole'],
+    [500, 503, 'nodes cannot be read from kube-apiserver'],
+  ] as const) {
+    it(`is ${code} when kube-apiserver answers ${answered}`, async () => {
+      fake = await startFakeKubeApiserver((_req, res) => answerJson(res, answered, { message: 'no' }))
+      const refusal = await listUncached(fake.client, served).catch((error: unknown) => error)
+      expect(refusal).to.be.instanceOf(Status).that.includes({ code, message })
+    })
+  }
+})

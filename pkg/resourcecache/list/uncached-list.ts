@@ -1,0 +1,47 @@
+import type { KubeClient } from '../../kube/client.ts'
+import { readListPage } from '../../kube/list-page.ts'
+import { isRecord, itemsOf, type KubeObject, membersOf, textOf } from '../../kube/object.ts'
+import { Collection } from '../store/store.ts'
+import type { ServedKind } from '../store/cached-object.ts'
+import { explainRefusal } from './list-error.ts'
+
+const pageSize = 500
+const pageMs = 30_000
+
+/**
+ * The objects of a kind that can be listed and not watched, as they are now: read for one request, and not kept.
+ *
+ * @throws Status 404 for a kind that is not served, 503
+ */
+export async function listUncached(client: KubeClient, served: ServedKind): Promise<Collection> {
+  const collection = new Collection(served)
+  const items: KubeObject[] = []
+  const sources: string[] = []
+  let token = ''
+  do {
+    const query = new URLSearchParams({
+      limit: String(pageSize),
+      ...(token === '' ? {} : { continue: token }),
+    })
+    const call = { path: `${served.kind.source.path}?${query}`, timeoutMs: pageMs }
+    const page = await readListPage(client, call).catch((error: unknown) => {
+      throw explainRefusal(served.kind.plural, error)
+    })
+    const list = membersOf(page.list)
+    for (const [i, item] of itemsOf(list.items).entries()) {
+      if (!isListed(item)) continue
+      items.push(item)
+      sources.push(page.sources[i] ?? '')
+    }
+    token = textOf(membersOf(list.metadata).continue)
+  } while (token !== '')
+  collection.replace(items, '0', sources)
+  // Who asks for a version is told at once that it does not come.
+  collection.end()
+  return collection
+}
+
+/** What is computed for each list is often stored nowhere, and has no version, no uid and no time. */
+function isListed(item: unknown): item is KubeObject {
+  return isRecord(item) && isRecord(item.metadata) && typeof item.metadata.name === 'string'
+}

@@ -1,0 +1,203 @@
+import { compactJson, memberText, withMembers, withoutMember } from '../../json/members.ts'
+import { itemsOf, type KubeObject, membersOf, type ObjectMeta, parseObject, textOf } from '../../kube/object.ts'
+import { type Decoration, type Facts, type Kind, toSelfLink, toSourceApiVersion } from '../kind.ts'
+import { toOwnBytes } from './unpooled-buffer.ts'
+import { type SourceText, splitObject } from './source-text.ts'
+
+// Parsed metadata, facts and the head that the platform shows, measured on nodes and pods.
+const overheadBytes = 2_048
+const noDecoration: Decoration = { annotations: {}, cells: [] }
+
+/** A kind together with the group version that Kapis serves it under. */
+export type ServedKind = { readonly kind: Kind; readonly group: string; readonly version: string }
+
+type Parts = {
+  readonly served: ServedKind
+  readonly meta: ObjectMeta
+  readonly facts: Facts
+  readonly updated: string
+  readonly decoration: Decoration
+  readonly head: Buffer
+  readonly tail: Buffer
+  readonly managedFields: Buffer | undefined
+}
+
+/**
+ * One version of one object. Its JSON is kept as it was received, cut at the outer members: numbers, escapes, the order of keys and
+ * members that nobody knows are shown as kube-apiserver sent them. Entries do not change: a new version, or a new decoration, is a
+ * new entry, so that a list that is being written keeps showing what it began with.
+ *
+ * What differs between the APIs is the head (kind, apiVersion and metadata); the bulk, spec and status, is one shared tail.
+ */
+export class Entry {
+  readonly served: ServedKind
+  readonly key: string
+  readonly namespace: string
+  readonly name: string
+  readonly version: number
+  /** metadata without managedFields, parsed: to be looked into, and not to be shown. */
+  readonly meta: ObjectMeta
+  readonly facts: Facts
+  /** When it last changed, as RFC 3339 with whole seconds. */
+  readonly updated: string
+  readonly decoration: Decoration
+  /** What follows metadata's closing brace: `,"spec":{…},"status":{…}}`, or `}` alone. */
+  readonly tail: Buffer
+  /** metadata.managedFields, for those who ask for it. */
+  readonly managedFields: Buffer | undefined
+  readonly #head: Buffer
+  #platformHead: Buffer | undefined
+
+  private constructor(parts: Parts) {
+    const { served, meta, facts, updated, decoration, head, tail, managedFields } = parts
+    this.served = served
+    this.namespace = meta.namespace ?? ''
+    this.name = meta.name
+    this.key = toKey(this.namespace, this.name)
+    this.version = Number(meta.resourceVersion)
+    this.meta = meta
+    this.facts = facts
+    this.updated = updated
+    this.decoration = decoration
+    this.#head = head
+    this.tail = tail
+    this.managedFields = managedFields
+  }
+
+  /** @param json the object as it was received */
+  static from(served: ServedKind, received: KubeObject, json: string): Entry {
+    const { object, text } = withoutHidden(served.kind, received, json)
+    const { managedFields: written, ...meta } = object.metadata
+    const source = splitObject(text) ?? splitParsed(object)
+    const head = toAggregatedPrefix(served) + source.metadata
+    // One piece of memory for all of them: each piece has a cost of its own.
+    const bytes = toOwnBytes(head + source.tail + source.managedFields)
+    const headLength = Buffer.byteLength(head)
+    const managedAt = bytes.length - Buffer.byteLength(source.managedFields)
+    const facts = served.kind.toFacts(object)
+    return new Entry({
+      served,
+      meta,
+      facts,
+      updated: facts.updated ?? toUpdated(meta.creationTimestamp, written),
+      decoration: noDecoration,
+      head: bytes.subarray(0, headLength),
+      tail: bytes.subarray(headLength, managedAt),
+      managedFields: managedAt === bytes.length ? undefined : bytes.subarray(managedAt),
+    })
+  }
+
+  /** An estimate of the bytes that it takes in memory, its metadata and keys included. */
+  get size(): number {
+    return this.#head.length + this.tail.length + (this.managedFields?.length ?? 0) + overheadBytes
+  }
+
+  /** Its own annotations and those that were computed. */
+  get annotations(): Readonly<Record<string, string>> {
+    return { ...this.meta.annotations, ...this.decoration.annotations }
+  }
+
+  /** The object again, parsed from its bytes: for what is asked of it rarely. Numbers are rounded. */
+  parsed(): KubeObject {
+    const { kind } = this.served
+    const rest: unknown = JSON.parse(`{${this.tail.length > 1 ? this.tail.subarray(1) : '}'}`)
+    return { kind: kind.kind, apiVersion: toSourceApiVersion(kind), metadata: this.meta, ...membersOf(rest) }
+  }
+
+  decorated(decoration: Decoration): Entry {
+    return new Entry({ ...this.#parts(), decoration })
+  }
+
+  /** The same object at another resource version: what a watcher is told when an object leaves its selection. */
+  at(version: number): Entry {
+    const resourceVersion = String(version)
+    const metadata = withMembers(this.metadata(), new Map([['resourceVersion', `"${resourceVersion}"`]]))
+    return new Entry({
+      ...this.#parts(),
+      meta: { ...this.meta, resourceVersion },
+      head: toOwnBytes(toAggregatedPrefix(this.served) + metadata),
+    })
+  }
+
+  /** The JSON of metadata, as it was received, without managedFields. */
+  metadata(): string {
+    return this.#head.toString('utf8', toAggregatedPrefix(this.served).length)
+  }
+
+  /** kind, apiVersion and metadata as the aggregated API shows them. */
+  aggregatedHead(): Buffer {
+    return this.#head
+  }
+
+  /**
+   * The same as the platform API shows it: kube-apiserver's own apiVersion, the selfLink that Kubernetes stopped sending, and the
+   * computed annotations among the object's own.
+   */
+  platformHead(): Buffer {
+    if (this.#platformHead === undefined) {
+      const { kind } = this.served
+      const metadata = this.metadata()
+      const selfLink = JSON.stringify(toSelfLink(kind, this.namespace, this.name))
+      const added = new Map([['selfLink', selfLink]])
+      if (this.decoration !== noDecoration) added.set('annotations', this.#annotationsText(metadata))
+      this.#platformHead = toOwnBytes(
+        toPrefix(kind.kind, toSourceApiVersion(kind)) + withMembers(metadata, added),
+      )
+    }
+    return this.#platformHead
+  }
+
+  #annotationsText(metadata: string): string {
+    const computed = Object.entries(this.decoration.annotations)
+    const own = memberText(metadata, 'annotations') || '{}'
+    return withMembers(own, new Map(computed.map(([name, value]) => [name, JSON.stringify(value)])))
+  }
+
+  #parts(): Parts {
+    const { served, meta, facts, updated, decoration, tail, managedFields } = this
+    return { served, meta, facts, updated, decoration, head: this.#head, tail, managedFields }
+  }
+}
+
+/** What is kept of an object: on one line, since a watch ends an event with a line feed, and without what its kind hides. */
+function withoutHidden(kind: Kind, received: KubeObject, json: string) {
+  const line = json.includes('\n') || json.includes('\r') ? compactJson(json) : json
+  if (kind.hidden === undefined) return { object: received, text: line }
+  const text = kind.hidden.reduce(withoutMember, line)
+  return { object: parseObject(JSON.parse(text)), text }
+}
+
+/** The same parts of a parsed object. */
+function splitParsed(object: KubeObject): SourceText {
+  const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object
+  const { managedFields, ...meta } = metadata
+  const tail = JSON.stringify(rest)
+  return {
+    metadata: JSON.stringify(meta),
+    managedFields: managedFields === undefined ? '' : JSON.stringify(managedFields),
+    tail: tail === '{}' ? '}' : `,${tail.slice(1)}`,
+  }
+}
+
+/** Servers note when each manager last wrote; what nobody noted has not changed since it was made. */
+function toUpdated(creationTimestamp: string, managedFields: unknown): string {
+  let latest = creationTimestamp
+  for (const field of itemsOf(managedFields)) {
+    const time = textOf(membersOf(field).time)
+    if (time > latest) latest = time
+  }
+  return latest
+}
+
+function toAggregatedPrefix({ kind, group, version }: ServedKind): string {
+  return toPrefix(kind.kind, `${group}/${version}`)
+}
+
+function toPrefix(kind: string, apiVersion: string): string {
+  return `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":`
+}
+
+/** Objects are ordered by this key: namespace first, then name, bytewise. */
+export function toKey(namespace: string, name: string): string {
+  return namespace === '' ? name : `${namespace}/${name}`
+}

@@ -1,0 +1,44 @@
+import type { Entry } from './cached-object.ts'
+import type { Leaf } from './chunk.ts'
+import { type Compare, SortedIndex } from './sorted-index.ts'
+
+/** What a view shows. `key` names the query: two queries with one key must select and order alike. */
+export type ViewQuery = {
+  readonly key: string
+  readonly matches: (entry: Entry) => boolean
+  readonly order: Compare
+}
+
+/** The objects that a query selects, in its order, kept up as objects change: its total and its pages cost no search. */
+export class View {
+  usedAt = 0
+  readonly #query: ViewQuery
+  readonly #index: SortedIndex
+
+  /** @param matches the same as that of the query, where that is known already */
+  constructor(query: ViewQuery, entries: Iterable<Entry>, matches = query.matches) {
+    this.#query = query
+    this.#index = new SortedIndex(query.order, [...entries].filter(matches))
+  }
+
+  get size(): number {
+    return this.#index.size
+  }
+
+  /** For anyone who reads them at once: the next change may show in them. */
+  get leaves(): readonly Leaf[] {
+    return this.#index.leaves
+  }
+
+  snapshot(): readonly Leaf[] {
+    return this.#index.snapshot()
+  }
+
+  put(old: Entry | undefined, entry: Entry | undefined): void {
+    const was = old !== undefined && this.#query.matches(old)
+    const is = entry !== undefined && this.#query.matches(entry)
+    if (was && is) this.#index.replace(old, entry)
+    else if (was) this.#index.remove(old)
+    else if (is) this.#index.insert(entry)
+  }
+}

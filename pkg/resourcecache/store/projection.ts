@@ -1,0 +1,40 @@
+import { eachChild, skipBlank, skipValue } from '../../json/scan.ts'
+
+/** Which members are kept: those named, and below each what its own tree says; a tree without branches keeps everything. */
+export type Tree = Map<string | number, Tree>
+
+/**
+ * A value with some of its members, as source text; undefined when none is left. Names go through lists to the members of their
+ * items, a number keeps one item. The text is gone through once.
+ */
+export function project(json: string, tree: Tree): string | undefined {
+  return scan(json, skipBlank(json, 0), tree).kept
+}
+
+/** @returns the position after the value at `at`, and what is kept of it */
+function scan(json: string, at: number, tree: Tree): { end: number; kept: string | undefined } {
+  if (tree.size === 0) {
+    const end = skipValue(json, at)
+    return { end, kept: json.slice(at, end) }
+  }
+  const every = tree.get('*')
+  const names = namesIn(tree)
+  const branchOf = (step: string | number) =>
+    typeof step === 'string' ? (tree.get(step) ?? every) : (every ?? tree.get(step) ?? names)
+  const parts: string[] = []
+  const end = eachChild(json, at, ({ step, start, valueStart }) => {
+    const branch = branchOf(step)
+    if (branch === undefined) return skipValue(json, valueStart)
+    const inner = scan(json, valueStart, branch)
+    if (inner.kept !== undefined) parts.push(json.slice(start, valueStart) + inner.kept)
+    return inner.end
+  })
+  if (parts.length === 0) return { end, kept: undefined }
+  return { end, kept: json[at] === '{' ? `{${parts.join(',')}}` : `[${parts.join(',')}]` }
+}
+
+/** What is asked of the members of a list's items. */
+function namesIn(tree: Tree): Tree | undefined {
+  const names = new Map([...tree].filter(([step]) => typeof step === 'string' && step !== '*'))
+  return names.size > 0 ? names : undefined
+}

@@ -1,0 +1,101 @@
+import type { Entry } from './cached-object.ts'
+import { Leaf, toLeaves } from './chunk.ts'
+
+export type Compare = (a: Entry, b: Entry) => number
+
+/**
+ * Entries in order, kept up as they come and go. An insertion or removal costs a search and one small copy; a page costs
+ * a walk over the leaves between it and the nearer end, and the page itself.
+ */
+export class SortedIndex {
+  readonly #compare: Compare
+  #leaves: Leaf[]
+  #size: number
+
+  /** @param compare a total order: different objects never compare as 0 */
+  constructor(compare: Compare, entries: readonly Entry[]) {
+    this.#compare = compare
+    this.#leaves = toLeaves([...entries].sort(compare))
+    this.#size = entries.length
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** For anyone who reads them at once: the next change may show in them. */
+  get leaves(): readonly Leaf[] {
+    return this.#leaves
+  }
+
+  /** The state of this moment; later changes do not show in it. */
+  snapshot(): readonly Leaf[] {
+    return [...this.#leaves]
+  }
+
+  insert(entry: Entry): void {
+    const at = Math.min(this.#findLeaf(entry), Math.max(this.#leaves.length - 1, 0))
+    const entries = [...(this.#leaves[at]?.entries ?? [])]
+    entries.splice(this.#findSlot(entries, entry), 0, entry)
+    this.#size++
+    this.#leaves.splice(at, 1, ...toLeaves(entries))
+  }
+
+  /** @param entry the entry that is in the index, or one that compares as equal to it */
+  remove(entry: Entry): void {
+    const at = this.#findLeaf(entry)
+    const entries = [...(this.#leaves[at]?.entries ?? [])]
+    const slot = this.#findSlot(entries, entry)
+    const found = entries[slot]
+    if (found === undefined || this.#compare(found, entry) !== 0) return
+    entries.splice(slot, 1)
+    this.#size--
+    if (entries.length > 0) this.#leaves.splice(at, 1, new Leaf(entries))
+    else this.#leaves.splice(at, 1)
+  }
+
+  replace(old: Entry, entry: Entry): void {
+    if (this.#compare(old, entry) !== 0) {
+      this.remove(old)
+      this.insert(entry)
+      return
+    }
+    const at = this.#findLeaf(old)
+    const entries = [...(this.#leaves[at]?.entries ?? [])]
+    entries[this.#findSlot(entries, old)] = entry
+    this.#leaves[at] = new Leaf(entries)
+  }
+
+  /** An index of its own that begins with the same leaves. */
+  copy(): SortedIndex {
+    const copy = new SortedIndex(this.#compare, [])
+    copy.#leaves = [...this.#leaves]
+    copy.#size = this.#size
+    return copy
+  }
+
+  /** The first leaf whose last entry is not before `entry`; one past the end when there is none. */
+  #findLeaf(entry: Entry): number {
+    let low = 0
+    let high = this.#leaves.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      const last = this.#leaves[middle]?.entries.at(-1)
+      if (last !== undefined && this.#compare(last, entry) < 0) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  #findSlot(entries: readonly Entry[], entry: Entry): number {
+    let low = 0
+    let high = entries.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      const found = entries[middle]
+      if (found !== undefined && this.#compare(found, entry) < 0) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}

@@ -1,0 +1,83 @@
+import { decodeString, firstIn, nextIn, skipBlank, skipString, skipValue, valueAfter } from '../../json/scan.ts'
+
+/** The parts of an object's JSON, as they were received. */
+export type SourceText = {
+  /** metadata without managedFields. */
+  readonly metadata: string
+  /** '' when there are none. */
+  readonly managedFields: string
+  /** Everything but kind, apiVersion and metadata, with the closing brace: `,"spec":{…},"status":{…}}`, or `}` alone. */
+  readonly tail: string
+}
+
+/**
+ * Splits an object at its outer members; nothing inside of them is parsed or changed. undefined when a member that Kapis reads
+ * itself is given twice: then only the parsed object says which of them counts.
+ */
+export function splitObject(json: string): SourceText | undefined {
+  const heads = new Set<string>()
+  let metadata = '{}'
+  let managedFields = ''
+  let tail = ''
+  // Members of the tail that follow each other are taken in one piece.
+  let from = -1
+  let end = 0
+  const close = () => {
+    if (from >= 0) tail += `,${json.slice(from, end)}`
+    from = -1
+  }
+  for (let at = firstIn(json, skipBlank(json, 0)); at >= 0; at = nextIn(json, end)) {
+    const keyEnd = skipString(json, at)
+    const valueAt = valueAfter(json, keyEnd)
+    const name = decodeString(json, at, keyEnd)
+    if (name !== 'kind' && name !== 'apiVersion' && name !== 'metadata') {
+      if (from < 0) from = at
+      end = skipValue(json, valueAt)
+      continue
+    }
+    if (heads.has(name)) return undefined
+    heads.add(name)
+    close()
+    if (name !== 'metadata') {
+      end = skipValue(json, valueAt)
+      continue
+    }
+    const found = splitMetadata(json, valueAt)
+    if (found === undefined) return undefined
+    ;({ metadata, managedFields, end } = found)
+  }
+  close()
+  return { metadata, managedFields, tail: `${tail}}` }
+}
+
+function splitMetadata(
+  json: string,
+  start: number,
+): { readonly metadata: string; readonly managedFields: string; readonly end: number } | undefined {
+  const names = new Set<string>()
+  let metadata = ''
+  let managedFields = ''
+  let from = -1
+  let end = start + 1
+  const close = () => {
+    if (from >= 0) metadata += (metadata === '' ? '' : ',') + json.slice(from, end)
+    from = -1
+  }
+  for (let at = firstIn(json, start); at >= 0; at = nextIn(json, end)) {
+    const keyEnd = skipString(json, at)
+    const valueAt = valueAfter(json, keyEnd)
+    const name = decodeString(json, at, keyEnd)
+    if (names.has(name)) return undefined
+    names.add(name)
+    if (name !== 'managedFields') {
+      if (from < 0) from = at
+      end = skipValue(json, valueAt)
+      continue
+    }
+    close()
+    end = skipValue(json, valueAt)
+    managedFields = json.slice(valueAt, end)
+  }
+  close()
+  return { metadata: `{${metadata}}`, managedFields, end: skipBlank(json, end) + 1 }
+}

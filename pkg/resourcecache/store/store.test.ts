@@ -1,0 +1,379 @@
+import { expect } from 'chai'
+import type { KubeObject } from '../../kube/object.ts'
+import { Collection, type Subscriber } from './store.ts'
+import type { Entry } from './cached-object.ts'
+import {
+  bookmark,
+  collectionOf,
+  createRandom,
+  entry,
+  event,
+  namesOf,
+  node,
+  replaceAll,
+  servedNodes,
+} from '../fixtures.ts'
+import type { Change } from './watch-window.ts'
+import { entriesOf, selectPage } from './chunk.ts'
+import { toOrder } from '../list/order.ts'
+import type { ViewQuery } from './materialized-view.ts'
+
+const stateOf = (leaves: ReturnType<Collection['at']>) =>
+  leaves?.flatMap(leaf => leaf.entries.map(({ name, version }) => `${name}@${version}`))
+
+function createRecorder() {
+  const told: string[] = []
+  const subscriber: Subscriber = {
+    changed: (changes: readonly Change[]) =>
+      told.push(changes.map(({ type, entry: { name }, version }) => `${type} ${name} ${version}`).join(', ')),
+    reset: () => told.push('reset'),
+  }
+  return { told, subscriber }
+}
+
+describe('Collection', () => {
+  describe('replace', () => {
+    it('is the whole state, at its version', () => {
+      const collection = collectionOf([node('b', { version: 3 }), node('a', { version: 5 })], { version: 9 })
+      expect(namesOf(collection.snapshot())).to.deep.equal(['a', 'b'])
+      expect([collection.size, collection.version, collection.horizon]).to.deep.equal([2, 9, 9])
+      expect(collection.get('', 'a')?.version).to.equal(5)
+      expect(collection.get('', 'z')).to.equal(undefined)
+    })
+
+    it('forgets what was before, and tells that nothing can be resumed', () => {
+      const collection = collectionOf([node('a')], { version: 9 })
+      collection.apply([event('ADDED', node('b', { version: 11 }))])
+      const { told, subscriber } = createRecorder()
+      collection.subscribe(subscriber)
+      replaceAll(collection, [node('c', { version: 20 })], '21')
+      expect(told).to.deep.equal(['reset'])
+      expect(namesOf(collection.snapshot())).to.deep.equal(['c'])
+      expect(collection.since(11)).to.equal(undefined)
+      expect(collection.at(11)).to.equal(undefined)
+      expect(collection.horizon).to.equal(21)
+    })
+
+    it('leaves snapshots that are being written as they were', () => {
+      const collection = collectionOf([node('a')])
+      const snapshot = collection.snapshot()
+      collection.apply([event('DELETED', node('a', { version: 11 }))])
+      replaceAll(collection, [], '12')
+      expect(namesOf(snapshot)).to.deep.equal(['a'])
+    })
+  })
+
+  describe('apply', () => {
+    it('tells once of all that came together, in order', () => {
+      const collection = collectionOf([node('a')])
+      const { told, subscriber } = createRecorder()
+      collection.subscribe(subscriber)
+      collection.apply([
+        event('MODIFIED', node('a', { version: 11 })),
+        event('ADDED', node('b', { version: 12 })),
+        event('DELETED', node('a', { version: 13 })),
+      ])
+      expect(told).to.deep.equal(['MODIFIED a 11, ADDED b 12, DELETED a 13'])
+      expect(collection.version).to.equal(13)
+      expect(namesOf(collection.snapshot())).to.deep.equal(['b'])
+    })
+
+    it('moves the version with a bookmark and tells nobody', () => {
+      const collection = collectionOf([node('a')])
+      const { told, subscriber } = createRecorder()
+      collection.subscribe(subscriber)
+      collection.apply([bookmark(50)])
+      collection.apply([])
+      expect([collection.version, collection.horizon]).to.deep.equal([50, 10])
+      expect(told).to.deep.equal([])
+      expect(collection.since(10)).to.deep.equal([])
+    })
+
+    it('keeps the state before each change', () => {
+      const collection = collectionOf([node('a')])
+      const before = collection.get('', 'a')
+      collection.apply([
+        event('MODIFIED', node('a', { version: 11 })),
+        event('DELETED', node('a', { version: 12 })),
+      ])
+      const [modified, deleted] = collection.since(10) ?? []
+      expect(modified?.old).to.equal(before)
+      expect(deleted?.old).to.equal(modified?.entry)
+      expect(deleted?.entry.version).to.equal(12)
+    })
+
+    it('takes an event for an object that it did not know as it comes', () => {
+      const collection = collectionOf([])
+      collection.apply([
+        event('MODIFIED', node('a', { version: 11 })),
+        event('DELETED', node('b', { version: 12 })),
+      ])
+      expect(namesOf(collection.snapshot())).to.deep.equal(['a'])
+      expect(stateOf(collection.at(10))).to.deep.equal([])
+    })
+
+    it('tells nobody who has left', () => {
+      const collection = collectionOf([])
+      const { told, subscriber } = createRecorder()
+      const leave = collection.subscribe(subscriber)
+      leave()
+      leave()
+      collection.apply([event('ADDED', node('a', { version: 11 }))])
+      replaceAll(collection, [], '12')
+      expect(told).to.deep.equal([])
+    })
+  })
+
+  describe('at', () => {
+    it('is the state at every version of any history, as a log of it says', () => {
+      const random = createRandom(7)
+      for (let round = 0; round < 10; round++) {
+        const { collection, log } = playHistory(random)
+        let last: readonly string[] | undefined
+        for (let at = 10; at <= collection.version; at++) {
+          last = log.get(at) ?? last
+          expect(stateOf(collection.at(at))?.sort(), `at ${at}`).to.deep.equal(last)
+        }
+        // Looking back has changed nothing.
+        expect(stateOf(collection.snapshot())?.sort()).to.deep.equal(last)
+      }
+    })
+
+    it('is in key order', () => {
+      const collection = collectionOf([node('b'), node('d')])
+      collection.apply([
+        event('DELETED', node('b', { version: 11 })),
+        event('ADDED', node('a', { version: 12 })),
+      ])
+      expect(stateOf(collection.at(10))).to.deep.equal(['b@1', 'd@1'])
+      expect(stateOf(collection.at(11))).to.deep.equal(['d@1'])
+    })
+
+    it('is not known before the horizon nor after the present', () => {
+      const collection = collectionOf([node('a')], { version: 10 })
+      expect(collection.at(9)).to.equal(undefined)
+      expect(collection.at(11)).to.equal(undefined)
+    })
+  })
+
+  describe('waitFor', () => {
+    it('does not wait for a version that is there', async () => {
+      const collection = collectionOf([])
+      expect(await collection.waitFor(10, 60_000)).to.equal(true)
+      expect(await collection.waitFor(0, 0)).to.equal(true)
+    })
+
+    it('resolves when the version comes, by an event, a bookmark or a list', async () => {
+      const collection = collectionOf([])
+      const arrivals: readonly (() => void)[] = [
+        () => collection.apply([event('ADDED', node('a', { version: 21 }))]),
+        () => collection.apply([bookmark(31)]),
+        () => replaceAll(collection, [], '41'),
+      ]
+      for (const arrive of arrivals) {
+        const wanted = collection.version + 10
+        const waiting = collection.waitFor(wanted, 60_000)
+        arrive()
+        expect(await waiting).to.equal(true)
+      }
+    })
+
+    it('gives up when nothing will come any more', async () => {
+      const collection = collectionOf([])
+      const waiting = collection.waitFor(12, 60_000)
+      collection.end()
+      expect(await waiting).to.equal(false)
+      expect(await collection.waitFor(12, 60_000)).to.equal(false)
+    })
+
+    it('gives up after its time', async () => {
+      const collection = collectionOf([])
+      const waiting = collection.waitFor(12, 10)
+      collection.apply([bookmark(11)])
+      expect(await waiting).to.equal(false)
+    })
+  })
+
+  describe('redecorate', () => {
+    const make = () => {
+      let word = 'first'
+      const collection = collectionOf([node('a'), node('b')], {
+        decorate: (e: Entry) => ({ annotations: { word: `${word} ${e.name}` }, cells: [word] }),
+      })
+      return {
+        collection,
+        say: (next: string) => {
+          word = next
+        },
+      }
+    }
+    const wordOf = (collection: Collection, name: string) =>
+      collection.get('', name)?.decoration.annotations.word
+
+    it('renews the decoration of those named, in views as well, and nobody is told', () => {
+      const { collection, say } = make()
+      const { told, subscriber } = createRecorder()
+      collection.subscribe(subscriber)
+      const view = collection.view({ key: 'all', matches: () => true, order: toOrder('name').compare })
+      say('second')
+      collection.redecorate(['a', 'unknown'])
+      expect([wordOf(collection, 'a'), wordOf(collection, 'b')]).to.deep.equal(['second a', 'first b'])
+      expect(view.snapshot().flatMap(leaf => leaf.entries.map(e => e.decoration.cells))).to.deep.equal([
+        ['second'],
+        ['first'],
+      ])
+      expect(told).to.deep.equal([])
+      expect(collection.version).to.equal(10)
+      expect(collection.since(10)).to.deep.equal([])
+      expect(collection.size).to.equal(2)
+    })
+
+    it('holds for what comes later', () => {
+      const { collection, say } = make()
+      say('third')
+      collection.apply([event('ADDED', node('c', { version: 11 }))])
+      expect(wordOf(collection, 'c')).to.equal('third c')
+    })
+
+    it('does nothing to a kind without decoration', () => {
+      const collection = collectionOf([node('a')])
+      const before = collection.get('', 'a')
+      collection.redecorate(['a'])
+      expect(collection.get('', 'a')).to.equal(before)
+    })
+  })
+
+  describe('view', () => {
+    it('keeps up no more of them than can be looked through in a moment', () => {
+      const collection = collectionOf([node('a')])
+      let looked = 0
+      const matches = () => {
+        const until = performance.now() + 5
+        while (performance.now() < until) looked++
+        return true
+      }
+      const keys = Array.from({ length: 64 }, (_, i) => String(i))
+      for (const key of keys) collection.view({ key, matches, order: toOrder('name').compare })
+      const startedAt = performance.now()
+      collection.apply([event('MODIFIED', node('a', { version: 11 }))])
+      expect([performance.now() - startedAt < 640, looked > 0]).to.deep.equal([true, true])
+      expect(keys.filter(key => collection.hasView(key)).length).to.be.within(1, 32)
+      const again = collection.view({ key: '63', matches, order: toOrder('name').compare })
+      expect(namesOf(again.snapshot())).to.deep.equal(['a'])
+    })
+
+    const query = (key: string, matches: ViewQuery['matches'] = () => true): ViewQuery => ({
+      key,
+      matches,
+      order: toOrder('name').compare,
+    })
+
+    it('is kept for a query that comes again', () => {
+      const collection = collectionOf([node('a')])
+      expect(collection.view(query('x'))).to.equal(collection.view(query('x')))
+    })
+
+    it('is dropped for others after a while, and recreated when asked for', () => {
+      const collection = collectionOf([node('a')])
+      const first = collection.view(query('0'))
+      for (let i = 1; i <= 64; i++) collection.view(query(String(i)))
+      const again = collection.view(query('0'))
+      expect(again).to.not.equal(first)
+      expect(namesOf(again.snapshot())).to.deep.equal(['a'])
+    })
+
+    it('is kept among many others when it is in use', () => {
+      const collection = collectionOf([node('a')])
+      const first = collection.view(query('0'))
+      for (let i = 1; i <= 200; i++) {
+        collection.view(query(String(i)))
+        expect(collection.view(query('0'))).to.equal(first)
+      }
+    })
+
+    it('shows at any time what filtering and sorting again would', () => {
+      const random = createRandom(8)
+      const collection = new Collection(servedNodes)
+      const zones = ['a', 'b', 'c']
+      const make = (name: string, version: number): KubeObject =>
+        node(name, {
+          version,
+          labels: { zone: zones[random(3)] ?? '' },
+          created: `2031-01-0${1 + random(9)}T00:00:00Z`,
+        })
+      const queries: readonly ViewQuery[] = [
+        { key: 'all', matches: () => true, order: toOrder('createTime').compare },
+        { key: 'zone a', matches: e => e.meta.labels?.zone === 'a', order: toOrder('name').compare },
+        { key: 'zone b', matches: e => e.meta.labels?.zone === 'b', order: toOrder('createTime').compare },
+        { key: 'none', matches: () => false, order: toOrder('name').compare },
+      ]
+      let state = new Map<string, KubeObject>()
+      let version = 1
+      replaceAll(collection, [], '1')
+      const step = (isReplacement: boolean) => {
+        version++
+        const name = `n${random(150)}`
+        const object = make(name, version)
+        const known = state.has(name)
+        if (isReplacement) {
+          state = new Map([[name, object]])
+          replaceAll(collection, [object], String(version))
+        } else if (known && random(3) === 0) {
+          state.delete(name)
+          collection.apply([event('DELETED', object)])
+        } else {
+          collection.apply([event(known ? 'MODIFIED' : 'ADDED', object)])
+          state.set(name, object)
+        }
+      }
+      for (let i = 0; i < 2500; i++) {
+        step(i % 900 === 899)
+        const asked = queries[random(queries.length)]
+        if (asked === undefined) continue
+        const view = collection.view(asked)
+        const expected = [...state.values()]
+          .map(o => entry(o.metadata.name, { version: Number(o.metadata.resourceVersion), ...toOptions(o) }))
+          .filter(asked.matches)
+          .sort(asked.order)
+          .map(e => `${e.name}@${e.version}`)
+        expect(view.size).to.equal(expected.length)
+        const whole = selectPage(view.snapshot(), {
+          offset: 0,
+          count: view.size,
+          descending: false,
+          size: view.size,
+        })
+        expect([...entriesOf(whole)].map(e => `${e.name}@${e.version}`)).to.deep.equal(expected)
+      }
+    })
+  })
+})
+
+function toOptions({ metadata }: KubeObject) {
+  return { created: metadata.creationTimestamp, labels: metadata.labels ?? {} }
+}
+
+/** A collection after a history of its own, and what a plain map held at each version of it. */
+function playHistory(random: (below: number) => number) {
+  const first = Array.from({ length: random(80) }, (_, i) => node(`n${i}`, { version: 1 + random(9) }))
+  const collection = collectionOf(first, { version: 10 })
+  const state = new Map(first.map(object => [object.metadata.name, object]))
+  const log = new Map<number, readonly string[]>()
+  const note = (version: number) => {
+    log.set(version, [...state.values()].map(o => `${o.metadata.name}@${o.metadata.resourceVersion}`).sort())
+  }
+  note(10)
+  let version = 10
+  for (let step = 0; step < 120; step++) {
+    version += 1 + random(3)
+    const name = `n${random(100)}`
+    const known = state.has(name)
+    const isDeletion = known && random(3) === 0
+    const object = node(name, { version })
+    if (isDeletion) state.delete(name)
+    else state.set(name, object)
+    collection.apply([event(isDeletion ? 'DELETED' : known ? 'MODIFIED' : 'ADDED', object)])
+    note(version)
+  }
+  return { collection, log }
+}

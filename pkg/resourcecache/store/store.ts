@@ -1,0 +1,259 @@
+import type { KubeObject } from '../../kube/object.ts'
+import type { ReceivedEvent } from '../../kube/watch.ts'
+import { Entry, type ServedKind, toKey } from './cached-object.ts'
+import { type Change, History } from './watch-window.ts'
+import type { Decoration } from '../kind.ts'
+import type { Leaf } from './chunk.ts'
+import { byKey } from '../list/order.ts'
+import { SortedIndex } from './sorted-index.ts'
+import { View, type ViewQuery } from './materialized-view.ts'
+
+/** Told what happened, in order and once per turn; `reset` says that changes were missed and nothing can be resumed. */
+export type Subscriber = {
+  readonly changed: (changes: readonly Change[]) => void
+  readonly reset: () => void
+}
+
+export type Decorate = (entry: Entry) => Decoration
+
+/** A part of a kind: '' is every namespace, and every name. */
+export type Scope = { readonly namespace: string; readonly name: string }
+
+/**
+ * Brings a collection up to kube-apiserver: resolves once it has every write to the scope that was answered before the call.
+ *
+ * @throws Status 503, and 504 when the writes do not arrive
+ */
+export type Confirm = (scope: Scope) => Promise<void>
+
+export type CollectionOptions = {
+  readonly decorate?: Decorate | undefined
+  readonly confirm?: (collection: Collection) => Confirm
+}
+
+// A view is an answer kept ready. More of them than this and keeping them costs more than computing them again.
+const maxViews = 64
+const viewIdleMs = 60_000
+// All views together may take so long over one change. Views of callers' selectors may look through the whole of a large object.
+const maxPutMs = 20
+
+/** All objects of one kind, as kube-apiserver's events have them, with the sorted and filtered views that are asked for. */
+export class Collection {
+  readonly served: ServedKind
+  /** undefined for a collection that is read for one request, and is as fresh as that. */
+  readonly confirm: Confirm | undefined
+  readonly #decorate: Decorate | undefined
+  readonly #entries = new Map<string, Entry>()
+  readonly #views = new Map<string, View>()
+  readonly #subscribers = new Set<Subscriber>()
+  #index = new SortedIndex(byKey, [])
+  #history = new History(0)
+  #version = 0
+  /** The state was compared with that of kube-apiserver at this version: events up to it add nothing. */
+  #confirmedVersion = 0
+  #bytes = 0
+  #isEnded = false
+  #waiters: { readonly version: number; readonly resolve: () => void }[] = []
+
+  constructor(served: ServedKind, { decorate, confirm }: CollectionOptions = {}) {
+    this.served = served
+    this.#decorate = decorate
+    this.confirm = confirm?.(this)
+  }
+
+  /** Resource version of the state; kube-apiserver's own, so that replicas agree. */
+  get version(): number {
+    return this.#version
+  }
+
+  /** Watches can resume from this version on, and from no earlier one. */
+  get horizon(): number {
+    return this.#history.horizon
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  /** An estimate of the memory that the objects take. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get isWatched(): boolean {
+    return this.#subscribers.size > 0
+  }
+
+  /** Whether nothing will change here any more, since the kind is not followed. */
+  get isEnded(): boolean {
+    return this.#isEnded
+  }
+
+  get(namespace: string, name: string): Entry | undefined {
+    return this.#entries.get(toKey(namespace, name))
+  }
+
+  /** Everything in key order, at this moment. */
+  snapshot(): readonly Leaf[] {
+    return this.#index.snapshot()
+  }
+
+  /** Changes after `version`; undefined when history does not reach back that far. */
+  since(version: number): readonly Change[] | undefined {
+    return this.#history.since(version)
+  }
+
+  /** The objects as they were at `version`, in key order; undefined when history does not reach back that far. */
+  at(version: number): readonly Leaf[] | undefined {
+    if (version === this.#version) return this.snapshot()
+    const changes = version > this.#version ? undefined : this.#history.since(version)
+    if (changes === undefined) return undefined
+    if (changes.length === 0) return this.snapshot()
+    const past = this.#index.copy()
+    for (const { type, entry, old } of [...changes].reverse()) {
+      if (old === undefined) past.remove(entry)
+      else if (type === 'DELETED') past.insert(old)
+      else past.replace(entry, old)
+    }
+    return past.snapshot()
+  }
+
+  /** Whether the answer to a query is ready. */
+  hasView(key: string): boolean {
+    return this.#views.has(key)
+  }
+
+  /** Every object, in no order. */
+  entries(): Iterable<Entry> {
+    return this.#entries.values()
+  }
+
+  /**
+   * The ready answer to a query; made on first use, kept up from then on, dropped when nobody asks any more.
+   *
+   * @param matches the same as that of the query, where that is known already
+   */
+  view(query: ViewQuery, matches = query.matches): View {
+    const found = this.#views.get(query.key)
+    // Re-inserting keeps the map in order of use.
+    if (found) this.#views.delete(query.key)
+    const view = found ?? new View(query, this.#entries.values(), matches)
+    view.usedAt = performance.now()
+    this.#views.set(query.key, view)
+    for (const [key, old] of this.#views) {
+      if (this.#views.size <= maxViews && old.usedAt > view.usedAt - viewIdleMs) break
+      this.#views.delete(key)
+    }
+    return view
+  }
+
+  subscribe(subscriber: Subscriber): () => void {
+    this.#subscribers.add(subscriber)
+    return () => this.#subscribers.delete(subscriber)
+  }
+
+  /** Resolves true once the state is at least `version`, false when it is not within `timeoutMs` or before `signal`. */
+  async waitFor(version: number, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
+    if (this.#version >= version) return true
+    if (this.#isEnded) return false
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const waiter = { version, resolve }
+    this.#waiters.push(waiter)
+    const timer = setTimeout(resolve, timeoutMs)
+    signal?.addEventListener('abort', () => resolve(), { once: true })
+    await promise
+    clearTimeout(timer)
+    this.#waiters = this.#waiters.filter(other => other !== waiter)
+    return this.#version >= version
+  }
+
+  /**
+   * The whole state at a version: at the start, and when events were missed. Watches cannot be resumed across it.
+   *
+   * @param sources the JSON of each item, as it was received
+   */
+  replace(items: readonly KubeObject[], resourceVersion: string, sources: readonly string[]): void {
+    this.#entries.clear()
+    for (const [i, item] of items.entries()) {
+      const entry = this.#toEntry(item, sources[i])
+      this.#entries.set(entry.key, entry)
+    }
+    this.#bytes = this.#entries.values().reduce((sum, { size }) => sum + size, 0)
+    this.#index = new SortedIndex(byKey, [...this.#entries.values()])
+    this.#views.clear()
+    this.#history = new History(Number(resourceVersion))
+    this.#confirmedVersion = 0
+    this.#setVersion(Number(resourceVersion))
+    for (const subscriber of this.#subscribers) subscriber.reset()
+  }
+
+  /** Lets go of anyone who waits or watches: nothing will come any more. A list that is being answered still finds its objects. */
+  end(): void {
+    this.#isEnded = true
+    for (const waiter of this.#waiters) waiter.resolve()
+    for (const subscriber of this.#subscribers) subscriber.reset()
+  }
+
+  apply(events: readonly ReceivedEvent[]): void {
+    const changes: Change[] = []
+    for (const { type, object, json } of events) {
+      const isKnown = Number(object.metadata.resourceVersion) <= this.#confirmedVersion
+      if (type !== 'BOOKMARK' && !isKnown) changes.push(this.#change(type, object, json))
+    }
+    for (const change of changes) this.#history.push(change)
+    const last = Number(events.at(-1)?.object.metadata.resourceVersion)
+    if (last > this.#confirmedVersion) this.#setVersion(last)
+    if (changes.length > 0) for (const subscriber of this.#subscribers) subscriber.changed(changes)
+  }
+
+  /**
+   * The state is that of kube-apiserver at a later version, too. Events up to it that are still on their way tell of objects that
+   * have come and gone since; they are left out, as after a list at that version.
+   */
+  advance(version: number): void {
+    if (version <= this.#version) return
+    this.#confirmedVersion = version
+    this.#setVersion(version)
+  }
+
+  /** Decorates again, after what the decoration is made of has moved. No event: the object itself has not changed. */
+  redecorate(names: Iterable<string> | 'all'): void {
+    for (const key of names === 'all' ? [...this.#entries.keys()] : names) {
+      const old = this.#entries.get(key)
+      if (old && this.#decorate) this.#put(old, old.decorated(this.#decorate(old)))
+    }
+  }
+
+  #toEntry(object: KubeObject, json: string | undefined): Entry {
+    if (json === undefined) throw new Error(`the source text of ${object.metadata.name} is missing`)
+    const entry = Entry.from(this.served, object, json)
+    return this.#decorate ? entry.decorated(this.#decorate(entry)) : entry
+  }
+
+  #change(type: Change['type'], object: KubeObject, json: string): Change {
+    const entry = this.#toEntry(object, json)
+    const old = this.#entries.get(entry.key)
+    this.#put(old, type === 'DELETED' ? undefined : entry)
+    return { version: entry.version, type, entry, old }
+  }
+
+  #put(old: Entry | undefined, entry: Entry | undefined): void {
+    if (entry) this.#entries.set(entry.key, entry)
+    else if (old) this.#entries.delete(old.key)
+    if (old && entry) this.#index.replace(old, entry)
+    else if (entry) this.#index.insert(entry)
+    else if (old) this.#index.remove(old)
+    this.#bytes += (entry?.size ?? 0) - (old?.size ?? 0)
+    const since = performance.now()
+    for (const [key, view] of this.#views) {
+      // One that is not kept up is made again for who asks.
+      if (performance.now() - since > maxPutMs) this.#views.delete(key)
+      else view.put(old, entry)
+    }
+  }
+
+  #setVersion(version: number): void {
+    this.#version = version
+    for (const waiter of this.#waiters) if (waiter.version <= version) waiter.resolve()
+  }
+}

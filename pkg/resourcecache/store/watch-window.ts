@@ -1,0 +1,77 @@
+import type { Entry } from './cached-object.ts'
+
+/** One change of one object. `entry` is its state after it (of a deletion: the last state, at the deletion's version). */
+export type Change = {
+  readonly version: number
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
+  readonly entry: Entry
+  readonly old: Entry | undefined
+}
+
+// kube-apiserver keeps at least 75 s; clients that were cut off for a few minutes need no new list here.
+const keepMs = 5 * 60_000
+const batchMs = 30_000
+const maxChanges = 100_000
+// A state that has been replaced is kept for this alone: who writes an object of a megabyte again and again must not fill memory.
+const defaultMaxBytes = 64 * 1024 * 1024
+
+/** The changes of the last minutes, for watches that resume and lists that go on at an older version. */
+export class History {
+  #changes: { readonly change: Change; readonly at: number }[] = []
+  /** Changes up to this version are no longer known. */
+  #horizon: number
+  #bytes = 0
+  readonly #maxBytes: number
+
+  /** @param maxBytes of the objects that have changed */
+  constructor(horizon: number, maxBytes = defaultMaxBytes) {
+    this.#horizon = horizon
+    this.#maxBytes = maxBytes
+  }
+
+  get horizon(): number {
+    return this.#horizon
+  }
+
+  push(change: Change, now = performance.now()): void {
+    this.#changes.push({ change, at: now })
+    this.#bytes += change.entry.size
+    // Trimmed in batches, since taking from kapis-apiserver of an array moves everything behind it; where little changes the batch may
+    // take many minutes to fill, and is trimmed by time.
+    const oldest = this.#changes[0]?.at ?? now
+    const isDue = this.#changes.length % 1024 === 0 || oldest < now - keepMs - batchMs
+    if (isDue || this.#bytes > this.#maxBytes) this.#trim(now)
+  }
+
+  /** The changes after `version`, oldest first; undefined when they are not all known any more. */
+  since(version: number): readonly Change[] | undefined {
+    if (version < this.#horizon) return undefined
+    let low = 0
+    let high = this.#changes.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#changes[middle]?.change.version ?? 0) <= version) low = middle + 1
+      else high = middle
+    }
+    return this.#changes.slice(low).map(item => item.change)
+  }
+
+  #trim(now: number): void {
+    const tooMany = Math.max(this.#changes.length - maxChanges, 0)
+    const firstFresh = this.#changes.findIndex(item => item.at >= now - keepMs)
+    const tooOld = firstFresh < 0 ? this.#changes.length : firstFresh
+    const drop = Math.max(tooMany, tooOld, this.#tooLarge())
+    if (drop === 0) return
+    for (const { change } of this.#changes.slice(0, drop)) this.#bytes -= change.entry.size
+    this.#horizon = this.#changes[drop - 1]?.change.version ?? this.#horizon
+    this.#changes = this.#changes.slice(drop)
+  }
+
+  /** How many changes have to go so that there is room for others; their bytes are counted again. */
+  #tooLarge(): number {
+    let over = this.#bytes > this.#maxBytes ? this.#bytes - (this.#maxBytes * 3) / 4 : 0
+    let drop = 0
+    for (; over > 0; drop++) over -= this.#changes[drop]?.change.entry.size ?? over
+    return drop
+  }
+}

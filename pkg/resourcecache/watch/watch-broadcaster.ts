@@ -1,0 +1,160 @@
+import type { Writable } from 'node:stream'
+import type { Collection } from '../store/store.ts'
+import type { Change } from '../store/watch-window.ts'
+import {
+  begin,
+  Channel,
+  type ChannelOptions,
+  deliver,
+  type Member,
+  type SharedEvents,
+} from './watch-channel.ts'
+import { LagGuard } from './watch-lag.ts'
+
+export type { ChannelOptions }
+
+export type Watcher = {
+  /** Writes what comes before live events, at the client's pace; live events wait behind it. */
+  readonly begin: (events: Iterable<Buffer>) => Promise<void>
+  /** @param opening how the event is told to who has been told nothing yet, when that is another way */
+  readonly write: (event: Buffer, opening?: () => Buffer) => void
+  readonly leave: () => void
+}
+
+export type WatchHubOptions = {
+  /** How long a client may read nothing of what waits for it. */
+  readonly stallMs: () => number
+}
+
+type Channels = {
+  readonly byKey: Map<string, Channel>
+  /** With changes that are still to be encoded; the next one first. */
+  readonly ready: Set<Channel>
+  readonly shared: SharedEvents
+  isScheduled: boolean
+  readonly unsubscribe: () => void
+}
+
+// Longer than this at a stretch, and other requests would feel it.
+const sliceMs = 8
+const lookEveryMs = 1_000
+const maxBehindBytes = 256 * 1024 * 1024
+
+/** All watches of all collections: each change is encoded once for every channel and written to its members in one go. */
+export class WatchHub {
+  readonly #channels = new Map<Collection, Channels>()
+  readonly #open = new Set<Writable>()
+  readonly #guard: LagGuard
+  #timer: NodeJS.Timeout | undefined
+  #watchers = 0
+
+  constructor({ stallMs }: WatchHubOptions = { stallMs: () => 60_000 }) {
+    this.#guard = new LagGuard({ stallMs, maxBytes: maxBehindBytes })
+  }
+
+  get size(): number {
+    return this.#watchers
+  }
+
+  /** Counts a watch in from its first moment, so that close() ends it even while it waits for its first state. */
+  admit(out: Writable): void {
+    if (this.#open.has(out)) return
+    this.#open.add(out)
+    out.once('close', () => this.#open.delete(out))
+  }
+
+  join(collection: Collection, options: ChannelOptions, out: Writable): Watcher {
+    const channels = this.#channelsOf(collection)
+    const { byKey } = channels
+    const channel = byKey.get(options.key) ?? new Channel(options)
+    byKey.set(options.key, channel)
+    // The state that this watcher begins with holds what is still to be written to the others.
+    channel.flush()
+    const member: Member = {
+      ...{ out, waiting: [], waitingBytes: 0, opening: undefined },
+      ...{ isTold: false, writtenBytes: 0 },
+    }
+    channel.members.add(member)
+    this.admit(out)
+    this.#watchers++
+    this.#timer ??= setInterval(() => this.#guard.look(this.#all()), lookEveryMs).unref()
+    return {
+      begin: events => begin(member, events),
+      write: (event, make) => {
+        // A bookmark must not overtake what it is about.
+        channel.flush()
+        deliver(member, event, make && { bytes: event.length, make })
+      },
+      leave: () => {
+        if (!channel.members.delete(member)) return
+        this.#watchers--
+        if (channel.members.size > 0) return
+        channel.end()
+        channels.ready.delete(channel)
+        byKey.delete(options.key)
+        // A collection that nobody watches may be let go.
+        if (byKey.size > 0) return
+        channels.unsubscribe()
+        this.#channels.delete(collection)
+        if (this.#channels.size > 0) return
+        clearInterval(this.#timer)
+        this.#timer = undefined
+      },
+    }
+  }
+
+  /** Ends every watch cleanly; clients resume elsewhere from their last version. */
+  close(): void {
+    for (const channel of this.#all()) channel.flush()
+    for (const out of [...this.#open]) out.end()
+  }
+
+  *#all(): Generator<Channel> {
+    for (const { byKey } of this.#channels.values()) yield* byKey.values()
+  }
+
+  #channelsOf(collection: Collection): Channels {
+    const found = this.#channels.get(collection)
+    if (found) return found
+    const channels: Channels = {
+      ...{ byKey: new Map(), ready: new Set(), shared: new Map(), isScheduled: false },
+      unsubscribe: collection.subscribe({
+        changed: changes => broadcast(channels, changes),
+        reset: () => endAll(channels),
+      }),
+    }
+    this.#channels.set(collection, channels)
+    return channels
+  }
+}
+
+function broadcast(channels: Channels, changes: readonly Change[]): void {
+  for (const channel of channels.byKey.values()) {
+    channel.add(changes)
+    channels.ready.add(channel)
+  }
+  if (!channels.isScheduled) encodeReady(channels)
+}
+
+/** Encodes for one channel after the other, and lets other requests in between: there may be as many channels as watches. */
+function encodeReady(channels: Channels): void {
+  const { ready, shared } = channels
+  const since = performance.now()
+  channels.isScheduled = false
+  for (const channel of ready) {
+    ready.delete(channel)
+    channel.encode(shared)
+    if (ready.size === 0 || performance.now() - since < sliceMs) continue
+    channels.isScheduled = true
+    setImmediate(encodeReady, channels)
+    return
+  }
+  shared.clear()
+}
+
+function endAll({ byKey }: Channels): void {
+  for (const channel of [...byKey.values()]) {
+    channel.flush()
+    for (const { out } of [...channel.members]) out.end()
+  }
+}

@@ -1,0 +1,182 @@
+import type { Writable } from 'node:stream'
+import { createPacedWriter } from '../../request/respond.ts'
+import type { Entry } from '../store/cached-object.ts'
+import type { Change } from '../store/watch-window.ts'
+import { type Encoder, type Told, toTold } from './watch-encoder.ts'
+
+/** What watchers of one channel have in common. */
+export type ChannelOptions = {
+  readonly key: string
+  readonly matches: (entry: Entry) => boolean
+  readonly encoder: Encoder
+}
+
+/** What stands for the first `bytes` of some events when they are the first that a watcher is told. */
+export type Opening = { readonly bytes: number; readonly make: () => Buffer }
+
+export type Member = {
+  readonly out: Writable
+  waiting: Buffer[] | undefined
+  waitingBytes: number
+  /** Of the first that is waiting. */
+  opening: Opening | undefined
+  isTold: boolean
+  /** Bytes that were written to `out`. */
+  writtenBytes: number
+}
+
+/** Events of changes that several channels are told of, each encoded once. */
+export type SharedEvents = Map<Change, Map<string, Buffer>>
+
+// Writing to many watchers is expensive by the number of writes, of which each takes some 15 us. The first event goes out
+// immediately; those that follow it closely go together, so that no more than a quarter of the time goes into writing. Few watchers
+// never wait, many not longer than one notices, and nobody for a write that is expensive by its bytes.
+const together = { members: 64, msEach: 0.06, mostMs: 250, bytes: 256 * 1024 }
+// A client that is this far behind gets its connection cut and resumes from its last version, instead of filling memory.
+const maxBehindBytes = 16 * 1024 * 1024
+// As many changes wait to be encoded while the processor has no time for them; then the watch ends.
+const maxUnencoded = 4_096
+
+/** The watchers that select and encode alike: each change is encoded once for all of them, and written in one go. */
+export class Channel {
+  readonly members = new Set<Member>()
+  readonly #options: ChannelOptions
+  #unencoded: Change[] = []
+  /** Events that wait to be written together with those that follow them. */
+  #pending: Buffer[] = []
+  #pendingBytes = 0
+  /** Of the first that is pending. */
+  #opening: Opening | undefined
+  #timer: NodeJS.Timeout | undefined
+  #wroteAtMs = 0
+
+  constructor(options: ChannelOptions) {
+    this.#options = options
+  }
+
+  get key(): string {
+    return this.#options.key
+  }
+
+  /** Bytes that wait for the member that is the furthest behind; what waits is shared by all. */
+  get behindBytes(): number {
+    let most = 0
+    for (const { out, waitingBytes } of this.members) most = Math.max(most, out.writableLength + waitingBytes)
+    return most
+  }
+
+  add(changes: readonly Change[]): void {
+    for (const change of changes) this.#unencoded.push(change)
+    if (this.#unencoded.length > maxUnencoded) for (const { out } of this.members) out.destroy()
+  }
+
+  /** Encodes what was added, and writes it, now or together with what follows. */
+  encode(shared: SharedEvents): void {
+    const changes = this.#unencoded
+    this.#unencoded = []
+    for (const change of changes) this.#encode(change, shared)
+    if (this.#pending.length === 0) return
+    const waitMs = this.#wroteAtMs + togetherMs(this.members.size) - performance.now()
+    if (waitMs <= 0) this.#write()
+    else this.#timer ??= setTimeout(() => this.#write(), waitMs)
+  }
+
+  /** Writes all that was added so far. */
+  flush(): void {
+    if (this.#unencoded.length > 0) this.encode(new Map())
+    this.#write()
+  }
+
+  end(): void {
+    clearTimeout(this.#timer)
+  }
+
+  #encode(change: Change, shared: SharedEvents): void {
+    const { encoder, matches } = this.#options
+    const told = toTold(change, matches)
+    if (told === undefined) return
+    const event = sharedEvent(encoder, change, told, shared)
+    const { opening } = encoder
+    if (opening && this.#pending.length === 0) {
+      const make = () => opening.event(told.type, told.entry())
+      this.#opening = { bytes: event.length, make }
+    }
+    this.#pending.push(event)
+    this.#pendingBytes += event.length
+    if (this.#pendingBytes >= together.bytes) this.#write()
+  }
+
+  #write(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const events = this.#pending
+    const opening = this.#opening
+    // Joined, many small ones are one write; large ones are shared with other channels and stay as they are.
+    const joined =
+      events.length > 1 && this.#pendingBytes < 2 * together.bytes ? [Buffer.concat(events)] : events
+    this.#pending = []
+    this.#pendingBytes = 0
+    this.#opening = undefined
+    if (events.length === 0) return
+    this.#wroteAtMs = performance.now()
+    for (const member of this.members)
+      for (const [i, event] of joined.entries()) deliver(member, event, i === 0 ? opening : undefined)
+  }
+}
+
+function sharedEvent({ name, event }: Encoder, change: Change, told: Told, shared: SharedEvents): Buffer {
+  const known = shared.get(change) ?? new Map<string, Buffer>()
+  shared.set(change, known)
+  const key = `${told.type} ${told.isLeaving} ${name}`
+  const found = known.get(key)
+  if (found !== undefined) return found
+  const made = event(told.type, told.entry())
+  known.set(key, made)
+  return made
+}
+
+/** How long after an event those that follow wait for each other, in milliseconds. */
+function togetherMs(members: number): number {
+  return members < together.members ? 0 : Math.min(members * together.msEach, together.mostMs)
+}
+
+export function deliver(member: Member, event: Buffer, opening: Opening | undefined): void {
+  const { out } = member
+  if (out.destroyed || out.writableEnded) return
+  if (out.writableLength + member.waitingBytes + event.length > maxBehindBytes) {
+    out.destroy()
+    return
+  }
+  if (member.waiting === undefined) {
+    tell(member, event, opening)
+    return
+  }
+  if (member.waiting.length === 0) member.opening = opening
+  member.waiting.push(event)
+  member.waitingBytes += event.length
+}
+
+function tell(member: Member, events: Buffer, opening: Opening | undefined): void {
+  const isOpening = opening !== undefined && !member.isTold
+  const bytes = isOpening ? Buffer.concat([opening.make(), events.subarray(opening.bytes)]) : events
+  member.writtenBytes += bytes.length
+  member.out.write(bytes)
+  member.isTold = true
+}
+
+/** Writes what comes before live events, at the client's pace; live events wait behind it. */
+export async function begin(member: Member, events: Iterable<Buffer>): Promise<void> {
+  const { out } = member
+  const write = createPacedWriter(out)
+  for (const event of events) {
+    if (out.destroyed || out.writableEnded) return
+    member.isTold = true
+    member.writtenBytes += event.length
+    await write(event)
+  }
+  const { waiting = [], opening } = member
+  member.waiting = undefined
+  member.waitingBytes = 0
+  if (waiting.length === 0 || out.destroyed || out.writableEnded) return
+  tell(member, Buffer.concat(waiting), opening)
+}

@@ -1,0 +1,112 @@
+import { toKubeStatus } from '../../apierrors/render-kube.ts'
+import type { Status } from '../../apierrors/status.ts'
+import type { EventStream } from '../../request/event-stream.ts'
+import type { Form } from '../list/list-body.ts'
+import type { Entry, ServedKind } from '../store/cached-object.ts'
+import type { Change } from '../store/watch-window.ts'
+import { toSourceApiVersion } from '../kind.ts'
+
+export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
+
+/** How a watch tells what it tells; one JSON object and a line feed for each event. */
+export type Encoder = Telling & {
+  /** Encoders of one name encode alike. */
+  readonly name: string
+  /** Tells the first event of a stream, when that one says more than those behind it. */
+  readonly opening?: Telling
+}
+
+export type Telling = {
+  readonly event: (type: EventType, entry: Entry) => Buffer
+  /** The same in pieces: what is large of it is the entry's own, and shared by all who are told of the object. */
+  readonly pieces?: (type: EventType, entry: Entry) => Iterable<Buffer>
+  readonly bookmark: (version: number, endsInitialEvents: boolean) => Buffer
+}
+
+const initialEventsEnd = 'k8s.io/initial-events-end'
+
+/** What a change is for a selection. */
+export type Told = { readonly type: EventType; readonly entry: () => Entry; readonly isLeaving: boolean }
+
+/** The event that a change is for a selection: entering it is ADDED, leaving it is DELETED; undefined for neither. */
+export function toTold(
+  { version, type, entry, old }: Change,
+  matches: (entry: Entry) => boolean,
+): Told | undefined {
+  const is = type !== 'DELETED' && matches(entry)
+  const was = old !== undefined && matches(old)
+  if (is) return { type: was ? 'MODIFIED' : 'ADDED', entry: () => entry, isLeaving: false }
+  if (!was) return undefined
+  if (type === 'DELETED') return { type, entry: () => entry, isLeaving: false }
+  // The last state that was in the selection, at the version at which it left.
+  return { type: 'DELETED', entry: () => old.at(version), isLeaving: true }
+}
+
+/** The same events in what a stream puts around each. */
+export function toFramed(encoder: Encoder, stream: Pick<EventStream, 'name' | 'frame' | 'pieces'>): Encoder {
+  const { opening } = encoder
+  return {
+    name: `${stream.name} ${encoder.name}`,
+    ...frameEach(encoder, stream),
+    ...(opening ? { opening: frameEach(opening, stream) } : {}),
+  }
+}
+
+function frameEach(telling: Telling, { frame, pieces }: Pick<EventStream, 'frame' | 'pieces'>): Telling {
+  const inPieces = telling.pieces
+  return {
+    event: (type, entry) => frame(telling.event(type, entry)),
+    ...(inPieces ? { pieces: (type, entry) => pieces([...inPieces(type, entry)]) } : {}),
+    bookmark: (version, endsInitialEvents) => frame(telling.bookmark(version, endsInitialEvents)),
+  }
+}
+
+/** For what one stream begins with: the first event that is told is an opening one. */
+export function openingOnce(encoder: Encoder): Telling {
+  const { opening } = encoder
+  if (opening === undefined) return encoder
+  let now = opening
+  const told = <T>(event: T): T => {
+    now = encoder
+    return event
+  }
+  return {
+    event: (type, entry) => told(now.event(type, entry)),
+    bookmark: (version, endsInitialEvents) => told(now.bookmark(version, endsInitialEvents)),
+  }
+}
+
+/** The JSON of an event in parts, around those of its object. */
+export function eventParts(type: EventType, object: readonly Buffer[]): readonly Buffer[] {
+  return [Buffer.from(`{"type":"${type}","object":`), ...object, eventEnd]
+}
+
+const eventEnd = Buffer.from('}\n')
+
+/** Events with whole objects, as one form shows them under kube-apiserver's own apiVersion. */
+export function createFormEncoder({ kind }: ServedKind, form: Form): Encoder {
+  const pieces = (type: EventType, entry: Entry) => eventParts(type, form.toParts(entry))
+  return {
+    name: form.name,
+    event: (type, entry) => Buffer.concat(pieces(type, entry)),
+    pieces,
+    bookmark(version, endsInitialEvents) {
+      const metadata = toBookmarkMeta(version, endsInitialEvents)
+      const object = { kind: kind.kind, apiVersion: toSourceApiVersion(kind), metadata }
+      return Buffer.from(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`)
+    },
+  }
+}
+
+export type BookmarkMeta = { readonly resourceVersion: string; readonly creationTimestamp: null }
+
+/** metadata of a bookmark; the end of the initial events is told by an annotation (KEP-3157). */
+export function toBookmarkMeta(version: number, endsInitialEvents: boolean): BookmarkMeta {
+  const annotations = endsInitialEvents ? { annotations: { [initialEventsEnd]: 'true' } } : {}
+  return { resourceVersion: String(version), creationTimestamp: null, ...annotations }
+}
+
+/** The ERROR event with which a watch ends; its object is always a Status. */
+export function encodeError(status: Status): Buffer {
+  return Buffer.from(`{"type":"ERROR","object":${JSON.stringify(toKubeStatus(status))}}\n`)
+}

@@ -1,0 +1,86 @@
+import { expect } from 'chai'
+import { until } from '../../kube/fixtures.ts'
+import { toEventStream } from '../../request/event-stream.ts'
+import { type Loopback, startLoopback } from '../../request/fixtures.ts'
+import { collectionOf, event, node } from '../fixtures.ts'
+import type { Visible } from '../list/object-visibility.ts'
+import { serveWatch } from './watch.ts'
+import type { Encoder } from './watch-encoder.ts'
+import { WatchHub } from './watch-broadcaster.ts'
+
+describe('serveWatch', () => {
+  let loopback: Loopback | undefined
+  afterEach(() => loopback?.close())
+
+  async function start(visible?: Visible) {
+    const hub = new WatchHub()
+    const collection = collectionOf([])
+    const encoded: string[] = []
+    const encoder: Encoder = {
+      name: 'test',
+      event(type, { name }) {
+        encoded.push(name)
+        return Buffer.from(`${type} ${name}\n`)
+      },
+      bookmark: version => Buffer.from(`BOOKMARK ${version}\n`),
+    }
+    loopback = await startLoopback((req, res) =>
+      serveWatch(collection, hub, {
+        options: {
+          resourceVersion: new URL(req.url ?? '/', 'http://x').searchParams.get('from') ?? '',
+          allowWatchBookmarks: false,
+          sendInitialEvents: undefined,
+          timeoutSeconds: 60,
+        },
+        matches: () => true,
+        encoder,
+        channelKey: 'all',
+        visible,
+        stream: toEventStream({ req, res }, 'application/json'),
+      }),
+    )
+    const { open } = loopback
+    const watch = async (from: string) => {
+      const res = await open(`/?from=${from}`)
+      const client = { text: '', isEnded: false }
+      res.on('data', chunk => {
+        client.text += chunk
+      })
+      res.on('end', () => {
+        client.isEnded = true
+      })
+      return client
+    }
+    return { hub, collection, encoded, watch }
+  }
+
+  it('ends in peace when the kind is gone, for those too who wait for a version of it', async () => {
+    const { hub, collection, watch } = await start()
+    const clients = [await watch('10'), await watch('99')]
+    await until(() => hub.size === 1)
+    collection.end()
+    await until(() => clients.every(({ isEnded }) => isEnded))
+    expect(clients.map(({ text }) => text)).to.deep.equal(['', ''])
+  })
+
+  it('of everything shares its work with others, and ends once that may not be seen any more', async () => {
+    const listeners = new Set<() => void>()
+    const { hub, collection, encoded, watch } = await start({
+      key: '',
+      isAll: true,
+      has: () => true,
+      onChange: listener => {
+        listeners.add(listener)
+        return () => listeners.delete(listener)
+      },
+    })
+    const clients = [await watch('10'), await watch('10')]
+    await until(() => hub.size === 2)
+    collection.apply([event('ADDED', node('a', { version: 11 }))])
+    await until(() => clients.every(({ text }) => text === 'ADDED a\n'))
+    expect(encoded).to.deep.equal(['a'])
+    for (const listener of listeners) listener()
+    await until(() => clients.every(({ isEnded }) => isEnded) && hub.size === 0)
+    expect(listeners.size).to.equal(0)
+  })
+})

@@ -1,0 +1,203 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import type { Writable } from 'node:stream'
+import { expired } from '../../apierrors/status.ts'
+import type { EventStream } from '../../request/event-stream.ts'
+import { pieceBytes } from '../../request/respond.ts'
+import type { Collection } from '../store/store.ts'
+import type { Entry } from '../store/cached-object.ts'
+import { confirmSoon, waitForLatest, waitForVersion } from '../informer/wait-for-resource-version.ts'
+import type { Change } from '../store/watch-window.ts'
+import type { Leaf } from '../store/chunk.ts'
+import { followSight, type Visible } from '../list/object-visibility.ts'
+import {
+  type Encoder,
+  type EventType,
+  encodeError,
+  openingOnce,
+  type Telling,
+  toFramed,
+  toTold,
+} from './watch-encoder.ts'
+import type { WatchHub } from './watch-broadcaster.ts'
+
+/** The options of a watch, as metav1.ListOptions has them. */
+export type WatchOptions = {
+  /** '' is the most recent state, '0' any. */
+  readonly resourceVersion: string
+  readonly allowWatchBookmarks: boolean
+  readonly sendInitialEvents: boolean | undefined
+  /** 0 leaves it to the server. */
+  readonly timeoutSeconds: number
+}
+
+export type WatchRequest = {
+  readonly options: WatchOptions
+  readonly matches: (entry: Entry) => boolean
+  readonly encoder: Encoder
+  /** Watchers with one key select and encode alike, and share the work of it. */
+  readonly channelKey: string
+  /** Narrows what is told to what one caller may see; such a watch shares nothing with others, but for one who sees all. */
+  readonly visible?: Visible | undefined
+  /** Whether a state without a version may be as old as the cache. */
+  readonly isCached?: boolean
+  readonly stream: EventStream
+}
+
+// kube-apiserver ends a watch after 30 to 60 minutes; spread, so that clients do not all come back at once.
+const defaultSeconds = { min: 1_800, max: 3_600 }
+const bookmarkEveryMs = 60_000
+// The last bookmark lets a client resume without a gap when the watch has run its time.
+const bookmarkBeforeEndMs = 2_000
+
+/**
+ * Serves a watch: the head at once, what the start version asks for, then every change until time, client or server end it.
+ * The stream is never compressed, and each event is one JSON object and a line feed, or a message of a WebSocket.
+ */
+export async function serveWatch(
+  collection: Collection,
+  hub: WatchHub,
+  request: WatchRequest,
+): Promise<void> {
+  const { options, stream } = request
+  const from = options.resourceVersion
+  // KEP-3157: "" asks for the latest. Without initial events it is any state, as kube-apiserver's watch cache has it.
+  if (options.sendInitialEvents === true) {
+    if (from === '' && request.isCached !== true) await waitForLatest(collection)
+    await waitForVersion(collection, from)
+  }
+  if (stream.isGone()) return
+  const out = stream.open()
+  hub.admit(out)
+  const gone = new AbortController()
+  out.once('close', () => gone.abort())
+  const endAtMs = performance.now() + watchMs(options)
+  const end = setTimeout(() => out.end(), endAtMs - performance.now())
+  out.once('close', () => clearTimeout(end))
+  // A version that another replica gave out may lie ahead of this one: events up to it have been seen by the client.
+  if (Number(from) > collection.version) {
+    confirmSoon(collection)
+    await collection.waitFor(Number(from), endAtMs - performance.now(), gone.signal)
+  }
+  if (!out.destroyed && !out.writableEnded) {
+    const encoder = toFramed(request.encoder, stream)
+    await follow(collection, hub, { ...request, encoder, endAtMs, out })
+  }
+}
+
+type Followed = WatchRequest & { readonly endAtMs: number; readonly out: Writable }
+
+async function follow(collection: Collection, hub: WatchHub, request: Followed): Promise<void> {
+  const { options, stream, out, encoder } = request
+  const visible = request.visible?.isAll ? undefined : request.visible
+  // The kind may have gone while a version was waited for.
+  if (collection.isEnded) return void out.end()
+  const matches = visible ? (entry: Entry) => request.matches(entry) && visible.has(entry) : request.matches
+  const first = firstEvents(collection, { ...request, matches })
+  if (first === undefined) {
+    const message = `too old resource version: ${options.resourceVersion} (${collection.horizon})`
+    out.end(stream.frame(encodeError(expired(message))))
+    return
+  }
+  // Joined in the same turn in which the state was read: nothing can fall between.
+  const channel = `${stream.name} ${request.channelKey}`
+  const key = visible ? `${channel} ${randomUUID()}` : channel
+  const watcher = hub.join(collection, { key, matches, encoder }, out)
+  const { opening } = encoder
+  const tell = (say: (telling: Telling) => Buffer) =>
+    watcher.write(say(encoder), opening && (() => say(opening)))
+  const stopSight = visible
+    ? followSight(collection, visible, {
+        matches: request.matches,
+        tell: (type, entry) => tell(({ event }) => event(type, entry)),
+      })
+    : // Who may not see all any more is shown what is left by the next list.
+      request.visible?.onChange(() => out.end())
+  const stopBookmarks = startBookmarks(request, () =>
+    tell(({ bookmark }) => bookmark(collection.version, false)),
+  )
+  out.once('close', () => {
+    stopBookmarks()
+    stopSight?.()
+    watcher.leave()
+  })
+  await watcher.begin(first)
+}
+
+/** What the client is told before live events: undefined when its version is too old to go on from. */
+function firstEvents(
+  collection: Collection,
+  { options, matches, encoder }: Followed,
+): Iterable<Buffer> | undefined {
+  const telling = openingOnce(encoder)
+  const { resourceVersion, sendInitialEvents } = options
+  const isState = sendInitialEvents ?? (resourceVersion === '' || resourceVersion === '0')
+  if (isState) {
+    const { version } = collection
+    const state = added(collection.snapshot(), matches)
+    // The end of the burst is told to those who take bookmarks (KEP-3157).
+    return encodeAll(state, telling, () =>
+      options.allowWatchBookmarks ? telling.bookmark(version, true) : undefined,
+    )
+  }
+  // sendInitialEvents=false without a version: from now on.
+  if (resourceVersion === '' || resourceVersion === '0') return []
+  const missed = collection.since(Number(resourceVersion))
+  return missed && encodeAll(changed(missed, matches), telling, () => undefined)
+}
+
+type Event = { readonly type: EventType; readonly entry: Entry }
+
+function* added(leaves: readonly Leaf[], matches: (entry: Entry) => boolean): Generator<Event> {
+  for (const { entries } of leaves)
+    for (const entry of entries) if (matches(entry)) yield { type: 'ADDED', entry }
+}
+
+function* changed(changes: readonly Change[], matches: (entry: Entry) => boolean): Generator<Event> {
+  for (const change of changes) {
+    const told = toTold(change, matches)
+    if (told) yield { type: told.type, entry: told.entry() }
+  }
+}
+
+/** Small events together, and large ones in pieces: of what is read slowly no more than a piece is kept for each watch. */
+function* encodeAll(
+  events: Iterable<Event>,
+  { event, pieces }: Telling,
+  last: () => Buffer | undefined,
+): Generator<Buffer> {
+  let small: Buffer[] = []
+  let length = 0
+  for (const { type, entry } of events) {
+    const isLarge = pieces !== undefined && entry.tail.length >= pieceBytes
+    if (!isLarge) {
+      const encoded = event(type, entry)
+      small.push(encoded)
+      length += encoded.length
+    }
+    if (length > 0 && (isLarge || length >= pieceBytes)) {
+      yield Buffer.concat(small)
+      small = []
+      length = 0
+    }
+    if (isLarge) yield* pieces(type, entry)
+  }
+  const end = last()
+  if (end !== undefined) small.push(end)
+  if (small.length > 0) yield Buffer.concat(small)
+}
+
+function startBookmarks(request: Followed, bookmark: () => void): () => void {
+  if (!request.options.allowWatchBookmarks) return () => undefined
+  const timers = [setInterval(bookmark, bookmarkEveryMs)]
+  const lastMs = request.endAtMs - performance.now() - bookmarkBeforeEndMs
+  if (lastMs > 0) timers.push(setTimeout(bookmark, lastMs))
+  return () => {
+    for (const timer of timers) clearTimeout(timer)
+  }
+}
+
+function watchMs({ timeoutSeconds }: WatchOptions): number {
+  const seconds = timeoutSeconds || randomInt(defaultSeconds.min, defaultSeconds.max + 1)
+  // The longest that a timer can be set to.
+  return Math.min(seconds * 1000, 2 ** 31 - 1)
+}
