@@ -1,5 +1,5 @@
 import { Status } from '../apierrors/status.ts'
-import type { Session } from '../iam/session.ts'
+import type { Session } from '../iam/sessions/session.ts'
 import { Refusal } from './error.ts'
 import type { GrantTools } from './grant.ts'
 import { loginRequired } from './login-required.ts'

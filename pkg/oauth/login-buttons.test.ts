@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Provider } from '../iam/identity-provider/store.ts'
+import type { Provider } from '../iam/identityprovider/provider-store.ts'
 import { listLoginButtons } from './login-buttons.ts'
 
 function provider(name: string, kind: 'password' | 'redirect', hidden = false): Provider {

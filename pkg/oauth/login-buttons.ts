@@ -1,4 +1,4 @@
-import type { Provider } from '../iam/identity-provider/store.ts'
+import type { Provider } from '../iam/identityprovider/provider-store.ts'
 
 /** One way to log in besides a password of ours, as a login page offers it. */
 export type LoginButton = {

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { readProviderConfig } from '../iam/identity-provider/config.ts'
-import type { ProviderClient } from '../iam/identity-provider/identity.ts'
-import { providerFailed, refuse } from '../iam/identity-provider/refusal.ts'
-import type { Provider } from '../iam/identity-provider/store.ts'
+import { readProviderConfig } from '../iam/identityprovider/config.ts'
+import type { ProviderClient } from '../iam/identityprovider/external-identity.ts'
+import { providerFailed, refuse } from '../iam/identityprovider/linking/login-refusal.ts'
+import type { Provider } from '../iam/identityprovider/provider-store.ts'
 import { createBrowser } from './browser/fixtures.ts'
 import { type Answer, startApp, type TestApp } from './fixtures.ts'
 

@@ -1,14 +1,14 @@
 import { type OAuthReason, Status } from '../apierrors/status.ts'
-import { type Admission, type Admitted, toRefusal } from '../iam/identity-provider/admission.ts'
+import { type Admission, type Admitted, toRefusal } from '../iam/identityprovider/linking/account-linking.ts'
 import {
   logInWithPassword,
   type ProviderLogin,
   takesPasswords,
-} from '../iam/identity-provider/provider-login.ts'
-import { refusalReason, refusedUser } from '../iam/identity-provider/refusal.ts'
-import type { Provider } from '../iam/identity-provider/store.ts'
-import type { PasswordChecker } from '../iam/password-check.ts'
-import type { User } from '../iam/user.ts'
+} from '../iam/identityprovider/provider-login.ts'
+import { refusalReason, refusedUser } from '../iam/identityprovider/linking/login-refusal.ts'
+import type { Provider } from '../iam/identityprovider/provider-store.ts'
+import type { PasswordChecker } from '../iam/passwords/password-check.ts'
+import type { User } from '../iam/users/user.ts'
 import { oauthError } from './error.ts'
 import { assertMayStay } from './user-state.ts'
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Status } from '../apierrors/status.ts'
 import { readBearer } from '../authn/bearer.ts'
-import type { User } from '../iam/user.ts'
+import type { User } from '../iam/users/user.ts'
 import type { TokenClaims } from '../token/verify.ts'
 import type { GrantTools } from './grant.ts'
 

@@ -1,4 +1,4 @@
-import type { User } from '../iam/user.ts'
+import type { User } from '../iam/users/user.ts'
 import { oauthError } from './error.ts'
 
 /**

@@ -1,5 +1,5 @@
-import type { PasswordVerdict } from '../iam/password-check.ts'
-import type { User } from '../iam/user.ts'
+import type { PasswordVerdict } from '../iam/passwords/password-check.ts'
+import type { User } from '../iam/users/user.ts'
 import { oauthError } from './error.ts'
 
 /**

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { createPasswordHasher } from '../../pkg/iam/password.ts'
+import { createPasswordHasher } from '../../pkg/iam/passwords/password.ts'
 import { type Answer, type Ask, askKapis, group, kubeCa, kubectlJson, version } from './cluster.ts'
 import { output, setting } from './run.ts'
 

@@ -1,4 +1,4 @@
-import { createPasswordHasher } from '../../pkg/iam/password.ts'
+import { createPasswordHasher } from '../../pkg/iam/passwords/password.ts'
 import { type Answer, askKapis, kubectlOutput } from './cluster.ts'
 import { output, setting } from './run.ts'
 

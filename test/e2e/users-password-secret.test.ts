@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createPasswordHasher } from '../../pkg/iam/password.ts'
+import { createPasswordHasher } from '../../pkg/iam/passwords/password.ts'
 import { type Accounts, createAccounts } from './account.ts'
 import { accessToken, askKube, kubectl, kubectlJson, kubectlOutput, uniqueName } from './cluster.ts'
 import { askAs, eventually, groupDomain, logIn } from './http.ts'

@@ -3,10 +3,10 @@ import { expect } from 'chai'
 import { Status } from '../../pkg/apierrors/status.ts'
 import { createAuthority } from '../../pkg/certs/issue.ts'
 import type { Problem } from '../../pkg/config/problem.ts'
-import { readProviderConfig } from '../../pkg/iam/identity-provider/config.ts'
-import type { Identity, RedirectProvider, Transaction } from '../../pkg/iam/identity-provider/identity.ts'
-import { createOidcProvider } from '../../pkg/iam/identity-provider/oidc.ts'
-import { refusalReason } from '../../pkg/iam/identity-provider/refusal.ts'
+import { readProviderConfig } from '../../pkg/iam/identityprovider/config.ts'
+import type { Identity, RedirectProvider, Transaction } from '../../pkg/iam/identityprovider/external-identity.ts'
+import { createOidcProvider } from '../../pkg/iam/identityprovider/oidc/oidc-provider.ts'
+import { refusalReason } from '../../pkg/iam/identityprovider/linking/login-refusal.ts'
 import {
   json,
   type Lies,

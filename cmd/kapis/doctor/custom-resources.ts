@@ -1,4 +1,4 @@
-import { hasCredential } from '../../../pkg/iam/user-schema.ts'
+import { hasCredential } from '../../../pkg/iam/users/user-schema.ts'
 import { itemsOf, membersOf } from '../../../pkg/kube/object.ts'
 import { apply, type Check, error, read } from './check.ts'
 import { readManifests } from './manifest-objects.ts'

@@ -1,5 +1,5 @@
-import { passwordSecretName, passwordSecretType, toHashes } from '../../../pkg/iam/password-store.ts'
-import { toUser, usersPath } from '../../../pkg/iam/user.ts'
+import { passwordSecretName, passwordSecretType, toHashes } from '../../../pkg/iam/passwords/password-store.ts'
+import { toUser, usersPath } from '../../../pkg/iam/users/user.ts'
 import { parseList } from '../../../pkg/kube/object.ts'
 import { type Check, warning } from './check.ts'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { parse, parseAllDocuments } from 'yaml'
 import { parseConfig } from '../../../pkg/config/config.ts'
-import { readProviderConfig } from '../../../pkg/iam/identity-provider/config.ts'
+import { readProviderConfig } from '../../../pkg/iam/identityprovider/config.ts'
 import { toConfiguration } from './configuration.ts'
 
 const options = { groupDomain: 'example.org', namespace: 'platform' }

@@ -1,7 +1,7 @@
 import { Status } from '../../../pkg/apierrors/status.ts'
-import { iamVersion, isPasswordHash, toCredential, usersPath } from '../../../pkg/iam/user.ts'
-import { linkAnnotation, readLinks } from '../../../pkg/iam/user-link.ts'
-import { groupProblem } from '../../../pkg/iam/user-rules.ts'
+import { iamVersion, isPasswordHash, toCredential, usersPath } from '../../../pkg/iam/users/user.ts'
+import { linkAnnotation, readLinks } from '../../../pkg/iam/users/user-link.ts'
+import { groupProblem } from '../../../pkg/iam/users/user-validation.ts'
 import type { KubeClient } from '../../../pkg/kube/client.ts'
 import { isRecord, type KubeObject, parseObject } from '../../../pkg/kube/object.ts'
 

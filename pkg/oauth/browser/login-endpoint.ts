@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { Status } from '../../apierrors/status.ts'
-import type { Admitted } from '../../iam/identity-provider/admission.ts'
+import type { Admitted } from '../../iam/identityprovider/linking/account-linking.ts'
 import type { TokenEvent } from '../audit.ts'
 import { type Form, readForm, readParameters } from '../form.ts'
 import { listLoginButtons } from '../login-buttons.ts'

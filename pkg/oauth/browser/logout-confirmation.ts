@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express'
-import { endLogin } from '../../iam/end-login.ts'
+import { endLogin } from '../../iam/sessions/revoke-session.ts'
 import type { Statements } from '../../token/statement.ts'
 import type { TokenEvent } from '../audit.ts'
 import { toFormTarget } from '../authorize/form-target.ts'

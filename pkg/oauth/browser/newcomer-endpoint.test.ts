@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { readProviderConfig } from '../../iam/identity-provider/config.ts'
-import type { ProviderClient } from '../../iam/identity-provider/identity.ts'
+import { readProviderConfig } from '../../iam/identityprovider/config.ts'
+import type { ProviderClient } from '../../iam/identityprovider/external-identity.ts'
 import { memoryUser, startApp, type TestApp } from '../fixtures.ts'
 import { createBrowser, hiddenFieldsOf, locationOf } from './fixtures.ts'
 

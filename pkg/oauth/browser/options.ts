@@ -1,5 +1,5 @@
-import type { PasswordHasher } from '../../iam/password.ts'
-import type { User } from '../../iam/user.ts'
+import type { PasswordHasher } from '../../iam/passwords/password.ts'
+import type { User } from '../../iam/users/user.ts'
 import type { EndpointOptions } from '../endpoints/options.ts'
 
 /** What the pages work with, next to what every endpoint does. */

@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import type { RedirectProvider } from '../../iam/identity-provider/identity.ts'
+import type { RedirectProvider } from '../../iam/identityprovider/external-identity.ts'
 import { endpointBase } from '../endpoint-base.ts'
 import type { GrantTools } from '../grant.ts'
 import { readIdToken } from './id-token-cookie.ts'

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express'
-import { createLockout, type LockoutKey, secondsUntil } from '../../iam/lockout.ts'
+import { createLockout, type LockoutKey, secondsUntil } from '../../iam/lockout/lockout.ts'
 import { retryOnConflict } from '../../kube/retry.ts'
 import { sourceNetwork } from '../../request/client-address.ts'
 import { audited } from '../audited.ts'

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { ClientConfig } from '../../config/client.ts'
-import { endLogin } from '../../iam/end-login.ts'
+import { endLogin } from '../../iam/sessions/revoke-session.ts'
 import { html } from '../../request/html.ts'
 import type { IdTokenHint } from '../../token/verify.ts'
 import type { TokenEvent } from '../audit.ts'

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import { Status } from '../../apierrors/status.ts'
 import { basicChallenge, isBasic, readBasic } from '../../authn/basic-credential.ts'
-import type { User } from '../../iam/user.ts'
+import type { User } from '../../iam/users/user.ts'
 import { Refusal } from '../error.ts'
 import type { GrantTools } from '../grant.ts'
 import { sourceOf } from '../source.ts'

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express'
-import { endLogin } from '../../iam/end-login.ts'
-import type { Session } from '../../iam/session.ts'
+import { endLogin } from '../../iam/sessions/revoke-session.ts'
+import type { Session } from '../../iam/sessions/session.ts'
 import type { TokenEvent } from '../audit.ts'
 import { audited } from '../audited.ts'
 import { requireCallerLogin, requireOwnPassword } from '../caller-login.ts'

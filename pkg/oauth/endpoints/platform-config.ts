@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
 import type { ClientConfig } from '../../config/client.ts'
-import type { Provider } from '../../iam/identity-provider/store.ts'
+import type { Provider } from '../../iam/identityprovider/provider-store.ts'
 import type { Lifetimes } from '../lifetimes.ts'
 
 export type PlatformConfigOptions = {

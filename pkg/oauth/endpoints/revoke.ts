@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
 import { Status } from '../../apierrors/status.ts'
-import { endLogin } from '../../iam/end-login.ts'
+import { endLogin } from '../../iam/sessions/revoke-session.ts'
 import type { TokenClaims } from '../../token/verify.ts'
 import { audited } from '../audited.ts'
 import { oauthError } from '../error.ts'

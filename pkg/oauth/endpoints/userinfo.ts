@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express'
 import { unauthorized } from '../../apierrors/status.ts'
-import type { User } from '../../iam/user.ts'
+import type { User } from '../../iam/users/user.ts'
 import { present, userClaims } from '../../token/user-claims.ts'
 import { audited } from '../audited.ts'
 import { oauthError, Refusal } from '../error.ts'

@@ -1,6 +1,6 @@
 import { Status } from '../../apierrors/status.ts'
-import { endLogin } from '../../iam/end-login.ts'
-import type { User } from '../../iam/user.ts'
+import { endLogin } from '../../iam/sessions/revoke-session.ts'
+import type { User } from '../../iam/users/user.ts'
 import { hashRedirectUri, type ReadCode, readCode } from '../authorize/code.ts'
 import { isVerified } from '../authorize/pkce.ts'
 import { oauthError } from '../error.ts'

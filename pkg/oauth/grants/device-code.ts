@@ -1,5 +1,5 @@
 import { Status } from '../../apierrors/status.ts'
-import type { DeviceAuthorization } from '../../iam/device-authorization.ts'
+import type { DeviceAuthorization } from '../../iam/sessions/device-authorization.ts'
 import { oauthError } from '../error.ts'
 import { requireParameter } from '../form.ts'
 import type { Grant, Granted, GrantRequest, GrantTools } from '../grant.ts'

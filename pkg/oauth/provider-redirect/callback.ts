@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express'
-import type { Admitted } from '../../iam/identity-provider/admission.ts'
+import type { Admitted } from '../../iam/identityprovider/linking/account-linking.ts'
 import type { TokenEvent } from '../audit.ts'
 import { audited } from '../audited.ts'
 import { sendNewcomerPage } from '../browser/newcomer-endpoint.ts'

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Request, Response } from 'express'
-import type { Transaction } from '../../iam/identity-provider/identity.ts'
+import type { Transaction } from '../../iam/identityprovider/external-identity.ts'
 import type { Statements } from '../../token/statement.ts'
 import { type CookieName, clearCookie, readCookie, setCookie } from '../browser/cookie.ts'
 import { oauthError } from '../error.ts'

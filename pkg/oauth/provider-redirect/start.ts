@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express'
-import type { UpstreamPrompt } from '../../iam/identity-provider/identity.ts'
+import type { UpstreamPrompt } from '../../iam/identityprovider/external-identity.ts'
 import type { TokenEvent } from '../audit.ts'
 import { audited } from '../audited.ts'
 import { readAuthorizationRequest } from '../browser/login-proof.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { createPasswordHasher } from '../../../pkg/iam/password.ts'
+import { createPasswordHasher } from '../../../pkg/iam/passwords/password.ts'
 import { signClientCertificate } from '../../e2e/client-certificate.ts'
 import { kubectl, tokenOf, uniqueName } from '../../e2e/cluster.ts'
 import { apply } from '../../e2e/http.ts'

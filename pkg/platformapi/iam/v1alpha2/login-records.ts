@@ -1,5 +1,5 @@
 import { methodNotAllowed } from '../../../apierrors/status.ts'
-import { listLoginRecords } from '../../../iam/login-history.ts'
+import { listLoginRecords } from '../../../iam/loginrecords/login-history.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { AuthenticatedExchange } from '../../../request/exchange.ts'
 import { parseListQuery } from '../../../request/list-query.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { rejectionOf } from '../../../apierrors/fixtures.ts'
-import type { PasswordVerdict } from '../../../iam/password-check.ts'
+import type { PasswordVerdict } from '../../../iam/passwords/password-check.ts'
 import { startLoopback, toExchange } from '../../../request/fixtures.ts'
 import { putPassword } from './password.ts'
 

@@ -1,5 +1,5 @@
 import { badRequest, methodNotAllowed } from '../../../apierrors/status.ts'
-import type { UserState } from '../../../iam/user.ts'
+import type { UserState } from '../../../iam/users/user.ts'
 import { isRecord } from '../../../kube/object.ts'
 import type { AuthenticatedExchange } from '../../../request/exchange.ts'
 import { sendJson } from '../../../request/respond.ts'

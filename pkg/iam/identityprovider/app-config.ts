@@ -1,0 +1,86 @@
+import { integer, optionalTexts, requiredText, section, text } from '../../config/option.ts'
+import { type Complain, readTrust, type Trust, trustOptions } from './tls-config.ts'
+
+/** What every provider has in common that sends the browser away: we are a client (an "app") there. */
+export type AppConfig = {
+  readonly clientId: string
+  /** '' for a public client. */
+  readonly clientSecret: string
+  /** '' for our own callback. */
+  readonly redirectUrl: string
+  readonly scopes: readonly string[]
+  readonly endpoint: Readonly<Record<EndpointKey, string>>
+  readonly trust: Trust
+  /** For each of the steps that are ours: finding the provider, and finishing a login. */
+  readonly timeoutMs: number
+}
+
+type EndpointKey = 'authURL' | 'tokenURL' | 'userInfoURL' | 'jwksURL' | 'endSessionURL'
+
+const endpoint = (description: string) => text({ default: '', description })
+
+export const appOptions = {
+  clientID: requiredText({ description: 'What the provider knows Kapis by.' }),
+  clientSecret: text({ default: '', description: 'What Kapis proves that with.' }),
+  redirectURL: text({ default: '', description: "Where the browser comes back to; Kapis' own callback." }),
+  scopes: optionalTexts({ description: 'What is asked for.' }),
+  endpoint: section({
+    authURL: endpoint('Where the browser is sent.'),
+    tokenURL: endpoint('Where the code is exchanged.'),
+    userInfoURL: endpoint('What says who the user is.'),
+    jwksURL: endpoint('The keys of the ID tokens.'),
+    endSessionURL: endpoint('Where the browser is sent to log out.'),
+  }).prefault({}),
+  readTimeout: integer({
+    ...{ default: 10_000, min: 100, max: 25_000 },
+    description: 'For finding the provider, and for finishing a login, in milliseconds.',
+  }),
+  ...trustOptions,
+}
+
+type Given = Parameters<typeof readTrust>[0] & {
+  readonly clientID: string
+  readonly clientSecret: string
+  readonly redirectURL: string
+  readonly scopes?: readonly string[] | undefined
+  readonly endpoint: Readonly<Record<EndpointKey, string>>
+  readonly readTimeout: number
+}
+
+/** @param defaults of the kind of provider */
+export function readAppConfig(
+  given: Given,
+  defaults: { readonly scopes: readonly string[]; readonly endpoint: Partial<Record<EndpointKey, string>> },
+  complain: Complain,
+): AppConfig {
+  const trust = readTrust(given, complain)
+  const at = (key: EndpointKey) =>
+    url(given.endpoint[key] || (defaults.endpoint[key] ?? ''), `endpoint.${key}`, complain, trust)
+  return {
+    clientId: given.clientID,
+    clientSecret: given.clientSecret,
+    redirectUrl: url(given.redirectURL, 'redirectURL', complain),
+    scopes: given.scopes ?? defaults.scopes,
+    endpoint: {
+      authURL: at('authURL'),
+      tokenURL: at('tokenURL'),
+      userInfoURL: at('userInfoURL'),
+      jwksURL: at('jwksURL'),
+      endSessionURL: at('endSessionURL'),
+    },
+    trust,
+    timeoutMs: given.readTimeout,
+  }
+}
+
+/** With `trust` it is a server of the provider's, and has to be one that can be verified. */
+export function url(given: string, key: string, complain: Complain, trust?: Trust): string {
+  if (given === '') return ''
+  const parsed = URL.parse(given)
+  const isPlain = parsed?.protocol === 'http:' && trust?.isVerified !== true
+  if (parsed === null || parsed.hash !== '' || parsed.username !== '' || parsed.password !== '')
+    complain(key, 'must be a URL without user and fragment')
+  else if (parsed.protocol !== 'https:' && !isPlain)
+    complain(key, 'must begin with https://, unless insecureSkipVerify is true')
+  return given
+}

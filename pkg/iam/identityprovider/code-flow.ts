@@ -1,0 +1,116 @@
+import {
+  AuthorizationResponseError,
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  type ClientAuth,
+  ClientError,
+  ClientSecretBasic,
+  ClientSecretPost,
+  Configuration,
+  calculatePKCECodeChallenge,
+  clockTolerance,
+  customFetch,
+  None,
+  ResponseBodyError,
+  type ServerMetadata,
+} from 'openid-client'
+import { Status } from '../../apierrors/status.ts'
+import { InvalidIdToken } from '../../token/provider-id-token.ts'
+import type { AppConfig } from './app-config.ts'
+import type { Transaction, UpstreamPrompt } from './external-identity.ts'
+import { providerFailed, refuse } from './linking/login-refusal.ts'
+import type { UpstreamFetch } from './upstream-fetch.ts'
+
+export const clockToleranceSeconds = 10
+
+/** What openid-client is to know of the provider and of us. */
+export function toClient(server: ServerMetadata, app: AppConfig, fetch: UpstreamFetch): Configuration {
+  const metadata = { [clockTolerance]: clockToleranceSeconds }
+  const client = new Configuration(server, app.clientId, metadata, toClientAuth(server, app.clientSecret))
+  client[customFetch] = toCustomFetch(fetch)
+  client.timeout = app.timeoutMs / 1000
+  // Only where the configuration says so are there URLs in clear.
+  if (!app.trust.isVerified) allowInsecureRequests(client)
+  return client
+}
+
+export function toCustomFetch(fetch: UpstreamFetch): NonNullable<Configuration[typeof customFetch]> {
+  return (url, { method, headers, body, signal }) =>
+    fetch(url, { method, headers, ...(body == null ? {} : { body: String(body) }), signal })
+}
+
+/** HTTP Basic is what every server has to take (RFC 6749 section 2.3.1), unless it says that it does not. */
+function toClientAuth(server: ServerMetadata, secret: string): ClientAuth {
+  if (secret === '') return None()
+  const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+  return methods.includes('client_secret_basic') ? ClientSecretBasic(secret) : ClientSecretPost(secret)
+}
+
+/** The authorization request: code, with state and PKCE always, and a nonce for those that return one. */
+export async function toAuthorizationUrl(
+  client: Configuration,
+  { state, nonce, codeVerifier, redirectUri }: Transaction,
+  scopes: readonly string[],
+  prompt?: UpstreamPrompt,
+): Promise<URL> {
+  return buildAuthorizationUrl(client, {
+    redirect_uri: redirectUri,
+    scope: scopes.join(' '),
+    state,
+    code_challenge: await calculatePKCECodeChallenge(codeVerifier),
+    code_challenge_method: 'S256',
+    ...(scopes.includes('openid') ? { nonce } : {}),
+    ...(prompt === undefined ? {} : { prompt }),
+  })
+}
+
+/** Exchanges the code; the state is that of the transaction, or nothing is exchanged. */
+export function exchangeCode(
+  client: Configuration,
+  callback: URL,
+  transaction: Transaction,
+): ReturnType<typeof authorizationCodeGrant> {
+  // The provider compares the redirect URI with the one that it was sent, not with how we are reached.
+  const url = new URL(transaction.redirectUri)
+  url.search = callback.search
+  return authorizationCodeGrant(client, url, {
+    expectedState: transaction.state,
+    pkceCodeVerifier: transaction.codeVerifier,
+  })
+}
+
+// oauth4webapi's codes for "it has answered, and it cannot be believed"; the others say that there is no answer to speak of.
+const untrusted: ReadonlySet<string> = new Set([
+  'OAUTH_INVALID_RESPONSE',
+  'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',
+  'OAUTH_JWT_CLAIM_COMPARISON_FAILED',
+  'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED',
+  'OAUTH_JWT_USERINFO_EXPECTED',
+  'OAUTH_KEY_SELECTION_FAILED',
+  'OAUTH_UNSUPPORTED_OPERATION',
+])
+
+/** What went wrong with a login at a provider: its refusal, an answer that cannot be trusted, or no answer. */
+export function toProviderError(error: unknown): Status {
+  if (error instanceof Status) return error
+  if (error instanceof AuthorizationResponseError)
+    return refuse('provider_refused', `the identity provider refused the login${named(error.error)}`, error)
+  if (error instanceof ResponseBodyError) {
+    // Anything but that is about us, and not about the person.
+    if (error.error !== 'invalid_grant') return providerFailed(error)
+    return refuse(
+      'provider_refused',
+      'the login at the identity provider was used before, or took too long',
+      error,
+    )
+  }
+  const isUntrusted = error instanceof ClientError && untrusted.has(error.code ?? '')
+  if (isUntrusted || error instanceof InvalidIdToken)
+    return refuse('provider_answer_invalid', 'the answer of the identity provider cannot be trusted', error)
+  return providerFailed(error)
+}
+
+function named(code: string): string {
+  return /^[a-z_]{1,40}$/.test(code) ? ` (${code})` : ''
+}

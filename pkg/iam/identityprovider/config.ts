@@ -1,0 +1,123 @@
+import { readDocument } from '../../config/document.ts'
+import {
+  anything,
+  boolean,
+  choice,
+  integer,
+  optionalText,
+  requiredChoice,
+  requiredText,
+  section,
+  text,
+} from '../../config/option.ts'
+import type { Problem } from '../../config/problem.ts'
+import { membersOf } from '../../kube/object.ts'
+import { groupProblem } from '../users/user-validation.ts'
+import { type ForgeConfig, gitHubProvider, gitLabProvider } from './git/git-config.ts'
+import { type LdapConfig, ldapProvider } from './ldap/ldap-config.ts'
+import { type OidcConfig, oidcProvider } from './oidc/oidc-config.ts'
+import { complainTo } from './tls-config.ts'
+
+/**
+ * Who of the provider's people gets which user: `auto` makes one for anyone who has none, `lookup` wants one that an
+ * administrator has linked, `manual` wants the same and lets people link users of their own.
+ */
+export type MappingMethod = 'auto' | 'lookup' | 'manual'
+
+/** One identity provider, as its Secret describes it (the keys of the 4.x platform). */
+export type ProviderConfig = {
+  readonly name: string
+  /** What people read on a button. */
+  readonly displayName: string
+  /** It works, and has no button. */
+  readonly hidden: boolean
+  readonly disabled: boolean
+  readonly mappingMethod: MappingMethod
+  readonly disableLoginConfirmation: boolean
+  /** Put before user names that are made, and before groups, so that none of them can be one of ours. */
+  readonly usernamePrefix: string
+  readonly groupsPrefix: string
+  /** For how long groups are believed that the provider cannot be asked about without a login. */
+  readonly groupsMaxAgeSeconds: number
+} & (
+  | { readonly type: 'LDAPIdentityProvider'; readonly provider: LdapConfig }
+  | { readonly type: 'OIDCIdentityProvider'; readonly provider: OidcConfig }
+  | { readonly type: 'GitHubIdentityProvider'; readonly provider: ForgeConfig }
+  | { readonly type: 'GitlabIdentityProvider'; readonly provider: ForgeConfig }
+)
+
+const types = [
+  'LDAPIdentityProvider',
+  'OIDCIdentityProvider',
+  'GitHubIdentityProvider',
+  'GitlabIdentityProvider',
+] as const
+
+// It stands in a URL, and in the name of an annotation behind 18 characters of ours (63 at most).
+const providerName = /^[A-Za-z0-9]([-_.A-Za-z0-9]{0,43}[A-Za-z0-9])?$/
+
+const document = section({
+  name: requiredText({
+    pattern: providerName,
+    is: 'letters, digits, - _ and . in between, 45 at most',
+    description: 'What it is called in URLs and annotations.',
+  }),
+  type: requiredChoice({ of: types, description: 'What kind of provider it is.' }),
+  displayName: optionalText({ description: 'What people read on a button; the name.' }),
+  hidden: boolean({ default: false, description: 'It works, and has no button.' }),
+  disabled: boolean({ default: false, description: 'It does not work, and its logins end.' }),
+  mappingMethod: choice({
+    of: ['auto', 'lookup', 'manual'],
+    default: 'auto',
+    description: 'Who of its people gets which user.',
+  }),
+  disableLoginConfirmation: boolean({ default: true, description: 'New users are not asked first.' }),
+  usernamePrefix: text({
+    default: '',
+    pattern: /^([a-z0-9][-a-z0-9.]{0,62})?$/,
+    is: 'lower-case letters, digits, - and .',
+    description: 'Put before user names that are made.',
+  }),
+  groupsPrefix: text({ default: '', description: 'Put before groups.' }),
+  groupsMaxAge: integer({
+    ...{ default: 86_400, min: 7_200, max: 2_592_000 },
+    description: 'For how long groups are believed without a login, in seconds.',
+  }),
+  provider: anything({ description: 'What the kind of provider needs.' }),
+}).transform(({ groupsMaxAge: groupsMaxAgeSeconds, provider: _, ...given }, { addIssue }) => {
+  // A group has at least one character behind it, which takes white space off its end.
+  const problem = given.groupsPrefix === '' ? undefined : groupProblem(`${given.groupsPrefix}x`)
+  if (problem !== undefined) complainTo(addIssue)('groupsPrefix', problem)
+  return { ...given, displayName: given.displayName ?? given.name, groupsMaxAgeSeconds }
+})
+
+/**
+ * Checks what a Secret says. Every mistake goes to `problems` with its path.
+ *
+ * @returns undefined when there is any
+ */
+export function readProviderConfig(input: unknown, problems: Problem[]): ProviderConfig | undefined {
+  const common = readDocument(document, input, problems)
+  const members = membersOf(input)
+  const type = types.find(known => known === members.type)
+  const byType = type && readByType(type, members.provider ?? {}, problems)
+  if (common === undefined || byType === undefined || problems.length > 0) return undefined
+  return { ...common, ...byType }
+}
+
+function readByType(type: ProviderConfig['type'], input: unknown, problems: Problem[]) {
+  switch (type) {
+    case 'LDAPIdentityProvider':
+      return typed(type, readDocument(ldapProvider, input, problems, 'provider'))
+    case 'OIDCIdentityProvider':
+      return typed(type, readDocument(oidcProvider, input, problems, 'provider'))
+    case 'GitHubIdentityProvider':
+      return typed(type, readDocument(gitHubProvider, input, problems, 'provider'))
+    case 'GitlabIdentityProvider':
+      return typed(type, readDocument(gitLabProvider, input, problems, 'provider'))
+  }
+}
+
+function typed<const T extends string, P>(type: T, provider: P | undefined) {
+  return provider && { type, provider }
+}

@@ -1,0 +1,48 @@
+import { requiredText, section, texts } from '../../../config/option.ts'
+import { type AppConfig, appOptions, readAppConfig } from '../app-config.ts'
+import { complainTo } from '../tls-config.ts'
+
+/** GitHub and GitLab. */
+export type ForgeConfig = AppConfig & {
+  /**
+   * The organizations (GitHub) or groups (GitLab) that count. Only their members may log in, and only their names become
+   * groups: on a public server anybody can found an organization called like a group of administrators.
+   */
+  readonly memberOf: readonly string[]
+}
+
+/** `provider` of a GitHubIdentityProvider. */
+export const gitHubProvider = section({
+  ...appOptions,
+  clientSecret: requiredText({ description: 'What Kapis proves itself with.' }),
+  organizations: texts({ description: 'Those that count; only their members may log in.' }),
+}).transform((given, { addIssue }): ForgeConfig => {
+  const { organizations: memberOf } = given
+  const defaults = {
+    scopes: memberOf.length > 0 ? ['user:email', 'read:org'] : ['user:email'],
+    endpoint: {
+      authURL: 'https://github.com/login/oauth/authorize',
+      tokenURL: 'https://github.com/login/oauth/access_token',
+      userInfoURL: 'https://api.github.com/user',
+    },
+  }
+  return { ...readAppConfig(given, defaults, complainTo(addIssue)), memberOf }
+})
+
+/** `provider` of a GitlabIdentityProvider. */
+export const gitLabProvider = section({
+  ...appOptions,
+  clientSecret: requiredText({ description: 'What Kapis proves itself with.' }),
+  groups: texts({ description: 'Those that count; only their members may log in.' }),
+}).transform((given, { addIssue }): ForgeConfig => {
+  const { groups: memberOf } = given
+  const defaults = {
+    scopes: memberOf.length > 0 ? ['read_user', 'read_api'] : ['read_user'],
+    endpoint: {
+      authURL: 'https://gitlab.com/oauth/authorize',
+      tokenURL: 'https://gitlab.com/oauth/token',
+      userInfoURL: 'https://gitlab.com/api/v4/user',
+    },
+  }
+  return { ...readAppConfig(given, defaults, complainTo(addIssue)), memberOf }
+})

@@ -1,0 +1,121 @@
+import type { Configuration } from 'openid-client'
+import { nextLink } from '../../../http/next-link.ts'
+import type { AppConfig } from '../app-config.ts'
+import { exchangeCode, toAuthorizationUrl, toClient, toProviderError } from '../code-flow.ts'
+import { within } from '../deadline.ts'
+import type { ForgeConfig } from './git-config.ts'
+import type { Identity, RedirectProvider } from '../external-identity.ts'
+import { refuse } from '../linking/login-refusal.ts'
+import { createUpstreamFetch, type UpstreamFetch } from '../upstream-fetch.ts'
+
+/** Asks the provider's API as the person who has just logged in. */
+export type Api = {
+  readonly read: (url: string) => Promise<unknown>
+  /** All pages of a list (RFC 8288), as far as anybody would read them. */
+  readonly readAll: (url: string) => Promise<readonly unknown[]>
+}
+
+const maxPages = 20
+
+/**
+ * GitHub and GitLab: OAuth with PKCE and state, and then their API, since there is no token that says who has logged in.
+ *
+ * @param identify who it is, with the groups that he is in, out of all that count
+ */
+export function createForgeProvider(
+  config: ForgeConfig,
+  identify: (api: Api, config: ForgeConfig) => Promise<Identity>,
+): RedirectProvider {
+  const fetch = createUpstreamFetch(config.trust)
+  const client = toOAuthClient(config, fetch)
+
+  return {
+    kind: 'redirect',
+    redirectUrl: config.redirectUrl,
+    begin: (transaction, _signal, prompt) => toAuthorizationUrl(client, transaction, config.scopes, prompt),
+    async finish(callback, transaction, outer) {
+      try {
+        return await within(config.timeoutMs, outer, async signal => {
+          const { access_token: token } = await exchangeCode(client, callback, transaction)
+          const identity = await identify(createApi({ fetch, token, signal }), config)
+          if (config.memberOf.length > 0 && identity.groups?.length === 0)
+            throw refuse('not_a_member', 'the account is in no group that may log in here')
+          return identity
+        })
+      } catch (error) {
+        throw toProviderError(error)
+      }
+    },
+  }
+}
+
+function toOAuthClient(config: AppConfig, fetch: UpstreamFetch): Configuration {
+  const { authURL, tokenURL } = config.endpoint
+  const server = {
+    issuer: new URL(authURL).origin,
+    authorization_endpoint: authURL,
+    token_endpoint: tokenURL,
+    token_endpoint_auth_methods_supported: ['client_secret_post'],
+  }
+  return toClient(server, config, async (url, init) => {
+    const answer = await fetch(url, init)
+    return url === tokenURL ? asOAuth(answer) : answer
+  })
+}
+
+/** GitHub answers errors of its token endpoint with 200, where RFC 6749 section 5.2 has 400, and in words of its own. */
+async function asOAuth(answer: Response): Promise<Response> {
+  const text = await answer.text()
+  const { status, headers } = answer
+  try {
+    const { error } = JSON.parse(text) ?? {}
+    if (status === 200 && typeof error === 'string') {
+      const isCode = error === 'bad_verification_code'
+      return Response.json({ error: isCode ? 'invalid_grant' : error }, { status: 400 })
+    }
+  } catch {
+    // Judged where it is read.
+  }
+  return new Response(text, { status, headers })
+}
+
+function createApi({
+  fetch,
+  token,
+  signal,
+}: {
+  fetch: UpstreamFetch
+  token: string
+  signal: AbortSignal
+}): Api {
+  async function get(url: string): Promise<Response> {
+    const headers = { accept: 'application/json', authorization: `Bearer ${token}` }
+    const answer = await fetch(url, { headers, signal })
+    if (answer.status !== 200) throw new Error(`${new URL(url).pathname} answers ${answer.status}`)
+    return answer
+  }
+  return {
+    read: async url => (await get(url)).json(),
+    async readAll(url) {
+      const items: unknown[] = []
+      let next: string | undefined = url
+      for (let page = 0; next !== undefined && page < maxPages; page++) {
+        const answer: Response = await get(next)
+        const list: unknown = await answer.json()
+        if (!Array.isArray(list))
+          throw new Error(`${new URL(next).pathname} answers with something that is not a list`)
+        items.push(...list)
+        next = nextPage(answer.headers.get('link'), next)
+      }
+      return items
+    },
+  }
+}
+
+/** The token goes to the same server, or nowhere. */
+function nextPage(link: string | null, current: string): string | undefined {
+  const target = nextLink(link ?? '')
+  if (target === undefined) return undefined
+  const url = new URL(target, current)
+  return url.origin === new URL(current).origin ? String(url) : undefined
+}

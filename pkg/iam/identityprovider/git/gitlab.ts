@@ -1,0 +1,40 @@
+import { isRecord } from '../../../kube/object.ts'
+import { type Api, createForgeProvider } from './git-provider.ts'
+import type { ForgeConfig } from './git-config.ts'
+import type { Identity, RedirectProvider } from '../external-identity.ts'
+import { refuse } from '../linking/login-refusal.ts'
+
+/** GitLab: who it is by the number of the account; its address only once it is confirmed. */
+export function createGitLabProvider(config: ForgeConfig): RedirectProvider {
+  return createForgeProvider(config, identify)
+}
+
+async function identify(api: Api, { endpoint, memberOf }: ForgeConfig): Promise<Identity> {
+  const user = await api.read(endpoint.userInfoURL)
+  if (!isRecord(user) || typeof user.id !== 'number' || typeof user.username !== 'string')
+    throw new Error('the user endpoint returned a response that is not a user')
+  if (user.state !== undefined && user.state !== 'active')
+    throw refuse('provider_refused', 'the account at the identity provider is not active')
+  const isConfirmed = typeof user.confirmed_at === 'string' && user.confirmed_at !== ''
+  const groups = endpoint.userInfoURL.replace(/\/user\/?$/, '/groups')
+  return {
+    uid: String(user.id),
+    username: user.username,
+    email: isConfirmed && typeof user.email === 'string' ? user.email : '',
+    displayName: typeof user.name === 'string' ? user.name : '',
+    groups: memberOf.length === 0 ? undefined : await findGroups(api, groups, memberOf),
+  }
+}
+
+/** The groups that count and those below them, by their whole path, in which the person is at least a guest. */
+async function findGroups(api: Api, url: string, memberOf: readonly string[]): Promise<readonly string[]> {
+  const counted = memberOf.map(path => path.toLowerCase())
+  const groups = (await api.readAll(`${url}?min_access_level=10&per_page=100`)).filter(isRecord)
+  return groups.flatMap(({ full_path: path }) => {
+    if (typeof path !== 'string') return []
+    const isCounted = counted.some(
+      each => path.toLowerCase() === each || path.toLowerCase().startsWith(`${each}/`),
+    )
+    return isCounted ? [path] : []
+  })
+}

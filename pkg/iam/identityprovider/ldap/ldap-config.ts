@@ -1,0 +1,147 @@
+import { FilterParser } from 'ldapts'
+import { boolean, integer, requiredText, section, text } from '../../../config/option.ts'
+import { type Complain, complainTo, readTrust, type Trust, trustOptions } from '../tls-config.ts'
+
+/** How the connection is secured: TLS from the first byte, TLS after StartTLS (RFC 4511 section 4.14), or not at all. */
+export type LdapSecurity = 'ldaps' | 'starttls' | 'none'
+
+export type LdapConfig = {
+  readonly host: string
+  readonly port: number
+  readonly security: LdapSecurity
+  readonly trust: Trust
+  /** For a whole login, however many questions it takes. */
+  readonly timeoutMs: number
+  /** Who searches; '' searches without a name. */
+  readonly managerDn: string
+  readonly managerPassword: string
+  readonly userSearchBase: string
+  /** In the syntax of RFC 4515; '' for none. */
+  readonly userSearchFilter: string
+  readonly loginAttribute: string
+  readonly uidAttribute: string
+  readonly mailAttribute: string
+  readonly displayNameAttribute: string
+  readonly groups: LdapGroups
+}
+
+export type LdapGroups = {
+  /** Where entries of groups are; '' for nowhere. */
+  readonly searchBase: string
+  readonly searchFilter: string
+  /** Of a group's entry: who is in it. */
+  readonly memberAttribute: string
+  /** Of a user's entry: what groups call him; '' for the entry's name. */
+  readonly memberValueAttribute: string
+  /** Of a group's entry: what it is called. */
+  readonly nameAttribute: string
+  /** Of a user's entry: the names of the groups' entries that he is in; '' for none. */
+  readonly userMemberAttribute: string
+}
+
+// RFC 4512 section 2.5: a name or a dotted number, with options.
+const attributeName = /^([A-Za-z][-A-Za-z0-9]*|\d+(\.\d+)+)(;[-A-Za-z0-9]+)*$/
+
+const attribute = (fallback: string, description: string) => text({ default: fallback, description })
+
+/** `provider` of an LDAPIdentityProvider. */
+export const ldapProvider = section({
+  host: requiredText({ description: 'host:port, or an ldap:// or ldaps:// URL.' }),
+  readTimeout: integer({
+    // kapis-apiserver gives up on a response after 30 seconds.
+    ...{ default: 15_000, min: 100, max: 25_000 },
+    description: 'For a whole login, in milliseconds.',
+  }),
+  startTLS: boolean({ default: false, description: 'TLS after StartTLS (RFC 4511 section 4.14).' }),
+  ldaps: boolean({ default: false, description: 'TLS from the first byte.' }),
+  ...trustOptions,
+  managerDN: text({ default: '', description: 'Who searches.' }),
+  managerPassword: text({ default: '', description: 'The password of managerDN.' }),
+  userSearchBase: requiredText({ description: 'Below it are the users.' }),
+  userSearchFilter: text({ default: '', description: 'Which of the entries are users (RFC 4515).' }),
+  loginAttribute: attribute('uid', 'What is typed as user name.'),
+  uidAttribute: attribute('', 'What a user is known by; loginAttribute.'),
+  mailAttribute: attribute('mail', 'The e-mail address.'),
+  displayNameAttribute: attribute('displayName', 'The name that is shown.'),
+  groupSearchBase: text({ default: '', description: 'Below it are the groups.' }),
+  groupSearchFilter: text({ default: '', description: 'Which of the entries are groups (RFC 4515).' }),
+  groupMemberAttribute: attribute('member', 'Of a group: who is in it.'),
+  groupMemberValueAttribute: attribute('', 'Of a user: what groupMemberAttribute has.'),
+  groupNameAttribute: attribute('cn', 'Of a group: its name.'),
+  userMemberAttribute: attribute('', 'Of a user: the entries of the groups.'),
+}).transform((given, { addIssue }): LdapConfig => {
+  const complain = complainTo(addIssue)
+  const { managerDN: managerDn, managerPassword } = given
+  // A bind with a name and no password succeeds, and is nobody's (RFC 4513 section 5.1.2).
+  if (managerDn !== '' && managerPassword === '') complain('managerPassword', 'is required with managerDN')
+  const attributeOf = (key: AttributeKey, fallback: string) => {
+    if (given[key] !== '' && !attributeName.test(given[key]))
+      complain(key, 'must be the name of an attribute')
+    return given[key] || fallback
+  }
+  const filterOf = (key: 'userSearchFilter' | 'groupSearchFilter') => readFilter(given[key], key, complain)
+  const loginAttribute = attributeOf('loginAttribute', 'uid')
+  return {
+    ...readServer(given, complain),
+    trust: readTrust(given, complain),
+    timeoutMs: given.readTimeout,
+    managerDn,
+    managerPassword,
+    userSearchBase: given.userSearchBase,
+    userSearchFilter: filterOf('userSearchFilter'),
+    loginAttribute,
+    uidAttribute: attributeOf('uidAttribute', loginAttribute),
+    mailAttribute: attributeOf('mailAttribute', 'mail'),
+    displayNameAttribute: attributeOf('displayNameAttribute', 'displayName'),
+    groups: {
+      searchBase: given.groupSearchBase,
+      searchFilter: filterOf('groupSearchFilter'),
+      memberAttribute: attributeOf('groupMemberAttribute', 'member'),
+      memberValueAttribute: attributeOf('groupMemberValueAttribute', ''),
+      nameAttribute: attributeOf('groupNameAttribute', 'cn'),
+      userMemberAttribute: attributeOf('userMemberAttribute', ''),
+    },
+  }
+})
+
+type AttributeKey =
+  | 'loginAttribute'
+  | 'uidAttribute'
+  | 'mailAttribute'
+  | 'displayNameAttribute'
+  | 'groupMemberAttribute'
+  | 'groupMemberValueAttribute'
+  | 'groupNameAttribute'
+  | 'userMemberAttribute'
+
+/** `host` is a name with a port, or a URL (RFC 4516) of nothing but these. */
+function readServer(
+  given: { readonly host: string; readonly startTLS: boolean; readonly ldaps: boolean },
+  complain: Complain,
+): Pick<LdapConfig, 'host' | 'port' | 'security'> {
+  const [, scheme, name = '', digits] =
+    /^(?:(ldaps?):\/\/)?(\[[0-9a-fA-F:.]+\]|[-\w.]+)(?::(\d{1,5}))?\/?$/.exec(given.host) ?? []
+  if (name === '') complain('host', 'must be host:port, or an ldaps:// or ldap:// URL')
+  const { startTLS: isStartTls } = given
+  const isLdaps = given.ldaps || scheme === 'ldaps'
+  const port = Number(digits ?? (isLdaps ? 636 : 389))
+  if (port === 0 || port > 65_535) complain('host', 'must have a port from 1 to 65535')
+  if (isStartTls && isLdaps) complain('startTLS', 'must not be true with LDAPS: it is TLS already')
+  else if (isStartTls && port === 636) {
+    complain('startTLS', 'does not go with port 636, which speaks LDAPS: set ldaps: true instead')
+  }
+  const security = isLdaps ? 'ldaps' : isStartTls ? 'starttls' : 'none'
+  return { host: name.replace(/^\[(.*)\]$/, '$1'), port, security }
+}
+
+function readFilter(text: string, key: string, complain: Complain): string {
+  const given = text.trim()
+  if (given === '') return ''
+  const whole = given.startsWith('(') ? given : `(${given})`
+  try {
+    FilterParser.parseString(whole)
+  } catch {
+    complain(key, 'must be a search filter such as (objectClass=person)')
+  }
+  return whole
+}

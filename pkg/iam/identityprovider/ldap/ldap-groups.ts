@@ -1,0 +1,75 @@
+import type { Client } from 'ldapts'
+import type { Status } from '../../../apierrors/status.ts'
+import type { LdapConfig } from './ldap-config.ts'
+import { both, equals, type LdapEntry, toEntry } from './ldap-entry.ts'
+import { refuse } from '../linking/login-refusal.ts'
+
+/**
+ * The groups of a user: those below groupSearchBase that have the user as a member, and those that the user's own entry names.
+ * Undefined when the configuration asks for neither.
+ *
+ * @throws Status that refuses the login where an entry lacks what the groups are found or named by
+ */
+export async function findGroups(
+  client: Client,
+  { groups }: LdapConfig,
+  user: LdapEntry,
+): Promise<readonly string[] | undefined> {
+  const { searchBase, userMemberAttribute } = groups
+  if (searchBase === '' && userMemberAttribute === '') return undefined
+  const own =
+    userMemberAttribute === '' ? [] : user.values(userMemberAttribute).map(name => firstValue(name) ?? name)
+  return [...new Set([...own, ...(searchBase === '' ? [] : await search(client, groups, user))])]
+}
+
+async function search(
+  client: Client,
+  groups: LdapConfig['groups'],
+  user: LdapEntry,
+): Promise<readonly string[]> {
+  const { memberValueAttribute, memberAttribute, nameAttribute } = groups
+  const names = memberValueAttribute === '' ? [user.dn] : user.values(memberValueAttribute)
+  // Without it nothing can be searched for: the user would silently lose all groups, and the rights that come with them.
+  if (names.length === 0) throw incomplete('groupMemberValueAttribute', memberValueAttribute, user)
+  const found: string[] = []
+  for (const name of names) {
+    const { searchEntries } = await client.search(groups.searchBase, {
+      scope: 'sub',
+      filter: both(equals(memberAttribute, name), groups.searchFilter),
+      attributes: [nameAttribute],
+    })
+    for (const entry of searchEntries.map(toEntry)) {
+      // A group with several names is called by the first that the directory gives.
+      const [called] = entry.values(nameAttribute)
+      if (called === undefined) throw incomplete('groupNameAttribute', nameAttribute, entry)
+      found.push(called)
+    }
+  }
+  return found
+}
+
+/** @param option of the configuration, which names the attribute */
+function incomplete(option: string, attribute: string, { dn }: LdapEntry): Status {
+  const cause = new Error(`the entry ${JSON.stringify(dn)} has no ${attribute} (${option})`)
+  return refuse('provider_groups_incomplete', 'the directory does not list the groups of this user', cause)
+}
+
+/** The value of a name's first part: `cn=ops,ou=groups` is ops (RFC 4514); undefined when it is no such name. */
+export function firstValue(dn: string): string | undefined {
+  const [, value] = /^\s*[A-Za-z0-9.-]+\s*=\s*((?:[^\\,+;]|\\.)*)/s.exec(dn) ?? []
+  if (value === undefined) return undefined
+  const bytes: Buffer[] = []
+  for (const [part] of trimEnd(value).matchAll(/\\[0-9A-Fa-f]{2}|\\.|[^\\]+/gs)) {
+    if (/^\\[0-9A-Fa-f]{2}$/.test(part)) bytes.push(Buffer.from(part.slice(1), 'hex'))
+    else bytes.push(Buffer.from(part.startsWith('\\') ? part.slice(1) : part))
+  }
+  return Buffer.concat(bytes).toString('utf8')
+}
+
+/** Without the blanks at the end; one that is escaped belongs to the value. */
+function trimEnd(value: string): string {
+  const trimmed = value.trimEnd()
+  let start = trimmed.length
+  while (trimmed[start - 1] === '\\') start--
+  return (trimmed.length - start) % 2 === 0 ? trimmed : value.slice(0, trimmed.length + 1)
+}

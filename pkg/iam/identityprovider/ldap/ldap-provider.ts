@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  type Client,
+  ConstraintViolationError,
+  InappropriateAuthError,
+  InsufficientAccessError,
+  InvalidCredentialsError,
+  NoSuchObjectError,
+  UnwillingToPerformError,
+} from 'ldapts'
+import { Status } from '../../../apierrors/status.ts'
+import type { Identity, PasswordProvider } from '../external-identity.ts'
+import type { LdapConfig } from './ldap-config.ts'
+import { withDirectory } from './ldap-connection.ts'
+import { findEntry, type LdapEntry } from './ldap-entry.ts'
+import { findGroups } from './ldap-groups.ts'
+import { providerFailed, refuse } from '../linking/login-refusal.ts'
+
+type Credential = { readonly username: string; readonly password: string }
+
+const maxLength = { username: 256, password: 1024 }
+// A search without a bind is quicker than one with it: anyone who is refused is refused no sooner than this.
+const refusedAfterMs = 300
+
+/**
+ * Logs people in against a directory: the manager finds the entry, the entry's own bind judges the password, and the
+ * manager finds its groups, all on one connection that is made for this login.
+ */
+export function createLdapProvider(config: LdapConfig): PasswordProvider {
+  const { managerDn, managerPassword } = config
+
+  async function bindManager(client: Client): Promise<void> {
+    if (managerDn !== '') await client.bind(managerDn, managerPassword)
+    // RFC 4513 section 5.1.1: gives up whatever the connection was bound as.
+    else if (client.isBound) await client.bind('', '')
+  }
+
+  async function check(
+    client: Client,
+    { username, password }: Credential,
+    found: (uid: string) => void,
+  ): Promise<Identity> {
+    await bindManager(client)
+    const entry = await findEntry(client, config, { attribute: config.loginAttribute, value: username })
+    if (entry === 'several') throw refuse('ambiguous_user', 'incorrect password')
+    if (entry !== 'none') found(uidOf(config, entry) ?? '')
+    // A name that is not there is tried too, so that it takes about as long as a wrong password does.
+    const dn = entry === 'none' ? `cn=${randomUUID()},${config.userSearchBase}` : entry.dn
+    const isRight = await tryPassword(client, dn, password)
+    if (entry === 'none') throw refuse('unknown_user', 'incorrect password')
+    if (!isRight) throw refuse('wrong_password', 'incorrect password')
+    await bindManager(client)
+    return toIdentity(client, config, entry)
+  }
+
+  return {
+    kind: 'password',
+    async authenticate(credential, signal, found) {
+      const { username, password } = credential
+      // A bind without a password succeeds, for anybody's name (RFC 4513 section 5.1.2).
+      if (password === '' || password.length > maxLength.password)
+        throw refuse('wrong_password', 'incorrect password')
+      if (username === '' || username.length > maxLength.username || username.includes('\0'))
+        throw refuse('unknown_user', 'incorrect password')
+      const notBefore = sleep(refusedAfterMs)
+      try {
+        return await withDirectory(config, signal, client => check(client, credential, found))
+      } catch (error) {
+        await notBefore
+        throw error instanceof Status ? error : providerFailed(error)
+      }
+    },
+    async find(uid, signal) {
+      try {
+        return await withDirectory(config, signal, async client => {
+          await bindManager(client)
+          const entry = await findEntry(client, config, { attribute: config.uidAttribute, value: uid })
+          return typeof entry === 'string' ? undefined : toIdentity(client, config, entry)
+        })
+      } catch (error) {
+        throw error instanceof Status ? error : providerFailed(error)
+      }
+    },
+  }
+}
+
+/** With several nobody can say which is his own, and which he has given himself to be taken for someone else. */
+function uidOf({ uidAttribute }: LdapConfig, entry: LdapEntry): string | undefined {
+  const [uid, ...others] = entry.values(uidAttribute)
+  return uid === '' || others.length > 0 ? undefined : uid
+}
+
+async function tryPassword(client: Client, dn: string, password: string): Promise<boolean> {
+  try {
+    await client.bind(dn, password)
+    return true
+  } catch (error) {
+    if (isRefusal(error)) return false
+    throw error
+  }
+}
+
+/** Directories differ in how they say no: no such password, no password at all, locked, expired. */
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof InvalidCredentialsError ||
+    error instanceof InappropriateAuthError ||
+    error instanceof NoSuchObjectError ||
+    error instanceof ConstraintViolationError ||
+    error instanceof UnwillingToPerformError ||
+    error instanceof InsufficientAccessError
+  )
+}
+
+async function toIdentity(client: Client, config: LdapConfig, entry: LdapEntry): Promise<Identity> {
+  const { uidAttribute, loginAttribute, mailAttribute, displayNameAttribute } = config
+  const uid = uidOf(config, entry)
+  if (uid === undefined)
+    throw refuse('user_without_uid', `the LDAP entry must have exactly one value for ${uidAttribute}`)
+  return {
+    uid,
+    username: entry.values(loginAttribute)[0] ?? uid,
+    email: entry.values(mailAttribute)[0] ?? '',
+    displayName: entry.values(displayNameAttribute)[0] ?? '',
+    groups: await findGroups(client, config, entry),
+  }
+}

@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Status } from '../../../apierrors/status.ts'
+import type { Logger } from '../../../telemetry/logger.ts'
+import type { User } from '../../users/user.ts'
+import type { UserLink } from '../../users/user-link.ts'
+import type { ProviderConfig } from '../config.ts'
+import type { Identity } from '../external-identity.ts'
+import type { Linker } from './link-writer.ts'
+import { type GroupWriter, readGroups } from './provider-groups.ts'
+import { refuse } from './login-refusal.ts'
+import type { Registrar } from './registration.ts'
+
+export type AdmissionOptions = {
+  readonly users: {
+    readonly get: (name: string) => User | undefined
+    readonly findLinked: (link: UserLink) => readonly User[]
+  }
+  readonly registrar: Registrar
+  readonly link: Linker
+  readonly putGroups: GroupWriter
+  readonly logger: Logger
+}
+
+/** Someone who is nobody here yet, and who can become someone on a page: a user that is made, or one that there is. */
+export type Newcomer = {
+  readonly config: ProviderConfig
+  readonly identity: Identity
+  readonly wants: 'confirmation' | 'link'
+}
+
+export type Admitted =
+  | { readonly user: User; readonly newcomer?: undefined }
+  | { readonly user?: undefined; readonly newcomer: Newcomer }
+
+/** What a person whom a provider vouches for is here. All throw a Status as refusal.ts has them. */
+export type Admission = {
+  /** The user who is linked to the person, or is made for him; the link alone counts. */
+  readonly admit: (config: ProviderConfig, identity: Identity) => Promise<Admitted>
+  /** The one user who is linked to a person, no matter who it is that asks. */
+  readonly linkedTo: (config: ProviderConfig, uid: string) => User | undefined
+  /** Makes the user whom a newcomer has confirmed, under the name that he has chosen. */
+  readonly register: (newcomer: Newcomer, name: string) => Promise<User>
+  /** Links a newcomer to the user whose password he knows. */
+  readonly link: (newcomer: Newcomer, user: User) => Promise<User>
+}
+
+const seenWithinMs = 1_000
+
+export function createAdmission(options: AdmissionOptions): Admission {
+  const { users, registrar, link, putGroups, logger } = options
+
+  async function find(config: ProviderConfig, identity: Identity): Promise<User | Newcomer> {
+    const [linked, ...others] = users.findLinked({ provider: config.name, uid: identity.uid })
+    if (others.length > 0)
+      throw refuse(
+        'user_linked_twice',
+        'several users are linked to this account; an administrator can correct it',
+      )
+    if (linked !== undefined) return linked
+    if (config.mappingMethod === 'manual') return { config, identity, wants: 'link' }
+    if (config.mappingMethod === 'lookup') throw notLinked(config, 'an administrator can link a user to it')
+    if (config.disableLoginConfirmation) return registrar.register(config, identity)
+    registrar.assertPossible(identity)
+    return { config, identity, wants: 'confirmation' }
+  }
+
+  /** Anyone who is handed a token uses it at once: it should not be before the user is known. */
+  async function seen(user: User): Promise<User> {
+    const deadline = performance.now() + seenWithinMs
+    const isKnown = () => {
+      const known = users.get(user.name)
+      return known?.uid === user.uid && user.groups.every(group => known.groups.includes(group))
+    }
+    while (!isKnown() && performance.now() < deadline) await sleep(10)
+    return user
+  }
+
+  async function withGroups(user: User, { name, groupsPrefix }: ProviderConfig, { groups }: Identity) {
+    if (groups === 'unknown') {
+      logger.warn(
+        { user: user.name, provider: name },
+        'the identity provider did not say the groups of a user: the claim of groupsKey is missing; those that it said before are kept until groupsMaxAge',
+      )
+      return seen(user)
+    }
+    const read = readGroups(groups ?? [], groupsPrefix)
+    if (read.ignored.length > 0)
+      logger.warn(
+        { user: user.name, provider: name, groups: read.ignored },
+        'groups from the identity provider are ignored: they are reserved, or not valid group names',
+      )
+    return seen(await putGroups(user, name, read.groups))
+  }
+
+  return {
+    async admit(config, identity) {
+      // Those whose groups cannot be kept are told so before anything is made for them.
+      if (identity.groups !== 'unknown') readGroups(identity.groups ?? [], config.groupsPrefix)
+      const found = await find(config, identity)
+      if ('wants' in found) return { newcomer: found }
+      // One who may not log in is refused with what he has, and gets nothing new.
+      if (found.state === 'Disabled') return { user: found }
+      return { user: await withGroups(found, config, identity) }
+    },
+    linkedTo({ name: provider }, uid) {
+      const [user, ...others] = users.findLinked({ provider, uid })
+      return others.length === 0 ? user : undefined
+    },
+    async register({ config, identity }, name) {
+      return withGroups(await registrar.register(config, identity, name), config, identity)
+    },
+    async link({ config, identity }, user) {
+      return withGroups(await link(config, identity, user), config, identity)
+    },
+  }
+}
+
+/** What a newcomer is told where there is no page to show. */
+export function toRefusal({ config, wants }: Newcomer): Status {
+  if (wants === 'link') return notLinked(config, 'log in with a browser to link one')
+  return refuse(
+    'registration_not_confirmed',
+    `the first login by ${config.displayName} has to be confirmed; log in with a browser`,
+  )
+}
+
+function notLinked({ displayName }: ProviderConfig, remedy: string): Status {
+  return refuse('user_not_linked', `no user is linked to this account of ${displayName}; ${remedy}`)
+}

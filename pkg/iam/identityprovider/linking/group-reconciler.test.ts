@@ -1,0 +1,209 @@
+import { expect } from 'chai'
+import { silent } from '../../fixtures.ts'
+import type { Session } from '../../sessions/session.ts'
+import { toUser, type User } from '../../users/user.ts'
+import type { UserLink } from '../../users/user-link.ts'
+import { readProviderConfig } from '../config.ts'
+import { createGroupKeeper } from './group-reconciler.ts'
+import type { Identity, ProviderClient } from '../external-identity.ts'
+import { providerFailed, refuse } from './login-refusal.ts'
+import type { Provider, ProviderEntry } from '../provider-store.ts'
+
+const nowMs = Date.parse('2026-05-01T12:00:00Z')
+const hourMs = 3_600_000
+const signal = new AbortController().signal
+
+function user(name: string, observedAgoMs: number | undefined): User {
+  const observedAt = new Date(nowMs - (observedAgoMs ?? 0)).toISOString()
+  return toUser({
+    metadata: { name, uid: `uid-${name}`, resourceVersion: '1', creationTimestamp: '' },
+    spec: { groups: ['own'] },
+    status:
+      observedAgoMs === undefined
+        ? {}
+        : { providerGroups: [{ provider: 'p', groups: ['x:ops'], observedAt }] },
+  })
+}
+
+function session(sid: string, name: string, changes: Partial<Session> = {}): Session {
+  return {
+    sid,
+    resourceVersion: '1',
+    type: '',
+    displayName: '',
+    createdAtMs: nowMs,
+    user: name,
+    userUid: `uid-${name}`,
+    userGeneration: 1,
+    credential: '',
+    provider: 'p',
+    clientId: 'kapis',
+    scope: '',
+    authenticatedAtMs: 0,
+    refreshId: '',
+    previousRefreshId: '',
+    rotatedAtMs: nowMs,
+    expiresAtMs: nowMs + hourMs,
+    ended: '',
+    ...changes,
+  }
+}
+
+function provider(client: ProviderClient): Provider {
+  const document = {
+    name: 'p',
+    type: 'OIDCIdentityProvider',
+    groupsPrefix: 'x:',
+    provider: { issuer: 'https://id.example.com', clientID: 'kapis' },
+  }
+  const config = readProviderConfig(document, [])
+  if (config === undefined) throw new Error('not read')
+  return { config, client }
+}
+
+const never = () => Promise.reject(new Error('not asked'))
+const redirect: ProviderClient = { kind: 'redirect', redirectUrl: '', begin: never, finish: never }
+const directory = (find: (uid: string) => Promise<Identity | undefined>): ProviderClient => ({
+  kind: 'password',
+  authenticate: never,
+  find,
+})
+const person = (groups: readonly string[]): Identity => ({
+  uid: '1',
+  username: 'a',
+  email: '',
+  displayName: '',
+  groups,
+})
+
+type World = {
+  readonly users?: readonly User[]
+  readonly links?: readonly UserLink[]
+  readonly client?: ProviderClient
+  readonly broken?: boolean
+  readonly sessions?: readonly Session[]
+}
+
+async function sweep({
+  users = [],
+  links = [{ provider: 'p', uid: '1' }],
+  client,
+  broken = false,
+  sessions = [],
+}: World) {
+  const written: [string, readonly string[]][] = []
+  const known = new Map(sessions.map(each => [each.sid, each]))
+  const entries = broken
+    ? [
+        {
+          secret: 's',
+          resourceVersion: '1',
+          createdAt: '',
+          provider: undefined,
+          problems: [],
+          claim: { name: undefined, standing: 'unknown' },
+        } satisfies ProviderEntry,
+      ]
+    : []
+  const keeper = createGroupKeeper({
+    providers: { isReady: true, get: () => client && provider(client), entries: () => entries },
+    users: { all: () => users, get: name => users.find(each => each.name === name), linksOf: () => links },
+    sessions: {
+      all: () => known.values(),
+      read: async sid => known.get(sid),
+      async update(changed) {
+        known.set(changed.sid, changed)
+        return true
+      },
+    },
+    putGroups: async (of, _provider, groups) => {
+      written.push([of.name, groups])
+      return of
+    },
+    logger: silent,
+  })
+  await keeper.sweep(signal, nowMs)
+  return { written, ended: [...known.values()].filter(({ ended }) => ended !== '').map(({ sid }) => sid) }
+}
+
+describe('createGroupKeeper', () => {
+  const down = directory(() => Promise.reject(providerFailed(new Error('down'))))
+  const cases: readonly [string, World, [string, readonly string[]][]][] = [
+    [
+      'writes what the directory says',
+      { users: [user('a', 0)], client: directory(async () => person(['dev'])) },
+      [['a', ['x:dev']]],
+    ],
+    ['leaves users alone whom nobody vouches for', { users: [user('a', undefined)], client: redirect }, []],
+    [
+      'believes what cannot be asked about, for a day',
+      { users: [user('a', 23 * hourMs)], client: redirect },
+      [],
+    ],
+    ['and no longer', { users: [user('a', 25 * hourMs)], client: redirect }, [['a', []]]],
+    ['believes a directory that is down, for a day', { users: [user('a', 23 * hourMs)], client: down }, []],
+    ['a directory too', { users: [user('a', 25 * hourMs)], client: down }, [['a', []]]],
+    [
+      'takes what came by a link that is gone',
+      { users: [user('a', 0)], client: redirect, links: [] },
+      [['a', []]],
+    ],
+    ['takes what came from a provider that is gone', { users: [user('a', 0)] }, [['a', []]]],
+    ['keeps it while a Secret is broken, which may be this one', { users: [user('a', 0)], broken: true }, []],
+    [
+      'looks after those with a login, who may get their first group',
+      {
+        users: [user('a', undefined)],
+        client: directory(async () => person(['dev'])),
+        sessions: [session('s1', 'a')],
+      },
+      [['a', ['x:dev']]],
+    ],
+  ]
+  for (const [what, world, expected] of cases) {
+    it(what, async () => {
+      const { written, ended } = await sweep(world)
+      expect(written).to.deep.equal(expected)
+      expect(ended).to.deep.equal([])
+    })
+  }
+
+  it('ends the logins of someone who is gone at the directory, those that came from there', async () => {
+    const { written, ended } = await sweep({
+      users: [user('a', 0), user('b', undefined)],
+      client: directory(async () => undefined),
+      sessions: [
+        session('s1', 'a'),
+        session('s2', 'a', { provider: '' }),
+        session('s3', 'b', { provider: '' }),
+      ],
+    })
+    expect(written).to.deep.equal([['a', []]])
+    expect(ended).to.deep.equal(['s1'])
+  })
+
+  it('asks a directory that is down once, and not for each of its people', async () => {
+    let asked = 0
+    const client = directory(() => {
+      asked++
+      return Promise.reject(providerFailed(new Error('down')))
+    })
+    await sweep({ users: [user('a', 0), user('b', 0), user('c', 0)], client })
+    expect(asked).to.equal(1)
+  })
+
+  it('asks a directory that refuses one entry for the others too, and gives up that one after a day', async () => {
+    let asked = 0
+    const client = directory(() => {
+      asked++
+      if (asked === 1) throw refuse('provider_groups_incomplete', 'no groups')
+      return Promise.resolve(person(['dev']))
+    })
+    const { written } = await sweep({ users: [user('a', 25 * hourMs), user('b', 0)], client })
+    expect(asked).to.equal(2)
+    expect(written).to.deep.equal([
+      ['a', []],
+      ['b', ['x:dev']],
+    ])
+  })
+})

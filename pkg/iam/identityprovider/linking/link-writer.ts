@@ -1,0 +1,57 @@
+import type { KubeClient } from '../../../kube/client.ts'
+import { type KubeObject, parseObject } from '../../../kube/object.ts'
+import { retryOnConflict } from '../../../kube/retry.ts'
+import type { Logger } from '../../../telemetry/logger.ts'
+import { toUser, type User, usersPath } from '../../users/user.ts'
+import { linkAnnotation, readLinks, type UserLink } from '../../users/user-link.ts'
+import type { ProviderConfig } from '../config.ts'
+import type { Identity } from '../external-identity.ts'
+import { refuse } from './login-refusal.ts'
+
+export type LinkWriterOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  readonly users: { readonly findLinked: (link: UserLink) => readonly User[] }
+  readonly logger: Logger
+}
+
+/** @throws Status user_already_linked for a user who is linked to someone else at the provider, and the other way round */
+export type Linker = (config: ProviderConfig, identity: Identity, user: User) => Promise<User>
+
+/** Links a user to a person at a provider, for anyone who has shown that he is both. */
+export function createLinker({ client, groupDomain, users, logger }: LinkWriterOptions): Linker {
+  /** @throws Status 409 when the user was changed in the meantime */
+  async function write(user: KubeObject, { provider, uid }: UserLink): Promise<User> {
+    const { name, uid: userUid, resourceVersion } = user.metadata
+    const annotations = { [linkAnnotation(groupDomain, provider)]: uid }
+    const answer = await client.call({
+      method: 'PATCH',
+      path: `${usersPath(groupDomain)}/${encodeURIComponent(name)}`,
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { uid: userUid, resourceVersion, annotations } },
+    })
+    logger.info({ audit: 'user', user: name, provider }, 'user linked their identity provider account')
+    return toUser(parseObject(answer))
+  }
+
+  return ({ name: provider, displayName }, { uid }, { name, uid: userUid }) =>
+    retryOnConflict(async () => {
+      const link = { provider, uid }
+      const holders = users.findLinked(link)
+      if (holders.some(holder => holder.uid !== userUid))
+        throw refuse(
+          'user_already_linked',
+          'a user was created for this account in the meantime; log in again',
+        )
+      const path = `${usersPath(groupDomain)}/${encodeURIComponent(name)}`
+      const object = parseObject(await client.call({ path }))
+      const known = readLinks(object.metadata, groupDomain).find(each => each.provider === provider)
+      const isForeign = object.metadata.uid !== userUid || (known !== undefined && known.uid !== uid)
+      if (isForeign)
+        throw refuse(
+          'user_already_linked',
+          `the user ${name} is linked to another account of ${displayName}; an administrator can change that`,
+        )
+      return known === undefined ? write(object, link) : toUser(object)
+    }, 'the user is being changed')
+}

@@ -1,0 +1,98 @@
+import { Status } from '../../../apierrors/status.ts'
+import { isRecord } from '../../../kube/object.ts'
+
+/** Why someone who comes from a provider is not let in; the words are the audit's. */
+export type RefusalReason =
+  // Of the provider's answer.
+  | 'unknown_user'
+  | 'wrong_password'
+  | 'ambiguous_user'
+  | 'user_without_uid'
+  | 'provider_refused'
+  | 'provider_answer_invalid'
+  | 'provider_groups_incomplete'
+  | 'provider_groups_invalid'
+  | 'not_a_member'
+  | 'too_many_groups'
+  // Of our users.
+  | 'user_not_linked'
+  | 'user_linked_twice'
+  | 'user_already_linked'
+  | 'user_name_unusable'
+  | 'user_name_taken'
+  | 'email_missing'
+  | 'email_taken'
+  | 'registration_not_confirmed'
+
+/**
+ * 400: the person is not let in. The message goes to the caller, the reason to the audit, and what caused it to neither.
+ *
+ * @returns a Status whose cause is an Error that says nothing but the reason
+ */
+export function refuse(reason: RefusalReason, message: string, cause?: unknown): Status {
+  return new Status(400, 'invalid_grant', message, { cause: toCause(reason, cause) })
+}
+
+/** 503: the provider cannot be asked, or is set up wrongly; which of the two is for the log alone. */
+export function providerFailed(cause: unknown): Status {
+  return new Status(503, 'temporarily_unavailable', 'the identity provider does not answer as it should', {
+    cause: toCause('provider_failed', cause),
+    headers: { 'retry-after': '5' },
+  })
+}
+
+/** The reason of a refusal that was made here; undefined for any other error. */
+export function refusalReason(error: unknown): string | undefined {
+  return error instanceof Status && error.cause instanceof Error && /^[a-z_]+$/.test(error.cause.message)
+    ? error.cause.message
+    : undefined
+}
+
+/** The same refusal with the user whom it is about, for the audit alone; an error that is none stays as it is. */
+export function aboutUser(error: unknown, user: string): unknown {
+  const reason = refusalReason(error)
+  if (!(error instanceof Status) || reason === undefined) return error
+  const { code, message, headers, cause } = error
+  const about = new Error(reason, { cause: cause instanceof Error ? cause.cause : undefined })
+  return new Status(code, error.reason, message, { headers, cause: Object.assign(about, { user }) })
+}
+
+/** The user whom a refusal says to be about. */
+export function refusedUser({ cause }: Status): string | undefined {
+  return cause instanceof Error && 'user' in cause && typeof cause.user === 'string' ? cause.user : undefined
+}
+
+/**
+ * Messages, and the two values of a comparison: the libraries hang whole answers on their errors, tokens and all, and the log
+ * writes what it is given.
+ */
+function toCause(reason: string, cause: unknown): Error {
+  if (cause === undefined) return new Error(reason)
+  const messages: string[] = []
+  for (let error: unknown = cause; error instanceof Error && messages.length < 5; error = error.cause) {
+    const parts = error instanceof AggregateError ? error.errors : [error]
+    messages.push(...parts.map(part => (part instanceof Error ? `${part.name}: ${part.message}` : 'unknown')))
+    messages.push(...comparisonOf(error))
+  }
+  return new Error(reason, { cause: new Error(messages.join('; ') || 'unknown') })
+}
+
+// Of metadata, userinfo and the callback; none of them is a secret.
+const compared: readonly string[] = ['issuer', 'iss', 'sub', 'aud']
+
+/** oauth4webapi says in the cause of an error what it has compared: a member of a body or of claims, or a parameter. */
+function comparisonOf({ cause }: Error): readonly string[] {
+  if (!isRecord(cause)) return []
+  const { attribute, claim, expected, body, claims, parameters } = cause
+  const isCallback = parameters instanceof URLSearchParams
+  const name = compared.find(each => each === (isCallback ? 'iss' : (attribute ?? claim)))
+  if (name === undefined) return []
+  const members = isCallback ? Object.fromEntries(parameters) : (body ?? claims)
+  return [
+    `${name}: expected ${written(expected)}, got ${written(isRecord(members) ? members[name] : undefined)}`,
+  ]
+}
+
+function written(value: unknown): string {
+  return value === undefined ? 'none' : JSON.stringify(value).slice(0, 256)
+}

@@ -1,0 +1,120 @@
+import { expect } from 'chai'
+import { Status } from '../../../apierrors/status.ts'
+import type { Call, KubeClient } from '../../../kube/client.ts'
+import { toUser } from '../../users/user.ts'
+import { createGroupWriter, readGroups } from './provider-groups.ts'
+import { refusalReason } from './login-refusal.ts'
+
+describe('readGroups', () => {
+  const cases: readonly [string, readonly string[], string, readonly string[]][] = [
+    ['sorts, and counts each once', ['b', 'a', 'b'], '', ['a', 'b']],
+    ['puts the prefix before them', ['a'], 'ldap:', ['ldap:a']],
+    ['leaves out kube-apiserver’s own', ['system:masters', 'a'], '', ['a']],
+    ['and lets nobody make one of two halves', ['stem:masters'], 'sy', []],
+    ['leaves out what is no name', ['', 'a\nb', 'x'.repeat(254)], '', []],
+    ['leaves out what readers of a header take for another', [' system:masters', '\u00a0a', 'b\t'], '', []],
+    ['and with a prefix before them too', ['a ', ' a'], 'ldap:', ['ldap: a']],
+  ]
+  for (const [what, told, prefix, expected] of cases) {
+    it(what, () => {
+      const { groups, ignored } = readGroups(told, prefix)
+      expect(groups).to.deep.equal(expected)
+      expect([...groups, ...ignored].sort()).to.deep.equal(
+        [...new Set(told)].map(group => `${prefix}${group}`).sort(),
+      )
+    })
+  }
+
+  it('refuses more than can be kept, instead of some of them', () => {
+    const many = Array.from({ length: 257 }, (_, i) => `g${i}`)
+    expect(readGroups(many.slice(1), '').groups).to.have.lengthOf(256)
+    try {
+      readGroups(many, '')
+      expect.fail('it was taken')
+    } catch (error) {
+      expect(refusalReason(error)).to.equal('too_many_groups')
+    }
+  })
+})
+
+describe('createGroupWriter', () => {
+  const nowMs = Date.parse('2026-05-01T12:00:00Z')
+  const stored = (providerGroups: readonly object[], uid = 'u1') => ({
+    metadata: { name: 'alice', uid, resourceVersion: '7', creationTimestamp: '' },
+    spec: {},
+    status: { providerGroups },
+  })
+  const entry = (provider: string, groups: readonly string[], observedAt = '2026-05-01T11:30:00Z') => ({
+    provider,
+    groups,
+    observedAt,
+  })
+
+  /** kube-apiserver's answers to what is read, and as many conflicts as are wanted. */
+  function make(object: ReturnType<typeof stored>, conflicts = 0) {
+    const patches: Call[] = []
+    const client: KubeClient = {
+      async call(call) {
+        if (call.method !== 'PATCH') return object
+        patches.push(call)
+        if (patches.length <= conflicts) throw new Status(409, 'Conflict', 'changed')
+        return object
+      },
+      stream: () => Promise.reject(new Error('not used')),
+      close: () => undefined,
+    }
+    const user = toUser(object)
+    return { write: createGroupWriter(client, 'kapis.io'), patches, user }
+  }
+
+  it('replaces what this provider has said, and nobody else', async () => {
+    const { write, patches, user } = make(stored([entry('ldap', ['old']), entry('other', ['kept'])]))
+    await write(user, 'ldap', ['new'], nowMs)
+    expect(patches).to.deep.equal([
+      {
+        method: 'PATCH',
+        path: '/apis/iam.kapis.io/v1alpha2/users/alice/status',
+        contentType: 'application/merge-patch+json',
+        body: {
+          metadata: { resourceVersion: '7' },
+          status: {
+            providerGroups: [entry('other', ['kept']), entry('ldap', ['new'], '2026-05-01T12:00:00Z')],
+          },
+        },
+      },
+    ])
+  })
+
+  it('leaves nothing of a provider that says nothing', async () => {
+    const { write, patches, user } = make(stored([entry('ldap', ['old'])]))
+    await write(user, 'ldap', [], nowMs)
+    expect(patches.map(({ body }) => body)).to.deep.equal([
+      { metadata: { resourceVersion: '7' }, status: { providerGroups: [] } },
+    ])
+  })
+
+  it('writes nothing when nothing is new, until an hour has passed', async () => {
+    const { write, patches, user } = make(stored([entry('ldap', ['a'])]))
+    await write(user, 'ldap', ['a'], nowMs)
+    await write(user, 'another', [], nowMs)
+    expect(patches).to.deep.equal([])
+    await write(user, 'ldap', ['a'], nowMs + 3_600_000)
+    expect(patches).to.have.lengthOf(1)
+  })
+
+  it('begins again when someone else writes meanwhile, and gives up in the end', async () => {
+    const some = make(stored([]), 2)
+    await some.write(some.user, 'ldap', ['a'], nowMs)
+    expect(some.patches).to.have.lengthOf(3)
+    const many = make(stored([]), 99)
+    const error = await many.write(many.user, 'ldap', ['a'], nowMs).catch(err => err)
+    expect(error).to.include({ code: 503 })
+  })
+
+  it('gives nothing to someone else who has the name by now', async () => {
+    const { write, patches, user } = make(stored([], 'u2'))
+    const error = await write({ ...user, uid: 'u1' }, 'ldap', ['a'], nowMs).catch(err => err)
+    expect(error).to.include({ code: 503 })
+    expect(patches).to.deep.equal([])
+  })
+})

@@ -1,0 +1,91 @@
+import { unavailable } from '../../../apierrors/status.ts'
+import type { KubeClient } from '../../../kube/client.ts'
+import { parseObject } from '../../../kube/object.ts'
+import { retryOnConflict } from '../../../kube/retry.ts'
+import { type ProviderGroups, toUser, type User, usersPath } from '../../users/user.ts'
+import { groupProblem } from '../../users/user-validation.ts'
+import { refuse } from './login-refusal.ts'
+
+const maxGroups = 256
+// What is the same is written again only to say that it still is.
+const observedAgainAfterMs = 3_600_000
+
+export type ReadGroups = {
+  /** The groups that count: with the prefix, sorted, each once. */
+  readonly groups: readonly string[]
+  /** Those that do not, with the prefix: reserved for Kubernetes, or read by some as another group. */
+  readonly ignored: readonly string[]
+}
+
+/**
+ * Reads the groups that a provider returns for a user.
+ *
+ * @throws Status when they are too many: a part of them would be rights at random
+ */
+export function readGroups(returned: readonly string[], prefix: string): ReadGroups {
+  const all = [...new Set(returned)].map(group => ({ name: `${prefix}${group}`, isEmpty: group === '' }))
+  const isValid = ({ name, isEmpty }: (typeof all)[number]) => !isEmpty && groupProblem(name) === undefined
+  const namesOf = (entries: typeof all) => entries.map(({ name }) => name).sort()
+  const groups = namesOf(all.filter(isValid))
+  if (groups.length > maxGroups)
+    throw refuse('too_many_groups', `the identity provider returned more than ${maxGroups} groups`)
+  return { groups, ignored: namesOf(all.filter(entry => !isValid(entry))) }
+}
+
+export type GroupWriter = (
+  user: User,
+  provider: string,
+  groups: readonly string[],
+  nowMs?: number,
+) => Promise<User>
+
+/**
+ * Keeps what a provider tells of a user's groups, in the status of the user. It is there, and not in the login, so that
+ * it ends with the group: what one login, or the sweep of group-keeper.ts, finds to be gone is gone from every token of
+ * the user and on every replica, as soon as the watch of users says so. In the spec they would be an administrator's
+ * groups from then on, whom nobody takes them away from.
+ *
+ * @returns the user as he is then
+ */
+export function createGroupWriter(client: KubeClient, groupDomain: string): GroupWriter {
+  /** @throws Status 409 when the user was changed in the meantime */
+  async function write(user: User, observed: ObservedGroups): Promise<User> {
+    const path = `${usersPath(groupDomain)}/${encodeURIComponent(user.name)}`
+    const object = parseObject(await client.call({ path }))
+    const current = toUser(object)
+    if (current.uid !== user.uid) throw unavailable('the user is being changed')
+    if (isSettled(current.providerGroups, observed)) return current
+    const { provider, groups, nowMs } = observed
+    const others = current.providerGroups.filter(each => each.provider !== provider)
+    const all = groups.length === 0 ? others : [...others, { provider, groups, observedAtMs: nowMs }]
+    const body = {
+      metadata: { resourceVersion: object.metadata.resourceVersion },
+      status: { providerGroups: all.map(toStored) },
+    }
+    const call = { method: 'PATCH', path: `${path}/status`, body } as const
+    return toUser(parseObject(await client.call({ ...call, contentType: 'application/merge-patch+json' })))
+  }
+
+  return async (user, provider, groups, nowMs = Date.now()) => {
+    const observed = { provider, groups, nowMs }
+    if (isSettled(user.providerGroups, observed)) return user
+    return retryOnConflict(() => write(user, observed), 'the user is being changed')
+  }
+}
+
+type ObservedGroups = {
+  readonly provider: string
+  readonly groups: readonly string[]
+  readonly nowMs: number
+}
+
+function isSettled(known: readonly ProviderGroups[], { provider, groups, nowMs }: ObservedGroups): boolean {
+  const old = known.find(each => each.provider === provider)
+  if (old === undefined) return groups.length === 0
+  const isSame = old.groups.length === groups.length && old.groups.every((group, i) => group === groups[i])
+  return isSame && nowMs - old.observedAtMs < observedAgainAfterMs
+}
+
+function toStored({ provider, groups, observedAtMs }: ProviderGroups): object {
+  return { provider, groups, observedAt: new Date(observedAtMs).toISOString().replace(/\.\d+Z$/, 'Z') }
+}

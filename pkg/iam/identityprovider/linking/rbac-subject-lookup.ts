@@ -1,0 +1,21 @@
+import type { KubeClient } from '../../../kube/client.ts'
+import { isRecord, parseList } from '../../../kube/object.ts'
+
+const rbac = '/apis/rbac.authorization.k8s.io/v1'
+
+/**
+ * Whether a binding gives rights to a user of this name, no matter who that is to be. RBAC needs no user for it: the name of an
+ * administrator with a client certificate is free here, and would be chosen.
+ */
+export async function isNamedInRbac(client: KubeClient, name: string): Promise<boolean> {
+  for (const kind of ['clusterrolebindings', 'rolebindings']) {
+    const { items } = parseList(await client.call({ path: `${rbac}/${kind}` }))
+    const isNamed = (items ?? []).some(({ subjects }) =>
+      (Array.isArray(subjects) ? subjects : []).some(
+        subject => isRecord(subject) && subject.kind === 'User' && subject.name === name,
+      ),
+    )
+    if (isNamed) return true
+  }
+  return false
+}

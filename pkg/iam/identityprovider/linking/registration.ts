@@ -1,0 +1,120 @@
+import { Status } from '../../../apierrors/status.ts'
+import type { KubeClient } from '../../../kube/client.ts'
+import { parseObject } from '../../../kube/object.ts'
+import type { Logger } from '../../../telemetry/logger.ts'
+import { iamVersion, toUser, type User, usersPath } from '../../users/user.ts'
+import { linkAnnotation, readLinks, type UserLink } from '../../users/user-link.ts'
+import { nameProblem } from '../../users/user-validation.ts'
+import type { ProviderConfig } from '../config.ts'
+import type { Identity } from '../external-identity.ts'
+import { isNamedInRbac } from './rbac-subject-lookup.ts'
+import { refuse } from './login-refusal.ts'
+import { toUserName } from './user-name.ts'
+
+export type RegistrarOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  readonly users: {
+    readonly get: (name: string) => User | undefined
+    readonly find: (login: string) => User | undefined
+    readonly findLinked: (link: UserLink) => readonly User[]
+  }
+  readonly logger: Logger
+}
+
+export type Registrar = {
+  /** @throws Status when no user can be made of the person, whatever he is called */
+  readonly assertPossible: (identity: Identity) => void
+  /**
+   * Makes the user of a person.
+   *
+   * @param chosen the name that the person wants; without it the provider's
+   * @throws Status as refusal.ts has them
+   */
+  readonly register: (config: ProviderConfig, identity: Identity, chosen?: string) => Promise<User>
+}
+
+const email = /^[^@\s\p{C}]{1,64}@[^@\s\p{C}]{1,189}$/u
+const administrator = 'an administrator can link a user to it'
+
+/**
+ * A user of the same name or address who is not linked is someone else: anyone who can choose what he is called at a provider
+ * would otherwise choose whose user he becomes.
+ */
+export function createRegistrar({ client, groupDomain, users, logger }: RegistrarOptions): Registrar {
+  function assertPossible(identity: Identity): void {
+    if (!email.test(identity.email))
+      throw refuse('email_missing', 'the identity provider gives no verified e-mail address')
+    if (users.find(identity.email) !== undefined)
+      throw refuse('email_taken', `the e-mail address is another user’s; ${administrator}`)
+  }
+
+  async function chooseName(config: ProviderConfig, identity: Identity, chosen?: string): Promise<string> {
+    const suggested = toUserName(identity.username, config.usernamePrefix)
+    const name = chosen ?? suggested
+    if (name === undefined)
+      throw refuse(
+        'user_name_unusable',
+        'the name from the identity provider has no characters that a user name may have',
+      )
+    const problem = nameProblem(name)
+    if (problem !== undefined) throw refuse('user_name_unusable', `the user name ${problem}`)
+    if (!name.startsWith(config.usernamePrefix))
+      throw refuse('user_name_unusable', `the user name must begin with ${config.usernamePrefix}`)
+    if (users.get(name) !== undefined) throw taken(name, chosen)
+    // What the provider calls someone an administrator may have given rights to, in advance.
+    if (name !== suggested && (await isNamedInRbac(client, name)))
+      throw refuse('user_name_taken', `the user name ${name} is reserved; choose another one`)
+    return name
+  }
+
+  return {
+    assertPossible,
+    async register(config, identity, chosen) {
+      const { name: provider } = config
+      if (users.findLinked({ provider, uid: identity.uid }).length > 0)
+        throw refuse(
+          'user_already_linked',
+          'a user was created for this account in the meantime; log in again',
+        )
+      const name = await chooseName(config, identity, chosen)
+      assertPossible(identity)
+      const user = await create(client, groupDomain, { name, provider, identity })
+      if (user === undefined) throw taken(name, chosen)
+      logger.info({ audit: 'user', user: name, provider }, 'user made at the first login')
+      return user
+    },
+  }
+}
+
+function taken(name: string, chosen: string | undefined): Status {
+  const remedy = chosen === undefined ? administrator : 'choose another one'
+  return refuse('user_name_taken', `the user name ${name} is taken; ${remedy}`)
+}
+
+type Registration = { readonly name: string; readonly provider: string; readonly identity: Identity }
+
+/** @returns undefined when the name is someone else's */
+async function create(
+  client: KubeClient,
+  groupDomain: string,
+  { name, provider, identity: { uid, email, displayName } }: Registration,
+): Promise<User | undefined> {
+  const body = {
+    apiVersion: `iam.${groupDomain}/${iamVersion}`,
+    kind: 'User',
+    metadata: { name, annotations: { [linkAnnotation(groupDomain, provider)]: uid } },
+    spec: { email, ...(displayName === '' ? {} : { displayName: displayName.slice(0, 253) }) },
+  }
+  try {
+    return toUser(parseObject(await client.call({ method: 'POST', path: usersPath(groupDomain), body })))
+  } catch (error) {
+    if (!(error instanceof Status && error.code === 409)) throw error
+    // The same person, a moment earlier or on another replica, or someone else.
+    const object = parseObject(await client.call({ path: `${usersPath(groupDomain)}/${name}` }))
+    const isSame = readLinks(object.metadata, groupDomain).some(
+      link => link.provider === provider && link.uid === uid,
+    )
+    return isSame ? toUser(object) : undefined
+  }
+}

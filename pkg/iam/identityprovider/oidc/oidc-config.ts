@@ -1,0 +1,41 @@
+import { boolean, optionalChoice, requiredText, section, text } from '../../../config/option.ts'
+import { idTokenAlgorithms } from '../../../token/provider-id-token.ts'
+import { type AppConfig, appOptions, readAppConfig, url } from '../app-config.ts'
+import { complainTo } from '../tls-config.ts'
+
+export type OidcConfig = AppConfig & {
+  readonly issuer: string
+  /** Ask for the claims at the userinfo endpoint too, for providers that put little into the ID token. */
+  readonly getUserInfo: boolean
+  readonly emailKey: string
+  readonly preferredUsernameKey: string
+  /** The claim with the groups; '' takes none. */
+  readonly groupsKey: string
+  /** The algorithm of this client's registration; '' for those that the metadata name, or else RS256. */
+  readonly idTokenSignedResponseAlg: string
+}
+
+/** `provider` of an OIDCIdentityProvider. The issuer is required: it says whose signature an ID token must carry. */
+export const oidcProvider = section({
+  ...appOptions,
+  issuer: requiredText({ description: 'The `iss` of its ID tokens.' }),
+  getUserInfo: boolean({ default: false, description: 'The userinfo endpoint is asked too.' }),
+  emailKey: text({ default: 'email', description: 'The claim with the e-mail address.' }),
+  preferredUsernameKey: text({ default: '', description: 'The claim that the user name is made of.' }),
+  groupsKey: text({ default: '', description: 'The claim with the groups.' }),
+  idTokenSignedResponseAlg: optionalChoice({
+    of: idTokenAlgorithms,
+    description: 'The algorithm that this client is registered with.',
+  }),
+}).transform((given, { addIssue }): OidcConfig => {
+  const complain = complainTo(addIssue)
+  const app = readAppConfig(given, { scopes: ['openid', 'profile', 'email'], endpoint: {} }, complain)
+  const { getUserInfo, emailKey, preferredUsernameKey, groupsKey, idTokenSignedResponseAlg = '' } = given
+  return {
+    ...app,
+    // Whatever else is asked for, without it there is no ID token.
+    scopes: [...new Set(['openid', ...app.scopes])],
+    issuer: url(given.issuer, 'issuer', complain, app.trust),
+    ...{ getUserInfo, emailKey, preferredUsernameKey, groupsKey, idTokenSignedResponseAlg },
+  }
+})

@@ -1,0 +1,76 @@
+import { isRecord } from '../../../kube/object.ts'
+import type { Identity } from '../external-identity.ts'
+import type { OidcConfig } from './oidc-config.ts'
+import { refuse } from '../linking/login-refusal.ts'
+
+type Claims = Readonly<Record<string, unknown>>
+type Keys = Pick<OidcConfig, 'emailKey' | 'preferredUsernameKey' | 'groupsKey'>
+
+/**
+ * Who it is, by the claims of the ID token and of userinfo.
+ *
+ * @throws Status when the groups are somewhere else, or are no list of texts
+ */
+export function toIdentity(keys: Keys, claims: Claims, sub: string): Identity {
+  const { emailKey, preferredUsernameKey, groupsKey } = keys
+  const text = (key: string) => {
+    const value = readClaim(claims, key)
+    return typeof value === 'string' ? value : ''
+  }
+  // Some providers write their booleans as text.
+  const isUnverified = emailKey === 'email' && String(claims.email_verified) === 'false'
+  return {
+    uid: sub,
+    username:
+      preferredUsernameKey === '' ? text('preferred_username') || text('name') : text(preferredUsernameKey),
+    email: isUnverified ? '' : text(emailKey),
+    displayName: text('name'),
+    groups: groupsKey === '' ? undefined : readGroupsClaim(claims, groupsKey),
+  }
+}
+
+/**
+ * The claim that a key names. A claim of that very name comes first, since names may have dots (`https://example.com/groups`);
+ * otherwise dots lead into objects (`realm_access.roles`).
+ */
+export function readClaim(claims: Claims, key: string): unknown {
+  if (Object.hasOwn(claims, key)) return claims[key]
+  for (let dot = key.indexOf('.'); dot >= 0; dot = key.indexOf('.', dot + 1)) {
+    const name = key.slice(0, dot)
+    const inner = Object.hasOwn(claims, name) ? claims[name] : undefined
+    const found = isRecord(inner) ? readClaim(inner, key.slice(dot + 1)) : undefined
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function readGroupsClaim(claims: Claims, key: string): Identity['groups'] {
+  const value = readClaim(claims, key) ?? undefined
+  if (value === undefined) {
+    if (!isElsewhere(claims, key)) return 'unknown'
+    throw refuse(
+      'provider_groups_incomplete',
+      'the identity provider does not list the groups of this account, which are too many for it',
+      new Error(`the claim ${key} is left out (_claim_names, hasgroups): let the provider send fewer groups`),
+    )
+  }
+  const groups: readonly unknown[] = Array.isArray(value) ? value : [value]
+  if (groups.every(group => typeof group === 'string')) return groups
+  throw refuse(
+    'provider_groups_invalid',
+    'the identity provider does not list the groups of this account as it should',
+    new Error(`the claim ${key} must be a list of texts, not ${shapeOf(value)}; see groupsKey`),
+  )
+}
+
+/** Distributed claims (OpenID Connect Core section 5.6.2), as Microsoft Entra ID reports that the groups are too many. */
+function isElsewhere(claims: Claims, key: string): boolean {
+  const { _claim_names: names, hasgroups } = claims
+  const isNamed = isRecord(names) && [key, key.split('.')[0] ?? ''].some(name => Object.hasOwn(names, name))
+  return isNamed || (key === 'groups' && String(hasgroups) === 'true')
+}
+
+function shapeOf(value: unknown): string {
+  if (!Array.isArray(value)) return typeof value
+  return `a list with ${typeof value.find(each => typeof each !== 'string')}`
+}

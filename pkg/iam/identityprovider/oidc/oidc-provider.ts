@@ -1,0 +1,161 @@
+import {
+  allowInsecureRequests,
+  customFetch,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+  type ServerMetadata,
+} from 'openid-client'
+import { isRecord } from '../../../kube/object.ts'
+import { createIdTokenVerifier, InvalidIdToken } from '../../../token/provider-id-token.ts'
+import {
+  clockToleranceSeconds,
+  exchangeCode,
+  toAuthorizationUrl,
+  toClient,
+  toCustomFetch,
+  toProviderError,
+} from '../code-flow.ts'
+import { within } from '../deadline.ts'
+import type { Identity, RedirectProvider, Transaction, UpstreamLogout } from '../external-identity.ts'
+import type { OidcConfig } from './oidc-config.ts'
+import { toIdentity } from './oidc-identity.ts'
+import { createUpstreamFetch, type UpstreamFetch } from '../upstream-fetch.ts'
+
+type Found = {
+  readonly server: ServerMetadata
+  readonly verify: ReturnType<typeof createIdTokenVerifier>
+}
+
+// What the provider says of itself may change: a new address, another algorithm.
+const discoveredForMs = 600_000
+
+/**
+ * An OpenID provider. It is asked for its metadata when someone logs in, and again when it did not answer: a provider
+ * that is down keeps nothing of ours from starting. Signatures of ID tokens are always verified, though they come over
+ * TLS: anyone who can answer for the token endpoint must still not be able to name people.
+ */
+export function createOidcProvider(config: OidcConfig): RedirectProvider {
+  const fetch = createUpstreamFetch(config.trust)
+  let known: (Found & { readonly atMs: number }) | undefined
+
+  async function find(): Promise<Found> {
+    if (known !== undefined && performance.now() - known.atMs < discoveredForMs) return known
+    const server = await readMetadata()
+    known = { server, verify: createVerifier(config, server, fetch), atMs: performance.now() }
+    return known
+  }
+
+  async function readMetadata(): Promise<ServerMetadata> {
+    const { authURL, tokenURL, userInfoURL, jwksURL } = config.endpoint
+    const given = {
+      ...(authURL === '' ? {} : { authorization_endpoint: authURL }),
+      ...(tokenURL === '' ? {} : { token_endpoint: tokenURL }),
+      ...(userInfoURL === '' ? {} : { userinfo_endpoint: userInfoURL }),
+      ...(jwksURL === '' ? {} : { jwks_uri: jwksURL }),
+    }
+    if (authURL !== '' && tokenURL !== '' && jwksURL !== '') return { issuer: config.issuer, ...given }
+    const found = await discovery(new URL(config.issuer), config.clientId, undefined, undefined, {
+      [customFetch]: toCustomFetch(fetch),
+      timeout: config.timeoutMs / 1000,
+      execute: config.trust.isVerified ? [] : [allowInsecureRequests],
+    })
+    const { supportsPKCE: _, ...metadata } = found.serverMetadata()
+    return { ...metadata, ...given }
+  }
+
+  async function identify(callback: URL, transaction: Transaction): Promise<Identity> {
+    const { server, verify } = await find()
+    let idToken: unknown
+    const client = toClient(
+      server,
+      config,
+      withoutIdToken(fetch, server.token_endpoint, token => {
+        idToken = token
+      }),
+    )
+    enableNonRepudiationChecks(client)
+    const { access_token } = await exchangeCode(client, callback, transaction)
+    if (typeof idToken !== 'string') throw new InvalidIdToken('the token response has no id_token')
+    const claims = await verify(idToken, transaction.nonce)
+    const more = config.getUserInfo ? await fetchUserInfo(client, access_token, claims.sub) : {}
+    const identity = toIdentity(config, { ...claims, ...more }, claims.sub)
+    return config.endpoint.endSessionURL === '' ? identity : { ...identity, idToken }
+  }
+
+  return {
+    kind: 'redirect',
+    redirectUrl: config.redirectUrl,
+    logoutUrl: config.endpoint.endSessionURL === '' ? undefined : logout => toLogoutUrl(config, logout),
+    async begin(transaction, signal, prompt) {
+      try {
+        return await within(config.timeoutMs, signal, async () => {
+          const client = toClient((await find()).server, config, fetch)
+          return toAuthorizationUrl(client, transaction, config.scopes, prompt)
+        })
+      } catch (error) {
+        throw toProviderError(error)
+      }
+    },
+    async finish(callback, transaction, signal) {
+      try {
+        return await within(config.timeoutMs, signal, () => identify(callback, transaction))
+      } catch (error) {
+        throw toProviderError(error)
+      }
+    },
+  }
+}
+
+/**
+ * Only where the configuration names it: a provider that could be asked may serve much more than Kapis, and anyone who logs out
+ * here need not want to be logged out everywhere.
+ */
+function toLogoutUrl({ clientId, endpoint }: OidcConfig, { returnUri, state, idToken }: UpstreamLogout): URL {
+  const url = new URL(endpoint.endSessionURL)
+  const parameters = {
+    client_id: clientId,
+    post_logout_redirect_uri: returnUri,
+    state,
+    id_token_hint: idToken,
+  }
+  for (const [name, value] of Object.entries(parameters)) if (value !== '') url.searchParams.set(name, value)
+  return url
+}
+
+function createVerifier(
+  { issuer, clientId, timeoutMs, trust, idTokenSignedResponseAlg: registered }: OidcConfig,
+  { jwks_uri: jwksUri, id_token_signing_alg_values_supported: named }: ServerMetadata,
+  fetch: UpstreamFetch,
+): Found['verify'] {
+  const isAllowed = jwksUri?.startsWith('https:') || !trust.isVerified
+  if (jwksUri === undefined || !isAllowed)
+    throw new Error('the metadata of the provider has no https jwks_uri')
+  const algorithms = registered === '' ? named : [registered]
+  return createIdTokenVerifier({
+    ...{ issuer, clientId, jwksUri, algorithms, timeoutMs, clockToleranceSeconds, fetch },
+  })
+}
+
+/**
+ * Takes the ID token out of the token response before openid-client reads it, which refuses an `auth_time` that is text (AD FS)
+ * also where nobody asked for one.
+ */
+function withoutIdToken(
+  fetch: UpstreamFetch,
+  tokenEndpoint: string | undefined,
+  found: (idToken: unknown) => void,
+): UpstreamFetch {
+  return async (url, init) => {
+    const response = await fetch(url, init)
+    if (url !== tokenEndpoint || !response.ok) return response
+    const body: unknown = await response
+      .clone()
+      .json()
+      .catch(() => undefined)
+    if (!isRecord(body)) return response
+    const { id_token: idToken, ...rest } = body
+    found(idToken)
+    return Response.json(rest, response)
+  }
+}

@@ -1,0 +1,20 @@
+import type { ProviderConfig } from './config.ts'
+import { createGitHubProvider } from './git/github.ts'
+import { createGitLabProvider } from './git/gitlab.ts'
+import type { ProviderClient } from './external-identity.ts'
+import { createLdapProvider } from './ldap/ldap-provider.ts'
+import { createOidcProvider } from './oidc/oidc-provider.ts'
+
+/** What speaks to a provider of the type that the configuration names. Nothing is asked of it before someone logs in. */
+export function createProviderClient(config: ProviderConfig): ProviderClient {
+  switch (config.type) {
+    case 'LDAPIdentityProvider':
+      return createLdapProvider(config.provider)
+    case 'OIDCIdentityProvider':
+      return createOidcProvider(config.provider)
+    case 'GitHubIdentityProvider':
+      return createGitHubProvider(config.provider)
+    case 'GitlabIdentityProvider':
+      return createGitLabProvider(config.provider)
+  }
+}

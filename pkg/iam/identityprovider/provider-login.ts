@@ -1,0 +1,74 @@
+import { Status, tooManyRequests } from '../../apierrors/status.ts'
+import { secondsUntil } from '../lockout/lockout.ts'
+import type { PasswordChecker } from '../passwords/password-check.ts'
+import type { Source } from '../sessions/client-info.ts'
+import type { Admission, Admitted } from './linking/account-linking.ts'
+import type { PasswordProvider } from './external-identity.ts'
+import { aboutUser, refusalReason } from './linking/login-refusal.ts'
+import type { Provider } from './provider-store.ts'
+
+type Passwords = { readonly passwords: Pick<PasswordChecker, 'begin'> }
+
+export type ProviderLogin = {
+  readonly username: string
+  readonly password: string
+  readonly source: Source
+  readonly signal: AbortSignal
+}
+
+/** A provider that asks for the password here. */
+export type PasswordLoginProvider = Pick<Provider, 'config'> & { readonly client: PasswordProvider }
+
+/** Whether people type their password for this provider into a form of ours. */
+export function takesPasswords(provider: Provider): provider is PasswordLoginProvider {
+  return provider.client.kind === 'password'
+}
+
+/**
+ * Logs a person in with a password that the provider judges. Wrong ones are counted as those of our own users are, for the
+ * name and for the address: a directory must not be open to guessing because Kapis stands in front of it.
+ *
+ * @throws Status as refusal.ts has them; 429 for a name or an address that has failed too often
+ */
+export async function logInWithPassword(
+  { admit, linkedTo, passwords }: Pick<Admission, 'admit' | 'linkedTo'> & Passwords,
+  { config, client }: PasswordLoginProvider,
+  { username, password, source, signal }: ProviderLogin,
+): Promise<Admitted> {
+  // Directories take names in any case; a provider's names are not ours.
+  const login = `${config.name} ${username.toLowerCase()}`
+  const attempt = await passwords.begin({ login, provider: config.name, source, signal })
+  if ('lockedUntilMs' in attempt) {
+    const { lockedUntilMs, knownAs } = attempt
+    throw knownAs === undefined ? toTooMany(lockedUntilMs) : aboutUser(toTooMany(lockedUntilMs), knownAs)
+  }
+  let foundUid: string | undefined
+  try {
+    const identity = await client.authenticate({ username, password }, signal, uid => {
+      foundUid = uid
+    })
+    const admitted = await admit(config, identity)
+    attempt.passed()
+    return admitted
+  } catch (error) {
+    const user = foundUid === undefined ? undefined : linkedTo(config, foundUid)
+    // A name that the directory knows is no password that was typed into the wrong field.
+    const knownAs = foundUid === undefined ? undefined : (user?.name ?? username)
+    const named = (refusal: unknown) => (knownAs === undefined ? refusal : aboutUser(refusal, knownAs))
+    if (!isGuess(error)) {
+      attempt.passed()
+      throw named(error)
+    }
+    const until = await attempt.failed(user, knownAs)
+    throw named(until === undefined ? error : toTooMany(until))
+  }
+}
+
+function toTooMany(untilMs: number): Status {
+  return tooManyRequests('auth rate limit exceeded', secondsUntil(untilMs), new Error('locked'))
+}
+
+function isGuess(error: unknown): boolean {
+  const reason = error instanceof Status ? refusalReason(error) : undefined
+  return reason === 'wrong_password' || reason === 'unknown_user' || reason === 'ambiguous_user'
+}

@@ -1,0 +1,90 @@
+import { expect } from 'chai'
+import { silent } from '../fixtures.ts'
+import type { Session } from '../sessions/session.ts'
+import { createProviderKeeper, type Standing } from './provider-reconciler.ts'
+
+function session(sid: string, provider: string, ended = ''): Session {
+  return {
+    sid,
+    resourceVersion: '1',
+    type: '',
+    displayName: '',
+    createdAtMs: 0,
+    user: 'alice',
+    userUid: 'uid-alice',
+    userGeneration: 1,
+    credential: '',
+    provider,
+    clientId: 'kapis',
+    scope: '',
+    authenticatedAtMs: 0,
+    refreshId: '',
+    previousRefreshId: '',
+    rotatedAtMs: 0,
+    expiresAtMs: 1,
+    ended,
+  }
+}
+
+type Standings = Readonly<Record<string, Standing>>
+
+/** @param stored what kube-apiserver says, where that is not what was watched */
+async function endsOf(watched: Standings, stored: Standings = watched, isReady = true) {
+  const sessions = new Map(
+    [session('1', 'corp'), session('2', ''), session('3', 'other'), session('4', 'corp', 'logout')].map(
+      each => [each.sid, each],
+    ),
+  )
+  let reads = 0
+  const keeper = createProviderKeeper({
+    providers: {
+      isReady,
+      standingOf: name => watched[name] ?? 'gone',
+      async readStandings() {
+        reads++
+        return name => stored[name] ?? 'gone'
+      },
+    },
+    sessions: {
+      all: () => sessions.values(),
+      read: async sid => sessions.get(sid),
+      async update(changed) {
+        sessions.set(changed.sid, changed)
+        return true
+      },
+    },
+    logger: silent,
+  })
+  await keeper.check()
+  return { ends: [...sessions.values()].map(({ ended }) => ended), reads }
+}
+
+describe('createProviderKeeper', () => {
+  const none = ['', '', '', 'logout']
+  const rows: readonly [string, Standings, readonly string[]][] = [
+    ['leaves the logins of providers that can be used', { corp: 'usable', other: 'usable' }, none],
+    [
+      'ends those of one that was removed',
+      { other: 'usable' },
+      ['identity provider removed', '', '', 'logout'],
+    ],
+    [
+      'ends those of one that was disabled',
+      { corp: 'usable', other: 'disabled' },
+      ['', '', 'identity provider disabled', 'logout'],
+    ],
+    ['leaves those of one that may be broken', { corp: 'unknown', other: 'usable' }, none],
+  ]
+  for (const [what, standings, ends] of rows)
+    it(what, async () => expect((await endsOf(standings)).ends).to.deep.equal(ends))
+
+  it('asks kube-apiserver only when there is something to end, and believes it', async () => {
+    const usable = { corp: 'usable', other: 'usable' } as const
+    expect(await endsOf(usable)).to.deep.equal({ ends: none, reads: 0 })
+    expect(await endsOf({}, usable)).to.deep.equal({ ends: none, reads: 1 })
+  })
+
+  it('ends nothing before the providers are known', async () => {
+    expect(await endsOf({}, {}, false)).to.deep.equal({ ends: none, reads: 0 })
+  })
+})

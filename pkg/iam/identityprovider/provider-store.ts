@@ -1,0 +1,187 @@
+import type { Problem } from '../../config/problem.ts'
+import { readSecretDocument } from '../../config/secret-document.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { byName, Informer } from '../../kube/informer.ts'
+import { isRecord, type KubeObject, parseList } from '../../kube/object.ts'
+import { secretsPath } from '../../kube/secret.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { type ProviderConfig, readProviderConfig } from './config.ts'
+import type { ProviderClient } from './external-identity.ts'
+import type { Standing } from './provider-reconciler.ts'
+
+export type Provider = { readonly config: ProviderConfig; readonly client: ProviderClient }
+
+/** One Secret: the provider that it describes, or what is wrong with it. */
+export type ProviderEntry = {
+  readonly secret: string
+  readonly resourceVersion: string
+  readonly createdAt: string
+  readonly provider: Provider | undefined
+  readonly problems: readonly Problem[]
+  readonly claim: Claim
+}
+
+/** Whose provider a Secret is: its name also when the rest is broken, undefined when not even that can be read. */
+type Claim = { readonly name: string | undefined; readonly standing: Standing }
+
+export type ProviderStoreOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  readonly namespace: string
+  readonly logger: Logger
+  readonly createProviderClient: (config: ProviderConfig) => ProviderClient
+  /** Told whenever there is another Secret, or one less, or another version of one. */
+  readonly onChange?: () => void
+}
+
+const purpose = 'identityprovider'
+
+/**
+ * The identity providers, from Secrets of Kapis' namespace, as their watch has them: one that is added, changed or removed
+ * is so on every replica within a moment. A Secret that is broken takes its own provider out and no other; what was
+ * good before is not kept, since anyone who changes a provider may be ending what it was trusted with.
+ */
+export class ProviderStore {
+  readonly #options: ProviderStoreOptions
+  readonly #path: string
+  readonly #query: { readonly labelSelector: string }
+  readonly #secrets: Informer<ProviderEntry>
+  #providers: ReadonlyMap<string, Provider> = new Map()
+  /** Names that two Secrets claim, so that each is told of once. */
+  #doubles: ReadonlySet<string> = new Set()
+
+  constructor(options: ProviderStoreOptions) {
+    this.#options = options
+    this.#path = secretsPath(options.namespace)
+    this.#query = { labelSelector: `config.${options.groupDomain}/type=${purpose}` }
+    this.#secrets = new Informer({
+      ...options,
+      path: this.#path,
+      query: this.#query,
+      what: 'identity providers',
+      key: byName,
+      parse: (secret, before) => this.#toEntry(secret, before),
+      onChange: changes => {
+        for (const { before, after } of changes) this.#log(before, after)
+        this.#choose()
+        options.onChange?.()
+      },
+    })
+  }
+
+  start(): Promise<void> {
+    return this.#secrets.start()
+  }
+
+  stop(): void {
+    this.#secrets.stop()
+  }
+
+  get isReady(): boolean {
+    return this.#secrets.isReady
+  }
+
+  /** One that can be used; undefined also for those that are disabled or broken. */
+  get(name: string): Provider | undefined {
+    return this.#providers.get(name)
+  }
+
+  /** All that can be used, by name. */
+  all(): Iterable<Provider> {
+    return this.#providers.values()
+  }
+
+  /** Every Secret there is, the broken ones among them. */
+  entries(): Iterable<ProviderEntry> {
+    return this.#secrets.all()
+  }
+
+  standingOf(name: string): Standing {
+    return toStanding(
+      [...this.#secrets.all()].map(({ claim }) => claim),
+      name,
+    )
+  }
+
+  /** What kube-apiserver says at this moment, which the watch may have yet to bring. @throws Status */
+  async readStandings(): Promise<(name: string) => Standing> {
+    const path = `${this.#path}?${new URLSearchParams(this.#query)}`
+    const { items } = parseList(await this.#options.client.call({ path }))
+    const claims = (items ?? []).map(secret => this.#parse(secret, []).claim)
+    return name => toStanding(claims, name)
+  }
+
+  #toEntry(secret: KubeObject, before: ProviderEntry | undefined): ProviderEntry {
+    const { name, resourceVersion, creationTimestamp: createdAt } = secret.metadata
+    // The same again: what its client has learnt of the provider is kept.
+    if (before?.resourceVersion === resourceVersion) return before
+    const problems: Problem[] = []
+    const { config, claim } = this.#parse(secret, problems)
+    const provider = config && { config, client: this.#options.createProviderClient(config) }
+    return { secret: name, resourceVersion, createdAt, provider, problems, claim }
+  }
+
+  #log(before: ProviderEntry | undefined, after: ProviderEntry | undefined): void {
+    const { logger } = this.#options
+    if (after === undefined) {
+      logger.info({ secretName: before?.secret }, 'an identity provider was removed')
+      return
+    }
+    const { secret: secretName, provider, problems } = after
+    if (provider === undefined) {
+      logger.error({ secretName, problems }, 'an identity provider is broken')
+      return
+    }
+    const { name, type, disabled } = provider.config
+    logger.info({ secretName, provider: name, type, disabled }, 'an identity provider is configured')
+    if (type === 'LDAPIdentityProvider' && provider.config.provider.security === 'none')
+      logger.warn({ secretName, provider: name }, 'passwords go to the directory in clear: set startTLS')
+  }
+
+  #parse(secret: KubeObject, problems: Problem[]): { config: ProviderConfig | undefined; claim: Claim } {
+    const type = `config.${this.#options.groupDomain}/${purpose}`
+    if (secret.type !== type) problems.push({ path: 'type', message: `of the Secret must be ${type}` })
+    const document = readSecretDocument(secret, problems)
+    const config = problems.length > 0 ? undefined : readProviderConfig(document, problems)
+    if (config !== undefined)
+      return { config, claim: { name: config.name, standing: config.disabled ? 'disabled' : 'usable' } }
+    const name = isRecord(document) && typeof document.name === 'string' ? document.name : undefined
+    return { config, claim: { name, standing: 'unknown' } }
+  }
+
+  /** Of several Secrets with one provider's name the oldest has it: a newcomer must not take over its people. */
+  #choose(): void {
+    const providers = new Map<string, Provider>()
+    const taken = new Map<string, string>()
+    const doubles = new Set<string>()
+    for (const { secret, provider } of [...this.#secrets.all()].sort(byAge)) {
+      if (provider === undefined) continue
+      const { name, disabled } = provider.config
+      const holder = taken.get(name)
+      if (holder !== undefined) {
+        doubles.add(secret)
+        if (!this.#doubles.has(secret))
+          this.#options.logger.error(
+            { secretName: secret, provider: name, holder },
+            'an identity provider is named twice',
+          )
+        continue
+      }
+      taken.set(name, secret)
+      if (!disabled) providers.set(name, provider)
+    }
+    this.#doubles = doubles
+    this.#providers = new Map([...providers].sort(([a], [b]) => (a < b ? -1 : 1)))
+  }
+}
+
+/** One that is good counts for more than one that is not; a Secret without a name may be about any. */
+function toStanding(claims: readonly Claim[], name: string): Standing {
+  const standings = claims.filter(claim => (claim.name ?? name) === name).map(({ standing }) => standing)
+  return (['usable', 'disabled', 'unknown'] as const).find(each => standings.includes(each)) ?? 'gone'
+}
+
+/** Total, so that all replicas agree. */
+function byAge(a: ProviderEntry, b: ProviderEntry): number {
+  return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.secret < b.secret) ? -1 : 1
+}

@@ -1,0 +1,93 @@
+import type { KubeClient } from '../../kube/client.ts'
+import { isRecord, type KubeObject, parseList, parseObject } from '../../kube/object.ts'
+import { isLater } from '../../kube/resource-version.ts'
+import {
+  type LoginRecord,
+  loginRecordsPath,
+  recordNames,
+  toLoginRecord,
+  toNetworkLabel,
+} from '../loginrecords/login-record.ts'
+import type { User } from '../users/user.ts'
+
+export type FailureLedgerOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  /** This process: see login-record.ts. */
+  readonly writer: string
+  /** Older failures than this count for nothing. */
+  readonly windowSeconds: number
+}
+
+/** Failures under the name as it was typed, and from the address. */
+export type FailureCount = { readonly ofName: number; readonly ofAddress: number }
+
+export type FailureLedger = {
+  /**
+   * Writes a failure down.
+   *
+   * @returns how many there were when this one came, with it
+   * @throws Status 503
+   */
+  readonly record: (failure: LoginRecord, user: User | undefined) => Promise<FailureCount>
+  /** How many there are of a user by now, whatever name was typed. @throws Status 503 */
+  readonly countOf: (user: User) => Promise<number>
+  /** How many there are from an address by now. @throws Status 503 */
+  readonly countFrom: (address: string) => Promise<number>
+}
+
+/**
+ * Counts failed logins over all replicas. Each is an object of kube-apiserver, whose resource versions put them into one
+ * order: of a burst that comes to several replicas at once everyone can tell which were among the first, and nobody is told
+ * more often than that whether a password was right.
+ */
+export function createFailureLedger(options: FailureLedgerOptions): FailureLedger {
+  const { client, groupDomain, writer, windowSeconds } = options
+  const path = loginRecordsPath(groupDomain)
+  const names = recordNames(groupDomain)
+
+  async function list(label: string, value: string): Promise<readonly KubeObject[]> {
+    const query = new URLSearchParams({
+      labelSelector: `${label}=${value}`,
+      fieldSelector: 'spec.success=false',
+    })
+    return parseList(await client.call({ path: `${path}?${query}` })).items ?? []
+  }
+
+  /** @param nowMs by kube-apiserver's clock, which has stamped them too */
+  function countSince(failures: readonly KubeObject[], user: User | undefined, nowMs: number): number {
+    // An administrator has forgiven what was before.
+    const forgivenMs = user?.state === 'Active' ? user.stateSinceMs : 0
+    const sinceMs = Math.max(nowMs - windowSeconds * 1000, forgivenMs)
+    return failures.filter(({ metadata }) => Date.parse(metadata.creationTimestamp) > sinceMs).length
+  }
+
+  return {
+    async record(failure, user) {
+      const body = toLoginRecord(failure, groupDomain, writer)
+      const { metadata } = parseObject(await client.call({ method: 'POST', path, body }))
+      const [ofName, ofAddress] = await Promise.all([
+        list(names.login, failure.loginRef),
+        list(names.address, toNetworkLabel(failure.source.address)),
+      ])
+      const isUntilThis = (each: KubeObject) =>
+        !isLater(each.metadata.resourceVersion, metadata.resourceVersion)
+      const nowMs = Date.parse(metadata.creationTimestamp)
+      return {
+        ofName: countSince(ofName.filter(isUntilThis), user, nowMs),
+        ofAddress: countSince(ofAddress.filter(isUntilThis), undefined, nowMs),
+      }
+    },
+    async countOf(user) {
+      const failures = await list(names.user, user.name)
+      return countSince(failures.filter(isOfOurs), user, Date.now())
+    },
+    countFrom: async address =>
+      countSince(await list(names.address, toNetworkLabel(address)), undefined, Date.now()),
+  }
+}
+
+/** What an identity provider has refused does not lock the password that the user has here. */
+function isOfOurs({ spec }: KubeObject): boolean {
+  return !isRecord(spec) || spec.provider === undefined || spec.provider === ''
+}

@@ -1,0 +1,80 @@
+import { expect } from 'chai'
+import { FailureFeed } from './failed-login-watcher.ts'
+import { createScriptedCollection, silent, until } from '../fixtures.ts'
+import type { SeenFailure } from '../loginrecords/login-record.ts'
+
+let nowMs = 0
+const record = (
+  uid: string,
+  ageSeconds: number,
+  changes: { writer?: string; user?: string; provider?: string } = {},
+) => ({
+  metadata: {
+    name: uid,
+    uid,
+    resourceVersion: '1',
+    creationTimestamp: new Date(nowMs - ageSeconds * 1000).toISOString(),
+    labels: { 'iam.kapis.io/user-ref': changes.user ?? 'alice', 'iam.kapis.io/login-ref': 'ref' },
+    annotations: { 'iam.kapis.io/recorded-by': changes.writer ?? 'other' },
+  },
+  spec: {
+    type: 'Password',
+    success: false,
+    sourceIP: '192.0.2.1',
+    provider: changes.provider ?? '',
+  },
+})
+
+describe('FailureFeed', () => {
+  // At each test: the window is of the last minute, and a whole run may take longer.
+  beforeEach(() => {
+    nowMs = Math.floor(Date.now() / 1000) * 1000
+  })
+
+  function start(initial: ReturnType<typeof record>[]) {
+    const collection = createScriptedCollection(initial)
+    const seen: SeenFailure[] = []
+    const feed = new FailureFeed({
+      client: collection.client,
+      groupDomain: 'kapis.io',
+      writer: 'me',
+      windowSeconds: 60,
+      onFailure: failure => void seen.push(failure),
+      logger: silent,
+    })
+    return { collection, feed, seen }
+  }
+
+  it('hands on what others have seen within the window, oldest first, each once', async () => {
+    const { collection, feed, seen } = start([record('b', 5), record('a', 50), record('old', 61)])
+    await feed.start()
+    expect(feed.isReady).to.equal(true)
+    expect(seen).to.deep.equal([
+      { user: 'alice', loginRef: 'ref', address: '192.0.2.1', atMs: nowMs - 50_000 },
+      { user: 'alice', loginRef: 'ref', address: '192.0.2.1', atMs: nowMs - 5_000 },
+    ])
+    await until(() => collection.isWatched())
+    collection.expire([record('b', 5), record('c', 1, { user: 'bob' })])
+    await until(() => seen.length === 3)
+    expect(seen[2]).to.include({ user: 'bob' })
+    feed.stop()
+  })
+
+  it('says of what an identity provider has refused under which name, not whose user it is', async () => {
+    const { feed, seen } = start([record('a', 5, { provider: 'ldap' })])
+    await feed.start()
+    expect(seen).to.deep.equal([{ user: '', loginRef: 'ref', address: '192.0.2.1', atMs: nowMs - 5_000 }])
+    feed.stop()
+  })
+
+  it('leaves out what this process has counted itself', async () => {
+    const { collection, feed, seen } = start([record('a', 5, { writer: 'me' })])
+    await feed.start()
+    await until(() => collection.isWatched())
+    collection.emit({ type: 'ADDED', object: record('b', 1, { writer: 'me' }) })
+    collection.emit({ type: 'ADDED', object: record('c', 1) })
+    await until(() => seen.length > 0)
+    expect(seen).to.have.length(1)
+    feed.stop()
+  })
+})

@@ -1,0 +1,74 @@
+import type { KubeClient } from '../../kube/client.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import { Reflector } from '../../kube/reflector.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { loginRecordsPath, recordNames, type SeenFailure, toSeenFailure } from '../loginrecords/login-record.ts'
+
+export type FailureFeedOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  /** This process: what it wrote itself, it has counted already. */
+  readonly writer: string
+  /** Older failures than this count for nothing. */
+  readonly windowSeconds: number
+  readonly onFailure: (failure: SeenFailure) => void
+  readonly logger: Logger
+}
+
+/** Hands on the failed logins that other replicas, or this one before it was restarted, have recorded: each once. */
+export class FailureFeed {
+  readonly #options: FailureFeedOptions
+  readonly #reflector: Reflector
+  readonly #seen = new Map<string, number>()
+  #isReady = false
+
+  constructor(options: FailureFeedOptions) {
+    this.#options = options
+    this.#reflector = new Reflector({
+      client: options.client,
+      path: loginRecordsPath(options.groupDomain),
+      query: { fieldSelector: 'spec.success=false' },
+      sink: {
+        replace: items => {
+          const inOrder = [...items].sort(
+            (a, b) => Date.parse(a.metadata.creationTimestamp) - Date.parse(b.metadata.creationTimestamp),
+          )
+          for (const item of inOrder) this.#take(item)
+          this.#isReady = true
+        },
+        apply: events => {
+          for (const { type, object } of events) if (type === 'ADDED') this.#take(object)
+        },
+        failed: err => options.logger.warn({ err }, 'cannot watch login records'),
+      },
+    })
+  }
+
+  start(): Promise<void> {
+    return this.#reflector.start()
+  }
+
+  stop(): void {
+    this.#reflector.stop()
+  }
+
+  get isReady(): boolean {
+    return this.#isReady
+  }
+
+  #take(object: KubeObject): void {
+    const { groupDomain, writer, windowSeconds, onFailure } = this.#options
+    const { uid, annotations } = object.metadata
+    const sinceMs = Date.now() - windowSeconds * 1000
+    const failure = toSeenFailure(object, groupDomain)
+    if (annotations?.[recordNames(groupDomain).writer] === writer) return
+    if (failure.atMs < sinceMs || this.#seen.has(uid)) return
+    // Seen in order of time: what is too old to count stands first.
+    for (const [old, atMs] of this.#seen) {
+      if (atMs >= sinceMs) break
+      this.#seen.delete(old)
+    }
+    this.#seen.set(uid, failure.atMs)
+    onFailure(failure)
+  }
+}

@@ -1,0 +1,85 @@
+import { expect } from 'chai'
+import { Status } from '../../apierrors/status.ts'
+import type { Call, KubeClient } from '../../kube/client.ts'
+import { silent, until } from '../fixtures.ts'
+import { createLockKeeper } from './lockout-reconciler.ts'
+import { toUser } from '../users/user.ts'
+
+const object = (status: object, resourceVersion = '1') => ({
+  metadata: { name: 'alice', uid: 'u1', resourceVersion, creationTimestamp: '2026-01-01T00:00:00Z' },
+  spec: { email: 'alice@kapis.io' },
+  status,
+})
+
+describe('createLockKeeper', () => {
+  /** A kube-apiserver with one user, which refuses the first writes as if someone else had been faster. */
+  function make(status: object, conflicts = 0) {
+    const written: unknown[] = []
+    let refusals = conflicts
+    const client: KubeClient = {
+      async call({ method = 'GET', body }: Call) {
+        if (method === 'GET') return object(status, String(conflicts - refusals + 1))
+        if (refusals-- > 0) throw new Status(409, 'Conflict', 'modified')
+        written.push(body)
+        return object(status)
+      },
+      stream: () => Promise.reject(new Error('no watch here')),
+      close: () => undefined,
+    }
+    const options = { client, groupDomain: 'kapis.io', maxTries: 10, durationSeconds: 600, logger: silent }
+    return { keeper: createLockKeeper(options), written, user: toUser(object(status)) }
+  }
+  const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString()
+
+  it('writes a lock down, also when a login has changed the user meanwhile', async () => {
+    const { keeper, written, user } = make({ state: 'Active' }, 2)
+    keeper.lock(user)
+    await until(() => written.length > 0)
+    const [body] = written.map(Object)
+    expect(body.metadata).to.deep.equal({ uid: 'u1', resourceVersion: '3' })
+    expect(body.status).to.include({
+      state: 'AuthLimitExceeded',
+      reason: 'Failed login attempts exceed 10 in last 600s',
+    })
+  })
+
+  it('does not make a disabled user one who is only locked for a while', async () => {
+    const { keeper, written, user } = make({ state: 'Disabled' })
+    keeper.lock(user)
+    await new Promise(resolve => setTimeout(resolve, 20))
+    expect(written).to.deep.equal([])
+  })
+
+  // Made when they run: the whole suite takes longer than a lock has left.
+  const rows: readonly [string, () => object, string | undefined][] = [
+    [
+      'ends a lock whose time is over',
+      () => ({ state: 'AuthLimitExceeded', lastTransitionTime: ago(601) }),
+      'Active',
+    ],
+    [
+      'leaves one whose time is not',
+      () => ({ state: 'AuthLimitExceeded', lastTransitionTime: ago(500) }),
+      undefined,
+    ],
+    ['stamps one that was set by hand', () => ({ state: 'AuthLimitExceeded' }), 'AuthLimitExceeded'],
+    [
+      'leaves users who are not locked',
+      () => ({ state: 'Disabled', lastTransitionTime: ago(9_999) }),
+      undefined,
+    ],
+  ]
+  for (const [what, status, state] of rows) {
+    it(what, async () => {
+      const { keeper, written, user } = make(status())
+      await keeper.release([user])
+      expect(written.map(body => Object(body).status.state)).to.deep.equal(state === undefined ? [] : [state])
+    })
+  }
+
+  it('leaves to another replica what it has written first', async () => {
+    const { keeper, written, user } = make({ state: 'AuthLimitExceeded', lastTransitionTime: ago(601) }, 1)
+    await keeper.release([user])
+    expect(written).to.deep.equal([])
+  })
+})

@@ -1,0 +1,86 @@
+import type { KubeClient } from '../../kube/client.ts'
+import { isConflict, retryOnConflict } from '../../kube/retry.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { stateLockedUntilMs } from '../passwords/password-check.ts'
+import { readUser, type User, type UserState, usersPath } from '../users/user.ts'
+
+export type LockKeeperOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  readonly maxTries: number
+  readonly durationSeconds: number
+  readonly logger: Logger
+}
+
+export type LockKeeper = {
+  /** Writes down that a user is locked. The lock itself holds without it. */
+  readonly lock: (user: User) => void
+  /** Ends the locks whose time is over, and stamps those that were set by hand. Safe to run on every replica. */
+  readonly release: (users: Iterable<User>) => Promise<void>
+}
+
+/** Keeps status.state of users that guessing has locked: what administrators see, and what outlives a restart. */
+export function createLockKeeper(options: LockKeeperOptions): LockKeeper {
+  const { client, groupDomain, maxTries, durationSeconds, logger } = options
+
+  async function write(user: User, state: UserState, reason: string, sinceMs: number): Promise<void> {
+    const body = {
+      // Anyone who has changed the user meanwhile knows better.
+      metadata: { uid: user.uid, resourceVersion: user.resourceVersion },
+      status: { state, reason, lastTransitionTime: toMetaTime(sinceMs) },
+    }
+    await client.call({
+      method: 'PATCH',
+      path: `${usersPath(groupDomain)}/${encodeURIComponent(user.name)}/status`,
+      contentType: 'application/merge-patch+json',
+      body,
+    })
+  }
+
+  async function lock(known: User): Promise<void> {
+    const sinceMs = Date.now()
+    const reason = `Failed login attempts exceed ${maxTries} in last ${durationSeconds}s`
+    // A login that is recorded in the same moment changes the user as well.
+    const isLocked = await retryOnConflict(async () => {
+      const user = await readUser(client, groupDomain, known.name)
+      if (user?.uid !== known.uid || user.state !== 'Active') return false
+      await write(user, 'AuthLimitExceeded', reason, sinceMs)
+      return true
+    })
+    if (!isLocked) return
+    logger.info({ audit: 'lock', user: known.name, reason: 'too_many_failures' }, 'user locked')
+  }
+
+  async function isWritten(writing: Promise<void>): Promise<boolean> {
+    try {
+      await writing
+      return true
+    } catch (error) {
+      if (isConflict(error)) return false
+      throw error
+    }
+  }
+
+  return {
+    lock: user =>
+      void lock(user).catch(err =>
+        logger.warn({ err, user: user.name }, 'failed to update the lockout state of the user'),
+      ),
+    async release(users) {
+      for (const user of users) {
+        if (user.state !== 'AuthLimitExceeded') continue
+        if (user.stateSinceMs === 0)
+          await isWritten(write(user, user.state, 'Locked by an administrator', Date.now()))
+        else if (stateLockedUntilMs(user, durationSeconds) === undefined) {
+          if (await isWritten(write(user, 'Active', '', Date.now())))
+            logger.info({ audit: 'lock', user: user.name, reason: 'time_is_over' }, 'user unlocked')
+        }
+      }
+    },
+  }
+}
+
+/** metav1.Time, which has no fraction of a second: the one that has begun. */
+export function toMetaTime(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
+}

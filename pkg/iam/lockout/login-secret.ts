@@ -1,0 +1,18 @@
+import { randomBytes } from 'node:crypto'
+import type { KubeClient } from '../../kube/client.ts'
+import { readSecret, secretData, writeSecret } from '../../kube/secret.ts'
+
+const name = 'kapis-login-names'
+
+/** The secret behind the digests of typed names (see login-keys.ts): made once, by whichever replica is first. */
+export async function ensureLoginSecret(client: KubeClient, namespace: string): Promise<Buffer> {
+  const place = { namespace, name }
+  const secret =
+    (await readSecret(client, place)) ??
+    (await writeSecret(client, place, { data: { key: randomBytes(32) } })) ??
+    // Another replica was faster.
+    (await readSecret(client, place))
+  const key = secret && secretData(secret, 'key')
+  if (key === undefined || key.length === 0) throw new Error(`Secret ${namespace}/${name} has no key`)
+  return key
+}

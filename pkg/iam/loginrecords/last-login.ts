@@ -1,0 +1,30 @@
+import { createBoundedCache } from '../../cache/bounded-cache.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { usersPath } from '../users/user.ts'
+
+// One user may log in many times a second (a script, a benchmark); nobody reads the time that closely.
+const everyMs = 10_000
+
+/** Keeps status.lastLoginTime of users. It is for people to look at: a login does not wait for it, nor fail by it. */
+export function createLastLoginRecorder(options: {
+  client: KubeClient
+  groupDomain: string
+  logger: Logger
+}): (user: { readonly name: string; readonly uid: string }) => void {
+  const { client, groupDomain, logger } = options
+  const recent = createBoundedCache<true>({ maxBytes: 1024 * 1024, sizeOf: () => 0 })
+
+  return ({ name, uid }) => {
+    if (recent.get(uid)) return
+    recent.set(uid, true, everyMs)
+    const call = {
+      method: 'PATCH',
+      path: `${usersPath(groupDomain)}/${encodeURIComponent(name)}/status`,
+      contentType: 'application/merge-patch+json',
+      // metav1.Time has no fraction of a second.
+      body: { status: { lastLoginTime: new Date().toISOString().replace(/\.\d+Z$/, 'Z') } },
+    } as const
+    client.call(call).catch(err => logger.warn({ err, user: name }, 'cannot record the last login'))
+  }
+}

@@ -1,0 +1,32 @@
+import { compactJson, withoutMember } from '../../json/members.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { readListPage } from '../../kube/list-page.ts'
+import { type KubeObject, parseList } from '../../kube/object.ts'
+import { loginRecordsPath, recordNames } from './login-record.ts'
+
+export type HistoryQuery = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  readonly user: string
+  /** Password, OAuth or Token; '' for all. */
+  readonly type: string
+}
+
+/** The logins of one user that are remembered, newest first, each as JSON. They are few: see loginHistoryMaximumEntries. */
+export async function listLoginRecords({ client, groupDomain, user, type }: HistoryQuery): Promise<string[]> {
+  const query = new URLSearchParams({
+    labelSelector: `${recordNames(groupDomain).user}=${user}`,
+    ...(type === '' ? {} : { fieldSelector: `spec.type=${type}` }),
+  })
+  const page = await readListPage(client, { path: `${loginRecordsPath(groupDomain)}?${query}` })
+  return (parseList(page.list).items ?? [])
+    .map((object, i) => ({ object, json: page.sources[i] ?? JSON.stringify(object) }))
+    .sort((a, b) => newestFirst(a.object, b.object))
+    .map(({ json }) => withoutMember(compactJson(json), ['metadata', 'managedFields']))
+}
+
+/** Total: of one second the names decide. */
+function newestFirst({ metadata: a }: KubeObject, { metadata: b }: KubeObject): number {
+  if (a.creationTimestamp !== b.creationTimestamp) return a.creationTimestamp < b.creationTimestamp ? 1 : -1
+  return a.name < b.name ? 1 : -1
+}

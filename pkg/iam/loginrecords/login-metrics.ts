@@ -1,0 +1,44 @@
+import { counter, gauge, type Registry } from '../../telemetry/metrics.ts'
+import type { LoginRecord } from './login-record.ts'
+
+export type LoginMetrics = {
+  readonly login: (type: LoginRecord['type'], result: 'success' | 'failure') => void
+  /** @param kind what was locked: a user, a name as it was typed, or an address */
+  readonly locked: (kind: string) => void
+  readonly recordLost: () => void
+}
+
+export function createLoginMetrics(
+  registry: Registry,
+  read: { readonly pendingHashes: () => number; readonly waitingRecords: () => number },
+): LoginMetrics {
+  const logins = counter(registry, {
+    name: 'kapis_logins_total',
+    help: 'Logins of people, by type and result. Refusals without a look at the password are not among them.',
+    labels: ['type', 'result'],
+  })
+  const locks = counter(registry, {
+    name: 'kapis_login_locks_total',
+    help: 'Locks after too many wrong passwords, by what was locked: user, login (a name as it was typed) or address.',
+    labels: ['kind'],
+  })
+  const lost = counter(registry, {
+    name: 'kapis_login_records_lost_total',
+    help: 'Login records that were not written because too many were pending or kube-apiserver rejected them.',
+  })
+  gauge(registry, {
+    name: 'kapis_login_records_pending',
+    help: 'Login records that wait to be written.',
+    collect: metric => metric.set(read.waitingRecords()),
+  })
+  gauge(registry, {
+    name: 'kapis_password_hashes_pending',
+    help: 'Password hashes under way and waiting.',
+    collect: metric => metric.set(read.pendingHashes()),
+  })
+  return {
+    login: (type, result) => logins.inc({ type, result }),
+    locked: kind => locks.inc({ kind }),
+    recordLost: () => lost.inc(),
+  }
+}

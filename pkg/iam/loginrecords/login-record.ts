@@ -1,0 +1,90 @@
+import { isIP } from 'node:net'
+import { isRecord, type KubeObject } from '../../kube/object.ts'
+import { sourceNetwork } from '../../request/client-address.ts'
+import type { Source } from '../sessions/client-info.ts'
+import { iamVersion, type User } from '../users/user.ts'
+
+/** One try to log in: a `LoginRecord` of iam.<group domain>/v1alpha2. */
+export type LoginRecord = {
+  /** undefined for a name that nobody has. */
+  readonly user: Pick<User, 'name' | 'uid'> | undefined
+  /** Digest of the name as it was typed (see login-keys.ts); '' where none was. */
+  readonly loginRef: string
+  readonly type: 'Password' | 'OAuth' | 'Token'
+  /** Identity provider; '' for a password of the platform. */
+  readonly provider: string
+  readonly source: Source
+  readonly success: boolean
+  readonly reason: string
+}
+
+/** A failure as another replica reads it. */
+export type SeenFailure = {
+  /** '' where it does not count against the user: a password that an identity provider has judged. */
+  readonly user: string
+  readonly loginRef: string
+  readonly address: string
+  readonly atMs: number
+}
+
+export function loginRecordsPath(groupDomain: string): string {
+  return `/apis/iam.${groupDomain}/${iamVersion}/loginrecords`
+}
+
+/** Label and annotation names. */
+export function recordNames(groupDomain: string) {
+  const prefix = `iam.${groupDomain}`
+  return {
+    user: `${prefix}/user-ref`,
+    login: `${prefix}/login-ref`,
+    address: `${prefix}/source-network`,
+    /** The process that wrote it and has counted it. */
+    writer: `${prefix}/recorded-by`,
+  }
+}
+
+// Kubernetes: a label value has at most 63 characters.
+const maxLabel = 63
+
+/** The source address, or the network of it that is counted as one, as a label may have it: 192.0.2.1, 2001-db8-0-0---64. */
+export function toNetworkLabel(address: string): string {
+  return sourceNetwork(address).replace(/[:/]/g, '-')
+}
+
+/** @param writer identifies this process */
+export function toLoginRecord(record: LoginRecord, groupDomain: string, writer: string): object {
+  const { user, loginRef, type, provider, source, success, reason } = record
+  const names = recordNames(groupDomain)
+  const isLabel = user !== undefined && user.name.length <= maxLabel
+  return {
+    apiVersion: `iam.${groupDomain}/${iamVersion}`,
+    kind: 'LoginRecord',
+    metadata: {
+      generateName: isLabel ? `${user.name}-` : 'unknown-',
+      labels: {
+        ...(isLabel ? { [names.user]: user.name } : {}),
+        ...(loginRef === '' ? {} : { [names.login]: loginRef }),
+        ...(isIP(source.address) === 0 ? {} : { [names.address]: toNetworkLabel(source.address) }),
+      },
+      annotations: { [names.writer]: writer },
+      // kube-apiserver itself removes the records of a user who is removed.
+      ...(user === undefined ? {} : { ownerReferences: [toOwner(user, groupDomain)] }),
+    },
+    spec: { type, provider, sourceIP: source.address, userAgent: source.userAgent, success, reason },
+  }
+}
+
+export function toSeenFailure({ metadata, spec }: KubeObject, groupDomain: string): SeenFailure {
+  const names = recordNames(groupDomain)
+  const { sourceIP: address, provider } = isRecord(spec) ? spec : {}
+  return {
+    user: provider === undefined || provider === '' ? (metadata.labels?.[names.user] ?? '') : '',
+    loginRef: metadata.labels?.[names.login] ?? '',
+    address: typeof address === 'string' ? address : '',
+    atMs: Date.parse(metadata.creationTimestamp) || 0,
+  }
+}
+
+function toOwner({ name, uid }: Pick<User, 'name' | 'uid'>, groupDomain: string): object {
+  return { apiVersion: `iam.${groupDomain}/${iamVersion}`, kind: 'User', name, uid }
+}

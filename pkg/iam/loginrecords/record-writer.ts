@@ -1,0 +1,56 @@
+import { createBoundedCache } from '../../cache/bounded-cache.ts'
+import type { LoginRecord } from './login-record.ts'
+
+export type RecordWriter = {
+  /** Takes a record to be written in its turn; a login never waits for it. */
+  readonly add: (record: LoginRecord) => void
+  readonly waiting: () => number
+}
+
+export type RecordWriterOptions = {
+  readonly write: (record: LoginRecord) => Promise<void>
+  /** A record that was not written: too many waited, or it could not be. */
+  readonly lost: (error: unknown) => void
+  readonly now?: () => number
+}
+
+const writers = 2
+const maxWaiting = 200
+// A script or a benchmark logs in many times a second; nobody reads the records that closely.
+const sameLoginMs = 1_000
+
+/**
+ * Writes records of logins that have succeeded, a few at a time and in order. What comes faster than it can be written is
+ * dropped and not piled up. Failures are counted by their records, and are not written here: see failure-ledger.ts.
+ */
+export function createRecordWriter({ write, lost, now = Date.now }: RecordWriterOptions): RecordWriter {
+  const queue: LoginRecord[] = []
+  const recent = createBoundedCache<true>({ maxBytes: 1024 * 1024, sizeOf: () => 0, now })
+  let running = 0
+
+  function isRepeat({ user, source, type }: LoginRecord): boolean {
+    const key = `${type} ${user?.uid} ${source.address}`
+    if (recent.get(key)) return true
+    recent.set(key, true, sameLoginMs)
+    return false
+  }
+
+  async function run(): Promise<void> {
+    running++
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) await write(next).catch(lost)
+    running--
+  }
+
+  return {
+    add(record) {
+      if (isRepeat(record)) return
+      if (queue.length >= maxWaiting) {
+        lost(new Error('too many pending login records'))
+        return
+      }
+      queue.push(record)
+      if (running < writers) void run()
+    },
+    waiting: () => queue.length + running,
+  }
+}

@@ -1,0 +1,260 @@
+import { expect } from 'chai'
+import { createLockout } from '../lockout/lockout.ts'
+import { createLoginKeys } from '../lockout/login-keys.ts'
+import { createPasswordChecker, type FailedLogin } from './password-check.ts'
+import type { User } from '../users/user.ts'
+
+const base: User = {
+  name: 'alice',
+  uid: 'u1',
+  createdAt: '2026-01-01T00:00:00Z',
+  resourceVersion: '1',
+  generation: 1,
+  email: 'alice@kapis.io',
+  displayName: '',
+  lang: '',
+  groups: [],
+  providerGroups: [],
+  state: 'Active',
+  stateSinceMs: 0,
+  inlineHash: 'right',
+  credential: 'c1',
+  credentialNamespace: '',
+  hasAppliedHash: false,
+  mustChangePassword: false,
+}
+
+describe('createPasswordChecker', () => {
+  const rule = { maxTries: 3, durationSeconds: 600 }
+
+  function make(alice: Partial<User> = {}) {
+    const users = new Map<string, User>([['alice', { ...base, ...alice }]])
+    const compared: (string | undefined)[] = []
+    const failed: FailedLogin[] = []
+    const locked: string[] = []
+    /** What all replicas have counted. */
+    const common = { failures: 0, fromAddress: 0, questions: 0 }
+    const checker = createPasswordChecker({
+      users: { find: login => users.get(login.replace('@kapis.io', '')) },
+      hasher: {
+        hash: async password => password,
+        async verify(password, stored) {
+          compared.push(stored)
+          return password === stored
+        },
+        pending: () => 0,
+      },
+      hashOf: async ({ inlineHash }) => inlineHash,
+      lockout: createLockout({ rules: { user: rule, address: { ...rule, maxTries: 5 } } }),
+      durationSeconds: rule.durationSeconds,
+      toKeys: createLoginKeys(() => Buffer.from('secret')),
+      maxTries: rule.maxTries,
+      maxTriesPerAddress: 5,
+      async failed(event) {
+        failed.push(event)
+        return { ofName: common.failures, ofAddress: common.fromAddress }
+      },
+      counts: {
+        async countOf() {
+          common.questions++
+          return common.failures
+        },
+        async countFrom() {
+          common.questions++
+          return common.fromAddress
+        },
+      },
+      locked: keys => void locked.push(...keys.map(key => key.split(':')[0] ?? '')),
+    })
+    let addresses = 0
+    async function check(login: string, password: string, address = `192.0.2.${++addresses}`) {
+      const verdict = await checker.check({ login, password, source: { address, userAgent: '' } })
+      return verdict.outcome
+    }
+    return { check, checker, common, compared, failed, locked, users }
+  }
+  async function times<T>(count: number, ask: () => Promise<T>): Promise<T[]> {
+    const all: T[] = []
+    for (let i = 0; i < count; i++) all.push(await ask())
+    return all
+  }
+
+  it('knows the right password, by user name and by e-mail address', async () => {
+    const { check, failed } = make()
+    expect(await check('alice', 'right')).to.equal('right')
+    expect(await check('alice@kapis.io', 'right')).to.equal('right')
+    expect(failed).to.deep.equal([])
+  })
+
+  it('answers a user and a name that nobody has alike, up to the lock and beyond', async () => {
+    const expected = ['wrong', 'wrong', 'wrong', 'locked', 'locked']
+    const { check, compared, locked } = make()
+    for (const login of ['alice', 'nobody', 'nobody@kapis.io'])
+      expect(await times(5, () => check(login, 'wrong'))).to.deep.equal(expected)
+    expect(compared).to.have.length(9)
+    expect(locked).to.deep.equal(['login', 'user', 'login', 'login'])
+  })
+
+  it('counts what an identity provider has refused for the name there, not for the user', async () => {
+    const { check, checker, failed, locked, users } = make()
+    const alice = users.get('alice')
+    const source = { address: '192.0.2.1', userAgent: '' }
+    for (let i = 0; i < 3; i++) {
+      const attempt = await checker.begin({ login: 'ldap alice', provider: 'ldap', source })
+      if ('lockedUntilMs' in attempt) throw new Error('locked too early')
+      await attempt.failed(alice, 'alice')
+    }
+    const attempt = { login: 'ldap alice', user: alice, provider: 'ldap', source }
+    expect(failed).to.deep.equal([attempt, attempt, attempt])
+    expect(locked).to.deep.equal(['login'])
+    expect(await checker.begin({ login: 'ldap alice', provider: 'ldap', source }))
+      .to.include({ knownAs: 'alice' })
+      .and.have.property('lockedUntilMs')
+    expect(await check('alice', 'right')).to.equal('right')
+  })
+
+  it('does not compare the right password either while the user is locked', async () => {
+    const { check, compared } = make()
+    await times(3, () => check('alice', 'wrong'))
+    expect(await check('alice', 'right')).to.equal('locked')
+    expect(compared).to.have.length(3)
+  })
+
+  it('does not tell that two names are one user: the other one is locked in its own time', async () => {
+    const { check, compared } = make()
+    await times(3, () => check('alice', 'wrong'))
+    const other = await times(4, () => check('alice@kapis.io', 'right'))
+    expect(other).to.deep.equal(['wrong', 'wrong', 'wrong', 'locked'])
+    expect(compared.slice(3)).to.deep.equal([undefined, undefined, undefined])
+  })
+
+  it('allows no more tries by both names together', async () => {
+    const { check, compared } = make()
+    await check('alice', 'wrong')
+    await check('alice', 'wrong')
+    await check('alice@kapis.io', 'wrong')
+    await check('alice@kapis.io', 'right')
+    expect(compared).to.deep.equal(['right', 'right', 'right', undefined])
+  })
+
+  it('locks an address that tries many names', async () => {
+    const { check } = make()
+    for (const name of ['a', 'b', 'c', 'd', 'e'])
+      expect(await check(name, 'x', '192.0.2.99')).to.equal('wrong')
+    expect(await check('alice', 'right', '192.0.2.99')).to.equal('locked')
+    expect(await check('alice', 'right', '192.0.2.98')).to.equal('right')
+  })
+
+  it('checks at most as many of a burst as may fail', async () => {
+    const { check, compared } = make()
+    const outcomes = await Promise.all(Array.from({ length: 1000 }, (_, i) => check('alice', `guess ${i}`)))
+    expect(compared).to.have.length(3)
+    expect(outcomes.filter(outcome => outcome === 'locked')).to.have.length(997)
+  })
+
+  it('says when to come back', async () => {
+    const { checker } = make({ state: 'AuthLimitExceeded', stateSinceMs: Date.now() - 590_000 })
+    const source = { address: '', userAgent: '' }
+    const verdict = await checker.check({ login: 'alice', password: 'right', source })
+    expect(verdict).to.include({ outcome: 'locked' })
+    expect(verdict).to.have.property('retryAfterSeconds').within(9, 10)
+  })
+
+  it('ends a lock by state when its time is over, before anybody has written so', async () => {
+    const { check } = make({ state: 'AuthLimitExceeded', stateSinceMs: Date.now() - 600_000 })
+    expect(await check('alice', 'right')).to.equal('right')
+  })
+
+  it('begins again for a user whom an administrator has unlocked', async () => {
+    const { check, users } = make()
+    await times(3, () => check('alice', 'wrong'))
+    users.set('alice', { ...base, stateSinceMs: Date.now() + 1 })
+    expect(await check('alice', 'right')).to.equal('right')
+  })
+
+  it('counts no attempt that was never compared', async () => {
+    const { check, checker } = make()
+    const gone = AbortSignal.abort(new Error('gone'))
+    const source = { address: '192.0.2.1', userAgent: '' }
+    for (let i = 0; i < 5; i++) {
+      const asked = checker.check({ login: 'alice', password: 'x', source, signal: gone })
+      expect(await asked.catch(String)).to.equal('Error: gone')
+    }
+    expect(await check('alice', 'right')).to.equal('right')
+  })
+
+  it('tells of each failure what is known of it', async () => {
+    const { check, failed, users } = make()
+    await check('alice@kapis.io', 'wrong', '192.0.2.5')
+    await check('nobody', 'wrong', '192.0.2.6')
+    expect(failed).to.deep.equal([
+      {
+        login: 'alice@kapis.io',
+        user: users.get('alice'),
+        provider: '',
+        source: { address: '192.0.2.5', userAgent: '' },
+      },
+      { login: 'nobody', user: undefined, provider: '', source: { address: '192.0.2.6', userAgent: '' } },
+    ])
+  })
+
+  describe('where other replicas have counted too', () => {
+    it('tells nobody that a password was wrong who came too late to be told', async () => {
+      const { check, common } = make()
+      common.failures = 3
+      expect(await check('alice', 'wrong')).to.equal('wrong')
+      common.failures = 4
+      expect(await check('alice', 'wrong')).to.equal('locked')
+      expect(await check('nobody', 'wrong')).to.equal('locked')
+    })
+
+    it('nor then that it was right', async () => {
+      const { check, common } = make()
+      common.failures = 2
+      await check('alice', 'wrong')
+      expect(await check('alice', 'right')).to.equal('right')
+      common.failures = 4
+      expect(await check('alice', 'right')).to.equal('locked')
+    })
+
+    it('lets the first that is judged pass, and no other, where nothing is known of the failures yet', async () => {
+      const bursts: readonly (readonly [guesses: string[], outcomes: string[]])[] = [
+        [
+          ['right', 'wrong', 'right'],
+          ['right', 'locked', 'locked'],
+        ],
+        [
+          ['wrong', 'right', 'right'],
+          ['locked', 'locked', 'locked'],
+        ],
+      ]
+      for (const [guesses, outcomes] of bursts) {
+        const { check, common } = make()
+        // Three elsewhere, and the one that comes now.
+        common.failures = 4
+        expect(await Promise.all(guesses.map(guess => check('alice', guess)))).to.deep.equal(outcomes)
+      }
+    })
+
+    it('tells an address that was too late neither that a password was wrong nor that it was right', async () => {
+      const { check, common } = make()
+      const from = '192.0.2.99'
+      common.fromAddress = 5
+      expect(await check('bob', 'wrong', from)).to.equal('wrong')
+      common.fromAddress = 6
+      expect(await check('carol', 'wrong', from)).to.equal('locked')
+      // Of an address many people log in: one failure is no reason to ask about it.
+      expect(await check('alice', 'right', from)).to.equal('right')
+      expect(common.questions).to.equal(0)
+      expect(await check('dave', 'wrong', from)).to.equal('locked')
+      expect(await check('alice', 'right', from)).to.equal('locked')
+      expect(await check('alice', 'right', '192.0.2.98')).to.equal('right')
+    })
+
+    it('asks nothing for a login without failures', async () => {
+      const { check, common } = make()
+      await times(3, () => check('alice', 'right'))
+      expect(common.questions).to.equal(0)
+    })
+  })
+})

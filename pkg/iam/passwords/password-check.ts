@@ -1,0 +1,206 @@
+import { createBoundedCache } from '../../cache/bounded-cache.ts'
+import type { FailureCount, FailureLedger } from '../lockout/failed-login-counter.ts'
+import { type Attempt, type Lockout, type LockoutKey, secondsUntil } from '../lockout/lockout.ts'
+import type { PasswordHasher } from './password.ts'
+import type { Source } from '../sessions/client-info.ts'
+import type { User } from '../users/user.ts'
+
+const maxKnownNameBytes = 4 * 1024 * 1024
+
+export type PasswordAttempt = {
+  /** User name or e-mail address. */
+  readonly login: string
+  readonly password: string
+  readonly source: Source
+  /** Of anyone who waits for the answer. */
+  readonly signal?: AbortSignal
+}
+
+export type PasswordVerdict =
+  | { readonly outcome: 'right'; readonly user: User }
+  | { readonly outcome: 'wrong'; readonly user: User | undefined }
+  | { readonly outcome: 'locked'; readonly user: User | undefined; readonly retryAfterSeconds: number }
+
+export type PasswordChecker = {
+  /** @throws Status 503 when too many wait; the signal's reason when the caller has gone */
+  readonly check: (attempt: PasswordAttempt) => Promise<PasswordVerdict>
+  /**
+   * Takes a place for a password that someone else judges. Failures are counted for the name and for the address, not for
+   * the user: guessing at a directory must not lock the password that he has here.
+   *
+   * @throws as Lockout.begin
+   */
+  readonly begin: (
+    attempt: Omit<PasswordAttempt, 'password'> & { readonly provider: string },
+  ) => Promise<ForeignAttempt | LockedName>
+}
+
+export type LockedName = {
+  readonly lockedUntilMs: number
+  /** Whose name it was found to be before it was locked; for the audit alone. */
+  readonly knownAs: string | undefined
+}
+
+/** A password that someone else judges. */
+export type ForeignAttempt = {
+  readonly passed: () => void
+  /**
+   * @param user whose password it would have been, where that is known
+   * @param knownAs what the audit calls someone whom the provider knows
+   * @returns the time until which the name is locked, for one of a burst that is not told that it was wrong
+   */
+  readonly failed: (user: User | undefined, knownAs: string | undefined) => Promise<number | undefined>
+}
+
+export type PasswordCheckerOptions = {
+  readonly users: { readonly find: (login: string) => User | undefined }
+  readonly hasher: PasswordHasher
+  /** Undefined for a user without a password. @throws Status 503 */
+  readonly hashOf: (user: User) => Promise<string | undefined>
+  readonly lockout: Lockout
+  readonly durationSeconds: number
+  readonly toKeys: LoginKeys
+  readonly maxTries: number
+  readonly maxTriesPerAddress: number
+  /** Writes a failure down, and says how many there are by now, on all replicas. @throws Status 503 */
+  readonly failed: (event: FailedLogin) => Promise<FailureCount>
+  /** How many there are of a user, and from an address. @throws Status 503 */
+  readonly counts: Pick<FailureLedger, 'countOf' | 'countFrom'>
+  /** The failure has locked these keys. */
+  readonly locked: (keys: readonly LockoutKey[], event: FailedLogin) => void
+}
+
+export type FailedLogin = {
+  readonly login: string
+  readonly user: User | undefined
+  /** Identity provider; '' for a password of ours. */
+  readonly provider: string
+  readonly source: Source
+}
+
+export type LoginKeys = {
+  readonly user: (user: Pick<User, 'name'>) => LockoutKey
+  readonly login: (login: string) => LockoutKey
+  readonly address: (address: string) => LockoutKey
+}
+
+/**
+ * The one place where a password is compared. Failures are counted for the name as it was typed, for the address, and for
+ * the user, if there is one.
+ *
+ * A name that nobody has is locked like any other. A user whose other name (user name or e-mail address) was locked is told
+ * "wrong" under this one, and nothing is compared: "locked" would say that both names belong to one user who exists.
+ *
+ * The lockout counts on one replica at once and on the others soon. What comes between, of a burst that comes to several of
+ * them, the common count decides: more than may fail are not told that they were wrong, nor then that one was right. A right
+ * password costs no question where nothing has failed yet, or every login of everybody would be counted again: so a guess that
+ * is the very first to be judged on its replica passes, when it is right, although the limit was reached on another one a
+ * few milliseconds ago. That is one guess for each further replica. From the first failure on all of them ask.
+ */
+export function createPasswordChecker(options: PasswordCheckerOptions): PasswordChecker {
+  const { users, hasher, hashOf, lockout, toKeys } = options
+  const knownNames = createBoundedCache<string>({
+    maxBytes: maxKnownNameBytes,
+    sizeOf: name => 2 * name.length,
+  })
+
+  async function compare(
+    { login, password, source, signal }: PasswordAttempt,
+    user: User | undefined,
+    attempts: readonly Attempt[],
+  ): Promise<PasswordVerdict> {
+    const isOpen = user !== undefined && attempts.length > 1
+    let isRight: boolean
+    try {
+      // One answer, in one time, whether the user is unknown, has no password or gave a wrong one.
+      isRight = await hasher.verify(password, isOpen ? await hashOf(user) : undefined, signal)
+      isRight &&= user !== undefined && (await mayPass(user, login, source))
+    } catch (error) {
+      for (const attempt of attempts) attempt.passed()
+      throw error
+    }
+    if (isRight && user !== undefined) {
+      for (const attempt of attempts) attempt.passed()
+      return { outcome: 'right', user }
+    }
+    const until = await fail(attempts, { login, user, provider: '', source })
+    return until === undefined ? { outcome: 'wrong', user } : toLocked(until, user)
+  }
+
+  /** Of an address many people may log in, of whom someone fails at any time: it is asked about when that is many. */
+  async function mayPass(user: User, login: string, { address }: Source): Promise<boolean> {
+    const { counts, maxTries, maxTriesPerAddress } = options
+    const isSuspect = lockout.hasFailures([toKeys.user(user), toKeys.login(login)])
+    if (isSuspect && (await counts.countOf(user)) >= maxTries) return false
+    const isCrowded = lockout.isHalfway(toKeys.address(address))
+    return !isCrowded || (await counts.countFrom(address)) < maxTriesPerAddress
+  }
+
+  /** @returns until when it is locked, where it comes too late to be told that it was wrong */
+  async function fail(attempts: readonly Attempt[], event: FailedLogin): Promise<number | undefined> {
+    const locked = attempts.flatMap(attempt => attempt.failed())
+    if (locked.length > 0) options.locked(locked, event)
+    const { ofName, ofAddress } = await options.failed(event)
+    const isLate = ofName > options.maxTries || ofAddress > options.maxTriesPerAddress
+    return isLate ? Date.now() + options.durationSeconds * 1000 : undefined
+  }
+
+  return {
+    async begin({ login, provider, source, signal }) {
+      const key = toKeys.login(login)
+      const attempt = await lockout.begin([key, toKeys.address(source.address)], signal)
+      if (typeof attempt === 'number') return { lockedUntilMs: attempt, knownAs: knownNames.get(key) }
+      return {
+        passed: attempt.passed,
+        failed(user, knownAs) {
+          // The provider is not asked about a name that is locked.
+          if (knownAs !== undefined) knownNames.set(key, knownAs, 2 * options.durationSeconds * 1000)
+          return fail([attempt], { login, user, provider, source })
+        },
+      }
+    },
+    async check(attempt) {
+      const { login, source, signal } = attempt
+      const user = users.find(login)
+      if (user !== undefined) forgiveUnlocked(lockout, toKeys, user)
+      const first = await lockout.begin([toKeys.login(login), toKeys.address(source.address)], signal)
+      if (typeof first === 'number') return toLocked(first, user)
+      if (user === undefined) return compare(attempt, user, [first])
+      const key = toKeys.user(user)
+      const end = stateLockedUntilMs(user, options.durationSeconds)
+      // Locked by an administrator, or by a replica whose records have yet to come.
+      if (end !== undefined && lockout.lockedUntilMs(key) === undefined) {
+        first.passed()
+        return toLocked(end, user)
+      }
+      const second = await lockout.begin([key], signal).catch(error => {
+        first.passed()
+        throw error
+      })
+      return compare(attempt, user, typeof second === 'number' ? [first] : [first, second])
+    },
+  }
+}
+
+/** An administrator has unlocked the user since: what happened before does not count any more. */
+function forgiveUnlocked(lockout: Lockout, toKeys: LoginKeys, user: User): void {
+  if (user.state !== 'Active' || user.stateSinceMs === 0) return
+  const names = user.email === '' ? [user.name] : [user.name, user.email]
+  lockout.forgive([toKeys.user(user), ...names.map(toKeys.login)], user.stateSinceMs)
+}
+
+/** Until when the state of a user says that he is locked; undefined when it does not, or that time is over. */
+export function stateLockedUntilMs(
+  user: User,
+  durationSeconds: number,
+  nowMs = Date.now(),
+): number | undefined {
+  if (user.state !== 'AuthLimitExceeded') return undefined
+  // Anyone who sets the state by hand need not say since when: it is stamped then, and counts from there.
+  const end = (user.stateSinceMs === 0 ? nowMs : user.stateSinceMs) + durationSeconds * 1000
+  return nowMs < end ? end : undefined
+}
+
+function toLocked(untilMs: number, user: User | undefined): PasswordVerdict {
+  return { outcome: 'locked', user, retryAfterSeconds: secondsUntil(untilMs) }
+}

@@ -1,0 +1,130 @@
+import { Status } from '../../apierrors/status.ts'
+import { withoutMember } from '../../json/members.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { lastAppliedAnnotation } from '../../kube/last-applied.ts'
+import { type KubeObject, parseObject } from '../../kube/object.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import type { PasswordStore } from './password-store.ts'
+import type { PasswordWriter } from './password-writer.ts'
+import { toUser, type User, usersPath } from '../users/user.ts'
+
+export type PasswordMoverOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  readonly users: { readonly all: () => Iterable<User> }
+  readonly store: Pick<PasswordStore, 'sinceMs' | 'tidy'>
+  readonly write: PasswordWriter
+  readonly logger: Logger
+  readonly now?: () => number
+}
+
+export type PasswordMover = {
+  /** To be told of every change of a user. */
+  readonly changed: (after: User | undefined) => void
+  /** To be called once users and hashes are known, and from time to time. Safe to run on every replica. */
+  readonly sweep: () => Promise<void>
+}
+
+// Longer than a rollout takes. A replica of a release that knows hashes in Users alone would end every login of a user whose
+// hash has gone, and nobody could log in there when the rollout is undone.
+const rolloutMs = 600_000
+
+/**
+ * Moves password hashes that stand in Users into Secrets: those that releases before wrote, and those that come with `kubectl
+ * apply`, from KubeSphere or a backup. Logins go on, since the fingerprint of the hash stays what it was. Where no hash was in a
+ * Secret ten minutes before the start, the first ten minutes are left to the rollout.
+ */
+export function createPasswordMover(options: PasswordMoverOptions): PasswordMover {
+  const { client, groupDomain, users, store, write, logger, now = Date.now } = options
+  const startedAtMs = now()
+  /** Names of users to be moved, one after the other: many may be applied together. */
+  const waiting = new Set<string>()
+  let isMoving = false
+  /** Unknown before the first sweep. */
+  let fromMs = Number.POSITIVE_INFINITY
+
+  async function move(name: string): Promise<boolean> {
+    const path = `${usersPath(groupDomain)}/${encodeURIComponent(name)}`
+    try {
+      const object = parseObject(await client.call({ path }))
+      const user = toUser(object)
+      if (!holdsHash(user)) return false
+      const annotations = withoutAppliedHash(object)
+      if (user.inlineHash !== undefined) await write(user, user.inlineHash, annotations)
+      else {
+        const { uid, resourceVersion } = user
+        const body = { metadata: { uid, resourceVersion, annotations } }
+        await client.call({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body })
+      }
+      return true
+    } catch (error) {
+      // Deleted or changed meanwhile, or moved by another replica.
+      if (error instanceof Status && (error.code === 404 || error.code === 409)) return false
+      throw error
+    }
+  }
+
+  /** What cannot be moved now is tried again by the next sweep, and keeps nothing else from it. */
+  async function moveWaiting(): Promise<void> {
+    if (isMoving) return
+    isMoving = true
+    let moved = 0
+    for (const user of waiting) {
+      waiting.delete(user)
+      try {
+        if (await move(user)) moved++
+      } catch (err) {
+        logger.warn({ err, user }, 'failed to move a password hash into a Secret, trying again')
+      }
+    }
+    isMoving = false
+    if (moved > 0) logger.info({ users: moved }, 'password hashes were moved from Users into Secrets')
+  }
+
+  async function tidy(user: User): Promise<void> {
+    await store
+      .tidy(user)
+      .catch(err => logger.warn({ err, user: user.name }, 'failed to tidy a password Secret'))
+  }
+
+  return {
+    changed(after) {
+      if (after === undefined || !holdsHash(after) || now() < fromMs) return
+      waiting.add(after.name)
+      void moveWaiting()
+    },
+    async sweep() {
+      const all = [...users.all()]
+      const found = all.filter(holdsHash)
+      if (!Number.isFinite(fromMs)) {
+        const isRollout = found.length > 0 && store.sinceMs > startedAtMs - rolloutMs
+        fromMs = isRollout ? startedAtMs + rolloutMs : 0
+      }
+      for (const user of all) await tidy(user)
+      if (now() < fromMs) return
+      for (const { name } of found) waiting.add(name)
+      await moveWaiting()
+    },
+  }
+}
+
+function holdsHash({ inlineHash, hasAppliedHash }: User): boolean {
+  return inlineHash !== undefined || hasAppliedHash
+}
+
+/** kubectl keeps what it applied, the hash among it. */
+function withoutAppliedHash({ metadata }: KubeObject): Readonly<Record<string, string | null>> {
+  const applied = metadata.annotations?.[lastAppliedAnnotation]
+  if (applied === undefined) return {}
+  return { [lastAppliedAnnotation]: withoutPassword(applied) }
+}
+
+/** Whatever else was applied stays as it was written; null where that cannot be read. */
+function withoutPassword(applied: string): string | null {
+  try {
+    JSON.parse(applied)
+  } catch {
+    return null
+  }
+  return withoutMember(applied.trim(), ['spec', 'password'])
+}

@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto'
+import { unavailable } from '../../apierrors/status.ts'
+import type { AuthenticationConfig } from '../../config/authentication.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import type { Registry } from '../../telemetry/metrics.ts'
+import { FailureFeed } from '../lockout/failed-login-watcher.ts'
+import { createFailureLedger } from '../lockout/failed-login-counter.ts'
+import { createLastLoginRecorder } from '../loginrecords/last-login.ts'
+import { createLockKeeper } from '../lockout/lockout-reconciler.ts'
+import { createLockout, type LockoutKey } from '../lockout/lockout.ts'
+import { createLoginKeys, toLoginRef } from '../lockout/login-keys.ts'
+import { createLoginMetrics } from '../loginrecords/login-metrics.ts'
+import { loginRecordsPath, toLoginRecord } from '../loginrecords/login-record.ts'
+import { ensureLoginSecret } from '../lockout/login-secret.ts'
+import type { PasswordHasher } from './password.ts'
+import { createPasswordChecker, type PasswordChecker } from './password-check.ts'
+import { pruneLoginRecords } from '../loginrecords/record-pruner.ts'
+import { createRecordWriter } from '../loginrecords/record-writer.ts'
+import type { Source } from '../sessions/client-info.ts'
+import type { User } from '../users/user.ts'
+
+export type PasswordGuardOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  /** Of the Secret that the replicas share. */
+  readonly namespace: string
+  readonly authentication: AuthenticationConfig
+  readonly users: { readonly find: (login: string) => User | undefined; readonly all: () => Iterable<User> }
+  readonly hasher: PasswordHasher
+  readonly hashOf: (user: User) => Promise<string | undefined>
+  readonly logger: Logger
+  readonly registry: Registry
+}
+
+/** A login that has succeeded. */
+export type LoggedIn = { readonly user: User; readonly provider: string; readonly source: Source }
+
+export type PasswordGuard = PasswordChecker & {
+  /** Whether enough is known of earlier failures to check passwords. */
+  readonly isReady: boolean
+  readonly recordLogin: (login: LoggedIn) => void
+  /** Called with every change of a user: the count of one whom an administrator has unlocked begins again. */
+  readonly changed: (before: User | undefined, after: User | undefined) => void
+  /** Ends locks and removes old records; to be called from time to time by one of the programs. */
+  readonly keepUp: () => Promise<void>
+  readonly start: () => Promise<void>
+  readonly stop: () => void
+}
+
+const releaseEveryMs = 5_000
+
+/** Checks passwords, counts and records those that were wrong, and locks anyone who guesses: all that one program needs for it. */
+export function createPasswordGuard(options: PasswordGuardOptions): PasswordGuard {
+  const { client, groupDomain, namespace, authentication, users, hasher, hashOf, logger } = options
+  const {
+    authenticateRateLimiterMaxTries: maxTries,
+    authenticateRateLimiterMaxTriesPerAddress: maxTriesPerAddress,
+    authenticateRateLimiterDurationSeconds: durationSeconds,
+  } = authentication
+  let shared: Buffer | undefined
+  const secret = () => {
+    if (shared === undefined) throw unavailable('the cache for logins has not synced yet; retry later')
+    return shared
+  }
+  const toKeys = createLoginKeys(secret)
+  const lockout = createLockout({
+    rules: {
+      user: { maxTries, durationSeconds },
+      address: { maxTries: maxTriesPerAddress, durationSeconds },
+    },
+  })
+  const writer = randomUUID()
+  const records = createRecordWriter({
+    async write(record) {
+      const body = toLoginRecord(record, groupDomain, writer)
+      await client.call({ method: 'POST', path: loginRecordsPath(groupDomain), body })
+    },
+    lost(err) {
+      metrics.recordLost()
+      logger.warn({ err }, 'cannot write a login record')
+    },
+  })
+  const metrics = createLoginMetrics(options.registry, {
+    pendingHashes: hasher.pending,
+    waitingRecords: records.waiting,
+  })
+  const keeper = createLockKeeper({ client, groupDomain, maxTries, durationSeconds, logger })
+  const feed = new FailureFeed({
+    client,
+    groupDomain,
+    writer,
+    windowSeconds: durationSeconds,
+    onFailure({ user, loginRef, address, atMs }) {
+      const keys: LockoutKey[] = [toKeys.address(address)]
+      if (user !== '') keys.push(toKeys.user({ name: user }))
+      if (loginRef !== '') keys.push(`login:${loginRef}`)
+      lockout.note(keys, atMs)
+    },
+    logger,
+  })
+  const recordLastLogin = createLastLoginRecorder({ client, groupDomain, logger })
+  const ledger = createFailureLedger({ client, groupDomain, writer, windowSeconds: durationSeconds })
+  const checker = createPasswordChecker({
+    users,
+    hasher,
+    hashOf,
+    lockout,
+    maxTries,
+    maxTriesPerAddress,
+    durationSeconds,
+    toKeys,
+    failed({ login, user, provider, source }) {
+      const loginRef = toLoginRef(secret(), login)
+      const reason = 'incorrect password'
+      const type = provider === '' ? 'Password' : 'OAuth'
+      metrics.login(type, 'failure')
+      const failure = {
+        user,
+        loginRef,
+        type,
+        provider,
+        source,
+        success: false,
+        reason,
+      } as const
+      return ledger.record(failure, provider === '' ? user : undefined)
+    },
+    counts: ledger,
+    locked(keys, { user, provider, source }) {
+      for (const key of keys) metrics.locked(key.slice(0, key.indexOf(':')))
+      if (user !== undefined && keys.includes(toKeys.user(user))) keeper.lock(user)
+      const isAddress = keys.includes(toKeys.address(source.address))
+      // A name that nobody has may be a password in the wrong field.
+      const line = { audit: 'lock', user: user?.name, sourceIp: source.address }
+      if (isAddress) logger.info({ ...line, reason: 'too_many_failures' }, 'source address locked')
+      else if (provider !== '')
+        logger.info({ ...line, provider, reason: 'too_many_failures' }, 'name at a provider locked')
+      else if (user === undefined)
+        logger.info({ ...line, reason: 'too_many_failures' }, 'unknown name locked')
+    },
+  })
+  let timer: NodeJS.Timeout | undefined
+
+  return {
+    check: checker.check,
+    begin: checker.begin,
+    get isReady() {
+      return feed.isReady && shared !== undefined
+    },
+    recordLogin({ user, provider, source }) {
+      recordLastLogin(user)
+      const type = provider === '' ? 'Password' : 'OAuth'
+      const reason = 'authenticated successfully'
+      metrics.login(type, 'success')
+      records.add({ user, loginRef: '', type, provider, source, success: true, reason })
+    },
+    changed(before, after) {
+      if (before?.state !== 'AuthLimitExceeded' || after?.state !== 'Active') return
+      const names = [before.name, before.email].filter(name => name !== '')
+      lockout.forgive([toKeys.user(after), ...names.map(toKeys.login)], Date.now())
+    },
+    keepUp: () =>
+      pruneLoginRecords({
+        client,
+        groupDomain,
+        retentionSeconds: authentication.loginHistoryRetentionPeriodSeconds,
+        maxEntries: authentication.loginHistoryMaximumEntries,
+        unknownSeconds: durationSeconds,
+      }),
+    async start() {
+      timer = setInterval(() => {
+        keeper.release(users.all()).catch(err => logger.warn({ err }, 'cannot end locks yet'))
+      }, releaseEveryMs)
+      while (shared === undefined && timer !== undefined) {
+        shared = await ensureLoginSecret(client, namespace).catch(err => {
+          logger.warn({ err }, 'cannot read the secret of login names yet')
+          return undefined
+        })
+        if (shared === undefined) await new Promise(resolve => setTimeout(resolve, 1_000).unref())
+      }
+      await feed.start()
+    },
+    stop() {
+      clearInterval(timer)
+      timer = undefined
+      feed.stop()
+    },
+  }
+}

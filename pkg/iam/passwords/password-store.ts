@@ -1,0 +1,243 @@
+import { Status } from '../../apierrors/status.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { byName, Informer } from '../../kube/informer.ts'
+import { isRecord, type KubeObject } from '../../kube/object.ts'
+import { retryOnConflict } from '../../kube/retry.ts'
+import { readSecret, type SecretContent, secretPath, secretsPath, writeSecret } from '../../kube/secret.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { iamVersion, isPasswordHash, toCredential, type User } from '../users/user.ts'
+import { createSchemaCheck } from '../users/user-schema.ts'
+
+export type PasswordStoreOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  /** Where the Secrets are: Kapis' own namespace. */
+  readonly namespace: string
+  readonly logger: Logger
+}
+
+/** Whose password it is; '' for the uid of a user who is yet to be made. */
+export type PasswordOwner = Pick<User, 'name' | 'uid' | 'credential'>
+
+/** What a User says of its password: the members of its spec that name the hash. */
+export type PasswordReference = { readonly credential: string; readonly credentialNamespace: string }
+
+const prefix = 'kapis-user-'
+/** Longer than a User takes to be written after its hash was stored. */
+const settledMs = 120_000
+
+/** Hashes by their fingerprint. */
+type Hashes = ReadonlyMap<string, string>
+
+/** A Secret of one user. */
+type Kept = {
+  readonly hashes: Hashes
+  /** '' without an owner. */
+  readonly ownerUid: string
+  readonly createdAtMs: number
+  /** When a hash was last stored in it; 0 when nobody wrote it down. */
+  readonly storedAtMs: number
+  readonly resourceVersion: string
+}
+
+/**
+ * Password hashes, each user's in a Secret `kapis-user-<name>` of the type `iam.<group domain>/password`: anyone who may read users
+ * must not get something to guess passwords with. `spec.credential` of a user is the fingerprint of the hash that counts, so that
+ * a hash is stored first, and another password counts from the moment in which its user names it. What no user names is nothing.
+ */
+export class PasswordStore {
+  readonly #options: PasswordStoreOptions
+  readonly #type: string
+  readonly #secrets: Informer<Kept>
+  readonly #storedAt: string
+  readonly #requireSchema: () => Promise<void>
+
+  constructor(options: PasswordStoreOptions) {
+    this.#options = options
+    this.#type = passwordSecretType(options.groupDomain)
+    this.#storedAt = `iam.${options.groupDomain}/last-password-change-time`
+    this.#requireSchema = createSchemaCheck(options)
+    this.#secrets = new Informer({
+      ...options,
+      path: secretsPath(options.namespace),
+      query: { fieldSelector: `type=${this.#type}` },
+      what: 'the Secrets with password hashes',
+      key: byName,
+      parse: secret => toKept(secret, this.#storedAt),
+    })
+  }
+
+  start(): Promise<void> {
+    return this.#secrets.start()
+  }
+
+  stop(): void {
+    this.#secrets.stop()
+  }
+
+  get isReady(): boolean {
+    return this.#secrets.isReady
+  }
+
+  /** When the oldest of the Secrets was made, in milliseconds; Infinity when there are none. */
+  get sinceMs(): number {
+    return Math.min(...[...this.#secrets.all()].map(({ createdAtMs }) => createdAtMs))
+  }
+
+  /** @throws Status 503 where the manifests of an older release are installed: a User would lose what names its hash */
+  requireSchema(): Promise<void> {
+    return this.#requireSchema()
+  }
+
+  /**
+   * The bcrypt hash of a user's password; undefined for a user without one. One that stands in the User itself counts first: it
+   * is the latest, and yet to be moved.
+   *
+   * @throws Status 503
+   */
+  async hashOf(
+    user: Pick<User, 'name' | 'inlineHash' | 'credential' | 'credentialNamespace'>,
+  ): Promise<string | undefined> {
+    const { name, inlineHash, credential, credentialNamespace } = user
+    if (inlineHash !== undefined) return inlineHash
+    if (credential === '') return undefined
+    const known = this.#secrets.get(prefix + name)?.hashes.get(credential)
+    if (known !== undefined) return known
+    // The watch of users may be ahead of the watch of Secrets, and another installation that has the same users keeps its own.
+    const { namespace, logger } = this.#options
+    for (const place of new Set([credentialNamespace || namespace, namespace])) {
+      const secret = await this.#read(name, place)
+      const hash = secret && toHashes(secret).get(credential)
+      if (hash !== undefined) return hash
+    }
+    logger.warn(
+      { user: name, secret: prefix + name },
+      'the Secret with the password hash of a user is lost: set another password',
+    )
+    return undefined
+  }
+
+  /** What a user has to say for a hash that was kept here. */
+  referenceTo(hash: string): PasswordReference {
+    return { credential: toCredential(hash), credentialNamespace: this.#options.namespace }
+  }
+
+  /**
+   * Stores a hash for a user, who has to name it afterwards. Others stay until `tidy`: another replica may have stored one that its
+   * user is about to name.
+   *
+   * @returns how the user names it
+   * @throws Status 503
+   */
+  async keep(owner: PasswordOwner, hash: string): Promise<PasswordReference> {
+    await this.#requireSchema()
+    const reference = this.referenceTo(hash)
+    await this.#change(owner, known => new Map([...known, [reference.credential, hash]]))
+    return reference
+  }
+
+  /**
+   * Leaves the hash alone that the user names, and has its Secret go with the user: one that comes from a backup has another owner
+   * or none.
+   *
+   * @throws Status 503
+   */
+  async tidy(owner: PasswordOwner, nowMs = Date.now()): Promise<void> {
+    const kept = this.#secrets.get(prefix + owner.name)
+    const hash = kept?.hashes.get(owner.credential)
+    if (kept === undefined || hash === undefined) return
+    const isCrowded = kept.hashes.size > 1 && nowMs - kept.storedAtMs > settledMs
+    if (isCrowded) await this.#change(owner, () => new Map([[owner.credential, hash]]), kept)
+    else if (kept.ownerUid !== owner.uid) await this.#change(owner, known => known)
+  }
+
+  /** @param expected nothing is done where the Secret is another one by now */
+  async #change(owner: PasswordOwner, next: (known: Hashes) => Hashes, expected?: Kept): Promise<void> {
+    await retryOnConflict(async () => {
+      const secret = await this.#read(owner.name)
+      if (expected !== undefined && secret?.metadata.resourceVersion !== expected.resourceVersion) return
+      const hashes = next(secret === undefined ? new Map() : toHashes(secret))
+      if (!(await this.#write(owner, hashes, secret)))
+        throw new Status(409, 'Conflict', 'the Secret has changed')
+    }, `the password of ${owner.name} is being changed`)
+  }
+
+  /** @returns false when another writer was first */
+  async #write(owner: PasswordOwner, hashes: Hashes, old: KubeObject | undefined): Promise<boolean> {
+    const { client, namespace } = this.#options
+    const name = { namespace, name: prefix + owner.name }
+    const ownerUid = old?.metadata.ownerReferences?.[0]?.uid ?? ''
+    // The Secret of an earlier user of that name is about to be collected as garbage, no matter who owns it by then.
+    const isForeign = old !== undefined && ownerUid !== '' && ownerUid !== owner.uid
+    if (isForeign && !(await deleteAsRead(client, secretPath(name), old))) return false
+    const content = this.#toContent(owner, hashes)
+    const stored = await writeSecret(client, name, content, isForeign ? undefined : old?.metadata)
+    if (stored !== undefined) this.#secrets.put(stored)
+    return stored !== undefined
+  }
+
+  async #read(user: string, namespace = this.#options.namespace): Promise<KubeObject | undefined> {
+    try {
+      const secret = await readSecret(this.#options.client, { namespace, name: prefix + user })
+      return secret?.type === this.#type ? secret : undefined
+    } catch (error) {
+      // In other namespaces Kapis may have no rights.
+      const isForeign = namespace !== this.#options.namespace
+      if (error instanceof Status && error.code === 403 && isForeign) return undefined
+      throw error
+    }
+  }
+
+  #toContent({ name, uid }: PasswordOwner, hashes: Hashes): SecretContent {
+    const owner = { apiVersion: `iam.${this.#options.groupDomain}/${iamVersion}`, kind: 'User', name, uid }
+    return {
+      type: this.#type,
+      annotations: { [this.#storedAt]: new Date().toISOString() },
+      // It goes with its user.
+      ...(uid === '' ? {} : { ownerReferences: [owner] }),
+      data: Object.fromEntries(hashes),
+    }
+  }
+}
+
+/** @returns false when it has changed since, or is gone */
+async function deleteAsRead(client: KubeClient, path: string, { metadata }: KubeObject): Promise<boolean> {
+  const preconditions = { uid: metadata.uid, resourceVersion: metadata.resourceVersion }
+  const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions }
+  try {
+    await client.call({ method: 'DELETE', path, body })
+    return true
+  } catch (error) {
+    if (error instanceof Status && (error.code === 409 || error.code === 404)) return false
+    throw error
+  }
+}
+
+/** The type of the Secrets. */
+export function passwordSecretType(groupDomain: string): string {
+  return `iam.${groupDomain}/password`
+}
+
+export function passwordSecretName(user: string): string {
+  return prefix + user
+}
+
+function toKept(secret: KubeObject, storedAt: string): Kept {
+  const { ownerReferences, annotations, creationTimestamp, resourceVersion } = secret.metadata
+  return {
+    hashes: toHashes(secret),
+    ownerUid: ownerReferences?.[0]?.uid ?? '',
+    createdAtMs: Date.parse(creationTimestamp),
+    storedAtMs: Date.parse(annotations?.[storedAt] ?? '') || 0,
+    resourceVersion,
+  }
+}
+
+/** Whatever is no hash that can be afforded is left out, and each is known by its own fingerprint. */
+export function toHashes({ data }: KubeObject): Hashes {
+  const values = Object.values(isRecord(data) ? data : {})
+  const hashes = values
+    .map(value => (typeof value === 'string' ? Buffer.from(value, 'base64').toString('utf8') : ''))
+    .filter(isPasswordHash)
+  return new Map(hashes.map(hash => [toCredential(hash), hash]))
+}

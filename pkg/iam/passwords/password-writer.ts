@@ -1,0 +1,39 @@
+import type { KubeClient } from '../../kube/client.ts'
+import { type KubeObject, parseObject } from '../../kube/object.ts'
+import type { PasswordStore } from './password-store.ts'
+import { type User, usersPath } from '../users/user.ts'
+
+export type PasswordWriterOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  readonly store: Pick<PasswordStore, 'keep'>
+}
+
+/**
+ * Gives a user another password, as its bcrypt hash: from then on every login that began with the one before has ended.
+ *
+ * @param annotations to be changed with it; null takes one away
+ * @returns the user as stored
+ * @throws Status 404, 409 when the user was changed since it was read, 503
+ */
+export type PasswordWriter = (
+  user: Pick<User, 'name' | 'uid' | 'resourceVersion' | 'credential'>,
+  hash: string,
+  annotations: Readonly<Record<string, string | null>>,
+) => Promise<KubeObject>
+
+export function createPasswordWriter({ client, groupDomain, store }: PasswordWriterOptions): PasswordWriter {
+  return async (user, hash, annotations) => {
+    const { name, uid, resourceVersion } = user
+    const reference = await store.keep(user, hash)
+    // A hash that someone has written into the User itself would count first.
+    const spec = { ...reference, password: null }
+    const answer = await client.call({
+      method: 'PATCH',
+      path: `${usersPath(groupDomain)}/${encodeURIComponent(name)}`,
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { uid, resourceVersion, annotations }, spec },
+    })
+    return parseObject(answer)
+  }
+}

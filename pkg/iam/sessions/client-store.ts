@@ -1,0 +1,98 @@
+import { parseClientDocument, type RegisteredClient } from '../../config/client.ts'
+import type { Problem } from '../../config/problem.ts'
+import { readSecretDocument } from '../../config/secret-document.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { byName, Informer } from '../../kube/informer.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import { secretsPath } from '../../kube/secret.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+
+export type ClientStoreOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  readonly namespace: string
+  readonly logger: Logger
+  /** Those of the configuration; they win over a Secret's of the same name. */
+  readonly configured: readonly RegisteredClient[]
+}
+
+type Entry = { readonly secret: string; readonly createdAt: string; readonly registered: RegisteredClient }
+
+/**
+ * The OAuth clients there are: those of the configuration and those of Secrets, which are watched. A Secret that is not
+ * right has no client, and says in the log why; the others go on.
+ */
+export class ClientStore {
+  readonly #options: ClientStoreOptions
+  /** By the name of the Secret. */
+  readonly #secrets: Informer<Entry>
+  #clients: ReadonlyMap<string, RegisteredClient>
+
+  constructor(options: ClientStoreOptions) {
+    this.#options = options
+    this.#secrets = new Informer({
+      ...options,
+      path: secretsPath(options.namespace),
+      query: { labelSelector: `config.${options.groupDomain}/type=oauthclient` },
+      what: 'the OAuth clients',
+      key: byName,
+      parse: secret => this.#parse(secret),
+      onChange: () => {
+        this.#clients = this.#join()
+      },
+    })
+    this.#clients = this.#join()
+  }
+
+  start(): Promise<void> {
+    return this.#secrets.start()
+  }
+
+  stop(): void {
+    this.#secrets.stop()
+  }
+
+  get isReady(): boolean {
+    return this.#secrets.isReady
+  }
+
+  find(name: string): RegisteredClient | undefined {
+    return this.#clients.get(name)
+  }
+
+  all(): Iterable<RegisteredClient> {
+    return this.#clients.values()
+  }
+
+  #parse(secret: KubeObject): Entry | undefined {
+    const { name, creationTimestamp: createdAt } = secret.metadata
+    const problems: Problem[] = []
+    const wanted = `config.${this.#options.groupDomain}/oauthclient`
+    if (secret.type !== wanted) problems.push({ path: 'type', message: `must be ${wanted}` })
+    const document = readSecretDocument(secret, problems)
+    const registered = problems.length === 0 ? parseClientDocument(document, problems) : undefined
+    if (registered !== undefined && problems.length === 0) return { secret: name, createdAt, registered }
+    this.#options.logger.error({ secretName: name, problems }, 'the Secret is not a valid OAuth client')
+    return undefined
+  }
+
+  #join(): ReadonlyMap<string, RegisteredClient> {
+    const { configured, logger } = this.#options
+    const clients = new Map(configured.map(each => [each.client.name, each]))
+    const isConfigured = new Set(clients.keys())
+    for (const { secret, registered } of [...this.#secrets.all()].sort(byAge)) {
+      const { name } = registered.client
+      if (!clients.has(name)) clients.set(name, registered)
+      else {
+        const winner = isConfigured.has(name) ? 'the configuration' : 'an older Secret'
+        logger.warn({ secretName: secret, client: name, winner }, 'another client has this name already')
+      }
+    }
+    return clients
+  }
+}
+
+/** Total, so that all replicas agree. */
+function byAge(a: Entry, b: Entry): number {
+  return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.secret < b.secret) ? -1 : 1
+}

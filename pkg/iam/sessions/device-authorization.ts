@@ -1,0 +1,109 @@
+import { Status } from '../../apierrors/status.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { isRecord, type KubeObject, parseList, parseObject } from '../../kube/object.ts'
+import { iamVersion } from '../users/user.ts'
+
+/** A device that waits for someone to log it in (RFC 8628): a `DeviceAuthorization` of iam.<group domain>/v1alpha2. */
+export type DeviceAuthorization = {
+  readonly name: string
+  readonly resourceVersion: string
+  readonly clientId: string
+  readonly scope: string
+  readonly expiresAtMs: number
+  /** '' while nobody has decided; what follows is known once it is approved. */
+  readonly decision: '' | 'Approved' | 'Denied'
+  readonly user: string
+  readonly userUid: string
+  readonly provider: string
+  /** In seconds since the epoch. */
+  readonly authTime: number
+  readonly browserSid: string
+  /** Of the login that the device will get. */
+  readonly sid: string
+}
+
+export type DeviceStore = {
+  /** @throws Status 409 when there is one of that name */
+  readonly create: (
+    device: Pick<DeviceAuthorization, 'name' | 'clientId' | 'scope' | 'expiresAtMs'>,
+  ) => Promise<void>
+  /** As it is now, on whichever replica it was made; undefined when there is none, or it has expired. */
+  readonly read: (name: string) => Promise<DeviceAuthorization | undefined>
+  /** @returns false when it has changed since it was read, or is gone */
+  readonly update: (device: DeviceAuthorization) => Promise<boolean>
+  readonly remove: (name: string) => Promise<void>
+  /** Removes those that have expired. Safe to run on every replica. */
+  readonly collect: () => Promise<void>
+}
+
+/** Keeps them in kube-apiserver: the device asks one replica, its user's browser another. */
+export function createDeviceStore({
+  client,
+  groupDomain,
+}: {
+  client: KubeClient
+  groupDomain: string
+}): DeviceStore {
+  const collection = `/apis/iam.${groupDomain}/${iamVersion}/deviceauthorizations`
+  const pathOf = (name: string) => `${collection}/${encodeURIComponent(name)}`
+  const toBody = (name: string, resourceVersion: string, spec: object) => ({
+    apiVersion: `iam.${groupDomain}/${iamVersion}`,
+    kind: 'DeviceAuthorization',
+    metadata: { name, ...(resourceVersion === '' ? {} : { resourceVersion }) },
+    spec,
+  })
+
+  async function remove(name: string): Promise<void> {
+    await client.call({ method: 'DELETE', path: pathOf(name) }).catch(orCodes(404))
+  }
+
+  return {
+    remove,
+    async create({ name, expiresAtMs, ...rest }) {
+      const spec = { ...rest, expiresAt: new Date(expiresAtMs).toISOString() }
+      await client.call({ method: 'POST', path: collection, body: toBody(name, '', spec) })
+    },
+    async read(name) {
+      const answer = await client.call({ path: pathOf(name) }).catch(orCodes(404))
+      const device = answer === undefined ? undefined : toDevice(parseObject(answer))
+      return device === undefined || device.expiresAtMs < Date.now() ? undefined : device
+    },
+    async update({ name, resourceVersion, expiresAtMs, ...rest }) {
+      const spec = { ...rest, expiresAt: new Date(expiresAtMs).toISOString() }
+      const call = { method: 'PUT', path: pathOf(name), body: toBody(name, resourceVersion, spec) } as const
+      return (await client.call(call).catch(orCodes(404, 409))) !== undefined
+    },
+    async collect() {
+      const { items } = parseList(await client.call({ path: collection }))
+      for (const { name, expiresAtMs } of (items ?? []).map(toDevice))
+        if (expiresAtMs < Date.now()) await remove(name)
+    },
+  }
+}
+
+function orCodes(...codes: readonly number[]): (error: unknown) => undefined {
+  return error => {
+    if (error instanceof Status && codes.includes(error.code)) return undefined
+    throw error
+  }
+}
+
+function toDevice({ metadata, spec }: KubeObject): DeviceAuthorization {
+  const stored = isRecord(spec) ? spec : {}
+  const text = (key: string) => (typeof stored[key] === 'string' ? stored[key] : '')
+  const decision = text('decision')
+  return {
+    name: metadata.name,
+    resourceVersion: metadata.resourceVersion,
+    clientId: text('clientId'),
+    scope: text('scope'),
+    expiresAtMs: Date.parse(text('expiresAt')) || 0,
+    decision: decision === 'Approved' || decision === 'Denied' ? decision : '',
+    user: text('user'),
+    userUid: text('userUid'),
+    provider: text('provider'),
+    authTime: typeof stored.authTime === 'number' ? stored.authTime : 0,
+    browserSid: text('browserSid'),
+    sid: text('sid'),
+  }
+}

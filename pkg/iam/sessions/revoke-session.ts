@@ -1,0 +1,47 @@
+import { unavailable } from '../../apierrors/status.ts'
+import { isLater } from '../../kube/resource-version.ts'
+import type { Session, SessionType } from './session.ts'
+
+export type EndableSessions = {
+  readonly read: (sid: string) => Promise<Session | undefined>
+  readonly update: (session: Session) => Promise<boolean>
+}
+
+// Each is lost only to someone who changed the login in the moment between: a refresh, or another end.
+const attempts = 5
+
+/**
+ * Ends a login for good and writes down why.
+ *
+ * @param known as it was last seen; it is read again when it has changed
+ * @returns false when it had ended or was gone already
+ * @throws Status 503
+ */
+export async function endLogin(sessions: EndableSessions, known: Session, why: string): Promise<boolean> {
+  let session: Session | undefined = known
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    if (session === undefined || session.ended !== '') return false
+    if (await sessions.update({ ...session, ended: why })) return true
+    session = await sessions.read(session.sid)
+  }
+  throw unavailable('the login is being updated concurrently; try again')
+}
+
+/**
+ * Ends every login of the same user but this one, which has just begun. Of two that begin in the same moment the later one
+ * stays, whichever replica each of them came to: kube-apiserver's resource versions say which that is.
+ *
+ * @param types of what counts as another login
+ */
+export async function endOtherLogins(
+  sessions: EndableSessions & { readonly list: (user: string) => Promise<readonly Session[]> },
+  own: Session,
+  types: readonly SessionType[] = ['', 'Browser'],
+): Promise<void> {
+  for (const session of await sessions.list(own.user)) {
+    const isOther = types.includes(session.type) && session.sid !== own.sid && session.ended === ''
+    // One that was refreshed is no new one, and its version says nothing of when it began.
+    const isNewer = session.previousRefreshId === '' && isLater(session.resourceVersion, own.resourceVersion)
+    if (isOther && !isNewer) await endLogin(sessions, session, 'another login')
+  }
+}

@@ -1,0 +1,106 @@
+import { expect } from 'chai'
+import { silent, until } from '../fixtures.ts'
+import type { Session } from './session.ts'
+import { createSessionKeeper } from './session-reconciler.ts'
+import { toUser, type User } from '../users/user.ts'
+
+const alice: User = {
+  ...toUser({ metadata: { name: 'alice', uid: 'u1', resourceVersion: '1', creationTimestamp: '' } }),
+  generation: 1,
+  credential: 'c1',
+}
+const login: Session = {
+  sid: 's1',
+  resourceVersion: '1',
+  type: '',
+  displayName: '',
+  createdAtMs: 0,
+  user: 'alice',
+  userUid: 'u1',
+  userGeneration: 1,
+  credential: 'c1',
+  provider: '',
+  clientId: 'kapis',
+  scope: '',
+  authenticatedAtMs: 0,
+  refreshId: 'r1',
+  previousRefreshId: '',
+  rotatedAtMs: 0,
+  expiresAtMs: 0,
+  ended: '',
+}
+
+/** A keeper over logins of alice and bob; `actual` is what kube-apiserver would say of alice. */
+function keep(actual: () => User | undefined, conflicts = 0) {
+  const sessions = new Map(
+    [login, { ...login, sid: 's2' }, { ...login, sid: 's3', user: 'bob' }].map(session => [
+      session.sid,
+      session,
+    ]),
+  )
+  let reads = 0
+  const keeper = createSessionKeeper({
+    async readUser() {
+      reads++
+      return actual()
+    },
+    sessions: {
+      all: () => sessions.values(),
+      read: async sid => sessions.get(sid),
+      async update(session) {
+        if (conflicts-- > 0) return false
+        sessions.set(session.sid, session)
+        return true
+      },
+    },
+    logger: silent,
+  })
+  return { keeper, reads: () => reads, ended: () => [...sessions.values()].map(({ ended }) => ended) }
+}
+
+describe('createSessionKeeper', () => {
+  const disabled: User = { ...alice, state: 'Disabled' }
+  const changed: User = { ...alice, generation: 2, credential: 'c2' }
+  const rows: readonly [string, User | undefined, string][] = [
+    ['is disabled', disabled, 'user disabled'],
+    ['has a new password', changed, 'password changed'],
+    ['is deleted', undefined, 'user deleted'],
+  ]
+  for (const [what, after, why] of rows) {
+    it(`ends the logins of a user who ${what}, and of nobody else`, async () => {
+      const { keeper, ended } = keep(() => after)
+      keeper.changed('alice', alice, after)
+      await until(() => ended()[1] !== '')
+      expect(ended()).to.deep.equal([why, why, ''])
+    })
+  }
+
+  it('asks nothing for a change that ends nothing', async () => {
+    const { keeper, reads } = keep(() => alice)
+    keeper.changed('alice', alice, { ...alice, groups: ['ops'], generation: 2 })
+    keeper.changed('alice', undefined, alice)
+    await new Promise(resolve => setTimeout(resolve, 20))
+    expect(reads()).to.equal(0)
+  })
+
+  it('believes kube-apiserver when what is known here is older', async () => {
+    const { keeper, reads, ended } = keep(() => alice)
+    keeper.changed('alice', alice, disabled)
+    await until(() => reads() === 1)
+    await new Promise(resolve => setTimeout(resolve, 20))
+    expect(ended()).to.deep.equal(['', '', ''])
+  })
+
+  it('tries again when a login is refreshed in the same moment', async () => {
+    const { keeper, ended } = keep(() => disabled, 2)
+    keeper.changed('alice', alice, disabled)
+    await until(() => ended()[1] !== '')
+    expect(ended()).to.deep.equal(['user disabled', 'user disabled', ''])
+  })
+
+  it('ends what was left behind while nobody was watching', async () => {
+    const { keeper, ended } = keep(() => changed)
+    await keeper.checkAll(name => (name === 'alice' ? changed : { ...alice, name }))
+    expect(ended()).to.deep.equal(['password changed', 'password changed', ''])
+  })
+})

@@ -1,0 +1,71 @@
+import type { Logger } from '../../telemetry/logger.ts'
+import { endLogin } from './revoke-session.ts'
+import { isLeftBehind, type Session } from './session.ts'
+import type { User } from '../users/user.ts'
+
+export type SessionKeeperOptions = {
+  /** The user of this moment, read from kube-apiserver; undefined when there is none. */
+  readonly readUser: (name: string) => Promise<User | undefined>
+  readonly sessions: {
+    readonly all: () => Iterable<Session>
+    readonly read: (sid: string) => Promise<Session | undefined>
+    readonly update: (session: Session) => Promise<boolean>
+  }
+  readonly logger: Logger
+}
+
+export type SessionKeeper = {
+  /** To be told of every change of a user; undefined stands for "is not there". */
+  readonly changed: (name: string, before: User | undefined, after: User | undefined) => void
+  /** Ends what was left behind while nobody was watching. */
+  readonly checkAll: (known: (name: string) => User | undefined) => Promise<void>
+}
+
+/**
+ * Ends the logins of users who are disabled, deleted or have a new password, and writes it down: they stay ended when the
+ * user comes back. Safe to run on every replica.
+ */
+export function createSessionKeeper({ readUser, sessions, logger }: SessionKeeperOptions): SessionKeeper {
+  async function check(name: string): Promise<void> {
+    const open = [...sessions.all()].filter(session => session.user === name && session.ended === '')
+    if (open.length === 0) return
+    // What is known here may be older than the logins: only kube-apiserver can say that one has to end.
+    const user = await readUser(name)
+    for (const session of open) {
+      const why = whyEnded(session, user)
+      if (why !== undefined) await end(session, why)
+    }
+  }
+
+  async function end(session: Session, why: string): Promise<void> {
+    if (await endLogin(sessions, session, why))
+      logger.info({ audit: 'session', user: session.user, sid: session.sid, reason: why }, 'login ended')
+  }
+
+  return {
+    changed(name, before, after) {
+      const isNew = before === undefined
+      const isSame =
+        before?.uid === after?.uid &&
+        before?.credential === after?.credential &&
+        before?.state === after?.state
+      if (isNew || isSame) return
+      check(name).catch(err => logger.warn({ err, user: name }, 'cannot end the logins of a user yet'))
+    },
+    async checkAll(known) {
+      const names = new Set<string>()
+      for (const session of sessions.all()) {
+        if (session.ended === '' && whyEnded(session, known(session.user)) !== undefined)
+          names.add(session.user)
+      }
+      for (const name of names) await check(name)
+    },
+  }
+}
+
+function whyEnded(session: Session, user: User | undefined): string | undefined {
+  if (user === undefined) return 'user deleted'
+  if (user.state === 'Disabled') return 'user disabled'
+  if (isLeftBehind(session, user)) return 'password changed'
+  return undefined
+}

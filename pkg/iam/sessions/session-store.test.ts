@@ -1,0 +1,184 @@
+import { expect } from 'chai'
+import type { KubeObject } from '../../kube/object.ts'
+import { createScriptedCollection, silent, until } from '../fixtures.ts'
+import { SessionStore } from './session-store.ts'
+import { toUser } from '../users/user.ts'
+
+const hour = 3_600_000
+
+function session(name: string, spec: Readonly<Record<string, unknown>> = {}): KubeObject {
+  const expiresAt = new Date(Date.now() + hour).toISOString()
+  return {
+    metadata: { name, uid: name, resourceVersion: '2', creationTimestamp: '2026-01-01T00:00:00Z' },
+    spec: { user: 'alice', clientId: 'kapis', refreshId: 'r', expiresAt, ...spec },
+  }
+}
+
+describe('SessionStore', () => {
+  let store: SessionStore
+  afterEach(() => store.stop())
+
+  async function follow(
+    initial: readonly KubeObject[],
+    users = new Map<string, ReturnType<typeof toUser>>(),
+  ) {
+    const collection = createScriptedCollection(initial)
+    const { client } = collection
+    store = new SessionStore({
+      client,
+      groupDomain: 'kapis.io',
+      logger: silent,
+      accessTokenSeconds: 7200,
+      clockSkewSeconds: 10,
+      users,
+    })
+    expect(store.isReady).to.equal(false)
+    await store.start()
+    expect(store.isReady).to.equal(true)
+    return collection
+  }
+
+  it('knows which logins have ended', async () => {
+    await follow([session('good'), session('over', { ended: 'logout' })])
+    expect(store.isRevoked('good')).to.equal(false)
+    expect(store.isRevoked('over')).to.equal(true)
+  })
+
+  it('lets a login pass that another replica may have made a moment ago', async () => {
+    await follow([])
+    expect(store.isRevoked('new')).to.equal(false)
+    expect(store.isRevoked('new', Date.now() / 1000)).to.equal(false)
+  })
+
+  describe('of a login that was not in the list', () => {
+    const seconds = (ms: number) => Math.floor(ms / 1000)
+    // Milliseconds from the list; clocks may differ by 10 s.
+    const rows: readonly [string, { issuedMs: number; askedMs: number }, boolean][] = [
+      ['issued an hour before', { issuedMs: -hour, askedMs: 0 }, true],
+      ['issued a minute before', { issuedMs: -60_000, askedMs: 0 }, true],
+      ['issued just before what clocks differ', { issuedMs: -13_000, askedMs: 0 }, true],
+      ['issued by a clock that may be behind', { issuedMs: -8_000, askedMs: 0 }, false],
+      ['issued by such a clock, when the watch would have told', { issuedMs: -8_000, askedMs: 60_000 }, true],
+      ['issued by a clock that may be ahead', { issuedMs: 8_000, askedMs: 8_000 }, false],
+      ['issued by that one, when the watch would have told', { issuedMs: 8_000, askedMs: 60_000 }, true],
+      ['issued after, for as long as the watch is behind', { issuedMs: 30_000, askedMs: hour }, false],
+    ]
+    for (const [what, { issuedMs, askedMs }, isRevoked] of rows) {
+      it(`${isRevoked ? 'refuses' : 'lets pass'} a token ${what}`, async () => {
+        const beforeMs = Date.now()
+        await follow([])
+        const nowMs = Date.now() + askedMs
+        expect(store.isRevoked('s', seconds(beforeMs + issuedMs), nowMs)).to.equal(isRevoked)
+      })
+    }
+  })
+
+  it('gives the tokens of a user to nobody who has the name after him', async () => {
+    const metadata = { name: 'alice', uid: 'u2', resourceVersion: '1', creationTimestamp: '' }
+    const users = new Map([['alice', toUser({ metadata, spec: {} })]])
+    await follow([session('old', { userUid: 'u1' }), session('own', { userUid: 'u2' })], users)
+    expect(store.isRevoked('old')).to.equal(true)
+    expect(store.isRevoked('own')).to.equal(false)
+  })
+
+  it('learns of an end as it happens', async () => {
+    const collection = await follow([session('s')])
+    await until(() => {
+      collection.emit({ type: 'MODIFIED', object: session('s', { ended: 'logout' }) })
+      return store.isRevoked('s')
+    })
+  })
+
+  it('takes a login that is deleted before its time for ended', async () => {
+    const collection = await follow([session('s')])
+    await until(() => {
+      collection.emit({ type: 'DELETED', object: session('s') })
+      return store.isRevoked('s')
+    })
+  })
+
+  it('remembers it when the watch has to begin again', async () => {
+    const collection = await follow([session('s'), session('missed'), session('kept')])
+    await until(() => {
+      collection.emit({ type: 'DELETED', object: session('s') })
+      return store.isRevoked('s')
+    })
+    collection.expire([session('kept')])
+    // Deleted while nobody was watching.
+    await until(() => store.isRevoked('missed'))
+    expect(store.isRevoked('s')).to.equal(true)
+    expect(store.isRevoked('kept')).to.equal(false)
+  })
+
+  it('ends logins by what their user has become', async () => {
+    const metadata = { name: 'alice', uid: 'u1', resourceVersion: '1', creationTimestamp: '', generation: 1 }
+    const password = `$2b$10$${'a'.repeat(53)}`
+    const alice = toUser({ metadata, spec: { password } })
+    const users = new Map([['alice', alice]])
+    const { credential } = alice
+    await follow([session('s', { userUid: 'u1', userGeneration: 1, credential })], users)
+    expect(store.isRevoked('s')).to.equal(false)
+    const changed = `$2b$10$${'b'.repeat(53)}`
+    users.set('alice', toUser({ metadata: { ...metadata, generation: 2 }, spec: { password: changed } }))
+    expect(store.isRevoked('s')).to.equal(true)
+  })
+
+  describe('hasTokenOf', () => {
+    const nowMs = Date.now()
+    const at = (ms: number) => new Date(nowMs + ms).toISOString()
+    const seconds = (ms: number) => (nowMs + ms) / 1000
+    const rows: readonly [string, Readonly<Record<string, unknown>>, boolean][] = [
+      ['signed in between', { rotatedAt: at(-5 * hour) }, true],
+      ['signed before', { rotatedAt: at(-8 * hour) }, false],
+      ['signed after', { rotatedAt: at(-2 * hour) }, false],
+      ['signed where clocks may differ', { rotatedAt: at(-6 * hour - 60_000) }, true],
+      ['of a login that has ended', { rotatedAt: at(-5 * hour), ended: 'logout' }, false],
+      ['that has expired', { rotatedAt: at(-5 * hour), expiresAt: at(-3 * hour) }, false],
+    ]
+    for (const [what, spec, isNeeded] of rows) {
+      it(`is ${isNeeded} for a token ${what}`, async () => {
+        await follow([session('s', spec)])
+        expect(store.hasTokenOf(seconds(-6 * hour), seconds(-4 * hour), nowMs)).to.equal(isNeeded)
+      })
+    }
+  })
+
+  describe('hasIdTokenOf', () => {
+    const nowMs = Date.now()
+    const at = (ms: number) => new Date(nowMs + ms).toISOString()
+    const seconds = (ms: number) => (nowMs + ms) / 1000
+    const openid = { scope: 'openid email' }
+    const rows: readonly [string, number, Readonly<Record<string, unknown>>, boolean][] = [
+      ['that began in between', -5, { ...openid, rotatedAt: at(-5 * hour) }, true],
+      ['that began in between and goes on', -5, { ...openid, rotatedAt: at(-hour) }, true],
+      ['that began before and was refreshed after', -9, { ...openid, rotatedAt: at(-hour) }, true],
+      ['that began after', -3, { ...openid, rotatedAt: at(-hour) }, false],
+      ['that was refreshed last before', -9, { ...openid, rotatedAt: at(-8 * hour) }, false],
+      ['without openid', -5, { scope: 'email', rotatedAt: at(-5 * hour) }, false],
+      ['that has ended', -5, { ...openid, rotatedAt: at(-5 * hour), ended: 'logout' }, false],
+      ['that has expired', -5, { ...openid, rotatedAt: at(-5 * hour), expiresAt: at(-3 * hour) }, false],
+    ]
+    for (const [what, began, spec, expected] of rows) {
+      it(`is ${expected} for a login ${what}`, async () => {
+        const { metadata, ...rest } = session('s', spec)
+        await follow([{ ...rest, metadata: { ...metadata, creationTimestamp: at(began * hour) } }])
+        expect(store.hasIdTokenOf(seconds(-6 * hour), seconds(-4 * hour), nowMs)).to.equal(expected)
+      })
+    }
+  })
+
+  it('collects what no token can be good of any more, and nothing else', async () => {
+    const at = (ms: number) => ({ expiresAt: new Date(Date.now() + ms).toISOString() })
+    const { deleted } = await follow([
+      session('current', at(hour)),
+      session('refreshed-no-more', at(-hour)),
+      session('over', at(-3 * hour)),
+      session('over-and-ended', { ...at(-3 * hour), ended: 'logout' }),
+    ])
+    await store.collect()
+    const path = '/apis/iam.kapis.io/v1alpha2/loginsessions'
+    expect(deleted).to.deep.equal([`${path}/over`, `${path}/over-and-ended`])
+    await store.collect()
+    expect(deleted).to.have.length(2)
+  })
+})

@@ -1,0 +1,224 @@
+import { Status } from '../../apierrors/status.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { parseList, parseObject } from '../../kube/object.ts'
+import { Reflector } from '../../kube/reflector.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import {
+  isLeftBehind,
+  type NewSession,
+  type Session,
+  sessionsPath,
+  toLoginSession,
+  toSession,
+} from './session.ts'
+import type { User } from '../users/user.ts'
+
+export type SessionStoreOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  readonly logger: Logger
+  /** How long after a session's end a token of it can still be good: the life of an access token. */
+  readonly accessTokenSeconds: number
+  /** How much the clock of who signs a token may differ from ours. */
+  readonly clockSkewSeconds: number
+  /** With them a login is over when its user's password is changed, or the name is given to someone else. */
+  readonly users?: { readonly get: (name: string) => User | undefined }
+}
+
+// More than a watch is behind: by then it has told of every login that was made before.
+const watchLagMs = 5_000
+// A key is kept rather too long than too short.
+const keyMarginSeconds = 300
+
+/**
+ * Logins, kept in kube-apiserver. What is asked for each request (has it ended?) is answered from the watch; what
+ * decides about a refresh token is read and written there, so that two replicas can never both accept it.
+ */
+export class SessionStore {
+  readonly #options: SessionStoreOptions
+  readonly #sessions = new Map<string, Session>()
+  readonly #reflector: Reflector
+  #askedAtMs = 0
+  /** When the list that is known was asked for; 0 before the first. */
+  #listedAtMs = 0
+
+  constructor(options: SessionStoreOptions) {
+    this.#options = options
+    this.#reflector = new Reflector({
+      client: options.client,
+      path: sessionsPath(options.groupDomain),
+      sink: {
+        listing: () => {
+          this.#askedAtMs = Date.now()
+        },
+        replace: items => this.#replace(items.map(toSession)),
+        apply: events => {
+          for (const { type, object } of events) {
+            if (type === 'BOOKMARK') this.#prune()
+            else if (type === 'DELETED') this.#deleted(toSession(object))
+            else this.#sessions.set(object.metadata.name, toSession(object))
+          }
+        },
+        failed: err => options.logger.warn({ err }, 'cannot watch login sessions'),
+      },
+    })
+  }
+
+  start(): Promise<void> {
+    return this.#reflector.start()
+  }
+
+  stop(): void {
+    this.#reflector.stop()
+  }
+
+  get isReady(): boolean {
+    return this.#listedAtMs > 0
+  }
+
+  /**
+   * Whether a login is known to have ended. One that is not known at all has not while another replica may have made it a
+   * moment ago, and the watch has yet to tell of it.
+   *
+   * @param issuedAtSeconds the iat claim of the token
+   */
+  isRevoked(sid: string, issuedAtSeconds = Number.POSITIVE_INFINITY, nowMs = Date.now()): boolean {
+    const session = this.#sessions.get(sid)
+    if (session === undefined) return this.#isGone(issuedAtSeconds, nowMs)
+    if (session.ended !== '') return true
+    const user = this.#options.users?.get(session.user)
+    return user !== undefined && isLeftBehind(session, user)
+  }
+
+  /** Whether a token of a session is good that was signed between two times, in seconds, give or take a clock. */
+  hasTokenOf(fromSeconds: number, untilSeconds: number, nowMs = Date.now()): boolean {
+    return [...this.#sessions.values()].some(({ ended, expiresAtMs, rotatedAtMs }) => {
+      const signed = rotatedAtMs / 1000
+      const isWithin = signed > fromSeconds - keyMarginSeconds && signed < untilSeconds + keyMarginSeconds
+      return ended === '' && isWithin && !this.#isOver(expiresAtMs, nowMs)
+    })
+  }
+
+  /** Whether a login lives that was given ID tokens between two times, in seconds, give or take a clock. */
+  hasIdTokenOf(fromSeconds: number, untilSeconds: number, nowMs = Date.now()): boolean {
+    return [...this.#sessions.values()].some(
+      ({ ended, scope, createdAtMs, rotatedAtMs, expiresAtMs }) =>
+        ended === '' &&
+        scope.split(' ').includes('openid') &&
+        createdAtMs / 1000 < untilSeconds + keyMarginSeconds &&
+        rotatedAtMs / 1000 > fromSeconds - keyMarginSeconds &&
+        !this.#isOver(expiresAtMs, nowMs),
+    )
+  }
+
+  /** Every login that is known, those that have ended among them. */
+  all(): Iterable<Session> {
+    return this.#sessions.values()
+  }
+
+  /** @returns what was stored */
+  async create(session: NewSession): Promise<Session> {
+    const { client, groupDomain } = this.#options
+    const body = toLoginSession(session, groupDomain)
+    // Every login waits for it. What is made here has no members that the schema does not know, and none twice: to look for
+    // them only to warn of them would be work for nothing. What the schema demands is checked all the same.
+    const path = `${sessionsPath(groupDomain)}?fieldValidation=Ignore`
+    return toSession(parseObject(await client.call({ method: 'POST', path, body })))
+  }
+
+  /** Every session of a user as it is now, read from kube-apiserver. */
+  async list(user: string): Promise<readonly Session[]> {
+    const { client, groupDomain } = this.#options
+    const query = new URLSearchParams({ fieldSelector: `spec.user=${user}` })
+    const list = parseList(await client.call({ path: `${sessionsPath(groupDomain)}?${query}` }))
+    return (list.items ?? []).map(toSession)
+  }
+
+  /** The session as it is now, read from kube-apiserver; undefined when there is none. */
+  async read(sid: string): Promise<Session | undefined> {
+    try {
+      return toSession(parseObject(await this.#options.client.call({ path: this.#path(sid) })))
+    } catch (error) {
+      if (error instanceof Status && error.code === 404) return undefined
+      throw error
+    }
+  }
+
+  /** @returns false when it has changed since it was read */
+  async update(session: Session): Promise<boolean> {
+    const { client, groupDomain } = this.#options
+    try {
+      const body = toLoginSession(session, groupDomain)
+      const stored = toSession(
+        parseObject(await client.call({ method: 'PUT', path: this.#path(session.sid), body })),
+      )
+      // An end is final: this replica need not wait for its watch to know it.
+      if (stored.ended !== '') this.#sessions.set(stored.sid, stored)
+      return true
+    } catch (error) {
+      if (error instanceof Status && (error.code === 409 || error.code === 404)) return false
+      throw error
+    }
+  }
+
+  /** Removes sessions of which no token can be good any more. Safe to run on every replica. */
+  async collect(nowMs = Date.now()): Promise<void> {
+    for (const { sid, expiresAtMs } of [...this.#sessions.values()]) {
+      if (!this.#isOver(expiresAtMs, nowMs)) continue
+      try {
+        await this.#options.client.call({ method: 'DELETE', path: this.#path(sid) })
+      } catch (error) {
+        if (!(error instanceof Status && error.code === 404)) throw error
+      }
+      this.#sessions.delete(sid)
+    }
+  }
+
+  /**
+   * Whether a login that is not known must be one that was deleted: by a logout or with its user, before this program
+   * listed the logins. Its tokens verify until they expire, and so does one of a user who was recreated under the same name;
+   * nothing else would stop them here.
+   *
+   * The list has every login that was stored before it began, and the watch tells of every later one, also of its end.
+   * Only the clock of who signed leaves a doubt, about tokens from around the beginning of the list. They have the benefit of
+   * it until the watch would have told. A login that is refused too early is taken again once the watch tells of it.
+   */
+  #isGone(issuedAtSeconds: number, nowMs: number): boolean {
+    const skewMs = this.#options.clockSkewSeconds * 1000
+    const earliestMs = issuedAtSeconds * 1000 - skewMs
+    // The claim is in whole seconds.
+    const latestMs = (issuedAtSeconds + 1) * 1000 + skewMs
+    if (latestMs < this.#listedAtMs) return true
+    return earliestMs <= this.#listedAtMs && nowMs > latestMs + watchLagMs
+  }
+
+  #path(sid: string): string {
+    return `${sessionsPath(this.#options.groupDomain)}/${encodeURIComponent(sid)}`
+  }
+
+  #replace(sessions: readonly Session[]): void {
+    const gone = new Map(this.#sessions)
+    for (const session of sessions) {
+      gone.delete(session.sid)
+      this.#sessions.set(session.sid, session)
+    }
+    for (const session of gone.values()) this.#deleted(session)
+    this.#listedAtMs = this.#askedAtMs
+  }
+
+  /** A login that was deleted before its time was ended by someone: it is remembered for as long as its tokens live. */
+  #deleted(session: Session): void {
+    if (this.#isOver(session.expiresAtMs, Date.now())) this.#sessions.delete(session.sid)
+    else this.#sessions.set(session.sid, { ...session, ended: session.ended || 'deleted' })
+  }
+
+  #prune(nowMs = Date.now()): void {
+    for (const { sid, expiresAtMs, ended } of this.#sessions.values()) {
+      if (ended !== '' && this.#isOver(expiresAtMs, nowMs)) this.#sessions.delete(sid)
+    }
+  }
+
+  #isOver(expiresAtMs: number, nowMs: number): boolean {
+    return expiresAtMs + this.#options.accessTokenSeconds * 1000 < nowMs
+  }
+}

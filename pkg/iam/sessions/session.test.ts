@@ -1,0 +1,89 @@
+import { expect } from 'chai'
+import { isLeftBehind, type Session, toLoginSession, toSession } from './session.ts'
+import { toUser, type User } from '../users/user.ts'
+
+const session: Session = {
+  sid: 's1',
+  resourceVersion: '9',
+  type: '',
+  displayName: '',
+  createdAtMs: Date.parse('2025-12-31T23:00:00Z'),
+  user: 'alice',
+  userUid: 'u1',
+  userGeneration: 2,
+  credential: 'c1',
+  provider: 'github',
+  clientId: 'kapis',
+  scope: 'openid',
+  authenticatedAtMs: Date.parse('2025-12-31T22:00:00Z'),
+  refreshId: 'r2',
+  previousRefreshId: 'r1',
+  rotatedAtMs: Date.parse('2026-01-01T00:00:00Z'),
+  expiresAtMs: Date.parse('2026-01-01T04:00:00Z'),
+  ended: 'logout',
+}
+
+describe('toLoginSession', () => {
+  it('is read back as it was written', () => {
+    const { metadata, ...rest } = Object(toLoginSession(session, 'kapis.io'))
+    const { name, resourceVersion } = metadata
+    const stored = {
+      ...rest,
+      metadata: { name, resourceVersion, uid: '', creationTimestamp: '2025-12-31T23:00:00Z' },
+    }
+    expect(toSession(stored)).to.deep.equal(session)
+  })
+
+  it('belongs to its user, so that kube-apiserver removes it with the user', () => {
+    expect(Object(toLoginSession(session, 'a.io')).metadata.ownerReferences).to.deep.equal([
+      { apiVersion: 'iam.a.io/v1alpha2', kind: 'User', name: 'alice', uid: 'u1' },
+    ])
+  })
+
+  it('leaves out what is empty', () => {
+    const begun = {
+      ...session,
+      resourceVersion: '',
+      provider: '',
+      previousRefreshId: '',
+      ended: '',
+      scope: '',
+      authenticatedAtMs: 0,
+    }
+    const { metadata, spec } = Object(toLoginSession(begun, 'kapis.io'))
+    expect(Object.keys(metadata)).to.deep.equal(['name', 'ownerReferences'])
+    expect(Object.keys(spec).sort()).to.deep.equal([
+      'clientId',
+      'credential',
+      'expiresAt',
+      'refreshId',
+      'rotatedAt',
+      'user',
+      'userGeneration',
+      'userUid',
+    ])
+  })
+})
+
+describe('isLeftBehind', () => {
+  const alice: User = {
+    ...toUser({ metadata: { name: 'alice', uid: 'u1', resourceVersion: '1', creationTimestamp: '' } }),
+    generation: 2,
+    credential: 'c1',
+  }
+  const rows: readonly [string, Partial<Session>, Partial<User>, boolean][] = [
+    ['nothing has changed', {}, {}, false],
+    ['the user was changed, the password was not', {}, { generation: 3 }, false],
+    ['the password was changed', {}, { generation: 3, credential: 'c2' }, true],
+    ['the password was taken away', {}, { generation: 3, credential: '' }, true],
+    ['the user is known only as before the login', {}, { generation: 1, credential: 'c0' }, false],
+    ['another user has the name', {}, { uid: 'u2' }, true],
+    ['the login was not by password', { credential: '' }, { generation: 3, credential: 'c2' }, false],
+    ['the login is from before these were kept', { credential: '', userUid: '' }, { uid: 'u2' }, false],
+  ]
+  for (const [what, changed, user, expected] of rows) {
+    it(`is ${expected} when ${what}`, () => {
+      expect(isLeftBehind({ ...session, ...changed }, { ...alice, ...user })).to.equal(expected)
+    })
+  }
+})

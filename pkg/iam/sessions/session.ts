@@ -1,0 +1,110 @@
+import { isRecord, type KubeObject } from '../../kube/object.ts'
+import { iamVersion, type User } from '../users/user.ts'
+
+const sessionTypes = ['', 'Browser', 'PersonalAccessToken', 'ClientCredentials'] as const
+/**
+ * What a session stands for. Most are logins of a client ('') or of a browser; the others are tokens without a refresh token
+ * that are ended in the same way.
+ */
+export type SessionType = (typeof sessionTypes)[number]
+
+/** One login: a `LoginSession` of iam.<group domain>/v1alpha2, named by the sid claim of its tokens. */
+export type Session = {
+  readonly sid: string
+  readonly resourceVersion: string
+  /** '' for a login. */
+  readonly type: SessionType
+  /** What its owner calls a personal access token. */
+  readonly displayName: string
+  /** When it began, by kube-apiserver's clock: milliseconds since the epoch. */
+  readonly createdAtMs: number
+  readonly user: string
+  /** Of the user who logged in: another one of the same name has no part in this login. */
+  readonly userUid: string
+  readonly userGeneration: number
+  /** The user's credential at the login (see User); '' where a password had no part in it. */
+  readonly credential: string
+  /** The identity provider; '' for users that Kapis keeps itself. */
+  readonly provider: string
+  readonly clientId: string
+  readonly scope: string
+  /** When the user proved who they are, which may be before the login began; 0 where it is not known. */
+  readonly authenticatedAtMs: number
+  readonly refreshId: string
+  readonly previousRefreshId: string
+  /** Milliseconds since the epoch. */
+  readonly rotatedAtMs: number
+  readonly expiresAtMs: number
+  /** Why it was ended; '' while it is good. */
+  readonly ended: string
+}
+
+/** A session that kube-apiserver has not seen yet. */
+export type NewSession = Omit<Session, 'resourceVersion' | 'createdAtMs'>
+
+export function sessionsPath(groupDomain: string): string {
+  return `/apis/iam.${groupDomain}/${iamVersion}/loginsessions`
+}
+
+/**
+ * Whether a login was left behind by its user: someone else has the name now, or the password was changed. Views of users
+ * and of logins arrive apart: a user older than the login says nothing about it.
+ */
+export function isLeftBehind(session: Session, user: User): boolean {
+  if (session.userUid !== '' && session.userUid !== user.uid) return true
+  if (session.credential === '' || user.generation < session.userGeneration) return false
+  return session.credential !== user.credential
+}
+
+export function toSession({ metadata, spec }: KubeObject): Session {
+  const stored = isRecord(spec) ? spec : {}
+  const text = (key: string) => (typeof stored[key] === 'string' ? stored[key] : '')
+  return {
+    sid: metadata.name,
+    resourceVersion: metadata.resourceVersion,
+    type: sessionTypes.find(type => type === stored.type) ?? '',
+    displayName: text('displayName'),
+    createdAtMs: Date.parse(metadata.creationTimestamp) || 0,
+    user: text('user'),
+    userUid: text('userUid'),
+    userGeneration: typeof stored.userGeneration === 'number' ? stored.userGeneration : 0,
+    credential: text('credential'),
+    provider: text('provider'),
+    clientId: text('clientId'),
+    scope: text('scope'),
+    authenticatedAtMs: Date.parse(text('authenticatedAt')) || 0,
+    refreshId: text('refreshId'),
+    previousRefreshId: text('previousRefreshId'),
+    rotatedAtMs: Date.parse(text('rotatedAt')) || 0,
+    expiresAtMs: Date.parse(text('expiresAt')) || 0,
+    ended: text('ended'),
+  }
+}
+
+/** @param session with the resource version that it had when it was read; one without it is new */
+export function toLoginSession(session: NewSession & Partial<Session>, groupDomain: string): object {
+  const { sid, resourceVersion = '', createdAtMs: _, rotatedAtMs, expiresAtMs, ...others } = session
+  const { authenticatedAtMs, ...rest } = others
+  // What is empty says nothing, and is left out.
+  const members = Object.entries(rest).filter(([, value]) => value !== '')
+  return {
+    apiVersion: `iam.${groupDomain}/${iamVersion}`,
+    kind: 'LoginSession',
+    metadata: {
+      name: sid,
+      ...(resourceVersion === '' ? {} : { resourceVersion }),
+      // kube-apiserver itself removes the logins of a user who is removed.
+      ...(session.userUid === '' ? {} : { ownerReferences: [toOwner(session, groupDomain)] }),
+    },
+    spec: {
+      ...Object.fromEntries(members),
+      ...(authenticatedAtMs === 0 ? {} : { authenticatedAt: new Date(authenticatedAtMs).toISOString() }),
+      rotatedAt: new Date(rotatedAtMs).toISOString(),
+      expiresAt: new Date(expiresAtMs).toISOString(),
+    },
+  }
+}
+
+function toOwner({ user, userUid }: NewSession, groupDomain: string): object {
+  return { apiVersion: `iam.${groupDomain}/${iamVersion}`, kind: 'User', name: user, uid: userUid }
+}

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto'
+import type { KubeClient } from '../../kube/client.ts'
+import { parseList, parseObject } from '../../kube/object.ts'
+import { isConflict } from '../../kube/retry.ts'
+import { readSecret, secretData, writeSecret } from '../../kube/secret.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import type { PasswordHasher } from '../passwords/password.ts'
+import type { PasswordStore } from '../passwords/password-store.ts'
+import { iamVersion, usersPath } from './user.ts'
+
+export type FirstAdministratorOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  readonly namespace: string
+  readonly hasher: PasswordHasher
+  readonly store: Pick<PasswordStore, 'keep'>
+  readonly logger: Logger
+}
+
+const secretName = 'kapis-initial-admin'
+const username = 'admin'
+/** manifests/base/rbac.yaml binds this group; the user has no rights but by it. */
+const group = 'platform-admins'
+
+/**
+ * Makes the first user, when there is none at all, with a random password that is kept in a Secret for anyone who installed
+ * the platform. The Secrets come first: of two replicas that start together one makes that with the password, both use what is in
+ * it, and the user is there once all else is.
+ */
+export async function ensureFirstAdministrator(options: FirstAdministratorOptions): Promise<void> {
+  const { client, groupDomain, hasher, store, logger } = options
+  const existing = parseList(await client.call({ path: `${usersPath(groupDomain)}?limit=1` }))
+  if ((existing.items ?? []).length > 0) return
+  const hash = await hasher.hash(await ensureSecret(options))
+  const reference = await store.keep({ name: username, uid: '', credential: '' }, hash)
+  const user = {
+    apiVersion: `iam.${groupDomain}/${iamVersion}`,
+    kind: 'User',
+    metadata: { name: username, labels: { 'app.kubernetes.io/managed-by': 'kapis' } },
+    spec: { email: `${username}@${groupDomain}`, groups: [group], ...reference },
+  }
+  const made = await create(client, usersPath(groupDomain), user)
+  if (made !== undefined) {
+    const { uid } = parseObject(made).metadata
+    await store.keep({ name: username, uid, credential: reference.credential }, hash)
+    logger.info({ user: username, secretName, namespace: options.namespace }, 'made the first administrator')
+  }
+}
+
+async function ensureSecret({ client, namespace }: FirstAdministratorOptions): Promise<string> {
+  const place = { namespace, name: secretName }
+  const password = randomBytes(18).toString('base64url')
+  if ((await writeSecret(client, place, { data: { username, password } })) !== undefined) return password
+  const secret = await readSecret(client, place)
+  const stored = secret && secretData(secret, 'password')
+  if (stored === undefined) throw new Error(`Secret ${namespace}/${secretName} has no password`)
+  return stored.toString('utf8')
+}
+
+/** @returns undefined when it exists already */
+async function create(client: KubeClient, path: string, body: unknown): Promise<unknown> {
+  try {
+    return await client.call({ method: 'POST', path, body })
+  } catch (error) {
+    if (isConflict(error)) return undefined
+    throw error
+  }
+}

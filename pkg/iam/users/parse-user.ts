@@ -1,0 +1,138 @@
+import { badRequest, type Cause, invalid, Status } from '../../apierrors/status.ts'
+import { isRecord } from '../../kube/object.ts'
+import { iamVersion, isPasswordHash, type UserState } from './user.ts'
+import { emailProblem, groupProblem, nameProblem, passwordProblem, problemAt } from './user-validation.ts'
+
+/** A user as someone wants him to be. */
+export type UserDraft = {
+  readonly name: string
+  /** '' when the caller does not care what it replaces. */
+  readonly resourceVersion: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly annotations: Readonly<Record<string, string>>
+  /** All members of the spec but the password. */
+  readonly spec: Readonly<Record<string, unknown>>
+  /** In plain text, or its bcrypt hash; undefined leaves it as it is. */
+  readonly password: string | undefined
+  readonly state: UserState | undefined
+}
+
+const states: readonly UserState[] = ['Active', 'Disabled', 'AuthLimitExceeded']
+const texts: Readonly<Record<string, number>> = { lang: 35, description: 1024, displayName: 253 }
+const specMembers = ['email', 'lang', 'description', 'displayName', 'groups', 'password']
+
+/**
+ * Reads a User as a caller sends it.
+ *
+ * @param name from the path; undefined when it is a new one
+ * @throws Status 400 when it is no User, 422 with every field that is not allowed
+ */
+export function parseUserDraft(body: unknown, groupDomain: string, name?: string): UserDraft {
+  const group = `iam.${groupDomain}`
+  if (!isRecord(body)) throw badRequest('the body must be a User as a JSON object')
+  const { apiVersion = `${group}/${iamVersion}`, kind = 'User' } = body
+  if (apiVersion !== `${group}/${iamVersion}` || kind !== 'User')
+    throw badRequest(`the body must be a User of ${group}/${iamVersion}`)
+  const metadata = member(body, 'metadata')
+  const spec = member(body, 'spec')
+  const status = member(body, 'status')
+  const given = metadata.name ?? name
+  if (name !== undefined && given !== name)
+    throw badRequest(`metadata.name must be the name in the path, ${JSON.stringify(name)}`)
+  const causes = [
+    ...textCauses('metadata.name', given, nameProblem),
+    ...mapCauses('metadata.labels', metadata.labels),
+    ...mapCauses('metadata.annotations', metadata.annotations),
+    ...specCauses(spec),
+    ...stateCauses(status.state),
+  ]
+  if (causes.length > 0) throw invalidUser(groupDomain, typeof given === 'string' ? given : '', causes)
+  const { password, ...rest } = spec
+  return {
+    name: String(given),
+    resourceVersion: typeof metadata.resourceVersion === 'string' ? metadata.resourceVersion : '',
+    labels: toMap(metadata.labels),
+    annotations: toMap(metadata.annotations),
+    spec: rest,
+    password: typeof password === 'string' ? password : undefined,
+    state: states.find(state => state === status.state),
+  }
+}
+
+/** 422 as kube-apiserver words it. */
+export function invalidUser(groupDomain: string, name: string, causes: readonly Cause[]): Status {
+  const { message, details, ...status } = invalid({ group: `iam.${groupDomain}`, kind: 'User' }, causes)
+  const named = message.replace('""', () => JSON.stringify(name))
+  return new Status(status.code, status.reason, named, { details: { ...details, name } })
+}
+
+function specCauses(spec: Readonly<Record<string, unknown>>): readonly Cause[] {
+  const { email, groups, password } = spec
+  const unknown = Object.keys(spec).filter(key => !specMembers.includes(key))
+  return [
+    ...unknown.flatMap(key => problemAt(`spec.${key}`, `unknown; supported: ${specMembers.join(', ')}`)),
+    ...textCauses('spec.email', email, emailProblem),
+    ...Object.entries(texts).flatMap(([key, max]) =>
+      spec[key] === undefined || spec[key] === ''
+        ? []
+        : textCauses(`spec.${key}`, spec[key], text =>
+            text.length <= max ? undefined : `must have at most ${max} characters`,
+          ),
+    ),
+    ...groupCauses(groups),
+    ...(password === undefined || password === null
+      ? []
+      : textCauses('spec.password', password, newPasswordProblem)),
+  ]
+}
+
+/** A hash that was made elsewhere passes as it is. */
+function newPasswordProblem(password: string): string | undefined {
+  if (isPasswordHash(password)) return undefined
+  if (/^\$2[aby]\$\d\d\$/.test(password)) return 'must be no bcrypt hash of another cost than 4 to 15'
+  return passwordProblem(password)
+}
+
+function groupCauses(groups: unknown): readonly Cause[] {
+  if (groups === undefined || groups === null) return []
+  if (!Array.isArray(groups) || groups.length > 256)
+    return problemAt('spec.groups', 'must be a list of at most 256 groups')
+  const repeated = groups.filter((group, i) => groups.indexOf(group) !== i)
+  return [
+    ...groups.flatMap((group, i) => textCauses(`spec.groups[${i}]`, group, groupProblem)),
+    ...repeated.flatMap(group => problemAt('spec.groups', `must name ${JSON.stringify(group)} once`)),
+  ]
+}
+
+function stateCauses(state: unknown): readonly Cause[] {
+  if (state === undefined || state === null || state === '') return []
+  const isState = states.some(known => known === state)
+  return problemAt('status.state', isState ? undefined : `must be one of ${states.join(', ')}`)
+}
+
+function textCauses(
+  field: string,
+  value: unknown,
+  rule: (text: string) => string | undefined,
+): readonly Cause[] {
+  if (value === undefined || value === null || value === '')
+    return [{ reason: 'FieldValueRequired', message: 'is required', field }]
+  return problemAt(field, typeof value === 'string' ? rule(value) : 'must be a string')
+}
+
+function mapCauses(field: string, value: unknown): readonly Cause[] {
+  if (value === undefined || value === null) return []
+  const isMap = isRecord(value) && Object.values(value).every(text => typeof text === 'string')
+  return problemAt(field, isMap ? undefined : 'must map names to strings')
+}
+
+function member(body: Readonly<Record<string, unknown>>, key: string): Readonly<Record<string, unknown>> {
+  const value = body[key] ?? {}
+  if (isRecord(value)) return value
+  throw badRequest(`${key} must be a JSON object`)
+}
+
+function toMap(value: unknown): Readonly<Record<string, string>> {
+  const entries = isRecord(value) ? Object.entries(value) : []
+  return Object.fromEntries(entries.map(([key, text]) => [key, String(text)]))
+}

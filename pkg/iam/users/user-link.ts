@@ -1,0 +1,26 @@
+import type { ObjectMeta } from '../../kube/object.ts'
+
+/** That a user is a certain person at an identity provider. */
+export type UserLink = { readonly provider: string; readonly uid: string }
+
+/** The annotation by which a user is linked to a person; its value is the person's uid at the provider. */
+export function linkAnnotation(groupDomain: string, provider: string): string {
+  return `${linkPrefix(groupDomain)}${provider}`
+}
+
+/** All links of a user. One may also stand in two labels, as release 3.4 of the platform wrote it. */
+export function readLinks(metadata: ObjectMeta, groupDomain: string): readonly UserLink[] {
+  const { annotations = {}, labels = {} } = metadata
+  const prefix = linkPrefix(groupDomain)
+  const links = Object.entries(annotations)
+    .filter(([name, uid]) => name.startsWith(prefix) && uid !== '')
+    .map(([name, uid]) => ({ provider: name.slice(prefix.length), uid }))
+  const { [`iam.${groupDomain}/identify-provider`]: provider, [`iam.${groupDomain}/origin-uid`]: uid } =
+    labels
+  if (!provider || !uid || links.some(link => link.provider === provider)) return links
+  return [...links, { provider, uid }]
+}
+
+function linkPrefix(groupDomain: string): string {
+  return `iam.${groupDomain}/identity-provider.`
+}

@@ -1,0 +1,101 @@
+import { expect } from 'chai'
+import type { KubeObject } from '../../kube/object.ts'
+import { parseUserDraft } from './parse-user.ts'
+import { rightsToChange, rightsToCreate, rightsToSetPassword, type UserRights } from './user-permissions.ts'
+
+const domain = 'kapis.io'
+const hash = `$2b$10$${'a'.repeat(53)}`
+const link = `iam.${domain}/identity-provider.corp`
+const nothing: UserRights = { subresources: [], groups: [], user: 'never', anyGroup: false }
+const metadata = { name: 'jane', uid: 'u1', resourceVersion: '7', creationTimestamp: '2026-01-01T00:00:00Z' }
+const spec = { email: 'jane@example.org', groups: ['a', 'b'] }
+const stored: KubeObject = {
+  metadata: { ...metadata, annotations: { [link]: '42' } },
+  spec: { ...spec, password: hash },
+  status: {
+    state: 'Active',
+    providerGroups: [{ provider: 'corp', groups: ['c', 'b'], observedAt: '2026-01-01T00:00:00Z' }],
+  },
+}
+
+const links = { [`iam.${domain}/identify-provider`]: 'forge', [`iam.${domain}/origin-uid`]: '9' }
+
+describe('rightsToCreate', () => {
+  const linked = (more: object) => ({ metadata: { name: 'jane', ...more }, spec: { email: spec.email } })
+  const rows: readonly [string, object, UserRights][] = [
+    ['nothing but an address', { spec: { email: spec.email } }, { ...nothing, user: 'ifNamed' }],
+    ['groups', { spec }, { ...nothing, groups: ['a', 'b'], user: 'ifNamed' }],
+    [
+      'a password',
+      { spec: { email: spec.email, password: 'Correct horse 1' } },
+      { ...nothing, subresources: ['password'], user: 'ifNamed' },
+    ],
+    [
+      'a password as its hash, and a state',
+      { spec: { email: spec.email, password: hash }, status: { state: 'Disabled' } },
+      { ...nothing, subresources: ['password', 'status'], user: 'ifNamed' },
+    ],
+    [
+      'the state that every new user has',
+      { spec: { email: spec.email }, status: { state: 'Active' } },
+      { ...nothing, user: 'ifNamed' },
+    ],
+    ['a link', linked({ annotations: { [link]: '42' } }), { ...nothing, user: 'always', anyGroup: true }],
+    ['a link of 3.4', linked({ labels: links }), { ...nothing, user: 'always', anyGroup: true }],
+    ['an annotation', linked({ annotations: { a: 'b' } }), { ...nothing, user: 'ifNamed' }],
+  ]
+  for (const [what, body, rights] of rows)
+    it(`knows what a user with ${what} takes`, () => {
+      const draft = parseUserDraft({ metadata: { name: 'jane' }, ...body }, domain)
+      expect(rightsToCreate(draft, domain)).to.deep.equal(rights)
+    })
+})
+
+describe('rightsToChange', () => {
+  const taken: UserRights = { ...nothing, groups: ['a', 'b', 'c'], user: 'always' }
+  const newlyLinked = { ...taken, anyGroup: true }
+  const annotations = { [link]: '42' }
+  const rows: readonly [string, object, UserRights][] = [
+    ['nothing', {}, nothing],
+    ['other texts', { spec: { ...spec, lang: 'de', displayName: 'J', description: 'x' } }, nothing],
+    ['other labels', { metadata: { annotations, labels: { team: 'x' } } }, nothing],
+    ['fewer groups', { spec: { ...spec, groups: [] } }, nothing],
+    ['one group more', { spec: { ...spec, groups: ['b', 'd', 'a'] } }, { ...nothing, groups: ['d'] }],
+    [
+      'a group of the provider, for good',
+      { spec: { ...spec, groups: ['c'] } },
+      { ...nothing, groups: ['c'] },
+    ],
+    ['the state that it has', { status: { state: 'Active' } }, nothing],
+    ['another state', { status: { state: 'Disabled' } }, { ...nothing, subresources: ['status'] }],
+    ['a link less', { metadata: { annotations: {} } }, nothing],
+    ['another address', { spec: { ...spec, email: 'joe@example.org' } }, taken],
+    ['another case of the address', { spec: { ...spec, email: 'Jane@example.org' } }, taken],
+    ['a password', { spec: { ...spec, password: hash } }, { ...taken, subresources: ['password'] }],
+    ['another link', { metadata: { annotations: { [link]: '43' } } }, newlyLinked],
+    ['one link more', { metadata: { annotations: { ...annotations, [`${link}2`]: '1' } } }, newlyLinked],
+    ['a link of 3.4', { metadata: { annotations, labels: links } }, newlyLinked],
+    [
+      'a password, and groups of its own',
+      { spec: { ...spec, password: hash, groups: ['d'] } },
+      { ...nothing, subresources: ['password'], groups: ['d', 'c', 'b'], user: 'always' },
+    ],
+  ]
+  for (const [what, { metadata: given = {}, ...body }, rights] of rows as readonly (readonly [
+    string,
+    { readonly metadata?: object },
+    UserRights,
+  ])[])
+    it(`knows what ${what} takes`, () => {
+      const sent = { spec, ...body, metadata: { name: 'jane', annotations, ...given } }
+      const draft = parseUserDraft(sent, domain, 'jane')
+      expect(rightsToChange(stored, draft, domain)).to.deep.equal(rights)
+    })
+})
+
+describe('rightsToSetPassword', () => {
+  it('takes the user, with the groups of the spec and of identity providers', () => {
+    const rights = { ...nothing, groups: ['a', 'b', 'c'], user: 'always' }
+    expect(rightsToSetPassword(stored)).to.deep.equal(rights)
+  })
+})

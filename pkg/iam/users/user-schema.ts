@@ -1,0 +1,41 @@
+import { unavailable } from '../../apierrors/status.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { itemsOf, membersOf } from '../../kube/object.ts'
+import { iamVersion } from './user.ts'
+
+/**
+ * Asks kube-apiserver once whether its schema of Users has `spec.credential`. Manifests of an older release do not: the member would
+ * be dropped without a word, and with it the password.
+ *
+ * @throws Status 503 from the returned function, which asks again the next time
+ */
+export function createSchemaCheck(options: { client: KubeClient; groupDomain: string }): () => Promise<void> {
+  const { client, groupDomain } = options
+  const name = `users.iam.${groupDomain}`
+  let isKnown = false
+  return async () => {
+    if (isKnown) return
+    const definition = await client.call({
+      path: `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`,
+    })
+    if (!hasCredential(definition))
+      throw unavailable(
+        `the CustomResourceDefinition ${name} has no spec.credential: apply the manifests of this release`,
+      )
+    isKnown = true
+  }
+}
+
+/** Whether a CustomResourceDefinition of Users keeps `spec.credential`. */
+export function hasCredential(definition: unknown): boolean {
+  const version = itemsOf(membersOf(membersOf(definition).spec).versions)
+    .map(membersOf)
+    .find(one => one.name === iamVersion)
+  const root = membersOf(membersOf(version?.schema).openAPIV3Schema)
+  const spec = membersOf(membersOf(root.properties).spec)
+  return 'credential' in membersOf(spec.properties) || [root, spec].some(isOpen)
+}
+
+function isOpen(schema: Readonly<Record<string, unknown>>): boolean {
+  return schema['x-kubernetes-preserve-unknown-fields'] === true
+}

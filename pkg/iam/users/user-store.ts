@@ -1,0 +1,113 @@
+import type { KubeClient } from '../../kube/client.ts'
+import { Informer } from '../../kube/informer.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { ignoredGroups, toUser, type User, usersPath } from './user.ts'
+import { readLinks, type UserLink } from './user-link.ts'
+
+export type UserStoreOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  readonly logger: Logger
+  /** Called for each change after the first list; undefined stands for "is not there". */
+  readonly onChange?: (name: string, before: User | undefined, after: User | undefined) => void
+}
+
+type Entry = { readonly user: User; readonly links: readonly UserLink[] }
+
+/** All users, as their watch has them: a change of one reaches every replica within a moment. */
+export class UserStore {
+  readonly #users: Informer<Entry, 'email' | 'link'>
+  /** What was last logged of a user. */
+  readonly #ignored = new Map<string, string>()
+  readonly #logger: Logger
+
+  constructor(options: UserStoreOptions) {
+    this.#logger = options.logger
+    this.#users = new Informer({
+      ...options,
+      path: usersPath(options.groupDomain),
+      what: 'users',
+      parse: object => {
+        // One that waits for a finalizer is as good as gone.
+        if (object.metadata.deletionTimestamp !== undefined) return undefined
+        this.#logIgnored(object.metadata.name, ignoredGroups(object))
+        return { user: toUser(object), links: readLinks(object.metadata, options.groupDomain) }
+      },
+      indexers: {
+        email: ({ user }) => (user.email === '' ? [] : [user.email.toLowerCase()]),
+        link: ({ links }) => links.map(linkKey),
+      },
+      onChange(changes, isInInitialList) {
+        if (isInInitialList) return
+        for (const { key, before, after } of changes) options.onChange?.(key, before?.user, after?.user)
+      },
+    })
+  }
+
+  start(): Promise<void> {
+    return this.#users.start()
+  }
+
+  stop(): void {
+    this.#users.stop()
+  }
+
+  get isReady(): boolean {
+    return this.#users.isReady
+  }
+
+  get size(): number {
+    return this.#users.size
+  }
+
+  *all(): Iterable<User> {
+    for (const { user } of this.#users.all()) yield user
+  }
+
+  get(name: string): User | undefined {
+    return this.#users.get(name)?.user
+  }
+
+  /**
+   * By user name, or by e-mail address when the login looks like one (RFC 5322 addr-spec). Of several users with one
+   * address the oldest has it: a newcomer must not take over a login.
+   */
+  find(login: string): User | undefined {
+    if (!login.includes('@')) return this.get(login)
+    const holders = this.#users.byIndex('email', login.toLowerCase()).map(({ user }) => user)
+    return holders.sort(byAge)[0]
+  }
+
+  /** The users who are linked to a person at an identity provider; more than one only by mistake. */
+  findLinked(link: UserLink): readonly User[] {
+    return this.#users.byIndex('link', linkKey(link)).map(({ user }) => user)
+  }
+
+  linksOf(name: string): readonly UserLink[] {
+    return this.#users.get(name)?.links ?? []
+  }
+
+  /** Once, and again when they have changed: a user is written at each login. */
+  #logIgnored(name: string, groups: readonly string[]): void {
+    const now = JSON.stringify(groups)
+    if ((this.#ignored.get(name) ?? '[]') === now) return
+    if (groups.length === 0) this.#ignored.delete(name)
+    else {
+      this.#ignored.set(name, now)
+      this.#logger.warn(
+        { user: name, groups },
+        'groups of the user are ignored: they are not valid group names',
+      )
+    }
+  }
+}
+
+/** Total, so that all replicas agree. */
+function byAge(a: User, b: User): number {
+  return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.name < b.name) ? -1 : 1
+}
+
+/** A provider's name has no space in it. */
+function linkKey({ provider, uid }: UserLink): string {
+  return `${provider} ${uid}`
+}

@@ -1,0 +1,49 @@
+import type { Cause } from '../../apierrors/status.ts'
+import { isReservedName } from '../../token/reserved-name.ts'
+
+/** Why a value is not allowed; undefined when it is. */
+type Rule = (value: string) => string | undefined
+
+const dns1123 = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+// RFC 5322 section 3.4.1, addr-spec: dot-atom "@" domain. Quoted local parts and address literals are left out, as
+// everywhere where people have to type their address.
+const atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+const label = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
+const address = new RegExp(`^${atom}(?:\\.${atom})*@${label}(?:\\.${label})*$`)
+
+/** A user name is a label value of login records as well, hence its length. */
+export const nameProblem: Rule = name =>
+  name.length <= 63 && dns1123.test(name)
+    ? undefined
+    : 'must be a DNS-1123 subdomain of at most 63 characters: lower-case letters, digits, "-" and "."'
+
+export const emailProblem: Rule = email => {
+  const isAddress = email.length <= 254 && email.indexOf('@') <= 64 && address.test(email)
+  return isAddress ? undefined : 'must be an e-mail address (RFC 5322) such as alice@example.org'
+}
+
+/** The password itself never shows in the answer. */
+export const passwordProblem: Rule = password => {
+  const { length } = [...password]
+  const isLong = length >= 8 && length <= 64
+  if (!isLong || !/\p{Ll}/u.test(password) || !/\p{Lu}/u.test(password) || !/\p{Nd}/u.test(password))
+    return 'must have 8 to 64 characters, among them a lower-case letter, an upper-case letter and a digit'
+  // bcrypt looks no further: what comes after would not be part of the password.
+  return Buffer.byteLength(password) > 72 ? 'must have at most 72 bytes in UTF-8' : undefined
+}
+
+// Those that nobody sees, and those that readers of a name would write as something else.
+const invisible = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/u
+
+/** The same rule as in the schema of User: manifests/base/crds/users.yaml. */
+export const groupProblem: Rule = group => {
+  if (group === '' || group.length > 253) return 'must have 1 to 253 characters'
+  if (invisible.test(group)) return 'must not contain control characters or invisible ones'
+  if (group.trim() !== group) return 'must not begin or end with white space'
+  return isReservedName(group) ? 'must not begin with "system:", which is reserved for Kubernetes' : undefined
+}
+
+/** @returns the problem as metav1.StatusCause */
+export function problemAt(field: string, message: string | undefined): readonly Cause[] {
+  return message === undefined ? [] : [{ reason: 'FieldValueInvalid', message, field }]
+}

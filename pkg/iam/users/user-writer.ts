@@ -1,0 +1,232 @@
+import { notFound, Status } from '../../apierrors/status.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { lastAppliedAnnotation, withoutLastApplied } from '../../kube/last-applied.ts'
+import { isRecord, type KubeObject, parseObject } from '../../kube/object.ts'
+import { retryOnConflict } from '../../kube/retry.ts'
+import { toMetaTime } from '../lockout/lockout-reconciler.ts'
+import type { PasswordHasher } from '../passwords/password.ts'
+import type { PasswordStore } from '../passwords/password-store.ts'
+import { createPasswordWriter } from '../passwords/password-writer.ts'
+import { iamVersion, isPasswordHash, toUser, type User, type UserState, usersPath } from './user.ts'
+import { invalidUser, type UserDraft } from './parse-user.ts'
+import { rightsToChange, rightsToCreate, rightsToSetPassword, type UserRights } from './user-permissions.ts'
+import { problemAt } from './user-validation.ts'
+
+export type UserWriterOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  readonly hasher: PasswordHasher
+  readonly store: Pick<PasswordStore, 'keep' | 'referenceTo'>
+  readonly users: { readonly find: (login: string) => User | undefined }
+}
+
+/**
+ * Asks whether the caller has the rights that a change takes. It is called for each attempt, with what that attempt changes, and
+ * before anything is written.
+ *
+ * @throws Status 403, 503
+ */
+export type Permit = (name: string, rights: UserRights) => Promise<void>
+
+export type WriteOptions = { readonly isDryRun: boolean; readonly permit: Permit }
+
+/**
+ * Writes users as Kapis itself: RBAC has allowed the caller to write users before, and `permit` decides about what else a
+ * change takes. What comes back says nothing of the password.
+ */
+export type UserWriter = {
+  readonly read: (name: string) => Promise<KubeObject>
+  readonly create: (draft: UserDraft, options: WriteOptions) => Promise<KubeObject>
+  /** Replaces what was read: 409 when the draft names another resource version than the stored one. */
+  readonly update: (draft: UserDraft, options: WriteOptions) => Promise<KubeObject>
+  readonly setState: (name: string, state: UserState, reason: string) => Promise<KubeObject>
+  /** @param permit undefined for the user's own, chosen with the current one: it is no longer one that was given */
+  readonly setPassword: (name: string, password: string, permit: Permit | undefined) => Promise<void>
+  /** @param how metav1.DeleteOptions, for kube-apiserver to judge. @throws Status 404, 409, 422 */
+  readonly remove: (
+    name: string,
+    how: Pick<WriteOptions, 'isDryRun'> & { readonly options: Readonly<Record<string, unknown>> },
+  ) => Promise<void>
+}
+
+const mergePatch = 'application/merge-patch+json'
+
+export function createUserWriter({
+  client,
+  groupDomain,
+  hasher,
+  store,
+  users,
+}: UserWriterOptions): UserWriter {
+  const writePassword = createPasswordWriter({ client, groupDomain, store })
+  const resource = { group: `iam.${groupDomain}`, resource: 'users' }
+  const changedAt = `iam.${groupDomain}/last-password-change-time`
+  const uninitialized = `iam.${groupDomain}/uninitialized`
+  const pathOf = (name: string) => `${usersPath(groupDomain)}/${encodeURIComponent(name)}`
+  const dryRun = ({ isDryRun }: Pick<WriteOptions, 'isDryRun'>) => (isDryRun ? '?dryRun=All' : '')
+
+  async function stored(name: string): Promise<KubeObject> {
+    try {
+      return parseObject(await client.call({ path: pathOf(name) }))
+    } catch (error) {
+      throw error instanceof Status && error.code === 404 ? notFound(resource, name) : error
+    }
+  }
+
+  /** An address may be used to log in: it has one owner. Of two who take it in the same moment the older one has it. */
+  function requireFreeEmail({ name, spec }: UserDraft): void {
+    const holder = users.find(String(spec.email))
+    if (holder === undefined || holder.name === name) return
+    throw invalidUser(groupDomain, name, problemAt('spec.email', 'is the address of another user'))
+  }
+
+  /** As kube-apiserver words it. */
+  function conflict(name: string): Status {
+    const { group, resource: kind } = resource
+    const what = `${kind}.${group} ${JSON.stringify(name)}`
+    const why = 'the object has been modified; please apply your changes to the latest version and try again'
+    const details = { name, group, kind }
+    return new Status(409, 'Conflict', `Operation cannot be fulfilled on ${what}: ${why}`, { details })
+  }
+
+  async function toHash(password: string): Promise<string> {
+    return isPasswordHash(password) ? password : hasher.hash(password)
+  }
+
+  function toBody(draft: UserDraft, annotations: Readonly<Record<string, string>>, secrets: object): object {
+    const { name, labels, spec } = draft
+    return {
+      apiVersion: `iam.${groupDomain}/${iamVersion}`,
+      kind: 'User',
+      metadata: { name, labels, annotations },
+      spec: { ...spec, ...secrets },
+    }
+  }
+
+  async function putState(user: KubeObject, state: UserState, reason: string): Promise<KubeObject> {
+    const current = isRecord(user.status) ? user.status : {}
+    const changed = { state, reason, lastTransitionTime: toMetaTime(Date.now()) }
+    const body = { metadata: { resourceVersion: user.metadata.resourceVersion }, status: changed }
+    if (current.state === state) return user
+    const path = `${pathOf(user.metadata.name)}/status`
+    return parseObject(await client.call({ method: 'PATCH', path, contentType: mergePatch, body }))
+  }
+
+  async function replace(draft: UserDraft, options: WriteOptions): Promise<KubeObject> {
+    const before = await stored(draft.name)
+    // The rights are asked for the version that is replaced, and for no other.
+    const { resourceVersion } = before.metadata
+    if (draft.resourceVersion !== '' && draft.resourceVersion !== resourceVersion) throw conflict(draft.name)
+    await options.permit(draft.name, rightsToChange(before, draft, groupDomain))
+    requireFreeEmail(draft)
+    // Nobody is shown them, so nobody can send them back; without the last `kubectl apply` could not tell what was taken away.
+    const secrets = Object.entries(isRecord(before.spec) ? before.spec : {}).filter(([key]) => isSecret(key))
+    const { [changedAt]: changed, [lastAppliedAnnotation]: applied } = before.metadata.annotations ?? {}
+    const body = toBody(
+      draft,
+      {
+        ...(applied === undefined ? {} : { [lastAppliedAnnotation]: applied }),
+        ...draft.annotations,
+        ...(changed === undefined ? {} : { [changedAt]: changed }),
+      },
+      Object.fromEntries(secrets),
+    )
+    const metadata = {
+      ...before.metadata,
+      ...('metadata' in body && isRecord(body.metadata) ? body.metadata : {}),
+      resourceVersion,
+      managedFields: undefined,
+    }
+    const call = {
+      method: 'PUT',
+      path: `${pathOf(draft.name)}${dryRun(options)}`,
+      body: { ...body, metadata },
+    } as const
+    return parseObject(await client.call(call))
+  }
+
+  function putPassword(
+    name: string,
+    password: string,
+    { permit, annotations = {} }: { permit?: Permit; annotations?: Readonly<Record<string, null>> },
+  ): Promise<KubeObject> {
+    let hash: string | undefined
+    return retryOnConflict(async () => {
+      const before = await stored(name)
+      await permit?.(name, rightsToSetPassword(before))
+      hash ??= await toHash(password)
+      return writePassword(toUser(before), hash, { [changedAt]: toMetaTime(Date.now()), ...annotations })
+    })
+  }
+
+  /** A user who was made without the password that was asked for is not there at all. */
+  async function keepOrUndo({ metadata: { name, uid } }: KubeObject, hash: string): Promise<void> {
+    try {
+      await store.keep({ name, uid, credential: '' }, hash)
+    } catch (error) {
+      const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } }
+      await client.call({ method: 'DELETE', path: pathOf(name), body }).catch(() => undefined)
+      throw error
+    }
+  }
+
+  return {
+    read: async name => withoutSecrets(await stored(name)),
+    async create(draft, options) {
+      await options.permit(draft.name, rightsToCreate(draft, groupDomain))
+      requireFreeEmail(draft)
+      const hash = draft.password === undefined ? undefined : await toHash(draft.password)
+      const times = hash === undefined ? {} : { [changedAt]: toMetaTime(Date.now()) }
+      const reference = hash === undefined ? {} : store.referenceTo(hash)
+      const body = toBody(draft, { ...times, ...draft.annotations }, reference)
+      const path = `${usersPath(groupDomain)}${dryRun(options)}`
+      const answer = await client.call({ method: 'POST', path, body })
+      if (options.isDryRun) return withoutSecrets(parseTried(answer))
+      const made = parseObject(answer)
+      if (hash !== undefined) await keepOrUndo(made, hash)
+      return withoutSecrets(await putState(made, draft.state ?? 'Active', ''))
+    },
+    async update(draft, options) {
+      const { password, state } = draft
+      const write = () => replace(draft, options)
+      const written = await (draft.resourceVersion === '' ? retryOnConflict(write) : write())
+      if (options.isDryRun) return withoutSecrets(written)
+      const { permit } = options
+      const changed = password === undefined ? written : await putPassword(draft.name, password, { permit })
+      return withoutSecrets(state === undefined ? changed : await putState(changed, state, ''))
+    },
+    setState: (name, state, reason) =>
+      retryOnConflict(async () => withoutSecrets(await putState(await stored(name), state, reason))),
+    async setPassword(name, password, permit) {
+      const how = permit === undefined ? { annotations: { [uninitialized]: null } } : { permit }
+      await putPassword(name, password, how)
+    },
+    async remove(name, { isDryRun, options }) {
+      await stored(name)
+      // kube-apiserver does not look at the query where there is a body.
+      const tried = isDryRun ? { dryRun: ['All'] } : {}
+      const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...options, ...tried }
+      await client.call({ method: 'DELETE', path: pathOf(name), body })
+    },
+  }
+}
+
+/** What would have been made: kube-apiserver gives it no version. */
+function parseTried(answer: unknown): KubeObject {
+  if (!isRecord(answer) || !isRecord(answer.metadata)) return parseObject(answer)
+  return parseObject({ ...answer, metadata: { resourceVersion: '', ...answer.metadata } })
+}
+
+// Hashes, and what names them, are for anyone who checks passwords alone.
+const secretMembers: readonly string[] = ['password', 'credential', 'credentialNamespace']
+
+function isSecret(member: string): boolean {
+  return secretMembers.includes(member)
+}
+
+function withoutSecrets(user: KubeObject): KubeObject {
+  const members = Object.entries(isRecord(user.spec) ? user.spec : {})
+  const { managedFields: _managedFields, ...metadata } = user.metadata
+  const spec = Object.fromEntries(members.filter(([key]) => !isSecret(key)))
+  return { ...user, metadata: withoutLastApplied(metadata), spec }
+}

@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto'
+import { Status } from '../../apierrors/status.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { lastAppliedAnnotation } from '../../kube/last-applied.ts'
+import { isRecord, type KubeObject, parseObject, textOf } from '../../kube/object.ts'
+import { groupProblem } from './user-validation.ts'
+
+export type UserState = 'Active' | 'Disabled' | 'AuthLimitExceeded'
+
+/** The groups in which an identity provider has last seen a user, and when: milliseconds since the epoch. */
+export type ProviderGroups = {
+  readonly provider: string
+  readonly groups: readonly string[]
+  readonly observedAtMs: number
+}
+
+/** A `User` of iam.<group domain>/v1alpha2. */
+export type User = {
+  readonly name: string
+  readonly uid: string
+  readonly createdAt: string
+  readonly resourceVersion: string
+  /** Grows with each change of the spec; tells which of two views of a user is the newer one. */
+  readonly generation: number
+  readonly email: string
+  readonly displayName: string
+  /** A language tag (RFC 5646). */
+  readonly lang: string
+  /** His own, and those that identity providers have told of. */
+  readonly groups: readonly string[]
+  readonly providerGroups: readonly ProviderGroups[]
+  readonly state: UserState
+  /** Since when, in milliseconds; 0 when nobody wrote it down. */
+  readonly stateSinceMs: number
+  /** The bcrypt hash that stands in the User itself until it is moved into a Secret (password-mover.ts). */
+  readonly inlineHash: string | undefined
+  /** Whether a hash stands in what `kubectl apply` keeps of the User. */
+  readonly hasAppliedHash: boolean
+  /** Fingerprint of the hash of the password (see toCredential); '' for a user who cannot log in with one. */
+  readonly credential: string
+  /** The namespace of the Secret with that hash; '' for that of anyone who reads it. */
+  readonly credentialNamespace: string
+  /** The password was given to the user by someone else, and has to be changed at the next login with a browser. */
+  readonly mustChangePassword: boolean
+}
+
+export const iamVersion = 'v1alpha2'
+
+export function usersPath(groupDomain: string): string {
+  return `/apis/iam.${groupDomain}/${iamVersion}/users`
+}
+
+// A cost of more than 15 takes seconds: anyone who may write users could stop all logins with one of 31.
+const bcryptHash = /^\$2[aby]\$(0[4-9]|1[0-5])\$[./A-Za-z0-9]{53}$/
+
+/** Whether a text is the bcrypt hash of a password, of a cost that can be afforded. */
+export function isPasswordHash(text: string): boolean {
+  return bcryptHash.test(text)
+}
+
+/** Names a hash, changes when the password does, and says nothing about either. */
+export function toCredential(hash: string): string {
+  return createHash('sha256').update(hash).digest('hex').slice(0, 16)
+}
+
+export function toUser({ apiVersion = '', metadata, spec, status }: KubeObject): User {
+  const [group] = apiVersion.split('/')
+  const { email, displayName, lang, groups, password, ...rest } = isRecord(spec) ? spec : {}
+  const { state, lastTransitionTime, ...observed } = isRecord(status) ? status : {}
+  const providerGroups = toProviderGroups(observed.providerGroups)
+  const inlineHash = typeof password === 'string' && bcryptHash.test(password) ? password : undefined
+  return {
+    name: metadata.name,
+    uid: metadata.uid,
+    createdAt: metadata.creationTimestamp,
+    resourceVersion: metadata.resourceVersion,
+    generation: metadata.generation ?? 0,
+    email: typeof email === 'string' ? email : '',
+    displayName: typeof displayName === 'string' ? displayName : '',
+    lang: typeof lang === 'string' ? lang : '',
+    groups: [...new Set([...toGroups(groups), ...providerGroups.flatMap(each => each.groups)])],
+    providerGroups,
+    // A user who was made a moment ago has no state yet, and may log in.
+    state: state === 'Disabled' || state === 'AuthLimitExceeded' ? state : 'Active',
+    stateSinceMs: typeof lastTransitionTime === 'string' ? Date.parse(lastTransitionTime) || 0 : 0,
+    inlineHash,
+    hasAppliedHash: /\$2[aby]\$/.test(metadata.annotations?.[lastAppliedAnnotation] ?? ''),
+    credential: inlineHash === undefined ? textOf(rest.credential) : toCredential(inlineHash),
+    credentialNamespace: textOf(rest.credentialNamespace),
+    mustChangePassword: metadata.annotations?.[`${group}/uninitialized`] === 'true',
+  }
+}
+
+/** The schema refuses all others; a user who was stored before the schema must not gain them. */
+function toGroups(value: unknown): readonly string[] {
+  return texts(value).filter(group => groupProblem(group) === undefined)
+}
+
+/** The stored groups of a user that do not count, because they could be read as other groups. */
+export function ignoredGroups({ spec, status }: KubeObject): readonly string[] {
+  const providers = isRecord(status) && Array.isArray(status.providerGroups) ? status.providerGroups : []
+  const stored = [spec, ...providers].filter(isRecord).flatMap(({ groups }) => texts(groups))
+  return stored.filter(group => groupProblem(group) !== undefined)
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter(item => typeof item === 'string') : []
+}
+
+function toProviderGroups(value: unknown): readonly ProviderGroups[] {
+  if (!Array.isArray(value)) return []
+  return value.filter(isRecord).map(({ provider, groups, observedAt }) => ({
+    provider: String(provider),
+    groups: toGroups(groups),
+    observedAtMs: Date.parse(String(observedAt)) || 0,
+  }))
+}
+
+/** The user as he is now; undefined when there is none, or soon will be none. */
+export async function readUser(
+  client: KubeClient,
+  groupDomain: string,
+  name: string,
+): Promise<User | undefined> {
+  try {
+    const path = `${usersPath(groupDomain)}/${encodeURIComponent(name)}`
+    const object = parseObject(await client.call({ path }))
+    return object.metadata.deletionTimestamp === undefined ? toUser(object) : undefined
+  } catch (error) {
+    if (error instanceof Status && error.code === 404) return undefined
+    throw error
+  }
+}
