@@ -1,7 +1,7 @@
 import { createServer } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { issueCertificate } from '../../pkg/certs/issue.ts'
-import { toDiscovery } from '../../pkg/oauth/discovery.ts'
+import { toDiscovery } from '../../pkg/oauth/server/discovery.ts'
 import type { Pki } from './pki.ts'
 
 const askedWithinMs = 3000

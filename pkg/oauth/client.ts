@@ -5,9 +5,9 @@ import { basicChallenge, isBasic, readBasic } from '../authn/basic-credential.ts
 import type { ClientConfig, RegisteredClient } from '../config/client.ts'
 import { createLockout, secondsUntil } from '../iam/lockout/lockout.ts'
 import { sourceNetwork } from '../request/client-address.ts'
-import { oauthError } from './error.ts'
-import type { Form } from './form.ts'
-import { sourceOf } from './source.ts'
+import { oauthError } from './server/error.ts'
+import type { Form } from './server/form.ts'
+import { sourceOf } from './server/client-info.ts'
 
 /** The clients there are at this moment: they come and go with their Secrets. */
 export type ClientRegistry = {

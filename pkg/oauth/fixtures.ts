@@ -19,10 +19,10 @@ import { audience, issuer, memoryKeys } from '../token/fixtures.ts'
 import { createTokenIssuer } from '../token/issue.ts'
 import { createStatements } from '../token/statement.ts'
 import { createTokenVerifier } from '../token/verify.ts'
-import { createOAuthApp } from './app.ts'
-import { createTokenAudit } from './audit.ts'
-import type { GrantTools } from './grant.ts'
-import { createOAuthMetrics } from './metrics.ts'
+import { createOAuthApp } from './server/app.ts'
+import { createTokenAudit } from './server/audit.ts'
+import type { GrantTools } from './tokens/grant.ts'
+import { createOAuthMetrics } from './server/metrics.ts'
 
 export function memorySessions() {
   const sessions = new Map<string, Session>()

@@ -1,5 +1,5 @@
 import { Status } from '../apierrors/status.ts'
-import { Refusal } from './error.ts'
+import { Refusal } from './server/error.ts'
 
 /** RFC 6750 section 3: without a credential the challenge says no more than which kind is wanted. */
 export function loginRequired(): Status {

@@ -3,10 +3,10 @@ import type { ClientConfig } from '../config/client.ts'
 import { endOtherLogins } from '../iam/sessions/revoke-session.ts'
 import type { Source } from '../iam/sessions/client-info.ts'
 import type { User } from '../iam/users/user.ts'
-import type { Granted, GrantTools } from './grant.ts'
-import { issueIdToken } from './id-token.ts'
-import { lifetimesOf } from './lifetimes.ts'
-import { grantScope } from './scope.ts'
+import type { Granted, GrantTools } from './tokens/grant.ts'
+import { issueIdToken } from './tokens/id-token.ts'
+import { lifetimesOf } from './tokens/lifetimes.ts'
+import { grantScope } from './tokens/scope.ts'
 
 /** A scope that was granted in another request; '' and not asked for where that named none. */
 export type GrantedScope = { readonly granted: string; readonly isAsked: boolean }

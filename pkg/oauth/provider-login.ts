@@ -9,7 +9,7 @@ import { refusalReason, refusedUser } from '../iam/identityprovider/linking/logi
 import type { Provider } from '../iam/identityprovider/provider-store.ts'
 import type { PasswordChecker } from '../iam/passwords/password-check.ts'
 import type { User } from '../iam/users/user.ts'
-import { oauthError } from './error.ts'
+import { oauthError } from './server/error.ts'
 import { assertMayStay } from './user-state.ts'
 
 /** The identity providers, and what makes users of their people. */

@@ -42,11 +42,11 @@ import { publishAhead } from '../token/rotation.ts'
 import { createStatements } from '../token/statement.ts'
 import { createTokenVerifier } from '../token/verify.ts'
 import { startTracing } from '../tracing/start.ts'
-import { createOAuthApp } from './app.ts'
-import { createTokenAudit } from './audit.ts'
+import { createOAuthApp } from './server/app.ts'
+import { createTokenAudit } from './server/audit.ts'
 import { createPollPace } from './device/poll-pace.ts'
-import { closeServer, listenOnSocket } from './listener.ts'
-import { createOAuthMetrics } from './metrics.ts'
+import { closeServer, listenOnSocket } from './server/oauth-server.ts'
+import { createOAuthMetrics } from './server/metrics.ts'
 
 const maxUpkeepEveryMs = 5 * 60_000
 // kube-apiserver asks for the keys again when it meets one that it does not know, once those that it has are good for less than

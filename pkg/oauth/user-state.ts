@@ -1,5 +1,5 @@
 import type { User } from '../iam/users/user.ts'
-import { oauthError } from './error.ts'
+import { oauthError } from './server/error.ts'
 
 /**
  * For logins, new ones and those that there are. A user who is locked out of logging in keeps them, or anybody could end

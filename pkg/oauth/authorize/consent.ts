@@ -1,5 +1,5 @@
 import type { ClientConfig } from '../../config/client.ts'
-import type { GrantTools } from '../grant.ts'
+import type { GrantTools } from '../tokens/grant.ts'
 import type { AuthorizeRequest } from './request.ts'
 
 /**

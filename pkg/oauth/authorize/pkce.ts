@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { oauthError } from '../error.ts'
-import type { Form } from '../form.ts'
+import { oauthError } from '../server/error.ts'
+import type { Form } from '../server/form.ts'
 
 // RFC 7636 sections 4.1 and 4.2; the challenge is always a SHA-256.
 const verifierSyntax = /^[A-Za-z0-9._~-]{43,128}$/

@@ -1,5 +1,5 @@
 import type { ClientConfig } from '../../config/client.ts'
-import { oauthError } from '../error.ts'
+import { oauthError } from '../server/error.ts'
 
 // Matched as text: two parsers that read a URI differently would send the code to different places.
 const loopback = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::\d{1,5})?(\/[^\s#\\@]*)?$/

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import type { BrowserOptions } from '../browser/options.ts'
 import type { BrowserLogin } from '../browser/session.ts'
-import { sendBack } from './answer.ts'
+import { sendBack } from './authorization-response.ts'
 import { issueCode } from './code.ts'
 import type { AuthorizeRequest, Target } from './request.ts'
 

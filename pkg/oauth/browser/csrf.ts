@@ -1,8 +1,8 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Response } from 'express'
-import { oauthError } from '../error.ts'
-import type { Form } from '../form.ts'
+import { oauthError } from '../server/error.ts'
+import type { Form } from '../server/form.ts'
 import { type CookieName, readCookie, setCookie } from './cookie.ts'
 
 const cookie: CookieName = '__Host-kapis-form'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Statements } from '../../token/statement.ts'
-import { type Form, parseQuery } from '../form.ts'
+import { type Form, parseQuery } from '../server/form.ts'
 
 /** The parameter of an authorization request by which it says that its login page was answered. */
 export const proofParameter = 'login_proof'

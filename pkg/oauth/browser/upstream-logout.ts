@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import type { RedirectProvider } from '../../iam/identityprovider/external-identity.ts'
-import { endpointBase } from '../endpoint-base.ts'
-import type { GrantTools } from '../grant.ts'
+import { endpointBase } from '../server/endpoint-base.ts'
+import type { GrantTools } from '../tokens/grant.ts'
 import { readIdToken } from './id-token-cookie.ts'
 import type { BrowserLogin } from './session.ts'
 

@@ -1,6 +1,6 @@
 import { type Answer, json } from '../../openapi/operation.ts'
 import { object, oneOfTexts, status, text } from '../../openapi/schema.ts'
-import { oauthReasons } from '../error.ts'
+import { oauthReasons } from '../server/error.ts'
 
 const oauthError = object({ error: oneOfTexts([...oauthReasons]), error_description: text() }, [
   'error_description',

@@ -10,8 +10,8 @@ import {
   type Schema,
   text,
 } from '../../openapi/schema.ts'
-import { supportedScopes } from '../scope.ts'
-import { grants } from '../token-endpoint.ts'
+import { supportedScopes } from '../tokens/scope.ts'
+import { grants } from '../tokens/token-endpoint.ts'
 import { oauthErrors } from './errors.ts'
 
 const form = (schema: Schema) => ({ content: content(['application/x-www-form-urlencoded'], schema) })

@@ -1,9 +1,9 @@
 import type { RequestHandler } from 'express'
 import type { ClientConfig } from '../../config/client.ts'
-import { audited } from '../audited.ts'
-import { oauthError } from '../error.ts'
-import { readForm, requireParameter } from '../form.ts'
-import { judgeAccess, judgeRefresh, type Standing } from '../standing.ts'
+import { audited } from '../server/with-audit.ts'
+import { oauthError } from '../server/error.ts'
+import { readForm, requireParameter } from '../server/form.ts'
+import { judgeAccess, judgeRefresh, type Standing } from '../tokens/token-validation.ts'
 import type { EndpointOptions } from './options.ts'
 
 /**

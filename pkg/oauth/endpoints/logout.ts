@@ -3,7 +3,7 @@ import type { ClientConfig } from '../../config/client.ts'
 import { endLogin } from '../../iam/sessions/revoke-session.ts'
 import { html } from '../../request/html.ts'
 import type { IdTokenHint } from '../../token/verify.ts'
-import type { TokenEvent } from '../audit.ts'
+import type { TokenEvent } from '../server/audit.ts'
 import {
   isWithoutLoginCookie,
   logOut,
@@ -13,11 +13,11 @@ import {
 import type { BrowserOptions } from '../browser/options.ts'
 import { maxReturnTo, toLoginPath } from '../browser/return-to.ts'
 import { readBrowserLogin } from '../browser/session.ts'
-import { requireCallerLogin } from '../caller-login.ts'
-import { oauthError } from '../error.ts'
-import { type Form, readParameters } from '../form.ts'
+import { requireCallerLogin } from '../tokens/caller-login.ts'
+import { oauthError } from '../server/error.ts'
+import { type Form, readParameters } from '../server/form.ts'
 import { takesHtml, type WayOn, withErrorPage } from '../pages/error-page.ts'
-import { readCaller, type Standing } from '../standing.ts'
+import { readCaller, type Standing } from '../tokens/token-validation.ts'
 
 type Presented = {
   readonly hint: IdTokenHint | undefined

@@ -1,6 +1,6 @@
-import type { TokenAudit } from '../audit.ts'
+import type { TokenAudit } from '../server/audit.ts'
 import type { AuthenticateClient, ClientRegistry } from '../client.ts'
-import type { GrantTools } from '../grant.ts'
+import type { GrantTools } from '../tokens/grant.ts'
 
 /** What the endpoints next to the token endpoint work with. */
 export type EndpointOptions = {

@@ -2,7 +2,7 @@ import type { Request } from 'express'
 import { JsonTooDeep, parseJson } from '../../json/parse.ts'
 import { isRecord } from '../../kube/object.ts'
 import { readScope } from '../../token/live-audience.ts'
-import { oauthError } from '../error.ts'
+import { oauthError } from '../server/error.ts'
 
 export type TokenRequest = { readonly name: string; readonly scope: string; readonly lifeSeconds: number }
 

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express'
 import type { ClientConfig } from '../../config/client.ts'
 import type { Provider } from '../../iam/identityprovider/provider-store.ts'
-import type { Lifetimes } from '../lifetimes.ts'
+import type { Lifetimes } from '../tokens/lifetimes.ts'
 
 export type PlatformConfigOptions = {
   readonly issuer: string

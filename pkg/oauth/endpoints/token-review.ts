@@ -4,8 +4,8 @@ import { badRequest, Status } from '../../apierrors/status.ts'
 import { JsonTooDeep, parseJson } from '../../json/parse.ts'
 import { isRecord } from '../../kube/object.ts'
 import { isReadOnly, liveAudience } from '../../token/live-audience.ts'
-import { audited } from '../audited.ts'
-import { judgeAccess, type Standing } from '../standing.ts'
+import { audited } from '../server/with-audit.ts'
+import { judgeAccess, type Standing } from '../tokens/token-validation.ts'
 import type { EndpointOptions } from './options.ts'
 
 type Review = {

@@ -1,8 +1,8 @@
-import { oauthError } from '../error.ts'
-import type { Grant } from '../grant.ts'
-import { lifetimesOf } from '../lifetimes.ts'
-import { issueLoneToken } from '../lone-token.ts'
-import { grantScope } from '../scope.ts'
+import { oauthError } from '../server/error.ts'
+import type { Grant } from '../tokens/grant.ts'
+import { lifetimesOf } from '../tokens/lifetimes.ts'
+import { issueLoneToken } from '../tokens/issue-access-token.ts'
+import { grantScope } from '../tokens/scope.ts'
 import { assertMayStay } from '../user-state.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { Status } from '../../apierrors/status.ts'
 import type { DeviceAuthorization } from '../../iam/sessions/device-authorization.ts'
-import { oauthError } from '../error.ts'
-import { requireParameter } from '../form.ts'
-import type { Grant, Granted, GrantRequest, GrantTools } from '../grant.ts'
+import { oauthError } from '../server/error.ts'
+import { requireParameter } from '../server/form.ts'
+import type { Grant, Granted, GrantRequest, GrantTools } from '../tokens/grant.ts'
 import { beginLogin } from '../login.ts'
 import { assertMayStay } from '../user-state.ts'
 

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express'
 import type { Transaction } from '../../iam/identityprovider/external-identity.ts'
 import type { Statements } from '../../token/statement.ts'
 import { type CookieName, clearCookie, readCookie, setCookie } from '../browser/cookie.ts'
-import { oauthError } from '../error.ts'
+import { oauthError } from '../server/error.ts'
 
 /** A login that the browser was sent to a provider with, and where it goes on when it comes back. */
 export type LoginState = {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { memoryClient, startApp, type TestApp } from './fixtures.ts'
+import { memoryClient, startApp, type TestApp } from '../fixtures.ts'
 
 const allowed = [
   'https://spa.test',

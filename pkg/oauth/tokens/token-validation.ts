@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import { Status } from '../apierrors/status.ts'
-import { readBearer } from '../authn/bearer.ts'
-import type { User } from '../iam/users/user.ts'
-import type { TokenClaims } from '../token/verify.ts'
+import { Status } from '../../apierrors/status.ts'
+import { readBearer } from '../../authn/bearer.ts'
+import type { User } from '../../iam/users/user.ts'
+import type { TokenClaims } from '../../token/verify.ts'
 import type { GrantTools } from './grant.ts'
 
 /** A token of ours that is good at this moment, and whose it is. */

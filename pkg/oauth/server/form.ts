@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import type { Status } from '../apierrors/status.ts'
+import type { Status } from '../../apierrors/status.ts'
 import { oauthError } from './error.ts'
 
 /** Parameters of a form, each given once; several values of `resource` are separated by spaces. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Request, RequestHandler } from 'express'
-import { isBasic } from '../authn/basic-credential.ts'
+import { isBasic } from '../../authn/basic-credential.ts'
 
 export type AuthorizationCheck = {
   /** The caller's identity; anonymous without a credential. @throws Status 401, 503 */

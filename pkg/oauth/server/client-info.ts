@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Source } from '../iam/sessions/client-info.ts'
+import type { Source } from '../../iam/sessions/client-info.ts'
 
 // A record keeps it; nobody needs more of it to know a browser by.
 const maxUserAgent = 256

@@ -1,4 +1,4 @@
-import { counter, type Registry } from '../telemetry/metrics.ts'
+import { counter, type Registry } from '../../telemetry/metrics.ts'
 
 export type OAuthMetrics = {
   /** @param grant of a known name; undefined when it did not come so far */

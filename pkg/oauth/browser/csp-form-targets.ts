@@ -1,4 +1,4 @@
-import { toFormTarget } from '../authorize/form-target.ts'
+import { toFormTarget } from '../authorize/csp-form-action.ts'
 import { findTarget } from '../authorize/request.ts'
 import type { ClientRegistry } from '../client.ts'
 import { readAuthorizationRequest } from './login-proof.ts'

@@ -2,9 +2,9 @@ import { chmod, unlink } from 'node:fs/promises'
 import type { RequestListener, Server } from 'node:http'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { makeFolders } from '../files/make-folders.ts'
-import { http } from '../request/node-http.ts'
-import { isAnswered } from '../request/unix-socket.ts'
+import { makeFolders } from '../../files/make-folders.ts'
+import { http } from '../../request/node-http.ts'
+import { isAnswered } from '../../request/unix-socket.ts'
 
 const stopWithinMs = 10_000
 const formWithinMs = 20_000

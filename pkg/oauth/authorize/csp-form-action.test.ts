@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { toFormTarget } from './form-target.ts'
+import { toFormTarget } from './csp-form-action.ts'
 
 describe('toFormTarget', () => {
   const table: readonly [string, string][] = [

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Session, SessionType } from '../iam/sessions/session.ts'
-import type { User } from '../iam/users/user.ts'
+import type { Session, SessionType } from '../../iam/sessions/session.ts'
+import type { User } from '../../iam/users/user.ts'
 import type { GrantTools } from './grant.ts'
 
 export type LoneToken = {

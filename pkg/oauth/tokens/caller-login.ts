@@ -1,9 +1,9 @@
-import { Status } from '../apierrors/status.ts'
-import type { Session } from '../iam/sessions/session.ts'
-import { Refusal } from './error.ts'
+import { Status } from '../../apierrors/status.ts'
+import type { Session } from '../../iam/sessions/session.ts'
+import { Refusal } from '../server/error.ts'
 import type { GrantTools } from './grant.ts'
-import { loginRequired } from './login-required.ts'
-import type { Standing } from './standing.ts'
+import { loginRequired } from '../login-required.ts'
+import type { Standing } from './token-validation.ts'
 
 /**
  * The login behind an access token, for what a token that was made without one must not do: it may be a leaked one, and one that

@@ -1,7 +1,7 @@
 import type { RequestHandler, Response } from 'express'
-import type { ClientConfig } from '../config/client.ts'
-import { isSameExceptPort } from './authorize/redirect-uri.ts'
-import type { ClientRegistry } from './client.ts'
+import type { ClientConfig } from '../../config/client.ts'
+import { isSameExceptPort } from '../authorize/redirect-uri.ts'
+import type { ClientRegistry } from '../client.ts'
 
 // How long a browser may remember the answer to a preflight request, in seconds.
 const anyOriginMaxAge = 86_400

@@ -1,4 +1,4 @@
-import { oauthError } from './error.ts'
+import { oauthError } from '../server/error.ts'
 
 /**
  * The scopes that mean something here; others are left out of what is granted. Not `offline_access`: whether

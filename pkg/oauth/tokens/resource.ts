@@ -1,5 +1,5 @@
-import { oauthError } from './error.ts'
-import type { Form } from './form.ts'
+import { oauthError } from '../server/error.ts'
+import type { Form } from '../server/form.ts'
 
 /**
  * Resource indicators (RFC 8707). Access tokens have the one audience of the platform, `oauth.audience`, whatever resources a

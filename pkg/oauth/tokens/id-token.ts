@@ -1,5 +1,5 @@
-import type { ClientConfig } from '../config/client.ts'
-import type { User } from '../iam/users/user.ts'
+import type { ClientConfig } from '../../config/client.ts'
+import type { User } from '../../iam/users/user.ts'
 import type { GrantTools } from './grant.ts'
 
 export type IdTokenRequest = {

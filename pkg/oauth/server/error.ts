@@ -1,6 +1,6 @@
 import type { Response } from 'express'
-import { renderKube } from '../apierrors/render-kube.ts'
-import { type OAuthReason, Status } from '../apierrors/status.ts'
+import { renderKube } from '../../apierrors/render-kube.ts'
+import { type OAuthReason, Status } from '../../apierrors/status.ts'
 
 /** Why a request was refused, in one word for the audit and the metrics; what the caller reads says less. */
 export class Refusal extends Error {

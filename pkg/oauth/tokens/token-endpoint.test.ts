@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Answer, memoryClient, startApp, type TestApp } from './fixtures.ts'
+import { type Answer, memoryClient, startApp, type TestApp } from '../fixtures.ts'
 
 const alice = { grant_type: 'password', username: 'alice', password: 'right' }
 const formType = 'application/x-www-form-urlencoded'

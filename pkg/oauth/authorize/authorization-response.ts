@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import { Status } from '../../apierrors/status.ts'
-import { isOAuthReason } from '../error.ts'
+import { isOAuthReason } from '../server/error.ts'
 import type { Target } from './request.ts'
 
 /**

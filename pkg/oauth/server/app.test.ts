@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { issuer } from '../token/fixtures.ts'
-import { startApp, type TestApp } from './fixtures.ts'
+import { issuer } from '../../token/fixtures.ts'
+import { startApp, type TestApp } from '../fixtures.ts'
 
 describe('createOAuthApp', () => {
   let app: TestApp

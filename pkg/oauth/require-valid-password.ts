@@ -1,6 +1,6 @@
 import type { PasswordVerdict } from '../iam/passwords/password-check.ts'
 import type { User } from '../iam/users/user.ts'
-import { oauthError } from './error.ts'
+import { oauthError } from './server/error.ts'
 
 /**
  * The user whose password was right.
