@@ -3,7 +3,7 @@ import {
   apiServicesPath,
   describeService,
   isOurs,
-} from '../../../pkg/extensionapi/api-service.ts'
+} from '../../../pkg/extensionapi/registration/api-service.ts'
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../../pkg/kube/object.ts'
 import { apply, type Check, error, type Finding, openPort, type Patient, read } from './check.ts'
 

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { readPair } from '../../../pkg/certs/pair-secret.ts'
-import { apiServiceName, apiServicesPath } from '../../../pkg/extensionapi/api-service.ts'
+import { apiServiceName, apiServicesPath } from '../../../pkg/extensionapi/registration/api-service.ts'
 import { membersOf, textOf } from '../../../pkg/kube/object.ts'
 import { secretsPath } from '../../../pkg/kube/secret.ts'
 import { type Check, error, type Finding, type Patient, read, warning } from './check.ts'

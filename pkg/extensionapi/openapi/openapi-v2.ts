@@ -1,0 +1,61 @@
+import { type Operation, operationsOf, type Parameter } from './openapi-operations.ts'
+import { type Dialect, schemaName, type WriteRef, writeSchemas } from './openapi-schemas.ts'
+import type { Schemas } from './schema/schema.ts'
+import type { ServedGroup } from '../discovery/served-group.ts'
+
+const writeRef: WriteRef = (name, beside) => ({ ...beside, $ref: `#/definitions/${name}` })
+
+// kube-apiserver too says string, of quantities and of what is a number or a name, and tells no defaults here.
+const dialect: Dialect = { ref: writeRef, oneOf: () => ({ type: 'string' }), values: () => ({}) }
+
+/**
+ * The groups as Swagger 2.0. kube-apiserver merges it into the document of the whole cluster, which it can no longer
+ * serve as protobuf when a single key here is unknown to Swagger: only what the standard knows, and `x-`.
+ */
+export function toSwagger(groups: readonly ServedGroup[], known: Schemas, title: string) {
+  const paths = groups.flatMap(served =>
+    operationsOf(served).map(
+      operation => [operation.path, { get: writeOperation(served, operation) }] as const,
+    ),
+  )
+  const definitions = groups.map(served => writeSchemas(served, known, dialect))
+  return {
+    swagger: '2.0',
+    info: { title, version: 'v1' },
+    paths: Object.fromEntries(paths),
+    definitions: Object.assign({}, ...definitions),
+  }
+}
+
+function writeOperation(served: ServedGroup, operation: Operation) {
+  const { group, version } = served
+  const isWatch = operation.action !== 'get'
+  return {
+    tags: [`${group}_${version}`],
+    description: operation.description,
+    operationId: operation.id,
+    consumes: ['*/*'],
+    produces: ['application/json', 'application/yaml', ...(isWatch ? ['application/json;stream=watch'] : [])],
+    schemes: ['https'],
+    parameters: operation.parameters.map(writeParameter),
+    responses: {
+      200: { description: 'OK', schema: writeRef(schemaName(served, operation.answer), {}) },
+      401: { description: 'Unauthorized' },
+      default: { description: 'Failure', schema: writeRef(schemaName(served, 'Status'), {}) },
+    },
+    ...(operation.isDeprecated ? { deprecated: true } : {}),
+    'x-kubernetes-action': operation.action,
+    'x-kubernetes-group-version-kind': { group, kind: operation.kind, version },
+  }
+}
+
+function writeParameter({ name, in: place, type, description }: Parameter) {
+  return {
+    name,
+    in: place,
+    type,
+    description,
+    uniqueItems: true,
+    ...(place === 'path' ? { required: true } : {}),
+  }
+}

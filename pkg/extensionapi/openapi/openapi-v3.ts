@@ -1,0 +1,53 @@
+import { type Operation, operationsOf, type Parameter } from './openapi-operations.ts'
+import { type Dialect, schemaName, type WriteRef, writeSchemas } from './openapi-schemas.ts'
+import type { Schemas } from './schema/schema.ts'
+import type { ServedGroup } from '../discovery/served-group.ts'
+
+const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+
+// OpenAPI 3.0 ignores what stands next to a $ref; allOf keeps it, and kubectl explain knows the form.
+const writeRef: WriteRef = (name, beside) =>
+  Object.keys(beside).length === 0 ? reference(name) : { ...beside, allOf: [reference(name)] }
+
+const dialect: Dialect = { ref: writeRef, oneOf: oneOf => ({ oneOf }), values: values => values }
+
+/** One group and version as OpenAPI 3.0. */
+export function toOpenApi3(served: ServedGroup, known: Schemas, title: string) {
+  const paths = operationsOf(served).map(
+    operation => [operation.path, { get: writeOperation(served, operation) }] as const,
+  )
+  return {
+    openapi: '3.0.0',
+    info: { title, version: 'v1' },
+    paths: Object.fromEntries(paths),
+    components: { schemas: writeSchemas(served, known, dialect) },
+  }
+}
+
+function writeOperation(served: ServedGroup, operation: Operation) {
+  const { group, version } = served
+  const answer = { schema: reference(schemaName(served, operation.answer)) }
+  const failure = { schema: reference(schemaName(served, 'Status')) }
+  const streamed = operation.action === 'get' ? {} : { 'application/json;stream=watch': answer }
+  return {
+    tags: [`${group}_${version}`],
+    description: operation.description,
+    operationId: operation.id,
+    parameters: operation.parameters.map(writeParameter),
+    responses: {
+      200: {
+        description: 'OK',
+        content: { 'application/json': answer, 'application/yaml': answer, ...streamed },
+      },
+      401: { description: 'Unauthorized' },
+      default: { description: 'Failure', content: { 'application/json': failure } },
+    },
+    ...(operation.isDeprecated ? { deprecated: true } : {}),
+    'x-kubernetes-action': operation.action,
+    'x-kubernetes-group-version-kind': { group, kind: operation.kind, version },
+  }
+}
+
+function writeParameter({ name, in: place, type, description }: Parameter) {
+  return { name, in: place, description, ...(place === 'path' ? { required: true } : {}), schema: { type } }
+}

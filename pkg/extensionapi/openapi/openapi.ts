@@ -1,0 +1,82 @@
+import { methodNotAllowed, notAcceptable } from '../../apierrors/status.ts'
+import { covers, parseAccept } from '../../request/accept-clause.ts'
+import { cachingOf, createDocument, type Document, sendDocument } from '../../request/document.ts'
+import type { Exchange } from '../../request/exchange.ts'
+import { toSwagger } from './openapi-v2.ts'
+import { toOpenApi3 } from './openapi-v3.ts'
+import type { Schemas } from './schema/schema.ts'
+import { groupVersionOf, type ServedGroup } from '../discovery/served-group.ts'
+
+export type OpenApi = {
+  /** Whether the path is one of the documents: /openapi/v2, /openapi/v3, /openapi/v3/apis/<group>/<version>. */
+  readonly handles: (path: string) => boolean
+  /** @throws Status 405, 406, 503 */
+  readonly handle: (exchange: Exchange) => Promise<void>
+}
+
+const swagger = '/openapi/v2'
+const index = '/openapi/v3'
+
+/**
+ * The OpenAPI documents of the served groups, made when first one is asked for, and again when schemas of kinds have changed.
+ *
+ * @param readSchemas schemas of kinds by short names; the same value for as long as nothing changes. @throws Status 503
+ */
+export function createOpenApi(
+  groups: readonly ServedGroup[],
+  readSchemas: () => Promise<Schemas>,
+  title = 'Kapis',
+): OpenApi {
+  const handled = new Set([swagger, index, ...groups.map(served => `${index}/${keyOf(served)}`)])
+  let made: { readonly from: Schemas; readonly documents: ReadonlyMap<string, Document> } | undefined
+
+  async function documentAt(path: string): Promise<Document> {
+    const from = await readSchemas()
+    if (made?.from !== from) made = { from, documents: createDocuments(groups, from, title) }
+    const document = made.documents.get(path)
+    if (document === undefined) throw new Error(`no OpenAPI document at ${path}`)
+    return document
+  }
+
+  return {
+    handles: path => handled.has(path),
+    async handle(exchange) {
+      const { req, info, query } = exchange
+      if (req.method !== 'GET') throw methodNotAllowed(['GET'])
+      if (!acceptsJson(req.headers.accept)) throw notAcceptable(['application/json'])
+      const document = await documentAt(info.path)
+      sendDocument(exchange, document, cachingOf(document, query.get('hash')))
+    },
+  }
+}
+
+/**
+ * By path. The index of version 3 lists the groups and nothing else: kube-apiserver merges indexes blindly, and a key such
+ * as `version` would take the place of its own.
+ */
+function createDocuments(
+  groups: readonly ServedGroup[],
+  schemas: Schemas,
+  title: string,
+): ReadonlyMap<string, Document> {
+  const versions = groups.map(served => {
+    return { key: keyOf(served), document: createDocument(toOpenApi3(served, schemas, title)) }
+  })
+  const paths = versions.map(({ key, document }) => {
+    return [key, { serverRelativeURL: `${index}/${key}?hash=${document.hash}` }]
+  })
+  return new Map<string, Document>([
+    [swagger, createDocument(toSwagger(groups, schemas, title))],
+    [index, createDocument({ paths: Object.fromEntries(paths) })],
+    ...versions.map(({ key, document }) => [`${index}/${key}`, document] as const),
+  ])
+}
+
+function keyOf(served: ServedGroup): string {
+  return `apis/${groupVersionOf(served)}`
+}
+
+/** Protobuf is refused: nothing but kube-apiserver itself is asked for it. */
+function acceptsJson(accept: string | undefined): boolean {
+  return parseAccept(accept || '*/*').some(clause => covers(clause, 'json'))
+}

@@ -1,0 +1,49 @@
+import type { ServedGroup, ServedResource } from '../../discovery/served-group.ts'
+import { metaSchemas, typeMeta } from './meta.ts'
+import { anyObject, array, ref, refsOf, type Schema, type Schemas } from './schema.ts'
+
+/** Schemas that no kind leads to and that every operation answers with. */
+const roots = ['Status', 'WatchEvent']
+
+/**
+ * All schemas of a group: its kinds, their lists, and whatever these lead to; nothing else.
+ *
+ * @param known schemas of kinds and of what they lead to; a kind that is not there is an object of any members
+ */
+export function schemasOfGroup({ resources }: ServedGroup, known: Schemas): Schemas {
+  const all: Record<string, Schema> = { ...metaSchemas, ...known }
+  for (const resource of resources) {
+    all[resource.kind] = kindSchema(resource, all[resource.kind])
+    all[`${resource.kind}List`] = listSchema(resource)
+  }
+  const reachable = new Set<string>()
+  for (const name of [...resources.map(({ kind }) => `${kind}List`), ...roots]) reach(name, all, reachable)
+  return Object.fromEntries([...reachable].sort().map(name => [name, schemaOf(name, all)]))
+}
+
+function kindSchema(
+  { kind }: ServedResource,
+  body: Schema = anyObject(`An object of kind ${kind}.`),
+): Schema {
+  const metadata = ref('ObjectMeta', 'Standard metadata of the object.')
+  return { ...body, properties: { ...typeMeta, metadata, ...body.properties } }
+}
+
+function listSchema({ kind }: ServedResource): Schema {
+  const items = array('The objects.', ref(kind))
+  const metadata = ref('ListMeta', 'Standard metadata of the list.')
+  const properties = { ...typeMeta, metadata, items }
+  return { type: 'object', description: `A list of ${kind} objects.`, required: ['items'], properties }
+}
+
+function reach(name: string, all: Schemas, reached: Set<string>): void {
+  if (reached.has(name)) return
+  reached.add(name)
+  for (const next of refsOf(schemaOf(name, all))) reach(next, all, reached)
+}
+
+function schemaOf(name: string, all: Schemas): Schema {
+  const schema = all[name]
+  if (schema === undefined) throw new Error(`the schema ${name} is referred to and does not exist`)
+  return schema
+}

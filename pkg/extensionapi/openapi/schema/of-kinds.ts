@@ -1,0 +1,112 @@
+import { isRecord, itemsOf, membersOf, textOf } from '../../../kube/object.ts'
+import { metaSchemas } from './meta.ts'
+import { ref, type Schema, type Schemas } from './schema.ts'
+
+/** A kind, and where kube-apiserver serves it. */
+export type SourceKind = {
+  readonly kind: string
+  readonly source: { readonly group: string; readonly version: string }
+}
+
+const metaPrefix = 'io.k8s.apimachinery.pkg.apis.meta.v1.'
+const refPrefix = '#/components/schemas/'
+const limitNames = new Set([
+  ...['maxLength', 'minLength', 'pattern'],
+  ...['maximum', 'minimum', 'exclusiveMaximum', 'exclusiveMinimum', 'multipleOf'],
+  ...['maxItems', 'minItems', 'uniqueItems', 'maxProperties', 'minProperties'],
+])
+const types: readonly Schema['type'][] = ['object', 'array', 'string', 'integer', 'number', 'boolean']
+
+/**
+ * The schemas of kinds and of all that they lead to, by short names, from the OpenAPI 3.0 documents in which
+ * kube-apiserver describes them. A kind that is in none of the documents is left out.
+ *
+ * @param documents parsed; of schemas that stand in several the first is taken: one server wrote them all
+ */
+export function schemasOfKinds(kinds: readonly SourceKind[], documents: readonly unknown[]): Schemas {
+  const sources = new Map<string, unknown>()
+  for (const document of documents) {
+    const { schemas } = membersOf(membersOf(document).components)
+    for (const [name, schema] of Object.entries(membersOf(schemas)))
+      if (!sources.has(name)) sources.set(name, schema)
+  }
+  const shortNames = new Map<string, string>()
+  const taken = new Set<string>(kinds.flatMap(({ kind }) => [kind, `${kind}List`]))
+  for (const kind of kinds) {
+    const name = [...sources].find(([, schema]) => isOfKind(schema, kind))?.[0]
+    if (name !== undefined) shortNames.set(name, kind.kind)
+  }
+
+  function shortNameOf(name: string): string {
+    const known = shortNames.get(name)
+    if (known !== undefined) return known
+    const short = toShortName(name, taken)
+    taken.add(short)
+    shortNames.set(name, short)
+    return short
+  }
+
+  // Grows while it is walked: what a schema leads to gets a name, and its turn.
+  const found: [string, Schema][] = []
+  for (const [name, short] of shortNames) found.push([short, toSchema(sources.get(name), shortNameOf)])
+  return Object.fromEntries(found)
+}
+
+function isOfKind(schema: unknown, { kind, source }: SourceKind): boolean {
+  return itemsOf(membersOf(schema)['x-kubernetes-group-version-kind'])
+    .map(membersOf)
+    .some(is => is.kind === kind && is.group === source.group && is.version === source.version)
+}
+
+/** The last part of a name, as explain shows it; with group and version before it when that is someone else's. */
+function toShortName(name: string, taken: ReadonlySet<string>): string {
+  const parts = name.split('.')
+  const last = parts.at(-1) ?? name
+  const isFree = name.startsWith(metaPrefix) || !Object.hasOwn(metaSchemas, last)
+  if (isFree && !taken.has(last)) return last
+  return parts.map(part => part.charAt(0).toUpperCase() + part.slice(1).replace(/\W/g, '')).join('')
+}
+
+function toSchema(value: unknown, nameOf: (name: string) => string): Schema {
+  const from = membersOf(value)
+  const description = textOf(from.description)
+  const target = targetOf(from)
+  // That of a kind is written again: here it belongs to another group.
+  const extensions = Object.entries(from).filter(
+    ([key]) => key.startsWith('x-') && key !== 'x-kubernetes-group-version-kind',
+  )
+  const beside = {
+    ...(from.default === undefined ? {} : { default: from.default }),
+    ...(from.nullable === true ? { nullable: true as const } : {}),
+    ...(extensions.length > 0 ? { extensions: Object.fromEntries(extensions) } : {}),
+  }
+  if (target !== undefined)
+    return { ...ref(nameOf(target), description === '' ? undefined : description), ...beside }
+  const type = types.find(known => known === from.type)
+  const required = itemsOf(from.required).map(textOf)
+  const inner = (schema: unknown) => toSchema(schema, nameOf)
+  const limits = Object.entries(from).filter(([key]) => limitNames.has(key))
+  const properties = Object.entries(membersOf(from.properties)).map(([key, schema]) => [key, inner(schema)])
+  return {
+    ...(type === undefined ? {} : { type }),
+    ...(from.format === undefined ? {} : { format: textOf(from.format) }),
+    ...(description === '' ? {} : { description }),
+    ...(Array.isArray(from.enum) ? { enum: from.enum } : {}),
+    ...(limits.length > 0 ? { limits: Object.fromEntries(limits) } : {}),
+    ...(required.length > 0 ? { required } : {}),
+    ...(properties.length > 0 ? { properties: Object.fromEntries(properties) } : {}),
+    ...(isRecord(from.items) ? { items: inner(from.items) } : {}),
+    ...(isRecord(from.additionalProperties)
+      ? { additionalProperties: inner(from.additionalProperties) }
+      : {}),
+    ...(Array.isArray(from.oneOf) ? { oneOf: from.oneOf.map(inner) } : {}),
+    ...beside,
+  }
+}
+
+/** The name of the schema that another one stands for; kube-apiserver wraps a reference that has a description in allOf. */
+function targetOf(schema: Readonly<Record<string, unknown>>): string | undefined {
+  const all = itemsOf(schema.allOf)
+  const target = textOf(schema.$ref ?? (all.length === 1 ? membersOf(all[0]).$ref : undefined))
+  return target.startsWith(refPrefix) ? target.slice(refPrefix.length) : undefined
+}

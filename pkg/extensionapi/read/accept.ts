@@ -1,0 +1,97 @@
+import { notAcceptable, Status } from '../../apierrors/status.ts'
+import { type BoundedCache, createBoundedCache } from '../../cache/bounded-cache.ts'
+import { type Clause, covers, parseAccept } from '../../request/accept-clause.ts'
+
+/** What a read answers with. */
+export type AcceptTarget = 'object' | 'list' | 'watch'
+
+/** The form of the answer that the caller and the target agree on. */
+export type Accepted = {
+  readonly media: 'json' | 'yaml'
+  readonly as: 'object' | 'table' | 'partial' | 'partialList'
+  /** Version of meta.k8s.io that a table or partial object is to carry. */
+  readonly version: 'v1' | 'v1beta1'
+  /** `;pretty=1` of the clause; the query parameter and the user agent are the caller's business. */
+  readonly pretty: boolean
+}
+
+const mediaTypes = ['application/json', 'application/yaml']
+// YAML has no framing that clients of a watch could split, so kube-apiserver streams none either.
+const streamTypes = ['application/json;stream=watch']
+
+const plain: Accepted = { media: 'json', as: 'object', version: 'v1', pretty: false }
+
+// The headers of one client are always the same few, and parsing costs more than a small answer.
+const createAnswers = () => createBoundedCache<Accepted | Status>({ maxBytes: 256 * 1024, sizeOf: () => 500 })
+const remembered: Readonly<Record<AcceptTarget, BoundedCache<Accepted | Status>>> = {
+  object: createAnswers(),
+  list: createAnswers(),
+  watch: createAnswers(),
+}
+
+/**
+ * Chooses the form of an answer: the first clause whose media type and conversion can be served.
+ *
+ * @param accept the Accept header
+ * @throws Status 406
+ */
+export function negotiate(accept: string | undefined, target: AcceptTarget): Accepted {
+  if (accept === undefined || accept === '') return plain
+  const known = remembered[target]
+  let answer = known.get(accept)
+  if (answer === undefined) {
+    answer = choose(accept, target)
+    known.set(accept, answer)
+  }
+  if (!(answer instanceof Status)) return answer
+  // A fresh error each time: a remembered one would carry the stack of another request into the log.
+  throw new Status(answer.code, answer.reason, answer.message)
+}
+
+function choose(accept: string, target: AcceptTarget): Accepted | Status {
+  for (const clause of parseAccept(accept)) {
+    const media = mediaOf(clause, target)
+    const conversion = conversionOf(clause)
+    if (media === undefined || conversion === undefined) continue
+    const pretty = clause.parameters.get('pretty') === '1'
+    return refusal(conversion.as, target) ?? { media, ...conversion, pretty }
+  }
+  return notAcceptable(target === 'watch' ? streamTypes : mediaTypes)
+}
+
+function mediaOf(clause: Clause, target: AcceptTarget): Accepted['media'] | undefined {
+  const stream = clause.parameters.get('stream') ?? ''
+  if (stream !== '' && stream !== 'watch') return undefined
+  if (covers(clause, 'json')) return 'json'
+  return target !== 'watch' && covers(clause, 'yaml') ? 'yaml' : undefined
+}
+
+const conversions: ReadonlyMap<string, Accepted['as']> = new Map([
+  ['Table', 'table'],
+  ['PartialObjectMetadata', 'partial'],
+  ['PartialObjectMetadataList', 'partialList'],
+])
+
+/** undefined: the clause wants something that is not known here, so the next one is tried. */
+function conversionOf({ parameters }: Clause): Pick<Accepted, 'as' | 'version'> | undefined {
+  if (!['as', 'g', 'v'].some(name => parameters.has(name))) return { as: 'object', version: 'v1' }
+  const as = conversions.get(parameters.get('as') ?? '')
+  const version = parameters.get('v')
+  if (as === undefined || parameters.get('g') !== 'meta.k8s.io') return undefined
+  return version === 'v1' || version === 'v1beta1' ? { as, version } : undefined
+}
+
+/** A known conversion of the wrong number ends the choice, as kube-apiserver has it: the caller made a mistake. */
+function refusal(as: Accepted['as'], target: AcceptTarget): Status | undefined {
+  if (as === 'partial' && target === 'list') {
+    return mismatch('you requested PartialObjectMetadata, but the requested object is a list')
+  }
+  if (as === 'partialList' && target !== 'list') {
+    return mismatch('you requested PartialObjectMetadataList, but the requested object is not a list')
+  }
+  return undefined
+}
+
+function mismatch(message: string): Status {
+  return new Status(406, 'NotAcceptable', message)
+}

@@ -1,0 +1,33 @@
+import { badRequest } from '../../apierrors/status.ts'
+
+/**
+ * Where a chunked list goes on: after `key`, in the state at `version`. Version -1 is an "inconsistent" continuation, in
+ * whatever state there is now; clients get one when the state they began with is no longer known.
+ */
+export type Continuation = { readonly version: number; readonly key: string }
+
+export const inconsistent = -1
+
+/** Opaque to clients, as the API contract has it: base64url of JSON. */
+export function formatContinueToken({ version, key }: Continuation): string {
+  return Buffer.from(JSON.stringify({ v: 'kapis/v1', rv: version, after: key })).toString('base64url')
+}
+
+/** @throws Status 400 when the token is none of ours */
+export function parseContinueToken(token: string): Continuation {
+  const broken = badRequest(
+    'continue key is not valid: it must be the value that the previous page of this list returned',
+  )
+  if (token.length > 4096 || !/^[A-Za-z0-9_-]+$/.test(token)) throw broken
+  let parsed: { v?: unknown; rv?: unknown; after?: unknown } | null
+  try {
+    parsed = JSON.parse(Buffer.from(token, 'base64url').toString('utf8'))
+  } catch {
+    throw broken
+  }
+  const { v, rv, after } = parsed ?? {}
+  if (v !== 'kapis/v1' || typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv < inconsistent)
+    throw broken
+  if (typeof after !== 'string') throw broken
+  return { version: rv, key: after }
+}

@@ -1,0 +1,74 @@
+import type { IncomingMessage } from 'node:http'
+import { indentJson } from '../../json/indent.ts'
+import type { QueryParameters } from '../../request/query-parameters.ts'
+import { jsonToYaml } from '../../yaml/write.ts'
+import type { Accepted } from './accept.ts'
+
+/** The written form of an answer. JSON without line breaks is the one that costs nothing. */
+export type Encoding = 'json' | 'pretty' | 'yaml'
+
+/** kube-apiserver indents for people: when asked to, and for the programs that people type into. */
+export function toEncoding(accepted: Accepted, req: IncomingMessage, query: QueryParameters): Encoding {
+  if (accepted.media === 'yaml') return 'yaml'
+  if (accepted.pretty) return 'pretty'
+  const asked = query.get('pretty')
+  if (asked !== null) return asked === '1' || asked === 'true' ? 'pretty' : 'json'
+  return /^(curl|Wget|Mozilla\/5\.0)/.test(req.headers['user-agent'] ?? '') ? 'pretty' : 'json'
+}
+
+export function contentType(encoding: Encoding): string {
+  return encoding === 'yaml' ? 'application/yaml' : 'application/json'
+}
+
+/** Writes one object, given as JSON, in another form. Numbers, escapes and the order of keys stay as they are. */
+export function reencode(json: Buffer | string, encoding: Encoding): Buffer {
+  if (encoding === 'json') return Buffer.from(json)
+  const text = json.toString()
+  return Buffer.from(encoding === 'yaml' ? jsonToYaml(text) : `${indentJson(text)}\n`)
+}
+
+/**
+ * Writes a list item by item, so that even the largest never stands in memory as text.
+ *
+ * @param head the members next to the items
+ * @param items each as JSON
+ */
+export function* reencodeList(
+  head: Readonly<Record<string, unknown>>,
+  itemsKey: 'items' | 'rows',
+  items: Iterable<Buffer | string>,
+  encoding: 'pretty' | 'yaml',
+): Generator<Buffer> {
+  if (encoding === 'yaml') yield* yamlList(head, itemsKey, items)
+  else yield* prettyList(head, itemsKey, items)
+}
+
+function* yamlList(
+  head: Readonly<Record<string, unknown>>,
+  itemsKey: string,
+  items: Iterable<Buffer | string>,
+) {
+  yield Buffer.from(jsonToYaml(JSON.stringify(head)))
+  let isEmpty = true
+  for (const item of items) {
+    if (isEmpty) yield Buffer.from(`${itemsKey}:\n`)
+    isEmpty = false
+    yield Buffer.from(jsonToYaml(`[${item}]`))
+  }
+  if (isEmpty) yield Buffer.from(`${itemsKey}: []\n`)
+}
+
+function* prettyList(
+  head: Readonly<Record<string, unknown>>,
+  itemsKey: string,
+  items: Iterable<Buffer | string>,
+) {
+  const opening = JSON.stringify(head, null, 2).slice(0, -2)
+  yield Buffer.from(`${opening},\n  "${itemsKey}": [`)
+  let separator = '\n'
+  for (const item of items) {
+    yield Buffer.from(`${separator}    ${indentJson(item.toString(), '    ')}`)
+    separator = ',\n'
+  }
+  yield Buffer.from(separator === '\n' ? ']\n}\n' : '\n  ]\n}\n')
+}

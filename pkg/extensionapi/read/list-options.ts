@@ -1,0 +1,105 @@
+import { badRequest } from '../../apierrors/status.ts'
+import { type FieldRequirement, matchesFields, requireKnownFields } from '../../request/field-selector.ts'
+import { type LabelRequirement, matchesLabels } from '../../request/label-selector.ts'
+import type { QueryParameters } from '../../request/query-parameters.ts'
+import type { RequestInfo } from '../../request/request-info.ts'
+import { requirementsOf } from '../../request/selector.ts'
+import { parseVersionQuery, type VersionQuery } from '../../request/version-query.ts'
+import type { Entry } from '../../resourcecache/store/cached-object.ts'
+
+/** metav1.ListOptions, as far as reading goes. */
+export type ListOptions = VersionQuery & {
+  /** '' is all of them. */
+  readonly namespace: string
+  readonly labels: readonly LabelRequirement[]
+  readonly fields: readonly FieldRequirement[]
+  /** 0 is no limit. */
+  readonly limit: number
+  readonly continueToken: string
+  readonly allowWatchBookmarks: boolean
+  readonly sendInitialEvents: boolean | undefined
+  readonly timeoutSeconds: number
+}
+
+const knownFields = ['metadata.name', 'metadata.namespace']
+
+/**
+ * Reads and checks the options of a list or watch as kube-apiserver does.
+ *
+ * @param named the object by whose name the request was authorized: no other is selected
+ * @param namespace '' is all of them
+ * @throws Status 400 for what cannot be read, 422 for what contradicts itself
+ */
+export function parseListOptions(
+  query: QueryParameters,
+  verb: 'list' | 'watch',
+  { name, namedBy }: Pick<RequestInfo, 'name' | 'namedBy'>,
+  namespace = '',
+): ListOptions {
+  const fields = requirementsOf(query.fieldSelector)
+  requireKnownFields(fields, knownFields)
+  const isOther = ({ field, operator, value }: FieldRequirement) => contradicts(name, field, operator, value)
+  if (namedBy === 'path' && fields.some(isOther))
+    throw badRequest("fieldSelector metadata.name doesn't match requested name")
+  const named: FieldRequirement[] =
+    namedBy === '' ? [] : [{ field: 'metadata.name', operator: '=', value: name }]
+  const sendInitialEvents = boolean(query, 'sendInitialEvents')
+  const options: ListOptions = {
+    ...parseVersionQuery(query, { verb, sendInitialEvents }),
+    namespace,
+    labels: requirementsOf(query.labelSelector),
+    fields: [...fields, ...named],
+    limit: integer(query, 'limit'),
+    continueToken: query.get('continue') ?? '',
+    allowWatchBookmarks: boolean(query, 'allowWatchBookmarks') ?? false,
+    sendInitialEvents,
+    timeoutSeconds: integer(query, 'timeoutSeconds'),
+  }
+  if (verb === 'list' && options.continueToken !== '' && !['', '0'].includes(options.resourceVersion))
+    throw badRequest('specifying resource version is not allowed when using continue')
+  return options
+}
+
+/** Whether a list is of one state and no later one: a limit together with a version has asked for that since before there was a match. */
+export function isExact({ match: matching, limit, resourceVersion }: ListOptions): boolean {
+  return matching === 'Exact' || (matching === '' && limit > 0 && !['', '0'].includes(resourceVersion))
+}
+
+export function matchesOptions(options: ListOptions): (entry: Entry) => boolean {
+  const { labels, fields, namespace } = options
+  return entry =>
+    (namespace === '' || entry.namespace === namespace) &&
+    matchesLabels(labels, entry.meta.labels ?? {}) &&
+    matchesFields(fields, { 'metadata.name': entry.name, 'metadata.namespace': entry.namespace })
+}
+
+export function isSelective(options: ListOptions): boolean {
+  return options.labels.length > 0 || options.fields.length > 0
+}
+
+/** Names a selection: lists and watches with one key select alike. */
+export function toSelectorKey(
+  { labelSelector, fieldSelector }: QueryParameters,
+  { name }: Pick<RequestInfo, 'name'>,
+  namespace = '',
+): string {
+  return JSON.stringify([labelSelector.text, fieldSelector.text, name, namespace])
+}
+
+function contradicts(name: string, field: string, operator: '=' | '!=', value: string): boolean {
+  return field === 'metadata.name' && (value === name) !== (operator === '=')
+}
+
+function integer(query: QueryParameters, name: string): number {
+  const text = query.get(name) ?? ''
+  if (text === '') return 0
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw badRequest(`${name} must be a whole number of at least 0, not ${JSON.stringify(text)}`)
+}
+
+/** apimachinery's rule: present and neither false nor 0 is true. */
+function boolean(query: QueryParameters, name: string): boolean | undefined {
+  const text = query.get(name)?.toLowerCase()
+  if (text === undefined) return undefined
+  return text !== 'false' && text !== '0'
+}

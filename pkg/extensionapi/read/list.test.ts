@@ -1,0 +1,292 @@
+import { expect } from 'chai'
+import { rejectionOf, toRefusal } from '../../apierrors/fixtures.ts'
+import { QueryParameters } from '../../request/query-parameters.ts'
+import { createTurns } from '../../request/turns.ts'
+import type { Collection } from '../../resourcecache/store/store.ts'
+import { bookmark, collectionOf, createRandom, event, node, replaceAll } from '../../resourcecache/fixtures.ts'
+import { entriesOf } from '../../resourcecache/store/chunk.ts'
+import { formatContinueToken, parseContinueToken } from './continue-token.ts'
+import { listObjects } from './list.ts'
+import { parseListOptions, toSelectorKey } from './list-options.ts'
+
+async function list(collection: Collection, query: string | Record<string, string> = '') {
+  const params = new QueryParameters(String(new URLSearchParams(query)))
+  const unnamed = { name: '', namedBy: '' } as const
+  const { selection, metadata } = await listObjects(
+    collection,
+    parseListOptions(params, 'list', unnamed),
+    toSelectorKey(params, unnamed),
+    { turns: createTurns() },
+  )
+  const names = [...entriesOf(selection)].map(({ name, version }) => `${name}@${version}`)
+  return { names, metadata }
+}
+
+const five = () =>
+  collectionOf(
+    ['a', 'b', 'c', 'd', 'e'].map((name, i) =>
+      node(name, { version: 1 + i, labels: { odd: String(i % 2) } }),
+    ),
+    { version: 10 },
+  )
+
+describe('listObjects', () => {
+  describe('without a version', () => {
+    it('is everything in key order, at the present version', async () => {
+      expect(await list(five())).to.deep.equal({
+        names: ['a@1', 'b@2', 'c@3', 'd@4', 'e@5'],
+        metadata: { resourceVersion: '10' },
+      })
+    })
+
+    it('is an empty list of an empty collection', async () => {
+      expect(await list(collectionOf([]), 'limit=5')).to.deep.equal({
+        names: [],
+        metadata: { resourceVersion: '10' },
+      })
+    })
+
+    const selections: readonly [string, readonly string[]][] = [
+      ['labelSelector=odd%3D1', ['b@2', 'd@4']],
+      ['labelSelector=!odd', []],
+      ['fieldSelector=metadata.name%3Dc', ['c@3']],
+      ['fieldSelector=metadata.name%3Dzz', []],
+      ['fieldSelector=metadata.name!%3Dc', ['a@1', 'b@2', 'd@4', 'e@5']],
+      ['fieldSelector=metadata.name%3Dc&labelSelector=odd%3D1', []],
+      ['fieldSelector=metadata.name%3Dc,metadata.name%3Dd', []],
+      ['fieldSelector=metadata.name%3Dc&limit=1', ['c@3']],
+    ]
+    for (const [query, names] of selections) {
+      it(`?${query} selects ${names.join(', ') || 'nothing'}`, async () => {
+        expect(await list(five(), query)).to.deep.equal({ names, metadata: { resourceVersion: '10' } })
+      })
+    }
+  })
+
+  describe('limit and continue', () => {
+    it('tells where to go on and how much is left', async () => {
+      const { names, metadata } = await list(five(), 'limit=2')
+      expect(names).to.deep.equal(['a@1', 'b@2'])
+      expect(metadata).to.deep.equal({
+        resourceVersion: '10',
+        continue: formatContinueToken({ version: 10, key: 'b' }),
+        remainingItemCount: 3,
+      })
+    })
+
+    for (const limit of [5, 6, 500]) {
+      it(`is whole with a limit of ${limit} for five`, async () => {
+        expect((await list(five(), `limit=${limit}`)).metadata).to.deep.equal({ resourceVersion: '10' })
+      })
+    }
+
+    it('says nothing of what is left when it selects', async () => {
+      const { names, metadata } = await list(five(), 'limit=1&labelSelector=odd%3D0')
+      expect(names).to.deep.equal(['a@1'])
+      expect(metadata).to.deep.equal({
+        resourceVersion: '10',
+        continue: formatContinueToken({ version: 10, key: 'a' }),
+      })
+    })
+
+    it('does not cut what any version will do for', async () => {
+      const { names, metadata } = await list(five(), 'limit=2&resourceVersion=0')
+      expect(names).to.have.length(5)
+      expect(metadata).to.deep.equal({ resourceVersion: '10' })
+    })
+
+    for (const selector of ['', 'zone=a']) {
+      it(`shows one unchanging state while everything changes (${selector || 'no selector'})`, async () => {
+        const { collection, churn } = createChurn()
+        const select = selector === '' ? {} : { labelSelector: selector }
+        const expected = (await list(collection, select)).names
+        const seen: string[] = []
+        for (let token: string | undefined = ''; token !== undefined; churn()) {
+          const page = token === '' ? { ...select, limit: '7' } : { ...select, limit: '7', continue: token }
+          const { names, metadata } = await list(collection, page)
+          seen.push(...names)
+          expect(metadata.resourceVersion).to.equal('10')
+          expect(names.length).to.be.within(1, 7)
+          const left = selector === '' && seen.length < 200 ? 200 - seen.length : undefined
+          expect(metadata.remainingItemCount).to.equal(left)
+          token = metadata.continue
+        }
+        expect(seen).to.deep.equal(expected)
+      })
+    }
+
+    it('says 410 with a token to go on with when the state is forgotten', async () => {
+      const collection = five()
+      const { metadata } = await list(collection, 'limit=2')
+      replaceAll(
+        collection,
+        ['a', 'c', 'f'].map(name => node(name, { version: 30 })),
+        '40',
+      )
+      const status = await rejectionOf(list(collection, { limit: '2', continue: metadata.continue ?? '' }))
+      expect(toRefusal(status)).to.include({ code: 410, reason: 'Expired' })
+      expect(status.message).to.match(
+        /^The provided continue parameter is too old to display a consistent list/,
+      )
+      const fresh = status.metadata.continue ?? ''
+      expect(parseContinueToken(fresh)).to.deep.equal({ version: -1, key: 'b' })
+      expect(await list(collection, { limit: '1', continue: fresh })).to.deep.equal({
+        names: ['c@30'],
+        metadata: {
+          resourceVersion: '40',
+          continue: formatContinueToken({ version: 40, key: 'c' }),
+          remainingItemCount: 1,
+        },
+      })
+    })
+
+    it('goes on behind an object that is gone', async () => {
+      const collection = five()
+      const token = formatContinueToken({ version: -1, key: 'b' })
+      collection.apply([event('DELETED', node('b', { version: 11 }))])
+      expect((await list(collection, { continue: token })).names).to.deep.equal(['c@3', 'd@4', 'e@5'])
+    })
+
+    it('is empty behind the last object', async () => {
+      const token = formatContinueToken({ version: 10, key: 'e' })
+      expect(await list(five(), { limit: '2', continue: token })).to.deep.equal({
+        names: [],
+        metadata: { resourceVersion: '10' },
+      })
+    })
+
+    it('refuses a token that is none', async () => {
+      expect(toRefusal(await rejectionOf(list(five(), 'limit=2&continue=abc')))).to.deep.equal({
+        code: 400,
+        reason: 'BadRequest',
+        message:
+          'continue key is not valid: it must be the value that the previous page of this list returned',
+      })
+    })
+
+    it('keeps to the selector whatever token it is given', async () => {
+      const token = formatContinueToken({ version: 10, key: 'a' })
+      const { names } = await list(five(), { continue: token, fieldSelector: 'metadata.name=c' })
+      expect(names).to.deep.equal(['c@3'])
+    })
+
+    it('waits for a version that another replica has seen already', async () => {
+      const collection = five()
+      const waiting = list(collection, { continue: formatContinueToken({ version: 12, key: 'd' }) })
+      collection.apply([event('ADDED', node('f', { version: 12 }))])
+      expect((await waiting).names).to.deep.equal(['e@5', 'f@12'])
+    })
+  })
+
+  describe('with a version', () => {
+    const changed = () => {
+      const collection = five()
+      collection.apply([
+        event('MODIFIED', node('a', { version: 11, labels: { odd: '1' } })),
+        event('DELETED', node('b', { version: 12 })),
+        event('ADDED', node('f', { version: 13 })),
+      ])
+      return collection
+    }
+    const now = ['a@11', 'c@3', 'd@4', 'e@5', 'f@13']
+
+    for (const query of [
+      'resourceVersion=0',
+      'resourceVersion=5',
+      'resourceVersion=11',
+      'resourceVersion=13',
+      'resourceVersion=11&resourceVersionMatch=NotOlderThan',
+      'resourceVersion=13&resourceVersionMatch=Exact',
+    ]) {
+      it(`?${query} is the present state`, async () => {
+        expect(await list(changed(), query)).to.deep.equal({
+          names: now,
+          metadata: { resourceVersion: '13' },
+        })
+      })
+    }
+
+    const exact: readonly [number, readonly string[]][] = [
+      [10, ['a@1', 'b@2', 'c@3', 'd@4', 'e@5']],
+      [11, ['a@11', 'b@2', 'c@3', 'd@4', 'e@5']],
+      [12, ['a@11', 'c@3', 'd@4', 'e@5']],
+    ]
+    for (const [version, names] of exact) {
+      it(`Exact ${version} is the state of then`, async () => {
+        expect(await list(changed(), `resourceVersion=${version}&resourceVersionMatch=Exact`)).to.deep.equal({
+          names,
+          metadata: { resourceVersion: String(version) },
+        })
+      })
+    }
+
+    it('a limit and a version without a rule begin in the state of then, and stay in it', async () => {
+      const first = await list(changed(), 'resourceVersion=11&limit=2')
+      expect(first.names).to.deep.equal(['a@11', 'b@2'])
+      expect(first.metadata).to.include({ resourceVersion: '11', remainingItemCount: 3 })
+      const token = first.metadata.continue ?? ''
+      expect((await list(changed(), { continue: token, limit: '5' })).names).to.deep.equal([
+        'c@3',
+        'd@4',
+        'e@5',
+      ])
+      const status = await rejectionOf(list(changed(), 'resourceVersion=9&limit=2'))
+      expect(status).to.include({ code: 410, reason: 'Expired' })
+    })
+
+    it('selects by what was then', async () => {
+      const query = 'resourceVersionMatch=Exact&resourceVersion='
+      const select = '&labelSelector=odd%3D1'
+      expect((await list(changed(), `${query}10${select}`)).names).to.deep.equal(['b@2', 'd@4'])
+      expect((await list(changed(), `${query}11${select}`)).names).to.deep.equal(['a@11', 'b@2', 'd@4'])
+    })
+
+    it('says 410 of an Exact version that is forgotten', async () => {
+      const query = 'resourceVersion=9&resourceVersionMatch=Exact'
+      expect(toRefusal(await rejectionOf(list(changed(), query)))).to.deep.equal({
+        code: 410,
+        reason: 'Expired',
+        message: 'The resourceVersion for the provided list is too old: 9',
+      })
+    })
+
+    it('waits for a version that is on its way', async () => {
+      const collection = five()
+      const waiting = list(collection, 'resourceVersion=20')
+      collection.apply([bookmark(21)])
+      expect((await waiting).metadata.resourceVersion).to.equal('21')
+    })
+
+    it('says 504 of a version that does not come', async () => {
+      const status = await rejectionOf(list(five(), 'resourceVersion=18446744073709551615'))
+      expect(toRefusal(status)).to.deep.equal({
+        code: 504,
+        reason: 'Timeout',
+        message: 'Timeout: Too large resource version: 18446744073709551615, current: 10',
+      })
+      expect(status.details).to.deep.equal({
+        causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+        retryAfterSeconds: 1,
+      })
+      expect(status.headers).to.deep.equal({ 'retry-after': '1' })
+    }).timeout(5_000)
+  })
+})
+
+/** A collection of 200 objects, and a way to change ten of them. */
+function createChurn() {
+  const random = createRandom(10)
+  const zone = () => ({ zone: random(2) ? 'a' : 'b' })
+  const items = Array.from({ length: 200 }, (_, i) => node(`n${1000 + i}`, { version: 1, labels: zone() }))
+  const collection = collectionOf(items, { version: 10 })
+  let version = 10
+  const churn = () => {
+    for (let i = 0; i < 10; i++) {
+      version++
+      const object = node(`n${900 + random(400)}`, { version, labels: zone() })
+      const known = collection.get('', object.metadata.name) !== undefined
+      collection.apply([event(known ? (random(2) ? 'DELETED' : 'MODIFIED') : 'ADDED', object)])
+    }
+  }
+  return { collection, churn }
+}

@@ -1,0 +1,128 @@
+import { expired } from '../../apierrors/status.ts'
+import { toCacheKey } from '../../cache/bounded-cache.ts'
+import type { Turns } from '../../request/turns.ts'
+import type { Collection, Scope } from '../../resourcecache/store/store.ts'
+import { waitForLatest, waitForVersion } from '../../resourcecache/informer/wait-for-resource-version.ts'
+import {
+  countEntries,
+  type Leaf,
+  offsetAfter,
+  type Selection,
+  selectPage,
+  toLeaves,
+} from '../../resourcecache/store/chunk.ts'
+import { byKey } from '../../resourcecache/list/order.ts'
+import { matchInTurns, viewInTurns } from '../../resourcecache/store/time-sliced-view.ts'
+import type { Visible } from '../../resourcecache/list/object-visibility.ts'
+import { formatContinueToken, inconsistent, parseContinueToken } from './continue-token.ts'
+import { isExact, isSelective, type ListOptions, matchesOptions } from './list-options.ts'
+
+/** A list, or one chunk of it, with its metav1.ListMeta. */
+export type ListResult = {
+  readonly selection: Selection
+  readonly metadata: { resourceVersion: string; continue?: string; remainingItemCount?: number }
+}
+
+/**
+ * Answers a list with the semantics of kube-apiserver: resourceVersion and its match rule, limit and continue on one
+ * unchanging state.
+ *
+ * @param selectorKey the raw selectors; lists that select alike share one kept-up view
+ * @param visible what the caller may see, when that is not everything
+ * @throws Status 410 when the wanted version is no longer known, 504 when it lies ahead
+ */
+export async function listObjects(
+  collection: Collection,
+  options: ListOptions,
+  selectorKey: string,
+  { turns, visible }: { readonly turns: Turns; readonly visible?: Visible | undefined },
+): Promise<ListResult> {
+  const start = await startOf(collection, options)
+  const isNarrowed = isSelective(options) || options.namespace !== ''
+  const selected = isNarrowed
+    ? await select(collection, options, { ...start, selectorKey, turns })
+    : start.leaves
+  const leaves = visible ? toLeaves(selected.flatMap(leaf => leaf.entries.filter(visible.has))) : selected
+  const size = countEntries(leaves)
+  const offset = start.after === '' ? 0 : offsetAfter(leaves, start.after)
+  // At version 0 any state will do, and the whole is as cheap as a part: kube-apiserver does not chunk there either.
+  const isChunked = options.limit > 0 && options.resourceVersion !== '0'
+  const count = isChunked ? options.limit : size
+  const selection = selectPage(leaves, { offset, count, descending: false, size })
+  const resourceVersion = String(start.version)
+  const remaining = size - offset - count
+  const last = selection.runs.at(-1)
+  if (remaining <= 0 || last === undefined) return { selection, metadata: { resourceVersion } }
+  const key = last.leaf.entries[last.end - 1]?.key ?? ''
+  const metadata = { resourceVersion, continue: formatContinueToken({ version: start.version, key }) }
+  // With a selector kube-apiserver does not know the rest, and clients must not rely on it.
+  return {
+    selection,
+    metadata: isSelective(options) ? metadata : { ...metadata, remainingItemCount: remaining },
+  }
+}
+
+type Start = { readonly version: number; readonly after: string; readonly leaves: readonly Leaf[] }
+
+async function startOf(collection: Collection, options: ListOptions): Promise<Start> {
+  if (options.continueToken !== '') return resume(collection, options)
+  if (options.resourceVersion === '') await waitForLatest(collection, scopeOf(collection, options))
+  else await waitForVersion(collection, options.resourceVersion)
+  const wanted = Number(options.resourceVersion)
+  if (!isExact(options) || wanted === collection.version) {
+    return { version: collection.version, after: '', leaves: collection.snapshot() }
+  }
+  const leaves = collection.at(wanted)
+  if (leaves === undefined) throw expired(`The resourceVersion for the provided list is too old: ${wanted}`)
+  return { version: wanted, after: '', leaves }
+}
+
+/** A name pins one object, where its namespace is known. */
+function scopeOf(collection: Collection, options: ListOptions): Scope {
+  const { namespace } = options
+  const isComplete = namespace !== '' || !collection.served.kind.namespaced
+  return { namespace, name: isComplete ? (pinnedName(options) ?? '') : '' }
+}
+
+function pinnedName({ fields }: ListOptions): string | undefined {
+  return fields.find(({ field, operator }) => field === 'metadata.name' && operator === '=')?.value
+}
+
+async function resume(collection: Collection, options: ListOptions): Promise<Start> {
+  const { version, key } = parseContinueToken(options.continueToken)
+  if (version === inconsistent) {
+    await waitForLatest(collection, scopeOf(collection, options))
+    return { version: collection.version, after: key, leaves: collection.snapshot() }
+  }
+  // Another replica may have begun this list a moment ahead of this one.
+  await waitForVersion(collection, String(version))
+  const leaves = collection.at(version)
+  if (leaves !== undefined) return { version, after: key, leaves }
+  throw expired(
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list without ' +
+      'the continue parameter, or use the continue token in this response to retrieve the remainder of the results. ' +
+      'Continuing with the provided token results in an inconsistent list: objects that were created, modified or ' +
+      'deleted between the time the first chunk was returned and now may show up in the list.',
+    formatContinueToken({ version: inconsistent, key }),
+  )
+}
+
+async function select(
+  collection: Collection,
+  options: ListOptions,
+  start: Start & { readonly selectorKey: string; readonly turns: Turns },
+): Promise<readonly Leaf[]> {
+  const matches = matchesOptions(options)
+  if (start.version === collection.version) {
+    // A name pins at most one object: no view is kept for it.
+    const pinned = collection.served.kind.namespaced ? undefined : pinnedName(options)
+    const entry = pinned === undefined ? undefined : collection.get('', pinned)
+    if (entry) return toLeaves([entry].filter(matches))
+    const key = toCacheKey(`key ${start.selectorKey}`)
+    const view = viewInTurns(collection, { key, matches, order: byKey }, start.turns)
+    return (view instanceof Promise ? await view : view).snapshot()
+  }
+  const entries = start.leaves.flatMap(leaf => leaf.entries)
+  const known = await matchInTurns(entries, matches, start.turns)
+  return toLeaves(entries.filter(entry => known.get(entry)))
+}

@@ -1,0 +1,98 @@
+import type { AuthenticatedExchange } from '../../request/exchange.ts'
+import { sendChunks } from '../../request/respond.ts'
+import type { Turns } from '../../request/turns.ts'
+import { aggregatedForm, objectBytes } from '../../resourcecache/list/list-body.ts'
+import type { Collection } from '../../resourcecache/store/store.ts'
+import { entriesOf } from '../../resourcecache/store/chunk.ts'
+import type { PageCache } from '../../resourcecache/list/page-cache.ts'
+import { sendList } from '../../resourcecache/list/send-list.ts'
+import type { Visible } from '../../resourcecache/list/object-visibility.ts'
+import { type Accepted, negotiate } from './accept.ts'
+import { contentType, reencodeList, toEncoding } from './encoding.ts'
+import { type ListResult, listObjects } from './list.ts'
+import { parseListOptions, toSelectorKey } from './list-options.ts'
+import { parseIncludeObject, tableHead, tableRows, toPartial } from './table.ts'
+
+type ListTools = { readonly pages: PageCache; readonly turns: Turns }
+
+/**
+ * Answers a list, or a chunk of one: objects, a Table or their metadata.
+ *
+ * @throws Status 400, 406, 410, 422, 504
+ */
+export async function readList(
+  collection: Collection,
+  { pages, turns }: ListTools,
+  exchange: AuthenticatedExchange,
+  visible?: Visible,
+): Promise<void> {
+  const { req, query, info } = exchange
+  const namespace = info.isInNamespace ? info.namespace : ''
+  const wanted = negotiate(req.headers.accept, 'list')
+  const options = parseListOptions(query, 'list', info, namespace)
+  const includeObject = wanted.as === 'table' ? parseIncludeObject(query) : 'Metadata'
+  const selectorKey = toSelectorKey(query, info, namespace)
+  const result = await listObjects(collection, options, selectorKey, { turns, visible })
+  const encoding = toEncoding(wanted, req, query)
+  if (wanted.as === 'object' && encoding === 'json')
+    return sendObjects({ collection, pages, turns, result }, exchange)
+
+  const { head, itemsKey, items } = parts(collection, result, wanted, includeObject)
+  const headers = { 'content-type': contentType(encoding) }
+  const chunks =
+    encoding === 'json' ? joinItems(head, itemsKey, items) : reencodeList(head, itemsKey, items, encoding)
+  await sendChunks(exchange.res, chunks, headers, turns)
+}
+
+/** The hot path: the list as stored bytes, compressed ones where the client takes them. */
+async function sendObjects(
+  { collection, result, ...tools }: ListTools & { collection: Collection; result: ListResult },
+  exchange: AuthenticatedExchange,
+) {
+  const { kind, group, version } = collection.served
+  const head = JSON.stringify({
+    kind: `${kind.kind}List`,
+    apiVersion: `${group}/${version}`,
+    metadata: result.metadata,
+  })
+  const frame = { before: `${head.slice(0, -1)},"items":[`, after: ']}\n' }
+  await sendList(exchange, tools, { selection: result.selection, form: aggregatedForm, frame })
+}
+
+function parts(
+  collection: Collection,
+  result: ListResult,
+  wanted: Accepted,
+  includeObject: ReturnType<typeof parseIncludeObject>,
+) {
+  const { kind, group, version } = collection.served
+  const { metadata, selection } = result
+  if (wanted.as === 'table') {
+    const head = tableHead(kind, wanted.version, metadata)
+    const rowOptions = { version: wanted.version, includeObject, nowMs: Date.now() }
+    return { head, itemsKey: 'rows' as const, items: tableRows(selection, rowOptions) }
+  }
+  if (wanted.as === 'partialList') {
+    const head = { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${wanted.version}`, metadata }
+    const items = entriesOf(selection).map(entry => toPartial(entry, wanted.version))
+    return { head, itemsKey: 'items' as const, items }
+  }
+  const head = { kind: `${kind.kind}List`, apiVersion: `${group}/${version}`, metadata }
+  const items = entriesOf(selection).map(entry => objectBytes(entry, aggregatedForm))
+  return { head, itemsKey: 'items' as const, items }
+}
+
+/** Joins items into pieces of a size that is worth a write. */
+function* joinItems(head: object, itemsKey: string, items: Iterable<Buffer | string>): Generator<Buffer> {
+  let text = `${JSON.stringify(head).slice(0, -1)},"${itemsKey}":[`
+  let separator = ''
+  for (const item of items) {
+    text += separator + item
+    separator = ','
+    if (text.length > 64 * 1024) {
+      yield Buffer.from(text)
+      text = ''
+    }
+  }
+  yield Buffer.from(`${text}]}\n`)
+}

@@ -1,0 +1,63 @@
+import { badRequest, notFound } from '../../apierrors/status.ts'
+import type { AuthenticatedExchange } from '../../request/exchange.ts'
+import { send, sendParts } from '../../request/respond.ts'
+import { parseVersion } from '../../request/version-query.ts'
+import { aggregatedForm } from '../../resourcecache/list/list-body.ts'
+import type { Collection } from '../../resourcecache/store/store.ts'
+import { waitForLatest, waitForVersion } from '../../resourcecache/informer/wait-for-resource-version.ts'
+import type { PageCache } from '../../resourcecache/list/page-cache.ts'
+import type { Visible } from '../../resourcecache/list/object-visibility.ts'
+import { type Accepted, negotiate } from './accept.ts'
+import { contentType, reencode, toEncoding } from './encoding.ts'
+import { parseIncludeObject, tableOfObject, toPartial } from './table.ts'
+
+/**
+ * Answers a get: the object, its one-row Table or its metadata alone.
+ *
+ * @throws Status 400, 404, 406, 504
+ */
+export async function readObject(
+  collection: Collection,
+  pages: PageCache,
+  exchange: AuthenticatedExchange,
+  visible?: Visible,
+): Promise<void> {
+  const { req, query, info } = exchange
+  const wanted = negotiate(req.headers.accept, 'object')
+  if (query.get('export') !== null)
+    throw badRequest('the export parameter, deprecated since v1.14, is no longer supported')
+  const resourceVersion = parseVersion(query)
+  const namespace = info.isInNamespace ? info.namespace : ''
+  if (resourceVersion === '') await waitForLatest(collection, { namespace, name: info.name })
+  else await waitForVersion(collection, resourceVersion)
+  sendObject({ collection, pages, wanted, visible }, exchange)
+}
+
+type Reading = {
+  readonly collection: Collection
+  readonly pages: PageCache
+  readonly wanted: Accepted
+  readonly visible: Visible | undefined
+}
+
+function sendObject(
+  { collection, pages, wanted, visible }: Reading,
+  { req, res, query, info }: AuthenticatedExchange,
+): void {
+  const entry = collection.get(info.isInNamespace ? info.namespace : '', info.name)
+  // A caller who may not see an object must not learn that it exists.
+  if (entry === undefined || visible?.has(entry) === false)
+    throw notFound({ group: info.group, resource: info.resource }, info.name)
+  const encoding = toEncoding(wanted, req, query)
+  const headers = { 'content-type': contentType(encoding) }
+  if (wanted.as === 'object') {
+    const parts = pages.object(entry, aggregatedForm)
+    if (encoding === 'json') sendParts(res, 200, parts, headers)
+    else send(res, 200, reencode(Buffer.concat(parts), encoding), headers)
+  } else if (wanted.as === 'partial') {
+    send(res, 200, reencode(toPartial(entry, wanted.version), encoding), headers)
+  } else {
+    const row = { version: wanted.version, includeObject: parseIncludeObject(query), nowMs: Date.now() }
+    send(res, 200, reencode(tableOfObject(entry, row), encoding), headers)
+  }
+}

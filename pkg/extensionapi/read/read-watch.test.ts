@@ -1,0 +1,389 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { renderKube } from '../../apierrors/render-kube.ts'
+import { toEventStream } from '../../request/event-stream.ts'
+import { type Loopback, startLoopback } from '../../request/fixtures.ts'
+import { parseLine } from '../../request/request-line.ts'
+import type { Collection } from '../../resourcecache/store/store.ts'
+import { bookmark, collectionOf, event, node, replaceAll, servedNodes } from '../../resourcecache/fixtures.ts'
+import { serveWatch } from '../../resourcecache/watch/watch.ts'
+import type { Encoder } from '../../resourcecache/watch/watch-encoder.ts'
+import { WatchHub } from '../../resourcecache/watch/watch-broadcaster.ts'
+import { matchesOptions, parseListOptions, toSelectorKey } from './list-options.ts'
+import { createEncoder } from './watch-encoder.ts'
+
+type Told = {
+  readonly type: string
+  readonly object: {
+    readonly kind?: string
+    readonly code?: number
+    readonly reason?: string
+    readonly message?: string
+    readonly metadata: {
+      readonly name?: string
+      readonly resourceVersion?: string
+      readonly annotations?: Readonly<Record<string, string>>
+    }
+  }
+}
+
+/** A real client: collects events as they come. */
+class Client {
+  readonly res: IncomingMessage
+  readonly writes: string[] = []
+  state: 'open' | 'ended' | 'cut' = 'open'
+
+  constructor(res: IncomingMessage) {
+    this.res = res
+    res.on('data', chunk => this.writes.push(chunk.toString()))
+    res.on('end', () => {
+      this.state = 'ended'
+    })
+    res.on('error', () => {
+      this.state = 'cut'
+    })
+  }
+
+  get events(): Told[] {
+    const lines = this.writes.join('').split('\n')
+    expect(lines.pop()).to.equal('')
+    return lines.map(line => JSON.parse(line))
+  }
+
+  /** `ADDED a@1`, and `+` behind the bookmark that ends the initial events. */
+  get told(): string[] {
+    return this.events.map(({ type, object: { metadata } }) => {
+      const end = metadata.annotations?.['k8s.io/initial-events-end'] === 'true' ? '+' : ''
+      return `${type} ${metadata.name ?? ''}@${metadata.resourceVersion}${end}`
+    })
+  }
+
+  async tells(...expected: readonly string[]): Promise<void> {
+    await until(() => this.writes.join('').split('\n').length > expected.length)
+    expect(this.told).to.deep.equal(expected)
+  }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 20_000
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error('it did not happen')
+    await sleep(2)
+  }
+}
+
+const three = () =>
+  collectionOf(
+    ['a', 'b', 'c'].map((name, i) => node(name, { version: 1 + i, labels: { zone: i === 1 ? 'b' : 'a' } })),
+    { version: 10 },
+  )
+const modified = (name: string, version: number, zone = 'a') =>
+  event('MODIFIED', node(name, { version, labels: { zone } }))
+const added = (name: string, version: number, zone = 'a') =>
+  event('ADDED', node(name, { version, labels: { zone } }))
+const deleted = (name: string, version: number, zone = 'a') =>
+  event('DELETED', node(name, { version, labels: { zone } }))
+
+describe('serveWatch', () => {
+  const loopbacks: Loopback[] = []
+  afterEach(async () => {
+    for (const loopback of loopbacks.splice(0)) await loopback.close()
+  })
+
+  async function start(
+    collection: Collection = three(),
+    encoder: Encoder = createEncoder(servedNodes, { as: 'object' }),
+  ) {
+    const hub = new WatchHub()
+    const responses: ServerResponse[] = []
+    const loopback = await startLoopback(async (req, res) => {
+      responses.push(res)
+      const { query, info } = parseLine('GET', req.url ?? '/')
+      try {
+        const options = parseListOptions(query, 'watch', info)
+        const channelKey = toSelectorKey(query, info)
+        await serveWatch(collection, hub, {
+          options,
+          matches: matchesOptions(options),
+          encoder,
+          channelKey,
+          stream: toEventStream({ req, res }, 'application/json'),
+        })
+      } catch (error) {
+        renderKube(res, error)
+      }
+    })
+    loopbacks.push(loopback)
+    const watch = async (query = '') => new Client(await loopback.open(`/?${query}`))
+    return { collection, hub, loopback, responses, watch }
+  }
+
+  describe('head', () => {
+    it('comes at once, before there is anything to tell, and promises no length', async () => {
+      const { watch } = await start(collectionOf([]))
+      const { res } = await watch('resourceVersion=10')
+      expect(res.statusCode).to.equal(200)
+      expect(res.headers).to.include({
+        'content-type': 'application/json',
+        'transfer-encoding': 'chunked',
+        'cache-control': 'no-cache, private',
+      })
+      expect(res.headers).to.not.have.any.keys('content-length', 'content-encoding')
+    })
+  })
+
+  describe('start', () => {
+    for (const query of ['', 'resourceVersion=', 'resourceVersion=0']) {
+      it(`?${query} begins with the state`, async () => {
+        const { collection, watch } = await start()
+        const client = await watch(query)
+        await client.tells('ADDED a@1', 'ADDED b@2', 'ADDED c@3')
+        collection.apply([modified('a', 11)])
+        await client.tells('ADDED a@1', 'ADDED b@2', 'ADDED c@3', 'MODIFIED a@11')
+      })
+    }
+
+    it('at a version tells what came after it, then what comes', async () => {
+      const { collection, watch } = await start()
+      collection.apply([modified('a', 11), deleted('b', 12, 'b')])
+      collection.apply([added('d', 13)])
+      const client = await watch('resourceVersion=11')
+      await client.tells('DELETED b@12', 'ADDED d@13')
+      collection.apply([modified('c', 14)])
+      await client.tells('DELETED b@12', 'ADDED d@13', 'MODIFIED c@14')
+    })
+
+    it('at the present version tells nothing of the past', async () => {
+      const { collection, hub, watch } = await start()
+      const client = await watch('resourceVersion=10')
+      await until(() => hub.size === 1)
+      collection.apply([modified('a', 11)])
+      await client.tells('MODIFIED a@11')
+    })
+
+    it('at a version of the past that is forgotten is one 410 ERROR event, and the end', async () => {
+      const { hub, watch } = await start()
+      const client = await watch('resourceVersion=9')
+      await until(() => client.state === 'ended')
+      expect(client.res.statusCode).to.equal(200)
+      expect(client.events).to.deep.equal([
+        {
+          type: 'ERROR',
+          object: {
+            kind: 'Status',
+            apiVersion: 'v1',
+            metadata: {},
+            status: 'Failure',
+            message: 'too old resource version: 9 (10)',
+            reason: 'Expired',
+            code: 410,
+          },
+        },
+      ])
+      expect(hub.size).to.equal(0)
+    })
+
+    it('at a version ahead tells only what lies beyond it', async () => {
+      const { collection, hub, watch } = await start()
+      const client = await watch('resourceVersion=12')
+      collection.apply([modified('a', 11), modified('a', 12)])
+      await until(() => hub.size === 1)
+      collection.apply([modified('a', 13)])
+      await client.tells('MODIFIED a@13')
+    })
+
+    it('at a version that never comes ends in its time', async () => {
+      const { watch } = await start()
+      const startedAt = Date.now()
+      const client = await watch('resourceVersion=9999&timeoutSeconds=1')
+      while (client.state === 'open' && Date.now() - startedAt < 3_000) await sleep(10)
+      expect(client.state).to.equal('ended')
+      expect(Date.now() - startedAt).to.be.within(900, 1_600)
+    }).timeout(5_000)
+
+    it('at a version ahead leaves nothing behind when the client goes before it comes', async () => {
+      const { collection, hub, responses, watch } = await start()
+      const client = await watch('resourceVersion=12&timeoutSeconds=2')
+      client.res.destroy()
+      await until(() => responses[0]?.destroyed === true)
+      collection.apply([bookmark(12)])
+      await sleep(30)
+      expect(hub.size).to.equal(0)
+    })
+  })
+
+  describe('sendInitialEvents', () => {
+    const initial = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
+
+    it('tells the state, then that it is all, then what comes', async () => {
+      const { collection, watch } = await start()
+      const client = await watch(initial)
+      await client.tells('ADDED a@1', 'ADDED b@2', 'ADDED c@3', 'BOOKMARK @10+')
+      collection.apply([deleted('a', 11)])
+      await client.tells('ADDED a@1', 'ADDED b@2', 'ADDED c@3', 'BOOKMARK @10+', 'DELETED a@11')
+      expect(client.events[3]?.object).to.deep.include({
+        kind: 'Node',
+        apiVersion: 'resources.kapis.io/v1alpha3',
+      })
+    })
+
+    it('says that it is all of an empty state as well', async () => {
+      const { watch } = await start(collectionOf([]))
+      await (await watch(initial)).tells('BOOKMARK @10+')
+    })
+
+    it('waits for the version that the state must have', async () => {
+      const { collection, watch } = await start()
+      const watching = watch(`${initial}&resourceVersion=11`)
+      await sleep(20)
+      collection.apply([modified('a', 11)])
+      await (await watching).tells('ADDED a@11', 'ADDED b@2', 'ADDED c@3', 'BOOKMARK @11+')
+    })
+
+    it('takes the present state for a version of the past', async () => {
+      const { watch } = await start()
+      await (await watch(`${initial}&resourceVersion=3`)).tells(
+        'ADDED a@1',
+        'ADDED b@2',
+        'ADDED c@3',
+        'BOOKMARK @10+',
+      )
+    })
+
+    it('is no more than the state to those who take no bookmarks', async () => {
+      const { collection, watch } = await start()
+      const client = await watch('sendInitialEvents=true&resourceVersionMatch=NotOlderThan')
+      await client.tells('ADDED a@1', 'ADDED b@2', 'ADDED c@3')
+      collection.apply([modified('a', 11)])
+      await client.tells('ADDED a@1', 'ADDED b@2', 'ADDED c@3', 'MODIFIED a@11')
+    })
+
+    it('false begins at this moment', async () => {
+      const { collection, hub, watch } = await start()
+      const client = await watch('sendInitialEvents=false&resourceVersionMatch=NotOlderThan')
+      await until(() => hub.size === 1)
+      collection.apply([modified('a', 11)])
+      await client.tells('MODIFIED a@11')
+    })
+
+    it('says 504, and not 200, of a version that does not come', async () => {
+      const { watch } = await start()
+      const { res } = await watch(`${initial}&resourceVersion=99`)
+      expect(res.statusCode).to.equal(504)
+    }).timeout(5_000)
+  })
+
+  describe('selectors', () => {
+    it('tell an object that enters as ADDED and one that leaves as DELETED with its last state inside', async () => {
+      const { collection, watch } = await start()
+      const client = await watch('labelSelector=zone%3Da')
+      await client.tells('ADDED a@1', 'ADDED c@3')
+      collection.apply([
+        modified('b', 11, 'b'),
+        modified('b', 12, 'a'),
+        modified('a', 13, 'b'),
+        modified('a', 14, 'b'),
+      ])
+      collection.apply([deleted('a', 15, 'b'), deleted('b', 16, 'a')])
+      await client.tells('ADDED a@1', 'ADDED c@3', 'ADDED b@12', 'DELETED a@13', 'DELETED b@16')
+      expect(client.events[3]?.object.metadata).to.deep.include({ labels: { zone: 'a' } })
+    })
+
+    it('hold for what is resumed as well', async () => {
+      const { collection, watch } = await start()
+      collection.apply([modified('a', 11, 'b'), modified('b', 12, 'b'), added('d', 13)])
+      const client = await watch('labelSelector=zone%3Da&resourceVersion=10')
+      await client.tells('DELETED a@11', 'ADDED d@13')
+    })
+
+    it('pin one name', async () => {
+      const { collection, watch } = await start()
+      const client = await watch('fieldSelector=metadata.name%3Db')
+      collection.apply([modified('a', 11), modified('b', 12), deleted('b', 13), added('b', 14)])
+      await client.tells('ADDED b@2', 'MODIFIED b@12', 'DELETED b@13', 'ADDED b@14')
+    })
+  })
+
+  describe('end', () => {
+    it('comes after timeoutSeconds, in peace', async () => {
+      const { hub, watch } = await start()
+      const startedAt = Date.now()
+      const client = await watch('timeoutSeconds=1&resourceVersion=10')
+      await until(() => client.state !== 'open')
+      expect(client.state).to.equal('ended')
+      expect(Date.now() - startedAt).to.be.within(900, 1_400)
+      await until(() => hub.size === 0)
+    })
+
+    it('is announced by a bookmark two seconds before, to those who take them', async () => {
+      const { collection, watch } = await start()
+      const startedAt = Date.now()
+      const [taking, other] = [
+        await watch('timeoutSeconds=3&resourceVersion=10&allowWatchBookmarks=true'),
+        await watch('timeoutSeconds=3&resourceVersion=10'),
+      ]
+      collection.apply([bookmark(77)])
+      await taking.tells('BOOKMARK @77')
+      expect(Date.now() - startedAt).to.be.within(900, 1_400)
+      expect(other.told).to.deep.equal([])
+    })
+
+    it('leaves nothing behind when the client goes', async () => {
+      const { collection, hub, watch } = await start()
+      const clients = await Promise.all(Array.from({ length: 20 }, () => watch()))
+      await until(() => hub.size === 20)
+      for (const { res } of clients) res.destroy()
+      await until(() => hub.size === 0)
+      collection.apply([modified('a', 11)])
+    })
+
+    it('comes in peace for all when the server closes', async () => {
+      const { hub, watch } = await start()
+      const clients = await Promise.all([
+        watch(),
+        watch('labelSelector=zone%3Da'),
+        watch('resourceVersion=10'),
+      ])
+      await until(() => hub.size === 3)
+      hub.close()
+      await until(() => clients.every(client => client.state === 'ended'))
+      await until(() => hub.size === 0)
+    })
+
+    it('comes in peace when events were missed', async () => {
+      const { collection, hub, watch } = await start()
+      const client = await watch()
+      await client.tells('ADDED a@1', 'ADDED b@2', 'ADDED c@3')
+      replaceAll(collection, [], '40')
+      await until(() => client.state === 'ended')
+      expect(client.told).to.have.length(3)
+      await until(() => hub.size === 0)
+    })
+  })
+
+  describe('order', () => {
+    it('is the same for all, and complete, however large the first state', async () => {
+      const big = 'x'.repeat(5_000)
+      const items = Array.from({ length: 800 }, (_, i) => node(`n${1000 + i}`, { version: 1, spec: { big } }))
+      const { collection, watch } = await start(collectionOf(items))
+      const clients = [await watch('allowWatchBookmarks=true'), await watch('allowWatchBookmarks=true')]
+      for (const { res } of clients) res.pause()
+      for (let version = 11; version <= 60; version++) {
+        collection.apply([modified(`n${1000 + version}`, version)])
+        if (version % 10 === 0) await sleep(1)
+      }
+      for (const { res } of clients) res.resume()
+      for (const client of clients) {
+        await until(() => client.writes.join('').includes('"resourceVersion":"60"'))
+        const told = client.told
+        const end = told.findIndex(text => text.endsWith('+'))
+        expect(end).to.equal(800)
+        const from = Number(told[end]?.slice('BOOKMARK @'.length, -1))
+        expect(told.slice(end + 1)).to.deep.equal(
+          Array.from({ length: 60 - from }, (_, i) => `MODIFIED n${1001 + from + i}@${from + 1 + i}`),
+        )
+      }
+    }).timeout(8_000)
+  })
+})

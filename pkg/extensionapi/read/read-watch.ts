@@ -1,0 +1,42 @@
+import { toCacheKey } from '../../cache/bounded-cache.ts'
+import { toEventStream } from '../../request/event-stream.ts'
+import type { AuthenticatedExchange } from '../../request/exchange.ts'
+import type { QueryParameters } from '../../request/query-parameters.ts'
+import type { Collection } from '../../resourcecache/store/store.ts'
+import type { Visible } from '../../resourcecache/list/object-visibility.ts'
+import { serveWatch } from '../../resourcecache/watch/watch.ts'
+import type { WatchHub } from '../../resourcecache/watch/watch-broadcaster.ts'
+import { type Accepted, negotiate } from './accept.ts'
+import { matchesOptions, parseListOptions, toSelectorKey } from './list-options.ts'
+import { parseIncludeObject } from './table.ts'
+import { createEncoder, type Shape } from './watch-encoder.ts'
+
+/**
+ * Answers a watch of a collection, or of the one object that the path names.
+ *
+ * @throws Status 400, 406, 422, 504
+ */
+export async function readWatch(
+  collection: Collection,
+  hub: WatchHub,
+  exchange: AuthenticatedExchange,
+  visible?: Visible,
+): Promise<void> {
+  const { req, query, info } = exchange
+  const namespace = info.isInNamespace ? info.namespace : ''
+  const shape = toShape(negotiate(req.headers.accept, 'watch'), query)
+  const options = parseListOptions(query, 'watch', info, namespace)
+  await serveWatch(collection, hub, {
+    options,
+    matches: matchesOptions(options),
+    encoder: createEncoder(collection.served, shape),
+    channelKey: toCacheKey(`${JSON.stringify(shape)} ${toSelectorKey(query, info, namespace)}`),
+    visible,
+    stream: toEventStream(exchange, 'application/json'),
+  })
+}
+
+function toShape({ as, version }: Accepted, query: QueryParameters): Shape {
+  if (as === 'table') return { as, version, includeObject: parseIncludeObject(query) }
+  return as === 'partial' ? { as, version } : { as: 'object' }
+}

@@ -1,0 +1,354 @@
+import { gunzipSync } from 'node:zlib'
+import { expect } from 'chai'
+import { parse } from 'yaml'
+import { renderKube } from '../../apierrors/render-kube.ts'
+import { unavailable } from '../../apierrors/status.ts'
+import {
+  type Answer,
+  type GetOptions,
+  type Loopback,
+  startLoopback,
+  toExchange,
+} from '../../request/fixtures.ts'
+import { createSharedTurns } from '../../request/turns.ts'
+import type { Collection, Scope } from '../../resourcecache/store/store.ts'
+import { bookmark, collectionOf, event, node } from '../../resourcecache/fixtures.ts'
+import { PageCache } from '../../resourcecache/list/page-cache.ts'
+import { WatchHub } from '../../resourcecache/watch/watch-broadcaster.ts'
+import { serveRead } from './read.ts'
+
+const g = '/apis/resources.kapis.io/v1alpha3'
+const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
+const partial = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io'
+const partialList = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io'
+const items = [
+  node('a', { version: 3, labels: { zone: 'x' }, spec: { podCIDR: '10.0.0.0/24' } }),
+  node('b', { version: 4, labels: { zone: 'y' } }),
+]
+const shown = items.map(item => ({ ...item, apiVersion: 'resources.kapis.io/v1alpha3' }))
+const listHead = {
+  kind: 'NodeList',
+  apiVersion: 'resources.kapis.io/v1alpha3',
+  metadata: { resourceVersion: '10' },
+}
+
+describe('serveRead', () => {
+  let loopback: Loopback | undefined
+  afterEach(() => loopback?.close())
+
+  async function start(collection: Collection = collectionOf(items)) {
+    const hub = new WatchHub()
+    const pages = new PageCache()
+    const collectionOfPlural = (plural: string) => {
+      if (plural === 'broken')
+        throw unavailable('the cache for broken is stale: the watch on kube-apiserver was lost; retry later')
+      return plural === 'nodes' ? collection : undefined
+    }
+    loopback = await startLoopback(async (req, res) => {
+      try {
+        const visible = async () => undefined
+        await serveRead(
+          { turns: createSharedTurns(), collectionOf: collectionOfPlural, hub, pages, visible },
+          toExchange(req, res),
+        )
+      } catch (error) {
+        renderKube(res, error)
+      }
+    })
+    return { ...loopback, collection, hub }
+  }
+  const ask = async (path: string, options?: GetOptions) => (await start()).get(path, options)
+  const json = ({ text }: Answer) => JSON.parse(text)
+  const accept = (value: string): GetOptions => ({ headers: { accept: value } })
+
+  describe('a read without a version', () => {
+    async function startCounting() {
+      const scopes: Scope[] = []
+      const confirm = () => async (scope: Scope) => void scopes.push(scope)
+      const { get } = await start(collectionOf(items, { confirm }))
+      return { get, scopes }
+    }
+    const match = 'resourceVersionMatch=NotOlderThan&timeoutSeconds=1'
+    const consistent: readonly [string, string][] = [
+      ['/nodes', ''],
+      ['/nodes?limit=1', ''],
+      ['/nodes?fieldSelector=metadata.name%3Da', 'a'],
+      ['/nodes?fieldSelector=metadata.name!%3Da', ''],
+      ['/nodes/a', 'a'],
+      ['/nodes/zz', 'zz'],
+      [`/nodes?watch=true&sendInitialEvents=true&${match}`, ''],
+    ]
+    for (const [path, name] of consistent) {
+      it(`is consistent: ${path}`, async () => {
+        const { get, scopes } = await startCounting()
+        await get(g + path)
+        expect(scopes).to.deep.equal([{ namespace: '', name }])
+      })
+    }
+
+    const cached = [
+      '/nodes?resourceVersion=0',
+      '/nodes/a?resourceVersion=0',
+      '/nodes?resourceVersion=10&resourceVersionMatch=NotOlderThan',
+      '/nodes?watch=true&timeoutSeconds=1',
+      `/nodes?watch=true&sendInitialEvents=true&resourceVersion=0&${match}`,
+    ]
+    for (const path of cached) {
+      it(`is any state, or that of the version: ${path}`, async () => {
+        const { get, scopes } = await startCounting()
+        expect((await get(g + path)).code).to.equal(200)
+        expect(scopes).to.deep.equal([])
+      })
+    }
+  })
+
+  describe('get', () => {
+    it('answers the object as it is stored', async () => {
+      const answer = await ask(`${g}/nodes/a`)
+      expect(answer.code).to.equal(200)
+      expect(answer.headers).to.include({
+        'content-type': 'application/json',
+        'cache-control': 'no-cache, private',
+      })
+      expect(json(answer)).to.deep.equal(shown[0])
+    })
+
+    it('answers a table of one row, and metadata alone', async () => {
+      const { get } = await start()
+      const tabular = json(await get(`${g}/nodes/a`, accept(table)))
+      expect(tabular).to.deep.include({ kind: 'Table', metadata: { resourceVersion: '3' } })
+      expect(tabular.rows.map((row: { cells: unknown[] }) => row.cells[0])).to.deep.equal(['a'])
+      expect(json(await get(`${g}/nodes/a`, accept(partial)))).to.deep.equal({
+        kind: 'PartialObjectMetadata',
+        apiVersion: 'meta.k8s.io/v1',
+        metadata: items[0]?.metadata,
+      })
+    })
+
+    it('answers YAML, and indents for people', async () => {
+      const { get } = await start()
+      const yaml = await get(`${g}/nodes/a`, accept('application/yaml'))
+      expect(yaml.headers['content-type']).to.equal('application/yaml')
+      expect(parse(yaml.text)).to.deep.equal(shown[0])
+      const pretty = await get(`${g}/nodes/a?pretty=true`)
+      expect(pretty.text).to.equal(`${JSON.stringify(json(pretty), null, 2)}\n`)
+      expect(json(pretty)).to.deep.equal(shown[0])
+    })
+
+    it('waits for the version asked for', async () => {
+      const { get, collection } = await start()
+      const waiting = get(`${g}/nodes/a?resourceVersion=12`)
+      setTimeout(() => collection.apply([bookmark(12)]), 10)
+      expect((await waiting).code).to.equal(200)
+    })
+  })
+
+  describe('list', () => {
+    it('answers all objects with the version of the list', async () => {
+      const answer = await ask(`${g}/nodes`)
+      expect(answer.headers).to.include({ 'content-type': 'application/json', vary: 'Accept-Encoding' })
+      expect(json(answer)).to.deep.equal({ ...listHead, items: shown })
+    })
+
+    it('answers an empty list as an empty list, in every form', async () => {
+      const { get } = await start(collectionOf([]))
+      expect(json(await get(`${g}/nodes`))).to.deep.equal({ ...listHead, items: [] })
+      expect(json(await get(`${g}/nodes`, accept(table))).rows).to.deep.equal([])
+      expect(json(await get(`${g}/nodes`, accept(partialList))).items).to.deep.equal([])
+      expect(parse((await get(`${g}/nodes`, accept('application/yaml'))).text)).to.deep.equal({
+        ...listHead,
+        items: [],
+      })
+      expect(json(await get(`${g}/nodes?pretty=1`))).to.deep.equal({ ...listHead, items: [] })
+    })
+
+    it('answers the same as a table, as metadata, as YAML and indented', async () => {
+      const { get } = await start()
+      const tabular = json(await get(`${g}/nodes`, accept(table)))
+      expect(tabular).to.deep.include({
+        kind: 'Table',
+        apiVersion: 'meta.k8s.io/v1',
+        metadata: { resourceVersion: '10' },
+      })
+      expect(tabular.rows.map((row: { cells: unknown[] }) => row.cells[0])).to.deep.equal(['a', 'b'])
+      const metadata = json(await get(`${g}/nodes`, accept(partialList)))
+      expect(metadata.kind).to.equal('PartialObjectMetadataList')
+      expect(metadata.items.map((item: { metadata: unknown }) => item.metadata)).to.deep.equal(
+        items.map(item => item.metadata),
+      )
+      expect(parse((await get(`${g}/nodes`, accept('application/yaml'))).text)).to.deep.equal({
+        ...listHead,
+        items: shown,
+      })
+      expect(json(await get(`${g}/nodes?pretty=1`))).to.deep.equal({ ...listHead, items: shown })
+    })
+
+    it('carries whole objects in the rows when asked to', async () => {
+      const { get } = await start()
+      const tabular = json(await get(`${g}/nodes?includeObject=Object`, accept(table)))
+      expect(tabular.rows.map((row: { object: unknown }) => row.object)).to.deep.equal(shown)
+    })
+
+    it('selects and cuts', async () => {
+      const { get } = await start()
+      expect(json(await get(`${g}/nodes?labelSelector=zone%3Dy`)).items).to.deep.equal([shown[1]])
+      expect(json(await get(`${g}/nodes?fieldSelector=metadata.name%3Da`)).items).to.deep.equal([shown[0]])
+      const first = json(await get(`${g}/nodes?limit=1`))
+      expect(first.items).to.deep.equal([shown[0]])
+      expect(first.metadata.remainingItemCount).to.equal(1)
+      const rest = json(await get(`${g}/nodes?limit=1&continue=${first.metadata.continue}`))
+      expect(rest).to.deep.equal({ ...listHead, items: [shown[1]] })
+    })
+
+    it('compresses a large list, and only for those who take it', async () => {
+      const big = Array.from({ length: 100 }, (_, i) =>
+        node(`n${1000 + i}`, { spec: { text: 'x'.repeat(2000) } }),
+      )
+      const { get } = await start(collectionOf(big))
+      const plain = await get(`${g}/nodes`)
+      const zipped = await get(`${g}/nodes`, { headers: { 'accept-encoding': 'gzip' } })
+      expect(plain.headers).to.not.have.property('content-encoding')
+      expect(zipped.headers).to.include({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' })
+      expect(gunzipSync(zipped.body).equals(plain.body)).to.equal(true)
+      expect(json(plain).items).to.have.length(100)
+      const small = await get(`${g}/nodes?limit=2`, { headers: { 'accept-encoding': 'gzip' } })
+      expect(small.headers).to.not.have.property('content-encoding')
+    })
+
+    it('shows what has changed since the last time', async () => {
+      const { get, collection } = await start()
+      const before = json(await get(`${g}/nodes`))
+      collection.apply([event('MODIFIED', node('a', { version: 11 }))])
+      const after = json(await get(`${g}/nodes`))
+      expect(
+        [before, after].map(list => [list.metadata.resourceVersion, list.items[0].metadata.resourceVersion]),
+      ).to.deep.equal([
+        ['10', '3'],
+        ['11', '11'],
+      ])
+    })
+  })
+
+  describe('watch', () => {
+    for (const path of [
+      `${g}/nodes?watch=true&resourceVersion=0&timeoutSeconds=1`,
+      `${g}/watch/nodes?timeoutSeconds=1`,
+    ]) {
+      it(`streams ${path.slice(g.length)}`, async () => {
+        const { headers, text } = await ask(path, { headers: { 'accept-encoding': 'gzip' } })
+        expect(headers).to.include({ 'content-type': 'application/json', 'transfer-encoding': 'chunked' })
+        expect(headers).to.not.have.property('content-encoding')
+        const events = text
+          .trim()
+          .split('\n')
+          .map(line => JSON.parse(line))
+        expect(events).to.deep.equal(shown.map(object => ({ type: 'ADDED', object })))
+      })
+    }
+
+    it('narrows to the object that the path names', async () => {
+      const { text } = await ask(`${g}/watch/nodes/b?timeoutSeconds=1`)
+      expect(JSON.parse(text)).to.deep.equal({ type: 'ADDED', object: shown[1] })
+    })
+
+    it('streams tables', async () => {
+      const { text } = await ask(
+        `${g}/nodes?watch=1&fieldSelector=metadata.name%3Da&timeoutSeconds=1`,
+        accept(table),
+      )
+      const { type, object } = JSON.parse(text)
+      expect(type).to.equal('ADDED')
+      expect(object).to.deep.include({ kind: 'Table', metadata: { resourceVersion: '3' } })
+      expect(object.rows[0].cells[0]).to.equal('a')
+    })
+  })
+
+  const missing = 'the server could not find the requested resource'
+  type Row = readonly [string, GetOptions, number, string, string]
+  const refused: readonly Row[] = [
+    [`${g}/nodes/zz`, {}, 404, 'NotFound', 'nodes.resources.kapis.io "zz" not found'],
+    [`${g}/nodes/constructor`, {}, 404, 'NotFound', 'nodes.resources.kapis.io "constructor" not found'],
+    [`${g}/pods`, {}, 404, 'NotFound', missing],
+    [`${g}/nodes/a/status`, {}, 404, 'NotFound', missing],
+    [`${g}/nodes/a/proxy/x`, {}, 404, 'NotFound', missing],
+    [`${g}/namespaces/x/nodes`, {}, 404, 'NotFound', missing],
+    [`${g}/namespaces/x/nodes/a`, {}, 404, 'NotFound', missing],
+    [
+      `${g}/broken`,
+      {},
+      503,
+      'ServiceUnavailable',
+      'the cache for broken is stale: the watch on kube-apiserver was lost; retry later',
+    ],
+    ...['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map(
+      (method): Row => [
+        `${g}/nodes`,
+        { method },
+        405,
+        'MethodNotAllowed',
+        'the server does not allow this method on the requested resource',
+      ],
+    ),
+    [
+      `${g}/nodes`,
+      accept('text/html'),
+      406,
+      'NotAcceptable',
+      'only the following media types are accepted: application/json, application/yaml',
+    ],
+    [
+      `${g}/nodes/a?export=true`,
+      {},
+      400,
+      'BadRequest',
+      'the export parameter, deprecated since v1.14, is no longer supported',
+    ],
+    [
+      `${g}/nodes/a?resourceVersion=x`,
+      {},
+      400,
+      'BadRequest',
+      'Invalid value: "x": resourceVersion must be a decimal integer without leading zeros',
+    ],
+    [
+      `${g}/nodes?includeObject=All`,
+      accept(table),
+      400,
+      'BadRequest',
+      'unrecognized includeObject value: "All": must be Metadata, Object or None',
+    ],
+    [
+      `${g}/watch/nodes/a?fieldSelector=metadata.name%3Db`,
+      {},
+      400,
+      'BadRequest',
+      "fieldSelector metadata.name doesn't match requested name",
+    ],
+    [
+      `${g}/nodes?resourceVersion=9&resourceVersionMatch=Exact`,
+      {},
+      410,
+      'Expired',
+      'The resourceVersion for the provided list is too old: 9',
+    ],
+  ]
+  for (const [path, options, code, reason, message] of refused) {
+    it(`refuses ${options.method ?? 'GET'} ${path.slice(g.length)} ${options.headers?.accept ?? ''} with ${code}`, async () => {
+      const answer = await ask(path, options)
+      expect(answer.code).to.equal(code)
+      expect(answer.headers['content-type']).to.equal('application/json')
+      expect(json(answer)).to.deep.include({ kind: 'Status', status: 'Failure', code, reason, message })
+    })
+  }
+
+  it('names the methods that it has', async () => {
+    expect((await ask(`${g}/nodes`, { method: 'DELETE' })).headers.allow).to.equal('GET')
+  })
+
+  // Anyone who may `proxy` one node was not thereby allowed to list them all.
+  for (const path of [`${g}/proxy/nodes/a`, `${g}/proxy/nodes`]) {
+    it(`does not answer ${path.slice(g.length)}, which was authorized as another verb, with a list`, async () => {
+      expect((await ask(path)).code).to.be.within(400, 499)
+    })
+  }
+})

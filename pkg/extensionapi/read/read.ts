@@ -1,0 +1,70 @@
+import { methodNotAllowed, unknownResource } from '../../apierrors/status.ts'
+import type { AuthenticatedExchange } from '../../request/exchange.ts'
+import type { Identity } from '../../request/identity.ts'
+import { isInScope, type RequestInfo } from '../../request/request-info.ts'
+import type { SharedTurns } from '../../request/turns.ts'
+import type { Collection } from '../../resourcecache/store/store.ts'
+import type { PageCache } from '../../resourcecache/list/page-cache.ts'
+import type { Visible } from '../../resourcecache/list/object-visibility.ts'
+import type { WatchHub } from '../../resourcecache/watch/watch-broadcaster.ts'
+import { readList } from './read-list.ts'
+import { readObject } from './read-object.ts'
+import { readWatch } from './read-watch.ts'
+import { checkTimeout } from './timeout.ts'
+
+export type ReadOptions = {
+  /**
+   * The collection of a plural, undefined when it is not served; at once for the kinds that are always followed.
+   *
+   * @throws Status 503 while it cannot be trusted
+   */
+  readonly collectionOf: (plural: string) => Collection | undefined | Promise<Collection | undefined>
+  /** What the caller may see of a kind, undefined for everything; asked for kinds of which not everybody sees the same. */
+  readonly visible: (info: RequestInfo, identity: Identity) => Promise<Visible | undefined> | undefined
+  readonly hub: WatchHub
+  readonly pages: PageCache
+  /** Of all who do long work for lists. */
+  readonly turns: SharedTurns
+}
+
+/**
+ * Answers get, list and watch of the aggregated API, from what the cache has serialized already.
+ *
+ * @throws Status as kube-apiserver answers: 400, 404, 405, 406, 410, 422, 503, 504
+ */
+export function serveRead(options: ReadOptions, exchange: AuthenticatedExchange): Promise<void> | void {
+  const found = options.collectionOf(exchange.info.resource)
+  return found instanceof Promise
+    ? found.then(collection => read(options, exchange, collection))
+    : read(options, exchange, found)
+}
+
+function read(
+  options: ReadOptions,
+  exchange: AuthenticatedExchange,
+  collection: Collection | undefined,
+): Promise<void> | void {
+  const { req, info, identity } = exchange
+  if (collection === undefined || info.subresource !== '' || !isInScope(info, collection.served.kind))
+    throw unknownResource()
+  if (req.method !== 'GET') throw methodNotAllowed(['GET'])
+  const narrowed = options.visible(info, identity)
+  if (narrowed === undefined) return readAs(options, exchange, collection)
+  return narrowed.then(seen => readAs(options, exchange, collection, seen))
+}
+
+function readAs(
+  { hub, pages, turns }: ReadOptions,
+  exchange: AuthenticatedExchange,
+  collection: Collection,
+  visible?: Visible,
+): Promise<void> | void {
+  const { verb } = exchange.info
+  // A watch has timeoutSeconds.
+  if (verb !== 'watch') checkTimeout(exchange.query)
+  if (verb === 'watch') return readWatch(collection, hub, exchange, visible)
+  if (verb === 'get') return readObject(collection, pages, exchange, visible)
+  // `/proxy/nodes/x` was authorized as another verb: it must not be answered with a list.
+  if (verb !== 'list') throw unknownResource()
+  return readList(collection, { pages, turns: turns.of(exchange.identity.username) }, exchange, visible)
+}

@@ -1,0 +1,74 @@
+import { badRequest } from '../../apierrors/status.ts'
+import type { QueryParameters } from '../../request/query-parameters.ts'
+import { aggregatedForm, objectBytes } from '../../resourcecache/list/list-body.ts'
+import type { Entry } from '../../resourcecache/store/cached-object.ts'
+import type { Cell, Kind } from '../../resourcecache/kind.ts'
+import { entriesOf, type Selection } from '../../resourcecache/store/chunk.ts'
+import { formatAge } from './age.ts'
+
+export type MetaVersion = 'v1' | 'v1beta1'
+/** How much of the object a row carries (metav1.IncludeObjectPolicy). */
+export type IncludeObject = 'Metadata' | 'Object' | 'None'
+
+export type TableOptions = {
+  readonly version: MetaVersion
+  readonly includeObject: IncludeObject
+  readonly nowMs: number
+}
+
+/** @throws Status 400 */
+export function parseIncludeObject(query: QueryParameters): IncludeObject {
+  const text = query.get('includeObject') ?? ''
+  if (text === '') return 'Metadata'
+  if (text === 'Metadata' || text === 'Object' || text === 'None') return text
+  throw badRequest(
+    `unrecognized includeObject value: ${JSON.stringify(text)}: must be Metadata, Object or None`,
+  )
+}
+
+/** The members of a metav1.Table next to its rows. */
+export function tableHead(
+  kind: Kind,
+  version: MetaVersion,
+  metadata: object,
+): Readonly<Record<string, unknown>> {
+  return { kind: 'Table', apiVersion: `meta.k8s.io/${version}`, metadata, columnDefinitions: kind.columns }
+}
+
+/** The rows of a metav1.Table, each as JSON. */
+export function* tableRows(selection: Selection, options: TableOptions): Generator<string> {
+  for (const entry of entriesOf(selection)) yield toRow(entry, options)
+}
+
+/**
+ * The one-row metav1.Table of an object, as JSON.
+ *
+ * @param showColumns a stream of tables need not tell its columns again
+ */
+export function tableOfObject(entry: Entry, options: TableOptions, showColumns = true): string {
+  const head = tableHead(entry.served.kind, options.version, { resourceVersion: entry.meta.resourceVersion })
+  const members = JSON.stringify(showColumns ? head : { ...head, columnDefinitions: null })
+  return `${members.slice(0, -1)},"rows":[${toRow(entry, options)}]}`
+}
+
+/** metav1.PartialObjectMetadata of an object. */
+export function toPartial(entry: Entry, version: MetaVersion): string {
+  return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":${entry.metadata()}}`
+}
+
+function toRow(entry: Entry, options: TableOptions): string {
+  const cells = [...entry.facts.cells, ...entry.decoration.cells].map(cell => toCell(cell, options.nowMs))
+  const row = `{"cells":${JSON.stringify(cells)}`
+  if (options.includeObject === 'None') return `${row},"object":null}`
+  const object =
+    options.includeObject === 'Object'
+      ? objectBytes(entry, aggregatedForm).toString()
+      : toPartial(entry, options.version)
+  return `${row},"object":${object}}`
+}
+
+function toCell(cell: Cell, nowMs: number): string | number {
+  if (typeof cell !== 'object') return cell
+  if ('since' in cell) return formatAge(cell.since, nowMs)
+  return cell.ago === '' ? cell.text : `${cell.text} (${formatAge(cell.ago, nowMs)} ago)`
+}

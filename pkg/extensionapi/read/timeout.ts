@@ -1,0 +1,33 @@
+import { badRequest } from '../../apierrors/status.ts'
+import type { QueryParameters } from '../../request/query-parameters.ts'
+
+const units = new Set(['ns', 'us', 'µs', 'μs', 'ms', 's', 'm', 'h'])
+
+/**
+ * Refuses a `timeout` that is no duration, in the words of kube-apiserver, which does so for all that it forwards. One that is a
+ * duration is kept anyway: what is read is in memory.
+ *
+ * @throws Status 400
+ */
+export function checkTimeout(query: QueryParameters): void {
+  const text = query.get('timeout') ?? ''
+  if (text === '') return
+  const why = durationFault(text)
+  if (why !== undefined) throw badRequest(`invalid timeout specified in the request URL - time: ${why}`)
+}
+
+/** What Go's time.ParseDuration finds wrong: numbers with units in a row, such as 1h30m or -1.5s; a lone 0 needs none. */
+function durationFault(text: string): string | undefined {
+  const quoted = JSON.stringify(text)
+  let rest = text.replace(/^[-+]/, '')
+  if (rest === '0') return undefined
+  if (rest === '') return `invalid duration ${quoted}`
+  while (rest !== '') {
+    const [part = '', unit = ''] = /^(?:\d+\.?\d*|\.\d+)([^\d.]*)/.exec(rest) ?? []
+    if (part === '') return `invalid duration ${quoted}`
+    if (unit === '') return `missing unit in duration ${quoted}`
+    if (!units.has(unit)) return `unknown unit ${JSON.stringify(unit)} in duration ${quoted}`
+    rest = rest.slice(part.length)
+  }
+  return undefined
+}

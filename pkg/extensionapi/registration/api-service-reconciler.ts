@@ -1,0 +1,191 @@
+import { Status } from '../../apierrors/status.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import { Reflector } from '../../kube/reflector.ts'
+import type { WatchEvent } from '../../kube/watch.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import {
+  apiServiceName,
+  apiServicesPath,
+  caBundleOf,
+  describeService,
+  driftOf,
+  isOurs,
+  type Registration,
+  type ServiceReference,
+  toApiService,
+} from './api-service.ts'
+import { createOtherAuthorities } from './ca-bundle-merge.ts'
+
+export type ApiServiceKeeperOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  readonly service: ServiceReference
+  /** PEM of the authorities that the serving certificate may come from; '' while there is none. */
+  readonly caBundle: () => string
+  /** How long an authority that is found there stays next to it (other-authorities.ts); 0 for not at all. */
+  readonly keepOthersMs: number
+  /** Whether the installation is being taken away: then an APIService that is gone stays gone. */
+  readonly isLeaving: () => Promise<boolean>
+  /** How long one that was deleted stays so before that is asked: an installation goes piece by piece, this one first. */
+  readonly goneMs?: number
+  readonly logger: Logger
+}
+
+// Corrected immediately, unless something keeps changing it back: after a few times in a row slower and slower, until it is quiet.
+const delayMs = { first: 100, max: 30_000 }
+const promptWrites = 10
+const usualGoneMs = 2_000
+const quietMs = 60_000
+// Longer ones fire at once.
+const maxTimerMs = 2 ** 31 - 1
+
+/**
+ * Registers Kapis with kube-apiserver and keeps it so: the APIService is made when it is missing, fixed when it
+ * drifts, and left alone when it belongs to someone else. It outlives the process: other replicas serve on.
+ */
+export class ApiServiceKeeper {
+  readonly #options: ApiServiceKeeperOptions
+  readonly #reflector: Reflector
+  readonly #merge: ReturnType<typeof createOtherAuthorities>
+  readonly #name: string
+
+  /** undefined until the first state is known; null when there is none. */
+  #current: KubeObject | null | undefined
+  #problem: string | undefined = 'not registered yet'
+  #writes = { count: 0, lastMs: 0 }
+  #timer: NodeJS.Timeout | undefined
+  #isBusy = false
+  #isStopped = false
+
+  constructor(options: ApiServiceKeeperOptions) {
+    this.#options = options
+    this.#name = apiServiceName(options.groupDomain)
+    this.#merge = createOtherAuthorities(options.keepOthersMs)
+    this.#reflector = new Reflector({
+      client: options.client,
+      path: apiServicesPath,
+      query: { fieldSelector: `metadata.name=${this.#name}` },
+      sink: {
+        replace: items => this.#observe(items.find(({ metadata }) => metadata.name === this.#name) ?? null),
+        apply: events => this.#apply(events),
+        failed: err => options.logger.warn({ err, apiService: this.#name }, 'cannot watch the APIService'),
+      },
+    })
+  }
+
+  start(): void {
+    void this.#reflector.start()
+  }
+
+  /** To be called when the authority has changed; the registration follows at once. */
+  caChanged(): void {
+    this.#schedule(0)
+  }
+
+  /** Why Kapis is not registered; undefined when it is. */
+  problem(): string | undefined {
+    return this.#problem
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+    this.#reflector.stop()
+  }
+
+  #apply(events: readonly WatchEvent[]): void {
+    for (const { type, object } of events) {
+      if (type === 'BOOKMARK' || object.metadata.name !== this.#name) continue
+      if (type === 'DELETED') this.#observe(null, this.#options.goneMs ?? usualGoneMs)
+      else this.#observe(object)
+    }
+  }
+
+  #observe(current: KubeObject | null, waitMs = 0): void {
+    this.#current = current
+    this.#schedule(waitMs)
+  }
+
+  #schedule(waitMs: number): void {
+    if (this.#isStopped) return
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => void this.#reconcile(), Math.max(waitMs, this.#restMs()))
+  }
+
+  /** How long to hold back the next write. */
+  #restMs(): number {
+    const sinceMs = performance.now() - this.#writes.lastMs
+    if (sinceMs > quietMs) this.#writes.count = 0
+    if (this.#writes.count === 0) return 0
+    const waitMs = delayMs.first * 2 ** Math.max(0, this.#writes.count - promptWrites)
+    return Math.max(0, Math.min(waitMs, delayMs.max) - sinceMs)
+  }
+
+  async #reconcile(): Promise<void> {
+    const current = this.#current
+    const { groupDomain, service, logger } = this.#options
+    const own = this.#options.caBundle()
+    if (this.#isBusy || this.#isStopped || current === undefined) return
+    if (own === '') {
+      this.#problem = 'the serving certificate has not been loaded yet'
+      return
+    }
+    if (current !== null && !isOurs(current, service)) {
+      const problem = `the APIService ${this.#name} belongs to ${describeService(current)}; delete it to let Kapis register itself`
+      if (problem !== this.#problem) logger.error({ apiService: this.#name }, problem)
+      this.#problem = problem
+      return
+    }
+    const { pem, lookAgainMs } = this.#merge(own, current === null ? '' : caBundleOf(current))
+    const registration = { groupDomain, service, caBundle: pem }
+    const drift = current === null ? ['everything'] : driftOf(current, registration)
+    if (drift.length === 0) {
+      this.#problem = undefined
+      if (lookAgainMs !== undefined) this.#schedule(Math.min(lookAgainMs, maxTimerMs))
+      return
+    }
+    this.#isBusy = true
+    await this.#write(registration, current, drift)
+    this.#isBusy = false
+    // What was observed meanwhile is looked at now; what was written comes back through the watch.
+    if (this.#current !== current) this.#schedule(0)
+  }
+
+  async #write(
+    registration: Registration,
+    current: KubeObject | null,
+    drift: readonly string[],
+  ): Promise<void> {
+    const { client, logger } = this.#options
+    this.#writes = { count: this.#writes.count + 1, lastMs: performance.now() }
+    try {
+      if (current === null && (await this.#options.isLeaving())) {
+        this.#problem = `the APIService ${this.#name} is gone, and the installation goes with it`
+        return
+      }
+      await client.call({
+        method: current === null ? 'POST' : 'PUT',
+        path: current === null ? apiServicesPath : `${apiServicesPath}/${this.#name}`,
+        body: toApiService(registration, current ?? undefined),
+      })
+      this.#problem = undefined
+      logger.info(
+        { apiService: this.#name, drift },
+        current === null ? 'registered' : 'registration corrected',
+      )
+    } catch (error) {
+      // Someone else was faster: the watch brings what they wrote, and it is judged again.
+      const isRace = error instanceof Status && (error.code === 409 || error.code === 404)
+      if (!isRace) {
+        this.#problem = `the APIService ${this.#name} cannot be written: ${error instanceof Error ? error.message : error}`
+        logger.warn({ err: error, apiService: this.#name }, 'cannot register')
+      }
+      this.#schedule(delayMs.first)
+    }
+  }
+}
+
+export function createApiServiceKeeper(options: ApiServiceKeeperOptions): ApiServiceKeeper {
+  return new ApiServiceKeeper(options)
+}

@@ -1,0 +1,108 @@
+import { isRecord, type KubeObject } from '../../kube/object.ts'
+import { resourcesGroup, resourcesVersion } from '../../resourcecache/kinds.ts'
+
+/** The Service through which kube-apiserver reaches Kapis. */
+export type ServiceReference = { readonly namespace: string; readonly name: string; readonly port: number }
+
+/** What is to be registered; built from the group domain and the Service, plus the authority of the moment. */
+export type Registration = {
+  readonly groupDomain: string
+  readonly service: ServiceReference
+  /** PEM; while an authority is replaced, the old one and the new one. */
+  readonly caBundle: string
+}
+
+export const apiServicesPath = '/apis/apiregistration.k8s.io/v1/apiservices'
+
+const managedByLabel = 'app.kubernetes.io/managed-by'
+const instanceLabel = 'app.kubernetes.io/instance'
+
+// Below every group of kube-apiserver, so that a bare `nodes` stays its own resource.
+const groupPriorityMinimum = 1_000
+const versionPriority = 100
+
+/** An APIService must bear this name. */
+export function apiServiceName(groupDomain: string): string {
+  return `${resourcesVersion}.${resourcesGroup(groupDomain)}`
+}
+
+/**
+ * The APIService as it is to be. What others keep in its metadata stays.
+ *
+ * @param current the one that exists; its resource version makes the update conditional
+ */
+export function toApiService(registration: Registration, current?: KubeObject) {
+  const { groupDomain, service, caBundle } = registration
+  return {
+    apiVersion: 'apiregistration.k8s.io/v1',
+    kind: 'APIService',
+    metadata: {
+      ...current?.metadata,
+      name: apiServiceName(groupDomain),
+      labels: { ...current?.metadata.labels, ...labelsOf(service) },
+    },
+    spec: {
+      group: resourcesGroup(groupDomain),
+      version: resourcesVersion,
+      groupPriorityMinimum,
+      versionPriority,
+      service,
+      caBundle: Buffer.from(caBundle).toString('base64'),
+    },
+  }
+}
+
+/**
+ * Whether an existing APIService is this installation's: it points at its Service, or it was made by it. The label
+ * `managed-by` alone does not tell two installations apart, and they would take the group from each other for ever.
+ */
+export function isOurs(current: KubeObject, service: ServiceReference): boolean {
+  const { name, namespace } = serviceOf(current)
+  if (name === service.name && namespace === service.namespace) return true
+  const labels = current.metadata.labels ?? {}
+  return Object.entries(labelsOf(service)).every(([key, value]) => labels[key] === value)
+}
+
+/** The members that differ from what is registered, by path; empty when all is well. */
+export function driftOf(current: KubeObject, registration: Registration): readonly string[] {
+  const wanted = toApiService(registration, current)
+  const labels = current.metadata.labels ?? {}
+  const spec = isRecord(current.spec) ? current.spec : {}
+  const service = serviceOf(current)
+  return [
+    ...differing('metadata.labels', labels, labelsOf(registration.service)),
+    ...differing('spec', { insecureSkipTLSVerify: false, ...spec }, { insecureSkipTLSVerify: false }),
+    ...differing('spec', spec, { ...wanted.spec, service: spec.service }),
+    ...differing('spec.service', service, registration.service),
+  ]
+}
+
+/** `namespace/name` of the Service that an APIService points at. */
+export function describeService(current: KubeObject): string {
+  const { name, namespace } = serviceOf(current)
+  return name === undefined ? 'kube-apiserver itself' : `the Service ${namespace}/${name}`
+}
+
+/** The PEM of its caBundle; '' when there is none. */
+export function caBundleOf({ spec }: KubeObject): string {
+  const bundle = isRecord(spec) ? spec.caBundle : undefined
+  return typeof bundle === 'string' ? Buffer.from(bundle, 'base64').toString() : ''
+}
+
+function labelsOf({ namespace }: ServiceReference): Readonly<Record<string, string>> {
+  return { [managedByLabel]: 'kapis', [instanceLabel]: namespace }
+}
+
+function serviceOf({ spec }: KubeObject): Readonly<Record<string, unknown>> {
+  return isRecord(spec) && isRecord(spec.service) ? spec.service : {}
+}
+
+function differing(
+  path: string,
+  actual: Readonly<Record<string, unknown>>,
+  wanted: Readonly<Record<string, unknown>>,
+): readonly string[] {
+  return Object.keys(wanted)
+    .filter(key => actual[key] !== wanted[key])
+    .map(key => `${path}.${key}`)
+}

@@ -1,0 +1,47 @@
+import { expect } from 'chai'
+import { createAuthority } from '../../certs/issue.ts'
+import { createOtherAuthorities } from './ca-bundle-merge.ts'
+
+const authority = (commonName: string, now = new Date()) =>
+  createAuthority({ commonName, validityDays: 1, now }).certPem
+const [old, next] = [authority('old'), authority('next')]
+const keepMs = 60_000
+
+describe('createOtherAuthorities', () => {
+  let nowMs = 0
+  beforeEach(() => {
+    nowMs = 0
+  })
+  const create = () => createOtherAuthorities(keepMs, () => nowMs)
+  const count = (pem: string) => pem.split('BEGIN CERTIFICATE').length - 1
+
+  it('is one’s own where there is nothing else', () => {
+    for (const there of ['', next, 'no certificate'])
+      expect(create()(next, there)).to.deep.equal({ pem: next, lookAgainMs: undefined })
+  })
+
+  it('lets two replicas with different files agree, and forgets the old one after a while', () => {
+    const [early, late] = [create(), create()]
+    const both = early(next, old)
+    expect([count(both.pem), both.pem.includes(old.trim()), both.lookAgainMs]).to.deep.equal([
+      2,
+      true,
+      keepMs,
+    ])
+    // Anyone who still has the old files writes nothing.
+    expect(late(old, both.pem).pem).to.equal(both.pem)
+    nowMs = 10_000
+    expect(late(next, both.pem).pem).to.equal(both.pem)
+    expect(early(next, both.pem)).to.deep.equal({ pem: both.pem, lookAgainMs: keepMs - 10_000 })
+    nowMs = keepMs
+    expect(early(next, both.pem)).to.deep.equal({ pem: next, lookAgainMs: undefined })
+    expect(late(next, next)).to.deep.equal({ pem: next, lookAgainMs: undefined })
+  })
+
+  it('keeps nothing that is over or no certificate, and nothing at all unless asked', () => {
+    const over = authority('over', new Date(Date.now() - 3 * 86_400_000))
+    const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
+    for (const there of [over, broken]) expect(create()(next, there).pem).to.equal(next)
+    expect(createOtherAuthorities(0)(next, old)).to.deep.equal({ pem: next, lookAgainMs: undefined })
+  })
+})

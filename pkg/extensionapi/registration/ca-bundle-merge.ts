@@ -1,0 +1,45 @@
+import { X509Certificate } from 'node:crypto'
+import { splitCertificates } from '../../certs/pem.ts'
+
+export type MergedBundle = {
+  readonly pem: string
+  /** When one of the others has been there for long enough; undefined when there is none. */
+  readonly lookAgainMs: number | undefined
+}
+
+/**
+ * What caBundle is to be where something else looks after certificates, which may change authority and serving certificate in one step:
+ * replicas see the new files minutes apart, and each would take away the authority of the others. So what one finds there
+ * stays for a while, next to its own.
+ *
+ * @param keepMs how long; 0 for not at all
+ */
+export function createOtherAuthorities(keepMs: number, now: () => number = () => performance.now()) {
+  let since: ReadonlyMap<string, number> = new Map()
+
+  return function merge(own: string, there: string): MergedBundle {
+    const mine = new Set(splitCertificates(own))
+    const found = splitCertificates(there)
+    const nowMs = now()
+    const others = found.filter(pem => !mine.has(pem) && isValid(pem))
+    since = new Map(others.map(pem => [pem, since.get(pem) ?? nowMs]))
+    const kept = others.filter(pem => nowMs - (since.get(pem) ?? nowMs) < keepMs)
+    if (kept.length === 0) return { pem: own, lookAgainMs: undefined }
+    const wanted = [...mine, ...kept]
+    // In the order that is there, or replicas would turn it round for ever.
+    const isThere = wanted.length === found.length && wanted.every(pem => found.includes(pem))
+    const firstMs = Math.min(...kept.map(pem => since.get(pem) ?? nowMs))
+    return {
+      pem: isThere ? there : `${[own.trimEnd(), ...kept].join('\n')}\n`,
+      lookAgainMs: firstMs + keepMs - nowMs,
+    }
+  }
+}
+
+function isValid(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).validToDate.getTime() > Date.now()
+  } catch {
+    return false
+  }
+}
