@@ -8,7 +8,7 @@ import { send } from '../request/respond.ts'
 import { formatTarget } from '../request/target.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { forwardableHeaders } from './headers.ts'
-import { relay } from './relay.ts'
+import { relay } from './reverse-proxy.ts'
 
 export type OAuthForwardOptions = {
   /** Unix socket of kapis-oauth. */

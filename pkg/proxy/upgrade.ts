@@ -2,13 +2,13 @@ import type { Duplex } from 'node:stream'
 import type { Endpoint } from '../kube/endpoint.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import { formatTarget } from '../request/target.ts'
-import { componentHeaders } from './component-proxy.ts'
-import type { ComponentUpstream } from './component-upstream.ts'
-import type { KubeConnections } from './connections.ts'
+import { componentHeaders } from './aggregated/api-proxy.ts'
+import type { ComponentUpstream } from './aggregated/api-upstream.ts'
+import type { KubeConnections } from './kube-connections.ts'
 import type { HeaderLines } from './headers.ts'
 import { basePath, createRefusalByBody, kubeApiserverHeaders } from './kube.ts'
 import { refuseRedirect } from './redirect.ts'
-import { type Outgoing, relay } from './relay.ts'
+import { type Outgoing, relay } from './reverse-proxy.ts'
 
 /** Where an upgrade goes on to. */
 export type UpgradeTarget = Omit<Outgoing, 'isLive' | 'upgrade'>

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { renderKube } from '../apierrors/render-kube.ts'
 import { type Loopback, readAnswer, startLoopback } from '../request/fixtures.ts'
 import { type RawUpstream, startRawUpstream, writePieces } from './raw-upstream-fixtures.ts'
-import { relay } from './relay.ts'
+import { relay } from './reverse-proxy.ts'
 
 const ok = 'HTTP/1.1 200 OK\r\n'
 const chunked = `${ok}Transfer-Encoding: chunked\r\n\r\n`

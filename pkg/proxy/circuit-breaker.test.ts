@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createBreaker } from './breaker.ts'
+import { createBreaker } from './circuit-breaker.ts'
 
 describe('createBreaker', () => {
   function start() {

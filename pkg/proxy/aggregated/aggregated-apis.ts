@@ -1,11 +1,11 @@
-import type { KeyPair } from '../certs/issue.ts'
-import type { KubeClient } from '../kube/client.ts'
-import { isRecord, type KubeObject } from '../kube/object.ts'
-import { Reflector } from '../kube/reflector.ts'
-import type { Logger } from '../telemetry/logger.ts'
-import { type Component, parseComponent } from './component.ts'
-import { type Availability, checkComponent } from './component-health.ts'
-import { type ComponentUpstream, createComponentUpstream } from './component-upstream.ts'
+import type { KeyPair } from '../../certs/issue.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { isRecord, type KubeObject } from '../../kube/object.ts'
+import { Reflector } from '../../kube/reflector.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { type Component, parseComponent } from './aggregated-api.ts'
+import { type Availability, checkComponent } from './api-health.ts'
+import { type ComponentUpstream, createComponentUpstream } from './api-upstream.ts'
 
 export type ComponentsOptions = {
   readonly client: KubeClient

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { parseComponent } from './component.ts'
+import { parseComponent } from './aggregated-api.ts'
 
 const metadata = { name: 'v1.acme.example.org', uid: 'u', resourceVersion: '1', creationTimestamp: '' }
 const names = { group: 'acme.example.org', version: 'v1' }

@@ -1,9 +1,9 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
-import type { Component } from './component.ts'
-import { type Availability, checkComponent } from './component-health.ts'
-import { createComponentUpstream } from './component-upstream.ts'
+import type { Component } from './aggregated-api.ts'
+import { type Availability, checkComponent } from './api-health.ts'
+import { createComponentUpstream } from './api-upstream.ts'
 
 const path = '/base/kapis/acme.example.org/v1'
 

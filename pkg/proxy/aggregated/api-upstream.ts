@@ -1,7 +1,7 @@
-import type { KeyPair } from '../certs/issue.ts'
-import { createPool, type Dispatcher } from '../http/pool.ts'
-import { type Breaker, createBreaker } from './breaker.ts'
-import type { Component } from './component.ts'
+import type { KeyPair } from '../../certs/issue.ts'
+import { createPool, type Dispatcher } from '../../http/pool.ts'
+import { type Breaker, createBreaker } from '../circuit-breaker.ts'
+import type { Component } from './aggregated-api.ts'
 
 /** The connections to one component, and whether it is worth asking. */
 export type ComponentUpstream = {

@@ -5,7 +5,7 @@ import { Status } from '../apierrors/status.ts'
 import { createPool, type Dispatcher } from '../http/pool.ts'
 import { closeServer, type Loopback, portOf, readAnswer, startLoopback } from '../request/fixtures.ts'
 import { createRefusalByBody } from './kube.ts'
-import { relay } from './relay.ts'
+import { relay } from './reverse-proxy.ts'
 
 type Listener = (req: IncomingMessage, res: ServerResponse) => unknown
 

@@ -1,12 +1,12 @@
-import { Status } from '../apierrors/status.ts'
-import type { AuthenticatedExchange } from '../request/exchange.ts'
-import { mayLast } from '../request/long-running.ts'
-import { formatTarget } from '../request/target.ts'
-import type { ComponentUpstream } from './component-upstream.ts'
-import { forwardableHeaders, type HeaderLines } from './headers.ts'
-import { toRemoteHeaders } from './identity-headers.ts'
-import { refuseRedirect } from './redirect.ts'
-import { relay } from './relay.ts'
+import { Status } from '../../apierrors/status.ts'
+import type { AuthenticatedExchange } from '../../request/exchange.ts'
+import { mayLast } from '../../request/long-running.ts'
+import { formatTarget } from '../../request/target.ts'
+import type { ComponentUpstream } from './api-upstream.ts'
+import { forwardableHeaders, type HeaderLines } from '../headers.ts'
+import { toRemoteHeaders } from '../identity-headers.ts'
+import { refuseRedirect } from '../redirect.ts'
+import { relay } from '../reverse-proxy.ts'
 
 const notForward: ReadonlySet<string> = new Set(['authorization', 'cookie', 'host', 'expect', 'audit-id'])
 
