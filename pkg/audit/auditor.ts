@@ -5,7 +5,7 @@ import type { Identity } from '../request/identity.ts'
 import { mayLast } from '../request/long-running.ts'
 import { type Capture, captureRequest, captureResponse, withoutManagedFields } from './capture.ts'
 import { toEvent } from './event.ts'
-import { judge, type Verdict } from './match.ts'
+import { judge, type Verdict } from './policy-evaluator.ts'
 import type { Policy, Stage } from './policy.ts'
 import { cappedLevel } from './redact.ts'
 

@@ -1,5 +1,5 @@
 import { Status } from '../apierrors/status.ts'
-import { forbidden } from '../authz/refusal.ts'
+import { forbidden } from '../authz/forbidden.ts'
 import { type Identity, splitServiceAccount } from '../request/identity.ts'
 import { type RequestInfo, toResourceInfo } from '../request/request-info.ts'
 

@@ -2,8 +2,8 @@ import type { FieldRequirement } from '../request/field-selector.ts'
 import type { Identity } from '../request/identity.ts'
 import type { LabelRequirement } from '../request/label-selector.ts'
 import type { RequestInfo } from '../request/request-info.ts'
-import { decidingExtra } from './deciding-extra.ts'
-import type { ReviewSpec } from './review.ts'
+import { decidingExtra } from './authorization-extra.ts'
+import type { ReviewSpec } from './subject-access-review.ts'
 
 const labelOperators = { in: 'In', notin: 'NotIn', exists: 'Exists', '!': 'DoesNotExist' } as const
 

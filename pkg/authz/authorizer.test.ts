@@ -7,7 +7,7 @@ import { anonymous } from '../request/identity.ts'
 import { QueryParameters } from '../request/query-parameters.ts'
 import { parseRequestInfo } from '../request/request-info.ts'
 import { createAuthorizer } from './authorizer.ts'
-import type { ReviewSpec } from './review.ts'
+import type { ReviewSpec } from './subject-access-review.ts'
 
 const jane: Identity = { username: 'jane', uid: 'u-1', groups: ['dev', 'system:authenticated'], extra: {} }
 const group = 'resources.kapis.io'

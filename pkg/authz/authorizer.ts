@@ -4,10 +4,10 @@ import type { KubeClient } from '../kube/client.ts'
 import { type Identity, isSuperuser } from '../request/identity.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import { toReviewSpec } from './attributes.ts'
-import { assertInScope } from './credential-scope.ts'
-import { decidingExtra } from './deciding-extra.ts'
-import { refusalFor } from './refusal.ts'
-import { type Decision, type ReviewSpec, review } from './review.ts'
+import { assertInScope } from './token-scope.ts'
+import { decidingExtra } from './authorization-extra.ts'
+import { refusalFor } from './forbidden.ts'
+import { type Decision, type ReviewSpec, review } from './subject-access-review.ts'
 
 export type AuthorizerOptions = {
   readonly client: KubeClient

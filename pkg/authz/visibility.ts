@@ -5,9 +5,9 @@ import type { Identity } from '../request/identity.ts'
 import type { Collection } from '../resourcecache/store/store.ts'
 import type { Entry } from '../resourcecache/store/cached-object.ts'
 import type { Visible } from '../resourcecache/list/object-visibility.ts'
-import { type All, everything, untilAll } from './follow-all.ts'
+import { type All, everything, untilAll } from './visibility-watch.ts'
 import type { GrantIndex } from './rbac-index.ts'
-import { type Asked, createSeesAll, type SeesAllOptions } from './sees-all.ts'
+import { type Asked, createSeesAll, type SeesAllOptions } from './cluster-visibility.ts'
 
 export type VisibilityOptions = SeesAllOptions & {
   /** Role bindings that give any right at all. */

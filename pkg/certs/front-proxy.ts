@@ -3,7 +3,7 @@ import { Status } from '../apierrors/status.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { createAuthority, issueCertificate, type KeyPair } from './issue.ts'
-import { readPair, type StoredPair, writePair } from './pair-secret.ts'
+import { readPair, type StoredPair, writePair } from './tls-secret.ts'
 
 const authoritySecret = 'kapis-front-proxy-ca'
 const clientSecret = 'kapis-front-proxy-client'

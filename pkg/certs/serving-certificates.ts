@@ -10,11 +10,11 @@ import {
   readAuthority,
   type StoredAuthority,
   writeAuthority,
-} from './authority-secret.ts'
-import { type Names, unfitness } from './fitness.ts'
+} from './ca-secret.ts'
+import { type Names, unfitness } from './renewal-reason.ts'
 import { issueCertificate, issuedAtMs, type KeyPair } from './issue.ts'
-import { readPair, writePair } from './pair-secret.ts'
-import { firstAuthority, planRollover, takeStep } from './rollover.ts'
+import { readPair, writePair } from './tls-secret.ts'
+import { firstAuthority, planRollover, takeStep } from './ca-rotation.ts'
 
 export type ServingMaterial = {
   readonly certPem: string

@@ -1,6 +1,6 @@
 import type { Logger } from '../telemetry/logger.ts'
 import type { Config, Secrets } from './config.ts'
-import { differences, followed, reloadedPaths } from './live.ts'
+import { differences, followed, reloadedPaths } from './reloadable-config.ts'
 import { type ConfigSource, type Loaded, loadConfig, parseText, readText } from './load.ts'
 import { ConfigError } from './problem.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { clientMembers, defaultClient } from './client.ts'
+import { clientMembers, defaultClient } from './sections/client.ts'
 import { parseConfig } from './config.ts'
 import { defaults } from './fixtures.ts'
 import { ConfigError, type Problem } from './problem.ts'

@@ -1,4 +1,4 @@
-import { commandLineClient, defaultClient } from './client.ts'
+import { commandLineClient, defaultClient } from './sections/client.ts'
 import type { Config } from './config.ts'
 
 /** What holds when nothing is configured. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { clientMembers } from './client.ts'
+import { clientMembers } from './sections/client.ts'
 import { type Config, document } from './config.ts'
 import { section } from './option.ts'
 import { optionsOf } from './shape.ts'

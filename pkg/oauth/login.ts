@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { ClientConfig } from '../config/client.ts'
+import type { ClientConfig } from '../config/sections/client.ts'
 import { endOtherLogins } from '../iam/sessions/revoke-session.ts'
 import type { Source } from '../iam/sessions/client-info.ts'
 import type { User } from '../iam/users/user.ts'

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { TracingConfig } from '../config/tracing.ts'
+import type { TracingConfig } from '../config/sections/tracing.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Exchange } from '../request/exchange.ts'
 import type { Identity } from '../request/identity.ts'

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { readPair } from '../../../pkg/certs/pair-secret.ts'
+import { readPair } from '../../../pkg/certs/tls-secret.ts'
 import { apiServiceName, apiServicesPath } from '../../../pkg/extensionapi/registration/api-service.ts'
 import { membersOf, textOf } from '../../../pkg/kube/object.ts'
 import { secretsPath } from '../../../pkg/kube/secret.ts'

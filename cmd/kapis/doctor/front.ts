@@ -1,6 +1,6 @@
 import { get } from 'node:https'
 import { Status } from '../../../pkg/apierrors/status.ts'
-import { readAuthority } from '../../../pkg/certs/authority-secret.ts'
+import { readAuthority } from '../../../pkg/certs/ca-secret.ts'
 import type { Patient } from './check.ts'
 
 /** With code 0 it could not be reached, and the body says why. */

@@ -1,5 +1,5 @@
 import { methodNotAllowed } from '../../apierrors/status.ts'
-import { assertMayUpgrade } from '../../authz/credential-scope.ts'
+import { assertMayUpgrade } from '../../authz/token-scope.ts'
 import { FrontProxyCertificates } from '../../certs/front-proxy.ts'
 import type { Config } from '../../config/config.ts'
 import type { KubeClient } from '../../kube/client.ts'

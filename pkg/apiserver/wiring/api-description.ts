@@ -1,7 +1,7 @@
 import { oauthPaths } from '../../oauth/description/paths.ts'
 import { type DescribedSection, divide, type Section } from '../../openapi/document.ts'
 import { type Paths, under } from '../../openapi/operation.ts'
-import { anyPaths } from '../../platformapi/any-description.ts'
+import { anyPaths } from '../../platformapi/generic-resources-description.ts'
 import { iamPaths } from '../../platformapi/iam/v1alpha2/description.ts'
 import { loggingPaths } from '../../platformapi/logging/v1alpha2/description.ts'
 import { publicPaths } from '../../platformapi/public-description.ts'

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type Auditor, createAuditor, noAuditor } from '../../audit/auditor.ts'
 import { defaultPolicy, parsePolicy } from '../../audit/policy.ts'
 import { AuditSink } from '../../audit/sink.ts'
-import type { AuditConfig } from '../../config/audit.ts'
+import type { AuditConfig } from '../../config/sections/audit.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { counter, type Registry } from '../../telemetry/metrics.ts'
 

@@ -6,7 +6,7 @@ import { createClientCertificateAuthenticator } from '../../authn/client-certifi
 import { createFrontProxyAuthenticator } from '../../authn/front-proxy.ts'
 import { impersonate } from '../../authn/impersonate.ts'
 import { createKapisTokenAuthenticator } from '../../authn/kapis-token.ts'
-import { stripCredentials } from '../../authn/strip.ts'
+import { stripCredentials } from '../../authn/strip-credentials.ts'
 import { createTokenReviewAuthenticator } from '../../authn/token-review.ts'
 import { type Authorize, createAuthorizer } from '../../authz/authorizer.ts'
 import type { Config } from '../../config/config.ts'

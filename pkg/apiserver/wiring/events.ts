@@ -1,6 +1,6 @@
 import type { NamespaceIndex } from '../../authz/namespace-index.ts'
 import type { RbacIndex } from '../../authz/rbac-index.ts'
-import { createReachFinder } from '../../authz/reach.ts'
+import { createReachFinder } from '../../authz/accessible-namespaces.ts'
 import type { Config } from '../../config/config.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { auditEvents, toAuditRecord } from '../../logs/events/audit-event.ts'

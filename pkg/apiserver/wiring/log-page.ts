@@ -1,4 +1,4 @@
-import { logPageClient } from '../../config/client.ts'
+import { logPageClient } from '../../config/sections/client.ts'
 import type { Config } from '../../config/config.ts'
 import { createLogPage, type LogPage } from '../../platformapi/logs/page/serve.ts'
 import type { ClientAddress } from '../../request/client-address.ts'

@@ -2,7 +2,7 @@ import { tooManyRequests, unauthorized, unavailable } from '../../apierrors/stat
 import type { Authorize } from '../../authz/authorizer.ts'
 import { NamespaceIndex } from '../../authz/namespace-index.ts'
 import type { RbacIndex } from '../../authz/rbac-index.ts'
-import { createReachFinder } from '../../authz/reach.ts'
+import { createReachFinder } from '../../authz/accessible-namespaces.ts'
 import type { Config, Secrets } from '../../config/config.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { defaultLimits } from '../../logs/ingest/limits.ts'

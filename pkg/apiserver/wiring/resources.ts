@@ -20,7 +20,7 @@ import { isOwnKubeconfig } from '../../platformapi/resources/v1alpha2/kubeconfig
 import { serveOldResources } from '../../platformapi/resources/v1alpha2/serve.ts'
 import { createNativeKinds } from '../../platformapi/resources/v1alpha3/native-kind.ts'
 import { serveResources } from '../../platformapi/resources/v1alpha3/read.ts'
-import { serveAny, toNativePath } from '../../platformapi/serve-any.ts'
+import { serveAny, toNativePath } from '../../platformapi/generic-resources.ts'
 import type { AuthenticatedExchange, Handler } from '../../request/exchange.ts'
 import type { Identity } from '../../request/identity.ts'
 import type { RequestInfo } from '../../request/request-info.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { unavailable } from '../../apierrors/status.ts'
-import type { AuthenticationConfig } from '../../config/authentication.ts'
+import type { AuthenticationConfig } from '../../config/sections/authentication.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { Registry } from '../../telemetry/metrics.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { defaultClient } from '../../config/client.ts'
+import { defaultClient } from '../../config/sections/client.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { ClientStore } from './client-store.ts'

@@ -1,4 +1,4 @@
-import { parseClientDocument, type RegisteredClient } from '../../config/client.ts'
+import { parseClientDocument, type RegisteredClient } from '../../config/sections/client.ts'
 import type { Problem } from '../../config/problem.ts'
 import { readSecretDocument } from '../../config/secret-document.ts'
 import type { KubeClient } from '../../kube/client.ts'

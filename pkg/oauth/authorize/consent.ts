@@ -1,4 +1,4 @@
-import type { ClientConfig } from '../../config/client.ts'
+import type { ClientConfig } from '../../config/sections/client.ts'
 import type { GrantTools } from '../tokens/grant.ts'
 import type { AuthorizeRequest } from './request.ts'
 

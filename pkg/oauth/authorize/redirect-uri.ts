@@ -1,4 +1,4 @@
-import type { ClientConfig } from '../../config/client.ts'
+import type { ClientConfig } from '../../config/sections/client.ts'
 import { oauthError } from '../server/error.ts'
 
 // Matched as text: two parsers that read a URI differently would send the code to different places.

@@ -1,4 +1,4 @@
-import type { ClientConfig } from '../../config/client.ts'
+import type { ClientConfig } from '../../config/sections/client.ts'
 import { maxReturnTo } from '../browser/return-to.ts'
 import type { ClientRegistry } from '../client.ts'
 import { oauthError } from '../server/error.ts'

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express'
-import type { ClientConfig } from '../../config/client.ts'
+import type { ClientConfig } from '../../config/sections/client.ts'
 import { audited } from '../server/with-audit.ts'
 import { oauthError } from '../server/error.ts'
 import { readForm, requireParameter } from '../server/form.ts'

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express'
-import type { ClientConfig } from '../../config/client.ts'
+import type { ClientConfig } from '../../config/sections/client.ts'
 import { endLogin } from '../../iam/sessions/revoke-session.ts'
 import { html } from '../../request/html.ts'
 import type { IdTokenHint } from '../../token/verify.ts'

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express'
-import type { ClientConfig } from '../../config/client.ts'
+import type { ClientConfig } from '../../config/sections/client.ts'
 import type { Provider } from '../../iam/identityprovider/provider-store.ts'
 import type { Lifetimes } from '../tokens/lifetimes.ts'
 

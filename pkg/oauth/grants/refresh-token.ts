@@ -1,5 +1,5 @@
 import { Status } from '../../apierrors/status.ts'
-import type { ClientConfig } from '../../config/client.ts'
+import type { ClientConfig } from '../../config/sections/client.ts'
 import { isLeftBehind, type Session } from '../../iam/sessions/session.ts'
 import type { User } from '../../iam/users/user.ts'
 import type { TokenClaims } from '../../token/verify.ts'

@@ -1,5 +1,5 @@
 import type { RequestHandler, Response } from 'express'
-import type { ClientConfig } from '../../config/client.ts'
+import type { ClientConfig } from '../../config/sections/client.ts'
 import { isSameExceptPort } from '../authorize/redirect-uri.ts'
 import type { ClientRegistry } from '../client.ts'
 

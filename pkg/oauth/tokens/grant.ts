@@ -1,4 +1,4 @@
-import type { ClientConfig, GrantType } from '../../config/client.ts'
+import type { ClientConfig, GrantType } from '../../config/sections/client.ts'
 import type { DeviceStore } from '../../iam/sessions/device-authorization.ts'
 import type { PasswordChecker } from '../../iam/passwords/password-check.ts'
 import type { LoggedIn } from '../../iam/passwords/password-service.ts'

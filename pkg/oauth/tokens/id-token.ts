@@ -1,4 +1,4 @@
-import type { ClientConfig } from '../../config/client.ts'
+import type { ClientConfig } from '../../config/sections/client.ts'
 import type { User } from '../../iam/users/user.ts'
 import type { GrantTools } from './grant.ts'
 

@@ -1,4 +1,4 @@
-import type { ClientConfig } from '../../config/client.ts'
+import type { ClientConfig } from '../../config/sections/client.ts'
 
 /** How long what a login gives is good, in seconds. */
 export type Lifetimes = {

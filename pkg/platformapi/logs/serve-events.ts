@@ -15,7 +15,7 @@ import type { Identity } from '../../request/identity.ts'
 import { createPacedWriter, sendJsonText } from '../../request/respond.ts'
 import { addWarning } from '../../request/warning.ts'
 import { type Asked, answerHistogram, answerQuery } from './answers.ts'
-import { whileWaited } from './gone.ts'
+import { whileWaited } from './abort-on-disconnect.ts'
 
 export type EventFaceOptions = {
   readonly kind: EventKind

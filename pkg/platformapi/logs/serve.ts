@@ -12,7 +12,7 @@ import { addWarning } from '../../request/warning.ts'
 import { type Asked, answerHistogram, answerQuery } from './answers.ts'
 import { sendExport } from './export.ts'
 import { sendFollow } from './follow.ts'
-import { whileWaited } from './gone.ts'
+import { whileWaited } from './abort-on-disconnect.ts'
 import { toRecordJson } from './record-json.ts'
 
 export type LogFaceOptions = {

@@ -20,8 +20,8 @@ import type { AuthenticatedExchange, Handler } from '../../../request/exchange.t
 import type { Identity } from '../../../request/identity.ts'
 import { send, sendParts } from '../../../request/respond.ts'
 import { createWorkQueue } from '../../../request/work-queue.ts'
-import { createBodies, type Held } from './bodies.ts'
-import { mediaTypeOf, readBody } from './body.ts'
+import { createBodies, type Held } from './upload-limiter.ts'
+import { mediaTypeOf, readBody } from './read-body.ts'
 import { answerClient, contentTypeOf } from './elasticsearch.ts'
 
 export type IngestOptions = {

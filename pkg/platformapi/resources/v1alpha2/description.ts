@@ -2,7 +2,7 @@ import { callers, kubeErrors } from '../../../openapi/kube-errors.ts'
 import { ok, type Paths, segment } from '../../../openapi/operation.ts'
 import { integer, mapOf, object, text } from '../../../openapi/schema.ts'
 import { componentPaths } from '../../components-description.ts'
-import { replacedPaths } from './replaced-description.ts'
+import { replacedPaths } from './removed-routes-description.ts'
 
 const counts = mapOf(text(), 'By the names that ResourceQuota has.')
 const quotas = object({ namespace: text(), data: object({ hard: counts, used: counts }) })

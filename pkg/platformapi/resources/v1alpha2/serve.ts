@@ -8,8 +8,8 @@ import { countAbnormal } from './abnormal-workloads.ts'
 import type { oldResourcePaths } from './description.ts'
 import { type KubeconfigTools, serveKubeconfig } from './kubeconfig.ts'
 import { readQuotas } from './quotas.ts'
-import { refuseReplaced } from './replaced.ts'
-import type { replacedPaths } from './replaced-description.ts'
+import { refuseReplaced } from './removed-routes.ts'
+import type { replacedPaths } from './removed-routes-description.ts'
 
 /**
  * What consoles still ask of `/kapis/resources.<group domain>/v1alpha2`: components, quotas, abnormal workloads and kubeconfigs. Lists of

@@ -1,0 +1,91 @@
+import { expect } from 'chai'
+import { withClocks } from '../apierrors/clock-fixtures.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { isRecord } from '../kube/object.ts'
+import { jane } from '../request/fixtures.ts'
+import { createReachFinder } from './accessible-namespaces.ts'
+
+const right = { verb: 'get', group: '', resource: 'pods/log' }
+const names = (count: number) => Array.from({ length: count }, (_, i) => `ns-${String(i).padStart(5, '0')}`)
+
+/** A kube-apiserver that allows by namespace ('' is all), and the attributes that it was asked for. */
+function kubeApiserver(isAllowed: (namespace: string) => boolean) {
+  const asked: unknown[] = []
+  const client: KubeClient = {
+    call: async ({ body }) => {
+      const spec = isRecord(body) && isRecord(body.spec) ? body.spec : {}
+      const attributes = isRecord(spec.resourceAttributes) ? spec.resourceAttributes : {}
+      asked.push(attributes)
+      return { status: { allowed: isAllowed(String(attributes.namespace ?? '')) } }
+    },
+    stream: () => Promise.reject(new Error('nothing is streamed here')),
+    close: () => undefined,
+  }
+  return { client, asked }
+}
+
+function finder(isAllowed: (namespace: string) => boolean, bound: readonly string[]) {
+  const { client, asked } = kubeApiserver(isAllowed)
+  const index = {
+    grantsOf: () => [
+      { role: 'view', namespaces: bound },
+      { role: 'shop/own', namespaces: bound.slice(0, 1) },
+    ],
+  }
+  return { find: createReachFinder({ client, index, right }), asked }
+}
+
+describe('createReachFinder', () => {
+  it('asks nothing of a superuser', async () => {
+    const { find, asked } = finder(() => false, [])
+    expect(await find({ ...jane, groups: ['system:masters'] })).to.equal('everywhere')
+    expect(asked).to.deep.equal([])
+  })
+
+  it('asks for the whole cluster first', async () => {
+    const { find, asked } = finder(() => true, ['a'])
+    expect(await find(jane)).to.equal('everywhere')
+    expect(asked).to.deep.equal([{ verb: 'get', resource: 'pods', subresource: 'log' }])
+  })
+
+  it('forgets after ten seconds, also when someone has set the clock back meanwhile', async () => {
+    let isAllowed = true
+    const { find } = finder(() => isAllowed, [])
+    expect(await find(jane)).to.equal('everywhere')
+    isAllowed = false
+    await withClocks({ wallMs: -600_000, monotonicMs: 10_001 }, async () => {
+      expect(await find(jane)).to.not.equal('everywhere')
+    })
+  })
+
+  it('asks for each of a few namespaces that bindings name', async () => {
+    const { find, asked } = finder(namespace => namespace === 'b', ['a', 'b'])
+    expect(await find(jane)).to.deep.equal(['b'])
+    expect(asked).to.deep.equal([
+      { verb: 'get', resource: 'pods', subresource: 'log' },
+      { verb: 'get', resource: 'pods', subresource: 'log', namespace: 'a' },
+      { verb: 'get', resource: 'pods', subresource: 'log', namespace: 'b' },
+    ])
+  })
+
+  it('asks for 64 of 10,000 when they agree', async () => {
+    const { find, asked } = finder(namespace => namespace !== '', names(10_000))
+    expect(await find(jane)).to.deep.equal(names(10_000))
+    expect(asked).to.have.length(65)
+  })
+
+  it('asks for every one when kube-apiserver disagrees with a binding', async () => {
+    const denied = names(100)[50]
+    const { find } = finder(namespace => namespace !== '' && namespace !== denied, names(100))
+    expect(await find(jane)).to.deep.equal(names(100).filter(name => name !== denied))
+  })
+
+  it('remembers, and asks once for callers that come together', async () => {
+    const { find, asked } = finder(() => true, [])
+    await Promise.all([find(jane), find(jane), find({ ...jane })])
+    await find(jane)
+    expect(asked).to.have.length(1)
+    await find({ ...jane, groups: [] })
+    expect(asked).to.have.length(2)
+  })
+})

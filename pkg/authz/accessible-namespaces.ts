@@ -1,0 +1,85 @@
+import { createBoundedCache } from '../cache/bounded-cache.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { type Identity, isSuperuser } from '../request/identity.ts'
+import { decidingExtra } from './authorization-extra.ts'
+import type { GrantIndex } from './rbac-index.ts'
+import type { Right } from './rbac-rules.ts'
+import { review } from './subject-access-review.ts'
+
+/** Where a caller has a right: everywhere, cluster-scoped things included, or in some namespaces. */
+export type Reach = 'everywhere' | readonly string[]
+
+export type ReachOptions = {
+  readonly client: KubeClient
+  readonly index: Pick<GrantIndex, 'grantsOf'>
+  readonly right: Right
+}
+
+const cacheMs = 10_000
+const maxCacheBytes = 16 * 1024 * 1024
+// So many reviews take about as long as one query; more would make a caller with many namespaces a load on everyone.
+const maxReviews = 64
+const inFlight = 16
+
+/**
+ * Finds where a caller has a right. The cluster-wide right is asked of kube-apiserver; namespaces are found by role
+ * bindings, and kube-apiserver is asked for each of them as long as they are few. Of many, a sample is asked: when it
+ * agrees with the bindings they hold, and when it does not (an authorizer before RBAC denies) each one is asked after all.
+ *
+ * @throws Status 503 when kube-apiserver is not responding
+ */
+export function createReachFinder(options: ReachOptions): (identity: Identity) => Promise<Reach> {
+  const known = createBoundedCache<Reach>({
+    maxBytes: maxCacheBytes,
+    // Names of namespaces are shared with the index of bindings.
+    sizeOf: reach => 8 * reach.length,
+  })
+  const underWay = new Map<string, Promise<Reach>>()
+
+  return async identity => {
+    if (isSuperuser(identity)) return 'everywhere'
+    const key = JSON.stringify([identity.username, identity.uid, identity.groups, decidingExtra(identity)])
+    const found = known.get(key)
+    if (found !== undefined) return found
+    const running = underWay.get(key) ?? findReach(options, identity).finally(() => underWay.delete(key))
+    underWay.set(key, running)
+    const reach = await running
+    known.set(key, reach, cacheMs)
+    return reach
+  }
+}
+
+async function findReach({ client, index, right }: ReachOptions, identity: Identity): Promise<Reach> {
+  const [resource = '', subresource] = right.resource.split('/')
+  const attributes = {
+    verb: right.verb,
+    resource,
+    ...(right.group === '' ? {} : { group: right.group }),
+    ...(subresource === undefined ? {} : { subresource }),
+  }
+  const { username: user, uid, groups } = identity
+  const extra = decidingExtra(identity)
+  const may = async (namespace: string) => {
+    const place = namespace === '' ? {} : { namespace }
+    const spec = { user, uid, groups, extra, resourceAttributes: { ...attributes, ...place } }
+    return (await review(client, spec)).isAllowed
+  }
+  if (await may('')) return 'everywhere'
+  const names = [...new Set(index.grantsOf(identity).flatMap(({ namespaces }) => namespaces))]
+  if (names.length > maxReviews) {
+    const step = Math.floor(names.length / maxReviews)
+    const sample = names.filter((_, i) => i % step === 0).slice(0, maxReviews)
+    if ((await filterInParallel(sample, may)).length === sample.length) return names
+  }
+  return filterInParallel(names, may)
+}
+
+async function filterInParallel(names: readonly string[], may: (name: string) => Promise<boolean>) {
+  const allowed: string[] = []
+  const rest = names.values()
+  const worker = async () => {
+    for (const name of rest) if (await may(name)) allowed.push(name)
+  }
+  await Promise.all(Array.from({ length: inFlight }, worker))
+  return allowed.sort()
+}

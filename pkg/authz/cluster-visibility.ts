@@ -1,0 +1,99 @@
+import { type BoundedCache, createBoundedCache } from '../cache/bounded-cache.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { type Identity, isSuperuser } from '../request/identity.ts'
+import type { RequestInfo } from '../request/request-info.ts'
+import { decidingExtra } from './authorization-extra.ts'
+import { review } from './subject-access-review.ts'
+
+export type SeesAllOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  /** Told whenever what is given in the whole cluster may have changed. */
+  readonly onClusterChange: (listener: () => void) => void
+}
+
+/** What of a request says what is seen by it. */
+export type Asked = Pick<RequestInfo, 'verb' | 'resource' | 'name'>
+
+/** Who may list all of kube-apiserver's own namespaces or workspaces, or do with the one that he names what he asks for. */
+export type SeesAll = {
+  /** @throws Status 503 when kube-apiserver is not responding */
+  readonly of: (asked: Asked, identity: Identity) => Promise<boolean>
+  /** How often the answers have been forgotten because they may be others now. */
+  readonly round: () => number
+  /** Told of each such round, one listener after the other, until the returned function is called. */
+  readonly onRound: (listener: () => Promise<void>) => () => void
+}
+
+const cacheMs = 10_000
+const maxCacheBytes = 2 * 1024 * 1024
+// Longer than any name that there is; a caller is not to fill the memory with names.
+const maxName = 253
+// A change of a binding may arrive here before kube-apiserver's authorizer has it: the review is made soon, and once more when
+// it must have arrived.
+const lookMs = { soon: 500, late: 5_000 }
+
+export function createSeesAll({ client, groupDomain, onClusterChange }: SeesAllOptions): SeesAll {
+  const listeners = new Set<() => Promise<void>>()
+  let known = createKnown()
+  let rounds = 0
+  let isDue = false
+  let late: NodeJS.Timeout | undefined
+
+  async function may(
+    // An answer to a question of before a change is not kept for after it.
+    cache: BoundedCache<boolean>,
+    identity: Identity,
+    resourceAttributes: Readonly<Record<string, string>>,
+  ): Promise<boolean> {
+    const { username: user, uid, groups } = identity
+    const extra = decidingExtra(identity)
+    const key = JSON.stringify([resourceAttributes, user, uid, groups, extra])
+    const found = cache.get(key)
+    if (found !== undefined) return found
+    const { isAllowed } = await review(client, { user, uid, groups, extra, resourceAttributes })
+    cache.set(key, isAllowed, cacheMs)
+    return isAllowed
+  }
+
+  async function look(): Promise<void> {
+    known = createKnown()
+    rounds++
+    // A thousand watches are not to become a thousand questions at once.
+    for (const listener of [...listeners]) await listener()
+  }
+
+  onClusterChange(() => {
+    clearTimeout(late)
+    late = setTimeout(look, lookMs.late).unref()
+    if (isDue) return
+    isDue = true
+    setTimeout(() => {
+      isDue = false
+      void look()
+    }, lookMs.soon).unref()
+  })
+
+  return {
+    async of({ verb, resource, name }, identity) {
+      if (isSuperuser(identity)) return true
+      const group = resource === 'workspaces' ? `tenant.${groupDomain}` : ''
+      if (await may(known.all, identity, { verb: 'list', group, resource })) return true
+      if (name === '' || name.length > maxName) return false
+      // kube-apiserver takes a namespace to be inside itself, so that a RoleBinding in it may give the right to it.
+      const namespace = resource === 'namespaces' ? { namespace: name } : {}
+      return may(known.named, identity, { verb, group, resource, name, ...namespace })
+    },
+    round: () => rounds,
+    onRound(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
+
+/** Apart, so that who asks for many by name drives out nobody's right to all. */
+function createKnown() {
+  const create = () => createBoundedCache<boolean>({ maxBytes: maxCacheBytes, sizeOf: () => 0 })
+  return { all: create(), named: create() }
+}

@@ -1,0 +1,44 @@
+import type { Identity } from '../request/identity.ts'
+import type { RequestInfo } from '../request/request-info.ts'
+import { forbidden } from './forbidden.ts'
+
+const readingVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head'])
+// They are begun with GET, and then do whatever comes through them.
+const tunnels: ReadonlySet<string> = new Set(['exec', 'attach', 'portforward', 'proxy'])
+// Questions about oneself that happen to be asked with POST.
+const questions: ReadonlySet<string> = new Set([
+  'authentication.k8s.io/selfsubjectreviews',
+  'authorization.k8s.io/selfsubjectaccessreviews',
+  'authorization.k8s.io/selfsubjectrulesreviews',
+])
+
+// In whatever group: those of the platform API are the ones of Kubernetes.
+const secrets = 'secrets'
+
+/**
+ * Holds a credential to its scope, before anything is asked about its owner: one that may only read does not write, does not
+ * open a tunnel, and does not act as someone else. Nor does it read Secrets, in whatever form: they hold what makes their
+ * reader someone else (signing keys, passwords, tokens of service accounts), and Kubernetes' own ClusterRole `view` leaves
+ * them out for the same reason.
+ *
+ * @throws Status 403
+ */
+export function assertInScope(info: RequestInfo, identity: Identity): void {
+  if (identity.isReadOnly !== true) return
+  if (info.resource === secrets)
+    throw forbidden(info, identity, 'a token that may only read reads no Secrets')
+  const isReading = readingVerbs.has(info.verb) && !tunnels.has(info.subresource)
+  const isQuestion = info.verb === 'create' && questions.has(`${info.group}/${info.resource}`)
+  if (!isReading && !isQuestion) throw forbidden(info, identity, 'the token may only read')
+}
+
+/**
+ * The same for a request that goes on over an upgraded connection to kube-apiserver or a component: what comes through it cannot
+ * be judged here.
+ *
+ * @throws Status 403
+ */
+export function assertMayUpgrade(info: RequestInfo, identity: Identity): void {
+  if (identity.isReadOnly === true)
+    throw forbidden(info, identity, 'the token may only read, and opens no connections')
+}

@@ -1,0 +1,52 @@
+import type { Visible } from '../resourcecache/list/object-visibility.ts'
+import type { SeesAll } from './cluster-visibility.ts'
+
+/** Whether a caller may see all, and when that may have changed. */
+export type All = { readonly is: () => Promise<boolean>; readonly onRound: SeesAll['onRound'] }
+
+/** Who can no longer be told to see all is not shown it. */
+function isStill(all: All): Promise<boolean> {
+  return all.is().catch(() => false)
+}
+
+/** Everything, for a watch that is told when its caller may not see all any more. */
+export function everything(all: All): Visible {
+  return {
+    key: '',
+    isAll: true,
+    has: () => true,
+    onChange: listener =>
+      all.onRound(async () => {
+        if (!(await isStill(all))) listener()
+      }),
+  }
+}
+
+/** What is visible, and everything that the request is about for as long as the caller may see all of it. */
+export function untilAll(
+  visible: Visible,
+  all: All,
+  first: { readonly isAll: boolean; readonly has: Visible['has'] },
+): Visible {
+  let { isAll } = first
+  return {
+    key: visible.key,
+    has: entry => (isAll && first.has(entry)) || visible.has(entry),
+    onChange(listener) {
+      let isStopped = false
+      const stops = [
+        visible.onChange(listener),
+        all.onRound(async () => {
+          const is = await isStill(all)
+          if (is === isAll || isStopped) return
+          isAll = is
+          listener()
+        }),
+      ]
+      return () => {
+        isStopped = true
+        for (const stop of stops) stop()
+      }
+    },
+  }
+}

@@ -1,0 +1,69 @@
+import { X509Certificate } from 'node:crypto'
+import { expect } from 'chai'
+import { createAuthority } from './issue.ts'
+import { type Authority, firstAuthority, planRollover, takeStep } from './ca-rotation.ts'
+
+const start = new Date('2031-05-06T07:08:09Z')
+const startMs = start.getTime()
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+const yearMs = 365 * dayMs
+const first = firstAuthority(start)
+const calm = { nowMs: startMs, overlapMs: hourMs, isWanted: false, servingIssuedMs: startMs }
+
+describe('planRollover', () => {
+  it('leaves a young authority alone, and looks again when four fifths of its life are over', () => {
+    const plan = planRollover(first, calm)
+    expect(plan.step).to.equal(undefined)
+    const due = plan.step === undefined ? plan.dueMs : 0
+    expect(Math.abs(due - (startMs + 8 * yearMs))).to.be.below(dayMs)
+    expect(planRollover(first, { ...calm, nowMs: due })).to.deep.equal({ step: 'announce' })
+  })
+
+  it('goes on by itself: announced, used, forgotten, each after the overlap', () => {
+    expect(planRollover(first, { ...calm, isWanted: true })).to.deep.equal({ step: 'announce' })
+    const announced = takeStep('announce', first, start)
+    expect(planRollover(announced, calm)).to.deep.equal({ step: undefined, dueMs: startMs + hourMs })
+    // Asked once more, it does not begin again.
+    expect(planRollover(announced, { ...calm, isWanted: true }).step).to.equal(undefined)
+    const switchMs = startMs + hourMs
+    expect(planRollover(announced, { ...calm, nowMs: switchMs })).to.deep.equal({ step: 'switch' })
+    const switched = takeStep('switch', announced, new Date(switchMs))
+    const later = { ...calm, nowMs: switchMs, servingIssuedMs: switchMs }
+    expect(planRollover(switched, later)).to.deep.equal({ step: undefined, dueMs: switchMs + hourMs })
+    expect(planRollover(switched, { ...later, nowMs: switchMs + hourMs })).to.deep.equal({ step: 'retire' })
+    expect(planRollover(takeStep('retire', switched, start), later).step).to.equal(undefined)
+  })
+
+  it('does not forget an authority while its certificate is still shown', () => {
+    const switched = takeStep('switch', takeStep('announce', first, start), start)
+    const nowMs = startMs + yearMs
+    expect(planRollover(switched, { ...calm, nowMs, servingIssuedMs: undefined }).step).to.equal(undefined)
+  })
+})
+
+describe('takeStep', () => {
+  const announced = takeStep('announce', first, start)
+  const switched = takeStep('switch', announced, start)
+
+  it('never leaves a signer that is not trusted', () => {
+    const states: readonly Authority[] = [first, announced, switched, takeStep('retire', switched, start)]
+    expect(states.map(({ trusted }) => trusted.length)).to.deep.equal([1, 2, 2, 1])
+    for (const { current, trusted } of states) expect(trusted[0]).to.equal(current.certPem)
+    expect(announced.trusted).to.include(announced.next?.certPem)
+    expect(switched.trusted).to.include(first.current.certPem)
+    expect(switched.current).to.deep.equal(announced.next)
+  })
+
+  it('makes an authority of its own key, good for ten years', () => {
+    const cert = new X509Certificate(announced.next?.certPem ?? '')
+    expect(cert.validToDate.getTime() - startMs).to.equal(10 * yearMs)
+    expect(announced.next?.keyPem).to.not.equal(first.current.keyPem)
+  })
+
+  it('forgets every other one, however many there were', () => {
+    const stray = createAuthority({ commonName: 'stray', validityDays: 1 })
+    const many = { ...first, trusted: [...first.trusted, stray.certPem] }
+    expect(takeStep('retire', many, start)).to.deep.equal(first)
+  })
+})

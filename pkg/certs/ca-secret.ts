@@ -1,0 +1,70 @@
+import type { KubeClient } from '../kube/client.ts'
+import type { KubeObject } from '../kube/object.ts'
+import { readSecret, secretData, writeSecret } from '../kube/secret.ts'
+import { pairSecretType, parsePair } from './tls-secret.ts'
+import type { Authority } from './ca-rotation.ts'
+
+/** The Secret of the authority: `tls.*` signs, `next.*` is to sign, `ca.crt` is what clients are to trust. */
+export type StoredAuthority = Authority & {
+  readonly resourceVersion: string
+  /** Made here; one that was put there is used as it is. */
+  readonly isOurs: boolean
+  /** Someone has put the annotation there that asks for a new one. */
+  readonly isWanted: boolean
+}
+
+export const authoritySecret = 'kapis-ca'
+
+export type AuthorityPlace = {
+  readonly client: KubeClient
+  readonly namespace: string
+  readonly groupDomain: string
+}
+
+/** `kubectl annotate secret kapis-ca certificates.<group domain>/rotate=now` */
+export function rotateAnnotation(groupDomain: string): string {
+  return `certificates.${groupDomain}/rotate`
+}
+
+/** @returns undefined when there is none */
+export async function readAuthority(place: AuthorityPlace): Promise<StoredAuthority | undefined> {
+  const secret = await readSecret(place.client, { namespace: place.namespace, name: authoritySecret })
+  return secret && parseAuthority(secret, place.groupDomain)
+}
+
+export function parseAuthority(secret: KubeObject, groupDomain: string): StoredAuthority {
+  const { certPem, keyPem, resourceVersion, isOurs } = parsePair(secret)
+  const read = (key: string) => secretData(secret, key)?.toString('utf8') ?? ''
+  const next = { certPem: read('next.crt'), keyPem: read('next.key') }
+  const trusted = read('ca.crt').match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----\n?/g)
+  return {
+    current: { certPem, keyPem },
+    next: next.certPem === '' || next.keyPem === '' ? undefined : next,
+    // What signs is trusted, whatever else the Secret says.
+    trusted: [certPem, ...(trusted ?? []).filter(pem => pem.trim() !== certPem.trim())],
+    resourceVersion,
+    isOurs,
+    isWanted: secret.metadata.annotations?.[rotateAnnotation(groupDomain)] !== undefined,
+  }
+}
+
+/**
+ * Writes it, unless another replica was first. The annotation that asked for it is gone with it.
+ *
+ * @param old what it takes the place of; undefined for a new Secret
+ * @returns whether it was written
+ */
+export async function writeAuthority(
+  { client, namespace }: AuthorityPlace,
+  { current, next, trusted }: Authority,
+  old: StoredAuthority | undefined,
+): Promise<boolean> {
+  const data = {
+    'tls.crt': current.certPem,
+    'tls.key': current.keyPem,
+    'ca.crt': trusted.join(''),
+    ...(next === undefined ? {} : { 'next.crt': next.certPem, 'next.key': next.keyPem }),
+  }
+  const content = { type: pairSecretType, data }
+  return (await writeSecret(client, { namespace, name: authoritySecret }, content, old)) !== undefined
+}

@@ -1,0 +1,52 @@
+import { expect } from 'chai'
+import { unfitness } from './renewal-reason.ts'
+import { createAuthority, issueCertificate } from './issue.ts'
+
+const now = new Date('2031-05-06T07:08:09Z')
+const dayMs = 86_400_000
+const authority = createAuthority({ commonName: 'test CA', validityDays: 3650, now })
+const names = { dnsNames: ['kapis.kapis-system.svc'], ipAddresses: ['127.0.0.1'] }
+const pair = issueCertificate(authority, {
+  commonName: 'kapis',
+  ...names,
+  usages: ['server'],
+  validityDays: 90,
+  now,
+})
+const other = createAuthority({ commonName: 'test CA', validityDays: 3650, now })
+
+describe('unfitness', () => {
+  const wanted = { names, nowMs: now.getTime() }
+
+  it('finds nothing in a fresh pair', () => {
+    expect(unfitness(pair, authority.certPem, wanted)).to.equal(undefined)
+  })
+
+  it('asks for renewal in the last third of its life, and not before', () => {
+    const aged = (days: number) =>
+      unfitness(pair, authority.certPem, { names, nowMs: now.getTime() + days * dayMs })
+    expect([aged(59), aged(61), aged(91)]).to.deep.equal([
+      undefined,
+      'it is due for renewal',
+      'it is due for renewal',
+    ])
+  })
+
+  it('says what is wrong', () => {
+    const more = { dnsNames: [...names.dnsNames, 'a.example'], ipAddresses: ['127.0.0.1', '10.0.0.1'] }
+    const cases = [
+      [unfitness(pair, other.certPem, wanted), 'it is of another authority'],
+      [
+        unfitness({ ...pair, keyPem: other.keyPem }, authority.certPem, wanted),
+        'the key is of another certificate',
+      ],
+      [unfitness({ ...pair, certPem: 'x' }, authority.certPem, wanted), 'it cannot be read'],
+      [unfitness({ ...pair, keyPem: 'x' }, authority.certPem, wanted), 'it cannot be read'],
+      [
+        unfitness(pair, authority.certPem, { ...wanted, names: more }),
+        'it does not name a.example, 10.0.0.1',
+      ],
+    ]
+    for (const [found, expected] of cases) expect(found).to.equal(expected)
+  })
+})

@@ -1,0 +1,60 @@
+import { expect } from 'chai'
+import { parseConfig } from './config.ts'
+import { differences, followed, reloadedPaths } from './reloadable-config.ts'
+
+describe('reloadedPaths', () => {
+  it('has nothing that listeners, stores, keys or other replicas were built of', () => {
+    expect([...reloadedPaths()]).to.deep.equal([
+      'listen.trustedProxies',
+      'cache.idleSeconds',
+      'cache.maxMegabytes',
+      'cache.platformReads',
+      'authentication.multipleLogin',
+      'limits.requestsInFlight',
+      'limits.mutatingRequestsInFlight',
+      'limits.longRunningRequests',
+      'limits.connections',
+      'limits.requestSeconds',
+      'limits.stallSeconds',
+      'accessLog',
+      'logs.queryTimeoutSeconds',
+      'logs.exportLimit',
+      'logLevel',
+      'shutdownDelaySeconds',
+    ])
+  })
+})
+
+describe('followed', () => {
+  it('has the options that are reloaded, and of the others what there was at the start', () => {
+    const { config: started } = parseConfig({})
+    const { config: next } = parseConfig({
+      groupDomain: 'example.org',
+      listen: { port: 1, trustedProxies: ['10.0.0.1'] },
+      limits: { stallSeconds: 5, headersSeconds: 5 },
+      logs: { exportLimit: 7, embedded: { folder: '/elsewhere' } },
+    })
+    const { config: expected } = parseConfig({
+      listen: { trustedProxies: ['10.0.0.1'] },
+      limits: { stallSeconds: 5 },
+      logs: { exportLimit: 7 },
+    })
+    expect(followed(started, next)).to.deep.equal(expected)
+  })
+})
+
+describe('differences', () => {
+  const cases: readonly [string, object, object, readonly string[]][] = [
+    ['nothing', { a: 1, b: { c: [1] } }, { a: 1, b: { c: [1] } }, []],
+    ['a value', { a: 1, b: 2 }, { a: 2, b: 2 }, ['a']],
+    ['one within', { a: { b: { c: 1 } } }, { a: { b: { c: 2 } } }, ['a.b.c']],
+    ['a list, as one', { a: [{ b: 1 }] }, { a: [{ b: 2 }] }, ['a']],
+    ['what has come and gone', { a: 1 }, { b: 1 }, ['a', 'b']],
+    ['a number and its text', { a: 1 }, { a: '1' }, ['a']],
+  ]
+  for (const [what, before, after, expected] of cases) {
+    it(`finds ${what}`, () => {
+      expect(differences(before, after)).to.deep.equal(expected)
+    })
+  }
+})

@@ -1,0 +1,68 @@
+import type { z } from 'zod'
+import { boolean, choice, integer, optionalInteger, section } from '../option.ts'
+
+/** How often a login with a password may fail, and what is kept of logins. Defaults are those of KubeSphere's installer. */
+export const authentication = section({
+  multipleLogin: boolean({
+    default: true,
+    env: 'KAPIS_MULTIPLE_LOGIN',
+    isReloaded: true,
+    description:
+      'Whether a user may have several logins at once. Without it a new one ends the others; personal access tokens stay.',
+  }),
+  constrainedImpersonation: choice({
+    of: ['auto', 'off'],
+    default: 'auto',
+    description:
+      'Constrained impersonation (KEP-5284: the verbs `impersonate:<mode>` and `impersonate-on:<mode>:<verb>`), as kube-apiserver 1.36 and later have it. Set `off` where its feature gate ConstrainedImpersonation is off at kube-apiserver.',
+  }),
+  authenticateRateLimiterMaxTries: integer({
+    default: 10,
+    min: 1,
+    max: 1000,
+    env: 'KAPIS_AUTHENTICATE_RATE_LIMITER_MAX_TRIES',
+    description: 'So many wrong passwords within the duration lock a user, or a name that nobody has.',
+  }),
+  authenticateRateLimiterMaxTriesPerAddress: optionalInteger({
+    min: 1,
+    max: 100_000,
+    env: 'KAPIS_AUTHENTICATE_RATE_LIMITER_MAX_TRIES_PER_ADDRESS',
+    description:
+      'So many wrong passwords from one source address (IPv6: one /64) within the duration lock the address. Behind it there may be many people. 100 by default, and at least as many as for a user.',
+  }),
+  authenticateRateLimiterDurationSeconds: integer({
+    default: 600,
+    min: 1,
+    max: 86_400,
+    env: 'KAPIS_AUTHENTICATE_RATE_LIMITER_DURATION_SECONDS',
+    description: 'The window in which wrong passwords are counted, and how long a lock lasts, in seconds.',
+  }),
+  loginHistoryRetentionPeriodSeconds: integer({
+    default: 604_800,
+    min: 60,
+    max: 31_536_000,
+    env: 'KAPIS_LOGIN_HISTORY_RETENTION_PERIOD_SECONDS',
+    description: 'How long login records are kept, in seconds.',
+  }),
+  loginHistoryMaximumEntries: optionalInteger({
+    min: 1,
+    max: 10_000,
+    env: 'KAPIS_LOGIN_HISTORY_MAXIMUM_ENTRIES',
+    description:
+      'How many login records are kept for each user. 100 by default, and at least as many as wrong passwords lock a user.',
+  }),
+})
+  .transform(({ authenticateRateLimiterMaxTries: maxTries, ...given }) => ({
+    ...given,
+    authenticateRateLimiterMaxTries: maxTries,
+    authenticateRateLimiterMaxTriesPerAddress:
+      given.authenticateRateLimiterMaxTriesPerAddress ?? Math.max(100, maxTries),
+    loginHistoryMaximumEntries: given.loginHistoryMaximumEntries ?? Math.max(100, maxTries),
+  }))
+  // Replicas learn of failures from the login records.
+  .refine(given => given.authenticateRateLimiterMaxTries <= given.loginHistoryMaximumEntries, {
+    path: ['authenticateRateLimiterMaxTries'],
+    error: 'must not be more than authentication.loginHistoryMaximumEntries',
+  })
+
+export type AuthenticationConfig = Readonly<z.output<typeof authentication>>

@@ -1,0 +1,193 @@
+import { expect } from 'chai'
+import { type ClientConfig, clientMembers, defaultClient, grantTypes, parseClientDocument } from './client.ts'
+import type { Problem } from '../problem.ts'
+
+function parse(input: unknown) {
+  const problems: Problem[] = []
+  return { ...parseClientDocument(input, problems), problems }
+}
+
+const confidential = { name: 'console', secret: 'hunter2' }
+const device = 'urn:ietf:params:oauth:grant-type:device_code'
+const usual: ClientConfig = {
+  ...defaultClient,
+  name: 'console',
+  trusted: false,
+  grantTypes: ['authorization_code', 'refresh_token', device],
+}
+
+describe('parseClientDocument', () => {
+  const valid: readonly [string, object, ClientConfig][] = [
+    ['no more than it needs', confidential, usual],
+    [
+      'a trusted client, which may take passwords',
+      { ...confidential, trusted: true },
+      { ...usual, trusted: true, grantTypes: defaultClient.grantTypes },
+    ],
+    [
+      'everything',
+      {
+        ...confidential,
+        trusted: true,
+        grantMethod: 'prompt',
+        redirectURIs: ['https://a.example.org/cb?x=1', 'http://console.local:30880/cb'],
+        postLogoutRedirectURIs: ['https://a.example.org/'],
+        allowedOrigins: ['https://a.example.org', 'http://localhost:5173', 'capacitor://localhost'],
+        scopeRestrictions: ['openid'],
+        grantTypes: ['password', 'client_credentials'],
+        user: 'robot',
+        accessTokenMaxAgeSeconds: 600,
+        accessTokenInactivityTimeoutSeconds: 0,
+        loginMaxAgeSeconds: 60,
+        idTokenSigningAlg: 'ES256',
+      },
+      {
+        name: 'console',
+        public: false,
+        trusted: true,
+        grantMethod: 'prompt',
+        redirectURIs: ['https://a.example.org/cb?x=1', 'http://console.local:30880/cb'],
+        postLogoutRedirectURIs: ['https://a.example.org/'],
+        allowedOrigins: ['https://a.example.org', 'http://localhost:5173', 'capacitor://localhost'],
+        scopeRestrictions: ['openid'],
+        grantTypes: ['password', 'client_credentials'],
+        user: 'robot',
+        accessTokenMaxAgeSeconds: 600,
+        accessTokenInactivityTimeoutSeconds: 0,
+        loginMaxAgeSeconds: 60,
+        idTokenSigningAlg: 'ES256',
+      },
+    ],
+    [
+      'an application on a desk, with a scheme of its own',
+      { name: 'cli', public: true, redirectURIs: ['org.example.app:/cb', 'http://[::1]/cb'] },
+      { ...usual, name: 'cli', public: true, redirectURIs: ['org.example.app:/cb', 'http://[::1]/cb'] },
+    ],
+    [
+      'a public client that is trusted, but not with passwords',
+      { name: 'cli', public: true, trusted: true },
+      { ...usual, name: 'cli', public: true, trusted: true },
+    ],
+  ]
+  for (const [what, input, client] of valid) {
+    it(`reads ${what}`, () => {
+      const { problems, client: read, secret } = parse(input)
+      expect(problems).to.deep.equal([])
+      expect(read).to.deep.equal(client)
+      expect(secret).to.equal(client.public ? undefined : 'hunter2')
+    })
+  }
+
+  const uri = 'must be an absolute URI without wildcards'
+  const bare = 'must have no fragment and no user'
+  const scheme = 'must be http(s), or for a public client a scheme of its own with a dot in it'
+  const redirect = (given: string, message: string): [string, object, Problem] => [
+    `the redirect URI ${JSON.stringify(given)}`,
+    { ...confidential, redirectURIs: ['https://a.example.org/', given] },
+    { path: 'redirectURIs[1]', message: `${message}, not ${JSON.stringify(given)}` },
+  ]
+  const invalid: readonly [string, unknown, Problem][] = [
+    redirect('*', 'must be one URI; * would send codes to anybody'),
+    redirect('https://*.example.org/', uri),
+    redirect('/cb', uri),
+    redirect('', uri),
+    redirect('https://a.example.org\\@evil.org', uri),
+    redirect(' https://a.example.org', uri),
+    redirect('https://a.example.org/#x', bare),
+    redirect('https://a@evil.org/', bare),
+    redirect('javascript:alert(1)', scheme),
+    redirect('data:text/html,x', scheme),
+    redirect('file:///etc/passwd', scheme),
+    redirect('org.example.app:/cb', scheme),
+    [
+      'a place to go after logout that is anywhere',
+      { ...confidential, postLogoutRedirectURIs: ['*'] },
+      {
+        path: 'postLogoutRedirectURIs[0]',
+        message: 'must be one URI; * would send codes to anybody, not "*"',
+      },
+    ],
+    ...[
+      '*',
+      'null',
+      'a.example.org',
+      'https://a.example.org/',
+      'https://A.example.org',
+      'https://a.example.org:443',
+      'https://*.example.org',
+      'https://a@example.org',
+      'app:',
+      'app://a/b',
+    ].map((given): [string, object, Problem] => [
+      `the origin ${given}`,
+      { ...confidential, allowedOrigins: [given] },
+      {
+        path: 'allowedOrigins[0]',
+        message: `must be an origin such as https://app.example.org, not ${JSON.stringify(given)}`,
+      },
+    ]),
+    ['nothing', {}, { path: 'name', message: 'is required' }],
+    [
+      'an unknown member',
+      { ...confidential, redirectUris: [] },
+      { path: 'redirectUris', message: `unknown; supported: ${Object.keys(clientMembers).join(', ')}` },
+    ],
+    [
+      'a name that cannot stand in a header',
+      { name: 'a b', secret: 'b' },
+      { path: 'name', message: 'must be up to 253 visible ASCII characters, not "a b"' },
+    ],
+    ['an empty secret', { name: 'a', secret: '' }, { path: 'secret', message: 'is required' }],
+    ['no secret', { name: 'a' }, { path: 'secret', message: 'is required' }],
+    [
+      'a secret of a public client',
+      { name: 'a', public: true, secret: 'hunter2' },
+      { path: 'secret', message: 'must not be given: a public client cannot keep one' },
+    ],
+    [
+      'an unknown grant method',
+      { ...confidential, grantMethod: 'ask' },
+      { path: 'grantMethod', message: 'must be one of auto, prompt, deny' },
+    ],
+    [
+      'an unknown grant type',
+      { ...confidential, grantTypes: ['implicit'] },
+      { path: 'grantTypes[0]', message: `must be among ${grantTypes.join(', ')}, not "implicit"` },
+    ],
+    [
+      'passwords for a client that is not trusted',
+      { ...confidential, grantTypes: ['password'] },
+      { path: 'grantTypes', message: 'password is only for clients that are trusted and not public' },
+    ],
+    [
+      'client_credentials as nobody',
+      { ...confidential, grantTypes: ['client_credentials'] },
+      { path: 'user', message: 'is required: the User as whom the client acts with client_credentials' },
+    ],
+    [
+      'client_credentials of a public client',
+      { name: 'a', public: true, user: 'robot', grantTypes: ['client_credentials'] },
+      {
+        path: 'grantTypes',
+        message: 'client_credentials is not for a public client, which cannot prove itself',
+      },
+    ],
+    [
+      'a token that never expires',
+      { ...confidential, accessTokenMaxAgeSeconds: 0 },
+      { path: 'accessTokenMaxAgeSeconds', message: 'must be a whole number from 60 to 86400, not 0' },
+    ],
+    [
+      'an unknown algorithm',
+      { ...confidential, idTokenSigningAlg: 'HS256' },
+      { path: 'idTokenSigningAlg', message: 'must be one of RS256, ES256' },
+    ],
+  ]
+  for (const [what, input, problem] of invalid) {
+    it(`refuses ${what}`, () => {
+      const { problems } = parse(input)
+      expect(problems).to.deep.include(problem)
+      expect(JSON.stringify(problems)).to.not.contain('hunter2')
+    })
+  }
+})

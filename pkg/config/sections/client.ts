@@ -1,0 +1,238 @@
+import { z } from 'zod'
+import { readDocument } from '../document.ts'
+import { boolean, choice, optionalInteger, optionalText, requiredText, section, texts } from '../option.ts'
+import type { Problem } from '../problem.ts'
+
+/** The grant types that a client can be allowed (RFC 6749, RFC 8628). */
+export const grantTypes = [
+  'authorization_code',
+  'refresh_token',
+  'password',
+  'client_credentials',
+  'urn:ietf:params:oauth:grant-type:device_code',
+] as const
+export type GrantType = (typeof grantTypes)[number]
+
+const usualGrantTypes: readonly GrantType[] = [
+  'authorization_code',
+  'refresh_token',
+  'urn:ietf:params:oauth:grant-type:device_code',
+  'password',
+]
+
+/**
+ * An OAuth client (RFC 6749 section 2), from the configuration or from a Secret: the members are those of KubeSphere 4's
+ * client Secrets and a few more.
+ */
+const members = section({
+  name: requiredText({
+    pattern: /^[\x21-\x7e]{1,253}$/,
+    is: 'up to 253 visible ASCII characters',
+    description: 'What the client calls itself: `client_id`. Required.',
+  }),
+  secret: optionalText({ description: 'What it proves that with. Required unless it is public.' }),
+  public: boolean({
+    default: false,
+    description: 'It cannot keep a secret (an application on a desk, a page in a browser).',
+  }),
+  trusted: boolean({
+    default: false,
+    description: 'It is of the platform itself: it may use the password grant.',
+  }),
+  grantMethod: choice({
+    of: ['auto', 'prompt', 'deny'],
+    default: 'auto',
+    description:
+      'Whether users are asked before they are sent back to it: `auto` (never), `prompt`, or `deny` (nobody is).',
+  }),
+  redirectURIs: texts({
+    description: 'Where users are sent with a code, each exactly as it will be asked for. `*` is refused.',
+  }),
+  postLogoutRedirectURIs: texts({
+    description: 'Where they are sent after they have logged out, exactly.',
+  }),
+  allowedOrigins: texts({
+    description:
+      'Origins (`https://app.example.org`) whose pages in a browser may call the token, userinfo, revocation, introspection and device authorization endpoints (CORS). Those of the redirect URIs of a public client may without it. `*` is refused.',
+  }),
+  scopeRestrictions: texts({
+    description: 'The scopes that it can be granted; every one when there are none.',
+  }),
+  grantTypes: z
+    .array(
+      z.enum(grantTypes, {
+        error: ({ input }) => `must be among ${grantTypes.join(', ')}, not ${JSON.stringify(input)}`,
+      }),
+      { error: 'must be a list of strings' },
+    )
+    .optional()
+    .meta({
+      description:
+        '`authorization_code`, `refresh_token`, `urn:ietf:params:oauth:grant-type:device_code`, `password` (trusted clients only), `client_credentials` (needs `user`). All but the last by default. Without `refresh_token` it gets none, and its logins last as long as their access token.',
+    }),
+  user: optionalText({ description: 'The User as whom it acts with client_credentials.' }),
+  accessTokenMaxAgeSeconds: optionalInteger({
+    min: 60,
+    max: 86_400,
+    description: 'Life of its access tokens, 60 to 86400. `oauth.accessTokenSeconds` by default.',
+  }),
+  accessTokenInactivityTimeoutSeconds: optionalInteger({
+    min: 0,
+    max: 31_536_000,
+    description:
+      'How long after its access token has expired a login that is not used can still be refreshed. By default `oauth.refreshTokenSeconds` is the life of its refresh tokens.',
+  }),
+  loginMaxAgeSeconds: optionalInteger({
+    min: 60,
+    max: 31_536_000,
+    description: 'The longest that a login goes on. `oauth.loginMaxAgeSeconds` by default.',
+  }),
+  idTokenSigningAlg: choice({
+    of: ['RS256', 'ES256'],
+    default: 'RS256',
+    description: 'How its ID tokens are signed. Every client takes RS256 (OpenID Connect Core section 15.1).',
+  }),
+})
+type Given = z.output<typeof members>
+
+/** A client without its secret, so that it can be printed. */
+export type ClientConfig = Readonly<
+  Omit<
+    Given,
+    | 'secret'
+    | 'grantTypes'
+    | 'redirectURIs'
+    | 'postLogoutRedirectURIs'
+    | 'allowedOrigins'
+    | 'scopeRestrictions'
+  >
+> & {
+  readonly redirectURIs: readonly string[]
+  readonly postLogoutRedirectURIs: readonly string[]
+  /** Origins whose pages may read responses to the client (CORS), besides those of a public client's redirect URIs. */
+  readonly allowedOrigins: readonly string[]
+  readonly scopeRestrictions: readonly string[]
+  readonly grantTypes: readonly GrantType[]
+}
+
+/** A client and what it proves itself with; a public one has nothing. */
+export type RegisteredClient = { readonly client: ClientConfig; readonly secret: string | undefined }
+
+export const client = members.superRefine(check).transform(toRegistered)
+export const clientMembers = members.shape
+
+/** The client that consoles and scripts of the platform know. */
+export const defaultClient: ClientConfig = {
+  name: 'kapis',
+  public: false,
+  trusted: true,
+  grantMethod: 'auto',
+  redirectURIs: [],
+  postLogoutRedirectURIs: [],
+  allowedOrigins: [],
+  scopeRestrictions: [],
+  grantTypes: usualGrantTypes,
+  idTokenSigningAlg: 'RS256',
+}
+
+/**
+ * `kapis login`: it runs on the machine of its user, so it is public. It is nobody's secret, so users are asked before a
+ * program that only bears its name gets a login of theirs (RFC 8252 section 8.6).
+ */
+export const commandLineClient: ClientConfig = {
+  ...defaultClient,
+  name: 'kapis-cli',
+  public: true,
+  trusted: false,
+  grantMethod: 'prompt',
+  redirectURIs: ['http://127.0.0.1/callback'],
+  grantTypes: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+}
+
+/**
+ * The log page of kapis-apiserver: a public client with one redirect URI, on the host of the issuer. It is of the platform itself,
+ * and its codes go nowhere else, so nobody is asked.
+ */
+export function logPageClient(issuer: string): ClientConfig {
+  return {
+    ...defaultClient,
+    name: 'kapis-logs',
+    public: true,
+    trusted: false,
+    redirectURIs: [`${new URL(issuer).origin}/logs/callback`],
+    grantTypes: ['authorization_code'],
+  }
+}
+
+/** A client from a document of its own, such as a Secret carries; undefined when something in it is wrong. */
+export function parseClientDocument(input: unknown, problems: Problem[]): RegisteredClient | undefined {
+  return readDocument(client, input, problems)
+}
+
+function check(given: Given, { addIssue }: z.core.$RefinementCtx<Given>): void {
+  const problem = (path: readonly (string | number)[], message: string) =>
+    addIssue({ code: 'custom', path: [...path], message })
+  const isPublic = given.public
+  for (const key of ['redirectURIs', 'postLogoutRedirectURIs'] as const) {
+    for (const [i, uri] of given[key].entries()) {
+      const wrong = redirectProblem(uri, isPublic)
+      if (wrong !== undefined) problem([key, i], `${wrong}, not ${JSON.stringify(uri)}`)
+    }
+  }
+  for (const [i, origin] of given.allowedOrigins.entries()) {
+    if (!isOrigin(origin))
+      problem(
+        ['allowedOrigins', i],
+        `must be an origin such as https://app.example.org, not ${JSON.stringify(origin)}`,
+      )
+  }
+  for (const [key, message] of grantProblems(given)) problem([key], message)
+  if (isPublic && given.secret !== undefined)
+    problem(['secret'], 'must not be given: a public client cannot keep one')
+  if (!isPublic && !given.secret) problem(['secret'], 'is required')
+}
+
+function grantProblems({ grantTypes: asked = [], user, ...given }: Given): [keyof Given, string][] {
+  const problems: [keyof Given, string][] = []
+  if (asked.includes('password') && (given.public || !given.trusted))
+    problems.push(['grantTypes', 'password is only for clients that are trusted and not public'])
+  if (asked.includes('client_credentials') && given.public)
+    problems.push(['grantTypes', 'client_credentials is not for a public client, which cannot prove itself'])
+  if (asked.includes('client_credentials') && !user)
+    problems.push(['user', 'is required: the User as whom the client acts with client_credentials'])
+  return problems
+}
+
+function toRegistered({ secret, user, grantTypes: asked, ...given }: Given): RegisteredClient {
+  const usual = usualGrantTypes.filter(type => type !== 'password' || (given.trusted && !given.public))
+  return {
+    client: {
+      ...given,
+      ...(user ? { user } : {}),
+      grantTypes: asked === undefined ? usual : grantTypes.filter(type => asked.includes(type)),
+    },
+    secret,
+  }
+}
+
+/** As a browser writes the origin of a page (RFC 6454 section 6.2). Apps and extensions have schemes of their own. */
+function isOrigin(origin: string): boolean {
+  return /^https?:/i.test(origin)
+    ? URL.parse(origin)?.origin === origin && !origin.includes('*')
+    : /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.test(origin)
+}
+
+/** Redirect URIs are compared as they are written here: what could stand for more than one place is refused. */
+function redirectProblem(uri: string, isPublic: boolean): string | undefined {
+  if (uri === '*') return 'must be one URI; * would send codes to anybody'
+  if (!URL.canParse(uri) || /[\s\\*]/.test(uri)) return 'must be an absolute URI without wildcards'
+  const { protocol, username, password } = new URL(uri)
+  // RFC 6749 section 3.1.2: no fragment.
+  if (uri.includes('#') || username !== '' || password !== '') return 'must have no fragment and no user'
+  const isWeb = protocol === 'https:' || protocol === 'http:'
+  // RFC 8252 section 7.1: schemes of native apps are reversed domain names, so javascript: and data: are not among them.
+  const isNative = isPublic && /^[a-z][a-z0-9+-]*\.[a-z0-9.+-]+:$/.test(protocol)
+  return isWeb || isNative
+    ? undefined
+    : 'must be http(s), or for a public client a scheme of its own with a dot in it'
+}

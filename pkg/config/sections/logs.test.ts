@@ -1,0 +1,56 @@
+import { expect } from 'chai'
+import { parseConfig } from '../config.ts'
+import { ConfigError, type Problem } from '../problem.ts'
+
+function problemsOf(logs: object): readonly Problem[] {
+  try {
+    parseConfig({ logs })
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+  return []
+}
+
+describe('logs', () => {
+  const refusedLogs: readonly [logs: object, path: string, message: string][] = [
+    [{ store: 'disk' }, 'logs.store', 'must be one of none, embedded, opensearch'],
+    [
+      { store: 'opensearch' },
+      'logs.opensearch.url',
+      'must be an http(s) URL without user, path or query, such as https://opensearch:9200',
+    ],
+    [
+      { opensearch: { url: 'https://a:b@c' } },
+      'logs.opensearch.url',
+      'must be an http(s) URL without user, path or query, such as https://opensearch:9200',
+    ],
+    [{ opensearch: { password: 'x' } }, 'logs.opensearch.password', 'needs logs.opensearch.username'],
+    [
+      { opensearch: { username: 'a', apiKey: 'x' } },
+      'logs.opensearch.apiKey',
+      'excludes logs.opensearch.username',
+    ],
+    [
+      { embedded: { retentionDays: 0 } },
+      'logs.embedded.retentionDays',
+      'must be a whole number from 1 to 3650, not 0',
+    ],
+    [
+      { opensearch: { indexPrefix: 'A*' } },
+      'logs.opensearch.indexPrefix',
+      'must be lower-case letters, digits, - and _, not "A*"',
+    ],
+  ]
+  for (const [logs, path, message] of refusedLogs) {
+    it(`refuses ${JSON.stringify(logs)}`, () => {
+      expect(problemsOf(logs)).to.deep.equal([{ path, message }])
+    })
+  }
+
+  it('keeps the credentials of the log store apart', () => {
+    const { config, secrets } = parseConfig({ logs: { opensearch: { username: 'kapis', password: 'p-1' } } })
+    expect(secrets.logStore).to.deep.equal({ password: 'p-1', apiKey: '' })
+    expect(JSON.stringify(config)).to.not.include('p-1')
+  })
+})

@@ -1,0 +1,132 @@
+import type { z } from 'zod'
+import { boolean, choice, integer, section, text } from '../option.ts'
+
+const days = { default: 7, min: 1, max: 3650 }
+const maxMegabytes = 1_000_000_000
+
+const embedded = section({
+  folder: text({
+    default: '/var/lib/kapis/logs',
+    env: 'KAPIS_LOGS_EMBEDDED_FOLDER',
+    description: 'Folder of the embedded store: a volume of its own, for one process at a time.',
+  }),
+  retentionDays: integer({ ...days, description: 'Days (UTC) whose lines are kept, today included.' }),
+  retentionMegabytes: integer({
+    default: 20_480,
+    min: 64,
+    max: maxMegabytes,
+    description:
+      'What stored lines may take on the disk; the oldest files go first. Leave a tenth of the volume free.',
+  }),
+  memoryMegabytes: integer({
+    default: 512,
+    min: 192,
+    max: 65_536,
+    description: 'What the processes of the embedded store may take of memory.',
+  }),
+})
+
+const opensearch = section({
+  url: text({
+    default: '',
+    env: 'KAPIS_LOGS_OPENSEARCH_URL',
+    description: 'OpenSearch 1 to 3 or Elasticsearch 7.10 to 9, such as `https://opensearch:9200`.',
+  }),
+  username: text({
+    default: '',
+    env: 'KAPIS_LOGS_OPENSEARCH_USERNAME',
+    description: 'User for basic authentication; empty for none.',
+  }),
+  password: text({ default: '', description: 'Its password.' }),
+  apiKey: text({ default: '', description: 'An API key instead of user and password.' }),
+  caFile: text({
+    default: '',
+    env: 'KAPIS_LOGS_OPENSEARCH_CA_FILE',
+    description: 'PEM file with its CA certificate; empty for the CAs that Node.js knows.',
+  }),
+  indexPrefix: text({
+    default: 'fluentbit',
+    pattern: /^[a-z0-9][a-z0-9_-]{0,99}$/,
+    is: 'lower-case letters, digits, - and _',
+    description:
+      'Indices are `<prefix>-YYYY.MM.DD`, as Fluent Bit names them with Logstash_Format: what it has collected there is found.',
+  }),
+}).superRefine(({ username, password, apiKey }, { addIssue }) => {
+  const problem = (name: string, message: string) => addIssue({ code: 'custom', path: [name], message })
+  if (apiKey !== '' && username !== '') problem('apiKey', 'excludes logs.opensearch.username')
+  if (password !== '' && username === '') problem('password', 'needs logs.opensearch.username')
+})
+
+/** How long events of one kind are kept; by size, in the embedded store alone. */
+function eventStream(notes: { readonly enabled: string; readonly kept: string }) {
+  return section({
+    enabled: boolean({ default: true, description: notes.enabled }),
+    retentionDays: integer({ ...days, description: notes.kept }),
+    retentionMegabytes: integer({
+      default: 1024,
+      min: 16,
+      max: maxMegabytes,
+      description: 'What they may take on the disk of the embedded store, in MiB.',
+    }),
+  }).prefault({})
+}
+
+/** Where log lines are kept, and what a query of them may cost. */
+export const logs = section({
+  store: choice({
+    of: ['none', 'embedded', 'opensearch'],
+    default: 'none',
+    env: 'KAPIS_LOGS_STORE',
+    description:
+      'Where log lines are kept: none (the log API answers 503), embedded (a folder, for one replica) or opensearch.',
+  }),
+  queryTimeoutSeconds: integer({
+    default: 30,
+    min: 1,
+    max: 600,
+    isReloaded: true,
+    description: 'A query of logs that takes longer ends with 504, in seconds.',
+  }),
+  exportLimit: integer({
+    default: 0,
+    min: 0,
+    max: 1_000_000_000,
+    isReloaded: true,
+    description: 'Lines of one export at most, 0 for all; an export of more is refused (400).',
+  }),
+  embedded: embedded.prefault({}),
+  opensearch: opensearch.prefault({}),
+  events: eventStream({
+    enabled: 'Whether events of Kubernetes are followed and kept.',
+    kept: 'Days (UTC) whose events are kept, today included.',
+  }),
+  auditing: eventStream({
+    enabled: 'Whether what goes into the audit log is kept here too.',
+    kept: 'Days (UTC) whose audit events are kept, today included.',
+  }),
+}).refine(
+  ({ store, opensearch: { url } }) =>
+    (store !== 'opensearch' && url === '') || /^https?:\/\/[^/?#@]+\/?$/.test(url),
+  {
+    path: ['opensearch', 'url'],
+    error: 'must be an http(s) URL without user, path or query, such as https://opensearch:9200',
+  },
+)
+
+type Given = z.output<typeof logs>
+
+/** What Kapis authenticates with at the log store. */
+export type LogStoreSecrets = Readonly<Pick<Given['opensearch'], 'password' | 'apiKey'>>
+/** Without secrets. */
+export type LogsConfig = Readonly<Omit<Given, 'opensearch'>> & {
+  readonly opensearch: Readonly<Omit<Given['opensearch'], keyof LogStoreSecrets>>
+}
+export type EventStreamConfig = Readonly<Given['events']>
+
+export function withoutSecrets(given: Given): {
+  readonly logs: LogsConfig
+  readonly secrets: LogStoreSecrets
+} {
+  const { password, apiKey, ...opensearch } = given.opensearch
+  return { logs: { ...given, opensearch }, secrets: { password, apiKey } }
+}

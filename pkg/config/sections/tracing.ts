@@ -1,0 +1,41 @@
+import type { z } from 'zod'
+import { integer, section, text } from '../option.ts'
+
+/** Where spans are sent. Named as in Kubernetes' TracingConfiguration. */
+export const tracing = section({
+  endpoint: text({
+    default: '',
+    env: 'KAPIS_TRACING_ENDPOINT',
+    description:
+      'Where spans are sent, by OTLP over HTTP (protobuf): `http://collector:4318`, to which `/v1/traces` is added, or a URL with a path of its own. Empty: nothing is traced.',
+  }),
+  samplingRatePerMillion: integer({
+    default: 0,
+    min: 0,
+    max: 1_000_000,
+    env: 'KAPIS_TRACING_SAMPLING_RATE_PER_MILLION',
+    description:
+      'Of a million requests so many are traced, as in the TracingConfiguration of Kubernetes. A trace that a privileged caller began is continued, sampled or not, as it says.',
+  }),
+  caFile: text({
+    default: '',
+    env: 'KAPIS_TRACING_CA_FILE',
+    description:
+      'PEM file with authorities that the endpoint is trusted by, besides those that Node.js knows.',
+  }),
+}).superRefine(({ endpoint, caFile }, { addIssue }) => {
+  if (endpoint !== '' && !isCollector(endpoint))
+    addIssue({
+      code: 'custom',
+      path: ['endpoint'],
+      message: 'must be an http(s) URL without user, query or fragment, such as http://collector:4318',
+    })
+  if (caFile !== '' && endpoint.startsWith('http:'))
+    addIssue({ code: 'custom', path: ['caFile'], message: 'needs an https endpoint' })
+})
+
+export type TracingConfig = Readonly<z.output<typeof tracing>>
+
+function isCollector(endpoint: string): boolean {
+  return /^https?:\/\/[^/?#@]+(\/[^?#]*)?$/.test(endpoint) && URL.canParse(endpoint)
+}

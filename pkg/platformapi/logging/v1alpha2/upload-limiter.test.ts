@@ -1,0 +1,16 @@
+import { expect } from 'chai'
+import { refusalOf } from '../../../apierrors/fixtures.ts'
+import { createBodies } from './upload-limiter.ts'
+
+describe('createBodies', () => {
+  it('bounds what they take together; each takes what it said last', () => {
+    const begin = createBodies(100)
+    const [first, second] = [begin(), begin()]
+    first.hold(30)
+    second.hold(40)
+    first.hold(60)
+    expect(refusalOf(() => second.hold(41))).to.include({ code: 429 })
+    first.end()
+    second.hold(100)
+  })
+})

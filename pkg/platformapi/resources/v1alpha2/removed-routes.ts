@@ -1,0 +1,35 @@
+import { methodNotAllowed, type Status, unknownResource } from '../../../apierrors/status.ts'
+import type { PathRow } from '../../../openapi/operation.ts'
+import { routeOf } from '../../../openapi/route.ts'
+import type { AuthenticatedExchange } from '../../../request/exchange.ts'
+import type { RequestInfo } from '../../../request/request-info.ts'
+import { commandLine } from '../../../shell/command-line.ts'
+import { replacedPaths } from './removed-routes-description.ts'
+
+/** What is to be used instead of the routes of 3.4 that are not served here. */
+const replacements: Readonly<Record<keyof typeof replacedPaths, (info: RequestInfo) => string>> = {
+  '/git/verify': () =>
+    'credentials of git repositories are not verified here: use git ls-remote, where the repository is to be read',
+  '/registry/verify': ({ group }) =>
+    `logins at registries are not verified here: use POST /kapis/${group}/v1alpha3/namespaces/{namespace}/registrysecrets/{secret}/verify`,
+  '/registry/blob': ({ group }) =>
+    `configurations of images are not served here: use GET /kapis/${group}/v1alpha3/namespaces/{namespace}/imageconfig`,
+  '/users/{user}/kubectl': ({ group, name }) =>
+    `no pods are run for kubectl here: use one's own, with the kubeconfig of /kapis/${group}/v1alpha2/users/${name}/kubeconfig`,
+  '/namespaces/{namespace}/router': ({ namespace }) =>
+    `routers are not managed here: use the Ingresses and Services of the ingress controller, such as /apis/networking.k8s.io/v1/namespaces/${namespace}/ingresses`,
+  '/namespaces/{namespace}/{resource}/{name}/revisions/{revision}': ({ namespace, resource, name, parts }) =>
+    resource === 'deployments' || resource === 'daemonsets' || resource === 'statefulsets'
+      ? `revisions are not served here: use ${commandLine('kubectl', 'rollout', 'history', `${resource}/${name}`, '-n', namespace, `--revision=${parts.at(-1)}`)}`
+      : `${resource} have no revisions: deployments, daemonsets and statefulsets do, and kubectl rollout history shows them`,
+}
+
+/** 404 that says what to use instead, or 405; undefined for a path that 3.4 did not serve in this way. */
+export function refuseReplaced({ req, info }: AuthenticatedExchange): Status | undefined {
+  const row = routeOf<PathRow>(replacedPaths, info.parts)
+  const instead = routeOf(replacements, info.parts)
+  if (row === undefined || instead === undefined) return undefined
+  const methods = Object.keys(row).map(method => method.toUpperCase())
+  const allowed = methods.includes('GET') ? ['HEAD', ...methods] : methods
+  return allowed.includes(req.method ?? '') ? unknownResource(instead(info)) : methodNotAllowed(allowed)
+}
