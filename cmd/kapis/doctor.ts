@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { createKubeClient } from '../../pkg/kube/client.ts'
-import { loadEndpoint } from '../../pkg/kube/endpoint.ts'
+import { createKubeClient } from '../../pkg/kubeclient/client.ts'
+import { loadEndpoint } from '../../pkg/kubeclient/rest-config.ts'
 import { type Command, UsageError } from './command.ts'
 import { admission } from './doctor/admission.ts'
 import { apiService } from './doctor/api-service.ts'

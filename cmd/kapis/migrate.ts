@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { createKubeClient } from '../../pkg/kube/client.ts'
-import { loadEndpoint } from '../../pkg/kube/endpoint.ts'
+import { createKubeClient } from '../../pkg/kubeclient/client.ts'
+import { loadEndpoint } from '../../pkg/kubeclient/rest-config.ts'
 import { type Command, type Io, UsageError } from './command.ts'
 import { findKubeconfig } from './find-kubeconfig.ts'
 import { toConfiguration } from './migrate/configuration.ts'

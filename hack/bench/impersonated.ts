@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { reviewToken } from '../../pkg/authn/token-review.ts'
-import { createKubeClient } from '../../pkg/kube/client.ts'
-import { loadEndpoint } from '../../pkg/kube/endpoint.ts'
+import { createKubeClient } from '../../pkg/kubeclient/client.ts'
+import { loadEndpoint } from '../../pkg/kubeclient/rest-config.ts'
 import { toImpersonation } from '../../pkg/proxy/identity-headers.ts'
 import type { BenchEnv } from './env.ts'
 

@@ -1,5 +1,5 @@
-import { createKubeClient } from '../../pkg/kube/client.ts'
-import { loadEndpoint } from '../../pkg/kube/endpoint.ts'
+import { createKubeClient } from '../../pkg/kubeclient/client.ts'
+import { loadEndpoint } from '../../pkg/kubeclient/rest-config.ts'
 import type { BenchEnv } from './env.ts'
 import { postForm } from './post-form.ts'
 

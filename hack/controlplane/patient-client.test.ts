@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Status, unavailable } from '../../pkg/apierrors/status.ts'
-import type { KubeClient } from '../../pkg/kube/client.ts'
+import type { KubeClient } from '../../pkg/kubeclient/client.ts'
 import { createPatientClient } from './patient-client.ts'
 
 describe('createPatientClient', () => {

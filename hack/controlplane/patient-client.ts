@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Status } from '../../pkg/apierrors/status.ts'
-import type { KubeClient } from '../../pkg/kube/client.ts'
+import type { KubeClient } from '../../pkg/kubeclient/client.ts'
 
 /** For how long a call is repeated, and how often, in ms. */
 export type Patience = { readonly withinMs: number; readonly everyMs: number }

@@ -1,5 +1,5 @@
 import { methodNotAllowed } from '../apierrors/status.ts'
-import { isRecord } from '../kube/object.ts'
+import { isRecord } from '../kubeclient/object.ts'
 import { type DescribedSection, toOpenApi } from '../openapi/document.ts'
 import { cachingOf, createDocument, type Document, sendDocument } from '../request/document.ts'
 import type { Exchange } from '../request/exchange.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { compactJson, itemTexts, memberText, withMembers, withoutMember } from '../json/members.ts'
-import { isRecord } from '../kube/object.ts'
+import { isRecord } from '../kubeclient/object.ts'
 import { hooksOf, requestHooksOf } from '../request/hooked-message.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { isRecord } from '../kube/object.ts'
+import { isRecord } from '../kubeclient/object.ts'
 import { parseYaml } from '../yaml/read.ts'
 
 /** How much of a request is written down, from nothing to everything. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { withClocks } from '../apierrors/clock-fixtures.ts'
-import type { KubeClient } from '../kube/client.ts'
-import { isRecord } from '../kube/object.ts'
+import type { KubeClient } from '../kubeclient/client.ts'
+import { isRecord } from '../kubeclient/object.ts'
 import { jane } from '../request/fixtures.ts'
 import { createReachFinder } from './accessible-namespaces.ts'
 

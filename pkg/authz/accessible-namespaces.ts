@@ -1,5 +1,5 @@
 import { createBoundedCache } from '../cache/bounded-cache.ts'
-import type { KubeClient } from '../kube/client.ts'
+import type { KubeClient } from '../kubeclient/client.ts'
 import { type Identity, isSuperuser } from '../request/identity.ts'
 import { decidingExtra } from './authorization-extra.ts'
 import type { GrantIndex } from './rbac-index.ts'

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
-import type { KubeClient } from '../kube/client.ts'
+import type { KubeClient } from '../kubeclient/client.ts'
 import { type Identity, isSuperuser } from '../request/identity.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import { toReviewSpec } from './attributes.ts'

@@ -1,5 +1,5 @@
 import { type BoundedCache, createBoundedCache } from '../cache/bounded-cache.ts'
-import type { KubeClient } from '../kube/client.ts'
+import type { KubeClient } from '../kubeclient/client.ts'
 import { type Identity, isSuperuser } from '../request/identity.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import { decidingExtra } from './authorization-extra.ts'

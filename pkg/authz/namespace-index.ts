@@ -1,6 +1,6 @@
 import { unavailable } from '../apierrors/status.ts'
-import type { KubeObject } from '../kube/object.ts'
-import type { WatchEvent } from '../kube/watch.ts'
+import type { KubeObject } from '../kubeclient/object.ts'
+import type { WatchEvent } from '../kubeclient/watch.ts'
 
 export type NamespaceSink = {
   readonly replace: (namespaces: readonly KubeObject[]) => void

@@ -1,4 +1,4 @@
-import { isRecord } from '../kube/object.ts'
+import { isRecord } from '../kubeclient/object.ts'
 import type { Identity } from '../request/identity.ts'
 
 /** A verb on a resource, in whatever namespace; `resource` with its subresource, as RBAC writes it: `pods/log`. */

@@ -1,7 +1,7 @@
 import { badRequest, Status, unavailable } from '../apierrors/status.ts'
-import type { KubeClient } from '../kube/client.ts'
-import { isRecord } from '../kube/object.ts'
-import { retryTransient } from '../kube/retry.ts'
+import type { KubeClient } from '../kubeclient/client.ts'
+import { isRecord } from '../kubeclient/object.ts'
+import { retryTransient } from '../kubeclient/retry.ts'
 
 /** spec of authorization.k8s.io/v1 SubjectAccessReview. */
 export type ReviewSpec = {

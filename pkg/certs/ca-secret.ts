@@ -1,6 +1,6 @@
-import type { KubeClient } from '../kube/client.ts'
-import type { KubeObject } from '../kube/object.ts'
-import { readSecret, secretData, writeSecret } from '../kube/secret.ts'
+import type { KubeClient } from '../kubeclient/client.ts'
+import type { KubeObject } from '../kubeclient/object.ts'
+import { readSecret, secretData, writeSecret } from '../kubeclient/secret.ts'
 import { pairSecretType, parsePair } from './tls-secret.ts'
 import type { Authority } from './ca-rotation.ts'
 

@@ -1,8 +1,8 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { Status } from '../apierrors/status.ts'
-import type { Call, KubeClient } from '../kube/client.ts'
-import { type KubeObject, membersOf, parseObject } from '../kube/object.ts'
+import type { Call, KubeClient } from '../kubeclient/client.ts'
+import { type KubeObject, membersOf, parseObject } from '../kubeclient/object.ts'
 
 export type SecretStore = {
   readonly client: KubeClient

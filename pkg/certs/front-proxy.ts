@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { Status } from '../apierrors/status.ts'
-import type { KubeClient } from '../kube/client.ts'
+import type { KubeClient } from '../kubeclient/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { createAuthority, issueCertificate, type KeyPair } from './issue.ts'
 import { readPair, type StoredPair, writePair } from './tls-secret.ts'

@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto'
 import type { Config } from '../config/config.ts'
-import type { KubeClient } from '../kube/client.ts'
-import { Reflector } from '../kube/reflector.ts'
-import { secretsPath } from '../kube/secret.ts'
+import type { KubeClient } from '../kubeclient/client.ts'
+import { Reflector } from '../kubeclient/reflector.ts'
+import { secretsPath } from '../kubeclient/secret.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import {
   type AuthorityPlace,

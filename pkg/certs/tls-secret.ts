@@ -1,6 +1,6 @@
-import type { KubeClient } from '../kube/client.ts'
-import type { KubeObject } from '../kube/object.ts'
-import { managedBy, readSecret, type SecretName, secretData, writeSecret } from '../kube/secret.ts'
+import type { KubeClient } from '../kubeclient/client.ts'
+import type { KubeObject } from '../kubeclient/object.ts'
+import { managedBy, readSecret, type SecretName, secretData, writeSecret } from '../kubeclient/secret.ts'
 import type { KeyPair } from './issue.ts'
 
 /** A Secret of type kubernetes.io/tls as it is stored. */

@@ -1,4 +1,4 @@
-import { isRecord } from '../kube/object.ts'
+import { isRecord } from '../kubeclient/object.ts'
 
 /** Numbers are as they were sent: integers that a double does not hold are bigints. */
 export type FieldScalar = string | number | bigint | boolean

@@ -1,5 +1,5 @@
 import { badRequest, methodNotAllowed, notFound, unknownResource } from '../apierrors/status.ts'
-import { isRecord, itemsOf, membersOf } from '../kube/object.ts'
+import { isRecord, itemsOf, membersOf } from '../kubeclient/object.ts'
 import { routeOf } from '../openapi/route.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import type { RequestInfo } from '../request/request-info.ts'

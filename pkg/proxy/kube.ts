@@ -1,6 +1,6 @@
 import { Status } from '../apierrors/status.ts'
-import type { Endpoint } from '../kube/endpoint.ts'
-import { isNotYetReady } from '../kube/own-refusal.ts'
+import type { Endpoint } from '../kubeclient/rest-config.ts'
+import { isNotYetReady } from '../kubeclient/service-account-errors.ts'
 import type { AuthenticatedExchange, Handler } from '../request/exchange.ts'
 import type { Identity } from '../request/identity.ts'
 import { lastsAtKube } from '../request/long-running.ts'

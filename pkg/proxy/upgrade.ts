@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import type { Endpoint } from '../kube/endpoint.ts'
+import type { Endpoint } from '../kubeclient/rest-config.ts'
 import type { AuthenticatedExchange } from '../request/exchange.ts'
 import { formatTarget } from '../request/target.ts'
 import { componentHeaders } from './aggregated/api-proxy.ts'

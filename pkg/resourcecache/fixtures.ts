@@ -1,5 +1,5 @@
-import type { KubeObject, ObjectMeta } from '../kube/object.ts'
-import type { ReceivedEvent } from '../kube/watch.ts'
+import type { KubeObject, ObjectMeta } from '../kubeclient/object.ts'
+import type { ReceivedEvent } from '../kubeclient/watch.ts'
 import { Collection, type CollectionOptions } from './store/store.ts'
 import { Entry, type ServedKind } from './store/cached-object.ts'
 import { nodes } from './kinds/nodes.ts'

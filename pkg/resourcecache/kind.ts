@@ -1,4 +1,4 @@
-import type { KubeObject } from '../kube/object.ts'
+import type { KubeObject } from '../kubeclient/object.ts'
 
 /** One column of a Table, as metav1.TableColumnDefinition. Priority 1 is shown by `-o wide` alone. */
 export type Column = {

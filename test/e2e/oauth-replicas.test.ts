@@ -123,7 +123,7 @@ describe('two kapis-oauths', function () {
     // What rotation writes: one more key. Here it is one that another namespace would have.
     const secret = Object(await kubectlJson('-n', namespace, 'get', 'secret', 'kapis-signing-keys'))
     const stored = JSON.parse(Buffer.from(secret.data['keys.json'], 'base64').toString('utf8'))
-    const { generateKey } = await import('../../pkg/token/key-set.ts')
+    const { generateKey } = await import('../../pkg/jwt/key-set.ts')
     const next = await generateKey('ES256', Math.floor(Date.now() / 1000))
     const data = { 'keys.json': Buffer.from(JSON.stringify([...stored, next])).toString('base64') }
     await kubectlOutput(

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { forge } from '../../pkg/token/fixtures.ts'
-import { generateKey } from '../../pkg/token/key-set.ts'
-import { retire } from '../../pkg/token/retired-keys.ts'
+import { forge } from '../../pkg/jwt/fixtures.ts'
+import { generateKey } from '../../pkg/jwt/key-set.ts'
+import { retire } from '../../pkg/jwt/retired-keys.ts'
 import { type Answer, askKapis, askKube, kubectlOutput, uniqueName } from '../e2e/cluster.ts'
 import { askAs, eventually, expectStatus, platformPath, statusBody } from '../e2e/http.ts'
 import {

@@ -18,8 +18,8 @@ import { QueryParameters } from '../../pkg/request/query-parameters.ts'
 import { parseRequestInfo } from '../../pkg/request/request-info.ts'
 import { parseTarget } from '../../pkg/request/target.ts'
 import { parseWatchQuery } from '../../pkg/request/watch-query.ts'
-import { audience, forge, issuer, memoryKeys } from '../../pkg/token/fixtures.ts'
-import { createTokenVerifier } from '../../pkg/token/verify.ts'
+import { audience, forge, issuer, memoryKeys } from '../../pkg/jwt/fixtures.ts'
+import { createTokenVerifier } from '../../pkg/jwt/verify.ts'
 import { bounds, propertyTimeoutMs } from './bounds.ts'
 
 const runs = 500

@@ -4,7 +4,7 @@ import {
   describeService,
   isOurs,
 } from '../../../pkg/extensionapi/registration/api-service.ts'
-import { itemsOf, type KubeObject, membersOf, textOf } from '../../../pkg/kube/object.ts'
+import { itemsOf, type KubeObject, membersOf, textOf } from '../../../pkg/kubeclient/object.ts'
 import { apply, type Check, error, type Finding, openPort, type Patient, read } from './check.ts'
 
 /** The registration, and what kube-apiserver says of it. */

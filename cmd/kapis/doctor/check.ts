@@ -1,7 +1,7 @@
 import { Status } from '../../../pkg/apierrors/status.ts'
 import type { Config } from '../../../pkg/config/config.ts'
-import type { KubeClient } from '../../../pkg/kube/client.ts'
-import { isKubeObject, type KubeObject } from '../../../pkg/kube/object.ts'
+import type { KubeClient } from '../../../pkg/kubeclient/client.ts'
+import { isKubeObject, type KubeObject } from '../../../pkg/kubeclient/object.ts'
 
 /** What is wrong, and what to do about it. */
 export type Finding = {

@@ -1,8 +1,8 @@
 import { type Config, parseConfig } from '../../../pkg/config/config.ts'
 import { withEnvironment } from '../../../pkg/config/env.ts'
 import { ConfigError } from '../../../pkg/config/problem.ts'
-import type { KubeClient } from '../../../pkg/kube/client.ts'
-import { itemsOf, membersOf, textOf } from '../../../pkg/kube/object.ts'
+import type { KubeClient } from '../../../pkg/kubeclient/client.ts'
+import { itemsOf, membersOf, textOf } from '../../../pkg/kubeclient/object.ts'
 import { parseYaml } from '../../../pkg/yaml/read.ts'
 import { apply, error, type Finding, read } from './check.ts'
 

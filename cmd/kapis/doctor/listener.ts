@@ -1,4 +1,4 @@
-import { membersOf, textOf } from '../../../pkg/kube/object.ts'
+import { membersOf, textOf } from '../../../pkg/kubeclient/object.ts'
 import { type Check, error, type Finding, openPort, type Patient, read, warning } from './check.ts'
 import { askFront } from './front.ts'
 

@@ -1,6 +1,6 @@
 import { passwordSecretName, passwordSecretType, toHashes } from '../../../pkg/iam/passwords/password-store.ts'
 import { toUser, usersPath } from '../../../pkg/iam/users/user.ts'
-import { parseList } from '../../../pkg/kube/object.ts'
+import { parseList } from '../../../pkg/kubeclient/object.ts'
 import { type Check, warning } from './check.ts'
 
 /** Users who name a password hash that is nowhere, and cannot log in with a password. */

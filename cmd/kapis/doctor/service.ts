@@ -1,4 +1,4 @@
-import { itemsOf, membersOf, parseList, textOf } from '../../../pkg/kube/object.ts'
+import { itemsOf, membersOf, parseList, textOf } from '../../../pkg/kubeclient/object.ts'
 import { apply, type Check, error, type Finding, type Patient, read, warning } from './check.ts'
 
 /** The Service, what is behind it, and the Deployment that should be. */

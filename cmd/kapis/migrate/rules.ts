@@ -1,4 +1,4 @@
-import { isRecord } from '../../../pkg/kube/object.ts'
+import { isRecord } from '../../../pkg/kubeclient/object.ts'
 import { toSeconds } from './duration.ts'
 import type { Fields } from './source.ts'
 import { gone, note, put, type Rule, type Translation, translate } from './translation.ts'

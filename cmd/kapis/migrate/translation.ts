@@ -1,4 +1,4 @@
-import { isRecord } from '../../../pkg/kube/object.ts'
+import { isRecord } from '../../../pkg/kubeclient/object.ts'
 import type { Fields } from './source.ts'
 
 /** What became of a key: a note for those that have no counterpart, or not quite. */

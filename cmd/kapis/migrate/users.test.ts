@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Status } from '../../../pkg/apierrors/status.ts'
-import type { Call, KubeClient } from '../../../pkg/kube/client.ts'
+import type { Call, KubeClient } from '../../../pkg/kubeclient/client.ts'
 import { createUsers, planUsers } from './users.ts'
 
 const domains = { from: 'old.test', to: 'new.test' }

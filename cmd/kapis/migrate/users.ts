@@ -2,8 +2,8 @@ import { Status } from '../../../pkg/apierrors/status.ts'
 import { iamVersion, isPasswordHash, toCredential, usersPath } from '../../../pkg/iam/users/user.ts'
 import { linkAnnotation, readLinks } from '../../../pkg/iam/users/user-link.ts'
 import { groupProblem } from '../../../pkg/iam/users/user-validation.ts'
-import type { KubeClient } from '../../../pkg/kube/client.ts'
-import { isRecord, type KubeObject, parseObject } from '../../../pkg/kube/object.ts'
+import type { KubeClient } from '../../../pkg/kubeclient/client.ts'
+import { isRecord, type KubeObject, parseObject } from '../../../pkg/kubeclient/object.ts'
 
 /** What becomes of one user. */
 export type Step = {

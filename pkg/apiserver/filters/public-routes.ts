@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts'
-import type { KubeClient } from '../../kube/client.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
 import type { LogPage } from '../../platformapi/logs/page/serve.ts'
 import { createPublicDocuments } from '../../platformapi/public-documents.ts'
 import { isOAuthPath } from '../../proxy/oauth.ts'

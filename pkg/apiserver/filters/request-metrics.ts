@@ -1,6 +1,6 @@
 import type { RequestInfo } from '../../request/request-info.ts'
 import { gauge, histogram, type Registry } from '../../telemetry/metrics.ts'
-import { tally } from '../../telemetry/tally.ts'
+import { tally } from '../../telemetry/hot-counter.ts'
 
 export type RequestMetrics = {
   readonly started: () => void

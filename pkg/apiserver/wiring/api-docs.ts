@@ -1,7 +1,7 @@
 import { createApiDocuments } from '../../apidocs/documents.ts'
 import { createDocsPage } from '../../apidocs/page.ts'
 import type { Config } from '../../config/config.ts'
-import type { KubeClient } from '../../kube/client.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
 import { describeApi } from './api-description.ts'
 import type { DocumentRoute } from './router.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Status } from '../../apierrors/status.ts'
-import type { KubeClient } from '../../kube/client.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
 import type { Check } from '../server/probes.ts'
 
 export type CredentialCheckOptions = {

@@ -16,7 +16,7 @@ import {
   type ServerMetadata,
 } from 'openid-client'
 import { Status } from '../../apierrors/status.ts'
-import { InvalidIdToken } from '../../token/provider-id-token.ts'
+import { InvalidIdToken } from '../../jwt/provider-id-token.ts'
 import type { AppConfig } from './app-config.ts'
 import type { Transaction, UpstreamPrompt } from './external-identity.ts'
 import { providerFailed, refuse } from './linking/login-refusal.ts'

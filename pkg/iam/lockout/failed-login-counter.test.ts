@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Call, KubeClient } from '../../kube/client.ts'
+import type { Call, KubeClient } from '../../kubeclient/client.ts'
 import { createFailureLedger } from './failed-login-counter.ts'
 import type { LoginRecord } from '../loginrecords/login-record.ts'
 import { toUser } from '../users/user.ts'

@@ -1,6 +1,6 @@
-import type { KubeClient } from '../../kube/client.ts'
-import { isRecord, type KubeObject, parseList, parseObject } from '../../kube/object.ts'
-import { isLater } from '../../kube/resource-version.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
+import { isRecord, type KubeObject, parseList, parseObject } from '../../kubeclient/object.ts'
+import { isLater } from '../../kubeclient/resource-version.ts'
 import {
   type LoginRecord,
   loginRecordsPath,

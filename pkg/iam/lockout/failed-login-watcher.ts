@@ -1,6 +1,6 @@
-import type { KubeClient } from '../../kube/client.ts'
-import type { KubeObject } from '../../kube/object.ts'
-import { Reflector } from '../../kube/reflector.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
+import type { KubeObject } from '../../kubeclient/object.ts'
+import { Reflector } from '../../kubeclient/reflector.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { loginRecordsPath, recordNames, type SeenFailure, toSeenFailure } from '../loginrecords/login-record.ts'
 

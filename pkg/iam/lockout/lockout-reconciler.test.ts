@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Status } from '../../apierrors/status.ts'
-import type { Call, KubeClient } from '../../kube/client.ts'
+import type { Call, KubeClient } from '../../kubeclient/client.ts'
 import { silent, until } from '../fixtures.ts'
 import { createLockKeeper } from './lockout-reconciler.ts'
 import { toUser } from '../users/user.ts'

@@ -1,5 +1,5 @@
-import type { KubeClient } from '../../kube/client.ts'
-import { isConflict, retryOnConflict } from '../../kube/retry.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
+import { isConflict, retryOnConflict } from '../../kubeclient/retry.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { stateLockedUntilMs } from '../passwords/password-check.ts'
 import { readUser, type User, type UserState, usersPath } from '../users/user.ts'

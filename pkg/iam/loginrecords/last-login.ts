@@ -1,5 +1,5 @@
 import { createBoundedCache } from '../../cache/bounded-cache.ts'
-import type { KubeClient } from '../../kube/client.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { usersPath } from '../users/user.ts'
 

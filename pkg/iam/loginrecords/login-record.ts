@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { isRecord, type KubeObject } from '../../kube/object.ts'
+import { isRecord, type KubeObject } from '../../kubeclient/object.ts'
 import { sourceNetwork } from '../../request/client-address.ts'
 import type { Source } from '../sessions/client-info.ts'
 import { iamVersion, type User } from '../users/user.ts'

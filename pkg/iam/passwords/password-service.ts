@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { unavailable } from '../../apierrors/status.ts'
 import type { AuthenticationConfig } from '../../config/sections/authentication.ts'
-import type { KubeClient } from '../../kube/client.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { Registry } from '../../telemetry/metrics.ts'
 import { FailureFeed } from '../lockout/failed-login-watcher.ts'

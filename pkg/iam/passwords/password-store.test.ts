@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Status } from '../../apierrors/status.ts'
-import type { Call, KubeClient } from '../../kube/client.ts'
+import type { Call, KubeClient } from '../../kubeclient/client.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { PasswordStore } from './password-store.ts'
 import { toCredential } from '../users/user.ts'

@@ -1,5 +1,5 @@
-import type { KubeClient } from '../../kube/client.ts'
-import { type KubeObject, parseObject } from '../../kube/object.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
+import { type KubeObject, parseObject } from '../../kubeclient/object.ts'
 import type { PasswordStore } from './password-store.ts'
 import { type User, usersPath } from '../users/user.ts'
 

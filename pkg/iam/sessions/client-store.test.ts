@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { defaultClient } from '../../config/sections/client.ts'
-import type { KubeObject } from '../../kube/object.ts'
+import type { KubeObject } from '../../kubeclient/object.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { ClientStore } from './client-store.ts'
 import { createScriptedCollection, until } from '../fixtures.ts'

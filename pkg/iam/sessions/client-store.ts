@@ -1,10 +1,10 @@
 import { parseClientDocument, type RegisteredClient } from '../../config/sections/client.ts'
 import type { Problem } from '../../config/problem.ts'
 import { readSecretDocument } from '../../config/secret-document.ts'
-import type { KubeClient } from '../../kube/client.ts'
-import { byName, Informer } from '../../kube/informer.ts'
-import type { KubeObject } from '../../kube/object.ts'
-import { secretsPath } from '../../kube/secret.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
+import { byName, Informer } from '../../kubeclient/informer.ts'
+import type { KubeObject } from '../../kubeclient/object.ts'
+import { secretsPath } from '../../kubeclient/secret.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 
 export type ClientStoreOptions = {

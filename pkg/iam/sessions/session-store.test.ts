@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { KubeObject } from '../../kube/object.ts'
+import type { KubeObject } from '../../kubeclient/object.ts'
 import { createScriptedCollection, silent, until } from '../fixtures.ts'
 import { SessionStore } from './session-store.ts'
 import { toUser } from '../users/user.ts'

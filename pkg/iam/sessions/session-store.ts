@@ -1,7 +1,7 @@
 import { Status } from '../../apierrors/status.ts'
-import type { KubeClient } from '../../kube/client.ts'
-import { parseList, parseObject } from '../../kube/object.ts'
-import { Reflector } from '../../kube/reflector.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
+import { parseList, parseObject } from '../../kubeclient/object.ts'
+import { Reflector } from '../../kubeclient/reflector.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import {
   isLeftBehind,

@@ -1,4 +1,4 @@
-import type { ObjectMeta } from '../../kube/object.ts'
+import type { ObjectMeta } from '../../kubeclient/object.ts'
 
 /** That a user is a certain person at an identity provider. */
 export type UserLink = { readonly provider: string; readonly uid: string }

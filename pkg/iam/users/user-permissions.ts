@@ -1,4 +1,4 @@
-import { isRecord, type KubeObject } from '../../kube/object.ts'
+import { isRecord, type KubeObject } from '../../kubeclient/object.ts'
 import { toUser } from './user.ts'
 import type { UserDraft } from './parse-user.ts'
 import { readLinks, type UserLink } from './user-link.ts'

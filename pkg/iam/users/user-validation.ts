@@ -1,5 +1,5 @@
 import type { Cause } from '../../apierrors/status.ts'
-import { isReservedName } from '../../token/reserved-name.ts'
+import { isReservedName } from '../../jwt/reserved-name.ts'
 
 /** Why a value is not allowed; undefined when it is. */
 type Rule = (value: string) => string | undefined

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { unavailable } from '../../apierrors/status.ts'
 import { silent } from '../../iam/fixtures.ts'
-import { until } from '../../kube/fixtures.ts'
+import { until } from '../../kubeclient/fixtures.ts'
 import { record } from '../fixtures.ts'
 import type { LogBatch } from '../store.ts'
 import { EventWriter } from './writer.ts'

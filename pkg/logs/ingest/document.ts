@@ -1,4 +1,4 @@
-import { isRecord } from '../../kube/object.ts'
+import { isRecord } from '../../kubeclient/object.ts'
 import type { LogRecord } from '../record.ts'
 import { parseBounded, TooManyValues } from './body-json.ts'
 import type { IngestLimits } from './limits.ts'

@@ -1,5 +1,5 @@
 import { badRequest } from '../../apierrors/status.ts'
-import { isRecord } from '../../kube/object.ts'
+import { isRecord } from '../../kubeclient/object.ts'
 
 /** What a response keeps of a value: the members of `includes` that none of `excludes` names. */
 export type PathFilter = { readonly includes: 'all' | readonly Path[]; readonly excludes: readonly Path[] }

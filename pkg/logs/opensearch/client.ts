@@ -8,7 +8,7 @@ import {
   unavailable,
 } from '../../apierrors/status.ts'
 import type { ProxyFor } from '../../http/proxy-environment.ts'
-import { isRecord } from '../../kube/object.ts'
+import { isRecord } from '../../kubeclient/object.ts'
 import { createWorkQueue } from '../../request/work-queue.ts'
 import { createTransport, type SearchCredentials, type SearchEngine, type Transport } from './transport.ts'
 

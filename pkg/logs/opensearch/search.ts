@@ -1,5 +1,5 @@
 import { timedOut } from '../../apierrors/status.ts'
-import { isRecord } from '../../kube/object.ts'
+import { isRecord } from '../../kubeclient/object.ts'
 import type { LogFilter } from '../filter.ts'
 import { type Bucket, fillBuckets, type Interval } from '../interval.ts'
 import type { LogRecord } from '../record.ts'

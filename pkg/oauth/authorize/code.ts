@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Statements } from '../../token/statement.ts'
+import type { Statements } from '../../jwt/internal-jwt.ts'
 import type { GrantedScope } from '../login.ts'
 
 /** What an authorization code stands for. It is bound to all of it, and good for one login. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { issuer } from '../../token/fixtures.ts'
+import { issuer } from '../../jwt/fixtures.ts'
 import { hiddenFieldsOf, locationOf } from '../browser/fixtures.ts'
 import { memoryUser } from '../fixtures.ts'
 import { type Authorization, startAuthorization, state } from './fixtures.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { issuer } from '../../token/fixtures.ts'
+import { issuer } from '../../jwt/fixtures.ts'
 import { createBrowser, hiddenFieldsOf, locationOf } from '../browser/fixtures.ts'
 import { type Answer, memoryUser } from '../fixtures.ts'
 import {

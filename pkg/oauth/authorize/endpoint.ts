@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express'
-import type { IdTokenHint } from '../../token/verify.ts'
+import type { IdTokenHint } from '../../jwt/verify.ts'
 import type { TokenEvent } from '../server/audit.ts'
 import { proofParameter, readLoginProof } from '../browser/login-proof.ts'
 import type { BrowserOptions } from '../browser/options.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Statements } from '../../token/statement.ts'
+import type { Statements } from '../../jwt/internal-jwt.ts'
 import { type Form, parseQuery } from '../server/form.ts'
 
 /** The parameter of an authorization request by which it says that its login page was answered. */

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { endLogin } from '../../iam/sessions/revoke-session.ts'
-import type { Statements } from '../../token/statement.ts'
+import type { Statements } from '../../jwt/internal-jwt.ts'
 import type { TokenEvent } from '../server/audit.ts'
 import { toFormTarget } from '../authorize/csp-form-action.ts'
 import { oauthError } from '../server/error.ts'

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
 import { createLockout, type LockoutKey, secondsUntil } from '../../iam/lockout/lockout.ts'
-import { retryOnConflict } from '../../kube/retry.ts'
+import { retryOnConflict } from '../../kubeclient/retry.ts'
 import { sourceNetwork } from '../../request/client-address.ts'
 import { audited } from '../server/with-audit.ts'
 import { endpointBase } from '../server/endpoint-base.ts'

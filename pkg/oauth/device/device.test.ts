@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { issuer } from '../../token/fixtures.ts'
+import { issuer } from '../../jwt/fixtures.ts'
 import { type Browser, createBrowser, hiddenFieldsOf } from '../browser/fixtures.ts'
 import { memoryUser, startApp, type TestApp } from '../fixtures.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { forge, issuer } from '../../token/fixtures.ts'
+import { forge, issuer } from '../../jwt/fixtures.ts'
 import { kapis, memoryClient, memoryUser, startApp, type TestApp, type TestTokens } from '../fixtures.ts'
 
 describe('POST /oauth/introspect', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { forge } from '../../token/fixtures.ts'
+import { forge } from '../../jwt/fixtures.ts'
 import { memoryClient, memoryUser, startApp, type TestApp, type TestTokens } from '../fixtures.ts'
 
 const success = [200, { message: 'success' }]

@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from 'express'
 import type { ClientConfig } from '../../config/sections/client.ts'
 import { endLogin } from '../../iam/sessions/revoke-session.ts'
 import { html } from '../../request/html.ts'
-import type { IdTokenHint } from '../../token/verify.ts'
+import type { IdTokenHint } from '../../jwt/verify.ts'
 import type { TokenEvent } from '../server/audit.ts'
 import {
   isWithoutLoginCookie,

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express'
 import { Status } from '../../apierrors/status.ts'
 import { endLogin } from '../../iam/sessions/revoke-session.ts'
-import type { TokenClaims } from '../../token/verify.ts'
+import type { TokenClaims } from '../../jwt/verify.ts'
 import { audited } from '../server/with-audit.ts'
 import { oauthError } from '../server/error.ts'
 import { readForm, requireParameter } from '../server/form.ts'

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express'
 import { unauthorized } from '../../apierrors/status.ts'
 import type { User } from '../../iam/users/user.ts'
-import { present, userClaims } from '../../token/user-claims.ts'
+import { present, userClaims } from '../../jwt/user-claims.ts'
 import { audited } from '../server/with-audit.ts'
 import { oauthError, Refusal } from '../server/error.ts'
 import { readForm } from '../server/form.ts'

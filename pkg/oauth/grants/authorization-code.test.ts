@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
-import { issuer } from '../../token/fixtures.ts'
+import { issuer } from '../../jwt/fixtures.ts'
 import {
   type Authorization,
   decode,

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Request, Response } from 'express'
 import type { Transaction } from '../../iam/identityprovider/external-identity.ts'
-import type { Statements } from '../../token/statement.ts'
+import type { Statements } from '../../jwt/internal-jwt.ts'
 import { type CookieName, clearCookie, readCookie, setCookie } from '../browser/cookie.ts'
 import { oauthError } from '../server/error.ts'
 

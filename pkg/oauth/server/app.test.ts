@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { issuer } from '../../token/fixtures.ts'
+import { issuer } from '../../jwt/fixtures.ts'
 import { startApp, type TestApp } from '../fixtures.ts'
 
 describe('createOAuthApp', () => {

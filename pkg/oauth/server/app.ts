@@ -4,7 +4,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 import type { Registry } from '../../telemetry/metrics.ts'
 import { listenerProfilePrefix, profileKinds } from '../../telemetry/profile.ts'
 import { createProfileAnswer } from '../../telemetry/profile-answer.ts'
-import type { KeySource } from '../../token/key-source.ts'
+import type { KeySource } from '../../jwt/key-source.ts'
 import type { TokenAudit } from './audit.ts'
 import { type AuthorizationCheck, requireGoodCredential } from '../tokens/authorization.ts'
 import {

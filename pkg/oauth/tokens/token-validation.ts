@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Status } from '../../apierrors/status.ts'
 import { readBearer } from '../../authn/bearer.ts'
 import type { User } from '../../iam/users/user.ts'
-import type { TokenClaims } from '../../token/verify.ts'
+import type { TokenClaims } from '../../jwt/verify.ts'
 import type { GrantTools } from './grant.ts'
 
 /** A token of ours that is good at this moment, and whose it is. */

@@ -1,4 +1,4 @@
-import { isRecord, type KubeObject } from '../../kube/object.ts'
+import { isRecord, type KubeObject } from '../../kubeclient/object.ts'
 
 /** A component's API under /kapis/{group}/{version}, as an APIService of extensions.<group domain> has it. */
 export type Component = {

@@ -1,4 +1,4 @@
-import { isRecord, type KubeObject } from '../../kube/object.ts'
+import { isRecord, type KubeObject } from '../../kubeclient/object.ts'
 import { add, larger, parseQuantity, type Quantity, zero } from './quantity.ts'
 
 /** What a pod asks of its node. */

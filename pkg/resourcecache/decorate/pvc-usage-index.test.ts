@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { KubeObject } from '../../kube/object.ts'
+import type { KubeObject } from '../../kubeclient/object.ts'
 import { event } from '../fixtures.ts'
 import { createMountIndex } from './pvc-usage-index.ts'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { rejectionOf } from '../../apierrors/fixtures.ts'
 import { Status } from '../../apierrors/status.ts'
-import type { VersionPage } from '../../kube/version-page.ts'
+import type { VersionPage } from '../../kubeclient/version-page.ts'
 import { Collection } from '../store/store.ts'
 import { createConfirm } from './consistent-read.ts'
 import { bookmark, collectionOf, event, node, replaceAll, servedNodes } from '../fixtures.ts'

@@ -1,5 +1,5 @@
 import { tooLargeResourceVersion } from '../../apierrors/status.ts'
-import type { ObjectVersion, VersionPage } from '../../kube/version-page.ts'
+import type { ObjectVersion, VersionPage } from '../../kubeclient/version-page.ts'
 import type { Collection, Confirm, Scope } from '../store/store.ts'
 import { toKey } from '../store/cached-object.ts'
 import { explainRefusal } from '../list/list-error.ts'

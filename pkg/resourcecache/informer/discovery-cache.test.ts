@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from '../../kube/fixtures.ts'
+import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from '../../kubeclient/fixtures.ts'
 import { createCatalog } from './discovery-cache.ts'
 
 type Resource = {

@@ -1,5 +1,5 @@
-import type { KubeClient } from '../../kube/client.ts'
-import { itemsOf, membersOf, textOf } from '../../kube/object.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
+import { itemsOf, membersOf, textOf } from '../../kubeclient/object.ts'
 import type { Kind, Traits } from '../kind.ts'
 import { plain } from '../kinds/platform.ts'
 import { createKindTable, resourcesGroup } from '../kinds.ts'

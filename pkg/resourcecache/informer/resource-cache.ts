@@ -1,5 +1,5 @@
 import { unavailable } from '../../apierrors/status.ts'
-import type { KubeClient } from '../../kube/client.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { Catalog } from './discovery-cache.ts'
 import type { Collection, Decorate } from '../store/store.ts'

@@ -1,4 +1,4 @@
-import { membersOf, textOf } from '../../kube/object.ts'
+import { membersOf, textOf } from '../../kubeclient/object.ts'
 import { exact } from '../list/filters.ts'
 import { column, type Decoration, integerColumn, type Traits } from '../kind.ts'
 import type { PodUsage } from '../decorate/pod-usage.ts'

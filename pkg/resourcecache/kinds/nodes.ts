@@ -1,4 +1,4 @@
-import { itemsOf, type KubeObject, membersOf, textOf } from '../../kube/object.ts'
+import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object.ts'
 import { oneOf } from '../list/filters.ts'
 import { type Column, column, type Decoration, type Facts, type Kind } from '../kind.ts'
 import type { PodUsage } from '../decorate/pod-usage.ts'

@@ -1,5 +1,5 @@
-import { lastAppliedAnnotation } from '../../kube/last-applied.ts'
-import { itemsOf, type KubeObject, membersOf, textOf } from '../../kube/object.ts'
+import { lastAppliedAnnotation } from '../../kubeclient/last-applied.ts'
+import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object.ts'
 import { anyOf, caseless, exact, joinValues, noneOf } from '../list/filters.ts'
 import type { Traits } from '../kind.ts'
 

@@ -1,4 +1,4 @@
-import { itemsOf, type KubeObject, membersOf, textOf } from '../../kube/object.ts'
+import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object.ts'
 
 type Members = Readonly<Record<string, unknown>>
 

@@ -1,4 +1,4 @@
-import { itemsOf, type KubeObject, membersOf, textOf } from '../../kube/object.ts'
+import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object.ts'
 import { anyOf, exact, joinValues, oneOf } from '../list/filters.ts'
 import { type Cell, type Column, column, type Traits } from '../kind.ts'
 import { toPodRequests } from '../decorate/pod-requests.ts'

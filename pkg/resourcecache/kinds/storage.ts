@@ -1,4 +1,4 @@
-import { itemsOf, type KubeObject, membersOf, textOf } from '../../kube/object.ts'
+import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object.ts'
 import { caseless, exact, oneOf, yesOrNo } from '../list/filters.ts'
 import { type Cell, column, type Decoration, type Facts, type Traits } from '../kind.ts'
 

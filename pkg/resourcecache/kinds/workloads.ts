@@ -1,4 +1,4 @@
-import { itemsOf, type KubeObject, membersOf, textOf } from '../../kube/object.ts'
+import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object.ts'
 import { oneOf } from '../list/filters.ts'
 import { type Cell, column, integerColumn, type Traits } from '../kind.ts'
 

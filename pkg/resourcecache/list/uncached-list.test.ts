@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Status } from '../../apierrors/status.ts'
-import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from '../../kube/fixtures.ts'
+import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from '../../kubeclient/fixtures.ts'
 import { servedNodes } from '../fixtures.ts'
 import { plain } from '../kinds/platform.ts'
 import { listUncached } from './uncached-list.ts'

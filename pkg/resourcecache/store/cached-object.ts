@@ -1,5 +1,5 @@
 import { compactJson, memberText, withMembers, withoutMember } from '../../json/members.ts'
-import { itemsOf, type KubeObject, membersOf, type ObjectMeta, parseObject, textOf } from '../../kube/object.ts'
+import { itemsOf, type KubeObject, membersOf, type ObjectMeta, parseObject, textOf } from '../../kubeclient/object.ts'
 import { type Decoration, type Facts, type Kind, toSelfLink, toSourceApiVersion } from '../kind.ts'
 import { toOwnBytes } from './unpooled-buffer.ts'
 import { type SourceText, splitObject } from './source-text.ts'

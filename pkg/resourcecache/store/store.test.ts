@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { KubeObject } from '../../kube/object.ts'
+import type { KubeObject } from '../../kubeclient/object.ts'
 import { Collection, type Subscriber } from './store.ts'
 import type { Entry } from './cached-object.ts'
 import {

@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../kube/object.ts'
-import type { ReceivedEvent } from '../../kube/watch.ts'
+import type { KubeObject } from '../../kubeclient/object.ts'
+import type { ReceivedEvent } from '../../kubeclient/watch.ts'
 import { Entry, type ServedKind, toKey } from './cached-object.ts'
 import { type Change, History } from './watch-window.ts'
 import type { Decoration } from '../kind.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { until } from '../../kube/fixtures.ts'
+import { until } from '../../kubeclient/fixtures.ts'
 import { toEventStream } from '../../request/event-stream.ts'
 import { type Loopback, startLoopback } from '../../request/fixtures.ts'
 import { collectionOf, event, node } from '../fixtures.ts'

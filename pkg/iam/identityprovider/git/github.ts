@@ -1,4 +1,4 @@
-import { isRecord } from '../../../kube/object.ts'
+import { isRecord } from '../../../kubeclient/object.ts'
 import { type Api, createForgeProvider } from './git-provider.ts'
 import type { ForgeConfig } from './git-config.ts'
 import type { Identity, RedirectProvider } from '../external-identity.ts'

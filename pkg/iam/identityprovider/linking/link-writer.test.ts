@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { rejectionOf } from '../../../apierrors/fixtures.ts'
 import { Status } from '../../../apierrors/status.ts'
-import type { Call, KubeClient } from '../../../kube/client.ts'
+import type { Call, KubeClient } from '../../../kubeclient/client.ts'
 import { silent } from '../../fixtures.ts'
 import { toUser, type User } from '../../users/user.ts'
 import { oidcConfig } from '../fixtures.ts'

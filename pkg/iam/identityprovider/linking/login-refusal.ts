@@ -1,5 +1,5 @@
 import { Status } from '../../../apierrors/status.ts'
-import { isRecord } from '../../../kube/object.ts'
+import { isRecord } from '../../../kubeclient/object.ts'
 
 /** Why someone who comes from a provider is not let in; the words are the audit's. */
 export type RefusalReason =

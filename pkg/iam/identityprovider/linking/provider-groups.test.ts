@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Status } from '../../../apierrors/status.ts'
-import type { Call, KubeClient } from '../../../kube/client.ts'
+import type { Call, KubeClient } from '../../../kubeclient/client.ts'
 import { toUser } from '../../users/user.ts'
 import { createGroupWriter, readGroups } from './provider-groups.ts'
 import { refusalReason } from './login-refusal.ts'

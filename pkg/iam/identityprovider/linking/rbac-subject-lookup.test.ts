@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { KubeClient } from '../../../kube/client.ts'
+import type { KubeClient } from '../../../kubeclient/client.ts'
 import { isNamedInRbac } from './rbac-subject-lookup.ts'
 
 function kubeApiserver(bindings: Readonly<Record<string, readonly unknown[]>>): KubeClient {

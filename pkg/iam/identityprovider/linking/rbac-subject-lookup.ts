@@ -1,5 +1,5 @@
-import type { KubeClient } from '../../../kube/client.ts'
-import { isRecord, parseList } from '../../../kube/object.ts'
+import type { KubeClient } from '../../../kubeclient/client.ts'
+import { isRecord, parseList } from '../../../kubeclient/object.ts'
 
 const rbac = '/apis/rbac.authorization.k8s.io/v1'
 

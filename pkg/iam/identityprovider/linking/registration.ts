@@ -1,6 +1,6 @@
 import { Status } from '../../../apierrors/status.ts'
-import type { KubeClient } from '../../../kube/client.ts'
-import { parseObject } from '../../../kube/object.ts'
+import type { KubeClient } from '../../../kubeclient/client.ts'
+import { parseObject } from '../../../kubeclient/object.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
 import { iamVersion, toUser, type User, usersPath } from '../../users/user.ts'
 import { linkAnnotation, readLinks, type UserLink } from '../../users/user-link.ts'

@@ -1,5 +1,5 @@
 import { boolean, optionalChoice, requiredText, section, text } from '../../../config/option.ts'
-import { idTokenAlgorithms } from '../../../token/provider-id-token.ts'
+import { idTokenAlgorithms } from '../../../jwt/provider-id-token.ts'
 import { type AppConfig, appOptions, readAppConfig, url } from '../app-config.ts'
 import { complainTo } from '../tls-config.ts'
 

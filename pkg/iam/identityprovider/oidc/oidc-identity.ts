@@ -1,4 +1,4 @@
-import { isRecord } from '../../../kube/object.ts'
+import { isRecord } from '../../../kubeclient/object.ts'
 import type { Identity } from '../external-identity.ts'
 import type { OidcConfig } from './oidc-config.ts'
 import { refuse } from '../linking/login-refusal.ts'

@@ -6,8 +6,8 @@ import {
   fetchUserInfo,
   type ServerMetadata,
 } from 'openid-client'
-import { isRecord } from '../../../kube/object.ts'
-import { createIdTokenVerifier, InvalidIdToken } from '../../../token/provider-id-token.ts'
+import { isRecord } from '../../../kubeclient/object.ts'
+import { createIdTokenVerifier, InvalidIdToken } from '../../../jwt/provider-id-token.ts'
 import {
   clockToleranceSeconds,
   exchangeCode,

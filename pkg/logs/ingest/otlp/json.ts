@@ -1,5 +1,5 @@
 import { badRequest, Status } from '../../../apierrors/status.ts'
-import { isRecord } from '../../../kube/object.ts'
+import { isRecord } from '../../../kubeclient/object.ts'
 import { parseBounded, TooManyValues } from '../body-json.ts'
 import type { IngestLimits } from '../limits.ts'
 import { createNotes, type LineNotes } from '../notes.ts'

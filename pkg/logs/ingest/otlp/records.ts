@@ -1,4 +1,4 @@
-import { isRecord } from '../../../kube/object.ts'
+import { isRecord } from '../../../kubeclient/object.ts'
 import type { Line } from '../document.ts'
 import type { IngestLimits } from '../limits.ts'
 import { arrivalTime, isLineTime } from '../line-time.ts'

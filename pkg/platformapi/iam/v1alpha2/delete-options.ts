@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { badRequest } from '../../../apierrors/status.ts'
-import { isRecord } from '../../../kube/object.ts'
+import { isRecord } from '../../../kubeclient/object.ts'
 import { hasBody } from '../../../request/has-body.ts'
 import { readJson } from './body.ts'
 

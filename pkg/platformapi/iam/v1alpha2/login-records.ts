@@ -1,6 +1,6 @@
 import { methodNotAllowed } from '../../../apierrors/status.ts'
 import { listLoginRecords } from '../../../iam/loginrecords/login-history.ts'
-import type { KubeClient } from '../../../kube/client.ts'
+import type { KubeClient } from '../../../kubeclient/client.ts'
 import type { AuthenticatedExchange } from '../../../request/exchange.ts'
 import { parseListQuery } from '../../../request/list-query.ts'
 import { sendJsonText } from '../../../request/respond.ts'

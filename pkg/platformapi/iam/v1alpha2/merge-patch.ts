@@ -1,4 +1,4 @@
-import { isRecord } from '../../../kube/object.ts'
+import { isRecord } from '../../../kubeclient/object.ts'
 
 /** JSON Merge Patch (RFC 7396): null takes a member away, an object is merged, everything else replaces. */
 export function mergePatch(target: unknown, patch: unknown): unknown {

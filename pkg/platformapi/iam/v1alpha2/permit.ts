@@ -2,7 +2,7 @@ import { Status } from '../../../apierrors/status.ts'
 import { isNamedInRbac } from '../../../iam/identityprovider/linking/rbac-subject-lookup.ts'
 import type { UserRights } from '../../../iam/users/user-permissions.ts'
 import type { Permit } from '../../../iam/users/user-writer.ts'
-import type { KubeClient } from '../../../kube/client.ts'
+import type { KubeClient } from '../../../kubeclient/client.ts'
 import type { AuthenticatedExchange } from '../../../request/exchange.ts'
 import type { Identity } from '../../../request/identity.ts'
 

@@ -1,6 +1,6 @@
 import { badRequest, methodNotAllowed } from '../../../apierrors/status.ts'
 import type { UserState } from '../../../iam/users/user.ts'
-import { isRecord } from '../../../kube/object.ts'
+import { isRecord } from '../../../kubeclient/object.ts'
 import type { AuthenticatedExchange } from '../../../request/exchange.ts'
 import { sendJson } from '../../../request/respond.ts'
 import { readJson } from './body.ts'

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { methodNotAllowed, Status } from '../../../apierrors/status.ts'
-import { textOf } from '../../../kube/object.ts'
+import { textOf } from '../../../kubeclient/object.ts'
 import type { Exchange } from '../../../request/exchange.ts'
 import { clearCookie, readCookie, setCookie } from './cookies.ts'
 import { type IssuerAnswer, postForm } from './issuer.ts'

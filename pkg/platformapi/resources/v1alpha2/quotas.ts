@@ -1,4 +1,4 @@
-import { membersOf, textOf } from '../../../kube/object.ts'
+import { membersOf, textOf } from '../../../kubeclient/object.ts'
 import type { Collection } from '../../../resourcecache/store/store.ts'
 import { parseQuantity } from '../../../resourcecache/decorate/quantity.ts'
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import { createAuthority, issueCertificate } from '../certs/issue.ts'
 import { createKubeClient, type KubeClient } from './client.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { Endpoint } from './rest-config.ts'
 
 const authority = createAuthority({ commonName: 'kube-apiserver', validityDays: 2 })
 const serving = issueCertificate(authority, {

@@ -6,7 +6,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
 import { expect } from 'chai'
-import { countSpans } from './counted.ts'
+import { countSpans } from './span-export-metrics.ts'
 
 describe('countSpans', () => {
   function create(maxWaiting: number) {

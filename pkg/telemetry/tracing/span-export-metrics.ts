@@ -1,6 +1,6 @@
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core'
 import type { ReadableSpan, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace'
-import type { Logger } from '../telemetry/logger.ts'
+import type { Logger } from '../logger.ts'
 
 type Result = 'exported' | 'failed' | 'dropped'
 

@@ -17,6 +17,6 @@ const off: Tracing = {
  */
 export async function startTracing(options: TracingOptions): Promise<Tracing> {
   if (options.config.endpoint === '') return off
-  const { traceWith } = await import('./traced.ts')
+  const { traceWith } = await import('./otel-tracing.ts')
   return traceWith(options)
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { withClocks } from '../apierrors/clock-fixtures.ts'
-import { loadEndpoint } from './endpoint.ts'
+import { loadEndpoint } from './rest-config.ts'
 
 describe('loadEndpoint', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-endpoint-'))

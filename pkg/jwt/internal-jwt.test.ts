@@ -3,7 +3,7 @@ import { SignJWT, UnsecuredJWT } from 'jose'
 import { audience, forge, issuer, memoryKeys } from './fixtures.ts'
 import { createTokenIssuer } from './issue.ts'
 import { generateKey } from './key-set.ts'
-import { createStatements, type Statements } from './statement.ts'
+import { createStatements, type Statements } from './internal-jwt.ts'
 
 describe('createStatements', () => {
   let keys: Awaited<ReturnType<typeof memoryKeys>>

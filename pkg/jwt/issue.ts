@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type IdTokenOptions, type IdTokenSubject, signIdToken } from './id-token.ts'
 import type { KeySource } from './key-source.ts'
-import { isReadOnly, liveAudience } from './live-audience.ts'
+import { isReadOnly, liveAudience } from './online-audience.ts'
 import { isReservedName } from './reserved-name.ts'
 import { signJwt } from './sign.ts'
 

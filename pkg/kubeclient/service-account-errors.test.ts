@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { rejectionOf, toRefusal } from '../apierrors/fixtures.ts'
 import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from './fixtures.ts'
-import { withOwnRefusals } from './own-refusal.ts'
+import { withOwnRefusals } from './service-account-errors.ts'
 
 describe('withOwnRefusals', () => {
   let fake: FakeKubeApiserver | undefined

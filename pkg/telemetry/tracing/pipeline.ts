@@ -10,9 +10,9 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
-import { type ProxyFor, readHttpProxy } from '../http/proxy-environment.ts'
-import { counter } from '../telemetry/metrics.ts'
-import { countSpans } from './counted.ts'
+import { type ProxyFor, readHttpProxy } from '../../http/proxy-environment.ts'
+import { counter } from '../metrics.ts'
+import { countSpans } from './span-export-metrics.ts'
 import type { TracingOptions } from './tracing.ts'
 
 export type Pipeline = { readonly tracer: Tracer; readonly stop: () => Promise<void> }

@@ -1,7 +1,7 @@
 import { type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose'
 import { Status, unauthorized } from '../apierrors/status.ts'
 import type { KeySource } from './key-source.ts'
-import { isReadOnly, liveAudience } from './live-audience.ts'
+import { isReadOnly, liveAudience } from './online-audience.ts'
 import { isReservedName } from './reserved-name.ts'
 
 /** The claims of a verified token that Kapis acts on. Times are seconds since the epoch. */

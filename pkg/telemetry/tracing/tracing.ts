@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { TracingConfig } from '../config/sections/tracing.ts'
-import type { KubeClient } from '../kube/client.ts'
-import type { Exchange } from '../request/exchange.ts'
-import type { Identity } from '../request/identity.ts'
-import type { Logger } from '../telemetry/logger.ts'
-import type { Registry } from '../telemetry/metrics.ts'
+import type { TracingConfig } from '../../config/sections/tracing.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
+import type { Exchange } from '../../request/exchange.ts'
+import type { Identity } from '../../request/identity.ts'
+import type { Logger } from '../logger.ts'
+import type { Registry } from '../metrics.ts'
 
 /** A server that a call goes on to: its name for people, and where it is. */
 export type Peer = { readonly name: string; readonly url?: URL; readonly socket?: string }
