@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { http } from '../../pkg/request/node-http.ts'
+import { http } from '../../pkg/httpserver/node-http.ts'
 import { type Command, UsageError } from './command.ts'
 
 /** The kubelet cannot ask a Unix socket; it runs this instead. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Loopback } from '../request/fixtures.ts'
+import type { Loopback } from '../apirequest/fixtures.ts'
 import { section, serveFace } from './fixtures.ts'
 import { createDocsPage } from './page.ts'
 

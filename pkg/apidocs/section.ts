@@ -10,7 +10,7 @@ import {
   type Scheme,
 } from '../openapi/operation.ts'
 import { rangeText, schemaText } from '../openapi/schema-text.ts'
-import { type Html, html } from '../request/html.ts'
+import { type Html, html } from '../httpserver/html.ts'
 
 const schemeNames: Readonly<Record<Scheme, string>> = {
   bearer: 'an access token',

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { jane } from '../request/fixtures.ts'
-import { parseRequestInfo } from '../request/request-info.ts'
+import { jane } from '../apirequest/fixtures.ts'
+import { parseRequestInfo } from '../apirequest/request-info.ts'
 import { judge } from './policy-evaluator.ts'
 import { parsePolicy } from './policy.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { parseRequestInfo } from '../request/request-info.ts'
+import { parseRequestInfo } from '../apirequest/request-info.ts'
 import { cappedLevel, redactedUri } from './redact.ts'
 
 describe('cappedLevel', () => {

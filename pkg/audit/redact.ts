@@ -1,4 +1,4 @@
-import type { RequestInfo } from '../request/request-info.ts'
+import type { RequestInfo } from '../apirequest/request-info.ts'
 import type { Level } from './policy.ts'
 
 // Bodies that hold credentials, no matter who's group they are of: kinds of kube-apiserver and of Kapis.

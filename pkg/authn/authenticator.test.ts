@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { rejectionOf } from '../apierrors/fixtures.ts'
 import { Status, unavailable } from '../apierrors/status.ts'
-import { jane } from '../request/fixtures.ts'
+import { jane } from '../apirequest/fixtures.ts'
 import { createUnion } from './authenticator.ts'
 import { received } from './fixtures.ts'
 

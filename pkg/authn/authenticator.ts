@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { Status, unauthorized } from '../apierrors/status.ts'
-import type { Identity } from '../request/identity.ts'
-import { anonymous, withAuthenticatedGroup } from '../request/identity.ts'
-import { identityProblem } from '../request/identity-text.ts'
+import type { Identity } from '../apirequest/identity.ts'
+import { anonymous, withAuthenticatedGroup } from '../apirequest/identity.ts'
+import { identityProblem } from '../apirequest/identity-text.ts'
 
 /** Finds out who calls: null when the request has no credential of this kind. @throws Status when it has a broken one */
 export type Authenticator = {

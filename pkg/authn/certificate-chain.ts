@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { unauthorized, unavailable } from '../apierrors/status.ts'
 import { splitCertificates } from '../certs/pem.ts'
-import { tlsSocketOf } from '../request/tls-socket.ts'
+import { tlsSocketOf } from '../httpserver/tls-socket.ts'
 
 export type Chain = readonly X509Certificate[]
 

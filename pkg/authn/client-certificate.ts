@@ -1,8 +1,8 @@
 import type { X509Certificate } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { unauthorized } from '../apierrors/status.ts'
-import type { Identity } from '../request/identity.ts'
-import { tlsSocketOf } from '../request/tls-socket.ts'
+import type { Identity } from '../apirequest/identity.ts'
+import { tlsSocketOf } from '../httpserver/tls-socket.ts'
 import type { AuthenticationConfig } from './authentication-config.ts'
 import type { Authenticator } from './authenticator.ts'
 import {

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { Status } from '../apierrors/status.ts'
-import { jane } from '../request/fixtures.ts'
-import type { Identity } from '../request/identity.ts'
-import { type RequestInfo, toResourceInfo } from '../request/request-info.ts'
+import { jane } from '../apirequest/fixtures.ts'
+import type { Identity } from '../apirequest/identity.ts'
+import { type RequestInfo, toResourceInfo } from '../apirequest/request-info.ts'
 import { type Claimed, impersonateConstrained, nodeOf } from './constrained-impersonation.ts'
 
 const nodeKey = 'authentication.kubernetes.io/node-name'

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
-import { startLoopback } from '../request/fixtures.ts'
+import { startLoopback } from '../apirequest/fixtures.ts'
 
 /** A real request, as node hands it to a server. */
 export async function received(headers: readonly string[]): Promise<IncomingMessage> {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Status } from '../apierrors/status.ts'
-import { jane } from '../request/fixtures.ts'
-import { type RequestInfo, toResourceInfo } from '../request/request-info.ts'
+import { jane } from '../apirequest/fixtures.ts'
+import { type RequestInfo, toResourceInfo } from '../apirequest/request-info.ts'
 import { impersonate } from './impersonate.ts'
 
 type Lines = readonly (readonly [name: string, value: string])[]

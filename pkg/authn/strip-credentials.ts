@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { strippedHeader } from '../request/stripped.ts'
-import { partProtocols } from '../request/web-socket-handshake.ts'
+import { strippedHeader } from '../httpserver/stripped.ts'
+import { partProtocols } from '../httpserver/web-socket-handshake.ts'
 
 /** By the first letter first: this is asked of every header of every request. */
 function isIdentity(name: string): boolean {

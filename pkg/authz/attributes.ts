@@ -1,7 +1,7 @@
-import type { FieldRequirement } from '../request/field-selector.ts'
-import type { Identity } from '../request/identity.ts'
-import type { LabelRequirement } from '../request/label-selector.ts'
-import type { RequestInfo } from '../request/request-info.ts'
+import type { FieldRequirement } from '../apirequest/field-selector.ts'
+import type { Identity } from '../apirequest/identity.ts'
+import type { LabelRequirement } from '../apirequest/label-selector.ts'
+import type { RequestInfo } from '../apirequest/request-info.ts'
 import { decidingExtra } from './authorization-extra.ts'
 import type { ReviewSpec } from './subject-access-review.ts'
 

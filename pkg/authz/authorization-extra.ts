@@ -1,4 +1,4 @@
-import type { Identity } from '../request/identity.ts'
+import type { Identity } from '../apirequest/identity.ts'
 
 /** Names one token: for audit logs, and not for rights. */
 const credentialId = 'authentication.kubernetes.io/credential-id'

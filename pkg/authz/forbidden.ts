@@ -1,6 +1,6 @@
 import { type Details, Status, unauthorized } from '../apierrors/status.ts'
-import { hasNoCredential, type Identity } from '../request/identity.ts'
-import type { RequestInfo } from '../request/request-info.ts'
+import { hasNoCredential, type Identity } from '../apirequest/identity.ts'
+import type { RequestInfo } from '../apirequest/request-info.ts'
 
 /**
  * The 403 of kube-apiserver, word for word: kubectl and people read it.

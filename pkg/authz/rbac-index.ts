@@ -3,7 +3,7 @@ import type { KubeClient } from '../kubeclient/client.ts'
 import { Informer } from '../kubeclient/informer.ts'
 import { type KubeObject, membersOf } from '../kubeclient/object.ts'
 import { Reflector } from '../kubeclient/reflector.ts'
-import type { Identity } from '../request/identity.ts'
+import type { Identity } from '../apirequest/identity.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { callerKeys, givesRight, type Right, subjectKeys } from './rbac-rules.ts'
 

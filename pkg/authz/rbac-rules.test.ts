@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { jane } from '../request/fixtures.ts'
+import { jane } from '../apirequest/fixtures.ts'
 import { callerKeys, givesRight, type Right, subjectKeys } from './rbac-rules.ts'
 
 const logs: Right = { verb: 'get', group: '', resource: 'pods/log' }

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { Status } from '../apierrors/status.ts'
-import type { Identity } from '../request/identity.ts'
-import { QueryParameters } from '../request/query-parameters.ts'
-import { parseRequestInfo } from '../request/request-info.ts'
+import type { Identity } from '../apirequest/identity.ts'
+import { QueryParameters } from '../apirequest/query-parameters.ts'
+import { parseRequestInfo } from '../apirequest/request-info.ts'
 import { assertInScope, assertMayUpgrade } from './token-scope.ts'
 
 const reader: Identity = { username: 'jane', uid: 'u', groups: [], extra: {}, isReadOnly: true }

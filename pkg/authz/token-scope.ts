@@ -1,5 +1,5 @@
-import type { Identity } from '../request/identity.ts'
-import type { RequestInfo } from '../request/request-info.ts'
+import type { Identity } from '../apirequest/identity.ts'
+import type { RequestInfo } from '../apirequest/request-info.ts'
 import { forbidden } from './forbidden.ts'
 
 const readingVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head'])

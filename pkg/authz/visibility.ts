@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Status } from '../apierrors/status.ts'
-import type { Identity } from '../request/identity.ts'
+import type { Identity } from '../apirequest/identity.ts'
 import type { Collection } from '../resourcecache/store/store.ts'
 import type { Entry } from '../resourcecache/store/cached-object.ts'
 import type { Visible } from '../resourcecache/list/object-visibility.ts'

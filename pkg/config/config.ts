@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseRange } from '../request/client-address.ts'
+import { parseRange } from '../httpserver/client-address.ts'
 import type { LogLevel } from '../telemetry/logger.ts'
 import { audit } from './sections/audit.ts'
 import { authentication } from './sections/authentication.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import { connect } from 'node:net'
-import { portOf } from '../request/fixtures.ts'
+import { portOf } from '../apirequest/fixtures.ts'
 
 export type TestProxy = {
   readonly url: URL

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
 import { expect } from 'chai'
 import { createAuthority, issueCertificate } from '../certs/issue.ts'
-import { closeServer, portOf } from '../request/fixtures.ts'
+import { closeServer, portOf } from '../apirequest/fixtures.ts'
 import { createPool, type Dispatcher, type PoolOptions, ReloadingPool, type TlsOptions } from './pool.ts'
 
 const usual: PoolOptions = {

@@ -1,5 +1,5 @@
 import { badRequest } from '../apierrors/status.ts'
-import { createTurns } from '../request/turns.ts'
+import { createTurns } from '../scheduling/time-slices.ts'
 import type { LogFilter } from './filter.ts'
 import { createIngestRecords } from './ingest/ingest-records.ts'
 import { bucketStart, fillBuckets } from './interval.ts'

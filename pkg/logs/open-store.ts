@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LogStoreSecrets, LogsConfig } from '../config/sections/logs.ts'
-import type { Turns } from '../request/turns.ts'
+import type { Turns } from '../scheduling/time-slices.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { LogStore } from './store.ts'
 

@@ -1,5 +1,5 @@
 import { unknownResource } from '../apierrors/status.ts'
-import type { AuthenticatedExchange, Handler } from '../request/exchange.ts'
+import type { AuthenticatedExchange, Handler } from '../apirequest/request-context.ts'
 import type { Collection } from '../resourcecache/store/store.ts'
 import { type ReadTools, readCollection } from './read-collection.ts'
 

@@ -1,5 +1,5 @@
 import { isRecord, membersOf } from '../kubeclient/object.ts'
-import type { ListQuery } from '../request/list-query.ts'
+import type { ListQuery } from '../apirequest/list-query.ts'
 import type { Collection } from '../resourcecache/store/store.ts'
 import type { Narrowing } from '../resourcecache/list/list-predicate.ts'
 

@@ -4,9 +4,9 @@ import {
   type Identity,
   splitServiceAccount,
   unauthenticatedGroup,
-} from '../request/identity.ts'
-import { encodeExtraKey, encodeHeaderText } from '../request/identity-header.ts'
-import { identityProblem } from '../request/identity-text.ts'
+} from '../apirequest/identity.ts'
+import { encodeExtraKey, encodeHeaderText } from '../apirequest/identity-header.ts'
+import { identityProblem } from '../apirequest/identity-text.ts'
 import type { HeaderLines } from './headers.ts'
 
 type Names = {

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { renderKube } from '../apierrors/render-kube.ts'
 import { Status } from '../apierrors/status.ts'
 import { createPool, type Dispatcher } from '../http/pool.ts'
-import { closeServer, type Loopback, portOf, readAnswer, startLoopback } from '../request/fixtures.ts'
+import { closeServer, type Loopback, portOf, readAnswer, startLoopback } from '../apirequest/fixtures.ts'
 import { createRefusalByBody } from './kube.ts'
 import { relay } from './reverse-proxy.ts'
 

@@ -14,7 +14,7 @@ import { expect } from 'chai'
 import { renderKube } from '../apierrors/render-kube.ts'
 import { toUpgradeListener } from '../apiserver/server/https-server.ts'
 import { createPool, type Dispatcher } from '../http/pool.ts'
-import { closeServer, portOf } from '../request/fixtures.ts'
+import { closeServer, portOf } from '../apirequest/fixtures.ts'
 import { createRefusalByBody } from './kube.ts'
 import { forwardUpgrade, joinConnections } from './upgrade.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { renderKube } from '../apierrors/render-kube.ts'
-import { type Loopback, readAnswer, startLoopback } from '../request/fixtures.ts'
+import { type Loopback, readAnswer, startLoopback } from '../apirequest/fixtures.ts'
 import { type RawUpstream, startRawUpstream, writePieces } from './raw-upstream-fixtures.ts'
 import { relay } from './reverse-proxy.ts'
 

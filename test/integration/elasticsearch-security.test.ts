@@ -7,7 +7,7 @@ import { createAuthority } from '../../pkg/certs/issue.ts'
 import { record } from '../../pkg/logs/fixtures.ts'
 import { createOpenSearchStore } from '../../pkg/logs/opensearch/store.ts'
 import type { LogStore } from '../../pkg/logs/store.ts'
-import { createTurns } from '../../pkg/request/turns.ts'
+import { createTurns } from '../../pkg/scheduling/time-slices.ts'
 import { createLogger } from '../../pkg/telemetry/logger.ts'
 import { type SecuredElasticsearch, startSecuredElasticsearch } from './secured-elasticsearch.ts'
 

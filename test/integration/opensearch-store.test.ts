@@ -13,7 +13,7 @@ import type { Field, LogRecord } from '../../pkg/logs/record.ts'
 import type { LogStore, Order } from '../../pkg/logs/store.ts'
 import { testLogStore } from '../../pkg/logs/store-test-suite.ts'
 import { wordsOf } from '../../pkg/logs/words.ts'
-import { createTurns } from '../../pkg/request/turns.ts'
+import { createTurns } from '../../pkg/scheduling/time-slices.ts'
 import { createLogger } from '../../pkg/telemetry/logger.ts'
 import { type OpenSearch, startOpenSearch } from './open-search.ts'
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import { renderKube } from '../../apierrors/render-kube.ts'
 import { unauthorized } from '../../apierrors/status.ts'
-import { type Loopback, startLoopback } from '../../request/fixtures.ts'
+import { type Loopback, startLoopback } from '../../apirequest/fixtures.ts'
 import { withAuditId } from './audit-id.ts'
 
 describe('setIds', () => {

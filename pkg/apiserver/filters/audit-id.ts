@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { hooksOf } from '../../request/hooked-message.ts'
+import { hooksOf } from '../../httpserver/hooked-message.ts'
 
 const requestId = /^[\w.:/+=-]{1,128}$/
 

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { type Loopback, startLoopback } from '../../request/fixtures.ts'
+import { type Loopback, startLoopback } from '../../apirequest/fixtures.ts'
 import { createBodyArrival } from './body-arrival.ts'
 
 describe('createBodyArrival', () => {

@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { expect } from 'chai'
-import { type Listener, type Loopback, startLoopback, toExchange } from '../../request/fixtures.ts'
+import { type Listener, type Loopback, startLoopback, toExchange } from '../../apirequest/fixtures.ts'
 import { withDeadline } from './deadline.ts'
 
 describe('startDeadline', () => {

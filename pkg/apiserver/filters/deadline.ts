@@ -1,7 +1,7 @@
 import { Status } from '../../apierrors/status.ts'
-import type { Exchange } from '../../request/exchange.ts'
-import type { QueryParameters } from '../../request/query-parameters.ts'
-import { renderError } from '../../request/render-error.ts'
+import type { Exchange } from '../../apirequest/request-context.ts'
+import type { QueryParameters } from '../../apirequest/query-parameters.ts'
+import { renderError } from '../../httpserver/render-error.ts'
 
 /**
  * Answers 504 for a request that has no head of an answer in time, and makes an end of it. An answer that has begun goes on

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { PassThrough, pipeline } from 'node:stream'
 import { expect } from 'chai'
-import { startLoopback } from '../../request/fixtures.ts'
+import { startLoopback } from '../../apirequest/fixtures.ts'
 import { withLingeringClose } from './lingering-close.ts'
 
 /** What came before the connection was closed or reset. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { hasBody } from '../../request/has-body.ts'
+import { hasBody } from '../../httpserver/has-body.ts'
 
 /**
  * Ends the connection of a request that has been answered while its body goes on coming. It is read for a while longer, so

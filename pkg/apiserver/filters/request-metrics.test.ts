@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { QueryParameters } from '../../request/query-parameters.ts'
-import { parseRequestInfo } from '../../request/request-info.ts'
+import { QueryParameters } from '../../apirequest/query-parameters.ts'
+import { parseRequestInfo } from '../../apirequest/request-info.ts'
 import { createRegistry } from '../../telemetry/metrics.ts'
 import { createRequestMetrics } from './request-metrics.ts'
 

@@ -1,4 +1,4 @@
-import type { RequestInfo } from '../../request/request-info.ts'
+import type { RequestInfo } from '../../apirequest/request-info.ts'
 import { gauge, histogram, type Registry } from '../../telemetry/metrics.ts'
 import { tally } from '../../telemetry/hot-counter.ts'
 

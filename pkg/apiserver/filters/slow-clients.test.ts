@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { type Loopback, startLoopback } from '../../request/fixtures.ts'
+import { type Loopback, startLoopback } from '../../apirequest/fixtures.ts'
 import { createSlowClients } from './slow-clients.ts'
 
 describe('createPace', () => {

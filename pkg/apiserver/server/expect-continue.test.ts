@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { expect } from 'chai'
-import { closeServer } from '../../request/fixtures.ts'
+import { closeServer } from '../../apirequest/fixtures.ts'
 import { createHttpListener, listen, type RequestListener } from './https-server.ts'
 
 const head =

@@ -4,7 +4,7 @@ import { connect as connectTcp } from 'node:net'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { expect } from 'chai'
 import { createAuthority, issueCertificate, type KeyPair } from '../../certs/issue.ts'
-import { type Answer, closeServer, readAnswer } from '../../request/fixtures.ts'
+import { type Answer, closeServer, readAnswer } from '../../apirequest/fixtures.ts'
 import {
   createHttpListener,
   createHttpsListener,

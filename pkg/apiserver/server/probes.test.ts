@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Loopback, startLoopback, toExchange } from '../../request/fixtures.ts'
+import { type Loopback, startLoopback, toExchange } from '../../apirequest/fixtures.ts'
 import { type Check, createProbes } from './probes.ts'
 
 describe('createProbes', () => {

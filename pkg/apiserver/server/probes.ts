@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
-import type { Exchange } from '../../request/exchange.ts'
-import type { QueryParameters } from '../../request/query-parameters.ts'
-import { send } from '../../request/respond.ts'
+import type { Exchange } from '../../apirequest/request-context.ts'
+import type { QueryParameters } from '../../apirequest/query-parameters.ts'
+import { send } from '../../httpserver/respond.ts'
 
 /** One thing that must be so; `problem` says why it is not. */
 export type Check = {

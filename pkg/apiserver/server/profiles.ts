@@ -1,5 +1,5 @@
 import { methodNotAllowed } from '../../apierrors/status.ts'
-import type { Exchange, Handler } from '../../request/exchange.ts'
+import type { Exchange, Handler } from '../../apirequest/request-context.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { listenerProfilePrefix, profileKindOf } from '../../telemetry/profile.ts'
 import { createProfileAnswer } from '../../telemetry/profile-answer.ts'

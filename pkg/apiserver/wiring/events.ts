@@ -11,7 +11,7 @@ import { EventWriter } from '../../logs/events/writer.ts'
 import type { LogStreams } from '../../logs/open-store.ts'
 import type { LogStore } from '../../logs/store.ts'
 import { createEventFace } from '../../platformapi/logs/serve-events.ts'
-import type { Handler } from '../../request/exchange.ts'
+import type { Handler } from '../../apirequest/request-context.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { counter, type Registry } from '../../telemetry/metrics.ts'
 

@@ -1,7 +1,7 @@
 import { logPageClient } from '../../config/sections/client.ts'
 import type { Config } from '../../config/config.ts'
 import { createLogPage, type LogPage } from '../../platformapi/logs/page/serve.ts'
-import type { ClientAddress } from '../../request/client-address.ts'
+import type { ClientAddress } from '../../httpserver/client-address.ts'
 
 /** The log page, when there are logs: its client is built into kapis-oauth. */
 export function createConfiguredLogPage(

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { renderKube } from '../../apierrors/render-kube.ts'
 import { createOAuthForward } from '../../proxy/oauth.ts'
-import { closeServer, type Loopback, startLoopback, toExchange } from '../../request/fixtures.ts'
+import { closeServer, type Loopback, startLoopback, toExchange } from '../../apirequest/fixtures.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { createOAuthMetricsProxy } from './oauth-metrics-proxy.ts'
 

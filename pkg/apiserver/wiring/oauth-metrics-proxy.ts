@@ -1,5 +1,5 @@
 import { methodNotAllowed } from '../../apierrors/status.ts'
-import type { Exchange, Handler } from '../../request/exchange.ts'
+import type { Exchange, Handler } from '../../apirequest/request-context.ts'
 import type { DocumentRoute } from './router.ts'
 
 /** Anyone who asks needs `get` on it, as on /metrics. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isAnswered } from '../../request/unix-socket.ts'
+import { isAnswered } from '../../httpserver/unix-socket.ts'
 import type { Check } from '../server/probes.ts'
 
 const everyMs = 100

@@ -1,8 +1,8 @@
 import { isOwnDocument } from '../../apidocs/documents.ts'
 import { badRequest, unknownResource } from '../../apierrors/status.ts'
-import type { AuthenticatedExchange, Exchange, Handler } from '../../request/exchange.ts'
-import { hasVerbPrefix } from '../../request/request-info.ts'
-import { send, sendJson } from '../../request/respond.ts'
+import type { AuthenticatedExchange, Exchange, Handler } from '../../apirequest/request-context.ts'
+import { hasVerbPrefix } from '../../apirequest/request-info.ts'
+import { send, sendJson } from '../../httpserver/respond.ts'
 import type { Registry } from '../../telemetry/metrics.ts'
 
 export type DocumentRoute = {

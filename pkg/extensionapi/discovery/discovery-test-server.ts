@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http'
 import { renderKube } from '../../apierrors/render-kube.ts'
-import type { Exchange, Handler } from '../../request/exchange.ts'
-import { parseLine } from '../../request/request-line.ts'
+import type { Exchange, Handler } from '../../apirequest/request-context.ts'
+import { parseLine } from '../../apirequest/request-line.ts'
 
 export type Answer = {
   readonly code: number

@@ -1,8 +1,8 @@
 import { methodNotAllowed, notAcceptable } from '../../apierrors/status.ts'
-import { type Clause, covers, parseAccept } from '../../request/accept-clause.ts'
-import { createDocument, type Document, sendDocument } from '../../request/document.ts'
-import type { Exchange } from '../../request/exchange.ts'
-import { send } from '../../request/respond.ts'
+import { type Clause, covers, parseAccept } from '../../httpserver/accept-clause.ts'
+import { createDocument, type Document, sendDocument } from '../../httpserver/document.ts'
+import type { Exchange } from '../../apirequest/request-context.ts'
+import { send } from '../../httpserver/respond.ts'
 import {
   byGroup,
   type DiscoveryVersion,

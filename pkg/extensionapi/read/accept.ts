@@ -1,6 +1,6 @@
 import { notAcceptable, Status } from '../../apierrors/status.ts'
 import { type BoundedCache, createBoundedCache } from '../../cache/bounded-cache.ts'
-import { type Clause, covers, parseAccept } from '../../request/accept-clause.ts'
+import { type Clause, covers, parseAccept } from '../../httpserver/accept-clause.ts'
 
 /** What a read answers with. */
 export type AcceptTarget = 'object' | 'list' | 'watch'

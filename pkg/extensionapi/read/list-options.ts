@@ -1,10 +1,10 @@
 import { badRequest } from '../../apierrors/status.ts'
-import { type FieldRequirement, matchesFields, requireKnownFields } from '../../request/field-selector.ts'
-import { type LabelRequirement, matchesLabels } from '../../request/label-selector.ts'
-import type { QueryParameters } from '../../request/query-parameters.ts'
-import type { RequestInfo } from '../../request/request-info.ts'
-import { requirementsOf } from '../../request/selector.ts'
-import { parseVersionQuery, type VersionQuery } from '../../request/version-query.ts'
+import { type FieldRequirement, matchesFields, requireKnownFields } from '../../apirequest/field-selector.ts'
+import { type LabelRequirement, matchesLabels } from '../../apirequest/label-selector.ts'
+import type { QueryParameters } from '../../apirequest/query-parameters.ts'
+import type { RequestInfo } from '../../apirequest/request-info.ts'
+import { requirementsOf } from '../../apirequest/selector.ts'
+import { parseVersionQuery, type VersionQuery } from '../../apirequest/version-query.ts'
 import type { Entry } from '../../resourcecache/store/cached-object.ts'
 
 /** metav1.ListOptions, as far as reading goes. */

@@ -1,6 +1,6 @@
 import { expired } from '../../apierrors/status.ts'
 import { toCacheKey } from '../../cache/bounded-cache.ts'
-import type { Turns } from '../../request/turns.ts'
+import type { Turns } from '../../scheduling/time-slices.ts'
 import type { Collection, Scope } from '../../resourcecache/store/store.ts'
 import { waitForLatest, waitForVersion } from '../../resourcecache/informer/wait-for-resource-version.ts'
 import {

@@ -9,8 +9,8 @@ import {
   type Loopback,
   startLoopback,
   toExchange,
-} from '../../request/fixtures.ts'
-import { createSharedTurns } from '../../request/turns.ts'
+} from '../../apirequest/fixtures.ts'
+import { createSharedTurns } from '../../scheduling/time-slices.ts'
 import type { Collection, Scope } from '../../resourcecache/store/store.ts'
 import { bookmark, collectionOf, event, node } from '../../resourcecache/fixtures.ts'
 import { PageCache } from '../../resourcecache/list/page-cache.ts'

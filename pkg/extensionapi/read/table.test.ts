@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { refusalOf } from '../../apierrors/fixtures.ts'
-import { QueryParameters } from '../../request/query-parameters.ts'
+import { QueryParameters } from '../../apirequest/query-parameters.ts'
 import { collectionOf, entry, node } from '../../resourcecache/fixtures.ts'
 import { nodes } from '../../resourcecache/kinds/nodes.ts'
 import { selectPage } from '../../resourcecache/store/chunk.ts'

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { isRecord, type KubeObject } from '../../kubeclient/object.ts'
-import { sourceNetwork } from '../../request/client-address.ts'
+import { sourceNetwork } from '../../httpserver/client-address.ts'
 import type { Source } from '../sessions/client-info.ts'
 import { iamVersion, type User } from '../users/user.ts'
 

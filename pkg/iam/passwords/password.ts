@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/bcrypt'
 import { unavailable } from '../../apierrors/status.ts'
-import { createWorkQueue } from '../../request/work-queue.ts'
+import { createWorkQueue } from '../../scheduling/concurrency-limiter.ts'
 
 export type PasswordHasher = {
   readonly hash: (password: string) => Promise<string>

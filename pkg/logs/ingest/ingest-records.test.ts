@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createTurns } from '../../request/turns.ts'
+import { createTurns } from '../../scheduling/time-slices.ts'
 import type { LogBatch } from '../store.ts'
 import { createIngestRecords } from './ingest-records.ts'
 import { defaultLimits } from './limits.ts'

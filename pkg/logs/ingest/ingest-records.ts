@@ -1,5 +1,5 @@
-import { collect } from '../../request/respond.ts'
-import type { Turns } from '../../request/turns.ts'
+import { collect } from '../../httpserver/respond.ts'
+import type { Turns } from '../../scheduling/time-slices.ts'
 import type { LogStore } from '../store.ts'
 import { batchName } from './raw-batch.ts'
 import { readBatch } from './read-batch.ts'

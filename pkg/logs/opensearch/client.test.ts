@@ -3,7 +3,7 @@ import { createServer as createHttpsServer } from 'node:https'
 import { expect } from 'chai'
 import { rejectionOf } from '../../apierrors/fixtures.ts'
 import { createAuthority, issueCertificate } from '../../certs/issue.ts'
-import { closeServer, portOf } from '../../request/fixtures.ts'
+import { closeServer, portOf } from '../../apirequest/fixtures.ts'
 import { createSearchClient, type SearchClient } from './client.ts'
 
 const authority = createAuthority({ commonName: 'search', validityDays: 2 })

@@ -9,7 +9,7 @@ import {
 } from '../../apierrors/status.ts'
 import type { ProxyFor } from '../../http/proxy-environment.ts'
 import { isRecord } from '../../kubeclient/object.ts'
-import { createWorkQueue } from '../../request/work-queue.ts'
+import { createWorkQueue } from '../../scheduling/concurrency-limiter.ts'
 import { createTransport, type SearchCredentials, type SearchEngine, type Transport } from './transport.ts'
 
 export type SearchCall = {

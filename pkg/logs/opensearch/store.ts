@@ -1,5 +1,5 @@
 import { Status } from '../../apierrors/status.ts'
-import type { Turns } from '../../request/turns.ts'
+import type { Turns } from '../../scheduling/time-slices.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { createIngestRecords } from '../ingest/ingest-records.ts'
 import type { LogStore } from '../store.ts'

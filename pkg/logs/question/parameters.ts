@@ -1,5 +1,5 @@
 import { badRequest } from '../../apierrors/status.ts'
-import type { QueryParameters } from '../../request/query-parameters.ts'
+import type { QueryParameters } from '../../apirequest/query-parameters.ts'
 
 /** The query of a request, read strictly: each reader names the parameter that it refuses. Empty is as if not given. */
 export type Parameters = {

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express'
-import { html } from '../../request/html.ts'
+import { html } from '../../httpserver/html.ts'
 import type { TokenEvent } from '../server/audit.ts'
 import { toFormTarget } from '../authorize/csp-form-action.ts'
 import { readForm, readParameters } from '../server/form.ts'

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express'
 import { createLockout, type LockoutKey, secondsUntil } from '../../iam/lockout/lockout.ts'
 import { retryOnConflict } from '../../kubeclient/retry.ts'
-import { sourceNetwork } from '../../request/client-address.ts'
+import { sourceNetwork } from '../../httpserver/client-address.ts'
 import { audited } from '../server/with-audit.ts'
 import { endpointBase } from '../server/endpoint-base.ts'
 import type { EndpointOptions } from '../endpoints/options.ts'

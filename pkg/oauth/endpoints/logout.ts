@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { ClientConfig } from '../../config/sections/client.ts'
 import { endLogin } from '../../iam/sessions/revoke-session.ts'
-import { html } from '../../request/html.ts'
+import { html } from '../../httpserver/html.ts'
 import type { IdTokenHint } from '../../jwt/verify.ts'
 import type { TokenEvent } from '../server/audit.ts'
 import {

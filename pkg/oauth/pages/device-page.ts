@@ -1,4 +1,4 @@
-import { type Html, html } from '../../request/html.ts'
+import { type Html, html } from '../../httpserver/html.ts'
 import { errorNote, hiddenFields } from './page.ts'
 
 /** Where the code that a device shows is typed. */

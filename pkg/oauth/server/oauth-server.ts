@@ -3,8 +3,8 @@ import type { RequestListener, Server } from 'node:http'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeFolders } from '../../files/make-folders.ts'
-import { http } from '../../request/node-http.ts'
-import { isAnswered } from '../../request/unix-socket.ts'
+import { http } from '../../httpserver/node-http.ts'
+import { isAnswered } from '../../httpserver/unix-socket.ts'
 
 const stopWithinMs = 10_000
 const formWithinMs = 20_000

@@ -1,4 +1,4 @@
-import type { AuthenticatedExchange } from '../../request/exchange.ts'
+import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 
 /**
  * Serves with a signal that the caller has gone: what nobody waits for any more is not looked for, and what was given up for

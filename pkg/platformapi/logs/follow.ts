@@ -1,7 +1,7 @@
 import type { LogFilter } from '../../logs/filter.ts'
 import type { Hit, LogStore, QueryLimits } from '../../logs/store.ts'
-import type { AuthenticatedExchange } from '../../request/exchange.ts'
-import { createPacedWriter } from '../../request/respond.ts'
+import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
+import { createPacedWriter } from '../../httpserver/respond.ts'
 import { toRecordJson } from './record-json.ts'
 
 export type Follow = {

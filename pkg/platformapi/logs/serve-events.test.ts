@@ -5,7 +5,7 @@ import { auditEvent, kubeEvent, kubeEventRecord } from '../../logs/events/fixtur
 import { kubeEvents } from '../../logs/events/kube-event.ts'
 import { createMemoryStore } from '../../logs/fixtures.ts'
 import type { Readable } from '../../logs/question/scope.ts'
-import { type Loopback, startLoopback, toExchange } from '../../request/fixtures.ts'
+import { type Loopback, startLoopback, toExchange } from '../../apirequest/fixtures.ts'
 import { createEventFace } from './serve-events.ts'
 
 const base = 1_589_644_800

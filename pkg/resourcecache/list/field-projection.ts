@@ -1,5 +1,5 @@
 import { badRequest } from '../../apierrors/status.ts'
-import { parseJsonPath } from '../../request/json-path.ts'
+import { parseJsonPath } from '../../apirequest/json-path.ts'
 import type { Form } from './list-body.ts'
 import { project, type Tree } from '../store/projection.ts'
 

@@ -1,4 +1,4 @@
-import { pieceBytes } from '../../request/respond.ts'
+import { pieceBytes } from '../../httpserver/respond.ts'
 import type { Entry } from '../store/cached-object.ts'
 import { type GzipPiece, toGzipPiece } from './gzip.ts'
 import { entriesOf, type Leaf, type Selection } from '../store/chunk.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { parseListQuery } from '../../request/list-query.ts'
-import { QueryParameters } from '../../request/query-parameters.ts'
+import { parseListQuery } from '../../apirequest/list-query.ts'
+import { QueryParameters } from '../../apirequest/query-parameters.ts'
 import { Entry } from '../store/cached-object.ts'
 import { servedNodes } from '../fixtures.ts'
 import { toSelecting } from './list-predicate.ts'

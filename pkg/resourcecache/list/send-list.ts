@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { acceptsGzip, send, sendChunks } from '../../request/respond.ts'
-import type { Turns } from '../../request/turns.ts'
+import { acceptsGzip, send, sendChunks } from '../../httpserver/respond.ts'
+import type { Turns } from '../../scheduling/time-slices.ts'
 import { type Form, type Frame, gzipPieces, isWorthGzip, plainChunks } from './list-body.ts'
 import { joinGzip } from './gzip.ts'
 import type { Selection } from '../store/chunk.ts'

@@ -1,4 +1,4 @@
-import type { ListQuery } from '../../request/list-query.ts'
+import type { ListQuery } from '../../apirequest/list-query.ts'
 import type { Kind } from '../kind.ts'
 import { isSortKey, sortKeys } from './order.ts'
 import { filterNames } from './list-predicate.ts'

@@ -1,4 +1,4 @@
-import type { Turns } from '../../request/turns.ts'
+import type { Turns } from '../../scheduling/time-slices.ts'
 import type { Collection } from './store.ts'
 import type { Entry } from './cached-object.ts'
 import type { View, ViewQuery } from './materialized-view.ts'

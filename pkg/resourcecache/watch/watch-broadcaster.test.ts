@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { type Loopback, startLoopback } from '../../request/fixtures.ts'
+import { type Loopback, startLoopback } from '../../apirequest/fixtures.ts'
 import { collectionOf, event, node } from '../fixtures.ts'
 import type { Encoder } from './watch-encoder.ts'
 import { type ChannelOptions, type Watcher, WatchHub } from './watch-broadcaster.ts'

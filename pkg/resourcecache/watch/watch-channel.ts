@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import { createPacedWriter } from '../../request/respond.ts'
+import { createPacedWriter } from '../../httpserver/respond.ts'
 import type { Entry } from '../store/cached-object.ts'
 import type { Change } from '../store/watch-window.ts'
 import { type Encoder, type Told, toTold } from './watch-encoder.ts'

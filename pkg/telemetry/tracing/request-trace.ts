@@ -9,8 +9,8 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api'
-import type { Identity } from '../../request/identity.ts'
-import type { RequestLine } from '../../request/request-line.ts'
+import type { Identity } from '../../apirequest/identity.ts'
+import type { RequestLine } from '../../apirequest/request-line.ts'
 import { serverAttributes, toMethod } from './attributes.ts'
 import { toPathAttribute, toRoute } from './route.ts'
 import { readContext, writeContext } from './trace-context.ts'

@@ -1,4 +1,4 @@
-import type { RequestInfo } from '../../request/request-info.ts'
+import type { RequestInfo } from '../../apirequest/request-info.ts'
 
 /** The longest that the list of routes grows. */
 const maxRoutes = 1_000

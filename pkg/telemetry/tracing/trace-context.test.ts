@@ -1,6 +1,6 @@
 import { createTraceState } from '@opentelemetry/api'
 import { expect } from 'chai'
-import { startLoopback } from '../../request/fixtures.ts'
+import { startLoopback } from '../../apirequest/fixtures.ts'
 import { readContext, writeContext } from './trace-context.ts'
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'

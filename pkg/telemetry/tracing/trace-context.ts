@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { createTraceState, type SpanContext } from '@opentelemetry/api'
 import { parseTraceParent } from '@opentelemetry/core'
-import { strippedHeader } from '../../request/stripped.ts'
+import { strippedHeader } from '../../httpserver/stripped.ts'
 
 const names = ['traceparent', 'tracestate']
 

@@ -4,8 +4,8 @@ import { invalidUser } from '../../../iam/users/parse-user.ts'
 import { passwordProblem, problemAt } from '../../../iam/users/user-validation.ts'
 import type { Permit, UserWriter } from '../../../iam/users/user-writer.ts'
 import { isRecord } from '../../../kubeclient/object.ts'
-import type { AuthenticatedExchange } from '../../../request/exchange.ts'
-import { sendJson } from '../../../request/respond.ts'
+import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
+import { sendJson } from '../../../httpserver/respond.ts'
 import { readJson } from './body.ts'
 
 export type PasswordOptions = {

@@ -3,8 +3,8 @@ import { isNamedInRbac } from '../../../iam/identityprovider/linking/rbac-subjec
 import type { UserRights } from '../../../iam/users/user-permissions.ts'
 import type { Permit } from '../../../iam/users/user-writer.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
-import type { AuthenticatedExchange } from '../../../request/exchange.ts'
-import type { Identity } from '../../../request/identity.ts'
+import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
+import type { Identity } from '../../../apirequest/identity.ts'
 
 /** A verb on one object, as RBAC grants it at the cluster scope. */
 export type NamedRight = {

@@ -17,8 +17,8 @@ import {
   readAnswer,
   startLoopback,
   toExchange,
-} from '../../../request/fixtures.ts'
-import { createTurns } from '../../../request/turns.ts'
+} from '../../../apirequest/fixtures.ts'
+import { createTurns } from '../../../scheduling/time-slices.ts'
 import { forbidden403, freePlace, tooMany } from './fixtures.ts'
 import { createIngest } from './ingest.ts'
 

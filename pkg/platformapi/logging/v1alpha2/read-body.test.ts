@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { renderKube } from '../../../apierrors/render-kube.ts'
-import { type Answer, type Loopback, readAnswer, startLoopback } from '../../../request/fixtures.ts'
+import { type Answer, type Loopback, readAnswer, startLoopback } from '../../../apirequest/fixtures.ts'
 import { readBody } from './read-body.ts'
 
 const megabyte = 1024 * 1024

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { renderKube } from '../../../apierrors/render-kube.ts'
-import { type Loopback, startLoopback, toExchange } from '../../../request/fixtures.ts'
-import { sendJson } from '../../../request/respond.ts'
+import { type Loopback, startLoopback, toExchange } from '../../../apirequest/fixtures.ts'
+import { sendJson } from '../../../httpserver/respond.ts'
 import { createLoggingFace } from './serve.ts'
 
 const base = '/kapis/logging.example.org/v1alpha2'

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { readAsset } from '../../../request/asset.ts'
-import { sendDocument } from '../../../request/document.ts'
-import { escapeHtml, html } from '../../../request/html.ts'
-import { send } from '../../../request/respond.ts'
+import { readAsset } from '../../../httpserver/asset.ts'
+import { sendDocument } from '../../../httpserver/document.ts'
+import { escapeHtml, html } from '../../../httpserver/html.ts'
+import { send } from '../../../httpserver/respond.ts'
 
 /** What a page of ours may do: our one script, our one style, requests to this server; in nobody's frame. */
 const policy = [

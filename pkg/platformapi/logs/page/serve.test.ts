@@ -9,7 +9,7 @@ import {
   type Loopback,
   startLoopback,
   toExchange,
-} from '../../../request/fixtures.ts'
+} from '../../../apirequest/fixtures.ts'
 import { createLogPage } from './serve.ts'
 
 const issuer = 'https://kapis.test/oauth'

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { methodNotAllowed, unknownResource } from '../../../apierrors/status.ts'
-import type { Exchange, Handler } from '../../../request/exchange.ts'
+import type { Exchange, Handler } from '../../../apirequest/request-context.ts'
 import { readCookie } from './cookies.ts'
 import { createLogin, type LogPageLoginOptions } from './login.ts'
 import { createDocuments } from './page.ts'

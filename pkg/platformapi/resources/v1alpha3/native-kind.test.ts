@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { startLoopback, toExchange } from '../../../request/fixtures.ts'
+import { startLoopback, toExchange } from '../../../apirequest/fixtures.ts'
 import type { Kind } from '../../../resourcecache/kind.ts'
 import { plain } from '../../../resourcecache/kinds/platform.ts'
 import { createNativeKinds } from './native-kind.ts'

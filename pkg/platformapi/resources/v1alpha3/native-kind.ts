@@ -1,5 +1,5 @@
-import type { AuthenticatedExchange } from '../../../request/exchange.ts'
-import type { RequestInfo } from '../../../request/request-info.ts'
+import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
+import type { RequestInfo } from '../../../apirequest/request-info.ts'
 import type { Kind } from '../../../resourcecache/kind.ts'
 import { isForComponents } from '../../components.ts'
 import { isForRegistries } from '../../registries.ts'

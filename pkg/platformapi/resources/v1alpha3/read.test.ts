@@ -9,9 +9,9 @@ import {
   type Loopback,
   startLoopback,
   toExchange,
-} from '../../../request/fixtures.ts'
-import type { RequestInfo } from '../../../request/request-info.ts'
-import { createSharedTurns } from '../../../request/turns.ts'
+} from '../../../apirequest/fixtures.ts'
+import type { RequestInfo } from '../../../apirequest/request-info.ts'
+import { createSharedTurns } from '../../../scheduling/time-slices.ts'
 import { Collection, type Scope } from '../../../resourcecache/store/store.ts'
 import { collectionOf, event, node, replaceAll, servedNodes } from '../../../resourcecache/fixtures.ts'
 import { PageCache } from '../../../resourcecache/list/page-cache.ts'

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { type Listener, type Loopback, startLoopback } from './fixtures.ts'
+import { type Listener, type Loopback, startLoopback } from '../apirequest/fixtures.ts'
 import { acceptsGzip, collect, pieceBytes, send, sendChunks, sendJson, sendParts } from './respond.ts'
-import { createTurns } from './turns.ts'
+import { createTurns } from '../scheduling/time-slices.ts'
 
 describe('respond', () => {
   let loopback: Loopback | undefined

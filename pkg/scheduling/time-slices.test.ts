@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
-import { createSharedTurns, createTurns } from './turns.ts'
+import { createSharedTurns, createTurns } from './time-slices.ts'
 
 describe('createTurns', () => {
   it('lets one of all that wait go on in each turn of the event loop, in order', async () => {

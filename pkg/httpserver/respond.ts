@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Turns } from './turns.ts'
+import type { Turns } from '../scheduling/time-slices.ts'
 
 /** What kube-apiserver says of everything that has no caching rule of its own. */
 const uncached = { 'cache-control': 'no-cache, private' }

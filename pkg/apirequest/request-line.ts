@@ -1,5 +1,5 @@
 import { createBoundedCache } from '../cache/bounded-cache.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from './request-context.ts'
 import { QueryParameters } from './query-parameters.ts'
 import { parseRequestInfo } from './request-info.ts'
 import { parseTarget } from './target.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Status, unavailable } from '../apierrors/status.ts'
-import { createWorkQueue } from './work-queue.ts'
+import { createWorkQueue } from './concurrency-limiter.ts'
 
 /** Work that ends when it is told to. */
 function task(log: string[], name: string) {

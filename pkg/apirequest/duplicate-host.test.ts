@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Status } from '../apierrors/status.ts'
-import { refuseAmbiguousHost } from './ambiguity.ts'
+import { refuseAmbiguousHost } from './duplicate-host.ts'
 
 describe('refuseAmbiguousHost', () => {
   it('lets one host through, and headers that only look like it', () => {

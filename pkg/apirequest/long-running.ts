@@ -1,4 +1,4 @@
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from './request-context.ts'
 import type { QueryParameters } from './query-parameters.ts'
 
 type Asked = Pick<Exchange, 'req' | 'info' | 'query'>

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect } from 'chai'
-import { type Loopback, startLoopback } from './fixtures.ts'
+import { type Loopback, startLoopback } from '../apirequest/fixtures.ts'
 import { hooksOf, requestHooksOf } from './hooked-message.ts'
 import { http } from './node-http.ts'
 
